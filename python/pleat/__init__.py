@@ -1,5 +1,5 @@
 # pleat: protein science on CPUs and GPUs, for Python.
-"""Couplings, mutual information, RMSD, clusters, small angle scattering and selection of proteins.
+"""Couplings, mutual information, RMSD, clusters, small angle scattering, selection and flexible linkers of proteins.
 
     import pleat
     contacts = pleat.couplings("family.a3m").contacts()
@@ -19,6 +19,7 @@ from .ensemble import Ensemble, Topology, ensemble, read_ensemble
 from .errors import DeviceError, Error, InputError, OutputError, UsageError
 from .jobs import JobTable, run_jobs
 from .profile import Profile, profile, read_profile
+from .refinement import Refinement, refine
 from .selection import Selection, select
 
 Couplings, MutualInformation = _pleat.Couplings, _pleat.MutualInformation
@@ -34,8 +35,8 @@ Saxs.__doc__ = "What pleat.saxs returns; its docstring says what each part is."
 __version__ = _pleat.version
 
 __all__ = ["Alignment", "Clusters", "Couplings", "DeviceError", "Ensemble", "Error", "InputError",
-           "JobTable", "MutualInformation", "OutputError", "Profile", "Rmsd", "Saxs", "Selection", "Topology",
+           "JobTable", "MutualInformation", "OutputError", "Profile", "Refinement", "Rmsd", "Saxs", "Selection", "Topology",
            "UsageError",
            "alignment", "cluster", "couplings", "ensemble", "mean_structure", "mutual_information",
-           "profile", "read_alignment", "read_ensemble", "read_profile", "rmsd", "run_jobs", "saxs", "select",
+           "profile", "read_alignment", "read_ensemble", "read_profile", "refine", "rmsd", "run_jobs", "saxs", "select",
            "square"]

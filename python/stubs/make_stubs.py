@@ -21,7 +21,8 @@ OWN = {"alignment": ALIGNMENT, "ensemble": ENSEMBLE, "items": f"Rmsd | {ENSEMBLE
        "xyz": "ArrayLike", "scales": "ArrayLike | None", "structure": "str | PathLike[str] | None",
        "contacts": "str | PathLike[str] | tuple[str, Sequence[tuple[int, int, float]]] | None"}
 RETURNS = {"couplings": "Couplings", "mutual_information": "MutualInformation", "rmsd": "Rmsd",
-           "mean_structure": "NDArray[np.float64]", "cluster": "Clusters", "select": "Selection"}
+           "mean_structure": "NDArray[np.float64]", "cluster": "Clusters", "select": "Selection",
+           "refine": "Refinement"}
 SAXS_RETURNS = {"saxs": "Saxs", "scatterers": "Scatterers", "profiles": "NDArray[np.float64]"}
 # The module pleat.saxs as an attribute, which is called; its classes are those of saxs.pyi.
 CALLABLE = """class _SaxsModule:

@@ -18,7 +18,8 @@ ABSENT = {
     "mi": {"structure", "row", "contact"},
     "rmsd": {"against-frames", "rmsf", "superposed"},  # `against` may be any ensemble; files
     "cluster": {"structures", "write", "write-members"},  # files of structures
-    "saxs": set()}
+    "saxs": set(),
+    "refine": set()}
 ELSEWHERE = {"couplings": {"min-separation": pleat.Couplings.contacts}}
 
 
@@ -29,14 +30,15 @@ def runs(tmp_path_factory):
     rows = family(40, columns=24)
     (folder / "family.aln").write_text("\n".join(rows) + "\n", encoding="ascii")
     calls = {"couplings": (folder / "family.aln",), "mi": (folder / "family.aln",), "rmsd": HIVP,
-             "cluster": (*HIVP, "--cutoff", "2"), "saxs": (DATA / "1hel.pdb.gz",)}
+             "cluster": (*HIVP, "--cutoff", "2"), "saxs": (DATA / "1hel.pdb.gz",),
+             "refine": (DATA / "1a8o.pdb.gz", "--linkers", "A:174-179")}
     for command, arguments in calls.items():
         program(command, *arguments, "-o", folder / command)
     return {command: folder / command for command in calls}
 
 
 FUNCTIONS = {"couplings": pleat.couplings, "mi": pleat.mutual_information, "rmsd": pleat.rmsd,
-             "cluster": pleat.cluster, "saxs": pleat.saxs}
+             "cluster": pleat.cluster, "saxs": pleat.saxs, "refine": pleat.refine}
 
 
 @pytest.mark.parametrize("command", FUNCTIONS)
@@ -48,9 +50,9 @@ def test_every_option_has_the_same_name_and_default(runs, command):
     for name, value in options.items():
         if name in ABSENT[command]:
             continue
-        home = ELSEWHERE.get(command, {}).get(name) or FILES.get(name, function)
+        home = ELSEWHERE.get(command, {}).get(name) or (function if name in fields else FILES.get(name, function))
         default = inspect.signature(home).parameters[name.replace("-", "_")].default
-        if (command, name) == ("cluster", "cutoff") or (name == "topology" and value):
+        if (command, name) in (("cluster", "cutoff"), ("refine", "linkers")) or (name == "topology" and value):
             continue  # given in runs()
         if command == "rmsd" and name == "select":
             assert default is None and value == _pleat.default_selections["rmsd"]

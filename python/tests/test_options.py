@@ -9,7 +9,7 @@ from pleat import _pleat
 
 FUNCTIONS = {"couplings": pleat.couplings, "mutual_information": pleat.mutual_information,
              "rmsd": pleat.rmsd, "cluster": pleat.cluster, "saxs": pleat.saxs,
-             "select": pleat.select}
+             "select": pleat.select, "refine": pleat.refine}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

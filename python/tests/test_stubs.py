@@ -31,7 +31,7 @@ def parsed(name):
 
 @pytest.mark.parametrize("name, module, own", [
     ("__init__.pyi", pleat, {"Alignment", "Topology", "Couplings", "MutualInformation", "Rmsd", "Clusters",
-                             "Ensemble", "JobTable", "Profile", "Saxs", "Selection"}),
+                             "Ensemble", "JobTable", "Profile", "Refinement", "Saxs", "Selection"}),
     ("saxs.pyi", pleat.saxs, {"Fit", "Weights", "Model", "Scatterers", "ProfileSession"}),
 ])
 def test_the_stubs_name_what_the_modules_have(name, module, own):

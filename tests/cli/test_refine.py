@@ -1,4 +1,5 @@
 # pleat refine: frames of a made hinge, the same for any threads and after a stop; refusals in a line.
+import gzip
 import json
 import signal
 import struct
@@ -125,6 +126,42 @@ class Refine(ProgramTest):
             done = self.refine("run", *LINKER, *FEW, "--mode", mode, "--data", curve, "--device", "cuda:63", code=4)
             self.assertEqual(len(done.stderr.decode().splitlines()), 1, done.stderr.decode())
             self.assertFalse((self.folder / "run").exists())
+
+    def predicted(self):
+        """A model with pLDDT 50 in residues 174 to 179 and 90 elsewhere, and its predicted errors."""
+        lines = [line for line in gzip.decompress(STRUCTURE.read_bytes()).decode().splitlines()
+                 if line.startswith("ATOM")]
+        model, errors = self.folder / "model.pdb", self.folder / "pae.json"
+        model.write_text("".join(f"{line[:60]}{50 if 174 <= int(line[22:26]) <= 179 else 90:6.2f}{line[66:]}\n"
+                                 for line in lines), encoding="ascii")
+        numbers = list(dict.fromkeys(int(line[22:26]) for line in lines if line[12:16] == " CA "))
+        errors.write_text(json.dumps([{"predicted_aligned_error": [
+            [2 if (a < 177) == (b < 177) else 25 for b in numbers] for a in numbers]}]), encoding="ascii")
+        return model, errors
+
+    def test_finds_linkers_by_predicted_errors(self):
+        model, errors = self.predicted()
+        done = pleat("refine", model, "--pae", errors, *FEW, "-o", self.folder / "run")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertIn("--linkers A:174-179", done.stdout.decode())
+        run = self.folder / "run"
+        self.assertEqual((run / "domains.txt").read_text(encoding="ascii"), "--linkers A:174-179\n")
+        self.assertIn(str(errors), json.dumps(manifest(run)["inputs"]))
+        again = pleat("refine", model, *LINKER, *FEW, "-o", self.folder / "given")
+        self.assertEqual(again.returncode, 0, again.stderr.decode())
+        self.assertEqual((run / "frames.dcd").read_bytes(), (self.folder / "given" / "frames.dcd").read_bytes())
+        self.assertFalse((self.folder / "given" / "domains.txt").exists())
+        rows = json.loads(errors.read_text(encoding="ascii"))
+        rows[0]["predicted_aligned_error"].pop()
+        errors.write_text(json.dumps(rows), encoding="ascii")
+        for options, code, told in ((("--pae", errors), 3, "expected a square matrix of 65 rows"),
+                                    (("--pae", errors, *LINKER), 2, "give one of --linkers, --rigid and --pae"),
+                                    (("--pae", errors, "--group", "A:151-170"), 2, "or --pae, which finds groups itself"),
+                                    (("--pae", self.folder / "none"), 3, "none")):
+            done = pleat("refine", model, *options, "-o", self.folder / "refused")
+            lines = [line for line in done.stderr.decode().splitlines() if line.startswith("pleat: ")]
+            self.assertEqual((done.returncode, len(lines)), (code, 1), done.stderr.decode())
+            self.assertIn(told, lines[0])
 
     def test_refuses_linkers_in_one_line(self):
         for linkers, told in (("A:174-179,A:178-182", "do not overlap, found A:178"),

@@ -37,6 +37,7 @@ constexpr const char* kExamples =
     "  pleat refine protein.pdb --linkers A:225-242,A:446-448 -o run\n"
     "  pleat refine protein.pdb --rigid A:20-224,A:243-600 --data curve.dat -o run\n"
     "  pleat refine protein.pdb --linkers A:225-242 --data curve.dat --mode pool -o run\n"
+    "  pleat refine model.cif --pae pae.json --data curve.dat -o run\n"
     "  pleat refine dimer.cif --linkers A:1-15,B:1-15 --group A:16-180,B:16-180 -o run\n"
     "  pleat refine protein.pdb --linkers A:289-301 --data curve.dat --mode fit -o run\n"
     "  pleat report run -o page.html\n\n"
@@ -67,39 +68,20 @@ std::vector<Field> input_fields(RefineOptions& options) {
     return fields;
 }
 
-/// `fields` without those with these names.
-std::vector<Field> without(std::vector<Field> fields,
-                           std::initializer_list<std::string_view> names) {
-    std::erase_if(fields,
-                  [&](const Field& field) { return std::ranges::count(names, field.name); });
-    return fields;
-}
-
 /// The options of the curve: one of X-rays, whose likelihood is not smeared.
 std::vector<Field> refined_curve_fields(RefineOptions& options) {
-    return without(curve_fields(options.saxs), {"series", "smear"});
-}
-
-/// The options of profiles; frames have no hydrogens and no water.
-std::vector<Field> profile_fields(RefineOptions& options) {
-    return without(saxs::fields(options.saxs.parameters),
-                   {"hydrogens", "water", "neutrons", "d2o", "deuterate", "backbone-exchange"});
+    std::vector<Field> fields = curve_fields(options.saxs);
+    std::erase_if(
+        fields, [](const Field& field) { return field.name == "series" || field.name == "smear"; });
+    return fields;
 }
 
 std::vector<Field> result_fields(RefineOptions& options) {
     std::vector<Field> all = refine::fields(options.parameters);
-    for (const auto& fields :
-         {input_fields(options), refined_curve_fields(options), profile_fields(options)})
+    for (const auto& fields : {input_fields(options), refined_curve_fields(options),
+                               refine::profile_fields(options.saxs.parameters)})
         all.insert(all.end(), fields.begin(), fields.end());
     return all;
-}
-
-refine::CurveInput curve_input(const RefineOptions& options, const Profile* curve) {
-    const saxs::Parameters& parameters = options.saxs.parameters;
-    return {.curve = curve,
-            .q_max = parameters.q_max,
-            .c2_min = parameters.c2.value_or(parameters.c2_min),
-            .c2_max = parameters.c2.value_or(parameters.c2_max)};
 }
 
 std::string moves_line(const refine::Result& result) {
@@ -149,6 +131,8 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
     }
     if (const std::string remark = refine::misfit_remark(result); !remark.empty())
         text += "\n" + remark + "\n";
+    if (!result.found_options.empty())
+        text += "\nfound by --pae (also in domains.txt): " + result.found_options + "\n";
     return text + fmt::format(
                       "\nThe run is in {}: frames.dcd, {}, frames.tsv, convergence.json, "
                       "manifest.json\n",
@@ -184,7 +168,7 @@ void run_refine(RefineOptions& options, const std::vector<std::string>& argument
         throw UsageError(
             "modes fit and average have no background: leave out --background, or give --mode "
             "pool");
-    check_readable({options.structure, options.saxs.data});
+    check_readable({options.structure, options.saxs.data, options.parameters.pae});
     if (!options.saxs.data.empty()) refuse_pipes({options.saxs.data}, "it is read again");
     const std::unique_ptr<Progress> shown = make_progress(stderr, options.run.quiet);
     Context context = make_context(options.run);
@@ -212,11 +196,12 @@ void run_refine(RefineOptions& options, const std::vector<std::string>& argument
                                             .centre_each_frame = true});
     record_input(options.structure, run);
     if (!options.saxs.data.empty()) record_input(options.saxs.data, run);
+    if (!options.parameters.pae.empty()) record_input(options.parameters.pae, run);
     for (const std::string& note : structure.notes) context.message(note);
     run.context(context);
-    const refine::Result result =
-        refine::run(structure, curve_input(options, curve ? &curve->profile : nullptr),
-                    options.parameters, context);
+    const refine::Result result = refine::run(
+        structure, refine::curve_input(options.saxs.parameters, curve ? &curve->profile : nullptr),
+        options.parameters, context);
     for (const std::string& note : result.notes) context.message(note);
     refine::write_results(run, result, context);
     refine::record_facts(run, result);
@@ -240,7 +225,7 @@ Command refine_command(CLI::App& program, Ranks& ranks) {
     add_fields(*parser, "Sampling", refine::fields(options->parameters));
     add_fields(*parser, "Curve", refined_curve_fields(*options));
     add_run_options(*parser, options->run, true);
-    add_fields(*parser, "Profile", profile_fields(*options));
+    add_fields(*parser, "Profile", refine::profile_fields(options->saxs.parameters));
     parser->footer(help_footer(kExamples));
     return {.parser = parser, .run = [options, &ranks](const std::vector<std::string>& arguments) {
                 run_refine(*options, arguments, ranks);

@@ -37,7 +37,8 @@ std::shared_ptr<const Topology> topology_of(const std::vector<AtomRecord>& recor
                 {atom.residue_name, atom.number, atom.insertion, atom.chain});
         }
         topology->atoms.push_back({atom.name, atom.element, element_mass(atom.element),
-                                   static_cast<Index>(topology->residues.size()) - 1});
+                                   static_cast<Index>(topology->residues.size()) - 1,
+                                   atom.b_factor});
         previous = &atom;
     }
     return topology;

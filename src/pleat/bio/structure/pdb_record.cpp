@@ -98,6 +98,7 @@ std::string parse_atom_line(std::string_view line, AtomRecord& atom, std::string
     }
     // Programs leave out occupancies or write stars; nothing but the choice of alternates needs it.
     if (!parse(columns(line, 55, 6), atom.occupancy)) atom.occupancy = 1;
+    if (!parse_coordinate(columns(line, 61, 6), atom.b_factor)) atom.b_factor = 0;
     segment = std::string(trimmed(columns(line, 73, 4)));
     const std::string element(trimmed(columns(line, 77, 2)));
     atom.element = element_symbol(element);

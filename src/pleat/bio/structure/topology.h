@@ -20,6 +20,7 @@ struct Topology {
         std::string element;  ///< "C", "Se", ...; "X" if unknown
         double mass = 0;      ///< of the element, in dalton; 0 if unknown
         Index residue = 0;    ///< index into `residues`
+        double b_factor = 0;  ///< of the file, in predicted models pLDDT; 0 if it has none
     };
     struct Residue {
         std::string name;      ///< "ALA"

@@ -47,7 +47,8 @@ enum Column {
     kLabelName,
     kLabelResidue,
     kLabelChain,
-    kLabelNumber
+    kLabelNumber,
+    kBFactor
 };
 
 gemmi::cif::Table atom_sites(gemmi::cif::Block& block) {
@@ -55,7 +56,7 @@ gemmi::cif::Table atom_sites(gemmi::cif::Block& block) {
                       {"Cartn_x", "Cartn_y", "Cartn_z", "?auth_atom_id", "?auth_comp_id",
                        "?auth_asym_id", "?auth_seq_id", "?type_symbol", "?label_alt_id",
                        "?pdbx_PDB_ins_code", "?occupancy", "?pdbx_PDB_model_num", "?label_atom_id",
-                       "?label_comp_id", "?label_asym_id", "?label_seq_id"});
+                       "?label_comp_id", "?label_asym_id", "?label_seq_id", "?B_iso_or_equiv"});
 }
 
 /// The author's value if there is one, else the archive's, else empty.
@@ -88,8 +89,10 @@ AtomRecord record_of(gemmi::cif::Table::Row& row, const std::string& file) {
     if (!insertion.empty()) atom.insertion = insertion[0];
     if (!altloc.empty()) atom.altloc = altloc[0];
     if (row.has2(kOccupancy)) atom.occupancy = gemmi::cif::as_number(row[kOccupancy], 1.0);
+    if (row.has2(kBFactor)) atom.b_factor = gemmi::cif::as_number(row[kBFactor], 0.0);
+    if (!std::isfinite(atom.b_factor)) atom.b_factor = 0;
     for (int axis = 0; axis < 3; ++axis) {
-        const std::string& text = row[static_cast<std::size_t>(kX + axis)];
+        const std::string& text = row[std::size_t{kX} + static_cast<std::size_t>(axis)];
         const double value = gemmi::cif::as_number(text);
         if (!std::isfinite(value)) {
             throw InputError(file, 0,

@@ -19,6 +19,7 @@ struct AtomRecord {
     char insertion = ' ';
     char altloc = ' ';
     double occupancy = 1;
+    double b_factor = 0;
     float xyz[3] = {};
 
     /// What assemblies call its chain.

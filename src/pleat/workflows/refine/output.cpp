@@ -108,6 +108,8 @@ void write_results(RunDirectory& run, const Result& result, const Context& conte
                    [&](Index frame) { dcd.add(frames.xyz.view()[frame]); });
     dcd.close();
     write_text(run.output("frames.tsv"), frames_table(result));
+    if (!result.found_options.empty())
+        write_text(run.output("domains.txt"), result.found_options + "\n");
     write_text(run.output("convergence.json"), convergence_text(result));
 }
 

@@ -6,7 +6,8 @@
 
 namespace pleat::refine {
 
-/// Writes frames.dcd, topology.pdb (or .cif), frames.tsv and convergence.json; README.md of this
+/// Writes frames.dcd, topology.pdb (or .cif), frames.tsv, convergence.json and, with --pae,
+/// domains.txt; README.md of this
 /// folder describes each. Throws OutputError, Cancelled.
 void write_results(RunDirectory& run, const Result& result, const Context& context);
 

@@ -1,6 +1,8 @@
 // Parameters: the options of a refinement, described once.
+#include <algorithm>
 #include <array>
 
+#include "pleat/saxs/saxs.h"
 #include "pleat/workflows/refine/refine.h"
 
 namespace pleat::refine {
@@ -20,6 +22,11 @@ std::vector<Field> fields(Parameters& p) {
          .target = &p.rigid,
          .help = "Rigid residues instead of --linkers; the others of their chains are flexible",
          .value_name = "RESIDUES"},
+        {.name = "pae",
+         .target = &p.pae,
+         .help = "Predicted aligned errors (JSON of AlphaFold DB, ColabFold, AlphaFold 3) from "
+                 "which linkers follow, with pLDDT as B factors, instead of --linkers",
+         .value_name = "FILE"},
         {.name = "group",
          .target = &p.group,
          .help = "Rigid domains that move as one, such as A:1-200,B:1-180; '/' separates "
@@ -72,6 +79,23 @@ std::vector<Field> fields(Parameters& p) {
          .help = "fit and average: relative error of computed profiles, beside the curve's errors",
          .min = 0,
          .max = 1}};
+}
+
+std::vector<Field> profile_fields(saxs::Parameters& parameters) {
+    std::vector<Field> all = saxs::fields(parameters);
+    std::erase_if(all, [](const Field& field) {
+        static constexpr std::array<std::string_view, 6> kAbsent = {
+            "hydrogens", "water", "neutrons", "d2o", "deuterate", "backbone-exchange"};
+        return std::count(kAbsent.begin(), kAbsent.end(), field.name) > 0;
+    });
+    return all;
+}
+
+CurveInput curve_input(const saxs::Parameters& parameters, const Profile* curve) {
+    return {.curve = curve,
+            .q_max = parameters.q_max,
+            .c2_min = parameters.c2.value_or(parameters.c2_min),
+            .c2_max = parameters.c2.value_or(parameters.c2_max)};
 }
 
 }  // namespace pleat::refine

@@ -14,6 +14,7 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
 #include "pleat/saxs/model/hydrogens.h"
+#include "pleat/workflows/refine/chain/predicted_domains.h"
 #include "pleat/workflows/refine/convergence/convergence.h"
 #include "pleat/workflows/refine/fit/curve_fit.h"
 #include "pleat/workflows/refine/sampling/pool.h"
@@ -48,12 +49,10 @@ HeavyAtoms heavy_atoms(const Ensemble& structure) {
 }
 
 ChainOptions chain_options(const Parameters& parameters, const Topology& topology) {
-    if (parameters.linkers.empty() == parameters.rigid.empty())
-        throw UsageError("give either --linkers or --rigid");
     ChainOptions options;
-    options.linkers = parameters.rigid.empty()
-                          ? parse_ranges(parameters.linkers, "linkers")
-                          : linkers_between(topology, parse_ranges(parameters.rigid, "rigid"));
+    if (!parameters.linkers.empty()) options.linkers = parse_ranges(parameters.linkers, "linkers");
+    if (!parameters.rigid.empty())
+        options.linkers = linkers_between(topology, parse_ranges(parameters.rigid, "rigid"));
     std::string_view groups = parameters.group;
     while (!groups.empty()) {
         const std::size_t slash = groups.find('/');
@@ -73,6 +72,18 @@ Mode mode_of(const Parameters& parameters, const CurveInput& curve) {
 Index walkers_together(Index walkers) {
     constexpr Index kCalls = 16, kMaxWalkers = 16;
     return std::clamp<Index>(walkers / kCalls, 1, kMaxWalkers);
+}
+
+/// chain_options() from predicted errors; what was found is added to `result`.
+ChainOptions predicted_options(const Parameters& parameters, const Topology& topology,
+                               const Context& context, Result& result) {
+    PredictedDomains found = predicted_domains(topology, parameters.pae, context);
+    result.found_options = found.options();
+    result.notes = std::move(found.notes);
+    ChainOptions options;
+    options.linkers = std::move(found.linkers);
+    options.groups = std::move(found.groups);
+    return options;
 }
 
 /// `frames`: the number to write.
@@ -95,13 +106,14 @@ PoolOptions pool_options(const Parameters& parameters, Mode mode, const Device& 
 }
 
 std::string problem_of(const HeavyAtoms& heavy, const CurveInput& curve,
-                       const Parameters& parameters, Mode mode, const PoolOptions& options,
-                       const Context& context) {
+                       const std::string& found_options, const Parameters& parameters, Mode mode,
+                       const PoolOptions& options, const Context& context) {
     Sha256 hash;
     hash.field("refine 2").field(View<const float, 2>(heavy.xyz));
     for (Index atom = 0; atom < heavy.topology->atom_count(); ++atom)
         hash.field(heavy.topology->identity(atom));
     hash.field(parameters.linkers).field(parameters.rigid).field(parameters.group);
+    hash.field(found_options);
     for (const Index number : {options.chains, options.rungs, options.moves, options.kept,
                                options.burn_in, options.replicas, options.together})
         hash.field(number);
@@ -277,6 +289,11 @@ void check_options(const Parameters& parameters, const CurveInput& curve) {
     Parameters checked = parameters;
     check(fields(checked));
     const Mode mode = mode_of(parameters, curve);
+    const auto given = [](const std::string& text) { return text.empty() ? 0 : 1; };
+    if (given(parameters.linkers) + given(parameters.rigid) + given(parameters.pae) != 1)
+        throw UsageError("give one of --linkers, --rigid and --pae");
+    if (!parameters.pae.empty() && !parameters.group.empty())
+        throw UsageError("give --linkers and --group, or --pae, which finds groups itself");
     if (mode != Mode::pool && curve.curve == nullptr)
         throw UsageError(fmt::format("give a curve by --data for --mode {}",
                                      names_of(mode)[static_cast<std::size_t>(mode)]));
@@ -293,8 +310,11 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
            const Context& context) {
     check_options(parameters, curve);
     const HeavyAtoms heavy = heavy_atoms(structure);
-    const ChainModel model =
-        make_chain_model(heavy.topology, heavy.xyz, chain_options(parameters, *heavy.topology));
+    Result result;
+    const ChainModel model = make_chain_model(
+        heavy.topology, heavy.xyz,
+        parameters.pae.empty() ? chain_options(parameters, *heavy.topology)
+                               : predicted_options(parameters, *heavy.topology, context, result));
     const Prior prior(model, coil_tables());
     const Moves moves(model, prior);
     const Mode mode = mode_of(parameters, curve);
@@ -309,10 +329,10 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
             targets.push_back(std::make_unique<StericTarget>(model));
         return targets;
     };
-    const Pool pool =
-        sample_pool(model, moves, make_targets, options,
-                    problem_of(heavy, curve, parameters, mode, options, context), context);
-    Result result;
+    const Pool pool = sample_pool(
+        model, moves, make_targets, options,
+        problem_of(heavy, curve, result.found_options, parameters, mode, options, context),
+        context);
     result.mode = mode;
     result.frames.topology = result.frames.all_atoms = heavy.topology;
     result.frames.xyz = Array<float, 3>::unset(frames, Index{3}, heavy.xyz.extent(1));
@@ -322,7 +342,7 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
     for (const Domain& domain : model.domains) result.domains.push_back(domain.name);
     result.linkers = model.linkers;
     result.hinges = model.hinge_count();
-    result.notes = model.notes;
+    result.notes.insert(result.notes.end(), model.notes.begin(), model.notes.end());
     if (setup) result.notes.insert(result.notes.end(), setup->notes.begin(), setup->notes.end());
     constexpr const char* kNames[kMoveKinds] = {"pivot", "redraw", "crankshaft"};
     for (std::size_t kind = 0; kind < kMoveKinds; ++kind)

@@ -17,7 +17,10 @@
 
 namespace pleat {
 struct Profile;
+namespace saxs {
+struct Parameters;
 }
+}  // namespace pleat
 
 namespace pleat::refine {
 
@@ -34,6 +37,7 @@ std::span<const std::string_view> names_of(Mode);
 struct Parameters {
     std::string linkers;  ///< "A:289-301,A:320-330"; or `rigid`
     std::string rigid;    ///< the rigid domains instead; all else of their chains is linkers
+    std::string pae;      ///< file of predicted errors, from which linkers and groups follow
     std::string group;    ///< "A:1-200,B:1-180": rigid domains that move as one; "/" between groups
     Mode mode = Mode::automatic;
     std::optional<std::int64_t> frames;  ///< not set: 10000; fit: 1000
@@ -56,6 +60,11 @@ struct CurveInput {
     double q_max = 0.5;              ///< 1/angstrom; the curve is cut there
     double c2_min = -2, c2_max = 4;  ///< of the hydration layer; all between are equally probable
 };
+/// The same with the bounds that `parameters` of profiles have.
+CurveInput curve_input(const saxs::Parameters& parameters, const Profile* curve);
+
+/// The options of frames' profiles: those of saxs, but frames have no hydrogens and no water.
+std::vector<Field> profile_fields(saxs::Parameters& parameters);
 
 /// How far the chains agree, by Vehtari et al. 2021.
 struct Convergence {
@@ -110,6 +119,7 @@ struct Result {
     std::vector<Index> close_atoms;    ///< [frame]: pairs of heavy atoms closer than 2.5 angstrom
     std::vector<std::string> domains;  ///< "A:1-288"; numbered from 1 in names of quantities
     std::vector<std::string> linkers;
+    std::string found_options;  ///< `--linkers ... --group ...` that --pae found; else empty
     std::vector<MoveShare> moves;
     Index hinges = 0;  ///< angles that change
     std::vector<std::string> notes;

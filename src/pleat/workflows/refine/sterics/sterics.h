@@ -9,16 +9,25 @@
 
 namespace pleat::refine {
 
-/// Two points (CA, P or C1') closer than `distance` have the energy
-/// strength * (distance - d)^2; closer than `hard` they are not allowed.
+/// Two points closer than their `distance` have the energy strength * (distance - d)^2. Points are
+/// CA, P or C1', and of each side chain the atom that is nearest to its centre.
 struct StericOptions {
-    double distance = 4.0, hard = 3.6;  ///< angstrom
-    double strength = 10.0;             ///< kT per square angstrom
+    double distance = 4.0;      ///< of CA, P and C1', angstrom
+    double hard = 3.6;          ///< of these: closer is not allowed
+    double side_to_main = 3.6;  ///< of a side chain and a CA
+    double side_to_side = 3.4;  ///< of two side chains
+    double strength = 10.0;     ///< kT per square angstrom
+};
+
+/// A point that takes space, with its residue as ClashPoint has it.
+struct StericPoint {
+    Index atom = 0, chain = 0, residue = 0;
+    bool is_side_chain = false;
 };
 
 struct Overlap {
     double energy = 0;     ///< kT
-    Index hard_pairs = 0;  ///< closer than StericOptions::hard
+    Index hard_pairs = 0;  ///< CA, P or C1' closer than StericOptions::hard
 };
 
 /// Energy of pairs of points whose distance the hinges can change. Points of one chain less than 3
@@ -32,9 +41,11 @@ public:
 private:
     void excuse_neighbours(const ChainModel& model);
     void excuse_fixed_pairs(const ChainModel& model);
-    void add(double square, int sign, Overlap& sum) const;
+    void add(Index a, Index b, double square, int sign, Overlap& sum) const;
 
     StericOptions options_;
+    double reach_;                   ///< the largest distance of two points that overlap
+    std::vector<StericPoint> list_;  ///< [point of points_]
     PointSet points_;
     std::vector<std::pair<Index, Index>> excused_;  ///< pairs of points that do not count
 };

@@ -176,25 +176,28 @@ bool keeps_distance(const ChainModel& model, Index ca, Index piece) {
     return false;
 }
 
-/// Overlap energy as its definition says it.
+/// Overlap energy as its definition says it; CB is the only atom of side chains here.
 Overlap overlap_by_definition(const Conformation& conformation) {
     const ChainModel& model = conformation.model();
+    const Topology& topology = *model.topology;
     Overlap sum;
-    std::vector<Index> piece_of;
-    for (const ClashPoint& point : model.points)
-        piece_of.push_back(model.piece_of[static_cast<std::size_t>(point.atom)]);
-    for (std::size_t a = 0; a < model.points.size(); ++a)
-        for (std::size_t b = a + 1; b < model.points.size(); ++b) {
-            const ClashPoint &one = model.points[a], &other = model.points[b];
-            if (piece_of[a] == piece_of[b]) continue;
-            if (one.chain == other.chain && std::abs(one.residue - other.residue) < 3) continue;
-            if (keeps_distance(model, one.atom, piece_of[b]) ||
-                keeps_distance(model, other.atom, piece_of[a]))
+    for (Index a = 0; a < model.atom_count(); ++a)
+        for (Index b = a + 1; b < model.atom_count(); ++b) {
+            const auto &one = topology.atoms[static_cast<std::size_t>(a)],
+                       &other = topology.atoms[static_cast<std::size_t>(b)];
+            const Index piece = model.piece_of[static_cast<std::size_t>(a)],
+                        other_piece = model.piece_of[static_cast<std::size_t>(b)];
+            const int sides = (one.name == "CB" ? 1 : 0) + (other.name == "CB" ? 1 : 0),
+                      mains = (one.name == "CA" ? 1 : 0) + (other.name == "CA" ? 1 : 0);
+            if (sides + mains < 2 || piece == other_piece || other.residue - one.residue < 3)
                 continue;
-            const double apart =
-                distance(conformation.atom(one.atom), conformation.atom(other.atom));
-            if (apart < 4.0) sum.energy += 10 * (4.0 - apart) * (4.0 - apart);
-            sum.hard_pairs += apart < 3.6;
+            if (keeps_distance(model, a, other_piece) || keeps_distance(model, b, piece)) continue;
+            const double apart = distance(conformation.atom(a), conformation.atom(b)),
+                         reach = sides == 0   ? 4.0
+                                 : sides == 1 ? 3.6
+                                              : 3.4;
+            if (apart < reach) sum.energy += 10 * (reach - apart) * (reach - apart);
+            sum.hard_pairs += sides == 0 && apart < 3.6;
         }
     return sum;
 }

@@ -1,0 +1,138 @@
+// Refine: one call of the workflow, and its frames, table and convergence for Python.
+#include "pleat/workflows/refine/refine.h"
+
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include "arrays.h"
+#include "options.h"
+#include "parts.h"
+#include "pleat/bio/scattering/profile.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/saxs.h"
+#include "pleat/workflows/refine/output.h"
+#include "structures.h"
+
+namespace pleat::python {
+
+namespace {
+
+struct Options {
+    refine::Parameters parameters;
+    saxs::Parameters profiles;
+
+    std::vector<Field> fields() {
+        std::vector<Field> all = refine::fields(parameters);
+        for (const Field& field : refine::profile_fields(profiles)) all.push_back(field);
+        return all;
+    }
+};
+
+struct Refined {
+    refine::Result result;
+    std::string warning;
+    py::object frames = py::none(), saxs = py::none();  ///< set in Python
+};
+
+/// (result, coordinates [frame, atom, 3], topology)
+py::tuple run(Structures& structure, const ProfileFile* curve, const py::dict& given,
+              const py::dict& how) {
+    Options options;
+    set_fields(options.fields(), given);
+    if (options.parameters.mode == refine::Mode::fit && options.profiles.background)
+        throw UsageError("mode fit has no background: leave out --background");
+    CallContext call(parse_execution_options(how));
+    auto refined = std::make_unique<Refined>();
+    Array<float, 3> xyz;
+    without_lock(call.progress, [&] {
+        call.choose_device(std::nullopt);
+        structure.transpose();
+        refined->result = refine::run(
+            structure.ensemble,
+            refine::curve_input(options.profiles, curve != nullptr ? &curve->profile : nullptr),
+            options.parameters, call.context);
+        refined->warning = refine::convergence_remark(refined->result);
+        xyz = atom_by_atom(refined->result.frames, {}, resolve_threads(call.context));
+        refined->result.frames.xyz = {};
+    });
+    auto topology = std::const_pointer_cast<Topology>(refined->result.frames.topology);
+    return py::make_tuple(std::move(refined), owned_array(std::move(xyz)), std::move(topology));
+}
+
+/// The columns of frames.tsv.
+py::dict table_of(py::object self) {
+    const refine::Result& result = self.cast<const Refined&>().result;
+    py::dict table;
+    const auto add = [&](const char* name, const auto& values) {
+        table[name] = array_view(values, self);
+    };
+    add("chain", result.chain);
+    add("step", result.step);
+    for (const refine::Quantity& quantity : result.quantities)
+        add(quantity.name.c_str(), quantity.values);
+    if (!result.chi2.empty()) {
+        add("chi2", result.chi2);
+        add("c2", result.c2);
+    }
+    add("dmax", result.diameter);
+    add("prior", result.log_prior);
+    add("clash", result.clash_energy);
+    add("close_atoms", result.close_atoms);
+    return table;
+}
+
+py::dict convergence_of(const Refined& refined) {
+    py::dict all;
+    for (const refine::Quantity& quantity : refined.result.quantities) {
+        py::dict one;
+        one["r_hat"] = quantity.convergence.r_hat;
+        one["effective_size"] = quantity.convergence.effective_size;
+        one["converged"] = quantity.convergence.is_reached();
+        all[quantity.name.c_str()] = one;
+    }
+    return all;
+}
+
+py::dict moves_of(const Refined& refined) {
+    py::dict all;
+    for (const refine::MoveShare& move : refined.result.moves)
+        all[move.name.c_str()] = py::make_tuple(move.proposed, move.accepted);
+    return all;
+}
+
+}  // namespace
+
+void add_refine(py::module_& module) {
+    py::class_<Refined> result(module, "Refinement");
+    const auto array = [&](const char* name, auto member) {
+        result.def_property_readonly(name, [member](py::object self) {
+            return array_view_or_none(member(self.cast<const Refined&>().result), self);
+        });
+    };
+    array(
+        "powers", [](const refine::Result& r) -> auto& { return r.betas; });
+    array(
+        "swap_probabilities", [](const refine::Result& r) -> auto& { return r.swaps; });
+    result.def_readwrite("frames", &Refined::frames)
+        .def_readwrite("saxs", &Refined::saxs)
+        .def_readonly("warning", &Refined::warning)
+        .def_property_readonly("table", &table_of)
+        .def_property_readonly("convergence", &convergence_of)
+        .def_property_readonly("converged",
+                               [](const Refined& r) { return r.result.is_converged(); })
+        .def_property_readonly("moves", &moves_of)
+        .def_property_readonly("angles", [](const Refined& r) { return r.result.hinges; })
+        .def_property_readonly("domains", [](const Refined& r) { return r.result.domains; })
+        .def_property_readonly("linkers", [](const Refined& r) { return r.result.linkers; })
+        .def_property_readonly("found_options",
+                               [](const Refined& r) { return r.result.found_options; })
+        .def_property_readonly("notes", [](const Refined& r) { return r.result.notes; });
+    module.def("refine", &run, py::arg(), py::arg().none(true), py::arg(), py::arg());
+    module.def("refine_fields", [] { return describe_fields(Options().fields()); });
+    module.def("refine_profile_fields", [] {
+        saxs::Parameters parameters;
+        return describe_fields(refine::profile_fields(parameters));
+    });
+}
+
+}  // namespace pleat::python

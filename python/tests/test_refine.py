@@ -1,0 +1,109 @@
+# Refine from Python: the numbers of the program, profiles of frames, cancelling, refusals.
+import json
+
+import numpy as np
+import pleat
+import pytest
+from helpers import DATA, program
+
+STRUCTURE = DATA / "1a8o.pdb.gz"
+LINKER = "A:174-179"
+FEW = {"linkers": LINKER, "frames": 60, "chains": 4, "moves": 20}
+ARGUMENTS = ("--linkers", LINKER, "--frames", 60, "--chains", 4, "--moves", 20)
+
+
+@pytest.fixture(scope="module")
+def curve():
+    """The curve of the structure, errors 2 %."""
+    profile = pleat.saxs(STRUCTURE, q_max=0.3)
+    return pleat.profile((profile.q[1:], profile.mean[1:], 0.02 * profile.mean[1:]))
+
+
+def refine(*arguments, **keywords):
+    with pytest.warns(UserWarning, match="not converged: rg has R-hat"):
+        return pleat.refine(*arguments, **keywords)
+
+
+def table(path):
+    rows = [line.split("\t") for line in path.read_text(encoding="ascii").splitlines()]
+    return {name: np.array([float(row[n]) for row in rows[1:]]) for n, name in enumerate(rows[0])}
+
+
+def test_the_program_finds_the_same(tmp_path):
+    program("refine", STRUCTURE, *ARGUMENTS, "-o", tmp_path / "run")
+    found = refine(STRUCTURE, **FEW)
+    columns = table(tmp_path / "run" / "frames.tsv")
+    assert ["frame", *found.table] == list(columns)
+    for name, values in found.table.items():
+        np.testing.assert_allclose(values, columns[name], atol=6e-5, err_msg=name)
+    frames = pleat.read_ensemble(tmp_path / "run" / "frames.dcd", topology=tmp_path / "run" / "topology.pdb")
+    np.testing.assert_array_equal(found.frames.xyz, frames.xyz)
+    assert found.frames.topology.names == frames.topology.names
+    told = json.loads((tmp_path / "run" / "convergence.json").read_text(encoding="utf-8"))
+    assert (found.converged, found.warning) == (False, told["remark"])
+    assert (found.domains, found.linkers) == (told["domains"], told["linkers"])
+    for one in told["quantities"]:
+        assert found.convergence[one["name"]] == {
+            "r_hat": pytest.approx(one["r_hat"]), "effective_size": pytest.approx(one["effective_size"]),
+            "converged": one["converged"]}
+    assert found.moves == {one["kind"]: (one["proposed"], one["accepted"]) for one in told["moves"]}
+    assert found.angles == 18 and found.saxs is None and found.powers is None
+
+
+def test_arrays_stay_when_the_result_is_gone():
+    found = refine(pleat.read_ensemble(STRUCTURE), **FEW, threads=1)
+    again = refine(STRUCTURE, **FEW, threads=2)
+    rg, xyz = found.table["rg"], found.frames.xyz
+    del found
+    np.testing.assert_array_equal(rg, again.table["rg"])
+    np.testing.assert_array_equal(xyz, again.frames.xyz)
+    assert (refine(STRUCTURE, **FEW, seed=2).frames.xyz != xyz).any()
+
+
+def test_frames_are_fitted_to_a_curve(curve):
+    found = refine(STRUCTURE, data=curve, model="two-bead", **FEW)
+    same = pleat.saxs(found.frames, data=curve, model="two-bead")
+    np.testing.assert_array_equal(found.saxs.intensity, same.intensity)
+    assert found.saxs.fit.chi2 == same.fit.chi2 and found.saxs.frames == 60
+    assert "chi2" not in found.table
+
+
+def test_frames_are_drawn_by_the_likelihood_of_a_curve(curve):
+    found = refine(STRUCTURE, data=curve, model="two-bead", reweight=False, **FEW | {"frames": 40, "chains": 2, "moves": 50},
+                   mode="fit", rungs=4)
+    assert found.powers[0] == 0 and found.powers[-1] == 1 and found.swap_probabilities.shape == (3,)
+    assert np.median(found.table["chi2"]) < 5 and set(found.convergence) == {"rg", "distance_1_2", "ln_likelihood"}
+    assert np.ptp(found.table["rg"]) < np.ptp(refine(STRUCTURE, **FEW).table["rg"])
+
+
+def test_progress_stops_a_call():
+    class Enough(Exception):
+        pass
+
+    def stop(stage, done, total, note):
+        if stage == "sample" and done > 3:
+            raise Enough
+
+    with pytest.raises(Enough):
+        pleat.refine(STRUCTURE, linkers=LINKER, frames=100000, progress=stop)
+
+
+def test_refusals(curve):
+    for error, text, keywords in (
+            (pleat.UsageError, "give one of --linkers, --rigid and --pae", {}),
+            (pleat.UsageError, "--frames: expected a whole number", {"linkers": LINKER, "frames": 0}),
+            (pleat.InputError, "expected residue 300 of A:300-310", {"linkers": "A:300-310"}),
+            (pleat.UsageError, "give a curve by --data for --mode fit", {"linkers": LINKER, "mode": "fit"}),
+            (pleat.UsageError, "no background", {"linkers": LINKER, "mode": "fit", "data": curve, "background": True}),
+            (pleat.UsageError, "q_unit and assume_error with data", {"linkers": LINKER, "q_unit": "1/nm"}),
+            (TypeError, "nearest is 'linkers'", {"linker": LINKER})):
+        with pytest.raises(error, match=text):
+            pleat.refine(STRUCTURE, **keywords)
+    start = pleat.read_ensemble(STRUCTURE)
+    with pytest.raises(pleat.InputError, match="structure of 1 frame, found 2"):
+        pleat.refine(pleat.Ensemble(np.repeat(start.xyz, 2, axis=0), start.topology), linkers=LINKER)
+    with pytest.raises(pleat.InputError, match="atoms with names"):
+        pleat.refine(np.zeros((1, 5, 3), np.float32), linkers=LINKER)
+    smeared = pleat.profile((curve.q, curve.intensity, curve.sigma, 0.01 * curve.q), smear=True)
+    with pytest.raises(pleat.UsageError, match="without dq"):
+        pleat.refine(STRUCTURE, linkers=LINKER, data=smeared)
