@@ -1,7 +1,7 @@
 // Example: prints the ten strongest contacts of an alignment.
 //
-//     c++ -std=c++20 strongest_contacts.cpp $(pkg-config --cflags --libs pleat) -o strongest_contacts
-//     ./strongest_contacts family.a3m
+//     c++ -std=c++20 strongest_contacts.cpp $(pkg-config --cflags --libs pleat)
+//     ./a.out family.a3m
 #include <algorithm>
 #include <cstdio>
 #include <tuple>
