@@ -1,15 +1,15 @@
 # Commands for a fresh Debian 12 or 13: `make demo` runs every engine, `make test` every test, `make test-mpi`
 # those of several ranks, `make test-faults` hundreds of kills and other faults, `make docs` the
-# documentation's site.
+# documentation's site, `make packages` what others install, `make test-packages` tries it in bare systems.
 
 PRESET ?= release
 
-.PHONY: demo docs test test-faults test-mpi
+.PHONY: demo docs packages test test-faults test-mpi test-packages
 
 demo:
 	scripts/setup program
 	scripts/build $(PRESET) -DPLEAT_TESTS=OFF -DPLEAT_BENCH=OFF
-	scripts/demo build/$(PRESET)
+	scripts/demo build/$(PRESET)/apps/pleat/pleat
 
 test:
 	scripts/setup test
@@ -32,3 +32,10 @@ docs:
 	scripts/setup docs
 	scripts/build $(PRESET) -DPLEAT_PYTHON_MODULE=ON
 	scripts/build_docs
+
+packages:
+	scripts/setup packages
+	scripts/packages
+
+test-packages:
+	python3 -B tests/packages/test_packages.py

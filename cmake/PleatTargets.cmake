@@ -61,7 +61,8 @@ function(pleat_program main)
   add_executable(pleat_program ${main})
   set_target_properties(pleat_program PROPERTIES OUTPUT_NAME pleat)
   target_link_libraries(pleat_program PRIVATE pleat_commands)
-  install(TARGETS pleat_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS pleat_program RUNTIME_DEPENDENCY_SET pleat_libraries
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
 # pleat_cuda_on_host(VARIABLE a_test.cpp ...): tests that compile CUDA kernels for the host

@@ -1,4 +1,4 @@
-// Commands: the subcommands of the program.
+// Commands: the subcommands of the program, and the program itself.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,7 +15,8 @@ class Ranks;
 struct Command {
     CLI::App* parser = nullptr;
     std::function<void(const std::vector<std::string>& arguments)> run;
-    bool knows_ranks = false;  ///< several ranks may run it together; else main() refuses several
+    bool knows_ranks =
+        false;  ///< several ranks may run it together; else run_program() refuses several
 };
 
 Command cluster_command(CLI::App& program, Ranks& ranks);
@@ -31,5 +32,9 @@ Command saxs_command(CLI::App& program, Ranks& ranks);
 Command saxs_calibrate_command(CLI::App& program);
 Command select_command(CLI::App& program, Ranks& ranks);
 Command table_command(CLI::App& program);
+
+/// Runs the command that the command line names, as main() of the program does: errors are printed
+/// to stderr. `values` begins with the name of the program. Returns the exit code.
+int run_program(int count, char** values);
 
 }  // namespace pleat::program

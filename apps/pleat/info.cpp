@@ -8,8 +8,8 @@
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/core/version.h"
 #include "process/standard_output.h"
+#include "version/version_line.h"
 
 namespace pleat::program {
 
@@ -38,7 +38,7 @@ void print_devices() {
 
 void print_info() {
     restrict_instruction_set_by_environment();
-    print(fmt::format("pleat {}\n", kVersion));
+    print(version_line() + "\n");
     print_devices();
     print(fmt::format("instruction sets {}\n", fmt::join(instruction_sets(), ", ")));
     print(fmt::format("in use           {}\n", instruction_set()));

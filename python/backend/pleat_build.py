@@ -1,7 +1,8 @@
 # Build backend: wheels of pleat by CMake, without any package of Python's (PEP 517).
 """`pip install .` calls prepare_metadata_for_build_wheel(), which checks what the build needs and compiles
 nothing, then build_wheel(). Settings: --config-settings build=FOLDER takes the module from a CMake build
-that is there; jobs=N sets how many compilers run."""
+that is there, with the libraries that it links to if that was configured with PLEAT_BUNDLE=ON; jobs=N sets
+how many compilers run."""
 import base64
 import hashlib
 import os
@@ -18,6 +19,7 @@ import build_requirements
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "pleat"
+COMMIT_FILE = "apps/pleat/version/commit.txt"  # in git's archives, too
 DESCRIPTION = "Couplings, mutual information, RMSD, clusters and scattering of proteins, on CPUs and GPUs"
 
 
@@ -34,10 +36,21 @@ def metadata():
             f"Description-Content-Type: text/markdown\n\n{readme}")
 
 
-def tag():
+def tag(is_bundled=False):
+    """`is_bundled`: the wheel has all libraries but those that PEP 600 expects on every machine with the
+    glibc of this one or a newer one."""
     python = f"cp{sys.version_info.major}{sys.version_info.minor}"
-    platform = re.sub(r"\W", "_", sysconfig.get_platform())
-    return f"{python}-{python}-{platform}"
+    platform = sysconfig.get_platform()
+    if is_bundled:
+        platform = f"manylinux_{os.confstr('CS_GNU_LIBC_VERSION').split()[1]}_{os.uname().machine}"
+    return f"{python}-{python}-" + re.sub(r"\W", "_", platform)
+
+
+def commit():
+    """The commit of these sources; empty where git does not know them."""
+    done = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*", "--abbrev=12"],
+                          check=False, capture_output=True, text=True)
+    return done.stdout if done.returncode == 0 else ""
 
 
 def run(*command):
@@ -68,19 +81,29 @@ def info_folder():
     return f"{NAME}-{version()}.dist-info"
 
 
-def info_files():
+def info_files(wheel_tag):
     """What describes the wheel: {name in its .dist-info: bytes}."""
     return {"METADATA": metadata().encode(),
             "WHEEL": ("Wheel-Version: 1.0\nGenerator: pleat_build\nRoot-Is-Purelib: false\n"
-                      f"Tag: {tag()}\n").encode(),
-            "LICENSE": (ROOT / "LICENSE").read_bytes()}
+                      f"Tag: {wheel_tag}\n").encode(),
+            "entry_points.txt": f"[console_scripts]\n{NAME} = {NAME}.__main__:main\n".encode(),
+            "LICENSE": (ROOT / "LICENSE").read_bytes(),
+            "copyright": (ROOT / "packaging" / "debian" / "copyright").read_bytes()}
 
 
-def write_wheel(path, files):
+def staged_files(folder):
+    """{name: bytes} of what CMake installed there. A wheel has no links, so a library has the name that
+    others look for."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    targets = {path.resolve() for path in paths if path.is_symlink()}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths if path not in targets}
+
+
+def write_wheel(path, files, wheel_tag):
     """`files`: {name: bytes}, to which the description and the record are added."""
     info = info_folder()
     files = dict(files)
-    files.update((f"{info}/{name}", data) for name, data in info_files().items())
+    files.update((f"{info}/{name}", data) for name, data in info_files(wheel_tag).items())
     record = "".join(record_line(name, data) for name, data in files.items())
     files[f"{info}/RECORD"] = (record + f"{info}/RECORD,,\n").encode()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
@@ -95,7 +118,7 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     build_requirements.check(compiles="build" not in (config_settings or {}))
     folder = Path(metadata_directory, info_folder())
     folder.mkdir()
-    for name, data in info_files().items():
+    for name, data in info_files(tag()).items():
         (folder / name).write_bytes(data)
     return folder.name
 
@@ -104,25 +127,26 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     settings = config_settings or {}
     build_requirements.check(compiles="build" not in settings)
     folder = built(settings)
-    name = f"{NAME}-{version()}-{tag()}.whl"
-    with tempfile.TemporaryDirectory() as staged:
-        run("cmake", "--install", str(folder), "--component", "python", "--prefix", staged)
-        files = {path.relative_to(staged).as_posix(): path.read_bytes()
-                 for path in sorted(Path(staged, NAME).iterdir())}
-        write_wheel(Path(wheel_directory, name), files)
-    return name
+    with tempfile.TemporaryDirectory() as name:
+        staged = Path(name).resolve()
+        run("cmake", "--install", str(folder), "--component", "python", "--strip", "--prefix", str(staged))
+        wheel_tag = tag(is_bundled=(staged / NAME / "libs").exists())
+        wheel = f"{NAME}-{version()}-{wheel_tag}.whl"
+        write_wheel(Path(wheel_directory, wheel), staged_files(staged), wheel_tag)
+    return wheel
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    """All that git tracks."""
+    """All that git tracks, and the commit, which a build of the archive names."""
     base = f"{NAME}-{version()}"
     listing = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], check=True,
                              capture_output=True).stdout.decode()
     with tempfile.TemporaryDirectory() as staged:
-        described = Path(staged, "PKG-INFO")
+        described, named = Path(staged, "PKG-INFO"), Path(staged, "commit.txt")
         described.write_text(metadata(), encoding="utf-8")
+        named.write_text(commit(), encoding="utf-8")
         with tarfile.open(Path(sdist_directory, f"{base}.tar.gz"), "w:gz") as archive:
             for name in filter(None, listing.split("\0")):
-                archive.add(ROOT / name, f"{base}/{name}", recursive=False)
+                archive.add(named if name == COMMIT_FILE else ROOT / name, f"{base}/{name}", recursive=False)
             archive.add(described, f"{base}/PKG-INFO")
     return f"{base}.tar.gz"

@@ -1,4 +1,5 @@
-// Jobs: lists of jobs as the program runs them, watched from Python's thread.
+// Jobs: lists of jobs as the program runs them, watched from Python's thread; and the program
+// itself.
 #include "jobs.h"
 
 #include <pybind11/stl.h>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "commands.h"
 #include "jobs/job_caller.h"
 #include "progress.h"
 
@@ -141,6 +143,12 @@ void add_jobs(py::module_& module) {
         PythonProgress shown(progress);
         const JobListResult result = without_lock(shown, [&] { return run(call, shown); });
         return table_of(result.table, output);
+    });
+    module.def("run_program", [](std::vector<std::string> arguments) {
+        std::vector<char*> values(arguments.size() + 1);  // a null ends them, as in main()
+        for (std::size_t n = 0; n < arguments.size(); ++n) values[n] = arguments[n].data();
+        const py::gil_scoped_release others_run;
+        return program::run_program(static_cast<int>(arguments.size()), values.data());
     });
 }
 

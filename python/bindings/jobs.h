@@ -1,4 +1,4 @@
-// Jobs: lists of jobs as the program runs them.
+// Jobs: lists of jobs as the program runs them, and the program itself.
 #pragma once
 
 #include <pybind11/pybind11.h>

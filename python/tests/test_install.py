@@ -1,9 +1,11 @@
 # Installation: pip makes a wheel from this build without a network, and it works where it is put.
 import os
+import re
 import resource
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -22,12 +24,21 @@ def test_pip_installs_and_the_copy_works(tmp_path):
     environment["PYTHONPATH"] = str(tmp_path / "site")
     code = ("import importlib.metadata, numpy as np, pleat\n"
             "assert importlib.metadata.version('pleat') == pleat.__version__\n"
+            f"assert '\\nversion: ' + pleat.__version__ + '\\n' in open({str(ROOT / 'CITATION.cff')!r}).read()\n"
             "print(pleat.__file__, pleat.rmsd(np.ones((2, 3, 3))).matrix)\n")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
                           env=environment, cwd=tmp_path, timeout=60)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(tmp_path)) and done.stdout.endswith("[0.]\n")
     assert not list((tmp_path / "site" / "pleat").glob("libpleat*"))  # the module holds the code
+    command = [sys.executable, tmp_path / "site" / "bin" / "pleat"]
+    for program in (command, [sys.executable, "-m", "pleat"]):
+        shown = subprocess.run([*program, "info"], capture_output=True, text=True, check=False, env=environment,
+                               cwd=tmp_path, timeout=60)
+        assert shown.returncode == 0 and shown.stdout.startswith("pleat "), shown.stderr
+        refused = subprocess.run([*program, "rmsd", "absent.pdb", "-o", "run"], capture_output=True, text=True,
+                                 check=False, env=environment, cwd=tmp_path, timeout=60)
+        assert refused.returncode == 3 and refused.stderr.startswith("pleat: "), refused.stderr
 
 
 def call_backend(code, **environment):
@@ -92,3 +103,20 @@ def test_missing_packages_are_told_before_the_build(tmp_path):
     assert_refused(call_prepare(tmp_path, CXX="no-such-compiler", **here), "missing for the build: g++.")
     (tmp_path / "cmake").unlink()
     assert_refused(call_prepare(tmp_path, CXX=compiler, **here), "missing for the build: cmake.")
+
+
+def test_archive_of_sources_names_its_commit(tmp_path):
+    if not (ROOT / ".git").exists():
+        pytest.skip("these sources have no git")
+    done = call_backend(f"import pleat_build\nprint(pleat_build.build_sdist({str(tmp_path)!r}))",
+                        GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="safe.directory", GIT_CONFIG_VALUE_0="*")
+    assert done.returncode == 0, done.stderr
+    name = done.stdout.strip()
+    with tarfile.open(tmp_path / name) as archive:
+        archive.extractall(tmp_path)
+    sources = tmp_path / name.removesuffix(".tar.gz")
+    made = tmp_path / "version_line.cpp"
+    folder = sources / "apps" / "pleat" / "version"
+    subprocess.run(["cmake", "-D", f"SOURCE={sources}", "-D", f"INPUT={folder / 'version_line.cpp.in'}", "-D",
+                    f"OUTPUT={made}", "-P", folder / "write_commit.cmake"], check=True, timeout=60)
+    assert re.search(r'commit = "[0-9a-f]{12,40}(-dirty)?"', made.read_text(encoding="ascii"))

@@ -36,7 +36,9 @@ class Help(ProgramTest):
 
     def test_version(self):
         text = self.assert_shown(pleat("--version"))
-        self.assertRegex(text, r"^pleat \d+\.\d+\.\d+\n$")
+        self.assertRegex(text, r"^pleat \d+\.\d+\.\d+( \(commit [0-9a-f]{7,40}(-dirty)?\))?\n$")
+        if (ROOT / ".git").exists():
+            self.assertIn("(commit ", text)
         self.assertEqual(text, self.assert_shown(pleat("version")))
 
     def test_info(self):

@@ -74,7 +74,8 @@ class Pages(unittest.TestCase):
 
     def test_few_blocks_are_left_out(self):
         left_out = [(page.name, one.line, one.left_out) for page in PAGES
-                    for one in snippets(page.read_text(encoding="utf-8")) if one.left_out]
+                    for one in snippets(page.read_text(encoding="utf-8"))
+                    if one.left_out and one.left_out != "make test-packages does"]
         self.assertLessEqual(len(left_out), MOST_LEFT_OUT, left_out)
 
     def test_commands_within_lines_have_options_that_exist(self):

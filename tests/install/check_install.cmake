@@ -1,4 +1,5 @@
-# Installs a build, moves the installed tree, builds the consumer project against it and runs both.
+# Installs a build, moves the installed tree, builds the consumer project against it and runs both; then
+# an example by pkg-config.
 cmake_minimum_required(VERSION 3.25)
 
 # step(what command...): runs a command; the test fails with its output when the command fails.
@@ -37,6 +38,20 @@ step("configure" ${CMAKE_COMMAND} -G ${GENERATOR} -S ${CONSUMER} -B ${WORK}/buil
 step("build" ${CMAKE_COMMAND} --build ${WORK}/build)
 step("run the consumer" ${WORK}/build/consumer)
 expect("the consumer's output" "${output}" "3 sequences\nbroken.aln:3: expected 5 .*found 4")
+
+file(GLOB_RECURSE package ${WORK}/moved/*/pleat.pc)
+cmake_path(GET package PARENT_PATH package)
+set(ENV{PKG_CONFIG_PATH} ${package})
+step("ask pkg-config" ${PKG_CONFIG} --modversion pleat)
+expect("the version that pkg-config knows" "${output}" "^${VERSION}\n$")
+step("ask pkg-config" ${PKG_CONFIG} --cflags --libs pleat)
+string(STRIP "${output}" flags)
+separate_arguments(flags)
+cmake_path(GET package PARENT_PATH libraries)
+step("build the example" ${CXX} ${CXX_FLAGS} -std=c++20 ${EXAMPLE} ${flags}
+  -Wl,-rpath,${libraries} -o ${WORK}/example)
+step("run the example" ${WORK}/example ${ALIGNMENT})
+expect("the example's output" "${output}" "\n      63        78  0.0596\n")
 
 step("run the installed program" ${WORK}/moved/bin/pleat --version)
 expect("pleat --version" "${output}" "${VERSION}")

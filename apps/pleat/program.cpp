@@ -1,0 +1,144 @@
+// run_program: reads the command line, runs one command, and turns errors into lines and exit
+// codes.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "help/help_format.h"
+#include "help/usage_hint.h"
+#include "pleat/core/error.h"
+#include "pleat/core/failure.h"
+#include "pleat/core/files/input_file.h"
+#include "process/ranks.h"
+#include "process/standard_output.h"
+#include "version/version_line.h"
+
+namespace pleat::program {
+
+namespace {
+
+/// Prints each line of the text after the program's name. If that fails, only the exit code reports
+/// the error.
+void complain(std::string_view text) {
+    while (true) {
+        const std::size_t end = text.find('\n');
+        std::fputs(fmt::format("pleat: {}\n", text.substr(0, end)).c_str(), stderr);
+        if (end == std::string_view::npos) return;
+        text.remove_prefix(end + 1);
+    }
+}
+
+/// Opens /dev/null for each standard stream that was closed, so that no file of a run gets its
+/// number and with it the text that is printed there.
+void hold_closed_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) >= 0) continue;
+        // open() returns the lowest free number, which is this one. Opened for the wrong direction,
+        // the stream still fails at every use.
+        ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
+}
+
+/// `overview`: the program's own help, which a parser that has read a command no longer gives.
+void add_plain_commands(CLI::App& program, const std::string& overview,
+                        std::vector<Command>& commands) {
+    CLI::App* version = program.add_subcommand("version", "Show the version");
+    commands.push_back(
+        {version, [](const std::vector<std::string>&) { print(version_line() + "\n"); }});
+
+    CLI::App* help = program.add_subcommand("help", "Show the help of a command");
+    const auto topic = std::make_shared<std::string>();
+    help->add_option("COMMAND", *topic, "Command to show the help of");
+    commands.push_back({help, [&program, &overview, topic](const std::vector<std::string>&) {
+                            if (topic->empty()) return print(overview);
+                            try {
+                                print(program.get_subcommand(*topic)->help());
+                            } catch (const CLI::OptionNotFound&) {
+                                throw UsageError(unknown_command(program, *topic));
+                            }
+                        }});
+}
+
+/// Runs the command that the line names. `ranks`: all of them read the same line.
+void run(int count, char** values, Ranks& ranks) {
+    CLI::App program("Protein science on CPUs and GPUs.", "pleat");
+    program.formatter(std::make_shared<HelpFormat>());
+    program.set_version_flag("--version", version_line(), "Show the version");
+    program.set_help_flag("-h,--help", "Show this help");
+    program.get_formatter()->label("Subcommands", "Commands");
+    program.require_subcommand(0, 1);
+    program.footer(
+        help_footer("Example:\n  pleat couplings family.a3m.gz -o run\n\n"
+                    "'pleat help COMMAND' shows the options of a command."));
+    std::vector<Command> commands;
+    std::string overview;
+    commands.push_back(couplings_command(program, ranks));
+    commands.push_back(mi_command(program, ranks));
+    commands.push_back(rmsd_command(program, ranks));
+    commands.push_back(cluster_command(program, ranks));
+    commands.push_back(saxs_command(program, ranks));
+    commands.push_back(saxs_calibrate_command(program));
+    commands.push_back(select_command(program, ranks));
+    commands.push_back(refine_command(program, ranks));
+    commands.push_back(table_command(program));
+    commands.push_back(report_command(program));
+    commands.push_back(info_command(program));
+    commands.push_back(completion_command(program));
+    commands.push_back(manual_command(program));
+    add_plain_commands(program, overview, commands);
+    for (const Command& command : commands) command.parser->group("Commands");
+    overview = program.help();
+
+    try {
+        program.parse(count, values);
+    } catch (const CLI::CallForHelp&) {
+        const std::vector<CLI::App*> chosen = program.get_subcommands();
+        return ranks.lead([&] { print(chosen.empty() ? overview : chosen.front()->help()); });
+    } catch (const CLI::CallForVersion&) {
+        return ranks.lead([] { print(version_line() + "\n"); });
+    } catch (const CLI::ParseError& error) {
+        throw UsageError(usage_hint(program, error));
+    }
+    for (const Command& command : commands) {
+        if (!command.parser->parsed()) continue;
+        if (!command.knows_ranks) ranks.require_one(command.parser->get_name());
+        return command.run({values + 1, values + count});
+    }
+    throw UsageError("expected a command, found none; 'pleat help' lists them");
+}
+
+}  // namespace
+
+int run_program(int count, char** values) {
+    hold_closed_streams();
+    // If the reader of a pipe has closed it, writing fails; a signal would end the process in the
+    // middle of a line.
+    ::signal(SIGPIPE, SIG_IGN);
+    // Likewise, writing fails if a file would exceed `ulimit -f`.
+    ::signal(SIGXFSZ, SIG_IGN);
+    const InputLedger ledger;
+    std::optional<Ranks> ranks;
+    Failure failure;
+    try {
+        ranks.emplace();
+        run(count, values, *ranks);
+        flush_standard_output();
+    } catch (const std::exception&) {
+        failure = current_failure();
+    }
+    if (ranks) return ranks->end(failure, complain);
+    if (!failure.text.empty()) complain(failure.text);
+    return failure.exit_code;
+}
+
+}  // namespace pleat::program
