@@ -165,7 +165,7 @@ Json cluster(const Frames& frames, const Size& size, const Format& format,
     Context context = gpu_context();
     Stages stages;
     context.progress = &stages;
-    clusters = cluster_on_cuda(frames, size.cutoff, context,
+    clusters = cluster_on_cuda(*rmsd::memory_source(rmsd::borrowed(frames)), size.cutoff, context,
                                {.format = format.format, .seconds = nullptr});
     const double all = now() - stages.start;
     std::vector<std::int64_t> sizes(clusters.centres.size());

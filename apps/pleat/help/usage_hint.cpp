@@ -29,6 +29,19 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return best[a.size()][b.size()];
 }
 
+/// The words of an option in alphabetical order: "max_q" of other programs is "q-max" here.
+std::vector<std::string> sorted_words(std::string_view name) {
+    std::vector<std::string> words(1);
+    for (const char c : name) {
+        if (c == '-' || c == '_')
+            words.emplace_back();
+        else
+            words.back() += c;
+    }
+    std::sort(words.begin(), words.end());
+    return words;
+}
+
 bool is_option(const std::string& word) { return word.size() > 1 && word.front() == '-'; }
 
 std::string question(const std::string& name) {
@@ -53,7 +66,8 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
     std::string nearest;
     if (word.size() < 2) return nearest;
     for (const std::string& name : names) {
-        const std::size_t found = name.starts_with(word) ? 1 : distance(word, name);
+        const bool is_near = name.starts_with(word) || sorted_words(name) == sorted_words(word);
+        const std::size_t found = is_near ? 1 : distance(word, name);
         if (found < best) {
             best = found;
             nearest = name;

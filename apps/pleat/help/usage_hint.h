@@ -8,7 +8,8 @@
 
 namespace pleat::program {
 
-/// The name with the fewest differences from `word`, or that begins with it; empty if none is near.
+/// The name with the fewest differences from `word`, or that begins with it or has its words in
+/// another order; empty if none is near.
 /// Two neighbouring letters in the wrong order count as one difference.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
 

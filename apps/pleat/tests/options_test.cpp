@@ -160,6 +160,8 @@ TEST(HiddenOptions, AreAbsentFromHelpCompletionManualAndHints) {
     EXPECT_EQ(Program().read("fit --treshold 1").find("did you mean"), std::string::npos);
     EXPECT_NE(Program().read("fit --identiti 1").find("did you mean '--identity'"),
               std::string::npos);
+    EXPECT_NE(Program().read("fit --rounds_max 1").find("did you mean '--max-rounds'"),
+              std::string::npos);
 }
 
 }  // namespace
