@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "pleat/core/error.h"
 #include "pleat/report/reduced_curve.h"
 #include "pleat/report/sections.h"
 
@@ -41,24 +44,99 @@ Json axis(const Shown& shown) {
              shown.unit.empty() ? shown.title : fmt::format("{} ({})", shown.title, shown.unit)}};
 }
 
-void draw_distribution(Drawing& drawing, const Shown& shown, const std::vector<double>& values) {
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    const double width = (*high - *low) / static_cast<double>(kBins);
-    if (!(width > 0)) return;
-    std::vector<double> from, to, counts(kBins, 0.0);
-    for (std::size_t bin = 0; bin < kBins; ++bin) {
-        from.push_back(*low + width * static_cast<double>(bin));
-        to.push_back(*low + width * static_cast<double>(bin + 1));
+/// Weights of frames in equal bins from the smallest to the largest value.
+struct Distribution {
+    double low = 0, width = 0;
+
+    explicit Distribution(const std::vector<double>& values) {
+        const auto [min, max] = std::minmax_element(values.begin(), values.end());
+        low = *min;
+        width = (*max - *min) / static_cast<double>(kBins);
     }
-    for (const double value : values)
-        ++counts[std::min(static_cast<std::size_t>((value - *low) / width), kBins - 1)];
+    double edge(std::size_t bin) const { return low + width * static_cast<double>(bin); }
+    /// [bin]; without `weights` each value counts 1.
+    std::vector<double> sums(const std::vector<double>& values,
+                             const std::vector<double>& weights = {}) const {
+        std::vector<double> sums(kBins, 0.0);
+        for (std::size_t n = 0; n < values.size(); ++n)
+            sums[std::min(static_cast<std::size_t>((values[n] - low) / width), kBins - 1)] +=
+                weights.empty() ? 1.0 : weights[n];
+        return sums;
+    }
+};
+
+std::vector<double> percentages(std::vector<double> sums) {
+    double total = 0;
+    for (const double sum : sums) total += sum;
+    for (double& sum : sums) sum *= 100 / total;
+    return sums;
+}
+
+/// Of shares in percent.
+double entropy(const std::vector<double>& shares) {
+    double sum = 0;
+    for (const double share : shares)
+        if (share > 0) sum -= share / 100 * std::log(share / 100);
+    return sum;
+}
+
+void draw_distribution(Drawing& drawing, const Shown& shown, const std::vector<double>& values) {
+    const Distribution bins(values);
+    if (!(bins.width > 0)) return;
+    std::vector<double> from, to;
+    for (std::size_t bin = 0; bin < kBins; ++bin) {
+        from.push_back(bins.edge(bin));
+        to.push_back(bins.edge(bin + 1));
+    }
     drawing.add({{"kind", "histogram"},
                  {"title", "Distribution of " + shown.title},
                  {"x", axis(shown)},
                  {"y", {{"label", "frames"}}},
                  {"from", finite(from)},
                  {"to", finite(to)},
-                 {"count", finite(counts)}});
+                 {"count", finite(bins.sums(values))}});
+}
+
+/// The frames that were drawn beside those that explain the curve, by their weights.
+void draw_selected(Drawing& drawing, const Shown& shown, const std::vector<double>& values,
+                   const std::vector<double>& weights) {
+    const Distribution bins(values);
+    if (!(bins.width > 0)) return;
+    std::vector<double> centres;
+    for (std::size_t bin = 0; bin < kBins; ++bin)
+        centres.push_back(bins.edge(bin) + bins.width / 2);
+    const std::vector<double> drawn = percentages(bins.sums(values)),
+                              selected = percentages(bins.sums(values, weights));
+    drawing.add({{"kind", "curve"},
+                 {"title", "Distribution of " + shown.title + ": drawn and weighted by the curve"},
+                 {"note", fmt::format("entropy ratio (weighted to drawn): {:.2f}",
+                                      entropy(selected) / entropy(drawn))},
+                 {"x", axis(shown)},
+                 {"y", {{"label", "% in a bin"}}},
+                 {"positions", finite(centres)},
+                 {"series", Json::array({{{"name", "drawn"}, {"values", finite(drawn)}},
+                                         {{"name", "weighted"}, {"values", finite(selected)}}})}});
+}
+
+/// [frame]: weights by which the run in `saxs` fits the frames to a curve; empty without them.
+std::vector<double> frame_weights(const RunFolder& run, std::size_t frames) {
+    const std::filesystem::path path = run.file("saxs") / "weights.tsv";
+    if (!std::filesystem::is_regular_file(path)) return {};
+    const std::string_view names[] = {"frame", "weight"};
+    const auto columns = read_columns(path, names);
+    std::vector<double> weights(frames, 0.0);
+    double sum = 0;
+    for (std::size_t n = 0; n < columns[0].size(); ++n) {
+        const double frame = columns[0][n], weight = columns[1][n];
+        if (!(frame >= 0 && frame < static_cast<double>(frames) && weight >= 0))
+            throw InputError(path.string(), static_cast<std::int64_t>(n) + 2,
+                             fmt::format("expected a frame from 0 to {} and its weight, found {} "
+                                         "and {}",
+                                         frames - 1, frame, weight));
+        weights[static_cast<std::size_t>(frame)] = weight;
+        sum += weight;
+    }
+    return sum > 0 ? weights : std::vector<double>();
 }
 
 /// Frames are in the order of their step.
@@ -90,7 +168,11 @@ void draw_refinement(Drawing& drawing) {
         const bool is_finite = std::all_of(columns[1].begin(), columns[1].end(),
                                            [](double value) { return std::isfinite(value); });
         if (columns[1].empty() || !is_finite) continue;
-        draw_distribution(drawing, *shown, columns[1]);
+        const std::vector<double> weights = frame_weights(drawing.run, columns[1].size());
+        if (weights.empty() || shown->unit.empty())
+            draw_distribution(drawing, *shown, columns[1]);
+        else
+            draw_selected(drawing, *shown, columns[1], weights);
         draw_by_frame(drawing, *shown, columns[0], columns[1]);
     }
 }

@@ -144,12 +144,12 @@ TEST(Refine, RefusesAStructureThatItsLinkersCannotFree) {
     // Nucleotides fill the space around the chain, so the second domain finds no room.
     MadeChain made;
     add_peptide(made, "AAAAAAAAAAAAAAAAAAAA", "A");
+    const auto at = [](int row) { return 4.0 * row - 28; };
     for (int cell = 0; cell < 15 * 15 * 15; ++cell) {
         made.topology->residues.push_back({"DA", cell, ' ', "B"});
         for (const char* name : {"P", "C1'"})
             made.add(name,
-                     made.atoms[51] + Vector{4.0 * (cell / 225) - 28, 4.0 * (cell / 15 % 15) - 28,
-                                             4.0 * (cell % 15) - 28});
+                     made.atoms[51] + Vector{at(cell / 225), at(cell / 15 % 15), at(cell % 15)});
     }
     Ensemble structure;
     structure.topology = structure.all_atoms = made.topology;
