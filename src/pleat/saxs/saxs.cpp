@@ -25,6 +25,9 @@ namespace pleat::saxs {
 
 namespace {
 
+/// Of more frames, what the fits do not need is computed in part.
+constexpr Index kManyFrames = 1000;
+
 /// Net amplitudes at point k of q of each scatterer in a frame, in electrons.
 std::vector<double> amplitudes_at(Index k, const Model& model, View<const float, 2> scales,
                                   const Contrast& contrast, double mean_radius) {
@@ -55,7 +58,7 @@ double gyration2_with_extent(double of_centres, std::span<const double> at_0,
     return of_centres - 6 * slope;
 }
 
-Shape measure_frame(const Component& component, Index frame, const Parameters& parameters,
+Shape measure_frame(const Component& component, Index frame, double bin_width,
                     const Contrast& contrast, const Context& context) {
     const ScattererPositions& positions = component.positions;
     const double radius = component.scatterers.mean_radius;
@@ -65,9 +68,8 @@ Shape measure_frame(const Component& component, Index frame, const Parameters& p
         return amplitudes_at(k, component.near_zero, scales, contrast, radius);
     };
     const std::vector<double> at_0 = amplitudes(0);
-    Shape shape =
-        measure_shape(positions.xyz[frame], at_0, positions.xyz.extent(2) - positions.sites,
-                      parameters.bin_width, context);
+    Shape shape = measure_shape(positions.xyz[frame], at_0,
+                                positions.xyz.extent(2) - positions.sites, bin_width, context);
     shape.gyration_radius2 =
         gyration2_with_extent(shape.gyration_radius2, at_0, amplitudes(1), kNearZero);
     shape.gyration_radius = shape.gyration_radius2 >= 0 ? std::sqrt(shape.gyration_radius2) : NAN;
@@ -107,24 +109,30 @@ void gather_shapes(const Context& context, std::vector<Shape>& shapes) {
     }
 }
 
-/// Measures the frames of a component, each rank its rows of a block, and adds their P(r).
+/// Measures the frames of a component, each rank its rows of a block, and adds their P(r): of at
+/// most about kManyFrames frames of all, evenly chosen.
 void measure_shapes(const Component& component, const Parameters& parameters,
                     const Context& context, Index all_frames, Result& result) {
     const RankRows rows(context);
     const Index frames = component.positions.xyz.extent(0);
     const Index block =
         frames < resolve_threads(context) * rows.ranks ? rows.ranks : 64 * rows.ranks;
+    const Index step = (all_frames + kManyFrames - 1) / kManyFrames;
+    const double weight = static_cast<double>(frames) / static_cast<double>(all_frames) /
+                          static_cast<double>((frames + step - 1) / step);
     const auto measure = [&](Index first, Index count) {
         std::vector<Shape> shapes(static_cast<std::size_t>(count));
         parallel_for_frames(context, rows.count_of(count), [&](Index n, const Context& of_frame) {
-            shapes[static_cast<std::size_t>(rows.row(n))] = measure_frame(
-                component, first + rows.row(n), parameters, result.contrast, of_frame);
+            const Index frame = first + rows.row(n);
+            shapes[static_cast<std::size_t>(rows.row(n))] =
+                measure_frame(component, frame, frame % step == 0 ? parameters.bin_width : 0,
+                              result.contrast, of_frame);
         });
         gather_shapes(context, shapes);
         for (Shape& shape : shapes) {
             if (shape.pairs.size() > result.pairs.size()) result.pairs.resize(shape.pairs.size());
             for (std::size_t n = 0; n < shape.pairs.size(); ++n)
-                result.pairs[n] += shape.pairs[n] / static_cast<double>(all_frames);
+                result.pairs[n] += shape.pairs[n] * weight;
             shape.pairs = {};
             result.shapes.push_back(std::move(shape));
         }
@@ -224,6 +232,21 @@ void fit_curve(View<const double, 3> partial, double mean_radius, const Paramete
     result.has_ensemble = parameters.max_members > 0 || parameters.reweight;
 }
 
+/// The last q of the profiles: of many frames with one curve, where the curve ends, since profiles
+/// beyond it take most of the time.
+double last_q(const Profile* curve, std::span<const FurtherCurve> further,
+              const Parameters& parameters, Index frames, Result& result) {
+    if (curve == nullptr || !further.empty() || frames <= kManyFrames) return parameters.q_max;
+    const Profile fitted = cut_curve(*curve, parameters.q_max);
+    double last = 0;
+    for (std::size_t k = 0; k < fitted.size(); ++k)
+        last =
+            std::max(last, fitted.q[k] + (fitted.dq.empty() ? 0 : kSmearingReach * fitted.dq[k]));
+    result.notes.push_back(fmt::format(
+        "profiles of more than {} frames end with the curve, at q = {:g}", kManyFrames, last));
+    return last;
+}
+
 void combine_frames(View<const double, 3> partial, double mean_radius, int threads,
                     Result& result) {
     constexpr Index kPoints = 16;  // of q that a thread averages at a time
@@ -300,7 +323,9 @@ Result run(std::span<const Ensemble> ensembles, const Profile* curve,
         diameter =
             std::max(diameter, max_diameter(component.positions.xyz, resolve_threads(context)));
     }
-    result.q = even_grid(parameters.q_max, grid_points(parameters, with_curve, diameter));
+    Parameters of_profiles = parameters;
+    of_profiles.q_max = last_q(curve, further, parameters, frame_count(ensembles), result);
+    result.q = even_grid(of_profiles.q_max, grid_points(of_profiles, with_curve, diameter));
     ProbeProfiles computed = compute_profiles(components, probes, form_factors, parameters, radius,
                                               !with_curve, with_hydration, context, result);
     if (with_curve) {
@@ -309,6 +334,9 @@ Result run(std::span<const Ensemble> ensembles, const Profile* curve,
         result.guinier = guinier(result.curve);
     }
     if (!further.empty()) fit_series(further, computed, radius, parameters, context, result);
+    if (frame_count(ensembles) > kManyFrames && parameters.bin_width > 0)
+        result.notes.push_back(
+            fmt::format("P(r) is that of about {} of the frames, evenly chosen", kManyFrames));
     const Array<double, 3> partial =
         computed.all(result.neutrons ? std::optional(result.d2o) : std::nullopt);
     if (with_curve && further.empty()) fit_curve(partial, radius, parameters, context, result);

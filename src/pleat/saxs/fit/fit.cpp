@@ -184,9 +184,22 @@ private:
     Point newton(const Derivatives& at_best, double damping) const {
         const double a = at_best.bend[0] * (1 + damping), b = at_best.bend[1] * (1 + damping);
         const double cross = at_best.cross, determinant = a * b - cross * cross;
-        if (at_best.free[0] && at_best.free[1] && determinant > 1e-10 * a * b)
-            return {(cross * at_best.slope[1] - b * at_best.slope[0]) / determinant * kDifference,
-                    (cross * at_best.slope[0] - a * at_best.slope[1]) / determinant * kDifference};
+        if (at_best.free[0] && at_best.free[1] && determinant > 1e-10 * a * b) {
+            Point move = {
+                (cross * at_best.slope[1] - b * at_best.slope[0]) / determinant * kDifference,
+                (cross * at_best.slope[0] - a * at_best.slope[1]) / determinant * kDifference};
+            // If one quantity meets its bound, the best step of the other is another one: both are
+            // strongly correlated, so the rest of the step would leave the valley.
+            for (const std::size_t n : {0, 1}) {
+                const double next = best_[n] + move[n];
+                if (next >= 0 && next <= 1) continue;
+                move[n] = std::clamp(next, 0.0, 1.0) - best_[n];
+                move[1 - n] =
+                    -(at_best.slope[1 - n] * kDifference + cross * move[n]) / (n == 0 ? b : a);
+                break;
+            }
+            return move;
+        }
         Point move{};
         if (at_best.free[0]) move[0] = -at_best.slope[0] / a * kDifference;
         if (at_best.free[1]) move[1] = -at_best.slope[1] / b * kDifference;

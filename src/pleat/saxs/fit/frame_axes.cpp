@@ -15,8 +15,8 @@ namespace {
 
 /// Factors of partial profiles [channel pair, q] in the profile at c1 = c2 = 1, divided by sigma.
 Array<double, 2> metric_of(const EnsembleProblem& problem) {
-    Array<double, 2> factors =
-        channel_pair_factors(problem.partial.extent(1), problem.curve->q, problem.mean_radius, {1, 1});
+    Array<double, 2> factors = channel_pair_factors(problem.partial.extent(1), problem.curve->q,
+                                                    problem.mean_radius, {1, 1});
     for (Index pair = 0; pair < factors.extent(0); ++pair)
         for (Index k = 0; k < factors.extent(1); ++k)
             factors(pair, k) =
@@ -92,8 +92,7 @@ FrameAxes::FrameAxes(const EnsembleProblem& problem) {
     std::fill_n(amounts[0].data, frames, 1.0);
     for (Index r = 0; r < count; ++r) {
         const std::vector<double>& axis = axes[static_cast<std::size_t>(r)];
-        for (std::size_t n = 0; n < size; ++n)
-            partial[r + 1].data[n] = axis[n] / metric.data()[n];
+        for (std::size_t n = 0; n < size; ++n) partial[r + 1].data[n] = axis[n] / metric.data()[n];
         const std::vector<double>& along = of_axes[static_cast<std::size_t>(r)];
         std::copy(along.begin(), along.end(), amounts[r + 1].data);
     }

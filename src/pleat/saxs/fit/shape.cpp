@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
@@ -42,6 +44,41 @@ void measure_moments(View<const float, 2> positions, std::span<const double> amp
     shape.gyration_radius = shape.gyration_radius2 >= 0 ? std::sqrt(shape.gyration_radius2) : NAN;
 }
 
+/// The largest squared distance of the first `count` positions. Starts with those that are farthest
+/// from the centre of their box, and ends where two cannot be farther apart than what was found.
+double largest_distance2(View<const float, 2> positions, Index count) {
+    double centre[3];
+    for (Index axis = 0; axis < 3; ++axis) {
+        const float* const x = positions[axis].data;
+        const auto [min, max] = std::minmax_element(x, x + count);
+        centre[axis] = (static_cast<double>(*min) + static_cast<double>(*max)) / 2;
+    }
+    std::vector<std::pair<double, Index>> order;  // by the distance from the centre
+    for (Index i = 0; i < count; ++i) {
+        double square = 0;
+        for (Index axis = 0; axis < 3; ++axis)
+            square += std::pow(static_cast<double>(positions(axis, i)) - centre[axis], 2);
+        order.emplace_back(std::sqrt(square), i);
+    }
+    std::sort(order.begin(), order.end(), std::greater<>());
+    const float *const x = positions[0].data, *const y = positions[1].data,
+                       *const z = positions[2].data;
+    float largest2 = 0;
+    for (std::size_t a = 0; a < order.size(); ++a) {
+        // 1.00001: for rounding errors of float32.
+        const double found = std::sqrt(static_cast<double>(largest2));
+        const double from_centre = order[a].first;
+        if (1.00001 * (from_centre + order.front().first) < found) break;
+        const Index i = order[a].second;
+        for (std::size_t b = 0; b < a && 1.00001 * (from_centre + order[b].first) >= found; ++b) {
+            const Index j = order[b].second;
+            const float dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
+            largest2 = std::max(largest2, dx * dx + dy * dy + dz * dz);
+        }
+    }
+    return static_cast<double>(largest2);
+}
+
 struct RowSums {
     double largest2 = 0;
     std::vector<double> pairs;
@@ -49,8 +86,7 @@ struct RowSums {
 
 RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
                  double bin_width, Index block, const Context& context, int thread) {
-    // Without a P(r) histogram, only the diameter is needed, which excludes hydration sites.
-    const Index count = bin_width > 0 ? positions.extent(1) : solid;
+    const Index count = positions.extent(1);
     const float *const x = positions[0].data, *const y = positions[1].data,
                        *const z = positions[2].data;
     RowSums sums;
@@ -66,7 +102,6 @@ RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitu
         for (Index j = 0; j < i; ++j)
             largest = std::max(largest, squares[static_cast<std::size_t>(j)]);
         if (i < solid) sums.largest2 = std::max(sums.largest2, static_cast<double>(largest));
-        if (bin_width == 0) continue;
         const double longest = std::sqrt(static_cast<double>(largest));
         const auto bins = static_cast<std::size_t>(longest / bin_width) + 2;
         if (sums.pairs.size() < bins) sums.pairs.resize(bins);
@@ -117,6 +152,12 @@ Shape measure_shape(View<const float, 2> positions, std::span<const double> ampl
                     double bin_width, const Context& context) {
     Shape shape;
     measure_moments(positions, amplitudes, shape);
+    if (bin_width == 0) {
+        // The diameter excludes hydration sites.
+        throw_if_stopped(context);
+        shape.diameter = std::sqrt(largest_distance2(positions, solid));
+        return shape;
+    }
     std::vector<RowSums> blocks(static_cast<std::size_t>(kShapeBlocks));
     parallel_for(resolve_threads(context), kShapeBlocks, [&](Index block, int thread) {
         blocks[static_cast<std::size_t>(block)] =
@@ -129,11 +170,9 @@ Shape measure_shape(View<const float, 2> positions, std::span<const double> ampl
         for (std::size_t n = 0; n < sums.pairs.size(); ++n) shape.pairs[n] += sums.pairs[n];
     }
     shape.diameter = std::sqrt(largest2);
-    if (bin_width > 0) {
-        if (shape.pairs.empty()) shape.pairs.resize(1);
-        while (shape.pairs.size() > 1 && shape.pairs.back() == 0) shape.pairs.pop_back();
-        for (const double a : amplitudes) shape.pairs[0] += a * a;
-    }
+    if (shape.pairs.empty()) shape.pairs.resize(1);
+    while (shape.pairs.size() > 1 && shape.pairs.back() == 0) shape.pairs.pop_back();
+    for (const double a : amplitudes) shape.pairs[0] += a * a;
     return shape;
 }
 

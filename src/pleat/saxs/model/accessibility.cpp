@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <utility>
 
+#include "pleat/core/array.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
 
@@ -30,7 +32,8 @@ std::vector<Point> spiral() {
 /// Spheres sorted into cubes as wide as the longest reach, so that neighbours are in 27 of them.
 class Cells {
 public:
-    Cells(View<const float, 2> centres, double other_reach) : count_(centres.extent(1)) {
+    Cells(View<const float, 2> centres, double other_reach)
+        : count_(centres.extent(1)), sorted_(Index{3}, count_) {
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const float* const x = centres[static_cast<Index>(axis)].data;
             const auto [smallest, largest] = std::minmax_element(x, x + count_);
@@ -45,7 +48,7 @@ public:
         sort(centres);
     }
 
-    /// Calls `visit(sphere)` for each sphere in the 27 cells around a point.
+    /// Calls `visit(sphere, centre)` for each sphere in the 27 cells around a point.
     template <class Visit>
     void visit_near(const Point& at, Visit visit) const {
         std::array<Index, 3> first{}, last{};
@@ -55,13 +58,15 @@ public:
             last[axis] = std::min(extent_[axis] - 1, cell + 1);
         }
         for (Index x = first[0]; x <= last[0]; ++x)
-            for (Index y = first[1]; y <= last[1]; ++y)
-                for (Index z = first[2]; z <= last[2]; ++z) {
-                    const auto cell =
-                        static_cast<std::size_t>((x * extent_[1] + y) * extent_[2] + z);
-                    for (std::int32_t n = starts_[cell]; n < starts_[cell + 1]; ++n)
-                        visit(static_cast<Index>(order_[static_cast<std::size_t>(n)]));
-                }
+            for (Index y = first[1]; y <= last[1]; ++y) {
+                // Cells that follow one another in z are neighbours in memory.
+                const auto row = static_cast<std::size_t>((x * extent_[1] + y) * extent_[2]);
+                const std::int32_t end = starts_[row + static_cast<std::size_t>(last[2]) + 1];
+                for (std::int32_t n = starts_[row + static_cast<std::size_t>(first[2])]; n < end;
+                     ++n)
+                    visit(static_cast<Index>(order_[static_cast<std::size_t>(n)]),
+                          Point{sorted_(0, n), sorted_(1, n), sorted_(2, n)});
+            }
     }
 
 private:
@@ -91,6 +96,10 @@ private:
         for (Index i = 0; i < count_; ++i)
             order_[static_cast<std::size_t>(next[cell_of[static_cast<std::size_t>(i)]]++)] =
                 static_cast<std::int32_t>(i);
+        for (Index axis = 0; axis < 3; ++axis)
+            for (Index n = 0; n < count_; ++n)
+                sorted_(axis, n) =
+                    static_cast<double>(centres(axis, Index{order_[static_cast<std::size_t>(n)]}));
     }
 
     const Index count_;
@@ -98,6 +107,7 @@ private:
     std::array<Index, 3> extent_{};
     double width_ = 0;
     std::vector<std::int32_t> starts_, order_;
+    Array<double, 2> sorted_;  ///< [axis, sphere in the order of cells]
 };
 
 struct Neighbour {
@@ -110,22 +120,22 @@ Point centre(View<const float, 2> centres, Index i) {
             static_cast<double>(centres(2, i))};
 }
 
+/// Changes the order of the neighbours.
 Exposure expose(const std::vector<Point>& points, double radius,
-                const std::vector<Neighbour>& neighbours) {
+                std::vector<Neighbour>& neighbours) {
     int exposed = 0;
     Point sum{};
-    std::size_t last = 0;  // the sphere that covers a point often covers the next one
     const auto covers = [&](const Neighbour& n, const Point& p) {
         const double dx = radius * p[0] - n.from[0], dy = radius * p[1] - n.from[1],
                      dz = radius * p[2] - n.from[2];
         return dx * dx + dy * dy + dz * dz < n.squared_reach;
     };
     for (const Point& point : points) {
-        if (last < neighbours.size() && covers(neighbours[last], point)) continue;
         std::size_t n = 0;
         while (n < neighbours.size() && !covers(neighbours[n], point)) ++n;
         if (n < neighbours.size()) {
-            last = n;
+            // The sphere that covers a point often covers the next ones.
+            std::swap(neighbours[n], neighbours[n / 2]);
             continue;
         }
         ++exposed;
@@ -157,8 +167,7 @@ std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const do
             const double reach = radii[static_cast<std::size_t>(i)] + probe;
             neighbours.clear();
             bool is_buried = false;  // in a sphere about the same centre
-            cells.visit_near(at, [&](Index j) {
-                const Point other = centre(centres, j);
+            cells.visit_near(at, [&](Index j, const Point& other) {
                 const Point from = {other[0] - at[0], other[1] - at[1], other[2] - at[2]};
                 const double other_reach = radii[static_cast<std::size_t>(j)] + probe;
                 const double r2 = from[0] * from[0] + from[1] * from[1] + from[2] * from[2];

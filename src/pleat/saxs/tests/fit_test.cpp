@@ -105,6 +105,23 @@ TEST(Fit, TellsOfBounds) {
     EXPECT_NEAR(found.contrast.c2, 4, 1e-3);
 }
 
+// c1 and c2 are strongly correlated: the lowest chi^2 at a bound of one is found by the other.
+TEST(Fit, FollowsAValleyToABound) {
+    // A long valley, x = y in units of the ranges, that falls towards small c1 and large c2.
+    const auto chi2 = [](const Contrast& at) {
+        const double x = (at.c1 - 0.95) / 0.1, y = (at.c2 + 2) / 6;
+        const double along = x - y, across = x + y - 1;
+        return 4 + 0.3 * (along + 3) * (along + 3) + 1e5 * across * across;
+    };
+    const FitOptions options{.c1_min = 0.95, .c1_max = 1.05, .c2_min = -2, .c2_max = 1.93};
+    const Contrast found = search_contrast(options, true, chi2);
+    // The bound of c2, which no point of the grid meets inside the valley, closes the rest of it.
+    double smallest = INFINITY;
+    for (int n = 0; n <= 100000; ++n) smallest = std::min(smallest, chi2({0.95 + 1e-6 * n, 1.93}));
+    EXPECT_LE(chi2(found), smallest * (1 + 1e-6));
+    EXPECT_NEAR(found.c2, 1.93, 1e-6);
+}
+
 TEST(Fit, OfANegativeCurveHasNoNegativeScale) {
     const Array<double, 3> partial = partials(1, curve_grid());
     Profile curve = curve_of(partial[0], {1, 1}, 1e-6, 0, 0);
