@@ -11,8 +11,10 @@ ScaleClasses::ScaleClasses(const Model& model) {
     for (const std::uint8_t scaled : model.scaled)
         has_unscaled_class = has_unscaled_class || scaled == 0;
     count = has_unscaled_class ? 1 : 0;
-    for (const std::uint8_t scaled : model.scaled)
-        class_of_channel.push_back(scaled != 0 ? count++ : 0);
+    for (const std::uint8_t scaled : model.scaled) {
+        if (scaled == 1) ++count;
+        class_of_channel.push_back(scaled == 0 ? 0 : count - 1);
+    }
 }
 
 template <class Real>
