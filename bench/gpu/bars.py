@@ -127,5 +127,10 @@ BARS = (
     Bar("saxs: a gradient by a profile", "saxs", most=3.0),
     Bar("saxs: largest error of a gradient", "saxs", most=1e-5),
     Bar("saxs: largest error of a gradient in float64", "saxs", most=1e-10),
+    Bar("refine: moves a second, 64 chains of 1888 bodies", "refine", least=150000),
+    Bar("refine: moves a second, 1 chains of 1888 bodies", "refine", least=40000),
+    Bar("refine: moves a second, 64 chains of 200 bodies", "refine", least=800000),
+    Bar("refine: seconds of a pool of 10000 with profiles", "refine", most=10),
+    Bar("refine: runs of other bits with other threads", "refine", most=0),
     Bar(f"{size_name(LARGE)}: exit status", "large", most=0),
 )

@@ -12,7 +12,7 @@ PROGRAMS = ("apps/pleat/pleat", "src/pleat/core/test_core", "src/pleat/weights/t
             "src/pleat/couplings/bench_couplings", "src/pleat/mutual_information/test_mutual_information",
             "src/pleat/rmsd/test_rmsd", "src/pleat/saxs/test_saxs", "bench/bench_ceilings",
             "bench/bench_ccmpred_iterations", "bench/bench_rmsd_gpu", "bench/bench_make_ensemble",
-            "bench/bench_make_families", "bench/bench_saxs_gpu")
+            "bench/bench_make_families", "bench/bench_saxs_gpu", "bench/bench_refine")
 SCRIPTS = ("scripts/gpu_test", "bench/make_alignment.py", "bench/record.py", "bench/measure.py")
 # What every Linux has, in a version that fits its own kernel and loader.
 SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so")
@@ -21,7 +21,7 @@ MAX_BYTES = 60 << 20
 PROGRAM_FOLDERS = ("bin", "lib", "ranks")
 ARCHIVE = "programs.tar.gz"
 # What tests read, as they find it in data/ and beside the repository.
-TEST_DATA = ("1hel.pdb.gz", "cheY.aln.gz", "trna.sto.gz", "trypsin.a2m.gz", "hivp.dcd.gz", "hivp.pdb.gz")
+TEST_DATA = ("1a8o.pdb.gz", "1hel.pdb.gz", "cheY.aln.gz", "trna.sto.gz", "trypsin.a2m.gz", "hivp.dcd.gz", "hivp.pdb.gz")
 TEST_SHARED = ("oracle/mutual_information/trna140x71.fasta",
                "oracle/mutual_information/hivp_xray_unique.fasta",
                "data/alignments/PF00014_bpti.aln.gz", "data/ensembles/md70_CA70_M5000_xyz.npy",

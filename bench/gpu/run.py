@@ -17,6 +17,7 @@ from .mutual_information import mutual_information
 from .optimum import optimum, start_cpu_fits, wait_for_cpu_fits
 from .pack import unpack_programs
 from .record import Record
+from .refine import refine
 from .rmsd import million, rmsd
 from .saxs import saxs
 from .session import OutOfTime, Session
@@ -27,7 +28,7 @@ from .speed import ceilings, evaluations, times
 PARTS = {"tests": tests, "sanitizers": sanitizers, "ceilings": ceilings, "times": times,
          "evaluations": evaluations, "optimum": optimum, "families": families,
          "mutual_information": mutual_information, "lanes": lanes, "lists": lists,
-         "cpu_list": cpu_list, "rmsd": rmsd, "saxs": saxs,
+         "cpu_list": cpu_list, "rmsd": rmsd, "saxs": saxs, "refine": refine,
          "million": million, "large": large}
 BESIDE_THE_CPU = ("tests", "sanitizers")
 

@@ -46,12 +46,18 @@ if words[0] == "mi":
         "messages": [], "results": {"sequences": 2, "columns": 12, "pairs": 66,
                                     "gpu_seconds_pairs": 0.025, "gpu_seconds_triples": 0.015}}))
     sys.exit(0)
+if words[0] == "refine":
+    out = pathlib.Path(words[words.index("-o") + 1])
+    out.mkdir(parents=True)
+    (out / "frames.dcd").write_bytes(b"frames")
+    sys.exit(0)
 if words[0] in ("rmsd", "saxs"):
     out = pathlib.Path(words[words.index("-o") + 1])
     out.mkdir(parents=True)
+    (out / "profile.tsv").write_text("q\tintensity\n0\t2\n")
     (out / "histogram.tsv").write_bytes(b"numbers")
     (out / "manifest.json").write_text(json.dumps({"timings": [
-        {"stage": "rmsd", "seconds": 2.0 / gpus}, {"stage": "profiles", "seconds": 1.0 / gpus}]}))
+        {"stage": "rmsd", "seconds": 2.0 / max(gpus, 1)}, {"stage": "profiles", "seconds": 1.0 / max(gpus, 1)}]}))
     sys.exit(0)
 if words[0] == "cluster":
     out = pathlib.Path(words[words.index("-o") + 1])
@@ -154,6 +160,7 @@ class Packed(unittest.TestCase):
                      "#!/bin/sh\necho '{\"objective\": 1e9, \"iterations\": 50}'\n")
         self.program("bench_rmsd_gpu", f"#!/bin/sh\necho '{RMSD}'\n")
         self.program("bench_saxs_gpu", f"#!/bin/sh\necho '{SAXS}'\n")
+        self.program("bench_refine", "#!/bin/sh\necho '{\"moves_a_second\": 1e6}'\n")
         self.program("bench_make_families", MAKE_FAMILIES)
         self.program("bench_make_ensemble", "#!/bin/sh\n: > $3\n")
         self.program("../path/compute-sanitizer",

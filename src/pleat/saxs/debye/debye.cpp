@@ -145,8 +145,7 @@ std::optional<WrongCoordinate> find_wrong_coordinate(View<const float, 3> xyz, i
 }
 
 Index Model::scale_count() const {
-    return static_cast<Index>(
-        std::count_if(scaled.begin(), scaled.end(), [](std::uint8_t s) { return s != 0; }));
+    return static_cast<Index>(std::count(scaled.begin(), scaled.end(), 1));
 }
 
 void check(const Model& model) {
@@ -168,6 +167,11 @@ void check(const Model& model) {
     if (static_cast<Index>(model.scaled.size()) != model.channel_count())
         throw UsageError(fmt::format("expected {} marks of scaled channels, found {}",
                                      model.channel_count(), model.scaled.size()));
+    for (std::size_t c = 0; c < model.scaled.size(); ++c)
+        if (model.scaled[c] > 2 || (model.scaled[c] == 2 && (c == 0 || model.scaled[c - 1] == 0)))
+            throw UsageError(fmt::format(
+                "expected marks of scaled channels 0, 1, or 2 behind one that is scaled, found {}",
+                model.scaled[c]));
     for (const std::int32_t type : model.types)
         if (type < 0 || type >= model.type_count())
             throw UsageError(

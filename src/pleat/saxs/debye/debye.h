@@ -20,16 +20,18 @@ namespace pleat::saxs {
 /// choose afterwards, and a scale s_ci of the scatterer (its exposure), 1 if the channel has no
 /// scales.
 struct Model {
-    std::vector<double> q;             ///< 1/angstrom, rising, not negative
-    std::vector<std::int32_t> types;   ///< [scatterer]
-    Array<double, 3> factors;          ///< [channel, type, q], electrons
-    std::vector<std::uint8_t> scaled;  ///< [channel]: 1 if scatterers have scales in it
+    std::vector<double> q;            ///< 1/angstrom, rising, not negative
+    std::vector<std::int32_t> types;  ///< [scatterer]
+    Array<double, 3> factors;         ///< [channel, type, q], electrons
+    /// [channel]: 1 if scatterers have scales in it; 2 if these are those of the channel before,
+    /// which has some. Channels that share scales cost one sum over pairs, others one each.
+    std::vector<std::uint8_t> scaled;
 
     Index q_count() const { return static_cast<Index>(q.size()); }
     Index scatterer_count() const { return static_cast<Index>(types.size()); }
     Index channel_count() const { return factors.extent(0); }
     Index type_count() const { return factors.extent(1); }
-    Index scale_count() const;  ///< channels with scales
+    Index scale_count() const;  ///< channels with scales of their own
     Index pair_count() const { return channel_count() * (channel_count() + 1) / 2; }
 };
 

@@ -11,8 +11,10 @@ ScaleClasses::ScaleClasses(const Model& model) {
     for (const std::uint8_t scaled : model.scaled)
         has_unscaled_class = has_unscaled_class || scaled == 0;
     count = has_unscaled_class ? 1 : 0;
-    for (const std::uint8_t scaled : model.scaled)
-        class_of_channel.push_back(scaled != 0 ? count++ : 0);
+    for (const std::uint8_t scaled : model.scaled) {
+        if (scaled == 1) ++count;
+        class_of_channel.push_back(scaled == 0 ? 0 : count - 1);
+    }
     scattering = Array<std::uint8_t, 2>(count, model.type_count());
     for (Index c = 0; c < model.channel_count(); ++c) {
         const Index of_class = class_of_channel[static_cast<std::size_t>(c)];

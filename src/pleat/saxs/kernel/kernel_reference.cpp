@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "pleat/saxs/cancellable_parallel.h"
+#include "pleat/saxs/debye/pair_sums.h"
 #include "pleat/saxs/kernel/kernel.h"
 
 namespace pleat::saxs {
@@ -83,15 +84,15 @@ private:
     /// [channel, scatterer, q]
     Array<double, 3> amplitudes(View<const float, 2> scales) const {
         Array<double, 3> result(model_.channel_count(), model_.scatterer_count(), model_.q_count());
-        Index scale = 0;
+        const ScaleClasses classes(model_);
         for (Index c = 0; c < model_.channel_count(); ++c) {
-            const bool scaled = model_.scaled[static_cast<std::size_t>(c)] != 0;
+            const Index scale =
+                classes.scale_of(classes.class_of_channel[static_cast<std::size_t>(c)]);
             for (Index i = 0; i < model_.scatterer_count(); ++i)
                 for (Index k = 0; k < model_.q_count(); ++k)
                     result(c, i, k) =
                         model_.factors(c, model_.types[static_cast<std::size_t>(i)], k) *
-                        (scaled ? double{scales(scale, i)} : 1.0);
-            scale += scaled;
+                        (scale >= 0 ? double{scales(scale, i)} : 1.0);
         }
         return result;
     }

@@ -122,6 +122,9 @@ TEST(GpuOnHost, SumsOverScaledChannels) {
     expect_sums({.scatterers = 30, .types = 2, .channels = 3, .scaled = 1, .q = 20}, 2);
     expect_sums({.scatterers = 24, .types = 2, .channels = 4, .scaled = 1, .q = 20}, 1);
     expect_sums({.scatterers = 24, .types = 2, .channels = 2, .scaled = 2, .q = 20}, 1);
+    expect_sums(
+        {.scatterers = 24, .types = 2, .channels = 2, .scaled = 2, .q = 20, .shares_scales = true},
+        2);
 }
 
 // So little memory that each launch sums two tasks of a job.

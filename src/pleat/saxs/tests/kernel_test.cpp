@@ -1,8 +1,11 @@
 // Every kernel of saxs against the float64 reference: random shapes and real structures.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "every_kernel.h"
 #include "oracle.h"
+#include "pleat/core/error.h"
 #include "random_model.h"
 
 namespace pleat::saxs {
@@ -46,7 +49,10 @@ const RandomShape kShapes[] = {
     {.scatterers = 60, .types = 3, .channels = 3, .scaled = 1, .frames = 2},
     {.scatterers = 60, .types = 3, .channels = 3, .scaled = 2, .q = 20, .even = false},
     {.scatterers = 40, .types = 3, .channels = 2, .scaled = 2, .q = 20},
+    {.scatterers = 60, .types = 3, .channels = 2, .scaled = 2, .q = 20, .shares_scales = true},
+    {.scatterers = 60, .types = 3, .channels = 3, .scaled = 2, .q = 20, .shares_scales = true},
     // Enough pairs of a type for moments.
+    {.scatterers = 400, .types = 2, .channels = 2, .scaled = 2, .shares_scales = true},
     {.scatterers = 400, .types = 2, .q = 51, .frames = 2, .spread = 12.0},
     {.scatterers = 400, .types = 2, .q = 40, .even = false, .spread = 12.0},
 };
@@ -57,6 +63,26 @@ TEST(Kernel, FindsTheReferencesProfiles) {
                      std::to_string(shape.types) + " types, " + std::to_string(shape.q) + " q");
         expect_profiles(shape, 2e-6, 1e-9);
     }
+}
+
+// Channels that share scales have the profiles of channels with equal scales of their own.
+TEST(Kernel, SharesScalesBetweenChannels) {
+    const RandomScatterers given = random_scatterers(
+        {.scatterers = 30, .types = 3, .channels = 3, .scaled = 2, .q = 12, .shares_scales = true});
+    Model separate = given.model;
+    separate.scaled = {0, 1, 1};
+    Array<float, 3> scales(Index{1}, Index{2}, Index{30});
+    for (Index row = 0; row < 2; ++row)
+        std::copy(given.scales.begin(), given.scales.end(), &scales(0, row, 0));
+    const Array<double, 3> expected =
+        profiles_of(*make_reference_kernel(separate), separate, given.xyz, scales);
+    const Array<double, 3> found =
+        profiles_of(*make_reference_kernel(given.model), given.model, given.xyz, given.scales);
+    for (Index n = 0; n < found.size(); ++n)
+        ASSERT_DOUBLE_EQ(found.data()[n], expected.data()[n]) << n;
+    Model wrong = given.model;
+    wrong.scaled = {0, 2, 1};
+    EXPECT_THROW(check(wrong), UsageError);
 }
 
 /// Without fused multiply-adds every product of float32 is rounded once more.

@@ -16,6 +16,7 @@ struct RandomShape {
     Index frames = 1;
     double spread = 20.0;  ///< angstrom, of coordinates
     std::uint64_t seed = 1;
+    bool shares_scales = false;  ///< the last channel has the scales of the one before
 };
 
 struct RandomScatterers {
@@ -49,9 +50,10 @@ inline RandomScatterers random_scatterers(const RandomShape& shape) {
         }
         model.scaled.push_back(c >= shape.channels - shape.scaled ? 1 : 0);
     }
+    if (shape.shares_scales) model.scaled.back() = 2;
     result.xyz = Array<float, 3>(shape.frames, Index{3}, shape.scatterers);
     for (float& x : result.xyz) x = static_cast<float>(shape.spread * normal(generator));
-    result.scales = Array<float, 3>(shape.frames, shape.scaled, shape.scatterers);
+    result.scales = Array<float, 3>(shape.frames, model.scale_count(), shape.scatterers);
     for (float& s : result.scales) s = static_cast<float>(uniform(generator));
     return result;
 }

@@ -35,8 +35,7 @@ void ProfileBatch::propose(Index conformation, const Conformation& proposed) {
     model_->write(proposed, after);
     const Index count = after.extent(1);
     const float *const x = before[0].data, *const y = before[1].data, *const z = before[2].data,
-                       *const u = after[0].data, *const v = after[1].data,
-                       *const w = after[2].data;
+                       *const u = after[0].data, *const v = after[1].data, *const w = after[2].data;
     proposal.moved.clear();
     for (Index n = 0; n < count; ++n)
         if (x[n] != u[n] || y[n] != v[n] || z[n] != w[n]) proposal.moved.push_back(n);

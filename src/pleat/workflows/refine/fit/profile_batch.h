@@ -44,8 +44,8 @@ private:
 
     const ProfileModel* model_;
     Context context_;
-    Array<float, 3> xyz_;        ///< [conformation, axis, scatterer], accepted
-    Array<float, 3> proposed_;   ///< the same, proposed
+    Array<float, 3> xyz_;              ///< [conformation, axis, scatterer], accepted
+    Array<float, 3> proposed_;         ///< the same, proposed
     std::vector<Proposal> proposals_;  ///< [conformation]
     std::optional<saxs::ProfileSession> session_;
     View<const double, 3> computed_;

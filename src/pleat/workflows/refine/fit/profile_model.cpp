@@ -13,10 +13,12 @@ namespace pleat::refine {
 namespace {
 
 /// Bodies of whole pieces: pieces of few scatterers share one with the next pieces, since each pair
-/// of bodies has a cost of its own.
-std::vector<std::int32_t> divide_into_bodies(const std::vector<Index>& piece_of, Index pieces) {
-    constexpr Index kBodies = 64, kMinScatterers = 8;
-    const Index wanted = std::max(static_cast<Index>(piece_of.size()) / kBodies, kMinScatterers);
+/// of bodies has a cost of its own. On a GPU that is a row of results which goes to the host.
+std::vector<std::int32_t> divide_into_bodies(const std::vector<Index>& piece_of, Index pieces,
+                                             bool is_gpu) {
+    constexpr Index kMinScatterers = 8;
+    const Index wanted =
+        std::max<Index>(static_cast<Index>(piece_of.size()) / (is_gpu ? 8 : 64), kMinScatterers);
     std::vector<Index> counts(static_cast<std::size_t>(pieces));
     for (const Index piece : piece_of) ++counts[static_cast<std::size_t>(piece)];
     std::vector<std::int32_t> body_of_piece(counts.size());
@@ -95,9 +97,13 @@ ProfileModel make_profile_model(const ChainModel& chain, const Conformation& ope
         result.shares.push_back({index, piece, inverse(open.piece(piece))(at), 1});
         piece_of.push_back(piece);
     }
-    result.bodies = divide_into_bodies(piece_of, chain.piece_count());
+    result.bodies = divide_into_bodies(piece_of, chain.piece_count(),
+                                       context.device.kind == Device::Kind::cuda);
+    // Beads scatter in the first channel alone and sites in the last, so they can share scales.
+    result.model.scaled = {1, 2};
     result.scales = Array<float, 2>(Index{1}, found.scales.extent(2));
     std::copy_n(&found.scales(0, 0, 0), found.scales.extent(2), &result.scales(0, 0));
+    std::fill_n(&result.scales(0, 0), result.beads, 1.0f);
     return result;
 }
 

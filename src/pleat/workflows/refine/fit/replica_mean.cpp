@@ -40,8 +40,7 @@ double ReplicaMean::propose(Index replica, View<const double, 2> profile) {
         const double share = 1 / static_cast<double>(profiles_.size());
         const double* const before = profiles_[static_cast<std::size_t>(replica)].data();
         for (Index k = 0; k < mean_.size(); ++k)
-            proposed_mean_.data()[k] =
-                mean_.data()[k] + share * (proposed_.data()[k] - before[k]);
+            proposed_mean_.data()[k] = mean_.data()[k] + share * (proposed_.data()[k] - before[k]);
     }
     return proposed_log_likelihood_ = likelihood_->log_likelihood(proposed_mean_.view());
 }

@@ -39,8 +39,8 @@ constexpr Index kPoints = 12;
 Array<double, 2> quadrant_profile(std::size_t quadrant) {
     Array<double, 2> profile(Index{1}, kPoints);
     for (Index k = 0; k < kPoints; ++k)
-        profile(0, k) = 10 * std::exp(-0.02 * static_cast<double>(k * k) *
-                                      (1 + static_cast<double>(quadrant)));
+        profile(0, k) =
+            10 * std::exp(-0.02 * static_cast<double>(k * k) * (1 + static_cast<double>(quadrant)));
     return profile;
 }
 
@@ -85,7 +85,8 @@ TEST(Average, ReplicasAreDistributedAsEnumeratedStates) {
         curve.sigma.push_back(4);
         curve.intensity.push_back(0.5 * (quadrant_profile(0)(0, k) + quadrant_profile(3)(0, k)));
     }
-    const CurveLikelihood likelihood(curve, q, {.model_error = 0.02, .correlation = 0.03, .c2 = {0}});
+    const CurveLikelihood likelihood(curve, q,
+                                     {.model_error = 0.02, .correlation = 0.03, .c2 = {0}});
     ReplicaMean mean(likelihood, kReplicas);
     std::vector<std::unique_ptr<QuadrantTarget>> targets;
     std::vector<Sampler> samplers;
@@ -244,8 +245,9 @@ TEST(ResidualTest, PassesNoiseAndFindsBothKindsOfMisfit) {
     EXPECT_NEAR(runs, 0.1, 0.08);
     Profile curve = hinge.curve_of({{1.0, hinge.draw(1)}}, model, 0.02, true);
     for (std::size_t k = 0; k < curve.size(); ++k)  // a wave of 1.2 sigma and no noise
-        curve.intensity[k] = hinge.curve_of({{1.0, hinge.draw(1)}}, model, 0.02, false).intensity[k] +
-                             1.2 * curve.sigma[k] * (k / 7 % 2 == 0 ? 1 : -1);
+        curve.intensity[k] =
+            hinge.curve_of({{1.0, hinge.draw(1)}}, model, 0.02, false).intensity[k] +
+            1.2 * curve.sigma[k] * (k / 7 % 2 == 0 ? 1 : -1);
     EXPECT_LT(test_of(curve).runs, 1e-3);
     for (std::size_t k = 0; k < curve.size(); ++k)
         curve.intensity[k] += 3 * curve.sigma[k] * (k % 2 == 0 ? 1 : -1);

@@ -62,7 +62,8 @@ struct Hinge174 {
             for (Index k = 0; k < partial.extent(2); ++k) {
                 const double c2 = 1;
                 intensity[static_cast<std::size_t>(k)] +=
-                    weight * (partial(0, 0, k) + c2 * partial(0, 1, k) + c2 * c2 * partial(0, 2, k));
+                    weight *
+                    (partial(0, 0, k) + c2 * partial(0, 1, k) + c2 * c2 * partial(0, 2, k));
             }
         }
         std::mt19937_64 random(seed);

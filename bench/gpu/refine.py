@@ -1,0 +1,72 @@
+# Moves of refine on a GPU: many chains of a large and of a small protein, and a whole pool.
+import json
+
+# Scatterers and chains of each case.
+CASES = {"large": (1888, 64), "one": (1888, 1), "small": (200, 64)}
+POOL = ("--linkers", "A:174-179", "--frames", "10000", "--mode", "pool")
+
+
+def case(session, name):
+    """What bench_refine tells of a case, or None."""
+    scatterers, chains = CASES[name]
+    done = session.call([session.program("bench_refine"), session.device, str(scatterers), str(chains)], 120)
+    try:
+        if done.status == 0:
+            return json.loads(done.output)
+    except ValueError:
+        pass
+    session.record.add("refine", **{name: {"failed": done.complaint()}})
+    print(f"refine {name}: {done.complaint()}", flush=True)
+    return None
+
+
+def run(session, folder, *options, limit=120.0):
+    return session.call([session.program("pleat"), "refine", session.folder / "data/1a8o.pdb.gz", "-o", folder,
+                         "--device", session.device, *options], limit)
+
+
+def same_bits(session, folder, curve):
+    """Whether the same seed gives the same frames for 1 and 16 threads; None if a run failed."""
+    frames = []
+    for threads in (1, 16):
+        done = run(session, folder / f"threads{threads}", "--linkers", "A:174-179", "--data", curve, "--mode", "fit",
+                   "--frames", "128", "--chains", "8", "--rungs", "4", "--moves", "20", "--no-reweight",
+                   "-t", str(threads))
+        if done.status != 0:
+            session.record.add("refine", **{f"threads{threads}": {"failed": done.complaint()}})
+            print(f"refine, {threads} threads: {done.complaint()}", flush=True)
+            return None
+        frames.append((folder / f"threads{threads}/frames.dcd").read_bytes())
+    return frames[0] == frames[1]
+
+
+def refine(session):
+    """All cases, the pool and the bits; what fails leaves its bars open."""
+    found = {}
+    for name in CASES:
+        found[name] = case(session, name)
+        if found[name] is not None:
+            session.record.add("refine", **{name: found[name]})
+            print(f"refine {name}: {json.dumps(found[name])}", flush=True)
+    bar = session.record.bar
+    for name, (scatterers, chains) in CASES.items():
+        if found[name] is not None:
+            bar(f"refine: moves a second, {chains} chains of {scatterers} bodies", found[name]["moves_a_second"])
+    with session.scratch() as folder:
+        native = session.call([session.program("pleat"), "saxs", session.folder / "data/1a8o.pdb.gz", "--q-max", "0.3",
+                               "-o", folder / "native"])
+        if native.status != 0:
+            raise RuntimeError(native.complaint())
+        curve = folder / "curve.dat"
+        rows = [line.split("\t") for line in (folder / "native/profile.tsv").read_text().splitlines()[1:]]
+        curve.write_text("".join(f"{q} {value} {0.02 * float(value)}\n" for q, value, *_ in rows))
+        pool = run(session, folder / "pool", *POOL, "--data", curve, "--no-reweight")
+        if pool.status == 0:
+            session.record.add("refine", pool={"seconds": pool.seconds})
+            bar("refine: seconds of a pool of 10000 with profiles", pool.seconds)
+        else:
+            session.record.add("refine", pool={"failed": pool.complaint()})
+            print(f"refine pool: {pool.complaint()}", flush=True)
+        same = same_bits(session, folder, curve)
+        if same is not None:
+            bar("refine: runs of other bits with other threads", 0 if same else 1)

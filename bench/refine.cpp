@@ -1,0 +1,206 @@
+// Times the moves of refine on a made protein of domains and linkers, as JSON.
+//
+// bench_refine DEVICE SCATTERERS CHAINS: moves a second with profiles at 51 values of q, for at
+// least this many beads and hydration sites; proposals that overlaps reject count too. A second of
+// CPU time is that of all threads.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/scattering/profile.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/workflows/refine/fit/curve_target.h"
+#include "pleat/workflows/refine/sampling/pool.h"
+#include "pleat/workflows/refine/tests/made_chain.h"
+
+namespace {
+
+using namespace pleat;
+using namespace pleat::refine;
+
+constexpr Index kLinker = 12;  // residues
+
+/// Axes at CA, x along N-CA.
+Transform frame_of(Vector n, Vector ca, Vector c) {
+    const Vector x = unit(ca - n), z = unit(cross(x, c - ca)), y = cross(z, x);
+    return {{x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z}, ca};
+}
+
+/// Domains of the first residues of a structure, connected by linkers of alanine.
+test::MadeChain made_protein(const Ensemble& structure, Index domains, Index residues,
+                             std::string& linkers) {
+    test::MadeChain made;
+    const Topology& topology = *structure.topology;
+    int number = 0;
+    linkers.clear();
+    for (Index domain = 0; domain < domains; ++domain) {
+        const auto at = [&](Index atom) {
+            return Vector{structure.xyz(0, 0, atom), structure.xyz(0, 1, atom),
+                          structure.xyz(0, 2, atom)};
+        };
+        Transform move;
+        if (domain > 0) {
+            // The last linker's residue ends at N, CA, C; the domain continues its chain.
+            const std::size_t last = made.atoms.size();
+            const Vector n = made.atoms[last - 5], ca = made.atoms[last - 4],
+                         c = made.atoms[last - 3];
+            const Vector next_n = test::attach(n, ca, c, 1.329, 116.6 * test::kDegree, 2.3),
+                         next_ca = test::attach(ca, c, next_n, 1.458, 121.7 * test::kDegree, 3.14),
+                         next_c = test::attach(c, next_n, next_ca, 1.525, 111 * test::kDegree, -2.1);
+            move = frame_of(next_n, next_ca, next_c) * inverse(frame_of(at(0), at(1), at(2)));
+        }
+        Index residue = -1;
+        for (Index atom = 0; atom < topology.atom_count(); ++atom) {
+            const auto& one = topology.atoms[static_cast<std::size_t>(atom)];
+            if (one.residue >= residues) break;
+            if (one.residue != residue) {
+                residue = one.residue;
+                made.topology->residues.push_back(
+                    {topology.residues[static_cast<std::size_t>(residue)].name, ++number, ' ', "A"});
+            }
+            made.add(one.name, move(at(atom)));
+            made.topology->atoms.back() = one;
+            made.topology->atoms.back().residue =
+                static_cast<Index>(made.topology->residues.size()) - 1;
+        }
+        if (domain + 1 == domains) break;
+        // The linker continues from C of the last residue.
+        Vector n, ca, c;
+        for (std::size_t atom = made.atoms.size(); atom-- > 0;) {
+            const auto& one = made.topology->atoms[atom];
+            if (one.residue + 1 != static_cast<Index>(made.topology->residues.size())) break;
+            if (one.name == "N") n = made.atoms[atom];
+            if (one.name == "CA") ca = made.atoms[atom];
+            if (one.name == "C") c = made.atoms[atom];
+        }
+        if (!linkers.empty()) linkers += ',';
+        linkers += "A:" + std::to_string(number + 1) + "-" + std::to_string(number + kLinker);
+        for (Index k = 0; k < kLinker; ++k) {
+            const Vector next_n = test::attach(n, ca, c, 1.329, 116.6 * test::kDegree, 2.3),
+                         next_ca = test::attach(ca, c, next_n, 1.458, 121.7 * test::kDegree, 3.14);
+            c = test::attach(c, next_n, next_ca, 1.525, 111 * test::kDegree, -2.1);
+            n = next_n;
+            ca = next_ca;
+            made.topology->residues.push_back({"ALA", ++number, ' ', "A"});
+            made.add("N", n);
+            made.add("CA", ca);
+            made.add("C", c);
+            made.add("O", test::attach(n, ca, c, 1.231, 120.5 * test::kDegree, 2.3 + 3.14));
+            made.add("CB", test::attach(c, n, ca, 1.53, 110.5 * test::kDegree, 2.14));
+        }
+    }
+    return made;
+}
+
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+nlohmann::ordered_json measure(const Context& context, Index scatterers, Index chains) {
+    const Ensemble structure =
+        read_ensemble({std::string(std::getenv("PLEAT_TEST_DATA")) + "/1hel.pdb.gz"},
+                      {.topology = {}, .select = "heavy and protein", .range = {.first = 0, .last = 1}});
+    std::vector<double> q;
+    for (int n = 0; n < 51; ++n) q.push_back(0.01 * n);
+    ChainModel chain;
+    ProfileModel profile;
+    const Index domains = scatterers > 1000 ? 5 : 2;
+    for (Index residues = 8; residues <= 129; ++residues) {
+        std::string linkers;
+        const test::MadeChain made = made_protein(structure, domains, residues, linkers);
+        const Array<float, 2> xyz = made.xyz();
+        chain = make_chain_model(made.topology, xyz.view(),
+                                 {.linkers = parse_ranges(linkers, "--linkers")});
+        if (2 * domains * residues < scatterers / 2) continue;
+        profile = make_profile_model(chain, Conformation(chain), q, context);
+        if (profile.model.scatterer_count() >= scatterers) break;
+    }
+    const Prior prior(chain, coil_tables());
+    const Moves moves(chain, prior);
+    // The curve of a drawn conformation, with errors of 5 %.
+    Conformation truth(chain);
+    truth.set_angles(find_start(chain, moves, {}, 1, 1000));
+    ProfileBatch one(profile, 1, Device{});
+    one.start(0, truth);
+    Profile curve;
+    curve.q = q;
+    for (Index k = 0; k < 51; ++k) {
+        curve.intensity.push_back(one.profile(0)(0, k));
+        curve.sigma.push_back(0.05 * curve.intensity.back());
+    }
+    const CurveLikelihood likelihood(
+        curve, q, {.model_error = 0.02, .correlation = 0.03, .c2 = {-2, -1, 0, 1, 2, 3, 4}});
+    const auto make_targets = [&](Index walkers, Index) {
+        const auto profiles = std::make_shared<ProfileBatch>(profile, walkers, context.device);
+        TargetBatch targets;
+        for (Index n = 0; n < walkers; ++n)
+            targets.push_back(std::make_unique<CurveTarget>(
+                chain, profiles, n, std::make_shared<ReplicaMean>(likelihood, 1), 0));
+        return targets;
+    };
+    const bool is_gpu = context.device.kind == Device::Kind::cuda;
+    PoolOptions options{.chains = chains, .moves = 100, .burn_in = 3, .kept = 1};
+    options.together = is_gpu ? std::max<Index>(chains / 16, 1) : 1;
+    struct Times {
+        double seconds, cpu_seconds;
+    };
+    const auto seconds_of = [&](Index kept, double& share) {
+        options.kept = kept;
+        const double start = now();
+        const std::clock_t cpu_start = std::clock();
+        const Pool pool = sample_pool(chain, moves, make_targets, options, "bench", context);
+        const Times times{now() - start,
+                          static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC};
+        double proposed = 0, accepted = 0;
+        for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
+            proposed += static_cast<double>(pool.proposed[kind]);
+            accepted += static_cast<double>(pool.accepted[kind]);
+        }
+        share = accepted / proposed;
+        return times;
+    };
+    double share = 0;
+    const Index more = is_gpu ? 60 : 4;
+    const Times few = seconds_of(1, share), many = seconds_of(1 + more, share);
+    const double made = static_cast<double>(more * options.moves * chains);
+    return {{"scatterers", profile.model.scatterer_count()},
+            {"beads", profile.beads},
+            {"bodies_of_sums", *std::max_element(profile.bodies.begin(), profile.bodies.end()) + 1},
+            {"domains", domains},
+            {"angles", chain.hinge_count()},
+            {"q", q.size()},
+            {"chains", chains},
+            {"threads", resolve_threads(context)},
+            {"accepted", share},
+            {"moves_a_second", made / (many.seconds - few.seconds)},
+            {"moves_a_cpu_second", made / (many.cpu_seconds - few.cpu_seconds)}};
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+    if (count != 4) {
+        std::cerr << "usage: bench_refine DEVICE SCATTERERS CHAINS\n";
+        return 2;
+    }
+    try {
+        Context context;
+        context.device = Device::parse(values[1]);
+        std::cout << measure(context, std::stoll(values[2]), std::stoll(values[3])).dump(1)
+                  << std::endl;
+    } catch (const std::exception& error) {
+        std::cerr << error.what() << '\n';
+        return 4;
+    }
+    return 0;
+}
