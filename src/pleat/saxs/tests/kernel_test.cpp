@@ -52,7 +52,13 @@ const RandomShape kShapes[] = {
     {.scatterers = 60, .types = 3, .channels = 2, .scaled = 2, .q = 20, .shares_scales = true},
     {.scatterers = 60, .types = 3, .channels = 3, .scaled = 2, .q = 20, .shares_scales = true},
     // Enough pairs of a type for moments.
-    {.scatterers = 400, .types = 2, .channels = 2, .scaled = 2, .shares_scales = true},
+    {.scatterers = 400,
+     .types = 2,
+     .channels = 2,
+     .scaled = 2,
+     .q = 20,
+     .spread = 8.0,
+     .shares_scales = true},
     {.scatterers = 400, .types = 2, .q = 51, .frames = 2, .spread = 12.0},
     {.scatterers = 400, .types = 2, .q = 40, .even = false, .spread = 12.0},
 };

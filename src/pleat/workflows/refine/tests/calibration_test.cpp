@@ -86,7 +86,8 @@ struct TwoHelices {
 
 /// Ranks [number][truth] of truths among as many draws from their posteriors, each the end of a
 /// chain of its own. `confidence`: errors that the likelihood takes are smaller by it.
-std::array<std::vector<Index>, kNumbers> ranks_of(Index truths, Index draws, double confidence) {
+std::array<std::vector<Index>, kNumbers> ranks_of(Index truths, Index draws, Index burn_in,
+                                                  double confidence) {
     const TwoHelices two;
     const auto without_curve = [&](Index walkers, Index) {
         TargetBatch targets;
@@ -107,8 +108,8 @@ std::array<std::vector<Index>, kNumbers> ranks_of(Index truths, Index draws, dou
             curve.intensity[k] += two.sigma[k] * normal(random);
             curve.sigma.push_back(two.sigma[k] / confidence);
         }
-        const CurveLikelihood likelihood(
-            curve, two.q, {.model_error = 0, .correlation = 0.03, .c2 = two.c2});
+        const CurveLikelihood likelihood(curve, two.q,
+                                         {.model_error = 0, .correlation = 0.03, .c2 = two.c2});
         const auto with_curve = [&](Index walkers, Index) {
             const auto profiles = std::make_shared<ProfileBatch>(two.profile, walkers, Device{});
             TargetBatch targets;
@@ -118,7 +119,7 @@ std::array<std::vector<Index>, kNumbers> ranks_of(Index truths, Index draws, dou
             return targets;
         };
         const Pool found = two.sample(
-            with_curve, {.chains = draws, .rungs = 4, .moves = 40, .burn_in = 30, .kept = 1},
+            with_curve, {.chains = draws, .rungs = 4, .moves = 40, .burn_in = burn_in, .kept = 1},
             100 + static_cast<std::uint64_t>(truth));
         const auto expected = two.numbers_of(at);
         std::array<Index, kNumbers> below{};
@@ -151,7 +152,7 @@ Calibration assess(const std::vector<Index>& ranks, Index draws, Index bins, Ind
 }
 
 TEST(Calibration, TruthsHaveUniformRanks) {
-    const auto ranks = ranks_of(20, 9, 1);
+    const auto ranks = ranks_of(20, 9, 12, 1);
     for (std::size_t n = 0; n < kNumbers; ++n) {
         const Calibration found = assess(ranks[n], 9, 5, 1);
         EXPECT_LT(found.chi_square, 18.5) << kNames[n];  // p = 0.001, 4 degrees of freedom
@@ -161,13 +162,15 @@ TEST(Calibration, TruthsHaveUniformRanks) {
 
 TEST(Calibration, TwoHundredTruthsHaveUniformRanksAndTooSmallErrorsDoNot) {
     if (!test::runs_long_tests()) GTEST_SKIP() << "PLEAT_LONG_TESTS is not set";
-    const auto ranks = ranks_of(200, 19, 1), confident = ranks_of(200, 19, 3);
+    const auto ranks = ranks_of(200, 19, 30, 1), confident = ranks_of(200, 19, 30, 3);
     for (std::size_t n = 0; n < kNumbers; ++n) {
-        const Calibration found = assess(ranks[n], 19, 10, 1), wrong = assess(confident[n], 19, 10, 1);
-        std::printf("%s: chi^2 of ranks %.1f, %.1f %% in the 90 %% interval; with a third of the "
-                    "errors %.1f, %.1f %%\n",
-                    kNames[n], found.chi_square, 100 * found.covered, wrong.chi_square,
-                    100 * wrong.covered);
+        const Calibration found = assess(ranks[n], 19, 10, 1),
+                          wrong = assess(confident[n], 19, 10, 1);
+        std::printf(
+            "%s: chi^2 of ranks %.1f, %.1f %% in the 90 %% interval; with a third of the "
+            "errors %.1f, %.1f %%\n",
+            kNames[n], found.chi_square, 100 * found.covered, wrong.chi_square,
+            100 * wrong.covered);
         EXPECT_LT(found.chi_square, 21.7) << kNames[n];  // p = 0.01, 9 degrees of freedom
         EXPECT_GE(found.covered, 0.86) << kNames[n];
         EXPECT_LE(found.covered, 0.94) << kNames[n];
