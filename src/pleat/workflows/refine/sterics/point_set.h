@@ -10,7 +10,7 @@
 namespace pleat::refine {
 
 /// Some atoms of a model at their positions in a conformation. Pieces whose spheres are far apart
-/// are skipped.
+/// are skipped, and so are blocks of neighbouring points within them.
 class PointSet {
 public:
     PointSet(const ChainModel& model, const std::vector<Index>& atoms);
@@ -26,48 +26,68 @@ public:
     template <class Use>
     void for_each_close_pair(double reach, Use use) const {
         for (std::size_t a = 0; a < groups_.size(); ++a)
-            for (std::size_t b = a + 1; b < groups_.size(); ++b) {
-                const Vector away = groups_[a].now - groups_[b].now;
-                const double both = reach + groups_[a].radius + groups_[b].radius;
-                if (dot(away, away) >= both * both) continue;
-                // Points of the smaller piece are compared with the sphere of the larger one.
-                const bool swaps = groups_[b].radius < groups_[a].radius;
-                compare(groups_[swaps ? b : a], groups_[swaps ? a : b], reach, use);
-            }
+            for (std::size_t b = a + 1; b < groups_.size(); ++b)
+                if (are_near(groups_[a], groups_[b], reach))
+                    compare(groups_[a], groups_[b], reach, use);
     }
 
 private:
-    /// The points of one piece, and a sphere around them.
-    struct Group {
-        Index piece = 0;
+    /// Points, and a sphere around them.
+    struct Ball {
         std::size_t first = 0, last = 0;
         Vector centre, now;  ///< in the start structure, and currently
         double radius = 0;
+
+        /// The squared distance of two centres below which points may be closer than `reach`.
+        double square_reach(double reach, double other) const {
+            return (reach + radius + other) * (reach + radius + other);
+        }
     };
+    /// The points of one piece, in blocks.
+    struct Group : Ball {
+        Index piece = 0;
+        std::vector<Ball> blocks;
+    };
+
+    static constexpr std::size_t kBlock = 16;
+
+    Ball ball(std::size_t first, std::size_t last) const;
+    void sort_into_blocks(std::size_t first, std::size_t last, Group& group);
+
+    static bool are_near(const Ball& one, const Ball& other, double reach) {
+        const Vector away = one.now - other.now;
+        return dot(away, away) < one.square_reach(reach, other.radius);
+    }
 
     template <class Use>
     void compare(const Group& one, const Group& other, double reach, Use& use) const {
-        const double far = reach + other.radius, limit = reach * reach;
-        constexpr std::size_t kBlock = 32;
+        for (const Ball& own : one.blocks) {
+            if (!are_near(own, other, reach)) continue;
+            for (const Ball& block : other.blocks)
+                if (are_near(own, block, reach)) compare(own, block, reach, use);
+        }
+    }
+
+    template <class Use>
+    void compare(const Ball& one, const Ball& other, double reach, Use& use) const {
+        const double far = other.square_reach(reach, 0), limit = reach * reach;
+        const std::size_t count = other.last - other.first;
         std::array<double, kBlock> squares{};
         for (std::size_t at = one.first; at < one.last; ++at) {
             const double x = x_[at], y = y_[at], z = z_[at];
             const Vector away = Vector{x, y, z} - other.now;
-            if (dot(away, away) >= far * far) continue;
-            for (std::size_t from = other.first; from < other.last; from += kBlock) {
-                const std::size_t count = std::min(kBlock, other.last - from);
-                double nearest = limit;
-                for (std::size_t n = 0; n < count; ++n) {
-                    const double dx = x_[from + n] - x, dy = y_[from + n] - y,
-                                 dz = z_[from + n] - z;
-                    squares[n] = dx * dx + dy * dy + dz * dz;
-                    nearest = std::min(nearest, squares[n]);
-                }
-                if (nearest >= limit) continue;
-                for (std::size_t n = 0; n < count; ++n)
-                    if (squares[n] < limit)
-                        use(static_cast<Index>(at), static_cast<Index>(from + n), squares[n]);
+            if (dot(away, away) >= far) continue;
+            double nearest = limit;
+            for (std::size_t n = 0; n < count; ++n) {
+                const double dx = x_[other.first + n] - x, dy = y_[other.first + n] - y,
+                             dz = z_[other.first + n] - z;
+                squares[n] = dx * dx + dy * dy + dz * dz;
+                nearest = std::min(nearest, squares[n]);
             }
+            if (nearest >= limit) continue;
+            for (std::size_t n = 0; n < count; ++n)
+                if (squares[n] < limit)
+                    use(static_cast<Index>(at), static_cast<Index>(other.first + n), squares[n]);
         }
     }
 
