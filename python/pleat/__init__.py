@@ -21,6 +21,7 @@ from .jobs import JobTable, run_jobs
 from .profile import Profile, profile, read_profile
 from .result import square
 from .results import Clusters, Couplings, MutualInformation, Rmsd, Saxs, Selection
+from .run_folders import load
 from .selection import select
 
 __version__ = _pleat.version
@@ -28,6 +29,6 @@ __version__ = _pleat.version
 __all__ = ["Alignment", "Clusters", "Couplings", "DeviceError", "Ensemble", "Error", "InputError",
            "JobTable", "MutualInformation", "OutputError", "Profile", "Rmsd", "Saxs", "Selection", "Topology",
            "UsageError",
-           "alignment", "cluster", "couplings", "ensemble", "mean_structure", "mutual_information",
+           "alignment", "cluster", "couplings", "ensemble", "load", "mean_structure", "mutual_information",
            "profile", "read_alignment", "read_ensemble", "read_profile", "rmsd", "run_jobs", "saxs", "select",
            "square"]
