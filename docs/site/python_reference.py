@@ -23,6 +23,10 @@ def docstrings(package):
             for part in node.body:
                 if isinstance(node, ast.ClassDef) and isinstance(part, ast.FunctionDef):
                     found[f"{node.name}.{part.name}"] = ast.get_docstring(part)
+                # name = Attribute("..."): of a result
+                if isinstance(node, ast.ClassDef) and isinstance(part, ast.Assign) and \
+                        isinstance(part.value, ast.Call) and ast.unparse(part.value.func) == "Attribute":
+                    found[f"{node.name}.{part.targets[0].id}"] = textwrap.fill(part.value.args[0].value, 92)
     return {name: text for name, text in found.items() if text}
 
 
@@ -63,7 +67,7 @@ def class_section(node, prefix, documented):
         name = getattr(part, "name", None)
         if f"{node.name}.{name}" in documented:
             told.append(f"{name}\n" + textwrap.indent(documented[f"{node.name}.{name}"], "    "))
-    bases = ", ".join(ast.unparse(base) for base in node.bases)
+    bases = ", ".join(ast.unparse(base) for base in node.bases if not ast.unparse(base).startswith("_"))
     text = f"## class `{prefix}.{node.name}{f'({bases})' if bases else ''}`\n"
     if lines:
         text += "\n```python\n" + "\n".join(lines) + "\n```\n"

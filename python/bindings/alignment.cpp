@@ -63,6 +63,23 @@ std::vector<std::string> sequences(const Alignment& alignment) {
     return rows;
 }
 
+/// What pickle keeps of an alignment, and the alignment of that.
+py::tuple state_of(const Alignment& a) {
+    return py::make_tuple(
+        py::array_t<std::uint8_t>({a.sequence_count(), a.column_count()}, a.letters.data()),
+        a.names, std::string(a.alphabet->name()), a.columns, a.source.string(), a.format);
+}
+
+Alignment from_state(const py::tuple& state) {
+    Alignment alignment =
+        from_codes(state[0].cast<py::array>(), state[1].cast<std::vector<std::string>>(),
+                   state[2].cast<std::string>());
+    alignment.columns = state[3].cast<std::vector<Index>>();
+    alignment.source = state[4].cast<std::string>();
+    alignment.format = state[5].cast<std::string>();
+    return alignment;
+}
+
 }  // namespace
 
 void add_alignment(py::module_& module) {
@@ -80,10 +97,12 @@ void add_alignment(py::module_& module) {
                                [](const Alignment& a) { return a.alphabet->letters(); })
         .def_property_readonly("source", [](const Alignment& a) { return a.source.string(); })
         .def_readonly("format", &Alignment::format)
-        .def("filter", [](const Alignment& a, double max_gaps, double min_coverage) {
-            const py::gil_scoped_release released;
-            return filter(a, {max_gaps, min_coverage});
-        });
+        .def("filter",
+             [](const Alignment& a, double max_gaps, double min_coverage) {
+                 const py::gil_scoped_release released;
+                 return filter(a, {max_gaps, min_coverage});
+             })
+        .def(py::pickle(&state_of, &from_state));
     module.def("alignment_from_codes", &from_codes);
     module.def("alignment_from_text",
                [](const std::string& name, const std::string& bytes, std::vector<std::string> names,

@@ -1,6 +1,8 @@
 // Couplings: pleat.couplings(), and its result as arrays.
 #include "pleat/couplings/couplings.h"
 
+#include <algorithm>
+
 #include "arrays.h"
 #include "options.h"
 #include "parts.h"
@@ -19,7 +21,6 @@ struct Fitted {
     Alignment alignment;  ///< as fitted
     bool is_corrected = true;
     std::string device;
-    int threads = 1;
 };
 
 /// Fits the alignment after the program's filters; unknown letters count as gaps.
@@ -33,7 +34,6 @@ Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
         fitted.alignment = without_unknown(alignment);
         if (max_gaps != 1.0 || min_coverage != 0.0)
             fitted.alignment = filter(fitted.alignment, {max_gaps, min_coverage});
-        fitted.threads = resolve_threads(call.context);
         fitted.is_corrected = parameters.apc;
         if (call.may_use_gpu())
             call.choose_device(GpuDemand{couplings::gpu_memory_needed(fitted.alignment)});
@@ -43,11 +43,50 @@ Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
     });
 }
 
+/// Whether scores of this kind have probabilities, if there are enough sequences.
+bool is_calibrated(const Fitted& fitted) {
+    return fitted.alignment.alphabet->kind() == Alphabet::Kind::protein && fitted.is_corrected;
+}
+
 /// Why the probabilities of contacts() are too high or missing; empty if they are neither.
 std::string warning(const Fitted& fitted) {
-    const bool is_protein = fitted.alignment.alphabet->kind() == Alphabet::Kind::protein;
-    if (!is_protein || !fitted.is_corrected) return {};
-    return couplings::depth_warning(fitted.result.effective_sequences);
+    return is_calibrated(fitted) ? couplings::depth_warning(fitted.result.effective_sequences) : "";
+}
+
+Array<double, 2> matrix(const Argument<double>& values, Index columns) {
+    if (values.ndim() != 2 || values.shape(0) != columns || values.shape(1) != columns)
+        throw InputError(fmt::format("expected scores [{0}, {0}], found shape {1}", columns,
+                                     shape_text(values)));
+    auto copy = Array<double, 2>::unset(columns, columns);
+    std::copy_n(values.data(), values.size(), copy.data());
+    return copy;
+}
+
+/// The contacts of scores [column, column]; `columns` of the source.
+py::array_t<couplings::RankedPair> ranked(const Argument<double>& raw,
+                                          const Argument<double>& corrected,
+                                          const Argument<Index>& columns,
+                                          double effective_sequences, bool is_calibrated,
+                                          Index min_separation) {
+    Alignment alignment;
+    alignment.alphabet = &Alphabet::protein();
+    alignment.columns = copy_array(columns);
+    const auto count = static_cast<Index>(alignment.columns.size());
+    alignment.letters = Array<std::uint8_t, 2>(Index{0}, count);
+    couplings::Result result;
+    result.raw = matrix(raw, count);
+    result.corrected = matrix(corrected, count);
+    result.effective_sequences = effective_sequences;
+    std::vector<couplings::RankedPair> pairs;
+    {
+        const py::gil_scoped_release released;
+        pairs = rank_pairs(alignment, result, min_separation, is_calibrated, available_threads());
+        for (couplings::RankedPair& pair : pairs) {
+            pair.i = alignment.columns[static_cast<std::size_t>(pair.i)];
+            pair.j = alignment.columns[static_cast<std::size_t>(pair.j)];
+        }
+    }
+    return owned_array(std::move(pairs));
 }
 
 /// A getter of one array of the result, which gives None for an empty array.
@@ -89,21 +128,9 @@ void add_couplings(py::module_& module) {
         .def_property_readonly("stop_reason",
                                [](const Fitted& f) { return name_of(f.result.stop_reason); })
         .def_property_readonly("warning", &warning)
-        .def_readonly("device", &Fitted::device)
-        .def("contacts", [](const Fitted& fitted, Index min_separation) {
-            std::vector<RankedPair> pairs;
-            {
-                const py::gil_scoped_release released;
-                pairs = rank_pairs(fitted.alignment, fitted.result, min_separation,
-                                   fitted.is_corrected, fitted.threads);
-                const std::vector<Index>& columns = fitted.alignment.columns;
-                for (RankedPair& pair : pairs) {
-                    pair.i = columns[static_cast<std::size_t>(pair.i)];
-                    pair.j = columns[static_cast<std::size_t>(pair.j)];
-                }
-            }
-            return owned_array(std::move(pairs));
-        });
+        .def_property_readonly("_is_calibrated", &is_calibrated)
+        .def_readonly("device", &Fitted::device);
+    module.def("rank_pairs", &ranked);
     module.def("couplings", &run);
     module.def("couplings_fields", [] {
         couplings::Parameters parameters;

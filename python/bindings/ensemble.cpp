@@ -67,6 +67,30 @@ SharedTopology make(const AtomLists& lists, const std::vector<double>& masses) {
     return topology;
 }
 
+/// What pickle keeps of a topology, and the topology of that.
+py::tuple state_of(const Topology& topology) {
+    py::list atoms, residues;
+    for (const Topology::Atom& atom : topology.atoms)
+        atoms.append(py::make_tuple(atom.name, atom.element, atom.mass, atom.residue));
+    for (const Topology::Residue& residue : topology.residues)
+        residues.append(py::make_tuple(residue.name, residue.number,
+                                       std::string(1, residue.insertion), residue.chain));
+    return py::make_tuple(topology.source.string(), topology.named, atoms, residues);
+}
+
+SharedTopology from_state(const py::tuple& state) {
+    using AtomState = std::tuple<std::string, std::string, double, Index>;
+    using ResidueState = std::tuple<std::string, int, std::string, std::string>;
+    auto topology = std::make_shared<Topology>();
+    topology->source = state[0].cast<std::string>();
+    topology->named = state[1].cast<bool>();
+    for (const auto& [name, element, mass, residue] : state[2].cast<std::vector<AtomState>>())
+        topology->atoms.push_back({name, element, mass, residue});
+    for (const auto& [name, number, insertion, chain] : state[3].cast<std::vector<ResidueState>>())
+        topology->residues.push_back({name, number, insertion.at(0), chain});
+    return topology;
+}
+
 /// A list of what `value` says of each atom.
 template <class Value>
 auto of_atoms(Value value) {
@@ -107,15 +131,18 @@ void add_ensemble(py::module_& module) {
              [](const Topology& topology, const std::string& text) {
                  return owned_array(select_atoms(topology, text));
              })
-        .def("subset", [](const Topology& topology, const py::object& given) {
-            const py::array atoms = py::array::ensure(given);
-            if (!atoms) throw py::error_already_set();
-            // A list without atoms is one of floats to NumPy.
-            if (atoms.size() > 0 && atoms.dtype().kind() != 'i' && atoms.dtype().kind() != 'u')
-                throw InputError(fmt::format("expected atoms as whole numbers, found {}",
-                                             py::str(atoms.dtype()).cast<std::string>()));
-            return std::make_shared<Topology>(subset(topology, copy_array(Argument<Index>(atoms))));
-        });
+        .def("subset",
+             [](const Topology& topology, const py::object& given) {
+                 const py::array atoms = py::array::ensure(given);
+                 if (!atoms) throw py::error_already_set();
+                 // A list without atoms is one of floats to NumPy.
+                 if (atoms.size() > 0 && atoms.dtype().kind() != 'i' && atoms.dtype().kind() != 'u')
+                     throw InputError(fmt::format("expected atoms as whole numbers, found {}",
+                                                  py::str(atoms.dtype()).cast<std::string>()));
+                 return std::make_shared<Topology>(
+                     subset(topology, copy_array(Argument<Index>(atoms))));
+             })
+        .def(py::pickle(&state_of, &from_state));
     module.def("topology_from_lists",
                [](std::vector<std::string> names, std::vector<std::string> elements,
                   std::vector<std::string> residues, std::vector<int> numbers,

@@ -51,6 +51,24 @@ ProfileFile make(const Argument<double>& q, const Argument<double>& intensity,
                         options_of(unit, assumed_error, dq.has_value()), line_or_none(dq));
 }
 
+/// What pickle keeps of a curve, and the curve of that.
+py::tuple state_of(const ProfileFile& file) {
+    const Profile& curve = file.profile;
+    return py::make_tuple(curve.q, curve.intensity, curve.sigma, curve.source, curve.dq,
+                          file.per_nanometre, file.notes);
+}
+
+ProfileFile from_state(const py::tuple& state) {
+    using Numbers = std::vector<double>;
+    return {.profile = {.q = state[0].cast<Numbers>(),
+                        .intensity = state[1].cast<Numbers>(),
+                        .sigma = state[2].cast<Numbers>(),
+                        .source = state[3].cast<std::string>(),
+                        .dq = state[4].cast<Numbers>()},
+            .per_nanometre = state[5].cast<bool>(),
+            .notes = state[6].cast<std::vector<std::string>>()};
+}
+
 }  // namespace
 
 void add_profile(py::module_& module) {
@@ -69,6 +87,7 @@ void add_profile(py::module_& module) {
     profile.def_readonly("notes", &ProfileFile::notes).def("__len__", [](const ProfileFile& file) {
         return file.profile.size();
     });
+    profile.def(py::pickle(&state_of, &from_state));
     module.def("read_profile", &read);
     module.def("profile_from_arrays", &make);
 }

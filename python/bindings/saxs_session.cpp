@@ -292,9 +292,21 @@ void add_models(py::module_& module) {
                                [](py::object self) {
                                    return array_view(self.cast<const saxs::Model&>().factors, self);
                                })
-        .def_property_readonly("scaled", [](const saxs::Model& model) {
-            return std::vector<bool>(model.scaled.begin(), model.scaled.end());
-        });
+        .def_property_readonly("scaled",
+                               [](const saxs::Model& model) {
+                                   return std::vector<bool>(model.scaled.begin(),
+                                                            model.scaled.end());
+                               })
+        .def(py::pickle(
+            [](const py::object& self) {
+                return py::make_tuple(self.attr("q"), self.attr("factors"), self.attr("types"),
+                                      self.attr("scaled"));
+            },
+            [](const py::tuple& state) {
+                return make_model(
+                    state[0].cast<Argument<double>>(), state[1].cast<Argument<double>>(),
+                    state[2].cast<Argument<std::int32_t>>(), state[3].cast<std::vector<bool>>());
+            }));
     py::class_<FixedContrastModel> scatterers(module, "Scatterers");
     scatterers.def_readonly("model", &FixedContrastModel::model)
         .def_property_readonly("xyz",

@@ -14,29 +14,22 @@ from . import errors  # noqa: F401  the module below takes its exceptions from t
 from . import _pleat
 from . import saxs  # a module that is called, too
 from .alignment import Alignment, alignment, read_alignment
-from .engines import cluster, couplings, mean_structure, mutual_information, rmsd, square
+from .engines import cluster, couplings, mean_structure, mutual_information, rmsd
 from .ensemble import Ensemble, Topology, ensemble, read_ensemble
 from .errors import DeviceError, Error, InputError, OutputError, UsageError
 from .jobs import JobTable, run_jobs
 from .profile import Profile, profile, read_profile
-from .refinement import Refinement, refine
-from .selection import Selection, select
-
-Couplings, MutualInformation = _pleat.Couplings, _pleat.MutualInformation
-Rmsd, Clusters, Saxs = _pleat.Rmsd, _pleat.Clusters, _pleat.Saxs
-for _result in (Couplings, MutualInformation, Rmsd, Clusters, Saxs):
-    _result.__module__ = "pleat"
-Couplings.__doc__ = "What pleat.couplings returns; its docstring says what each part is."
-MutualInformation.__doc__ = "What pleat.mutual_information returns; its docstring says what each part is."
-Rmsd.__doc__ = "What pleat.rmsd returns; its docstring says what each part is."
-Clusters.__doc__ = "What pleat.cluster returns; its docstring says what each part is."
-Saxs.__doc__ = "What pleat.saxs returns; its docstring says what each part is."
+from .refinement import refine
+from .result import square
+from .results import Clusters, Couplings, MutualInformation, Refinement, Rmsd, Saxs, Selection
+from .run_folders import load
+from .selection import select
 
 __version__ = _pleat.version
 
 __all__ = ["Alignment", "Clusters", "Couplings", "DeviceError", "Ensemble", "Error", "InputError",
            "JobTable", "MutualInformation", "OutputError", "Profile", "Refinement", "Rmsd", "Saxs", "Selection", "Topology",
            "UsageError",
-           "alignment", "cluster", "couplings", "ensemble", "mean_structure", "mutual_information",
+           "alignment", "cluster", "couplings", "ensemble", "load", "mean_structure", "mutual_information",
            "profile", "read_alignment", "read_ensemble", "read_profile", "refine", "rmsd", "run_jobs", "saxs", "select",
            "square"]

@@ -6,6 +6,7 @@ import numpy as np
 
 from . import _pleat
 from .errors import InputError
+from .result import as_array, repr_html
 
 Alignment = _pleat.Alignment
 Alignment.__module__ = "pleat"
@@ -17,6 +18,8 @@ names, sequences : list of str, one per sequence
 alphabet : 'protein', 'rna' or 'dna'
 alphabet_letters : the letters in the order of their codes; X or N (unknown) and the gap come last
 source, format : the file and what it was read as
+
+numpy.asarray(alignment) is `letters`.
 
 pleat.couplings takes unknown letters as gaps, pleat.mutual_information as a letter of their own.
 """
@@ -34,6 +37,8 @@ Alignment.__len__ = lambda self: self.letters.shape[0]
 Alignment.shape = property(lambda self: self.letters.shape)
 Alignment.__repr__ = lambda self: (
     f"<pleat.Alignment: {self.shape[0]} sequences, {self.shape[1]} columns, {self.alphabet}>")
+Alignment._repr_html_ = repr_html
+Alignment.__array__ = lambda self, dtype=None, copy=None: as_array(self.letters, dtype, copy)
 
 
 def read_alignment(path, *, format="", alphabet=""):

@@ -10,11 +10,12 @@ from .alignment import alignment as as_alignment
 from .ensemble import Ensemble, ensemble as as_ensemble, read_ensemble
 from .errors import InputError, UsageError
 from .options import engine
+from .results import Clusters, Couplings, MutualInformation, Rmsd
 
 _NO_INDICES, _NO_WEIGHTS = np.empty(0, np.int64), np.empty(0)
 
 
-@engine(_pleat.couplings_fields())
+@engine(_pleat.couplings_fields(), Couplings)
 def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, options, how):
     """Fits a Markov random field to an alignment and scores every pair of its columns.
 
@@ -22,42 +23,17 @@ def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, options, how):
     max_gaps, min_coverage : leave out columns with a greater fraction of gaps, then sequences with a
         smaller fraction of residues; unknown letters count as gaps
 
-    Returns pleat.Couplings, L columns being those that were kept:
-    columns : int64 [L], the number of each column in the source alignment, from 0
-    scores : float64 [L, L], after APC; raw_scores the same before it
-    fields : float32 [L, q], e_i(a); None with models=False
-    pairs : float32 [L (L - 1) / 2, q, q], e_ij(a, b), i < j in row order; None with models=False
-    weights : float64 [sequence]; effective_sequences is their sum
-    contacts(min_separation=6) : records (i, j, raw, corrected, z, probability), best first; i and j are
-        columns of the source alignment, from 0, also if columns were left out
-    objective, relative_gap, iterations, evaluations, stop_reason, device
-    warning : why the probabilities are too high or missing if there are few sequences, else "". It is
-        also raised as a Python warning
-
     Unknown letters are gaps. The library's README of couplings has formulas and papers.
     """
-    fitted = _pleat.couplings(as_alignment(alignment), max_gaps, min_coverage, options, how)
+    family = as_alignment(alignment)
+    fitted = Couplings(_pleat.couplings(family, max_gaps, min_coverage, options, how))
+    fitted._set_letters(family)
     if fitted.warning:
         warnings.warn(fitted.warning, stacklevel=3)
     return fitted
 
 
-_CONTACTS = _pleat.Couplings.contacts
-
-
-def _contacts(self, min_separation=6, *, least_separation=None):
-    """Records (i, j, raw, corrected, z, probability) of pairs at least `min_separation` columns of the
-    source alignment apart, best first; probability of a contact (CB within 8 angstrom), NaN where
-    unknown. `least_separation` is an older name."""
-    return _CONTACTS(self, min_separation if least_separation is None else least_separation)
-
-
-_pleat.Couplings.contacts = _contacts
-# An older name.
-_pleat.Couplings.ending = property(lambda self: self.stop_reason)
-
-
-@engine(_pleat.mutual_information_fields())
+@engine(_pleat.mutual_information_fields(), MutualInformation)
 def mutual_information(alignment, *, max_gaps=1.0, min_coverage=0.0, options, how):
     """Computes the mutual information of pairs and triples of columns, and compares it with permuted
     columns.
@@ -65,25 +41,11 @@ def mutual_information(alignment, *, max_gaps=1.0, min_coverage=0.0, options, ho
     alignment : what pleat.alignment takes: a path, an Alignment, sequences, codes
     max_gaps, min_coverage : leave out columns with a greater fraction of gaps, then sequences with a
         smaller fraction of letters
-
-    Returns pleat.MutualInformation, with L columns after filtering. Arrays that were not requested are
-    None.
-    columns : int64 [L], the number of each column in the source alignment, from 0
-    Of all pairs i < j in row order (see pleat.square), [pair]:
-    mi, joint_entropy : float64, bits; normalised : mi / joint_entropy
-    apc, asc : mi minus the average product, and minus the average sum; mip, mia are their older names
-    mean, variance, z, exact_p : of the exact null model; tail_p, fdr, family_p : see the README of the
-        engine
-    sampled : records (mean, variance, skewness, z, percentile, p, p_strict) of the shuffles
-    less, equal : uint32, number of shuffles with a smaller, and with an equal mi
-    pair_rows : int64, rows counted if gaps are omitted
-    Of columns: entropy float64 [L], bits; low_entropy int64, columns of the source.
-    Of sequences: weights float64 [sequence]; effective_sequences is their sum.
-    Of triples with order=3: triples, kept_triples, dictionaries of arrays with `columns` int64 [n, 3],
-    columns of the source; triples_ranked_by; cliques, cliques_by_z int64 [L], the number of triples of
-    the clique set that contain each column.
     """
-    return _pleat.mutual_information(as_alignment(alignment), max_gaps, min_coverage, options, how)
+    family = as_alignment(alignment)
+    measured = MutualInformation(_pleat.mutual_information(family, max_gaps, min_coverage, options, how))
+    measured._set_letters(family)
+    return measured
 
 
 def _weights(frames, weights):
@@ -184,7 +146,7 @@ def _matched(frames, others, what, any_residues):
     return others.select(atoms)
 
 
-@engine(_pleat.rmsd_fields())
+@engine(_pleat.rmsd_fields(), Rmsd)
 def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, atom_weights=None,
          any_residues=False, fit=None, weights=None, options, how):
     """Compares the frames of an ensemble with each other, another set or one structure.
@@ -204,17 +166,6 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
     fit, weights : older names of `select` and `atom_weights`
 
     Atoms of `against` and `reference` are matched by chain, residue and name if they have names.
-
-    Returns pleat.Rmsd, in angstrom or as the metric counts:
-    matrix : float32, condensed as SciPy's ([frame (frame - 1) / 2]), or [frame, frame] with
-        matrix='full', or [frame, other] with `against`; None with 'none' or `reference`
-    values : float32 [frame], with `reference`
-    frames, atoms, pairs, min, mean, max, metric, device
-    selection : the text that selected the measured atoms; '' if it was none
-    histogram : int64 [bin], of width `bin_width`
-    neighbour_starts, neighbour_indices, neighbour_values : with cutoff, compressed rows: those of
-        frame i are numbers starts[i] to starts[i + 1] - 1
-    best_indices, best_values : [frame, rank], nearest first, with `nearest`
     """
     if fit is not None and select is not None:
         raise UsageError("expected one of select and fit, its older name, found both")
@@ -232,8 +183,7 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
         result = _pleat.rmsd_to_reference(xyz, structure, sets, options, how)
     else:
         result = _pleat.rmsd(xyz, sets, options, how)
-    result.selection = atoms.name
-    return result
+    return Rmsd(result, selection=atoms.name)
 
 
 def _structure(frames, reference, any_residues, atoms, xyz, sets, how):
@@ -266,7 +216,7 @@ def mean_structure(ensemble, *, fit=None, atom_weights=None, weights=None, optio
     return _pleat.mean_structure(frames.xyz, _pleat.AtomSets(indices, measured, _weights(frames, weights)), how)
 
 
-@engine(_pleat.cluster_fields())
+@engine(_pleat.cluster_fields(), Clusters)
 def cluster(items, *, select="all", atom_weights=None, precision="mixed", weights=None, options, how):
     """Groups the frames of an ensemble by their RMSD, or items by a matrix of distances.
 
@@ -277,41 +227,21 @@ def cluster(items, *, select="all", atom_weights=None, precision="mixed", weight
     select : atoms of frames to superpose, as text, indices or a mask
     atom_weights, precision : of frames, as pleat.rmsd takes them
     weights : an older name of `atom_weights`
-
-    Returns pleat.Clusters:
-    assignment : int32 [item]; 0 is the largest cluster, -1 noise
-    clusters : records (size, medoid, mean, radius, silhouette)
-    centres : int64 [cluster], None for methods without them
-    tree : float64 [item - 1, 4], as SciPy's linkage; sweep, peaks : records; None where there is none
-    silhouette, cutoff, min, mean, max, histogram, device
     """
     weights = _one_of(atom_weights, weights, "atom_weights", "weights")
-    if isinstance(items, _pleat.Rmsd):
+    if isinstance(items, Rmsd):
         if items.matrix is None:
             raise InputError("expected an Rmsd with a matrix, found none; take matrix='condensed'")
         _pleat.require_distances(items.metric)
         if items._coordinates is not None and select == "all" and weights is None:
-            return _pleat.cluster_compared(items.matrix, items._coordinates, items._weights,
-                                           items._precision, options, how)
+            return Clusters(_pleat.cluster_compared(items.matrix, items._coordinates, items._weights,
+                                                    items._precision, options, how))
         items = items.matrix
     if not isinstance(items, Ensemble) and isinstance(items, np.ndarray) and items.ndim < 3:
         if weights is not None or not (isinstance(select, str) and select == "all"):
             raise UsageError("leave select and atom_weights out: a matrix has no atoms")
-        return _pleat.cluster_matrix(items, options, how)
+        return Clusters(_pleat.cluster_matrix(items, options, how))
     frames = as_ensemble(items)
     atoms = _Atoms(frames, select, None, "rmsd")
     sets = atoms.weights_of(frames, weights)
-    return _pleat.cluster_frames(atoms.of(frames.xyz), sets, precision, options, how)
-
-
-def square(values, diagonal=0.0):
-    """Values of all pairs i < j in row order, [n (n - 1) / 2], as a symmetric matrix [n, n]."""
-    values = np.asarray(values)
-    n = round((1 + (1 + 8 * values.size) ** 0.5) / 2)
-    if values.ndim != 1 or n * (n - 1) // 2 != values.size:
-        raise InputError(f"expected values of n (n - 1) / 2 pairs, found shape {values.shape}")
-    matrix = np.full((n, n), diagonal, dtype=values.dtype)
-    upper = np.triu_indices(n, 1)
-    matrix[upper] = values
-    matrix.T[upper] = values
-    return matrix
+    return Clusters(_pleat.cluster_frames(atoms.of(frames.xyz), sets, precision, options, how))

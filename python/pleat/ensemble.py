@@ -7,6 +7,7 @@ import numpy as np
 
 from . import _pleat
 from .errors import InputError
+from .result import as_array, repr_html, to_dataframe
 
 Topology = _pleat.Topology
 Topology.__module__ = "pleat"
@@ -17,7 +18,23 @@ residue_numbers : list of int, as the author of the structure counts
 named : False for atoms of an array, which have no names
 masses : float64 [atom], dalton; 0 where the element is not known
 select(text) : int64 [n], indices of atoms; the language of `pleat rmsd --select`
+to_dataframe() : a row per atom, as a pandas.DataFrame, which needs pandas
 """
+
+
+def _topology_repr(self):
+    residues = len(dict.fromkeys(zip(self.chains, self.residue_numbers, self.residue_names)))
+    names = f", {residues} residues, {len(set(self.chains))} chains" if self.named else " without names"
+    return f"<pleat.Topology: {len(self)} atoms{names}>"
+
+
+def _topology_table(self):
+    """The atoms as a pandas.DataFrame, which needs pandas."""
+    return to_dataframe({"name": self.names, "element": self.elements, "residue_name": self.residue_names,
+                         "residue_number": self.residue_numbers, "chain": self.chains, "mass": self.masses})
+
+
+Topology.__repr__, Topology._repr_html_, Topology.to_dataframe = _topology_repr, repr_html, _topology_table
 
 ANGSTROM_PER_NM = np.float32(10)
 
@@ -56,6 +73,8 @@ class Ensemble:
     files : the files that frames came from
     origins : [(index into files, frame of that file from 0)], one a frame; empty for arrays
     notes : what the reader found worth telling
+
+    numpy.asarray(ensemble) is `xyz`.
     """
 
     def __init__(self, xyz, topology=None, *, files=(), origins=(), notes=()):
@@ -79,6 +98,11 @@ class Ensemble:
 
     def __repr__(self):
         return f"<pleat.Ensemble: {self.shape[0]} frames, {self.shape[1]} atoms>"
+
+    _repr_html_ = repr_html
+
+    def __array__(self, dtype=None, copy=None):
+        return as_array(self.xyz, dtype, copy)
 
     def __getitem__(self, frames):
         """Frames by a slice (without a copy where it has no stride), index or array of them."""

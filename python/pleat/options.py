@@ -53,8 +53,9 @@ def described(field):
     return f"{keyword(field)}:\n" + textwrap.indent(textwrap.fill(text, 92), "    ")
 
 
-def engine(fields):
-    """Decorates a function(..., options, how): its keywords become those of `fields` and HOW."""
+def engine(fields, returned=None):
+    """Decorates a function(..., options, how): its keywords become those of `fields` and HOW. `returned` is the
+    class of its result, whose attributes its docstring lists."""
     names = {keyword(field): field["name"] for field in fields}
     # Names of earlier versions are accepted; signatures do not show them.
     known = names | {old.replace("-", "_"): field["name"]
@@ -89,7 +90,7 @@ def engine(fields):
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
             for name, default in [(name, default) for name, _, default, _ in HOW] +
             [(keyword(field), field["default"]) for field in fields]])
-        call.__doc__ = _documented(function, fields)
+        call.__doc__ = _documented(function, fields, returned)
         call.fields = fields
         return call
 
@@ -101,8 +102,11 @@ def _unknown(function, name, allowed):
     return f"{function}(): expected one of its keywords, found '{name}'; the nearest is '{near[0]}'"
 
 
-def _documented(function, fields):
-    parts = [inspect.cleandoc(function.__doc__), "", "Options", "-------"]
+def _documented(function, fields, returned):
+    parts = [inspect.cleandoc(function.__doc__), ""]
+    if returned is not None:
+        parts += ["Returns", "-------", inspect.cleandoc(returned.__doc__), "", *returned.described(), ""]
+    parts += ["Options", "-------"]
     parts += [described(field) for field in fields]
     parts += ["", "How to compute", "--------------"]
     for name, _, default, text in HOW:

@@ -6,6 +6,7 @@ import numpy as np
 
 from . import _pleat
 from .errors import InputError, UsageError
+from .result import as_array, repr_html, to_dataframe
 
 Profile = _pleat.Profile
 Profile.__module__ = "pleat"
@@ -16,10 +17,29 @@ intensity, sigma : float64 [point], and its standard errors, in the curve's own 
 dq : float64 [point], the standard deviation of q, by which fits smear the model; None without it
 notes : list of str, what was decided: unit of q, errors that were assumed, points that were merged
 
-The arrays show memory of the curve.
+The arrays show memory of the curve. numpy.asarray(curve) has them as columns.
 """
 Profile.__repr__ = lambda self: (
     f"<pleat.Profile: {len(self)} points, q from {self.q[0]:g} to {self.q[-1]:g} 1/angstrom>")
+Profile._repr_html_ = repr_html
+
+
+def _columns(self):
+    """{name: values} of its arrays."""
+    named = {"q": self.q, "intensity": self.intensity, "sigma": self.sigma}
+    return named if self.dq is None else {**named, "dq": self.dq}
+
+
+def _to_dataframe(self):
+    """The points as a pandas.DataFrame, which needs pandas."""
+    return to_dataframe(_columns(self))
+
+
+def _array(self, dtype=None, copy=None):
+    return as_array(np.transpose(list(_columns(self).values())), dtype, copy)
+
+
+Profile.to_dataframe, Profile.__array__ = _to_dataframe, _array
 
 
 def read_profile(path, *, q_unit="auto", assume_error=None, smear=False):

@@ -21,28 +21,7 @@ from .ensemble import ensemble as as_ensemble
 from .errors import InputError, UsageError
 from .options import engine
 from .profile import profile as as_profile
-
-Fit, Weights = _pleat.SaxsFit, _pleat.SaxsWeights
-Scatterers = _pleat.Scatterers
-for _name, _result in (("Fit", Fit), ("Weights", Weights), ("Scatterers", Scatterers)):
-    _result.__module__, _result.__name__, _result.__qualname__ = "pleat.saxs", _name, _name
-Fit.__doc__ = """A fit to a curve.
-
-scale, background, c1, c2 : fitted or given values; c1_at_bound, c2_at_bound: whether a fit ended at a bound
-chi2 : mean over the points of ((I - model) / sigma)^2; chi2_reduced: sum divided by
-    points - parameters, None if there are no more points than parameters
-points, parameters : how many points and fitted parameters
-model : float64 [point], scaled and with background, at the curve's q
-"""
-Weights.__doc__ = """Weights of frames whose mean profile was fitted to a curve.
-
-frames : int64 [n], from 0, ascending; weights : float64 [n], not negative, sum 1
-fit : Fit of their mean
-validation, validation_error : chi^2 per point on points that the fit did not see, and its standard error
-effective : exp(entropy of the weights), how many frames count
-exhaustive : for minimal ensembles, whether all sets of up to as many frames were fitted
-"""
-Scatterers.__doc__ = """What pleat.saxs.scatterers returns; its docstring describes each attribute."""
+from .results import Fit, Saxs, Scatterers, Weights
 
 _FIELDS = _pleat.saxs_fields()
 _NO_VALUES = np.empty(0)
@@ -77,7 +56,7 @@ def _further(pair, q_unit, assume_error, smear):
             None if pair[1] is None else float(pair[1]))
 
 
-@engine(_FIELDS)
+@engine(_FIELDS, Saxs)
 def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None, smear=False,
          series=None, mixture=False, form_factors=None, options, how):
     """Computes scattering profiles of structures and fits them to measured curves.
@@ -91,31 +70,6 @@ def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None,
         (what pleat.profile takes, D2O fraction of neutrons or None for X-rays); None: none
     mixture : whether `ensemble` is a list of components, each with its own atoms
     form_factors : path of form factors of a bead model instead of pleat's
-
-    Returns pleat.Saxs:
-    q : float64 [q], 1/angstrom; with data more points than asked for if the structure needs them
-    intensity : float64 [frame, q], electrons^2 or with neutrons fm^2; mean : float64 [q], of the frames; both at c1 and c2
-    c1, c2 : scale factor of the radii in the excluded volume, hydration-layer contrast
-    rg, i0, dmax : float64 [frame], angstrom, electrons^2, angstrom; rg is NaN where its square is
-        negative
-    pr : float64 [bin], P(r) of the mean, bins of `bin_width` angstrom; None with bin_width=0
-    model, scatterers, frames, files, notes, device : what was used; files [frame]
-    warnings : list of str, what is probably wrong (also Python warnings)
-    match_points : list of dict of the molecule and its chains, with neutrons: name; d2o, the fraction of
-        D2O at which it scatters as the solvent; d2o_with_layer, the same with its hydration layer;
-        volume displaced, angstrom^3; length in H2O and gain in D2O, fm
-    With data, else None:
-    curve : pleat.Profile, the points that were fitted
-    fit : pleat.saxs.Fit of the mean; guinier : dict of rg, rg_error, i0, i0_error and the points first
-        to last, None if the curve has no such range
-    With series, else empty or None:
-    series : list of pleat.saxs.Fit, of each further curve
-    joint : dict of chi2, chi2_reduced, points, parameters of all curves together
-    With data and several frames, without series, else empty:
-    minimal : list of pleat.saxs.Weights, the best ensembles by number of frames; numbers that do not
-        improve the fit are left out; minimal_chosen : index
-    reweighted : list of pleat.saxs.Weights of all frames, by maximum entropy at each of `thetas`;
-        reweighted_chosen : index
     """
     if mixture and not isinstance(ensemble, (list, tuple)):
         raise UsageError("expected a list of components with mixture=True, found "
@@ -125,15 +79,15 @@ def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None,
         raise UsageError("expected q_unit, assume_error and smear with data, found none")
     curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error, smear=smear)
     further = [_further(one, q_unit, assume_error, smear) for one in series or ()]
-    result = _pleat.saxs([_structures(one, select) for one in components], curve, further,
-                         _text(form_factors), options, how)
+    result = Saxs(_pleat.saxs([_structures(one, select) for one in components], curve, further,
+                              _text(form_factors), options, how))
     for text in result.warnings:
         warnings.warn(text, stacklevel=3)
     return result
 
 
 @engine(_fields("model", "q-max", "q-points", "water", "hydrogens", "neutrons", "d2o", "deuterate",
-                "backbone-exchange", "c1", "c2", "models-are"))
+                "backbone-exchange", "c1", "c2", "models-are"), Scatterers)
 def scatterers(ensemble, *, q=None, form_factors=None, options, how):
     """Divides structures into scatterers: a model and positions for ProfileSession and profiles.
 
@@ -144,21 +98,11 @@ def scatterers(ensemble, *, q=None, form_factors=None, options, how):
 
     The contrast is built in: c1 and c2 are not fitted (None: 1 and 0). If c2 is not 0, sites of the
     hydration layer follow the scatterers; they move with the atoms only if you move them.
-
-    Returns pleat.saxs.Scatterers:
-    model : Model, one channel, or with a layer two of weight 1, so that I(q) = partial.sum(axis=-2)
-    xyz : float32 [frame, scatterer, 3], angstrom; a copy on each access
-    scales : float32 [frame, 1, scatterer], water at each site; None without a layer
-    atoms : int64 [scatterer], the first atom of each (for a site: of the scatterer that touches it);
-        their residues in the topology help to divide the scatterers into rigid bodies
-    type_names : list of str [type], in which beads with other electrons than a complete residue are types
-        of their own with the same name; sites : number of sites, the last scatterers
-    name : the model that was used; notes : what was left out or assumed
     """
     grid = _NO_VALUES if q is None else np.ascontiguousarray(q, dtype=np.float64).ravel()
     if q is not None and not grid.size:
         raise InputError("expected at least 1 value of q, found none")
-    return _pleat.scatterers(_structures(ensemble), grid, _text(form_factors), options, how)
+    return Scatterers(_pleat.scatterers(_structures(ensemble), grid, _text(form_factors), options, how))
 
 
 Model = _pleat.SaxsModel
@@ -189,6 +133,9 @@ def _init(self, q, factors, types=None, *, count=None, scaled=None):
 
 
 Model.__init__ = _init
+Model.__repr__ = lambda self: (
+    f"<pleat.saxs.Model: {len(self.types)} scatterers of {self.factors.shape[1]} types, "
+    f"{len(self.factors)} channels, {len(self.q)} q>")
 
 
 def _integers(values, what):

@@ -10,10 +10,7 @@ from .ensemble import ensemble as as_ensemble
 from .errors import InputError, UsageError
 from .options import engine
 from .profile import profile as as_profile
-
-Selection = _pleat.Selection
-Selection.__module__ = "pleat"
-Selection.__doc__ = "What pleat.select returns; its docstring says what each attribute is."
+from .results import Selection
 
 
 def _contacts(source):
@@ -30,7 +27,7 @@ def _contacts(source):
     return "contacts", f"{sequence}\n{rows}END\n"
 
 
-@engine(_pleat.select_fields())
+@engine(_pleat.select_fields(), Selection)
 def select(ensemble, *, select="ca", alignment=None, contacts=None, data=None, q_unit="auto",
            assume_error=None, smear=False, structure=None, options, how):
     """Ranks the conformations of an ensemble by contacts, clusters and scattering together.
@@ -48,22 +45,6 @@ def select(ensemble, *, select="ca", alignment=None, contacts=None, data=None, q
 
     At least one of alignment, contacts and data must be given.
 
-    Returns pleat.Selection:
-    scores : records [frame] (position, cluster, joint, contacts, unexplained, density, chi2, rmsd,
-        contact_rank, cluster_rank, curve_rank). Position 1 has the highest joint score, the weighted
-        mean of the ranks, which go from 0 (worst) to 1 (best); rmsd is from the medoid of the first
-        selected cluster, in angstrom; NaN: not known
-    clusters : records (cluster, size, selected, best_frame, joint, when_selected, contacts,
-        unexplained, density, chi2, min_chi2, added), medians over the cluster's frames. The selected
-        clusters come first, in their order: selected = 1, 2, ...; it is 0 for the others
-    medoids : int64 [cluster], frames
-    contacts : records (i, j, strength, explained_by): residues of the sequence, from 0, and which
-        selected cluster explains the contact, 0 for none
-    residues : [(name, name)] of the structure, one pair per contact
-    formed : uint8 [frame, contact], 1 if the frame forms the contact
-    chain, identity : the chain that the sequence was aligned to, and the share of identical letters
-    cutoff : RMSD below which frames are neighbours, angstrom
-
     The library's README of select has the formulas.
     """
     if alignment is None and contacts is None and data is None:
@@ -75,6 +56,6 @@ def select(ensemble, *, select="ca", alignment=None, contacts=None, data=None, q
     curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error, smear=smear)
     atoms = frames.indices(select)
     frames = _pleat.Structures(frames.xyz, frames.topology, frames.files, frames.origins, [])
-    return _pleat.select(frames, np.sort(atoms), None if alignment is None else as_alignment(alignment),
-                         *_contacts(contacts), curve, "" if structure is None else os.fspath(structure),
-                         options, how)
+    family = None if alignment is None else as_alignment(alignment)
+    return Selection(_pleat.select(frames, np.sort(atoms), family, *_contacts(contacts), curve,
+                                   "" if structure is None else os.fspath(structure), options, how))

@@ -6,11 +6,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import EnsembleLike, ProfileLike, Saxs
+from . import EnsembleLike, ProfileLike, Saxs, _Result
 
 __all__: list[str]
 
-class Fit:
+class Fit(_Result):
     @property
     def scale(self) -> float: ...
     @property
@@ -34,7 +34,7 @@ class Fit:
     @property
     def model(self) -> NDArray[np.float64]: ...
 
-class Weights:
+class Weights(_Result):
     @property
     def frames(self) -> NDArray[np.int64]: ...
     @property
@@ -69,7 +69,7 @@ class Model:
     @property
     def scaled(self) -> list[bool]: ...
 
-class Scatterers:
+class Scatterers(_Result):
     @property
     def model(self) -> Model: ...
     @property

@@ -1,0 +1,140 @@
+# Result: what all results share: attributes of the library, copies, pickles, texts and tables.
+"""The base of results. Attributes are fetched from the library when they are first used."""
+import html
+import textwrap
+
+import numpy as np
+
+from .errors import InputError, UsageError
+
+
+# {class of the library: class of Python}: results within results.
+PARTS = {}
+
+
+class Attribute(property):
+    """An attribute of a result, with its description."""
+
+    def __init__(self, text):
+        super().__init__(self._get, doc=text)
+        self.__doc__ = text
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def _get(self, result):
+        return result._value(self.name)
+
+
+def older(name):
+    """An earlier name of an attribute."""
+    return property(lambda self: getattr(self, name), doc=f"An older name of `{name}`.")
+
+
+def square(values, diagonal=0.0):
+    """Values of all pairs i < j in row order, [n (n - 1) / 2], as a symmetric matrix [n, n]."""
+    values = np.asarray(values)
+    n = item_count(values.size)
+    if values.ndim != 1 or n * (n - 1) // 2 != values.size:
+        raise InputError(f"expected values of n (n - 1) / 2 pairs, found shape {values.shape}")
+    matrix = np.full((n, n), diagonal, dtype=values.dtype)
+    upper = np.triu_indices(n, 1)
+    matrix[upper] = values
+    matrix.T[upper] = values
+    return matrix
+
+
+def item_count(pairs):
+    """The number of items that have so many pairs."""
+    return round((1 + (1 + 8 * pairs) ** 0.5) / 2)
+
+
+def to_dataframe(columns):
+    """Columns {name: values} as a pandas.DataFrame, which needs pandas."""
+    import pandas
+    return pandas.DataFrame(columns)
+
+
+def repr_html(value):
+    """The text of repr() for notebooks: the class, and its headline."""
+    name, _, headline = repr(value).strip("<>").partition(": ")
+    return f"<p><b>{html.escape(name)}</b><br>{html.escape(headline)}</p>"
+
+
+def as_array(values, dtype=None, copy=None):
+    """What __array__ returns for `values`."""
+    found = np.asarray(values, dtype=dtype)
+    return found.copy() if copy and found is values else found
+
+
+class Result:
+    """Base of results: attributes that cannot be set, copies, pickles, texts and tables."""
+
+    _tables = ()  # names of the tables of to_dataframe(), the default first
+    _array_of = None  # the attribute that numpy.asarray() takes
+
+    def __init__(self, native=None, **values):
+        self._native, self._values = native, values
+
+    def _value(self, name):
+        if name not in self._values:
+            if self._native is None:
+                raise AttributeError(f"{type(self).__name__}.{name} is not known: it was not in the files or "
+                                     "the pickle that this result was read from")
+            self._values[name] = _wrapped(getattr(self._native, name))
+        return self._values[name]
+
+    @classmethod
+    def _attributes(cls):
+        return [name for name, value in vars(cls).items() if isinstance(value, Attribute)]
+
+    @classmethod
+    def described(cls):
+        """A paragraph of a docstring per attribute."""
+        return [f"{name}:\n" + textwrap.indent(textwrap.fill(vars(cls)[name].__doc__, 92), "    ")
+                for name in cls._attributes() if not name.startswith("_")]
+
+    def _known(self):
+        """{attribute: value} of all that are known."""
+        names = self._attributes() if self._native is not None else list(self._values)
+        return {name: self._value(name) for name in names}
+
+    def __getstate__(self):
+        return self._known()
+
+    def __setstate__(self, values):
+        self._native, self._values = None, dict(values)
+
+    def __repr__(self):
+        return f"<{type(self).__module__}.{type(self).__name__}: {self._headline()}>"
+
+    _repr_html_ = repr_html
+
+    def __array__(self, dtype=None, copy=None):
+        if self._array_of is None:
+            raise TypeError(f"{type(self).__name__} is not one array; take one of its attributes")
+        values = getattr(self, self._array_of)
+        if values is None:
+            raise TypeError(f"{type(self).__name__}.{self._array_of} was not computed")
+        return as_array(values, dtype, copy)
+
+    def to_dataframe(self, table=None):
+        """A table of the result as a pandas.DataFrame, which needs pandas; `table` names it, the default
+        is the first: see the class. Items, frames and columns count from 0."""
+        table = table or self._tables[0]
+        if table not in self._tables:
+            raise UsageError(f"table: expected one of {', '.join(self._tables)}, found {table!r}")
+        return to_dataframe(getattr(self, f"_{table}_table")())
+
+
+def _wrapped(value):
+    """Parts of a result as results, too."""
+    if isinstance(value, list):
+        return [_wrapped(one) for one in value]
+    kind = PARTS.get(type(value))
+    return value if kind is None else kind(value)
+
+
+def records_table(records):
+    """{field: values} of an array of records."""
+    return {name: records[name] for name in records.dtype.names}

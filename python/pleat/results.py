@@ -1,0 +1,447 @@
+# Results: the classes of what the functions return.
+"""Couplings, MutualInformation, Rmsd, Clusters, Saxs, Selection and their parts."""
+import math
+
+import numpy as np
+
+from . import _pleat
+from .errors import UsageError
+from .result import PARTS, Attribute, Result, item_count, older, records_table, to_dataframe
+
+
+def _residues_of(result, columns):
+    """The letters of the alignment's first sequence at columns of the source."""
+    letters = dict(zip(result.columns.tolist(), result.letters))
+    return [letters[column] for column in np.asarray(columns).tolist()]
+
+
+class _ColumnResult(Result):
+    """What results of alignments share."""
+
+    def _set_letters(self, alignment):
+        """Sets `letters` from the alignment that was given, of whose columns some may be left out."""
+        codes = alignment.letters[0, np.searchsorted(alignment.columns, self.columns)]
+        self._values["letters"] = "".join(alignment.alphabet_letters[code] for code in codes)
+
+
+class Couplings(_ColumnResult):
+    """What pleat.couplings returns, L columns being those that were kept.
+
+    numpy.asarray(result) is `scores`; to_dataframe() is the table of contacts.
+    """
+
+    columns = Attribute("int64 [L], the number of each column in the source alignment, from 0")
+    letters = Attribute("str [L], of the first sequence of the alignment in these columns")
+    scores = Attribute("float64 [L, L], after APC")
+    raw_scores = Attribute("float64 [L, L], before APC")
+    fields = Attribute("float32 [L, q], e_i(a); None with models=False")
+    pairs = Attribute("float32 [L (L - 1) / 2, q, q], e_ij(a, b), i < j in row order; None with "
+                      "models=False")
+    weights = Attribute("float64 [sequence]")
+    effective_sequences = Attribute("the sum of the weights")
+    objective = Attribute("the value of the function that was minimised")
+    relative_gap = Attribute("how far the fit is from its minimum at most, as a fraction")
+    iterations = Attribute("iterations of the fit")
+    evaluations = Attribute("evaluations of the objective")
+    stop_reason = Attribute("why the fit ended")
+    warning = Attribute("why the probabilities are too high or missing if there are few sequences, else \"\"")
+    device = Attribute("the device that computed")
+    _is_calibrated = Attribute("whether scores of this kind have probabilities")
+    ending = older("stop_reason")
+    _array_of, _tables = "scores", ("contacts",)
+
+    def contacts(self, min_separation=6, *, least_separation=None):
+        """Records (i, j, raw, corrected, z, probability) of pairs at least `min_separation` columns of the
+        source alignment apart, best first. i and j are columns of the source, from 0; probability of a
+        contact (CB within 8 angstrom), NaN where unknown. `least_separation` is an older name."""
+        return _pleat.rank_pairs(self.raw_scores, self.scores, self.columns, self.effective_sequences,
+                                 self._is_calibrated,
+                                 min_separation if least_separation is None else least_separation)
+
+    def _headline(self):
+        return f"{len(self.columns)} columns, {self.effective_sequences:.1f} effective sequences"
+
+    def to_dataframe(self, table=None, *, min_separation=6):
+        """The contacts as a pandas.DataFrame, which needs pandas: i, j, residue_i, residue_j (letters of
+        the first sequence), raw, corrected, z, probability, as `contacts` has them."""
+        if table not in (None, "contacts"):
+            return super().to_dataframe(table)
+        found = self.contacts(min_separation)
+        return to_dataframe({"i": found["i"], "j": found["j"], "residue_i": _residues_of(self, found["i"]),
+                             "residue_j": _residues_of(self, found["j"]),
+                             **{name: found[name] for name in ("raw", "corrected", "z", "probability")}})
+
+
+class MutualInformation(_ColumnResult):
+    """What pleat.mutual_information returns, with L columns after filtering.
+
+    Arrays that were not requested are None. [pair]: all pairs i < j in row order (see pleat.square).
+    numpy.asarray(result) is `mi`; to_dataframe() is a table of pairs, to_dataframe('triples') of triples.
+    """
+
+    columns = Attribute("int64 [L], the number of each column in the source alignment, from 0")
+    letters = Attribute("str [L], of the first sequence of the alignment in these columns")
+    mi = Attribute("float64 [pair], bits")
+    joint_entropy = Attribute("float64 [pair], bits")
+    normalised = Attribute("float64 [pair], mi / joint_entropy")
+    apc = Attribute("float64 [pair], mi minus the average product")
+    asc = Attribute("float64 [pair], mi minus the average sum")
+    mean = Attribute("float64 [pair], of the exact null model")
+    variance = Attribute("float64 [pair], of the exact null model")
+    z = Attribute("float64 [pair], standard deviations above the mean of the exact null model")
+    exact_p = Attribute("float64 [pair], probability of mi or more in the exact null model")
+    tail_p = Attribute("float64 [pair]; see the README of the engine")
+    fdr = Attribute("float64 [pair], false discovery rate; see the README of the engine")
+    family_p = Attribute("float64 [pair]; see the README of the engine")
+    sampled = Attribute("records [pair] (mean, variance, skewness, z, percentile, p, p_strict) of the shuffles")
+    less = Attribute("uint32 [pair], number of shuffles with a smaller mi")
+    equal = Attribute("uint32 [pair], number of shuffles with an equal mi")
+    pair_rows = Attribute("int64 [pair], rows counted if gaps are omitted")
+    entropy = Attribute("float64 [L], bits")
+    low_entropy = Attribute("int64, columns of the source")
+    column_count = Attribute("L")
+    shuffles = Attribute("number of shuffles")
+    weights = Attribute("float64 [sequence]")
+    effective_sequences = Attribute("the sum of the weights")
+    triples = Attribute("with order=3, dictionary of arrays with `columns` int64 [n, 3], columns of the source")
+    kept_triples = Attribute("the same of the triples that were kept")
+    triples_ranked_by = Attribute("the array by which triples are ranked")
+    cliques = Attribute("int64 [L], number of triples of the clique set that contain each column")
+    cliques_by_z = Attribute("the same of the clique set by Z")
+    device = Attribute("the device that computed")
+    mip, mia = older("apc"), older("asc")
+    _array_of, _tables = "mi", ("pairs", "triples")
+
+    def _headline(self):
+        text = f"{self.column_count} columns, {len(self.mi)} pairs"
+        return text if self.triples is None else f"{text}, {len(self.triples['columns'])} triples"
+
+    def _pairs_table(self):
+        rows, others = np.triu_indices(len(self.columns), 1)
+        i, j = self.columns[rows], self.columns[others]
+        table = {"i": i, "j": j, "residue_i": _residues_of(self, i), "residue_j": _residues_of(self, j)}
+        for name in ("mi", "joint_entropy", "normalised", "apc", "asc", "mean", "variance", "z", "tail_p",
+                     "exact_p", "fdr", "family_p", "less", "equal", "pair_rows"):
+            if getattr(self, name) is not None:
+                table[name] = getattr(self, name)
+        if self.sampled is not None:
+            table.update({f"sampled_{name}": values for name, values in records_table(self.sampled).items()})
+        return table
+
+    def _triples_table(self):
+        if self.triples is None:
+            raise UsageError("expected a result of order=3, found one of pairs alone")
+        table = {}
+        for name, column in zip("ijk", self.triples["columns"].T):
+            table[name] = column
+        table.update({f"residue_{name}": _residues_of(self, table[name]) for name in "ijk"})
+        return {**table, **{name: values for name, values in self.triples.items() if name != "columns"}}
+
+
+class Rmsd(Result):
+    """What pleat.rmsd returns, in angstrom or as the metric counts.
+
+    numpy.asarray(result) is `matrix`, or `values` with a reference. to_dataframe() has a row per pair, or
+    per frame with a reference; to_dataframe('neighbours') and ('best') have those of each frame.
+    """
+
+    matrix = Attribute("float32, condensed as SciPy's ([frame (frame - 1) / 2]), or [frame, frame] with "
+                       "matrix='full', or [frame, other] with `against`; None with 'none' or `reference`")
+    values = Attribute("float32 [frame], with `reference`; else None")
+    frames = Attribute("number of frames")
+    atoms = Attribute("number of atoms that were measured")
+    pairs = Attribute("number of pairs")
+    min = Attribute("the smallest value")
+    mean = Attribute("the mean")
+    max = Attribute("the largest value")
+    metric = Attribute("the measure: 'rmsd', 'drmsd', 'tm' or 'gdt_ts'")
+    device = Attribute("the device that computed")
+    selection = Attribute("the text that selected the measured atoms; '' if it was none")
+    histogram = Attribute("int64 [bin], of width `bin_width`")
+    neighbour_starts = Attribute("int64 [frame + 1], with cutoff: those of frame i are numbers starts[i] to "
+                                 "starts[i + 1] - 1 of the neighbours")
+    neighbour_indices = Attribute("int32 [neighbour], frames")
+    neighbour_values = Attribute("float32 [neighbour]")
+    best_indices = Attribute("int32 [frame, rank], nearest first, with `nearest`")
+    best_values = Attribute("float32 [frame, rank]")
+    _coordinates = Attribute("frames from which pairs near a cutoff can be recomputed, or None")
+    _weights = Attribute("weights of the atoms of these")
+    _precision = Attribute("precision of the superposition")
+    least, most = older("min"), older("max")
+    _tables = ("values", "neighbours", "best")
+
+    @property
+    def _array_of(self):
+        return "matrix" if self.values is None else "values"
+
+    def _headline(self):
+        unit = " angstrom" if self.metric in ("rmsd", "drmsd") else ""
+        what = f"{self.frames} frames" if self.values is not None else f"{self.pairs} pairs of {self.frames} frames"
+        return f"{self.metric} of {what}, {self.atoms} atoms, mean {self.mean:.3g}{unit}"
+
+    def _values_table(self):
+        if self.values is not None:
+            return {"frame": np.arange(self.frames), "value": self.values}
+        if self.matrix is None:
+            raise UsageError("expected a result with a matrix or values, found none")
+        if self.matrix.ndim == 1:
+            rows, others = np.triu_indices(item_count(self.matrix.size), 1)
+        else:
+            rows, others = (part.ravel() for part in np.indices(self.matrix.shape))
+        return {"i": rows, "j": others, "value": self.matrix.ravel()}
+
+    def _neighbours_table(self):
+        if self.neighbour_starts is None:
+            raise UsageError("expected a result with cutoff, found one without neighbours")
+        rows = np.repeat(np.arange(len(self.neighbour_starts) - 1), np.diff(self.neighbour_starts))
+        return {"i": rows, "j": self.neighbour_indices, "value": self.neighbour_values}
+
+    def _best_table(self):
+        if self.best_indices is None:
+            raise UsageError("expected a result with nearest, found one without")
+        rows, ranks = (part.ravel() for part in np.indices(self.best_indices.shape))
+        return {"i": rows, "rank": ranks, "j": self.best_indices.ravel(), "value": self.best_values.ravel()}
+
+
+class Clusters(Result):
+    """What pleat.cluster returns.
+
+    numpy.asarray(result) is `assignment`; to_dataframe() is a table of clusters, to_dataframe('items')
+    gives the cluster of each item, and to_dataframe('sweep') the values that were tried.
+    """
+
+    assignment = Attribute("int32 [item]; 0 is the largest cluster, -1 noise")
+    clusters = Attribute("records (size, medoid, mean, radius, silhouette)")
+    centres = Attribute("int64 [cluster], None for methods without them")
+    tree = Attribute("float64 [item - 1, 4], as SciPy's linkage; None if the method has none")
+    sweep = Attribute("records of the values that were tried; None if there are none")
+    peaks = Attribute("records of density peaks; None for other methods")
+    silhouette = Attribute("of all items, or None")
+    cutoff = Attribute("the cutoff of the clustering, or None")
+    min = Attribute("the smallest distance")
+    mean = Attribute("the mean distance")
+    max = Attribute("the largest distance")
+    histogram = Attribute("int64 [bin], of the distances")
+    device = Attribute("the device that computed")
+    least, most = older("min"), older("max")
+    _array_of, _tables = "assignment", ("clusters", "items", "sweep")
+
+    def _headline(self):
+        noise = int(np.count_nonzero(self.assignment < 0))
+        text = f"{len(self.assignment)} items in {len(self.clusters)} clusters"
+        return text + (f", {noise} in none" if noise else "")
+
+    def _clusters_table(self):
+        return {"cluster": np.arange(len(self.clusters)), **records_table(self.clusters)}
+
+    def _items_table(self):
+        return {"item": np.arange(len(self.assignment)), "cluster": self.assignment}
+
+    def _sweep_table(self):
+        if self.sweep is None:
+            raise UsageError("expected a result of several values, found one without")
+        return records_table(self.sweep)
+
+
+class Fit(Result):
+    """A fit to a curve. numpy.asarray(fit) is `model`."""
+
+    scale = Attribute("factor of the profile")
+    background = Attribute("constant that was added")
+    c1 = Attribute("scale factor of the radii in the excluded volume")
+    c2 = Attribute("hydration-layer contrast")
+    c1_at_bound = Attribute("whether the fit of c1 ended at a bound")
+    c2_at_bound = Attribute("whether the fit of c2 ended at a bound")
+    chi2 = Attribute("mean over the points of ((I - model) / sigma)^2")
+    chi2_reduced = Attribute("the sum divided by points - parameters; None if there are no more points")
+    points = Attribute("number of points")
+    parameters = Attribute("number of fitted parameters")
+    model = Attribute("float64 [point], scaled and with background, at the curve's q")
+    _array_of, _tables = "model", ("model",)
+
+    def _headline(self):
+        return f"chi^2 {self.chi2:.3g} of {self.points} points, c1 {self.c1:.3g}, c2 {self.c2:.3g}"
+
+    def _model_table(self):
+        return {"model": self.model}
+
+
+class Weights(Result):
+    """Weights of frames whose mean profile was fitted to a curve. numpy.asarray(found) is `weights`;
+    to_dataframe() has a row per frame."""
+
+    frames = Attribute("int64 [n], from 0, ascending")
+    weights = Attribute("float64 [n], not negative, sum 1")
+    fit = Attribute("Fit of their mean")
+    validation = Attribute("chi^2 per point on points that the fit did not see")
+    validation_error = Attribute("its standard error")
+    effective = Attribute("exp(entropy of the weights), how many frames count")
+    exhaustive = Attribute("for minimal ensembles, whether all sets of up to as many frames were fitted")
+    _array_of, _tables = "weights", ("weights",)
+
+    def _headline(self):
+        return f"{len(self.frames)} frames, {self.effective:.3g} effective, chi^2 {self.fit.chi2:.3g}"
+
+    def _weights_table(self):
+        return {"frame": self.frames, "weight": self.weights}
+
+
+class Saxs(Result):
+    """What pleat.saxs returns.
+
+    numpy.asarray(result) is `intensity`; to_dataframe() has the profile by q, to_dataframe('frames') rg,
+    i0 and dmax of each frame, and to_dataframe('fit') the curve with its fit.
+    """
+
+    q = Attribute("float64 [q], 1/angstrom; with data more points than asked for if the structure needs them")
+    intensity = Attribute("float64 [frame, q], electrons^2 or with neutrons fm^2, at c1 and c2")
+    mean = Attribute("float64 [q], of the frames")
+    c1 = Attribute("scale factor of the radii in the excluded volume")
+    c2 = Attribute("hydration-layer contrast")
+    rg = Attribute("float64 [frame], angstrom; NaN where its square is negative")
+    i0 = Attribute("float64 [frame], electrons^2")
+    dmax = Attribute("float64 [frame], angstrom")
+    pr = Attribute("float64 [bin], P(r) of the mean, bins of `bin_width` angstrom; None with bin_width=0")
+    bin_width = Attribute("width of the bins of P(r), angstrom")
+    model = Attribute("the model of scatterers that was used")
+    scatterers = Attribute("number of scatterers")
+    frames = Attribute("number of frames")
+    files = Attribute("list of str [frame]")
+    notes = Attribute("list of str, what was assumed or left out")
+    warnings = Attribute("list of str, what is probably wrong (also Python warnings)")
+    device = Attribute("the device that computed")
+    match_points = Attribute("list of dict of the molecule and its chains, with neutrons: name; d2o, the fraction "
+                             "of D2O at which it scatters as the solvent; d2o_with_layer, the same with its "
+                             "hydration layer; volume displaced, angstrom^3; length in H2O and gain in D2O, fm")
+    curve = Attribute("pleat.Profile, the points that were fitted; None without data")
+    fit = Attribute("pleat.saxs.Fit of the mean; None without data")
+    guinier = Attribute("dict of rg, rg_error, i0, i0_error and the points first to last; None if the curve "
+                        "has no such range")
+    series = Attribute("list of pleat.saxs.Fit, of each further curve")
+    joint = Attribute("dict of chi2, chi2_reduced, points, parameters of all curves together, or None")
+    minimal = Attribute("list of pleat.saxs.Weights, the best ensembles by number of frames; numbers that do not "
+                        "improve the fit are left out")
+    minimal_chosen = Attribute("index into `minimal`, or None")
+    reweighted = Attribute("list of pleat.saxs.Weights of all frames, by maximum entropy at each of `thetas`")
+    thetas = Attribute("float64, the strengths of the entropy term")
+    reweighted_chosen = Attribute("index into `reweighted`, or None")
+    bin = older("bin_width")
+    _array_of, _tables = "intensity", ("profile", "frames", "fit")
+
+    def _headline(self):
+        rg = float(np.mean(self.rg))
+        text = f"{self.frames} frame{'s' if self.frames != 1 else ''}, {len(self.q)} q, {self.model}"
+        text += "" if math.isnan(rg) else f", Rg {rg:.3g} angstrom"
+        return text if self.fit is None else f"{text}, chi^2 {self.fit.chi2:.3g}"
+
+    def _profile_table(self):
+        return {"q": self.q, "intensity": self.mean}
+
+    def _frames_table(self):
+        return {"frame": np.arange(self.frames), "file": self.files, "rg": self.rg, "i0": self.i0,
+                "dmax": self.dmax}
+
+    def _fit_table(self):
+        if self.fit is None:
+            raise UsageError("expected a result with data, found one without a fit")
+        return {"q": self.curve.q, "intensity": self.curve.intensity, "sigma": self.curve.sigma,
+                "model": self.fit.model}
+
+
+class Scatterers(Result):
+    """What pleat.saxs.scatterers returns. numpy.asarray(found) is `xyz`."""
+
+    model = Attribute("Model, one channel, or with a layer two of weight 1, so that I(q) = "
+                      "partial.sum(axis=-2)")
+    xyz = Attribute("float32 [frame, scatterer, 3], angstrom")
+    scales = Attribute("float32 [frame, 1, scatterer], water at each site; None without a layer")
+    atoms = Attribute("int64 [scatterer], the first atom of each (for a site: of the scatterer that touches it); "
+                      "their residues in the topology help to divide the scatterers into rigid bodies")
+    type_names = Attribute("list of str [type]; beads with other electrons than a complete residue are types of "
+                           "their own with the same name")
+    sites = Attribute("number of sites of the hydration layer, the last scatterers")
+    name = Attribute("the model that was used")
+    notes = Attribute("list of str, what was left out or assumed")
+    _array_of, _tables = "xyz", ("scatterers",)
+
+    def _headline(self):
+        return f"{len(self.atoms)} scatterers, {self.sites} of them sites of the layer, {self.name}"
+
+    def _scatterers_table(self):
+        return {"atom": self.atoms, "type": [self.type_names[n] for n in self.model.types]}
+
+
+class Refinement(Result):
+    """What pleat.refine returns. to_dataframe() is `table`."""
+
+    frames = Attribute("pleat.Ensemble, float32 [frame, atom, 3], angstrom; the largest domain rests")
+    table = Attribute("dict of arrays [frame], the columns of frames.tsv: chain, step (int64, the Monte Carlo "
+                      "chain and its moves so far); rg, distance_1_2, ... (float64, angstrom); with a likelihood "
+                      "ln_likelihood, chi2 (per point) and c2; dmax (angstrom); prior (ln of the density, up to a "
+                      "constant); clash (kT); close_atoms (int64, pairs of heavy atoms closer than 2.5 angstrom)")
+    convergence = Attribute("dict of rg, each distance and ln_likelihood: dict of r_hat, effective_size, converged")
+    converged = Attribute("whether R-hat is at most 1.01 and the effective size at least 400 for all of them")
+    warning = Attribute("which of them have not converged, else ''. It is also raised as a Python warning")
+    moves = Attribute("dict of each kind of move: (proposed, accepted), burn-in left out")
+    powers = Attribute("float64 [rung], powers of the likelihood; None without a likelihood")
+    swap_probabilities = Attribute("float64 [rung - 1], mean probabilities of swaps; None without a likelihood")
+    domains = Attribute("list of str, such as 'A:1-288'; domains are numbered from 1 in names of columns")
+    linkers = Attribute("list of str, the flexible residues")
+    found_options = Attribute("'--linkers ... --group ...', what `pae` found; '' without it")
+    angles = Attribute("how many angles change")
+    notes = Attribute("list of str, what was decided")
+    saxs = Attribute("pleat.Saxs, the fit of these frames to `data` by pleat.saxs; None without data")
+    _tables = ("frames",)
+
+    def _headline(self):
+        return (f"{len(self.frames)} frames, {len(self.domains)} domains, {self.angles} angles, "
+                f"{'converged' if self.converged else 'not converged'}")
+
+    def _frames_table(self):
+        return {"frame": np.arange(len(self.frames)), **self.table}
+
+
+class Selection(Result):
+    """What pleat.select returns.
+
+    numpy.asarray(result) is `scores`; to_dataframe() is a table of frames, to_dataframe('clusters') of
+    clusters and to_dataframe('contacts') of contacts.
+    """
+
+    scores = Attribute("records [frame] (position, cluster, joint, contacts, unexplained, density, chi2, rmsd, "
+                       "contact_rank, cluster_rank, curve_rank). Position 1 has the highest joint score, the "
+                       "weighted mean of the ranks, which go from 0 (worst) to 1 (best); rmsd is from the medoid "
+                       "of the first selected cluster, in angstrom; NaN: not known")
+    clusters = Attribute("records (cluster, size, selected, best_frame, joint, when_selected, contacts, "
+                         "unexplained, density, chi2, min_chi2, added), medians over the cluster's frames. The "
+                         "selected clusters come first, in their order: selected = 1, 2, ...; it is 0 for the others")
+    medoids = Attribute("int64 [cluster], frames")
+    contacts = Attribute("records (i, j, strength, explained_by): residues of the sequence, from 0, and which "
+                         "selected cluster explains the contact, 0 for none")
+    residues = Attribute("[(name, name)] of the structure, one pair per contact")
+    formed = Attribute("uint8 [frame, contact], 1 if the frame forms the contact")
+    chain = Attribute("the chain that the sequence was aligned to, or None")
+    identity = Attribute("the share of identical letters")
+    cutoff = Attribute("RMSD below which frames are neighbours, angstrom")
+    _array_of, _tables = "scores", ("frames", "clusters", "contacts")
+
+    def _headline(self):
+        return (f"{len(self.scores)} frames, {len(self.clusters)} clusters, "
+                f"{np.count_nonzero(self.clusters['selected'])} selected, {len(self.contacts)} contacts")
+
+    def _frames_table(self):
+        return {"frame": np.arange(len(self.scores)), **records_table(self.scores)}
+
+    def _clusters_table(self):
+        return records_table(self.clusters)
+
+    def _contacts_table(self):
+        names = list(zip(*self.residues)) or [(), ()]
+        return {**records_table(self.contacts), "residue_i": list(names[0]), "residue_j": list(names[1])}
+
+
+PARTS.update({_pleat.SaxsFit: Fit, _pleat.SaxsWeights: Weights})
+for _part in (Couplings, MutualInformation, Rmsd, Clusters, Saxs, Refinement, Selection):
+    _part.__module__ = "pleat"
+for _part in (Fit, Weights, Scatterers):
+    _part.__module__ = "pleat.saxs"
