@@ -15,9 +15,17 @@ function parse(hex: string): Colour {
   return [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16)) as Colour;
 }
 
+/** On a dark ground the grey ramp begins at the ground's colour too. */
+const DARK_GREY = ["1b2029", "3d444f", "737b87", "b4bac3", "ffffff"];
+
+export function isDark(): boolean {
+  const theme = document.documentElement.dataset.theme;
+  return theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+}
+
 /** 256 colours of a ramp. */
 export function rampColours(name: string): Colour[] {
-  const anchors = (RAMPS[name] ?? RAMPS.cividis).map(parse);
+  const anchors = (name === "grey" && isDark() ? DARK_GREY : RAMPS[name] ?? RAMPS.cividis).map(parse);
   return Array.from({ length: 256 }, (_, step) => {
     const place = (step / 255) * (anchors.length - 1);
     const left = Math.min(Math.floor(place), anchors.length - 2);

@@ -32,6 +32,7 @@ class ContactMapPanel {
   private readonly matrices: (Matrix | null)[];
   private readonly distances = new Map<number, number>();
   private readonly selection: Selection;
+  private readonly legend = html("ul", { class: "legend" });
   private layer = 0;
   private ramp = "grey";
   private separation: number;
@@ -60,11 +61,12 @@ class ContactMapPanel {
       pick: (row, column) => this.selection.pick(row === column ? [] : [Math.min(row, column), Math.max(row, column)]),
     });
     this.addControls();
-    this.panel.body.append(this.heat.drawing, this.legend());
+    this.panel.body.append(this.heat.drawing, this.legend);
     this.panel.addSaving(() => this.heat.drawing);
     this.selection.listen((change) => {
       if (change === "picked") this.showPicked();
     });
+    document.addEventListener("pleat-theme", () => this.repaint());
     this.repaint();
     this.rank();
   }
@@ -102,7 +104,7 @@ class ContactMapPanel {
     // A few scores are far above all others, and most are noise.
     [this.least, this.most] = [this.matrix.quantile(0.3), this.matrix.quantile(0.998)];
     this.heat.paint();
-    this.heat.setScale(rampColours(this.ramp), this.least, this.most, this.map.layers[this.layer].name);
+    this.heat.setScale(rampColours(this.ramp), this.least, this.most, this.map.layers[this.layer].name, true);
   }
 
   private rank(): void {
@@ -122,6 +124,7 @@ class ContactMapPanel {
     const top = this.ranked.slice(0, this.top).map((pair) => ({ pair, right: this.isContact(pair) }));
     this.selection.setTop(top);
     this.drawMarks();
+    this.fillLegend();
     this.panel.status.textContent = this.summary();
   }
 
@@ -166,20 +169,22 @@ class ContactMapPanel {
     if (j !== undefined) this.heat.showCell(i, j);
   }
 
-  private legend(): HTMLElement {
+  private fillLegend(): void {
+    const count = (right: boolean | null) => this.selection.top.filter((one) => one.right === right).length;
     const key = (look: string, text: string) => html("li", {}, html("span", { class: `key ${look}` }), text);
-    const list = html("ul", { class: "legend" });
+    const keys: HTMLElement[] = [];
     if (this.map.contacts !== null)
-      list.append(key("right", "best pairs in contact"), key("wrong", "best pairs apart"), key("true", "contacts of the structure " +
-        `(below ${shortNumber(this.map.contacts.cutoff)} Å), lower half`));
-    list.append(key("open", this.map.contacts === null ? "best pairs" : "best pairs of unknown distance"));
-    return list;
+      keys.push(key("right", `${count(true)} best pairs in contact`), key("wrong", `${count(false)} best pairs apart`),
+                key("true", `${this.map.contacts.i.length} contacts of the structure ` +
+                  `(below ${shortNumber(this.map.contacts.cutoff)} Å), lower half`));
+    keys.push(key("open", `${count(null)} best pairs${this.map.contacts === null ? "" : " of unknown distance"}`));
+    this.legend.replaceChildren(...keys);
   }
 
   private tell(row: number, column: number): void {
     const i = Math.min(row, column), j = Math.max(row, column);
     if (i === j) {
-      this.panel.status.textContent = this.selection.label(i);
+      this.panel.read(this.selection.label(i));
       return;
     }
     const scores = this.map.layers.map((layer, n) => {
@@ -189,9 +194,9 @@ class ContactMapPanel {
     const rank = this.ranked.findIndex((pair) => pair[0] === i && pair[1] === j);
     const distance = this.distances.get(i * this.map.places.length + j);
     const contact = this.isContact([i, j]);
-    this.panel.status.textContent = `${this.selection.label(i)} and ${this.selection.label(j)}: ${scores.join(", ")}` +
+    this.panel.read(`${this.selection.label(i)} and ${this.selection.label(j)}: ${scores.join(", ")}` +
       (rank >= 0 ? `, rank ${rank + 1}` : "") +
-      (distance !== undefined ? `, ${distance} Å apart` : contact === false ? ", no contact" : "");
+      (distance !== undefined ? `, ${distance} Å apart` : contact === false ? ", no contact" : ""));
   }
 }
 

@@ -57,9 +57,8 @@ export function histogramPanel(section: Histogram, place: Place): HTMLElement {
     drawing.append(drawAxes(BOX, x, y, { x: section.x.label, y: section.y.label }, 52),
                    svg("path", { d: binPath(x, y, from, to, count), fill: SET[0], stroke: "none" }));
     addReading(drawing, count.length, (at) => lastBelow(from, x.value(at)), (k) => {
-      panel.status.textContent =
-        `${shortNumber(from[k])} ${isOpen[k] ? "or more" : `to ${shortNumber(to[k])}`}: ` +
-        `${count[k].toLocaleString("en")} ${section.y.label}`;
+      panel.read(`${shortNumber(from[k])} ${isOpen[k] ? "or more" : `to ${shortNumber(to[k])}`}: ` +
+        `${count[k].toLocaleString("en")} ${section.y.label}`);
     });
     panel.body.replaceChildren(drawing);
   };
@@ -89,8 +88,7 @@ export function barsPanel(section: Bars, place: Place): HTMLElement {
                          section.labels[k]));
   });
   addReading(drawing, values.length, (at) => Math.round(x.value(at)), (k) => {
-    panel.status.textContent =
-      `${section.x.label} ${section.labels[k]}: ${values[k].toLocaleString("en")} ${section.y.label}`;
+    panel.read(`${section.x.label} ${section.labels[k]}: ${values[k].toLocaleString("en")} ${section.y.label}`);
   });
   panel.body.append(drawing);
   panel.addSaving(() => drawing);
@@ -123,7 +121,7 @@ export function stepsPanel(section: Steps, place: Place): HTMLElement {
     drawing = drawSteps(section, starts, frames, least, Math.min(most, rows));
     addReading(drawing, starts.length, (at) => lastBelow(starts, ((at - BOX.left) / (BOX.right - BOX.left)) * frames), (r) => {
       const end = starts[r] + section.lengths[r] - 1;
-      panel.status.textContent = `${section.x.label} ${starts[r]} to ${end}: ${section.y.label} ${section.values[r]}`;
+      panel.read(`${section.x.label} ${starts[r]} to ${end}: ${section.y.label} ${section.values[r]}`);
     });
     panel.body.replaceChildren(drawing);
   };
@@ -138,7 +136,9 @@ export function stepsPanel(section: Steps, place: Place): HTMLElement {
 function drawSteps(section: Steps, starts: number[], frames: number, least: number, last: number): SVGSVGElement {
   const drawing = canvas(section.title);
   const x = makeScale(0, frames, BOX.left, BOX.right), y = makeScale(least - 0.6, last + 0.6, BOX.top, BOX.bottom);
-  drawing.append(drawAxes(BOX, x, y, { x: section.x.label, y: section.y.label }, 52));
+  // Clusters are whole numbers.
+  const marks = (count: number) => y.marks(count).filter(({ value }) => Number.isInteger(value));
+  drawing.append(drawAxes(BOX, x, { ...y, marks }, { x: section.x.label, y: section.y.label }, 52));
   const paths = new Map<string, string>(), high = Math.max(1.5, Math.min(10, 0.7 * (y.place(1) - y.place(0))));
   section.values.forEach((value, r) => {
     const left = x.place(starts[r]), wide = Math.max(0.4, x.place(starts[r] + section.lengths[r]) - left);

@@ -117,7 +117,7 @@ function draw(section: Curve, shown: Series[], log: boolean): Drawn {
 }
 
 /** Reads the values at a position aloud, by pointer and by arrow keys. */
-function readCurve(drawn: Drawn, section: Curve, shown: Series[], status: HTMLElement): void {
+function readCurve(drawn: Drawn, section: Curve, shown: Series[], panel: Panel): void {
   const positions = numbers(section.positions);
   const line = svg("line", { class: "pointer screen-only", y1: 12, y2: HEIGHT - 44, visibility: "hidden" });
   drawn.drawing.append(line);
@@ -137,7 +137,7 @@ function readCurve(drawn: Drawn, section: Curve, shown: Series[], status: HTMLEl
       (series.error?.[k] ? ` ± ${shortNumber(series.error[k] ?? NaN)}` : ""));
     const residue = section.residues?.[k] ?? "";
     const name = residue !== "" ? residue : `${section.position ?? section.x.label} ${shortNumber(positions[k])}`;
-    status.textContent = `${name}: ${values.join(", ")}`;
+    panel.read(`${name}: ${values.join(", ")}`);
   });
 }
 
@@ -148,7 +148,7 @@ export function curvePanel(section: Curve, place: Place): HTMLElement {
   const redraw = (): void => {
     const shown = section.choose ? section.series.filter((series) => series.name === chosen) : section.series;
     drawn = draw(section, shown, log);
-    readCurve(drawn, section, shown, panel.status);
+    readCurve(drawn, section, shown, panel);
     panel.body.replaceChildren(drawn.drawing);
   };
   if (section.series.length === 0 || section.positions.length === 0) {

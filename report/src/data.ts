@@ -81,6 +81,10 @@ export interface Scatter extends Titled {
   y: string;
   /** Groups by number: those named here have colours of their own, in this order. */
   group: { label: string; values: number[]; shown: { value: number; name: string }[] };
+  /** What each item is, if its number and group do not tell. */
+  labels?: string[];
+  /** Draws the line on which both are equal. */
+  equal?: boolean;
 }
 
 export interface Histogram extends Titled {
@@ -113,8 +117,11 @@ export interface Tree extends Titled {
   kind: "tree";
   x: Axis;
   newick: string;
-  /** Where the run cut it. */
+  /** Where the run cut it, or into how many clusters. */
   cut?: number;
+  clusters?: number;
+  /** The run's cluster of each leaf, by the number that is the leaf's name. */
+  assignment?: number[] | null;
 }
 
 export interface TableData extends Titled {
@@ -146,8 +153,19 @@ export interface Models extends Titled {
 export type Section =
   | ContactMap | HeatMap | Curve | Scatter | Histogram | Bars | Steps | Tree | TableData | Molecule | Models;
 
+/** What a run found: a sentence, and up to three numbers as the program's summary prints them. */
+export interface Headline {
+  sentence: string;
+  tiles: { value: string; label: string }[];
+}
+
 export interface Run {
+  /** Of its folder. */
   name: string;
+  /** What its data are called, and what it computed with them. */
+  subject?: string;
+  title?: string;
+  headline?: Headline;
   manifest: Record<string, unknown>;
   notes: string[];
   files: string[];

@@ -2,9 +2,10 @@
 import { drawAxes, pointIn } from "./axes";
 import { type Colour, rampColour } from "./colours";
 import { button, html, shortNumber, svg } from "./dom";
+import { onPrint } from "./print";
 import type { Scale } from "./scale";
 
-const SIDE = 530, LEFT = 54, TOP = 12, INNER = 400;
+const SIDE = 544, LEFT = 54, TOP = 12, INNER = 400;
 const BOX = { left: LEFT, right: LEFT + INNER, top: TOP, bottom: TOP + INNER };
 const HEIGHT = TOP + INNER + 46;
 
@@ -74,6 +75,12 @@ export class Heat {
       this.paintNow();
     }, { rootMargin: "300px" });
     watch.observe(this.drawing);
+    onPrint((isPrinting) => {
+      if (!isPrinting || this.seen) return;
+      watch.disconnect();
+      this.seen = true;
+      this.paintNow();
+    });
   }
 
   private paintNow(): void {
@@ -94,7 +101,8 @@ export class Heat {
   }
 
   /** A bar that tells what colours mean. */
-  setScale(colours: Colour[], least: number, most: number, label: string): void {
+  setScale(colours: Colour[], least: number, most: number, label: string, isClipped = false): void {
+    const [above, below] = isClipped ? ["≥ ", "≤ "] : ["", ""];
     const left = BOX.right + 14, high = INNER / 64;
     const steps = Array.from({ length: 64 }, (_, n) => svg("rect", {
       x: left, y: BOX.bottom - (n + 1) * high, width: 12, height: high + 0.5, fill: rampColour(colours, n, 0, 63),
@@ -102,10 +110,10 @@ export class Heat {
     const middle = (BOX.top + BOX.bottom) / 2;
     this.scaleBar.replaceChildren(
       ...steps,
-      svg("text", { class: "mark", x: left + 16, y: BOX.top + 10 }, shortNumber(most)),
-      svg("text", { class: "mark", x: left + 16, y: BOX.bottom }, shortNumber(least)),
-      svg("text", { class: "label", x: left + 32, y: middle, "text-anchor": "middle",
-                    transform: `rotate(-90 ${left + 32} ${middle})` }, label));
+      svg("text", { class: "mark", x: left + 16, y: BOX.top + 10 }, above + shortNumber(most)),
+      svg("text", { class: "mark", x: left + 16, y: BOX.bottom }, below + shortNumber(least)),
+      svg("text", { class: "label", x: left + 42, y: middle, "text-anchor": "middle",
+                    transform: `rotate(-90 ${left + 42} ${middle})` }, label));
   }
 
   /** Moves the view so that a cell is in it, and points at it. */

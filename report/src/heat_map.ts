@@ -20,8 +20,8 @@ export function heatMapPanel(section: HeatMap, place: Place): HTMLElement {
     scale: (first, last, start, end) => makeScale(first * block - 0.5, last * block - 0.5, start, end),
     point: (row, column) => {
       if (row * block >= section.items || column * block >= others) return;
-      panel.status.textContent = `${section.axis} ${frames(row, section.items)}, ${otherAxis} ${frames(column, others)}: ` +
-        `${shortNumber(matrix.at(row, column))} ${section.unit}`;
+      panel.read(`${section.axis} ${frames(row, section.items)}, ${otherAxis} ${frames(column, others)}: ` +
+        `${shortNumber(matrix.at(row, column))} ${section.unit}`);
     },
   });
   const repaint = (ramp: string): void => {
@@ -31,6 +31,7 @@ export function heatMapPanel(section: HeatMap, place: Place): HTMLElement {
   };
   panel.controls.append(chooser("Colours", RAMP_NAMES, shown, repaint), heat.buttons);
   repaint(shown);
+  document.addEventListener("pleat-theme", () => repaint(shown));
   panel.body.append(heat.drawing);
   panel.status.textContent = `${section.items.toLocaleString("en")} ${section.axis}s` +
     (section.other_axis !== undefined ? `, ${others.toLocaleString("en")} ${otherAxis}s.` : ".");

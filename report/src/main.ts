@@ -10,6 +10,7 @@ import { columnLabels } from "./labels";
 import { manifestPanel } from "./manifest";
 import { modelsPanel, moleculePanel } from "./molecule";
 import type { Place } from "./panel";
+import { preparePrinting } from "./print";
 import { scatterPanel } from "./scatter";
 import { Selection } from "./selection";
 import { tablePanel } from "./table";
@@ -32,6 +33,24 @@ function drawSection(section: Section, place: Place): HTMLElement {
   }
 }
 
+function titleOf(run: Run): string {
+  return run.title ?? `${run.name}: pleat ${String(run.manifest.command ?? "")}`;
+}
+
+/** One sentence and up to three numbers, and the folder where all of it is. */
+function headline(run: Run): HTMLElement[] {
+  if (run.headline === undefined) return [];
+  const { sentence, tiles } = run.headline;
+  return [html("p", { class: "headline" }, sentence, html("span", { class: "folder" }, ` Run ${run.name}`)),
+          html("ul", { class: "tiles" }, ...tiles.map(({ value, label }) =>
+            html("li", {}, html("strong", {}, value), html("span", {}, label))))];
+}
+
+/** What the data of the runs are called, each once. */
+function pageTitle(data: PageData): string {
+  return data.title !== "" ? data.title : [...new Set(data.runs.map((run) => run.subject ?? run.name))].join(", ");
+}
+
 function drawRun(run: Run, id: string): HTMLElement {
   const map = run.sections.find((section) => section.kind === "contact_map");
   const selection = map?.kind === "contact_map" ? new Selection(map.places, columnLabels(map)) : new Selection();
@@ -43,9 +62,8 @@ function drawRun(run: Run, id: string): HTMLElement {
     panels.set(section, drawSection(section, place));
   const inOrder = run.sections.map((section) => panels.get(section) as HTMLElement);
   const notes = run.notes.map((note) => html("p", { class: "note" }, note));
-  const title = `${run.name}: pleat ${String(run.manifest.command ?? "")}`;
   return html("section", { "aria-labelledby": id },
-    html("h2", { id, tabindex: -1 }, title), ...notes,
+    html("h2", { id, tabindex: -1 }, titleOf(run)), ...headline(run), ...notes,
     html("div", { class: "panels" }, ...inOrder, manifestPanel(run, place)));
 }
 
@@ -62,10 +80,13 @@ function themeChooser(): HTMLElement {
 }
 
 function drawPage(data: PageData, page: HTMLElement): void {
-  const title = data.title !== "" ? data.title : data.runs.map((run) => run.name).join(", ");
+  const title = pageTitle(data);
+  const isAlone = (run: Run): boolean => data.runs.every((other) => other === run || titleOf(other) !== titleOf(run));
+  const linkText = (run: Run): string =>
+    run.title === undefined ? run.name : isAlone(run) ? run.title : `${run.title} (${run.name})`;
   document.title = `${title} - pleat`;
   const ids = data.runs.map(() => newId());
-  const links = data.runs.map((run, n) => html("a", { href: `#${ids[n]}` }, run.name));
+  const links = data.runs.map((run, n) => html("a", { href: `#${ids[n]}` }, linkText(run)));
   page.replaceChildren(
     html("header", {}, html("h1", {}, title), html("nav", { "aria-label": "Runs" }, ...links), themeChooser()),
     html("main", {}, ...data.runs.map((run, n) => drawRun(run, ids[n]))),
@@ -74,6 +95,7 @@ function drawPage(data: PageData, page: HTMLElement): void {
   document.documentElement.dataset.state = "ready";
 }
 
+preparePrinting();
 const data = readPageData(), page = document.getElementById("page");
 if (page !== null && data !== null) drawPage(data, page);
 else if (page !== null) page.append("This is the template of pleat report; it holds no runs.");

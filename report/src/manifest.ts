@@ -32,10 +32,19 @@ function fold(title: string, ...children: Node[]): HTMLDetailsElement {
   return html("details", {}, html("summary", {}, title), ...children);
 }
 
+/** A text with its DOIs as links. */
+function withLinks(words: string): (Node | string)[] {
+  return words.split(/(doi:10\.\S+)/).map((part) => {
+    if (!part.startsWith("doi:10.")) return part;
+    const doi = part.slice(4).replace(/[.,;]$/, "");
+    return html("a", { href: `https://doi.org/${encodeURI(doi)}`, rel: "noreferrer" }, part);
+  });
+}
+
 function citations(run: Run): HTMLElement[] {
   const cited = records(run.manifest.citations);
   return cited.length === 0 ? [] : [html("h4", {}, "Cite"),
-    html("ul", { class: "citations" }, ...cited.map((one) => html("li", {}, text(one.text))))];
+    html("ul", { class: "citations" }, ...cited.map((one) => html("li", {}, ...withLinks(text(one.text)))))];
 }
 
 export function manifestPanel(run: Run, place: Place): HTMLElement {
@@ -43,7 +52,8 @@ export function manifestPanel(run: Run, place: Place): HTMLElement {
   const { manifest } = run, json = JSON.stringify(manifest, null, 2);
   const words = Array.isArray(manifest.arguments) ? manifest.arguments.map(String) : [];
   const command = ["pleat", ...words.map(quoted)].join(" ");
-  panel.body.append(
+  panel.element.classList.add("wide");
+  panel.body.append(fold("Command, results, parameters, inputs and citations",
     html("pre", { class: "command", tabindex: 0, role: "region", "aria-label": "Command" }, command),
     list([["status", manifest.status], ["version", manifest.version], ["finished", manifest.finished],
           ["seconds", manifest.seconds], ["device", manifest.device], ["threads", manifest.threads]]),
@@ -52,7 +62,7 @@ export function manifestPanel(run: Run, place: Place): HTMLElement {
     fold("Parameters", list(entries(manifest.parameters))),
     fold("Inputs", list(records(manifest.inputs).map((input): [string, unknown] =>
       [text(input.path), `${text(input.bytes)} bytes, SHA-256 ${text(input.sha256)}`]))),
-    fold("Files", html("p", {}, run.files.join(", "))));
+    fold("Files", html("p", {}, run.files.join(", ")))));
   panel.addTool("Copy", () => void copyText(command), "Copy the command");
   panel.addTool("JSON", () => download(`${panel.file}.json`, json), "Save the manifest as JSON");
   return panel.element;

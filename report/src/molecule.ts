@@ -62,7 +62,7 @@ class MoleculePanel {
         (column >= 0 ? `, column ${this.selection.places[column]}` : ", no column");
     };
     viewer.setHoverable({}, true, (atom) => {
-      this.panel.status.textContent = name(atom) + this.valueText(atom.resi - 1);
+      this.panel.read(name(atom) + this.valueText(atom.resi - 1));
     }, () => undefined);
     this.paint();
     this.drawPairs();
@@ -134,7 +134,8 @@ export function moleculePanel(data: Molecule, place: Place): HTMLElement {
 /** What a model's atoms allow: a cartoon of a chain's trace, else spheres. */
 function modelStyle(text: string, colour: string): object {
   const names = new Set(text.split("\n").map((line) => line.slice(12, 16).trim()));
-  if (names.has("CA")) return { cartoon: { color: colour, style: names.has("O") ? "rectangle" : "trace", thickness: 0.5 } };
+  if (names.has("CA") && !names.has("O")) return { cartoon: { color: colour, style: "trace", thickness: 0.8 } };
+  if (names.has("CA")) return { cartoon: { color: colour, style: "rectangle", thickness: 0.5 } };
   if (names.has("P")) return { cartoon: { color: colour } };
   return { sphere: { color: colour, radius: 0.6 } };
 }

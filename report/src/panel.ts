@@ -17,6 +17,9 @@ export class Panel {
   readonly status = html("p", { class: "status", role: "status" });
   readonly file: string;
   private readonly tools = html("div", { class: "tools" });
+  /** The reading beside the pointer; screen readers have it from the status. */
+  private readonly tip = html("div", { class: "tip screen-only", "aria-hidden": "true", hidden: true });
+  private pointer: { x: number; y: number } | null = null;
 
   constructor(place: Place, title: string, note = "") {
     const id = newId();
@@ -24,6 +27,36 @@ export class Panel {
     const head = html("div", { class: "head" }, html("h3", { id }, title), this.tools);
     this.element = html("article", { class: "panel", "aria-labelledby": id }, head, this.controls, this.body, this.status);
     if (note !== "") this.body.before(html("p", { class: "note" }, note));
+    this.element.append(this.tip);
+    this.followPointer();
+  }
+
+  /** Tells what is pointed at, or what keys have reached: in the status, and beside the pointer. */
+  read(text: string): void {
+    this.status.textContent = text;
+    if (this.pointer === null) return;
+    const { x, y } = this.pointer;
+    this.tip.textContent = text;
+    this.tip.hidden = false;
+    const { width, height } = this.tip.getBoundingClientRect();
+    const left = x + 16 + width < innerWidth ? x + 16 : Math.max(4, x - 16 - width);
+    this.tip.style.left = `${left}px`;
+    this.tip.style.top = `${y + 18 + height < innerHeight ? y + 18 : Math.max(4, y - 12 - height)}px`;
+  }
+
+  private followPointer(): void {
+    const forget = (): void => {
+      this.pointer = null;
+      this.tip.hidden = true;
+    };
+    // Before a drawing reads the place: what is not read again is no longer pointed at.
+    this.body.addEventListener("pointermove", (event) => {
+      forget();
+      if (event.pointerType === "mouse") this.pointer = { x: event.clientX, y: event.clientY };
+    }, { capture: true });
+    this.body.addEventListener("pointerleave", forget);
+    this.body.addEventListener("keydown", forget, { capture: true });
+    document.addEventListener("scroll", forget, { passive: true });
   }
 
   addTool(text: string, press: () => void, title: string): void {

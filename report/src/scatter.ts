@@ -32,7 +32,9 @@ function colourOf(section: Scatter, item: number): string {
 /** Groups that are named, and the others below. */
 function legend(section: Scatter): SVGGElement {
   const group = svg("g", { class: "legend" });
-  const lines = [...section.group.shown.map(({ name }, n) => [name, SET[n % SET.length]]), ["others", OTHERS]];
+  if (section.group.shown.length === 0) return group;
+  const hasOthers = section.group.values.some((value) => section.group.shown.every((one) => one.value !== value));
+  const lines = [...section.group.shown.map(({ name }, n) => [name, SET[n % SET.length]]), ...(hasOthers ? [["others", OTHERS]] : [])];
   lines.forEach(([name, colour], n) => {
     const y = BOX.top + 16 + 17 * n;
     group.append(svg("rect", { x: BOX.right - 18, y: y - 8, width: 10, height: 10, fill: colour }),
@@ -48,8 +50,13 @@ function place(section: Scatter, x: Column, y: Column): { dots: Dot[]; axes: SVG
   });
   const alongX = makeScale(...widened(range(shown.map((item) => x.values[item] ?? NaN)), false), BOX.left, BOX.right);
   const alongY = makeScale(...widened(range(shown.map((item) => y.values[item] ?? NaN)), false), BOX.bottom, BOX.top);
+  const axes = drawAxes(BOX, alongX, alongY, { x: x.label, y: y.label });
+  const low = Math.max(alongX.least, alongY.least), high = Math.min(alongX.most, alongY.most);
+  if (section.equal && low < high)
+    axes.append(svg("line", { class: "zero", x1: alongX.place(low), y1: alongY.place(low), x2: alongX.place(high),
+                              y2: alongY.place(high) }));
   const dots = shown.map((item) => ({ item, x: alongX.place(x.values[item] ?? 0), y: alongY.place(y.values[item] ?? 0) }));
-  return { dots, axes: drawAxes(BOX, alongX, alongY, { x: x.label, y: y.label }) };
+  return { dots, axes };
 }
 
 /** The dots of each colour as one path, the named groups above the others. */
@@ -105,14 +112,15 @@ export function scatterPanel(section: Scatter, at: Place): HTMLElement {
     const { dots, axes } = place(section, x, y);
     drawing.append(axes, ...drawDots(section, dots), legend(section));
     readDots(drawing, dots, ({ item }) => {
-      panel.status.textContent = `${section.item} ${section.numbers[item]}, ${section.group.label} ` +
-        `${section.group.values[item]}: ${x.label} ${shortNumber(x.values[item] ?? NaN)}, ` +
-        `${y.label} ${shortNumber(y.values[item] ?? NaN)}`;
+      const name = section.labels?.[item] ??
+        `${section.item} ${section.numbers[item]}, ${section.group.label} ${section.group.values[item]}`;
+      panel.read(`${name}: ${x.label} ${shortNumber(x.values[item] ?? NaN)}, ` +
+        `${y.label} ${shortNumber(y.values[item] ?? NaN)}`);
     });
     panel.body.replaceChildren(drawing);
   };
   const names = section.columns.map(({ name }) => name);
-  panel.controls.append(
+  if (names.length > 2) panel.controls.append(
     chooser("Across", names, x.name, (name) => {
       x = named(name);
       redraw();

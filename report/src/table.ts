@@ -2,12 +2,38 @@
 import type { TableData } from "./data";
 import { button, html } from "./dom";
 import { Panel, type Place } from "./panel";
+import { onPrint, PAPER_WIDTH } from "./print";
 import { copyText, download } from "./save";
 
 const ROWS = 15;
+/** Tables with more columns than these take the whole width of the page. */
+const MANY_COLUMNS = 7;
 
 function asNumber(cell: string): number {
   return cell === "NA" || cell === "" ? NaN : Number(cell);
+}
+
+/** A text as long as this is no number that a person wrote. */
+const LONG_NUMBER = 7;
+
+/** Three digits; whole numbers and texts as they are. The files keep all digits. */
+function shortCell(cell: string): string {
+  const value = asNumber(cell);
+  if (Number.isNaN(value) || Number.isInteger(value) || !Number.isFinite(value)) return cell;
+  const size = Math.abs(value);
+  if (size >= 1000) return String(Math.round(value));
+  return size < 1e-3 ? value.toExponential(2) : value.toPrecision(3);
+}
+
+/** Units of columns whose names pleat's tables share; MI is in bits only in tables of pairs and triples. */
+const UNITS: Record<string, string> = {
+  distance: "Å", rmsd: "Å", drmsd: "Å", rmsf: "Å", rg: "Å", dmax: "Å", cutoff: "Å", seconds: "s",
+};
+
+function withUnit(name: string, columns: string[]): string {
+  const isInformation = columns.includes("joint_entropy") || columns.includes("synergy");
+  const unit = UNITS[name] ?? (isInformation && ["mi", "apc", "joint_entropy", "synergy", "mean"].includes(name) ? "bits" : "");
+  return unit !== "" ? `${name} (${unit})` : name;
 }
 
 /** Numbers before texts, what is missing last. */
@@ -22,6 +48,8 @@ class TablePanel {
   readonly panel: Panel;
   private rows: string[][];
   private page = 0;
+  /** All rows at once, for print. */
+  private whole = false;
   private sorted = -1;
   private falling = false;
   private readonly head: HTMLTableCellElement[];
@@ -39,16 +67,13 @@ class TablePanel {
     if (this.places.length < 2) this.places = [];
     this.head = table.columns.map((name, n) =>
       html("th", { scope: "col", "aria-sort": "none", class: this.isNumber[n] ? "number" : "" },
-           button(name, () => this.sort(n), `Sort by ${name}`)));
-    this.head.forEach((cell, n) => {
-      cell.firstElementChild?.replaceChildren(table.columns[n]);
-    });
+           button(withUnit(name, table.columns), () => this.sort(n), `Sort by ${name}`)));
     this.build();
   }
 
   private build(): void {
     const { table, panel } = this, links = this.places.length > 0;
-    const headRow = html("tr", {}, ...(links ? [html("th", { scope: "col" }, "show")] : []), ...this.head);
+    const headRow = html("tr", {}, ...(links ? [html("th", { scope: "col", class: "no-print" }, "show")] : []), ...this.head);
     panel.body.append(html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${table.title}, rows` },
                            html("table", {}, html("thead", {}, headRow), this.content)));
     panel.addTool("Copy", () => void this.copy(), "Copy all rows as TSV");
@@ -59,9 +84,22 @@ class TablePanel {
         button("‹", () => this.turn(-1), "Earlier rows"), button("›", () => this.turn(1), "Later rows"),
         button("First", () => this.turn(-pages), "First rows"));
     this.show();
+    if (table.columns.length > MANY_COLUMNS) panel.element.classList.add("wide");
+    onPrint((isPrinting) => this.printWhole(isPrinting));
     this.place.selection.listen((change) => {
       if (change === "picked") this.showPicked();
     });
+  }
+
+  /** All rows, in letters small enough for all columns. */
+  private printWhole(isPrinting: boolean): void {
+    this.whole = isPrinting;
+    this.show();
+    const table = this.panel.body.querySelector("table");
+    if (table === null) return;
+    const width = this.panel.element.classList.contains("wide") ? PAPER_WIDTH : PAPER_WIDTH / 2 - 25;
+    table.style.fontSize = "";
+    if (isPrinting) table.style.fontSize = `${Math.min(12, (11 * width) / Math.max(1, table.scrollWidth))}px`;
   }
 
   private turn(pages: number): void {
@@ -90,19 +128,21 @@ class TablePanel {
   }
 
   private show(): void {
-    const first = this.page * ROWS, picked = String(this.place.selection.pickedPlaces());
-    const rows = this.rows.slice(first, first + ROWS);
+    const first = this.whole ? 0 : this.page * ROWS, count = this.whole ? this.rows.length : ROWS;
+    const picked = String(this.place.selection.pickedPlaces());
+    const rows = this.rows.slice(first, first + count);
     this.content.replaceChildren(...rows.map((row) => {
-      const cells: HTMLElement[] = row.map((cell, n) => html("td", { class: this.isNumber[n] ? "number" : "" }, cell));
+      const cells: HTMLElement[] = row.map((cell, n) => html("td", { class: this.isNumber[n] ? "number" : "" },
+                                                              this.isNumber[n] || cell.length >= LONG_NUMBER ? shortCell(cell) : cell));
       if (this.places.length > 0) {
         const places = this.placesOf(row);
-        cells.unshift(html("td", {}, button("●", () => this.place.selection.pickPlaces(places),
+        cells.unshift(html("td", { class: "no-print" }, button("●", () => this.place.selection.pickPlaces(places),
                                             `Show columns ${places.join(", ")}`)));
         return html("tr", { class: String(places) === picked ? "picked" : "" }, ...cells);
       }
       return html("tr", {}, ...cells);
     }));
-    const { total } = this.table, end = Math.min(first + ROWS, this.rows.length);
+    const { total } = this.table, end = Math.min(first + count, this.rows.length);
     const kept = this.rows.length < total ? `, the first of ${total.toLocaleString("en")} in ${this.table.file}` : "";
     this.panel.status.textContent = this.rows.length === 0 ? "No rows."
       : `Rows ${first + 1} to ${end} of ${this.rows.length.toLocaleString("en")}${kept}.`;

@@ -26,6 +26,32 @@ function clustersBelow(nodes: Node[], cut: number): Node[] {
     .sort((a, b) => b.leaves - a.leaves || a.place - b.place);
 }
 
+/** Where the run cut the tree: between the two merges that leave as many clusters as it has. */
+function runCut(section: Tree, nodes: Node[], top: number): number {
+  if (section.cut !== undefined) return section.cut;
+  if (section.clusters === undefined) return top * 0.6;
+  const merges = nodes.filter((node) => node.children.length > 0).map((node) => node.height).sort((a, b) => b - a);
+  return ((merges[section.clusters - 2] ?? top * 1.03) + (merges[section.clusters - 1] ?? 0)) / 2;
+}
+
+/** The run's cluster that most leaves below each node are in; nothing where the run's clusters are not known. */
+function clustersOfNodes(section: Tree, nodes: Node[], leaves: Node[]): Map<Node, number> {
+  const found = new Map<Node, number>(), counts = new Map<Node, Map<number, number>>();
+  const { assignment } = section;
+  if (!assignment || leaves.some((leaf) => assignment[Number(leaf.name)] === undefined)) return found;
+  for (let at = nodes.length - 1; at >= 0; --at) {
+    const node = nodes[at], own = new Map<number, number>();
+    if (node.children.length === 0) own.set(assignment[Number(node.name)], 1);
+    for (const child of node.children) {
+      for (const [cluster, count] of counts.get(child) ?? []) own.set(cluster, (own.get(cluster) ?? 0) + count);
+      counts.delete(child);
+    }
+    counts.set(node, own);
+    found.set(node, [...own].reduce((a, b) => (b[1] > a[1] ? b : a))[0]);
+  }
+  return found;
+}
+
 export function treePanel(section: Tree, place: Place): HTMLElement {
   const panel = new Panel(place, section.title, section.note);
   const root = parseNewick(section.newick);
@@ -47,6 +73,7 @@ export function treePanel(section: Tree, place: Place): HTMLElement {
     for (const leaf of leaves)
       drawing.append(svg("text", { class: "mark", x: x.place(leaf.place), y: BOX.bottom + 15, "text-anchor": "middle" },
                          leaf.name.slice(0, 8)));
+  const ofRun = clustersOfNodes(section, nodes, leaves);
   let clusters: Node[] = [];
   const clusterOf = new Map<Node, number>();
   const cutAt = (cut: number): void => {
@@ -59,7 +86,8 @@ export function treePanel(section: Tree, place: Place): HTMLElement {
       const cluster = clusterOf.get(node) ?? parent ?? -1;
       if (cluster >= 0) clusterOf.set(node, cluster);
       if (node.children.length === 0) continue;
-      const look = cluster >= 0 && cluster < SET.length ? cluster : -1;
+      const shown = cluster < 0 ? -1 : ofRun.get(clusters[cluster]) ?? cluster;
+      const look = shown >= 0 && shown < SET.length ? shown : -1;
       paths.set(look, (paths.get(look) ?? "") + bracket(node, x, y));
     }
     branches.replaceChildren(...[...paths].map(([look, path]) =>
@@ -68,12 +96,12 @@ export function treePanel(section: Tree, place: Place): HTMLElement {
     panel.status.textContent = `Cut at ${shortNumber(cut)}: ${clusters.length} clusters, the largest of ` +
       `${clusters.slice(0, 5).map((node) => node.leaves).join(", ")} leaves.`;
   };
-  const step = root.height / 1000 || 1, first = section.cut ?? root.height * 0.6;
+  const step = root.height / 1000 || 1, first = runCut(section, nodes, root.height);
   panel.controls.append(slider("Cut at", 0, Number(root.height.toPrecision(6)), first, cutAt, step));
   cutAt(first);
   addReading(drawing, leaves.length, (at) => Math.round(x.value(at)), (n) => {
     const cluster = clusterOf.get(leaves[n]);
-    panel.status.textContent = `Leaf ${leaves[n].name}: cluster ${cluster} of ${clusters[cluster ?? 0]?.leaves} leaves`;
+    panel.read(`Leaf ${leaves[n].name}: cluster ${cluster} of ${clusters[cluster ?? 0]?.leaves} leaves`);
   });
   panel.body.append(drawing);
   panel.addSaving(() => drawing);

@@ -1,6 +1,7 @@
 // Viewer: a 3Dmol view that starts when it comes into sight, follows the theme and takes keys.
 import { createViewer, type GLViewer } from "3dmol/build/3Dmol.es6-min.js";
 import { button, html } from "./dom";
+import { onPrint } from "./print";
 import { download } from "./save";
 import type { Panel } from "./panel";
 
@@ -46,6 +47,33 @@ function pressed(viewer: GLViewer, event: KeyboardEvent): void {
   viewer.render();
 }
 
+/** In print a picture stands in the viewer's place; a molecule that was not seen yet is drawn for it. */
+function printAsPicture(place: HTMLElement, current: () => GLViewer | null, begin: (viewer: GLViewer) => void): void {
+  const picture = html("img", { class: "print-only", alt: "" });
+  onPrint((isPrinting) => {
+    if (!isPrinting) {
+      picture.remove();
+      return;
+    }
+    if (!place.isConnected || !hasWebGl()) return;
+    const viewer = current();
+    if (viewer !== null) {
+      viewer.render();
+      picture.src = viewer.pngURI();
+    } else {
+      // Browsers hold few views at a time, so this one is given back at once.
+      const spare = html("div", { class: "molecule spare" });
+      document.body.append(spare);
+      const once = createViewer(spare, { backgroundColor: panelColour(), antialias: true });
+      begin(once);
+      picture.src = once.pngURI();
+      spare.querySelector("canvas")?.getContext("webgl2")?.getExtension("WEBGL_lose_context")?.loseContext();
+      spare.remove();
+    }
+    place.after(picture);
+  });
+}
+
 /**
  * Makes a stage for a molecule in the panel, and calls `begin` with the viewer once it is in sight. Where
  * the browser has no WebGL a text stands in its place, and `begin` is never called.
@@ -54,6 +82,13 @@ export function stage(panel: Panel, name: string, begin: (viewer: GLViewer) => v
   const place = html("div", { class: "molecule", tabindex: 0, role: "application",
                               "aria-label": `${name}. Arrow keys turn, plus and minus zoom, 0 shows all.` });
   panel.body.append(place);
+  let shown: GLViewer | null = null;
+  // The wheel scrolls the page. With Ctrl held it reaches the viewer, which zooms.
+  place.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
+  }, { capture: true });
+  place.title = "Drag to turn; Ctrl and the wheel zoom";
+  printAsPicture(place, () => shown, begin);
   const start = (isAsked = false): void => {
     if (started >= MOST && !isAsked) {
       const ask = button("Draw the molecule", () => {
@@ -71,6 +106,7 @@ export function stage(panel: Panel, name: string, begin: (viewer: GLViewer) => v
     }
     const viewer = createViewer(place, { backgroundColor: panelColour(), antialias: true });
     begin(viewer);
+    shown = viewer;
     place.dataset.state = "drawn";
     place.addEventListener("keydown", (event) => pressed(viewer, event));
     new ResizeObserver(() => viewer.resize()).observe(place);

@@ -15,6 +15,7 @@ const NO_GL = ["--no-sandbox", "--disable-gpu", "--disable-3d-apis"];
 /** A page that keeps count of what must not happen. */
 async function open(browser, name, options) {
   const context = await browser.newContext({ viewport: { width: 1400, height: 1000 }, acceptDownloads: true, ...options });
+  context.setDefaultTimeout(120_000);  // machines may be busy
   const page = await context.newPage();
   const wrong = [], path = `${folder}/${name}.html`;
   page.on("console", (message) => {
@@ -53,7 +54,8 @@ async function faults(page) {
 let failed = 0;
 const withGl = await chromium.launch({ executablePath, args: SOFTWARE_GL });
 const withoutGl = await chromium.launch({ executablePath, args: NO_GL });
-for (const { name, needs, webGl = true, options = {}, run } of checks) {
+const wanted = new RegExp(process.env.PLEAT_CHECKS ?? "");  // of names; all by default
+for (const { name, needs, webGl = true, options = {}, run } of checks.filter((check) => wanted.test(check.name))) {
   const opened = await open(webGl ? withGl : withoutGl, needs, options);
   try {
     await run({ ...opened, faults: () => faults(opened.page), shots });

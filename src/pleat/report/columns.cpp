@@ -226,13 +226,22 @@ Json residues_of(const std::vector<ColumnLabel>& labels) {
     return residues;
 }
 
-/// A table of pairs or triples with its residue columns, if it has any, before all others.
-Table residues_first(Table table) {
+/// The place of a column in a table of pairs or triples: which they are, then what ranks them.
+std::size_t place_of(const std::string& name) {
+    constexpr std::string_view kFirst[] = {"i",           "j",        "k",   "corrected", "mi", "z",
+                                           "probability", "distance", "apc", "p",         "fdr"};
+    if (name == "rank") return 0;
+    if (name.starts_with("residue_") || name.starts_with("number_")) return 1;
+    const auto* at = std::find(std::begin(kFirst), std::end(kFirst), name);
+    return 2 + static_cast<std::size_t>(at - std::begin(kFirst));
+}
+
+/// A table of pairs or triples with the columns that matter before all others.
+Table important_first(Table table) {
     std::vector<std::size_t> order(table.columns.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_partition(order.begin(), order.end(), [&](std::size_t at) {
-        const std::string& name = table.columns[at];
-        return name == "rank" || name.starts_with("residue_") || name.starts_with("number_");
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return place_of(table.columns[a]) < place_of(table.columns[b]);
     });
     const auto reorder = [&](std::vector<std::string>& cells) {
         std::vector<std::string> ordered;
@@ -335,7 +344,7 @@ void draw_pairs(Drawing& drawing, const PairFile& pairs) {
     const Json values = columns ? column_values(*columns) : Json::array();
     drawing.add(map_section(pairs, tables.labels, contacts, known ? &*known : nullptr));
     if (known) drawing.add(molecule_section(*known, values));
-    drawing.add(table_section("Pairs", residues_first(tables.pairs)));
+    drawing.add(table_section("Pairs", important_first(tables.pairs)));
     if (!values.empty()) drawing.add(values_section(pairs, tables.labels, values));
 }
 
@@ -354,7 +363,7 @@ void draw_columns(Drawing& drawing) {
     if (drawing.claim_file("triples.tsv"))
         drawing.add(table_section(
             "Triples",
-            residues_first(read_table(drawing.run.file("triples.tsv"), drawing.limits.rows))));
+            important_first(read_table(drawing.run.file("triples.tsv"), drawing.limits.rows))));
     if (drawing.claim_file("evaluation.tsv"))
         drawing.add(
             table_section("Precision of the best pairs",

@@ -185,7 +185,11 @@ void draw_sweep(Drawing& drawing) {
     const Table table = read_table(drawing.run.file("sweep.tsv"), drawing.limits.rows);
     const std::string along = table.columns.front();
     std::vector<Json> series;
-    for (const std::string& name : table.columns) {
+    // The silhouette tells which setting to take, so the page shows it first.
+    std::vector<std::string> names = table.columns;
+    std::stable_partition(names.begin(), names.end(),
+                          [](const std::string& name) { return name == "silhouette"; });
+    for (const std::string& name : names) {
         if (name == along) continue;
         series.push_back({{"name", name}, {"values", finite(table.numbers(name))}});
     }
@@ -206,14 +210,36 @@ std::string text_of(const std::filesystem::path& path) {
     return {bytes.begin(), bytes.end()};
 }
 
-/// A dendrogram, cut at the run's --cutoff if there is one.
+/// The cluster of each leaf, if leaves are the items of assignment.npy and few enough for a page.
+Json leaf_clusters(const RunFolder& run) {
+    constexpr std::size_t kMaxLeaves = 20'000;
+    if (!run.has("assignment.npy")) return nullptr;
+    const NpyArray array = read_npy(run.file("assignment.npy"));
+    if (array.shape.size() != 1 || array.shape[0] > static_cast<Index>(kMaxLeaves)) return nullptr;
+    return array.as<std::int64_t>(run.file("assignment.npy").string());
+}
+
+/// A dendrogram, cut at the run's --cutoff, or into as many clusters as the run has.
 void draw_tree(Drawing& drawing) {
     drawing.add({{"kind", "tree"},
                  {"title", "Dendrogram"},
                  {"x", {{"label", "merging distance (angstrom)"}}},
                  {"newick", text_of(drawing.run.file("tree.nwk"))}});
-    const std::optional<double> cut = cell_number(drawing.run.parameter("cutoff"));
-    if (cut && *cut > 0 && std::isfinite(*cut)) drawing.sections.back()["cut"] = *cut;
+    Json& section = drawing.sections.back();
+    section["assignment"] = leaf_clusters(drawing.run);
+    const Json results = drawing.run.manifest().value("results", Json::object());
+    const auto number = [&](const char* name) {
+        const Json value = results.is_object() ? results.value(name, Json()) : Json();
+        return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+    };
+    // A sweep over cutoffs names the cutoff that it chose among its results.
+    std::optional<double> cut = number("cutoff");
+    if (!cut) cut = cell_number(drawing.run.parameter("cutoff"));
+    if (cut && *cut > 0 && std::isfinite(*cut)) {
+        section["cut"] = *cut;
+    } else if (const auto clusters = number("clusters"); clusters && *clusters >= 1) {
+        section["clusters"] = static_cast<Index>(*clusters);
+    }
 }
 
 }  // namespace

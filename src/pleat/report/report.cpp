@@ -113,6 +113,7 @@ Json draw_run(const NamedRun& named, const Parameters& parameters,
                   {"notes", run_notes},
                   {"files", run.files()},
                   {"sections", std::move(drawing.sections)}};
+    add_headline(run, shown);
     notes.insert(notes.end(), run_notes.begin(), run_notes.end());
     return shown;
 }

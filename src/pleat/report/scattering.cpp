@@ -108,11 +108,15 @@ void draw_profile(Drawing& drawing, const Table& table) {
 }
 
 void draw_pair_distances(Drawing& drawing, const Table& table) {
-    std::vector<double> middles = table.numbers("from");
+    std::vector<double> middles = table.numbers("from"), p = table.numbers("p");
     const std::vector<double> ends = table.numbers("to");
     for (std::size_t k = 0; k < middles.size(); ++k) middles[k] = (middles[k] + ends[k]) / 2;
+    if (middles.size() > 1) {  // the first bin holds the terms of each scatterer with itself
+        middles.erase(middles.begin());
+        p.erase(p.begin());
+    }
     drawing.add(curve("Pair distances P(r)", axis("r (angstrom)"), axis("P(r)"), middles,
-                      {line("model", table.numbers("p"))}));
+                      {line("model", p)}));
 }
 
 /// Draws a table if its columns are those of a known kind; returns whether they are.

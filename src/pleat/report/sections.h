@@ -43,6 +43,10 @@ void draw_scattering(Drawing& drawing);
 /// Tables and JSON that no other reader has drawn.
 void draw_other_files(Drawing& drawing);
 
+/// Adds to a run on the page its "subject" (the name of its data), "title" and "headline"
+/// ({"sentence", "tiles"}), if its manifest has results that a command of pleat writes.
+void add_headline(const RunFolder& run, Json& shown);
+
 /// Whether the folder holds many jobs and their table instead of a run.
 bool is_job_list(const std::filesystem::path& folder);
 /// What the page shows of such a folder: the table, and a plot for each swept option.

@@ -243,6 +243,53 @@ TEST(Report, DrawsClusters) {
     EXPECT_TRUE(section(drawn, "Histogram of RMSD")["to"][1].is_null());
 }
 
+TEST(Report, BeginsARunWithItsHeadline) {
+    const Json manifest = {{"results",
+                            {{"scatterers", 9},
+                             {"frames", 1},
+                             {"rg", 15.068},
+                             {"dmax", 49.28},
+                             {"chi2", 0.86008},
+                             {"curve_points", 197}}},
+                           {"inputs", Json::array({{{"path", "/a/lysozyme.pdb.gz"}}})}};
+    const Json drawn = drawn_run(SmallRun(manifest).path());
+    EXPECT_EQ(drawn["title"], "lysozyme: small-angle scattering");
+    EXPECT_EQ(drawn["headline"]["sentence"], "chi^2 0.860 per point; Rg 15.07 Å.");
+    ASSERT_EQ(drawn["headline"]["tiles"].size(), 3U);
+    EXPECT_EQ(drawn["headline"]["tiles"][2], Json({{"value", "49.3 Å"}, {"label", "Dmax"}}));
+}
+
+TEST(Report, DrawsNoHeadlineForOtherResults) {
+    const Json others = {{"results", {{"frames", 3}}}}, no_object = {{"results", "none"}};
+    EXPECT_FALSE(drawn_run(SmallRun(others).path()).contains("headline"));
+    EXPECT_FALSE(drawn_run(SmallRun(no_object).path()).contains("headline"));
+}
+
+TEST(Report, TakesTheHeadlineOfATableWithoutRowsOrNumbers) {
+    const Json manifest = {
+        {"results", {{"low_entropy_columns", 0}, {"sequences", 4}, {"columns", 2}}}};
+    SmallRun none(manifest), missing(manifest);
+    none.add("pairs.tsv", "i\tj\tletter_i\tletter_j\tmi\n");
+    missing.add("pairs.tsv", "i\tj\tletter_i\tletter_j\tmi\n1\t2\t-\tG\tNA\n");
+    EXPECT_EQ(drawn_run(none.path())["headline"]["sentence"], "No pair reaches --min-z.");
+    EXPECT_EQ(drawn_run(missing.path())["headline"]["sentence"],
+              "1 (gap) and 2 (G) are the strongest pair: unknown bits.");
+}
+
+TEST(Report, CutsATreeIntoTheClustersOfTheRun) {
+    const Json manifest = {{"results", {{"items", 3}, {"clusters", 2}, {"largest", 2}}}};
+    SmallRun run(manifest);
+    run.add("tree.nwk", "((0:1,1:1):1,2:2);\n");
+    const std::vector<std::int32_t> clusters = {1, 1, 0};
+    write_npy(run.file("assignment.npy"), clusters.data(), {3});
+    run.add("sweep.tsv", "k\tclusters\tsilhouette\n2\t2\t0.5\n3\t3\t0.1\n");
+    const Json drawn = drawn_run(run.path()), tree = section(drawn, "Dendrogram");
+    EXPECT_EQ(tree["clusters"], 2);
+    EXPECT_FALSE(tree.contains("cut"));
+    EXPECT_EQ(tree["assignment"], Json({1, 1, 0}));
+    EXPECT_EQ(section(drawn, "Sweep")["series"][0]["name"], "silhouette");
+}
+
 TEST(Report, RecognisesScatteringTablesByTheirColumns) {
     SmallRun run;
     run.add("fit.tsv", "q\tintensity\tsigma\tmodel\tresidual\n0.1\t9\t1\t8\t1\n0.2\t4\t1\t4\t0\n");
@@ -267,7 +314,8 @@ TEST(Report, RecognisesScatteringTablesByTheirColumns) {
     EXPECT_EQ(section(drawn, "Guinier plot of the profile")["positions"].size(), 2U);
     EXPECT_NEAR(section(drawn, "Kratky plot of the profile")["series"][0]["values"][2], 0.04,
                 1e-12);
-    EXPECT_EQ(section(drawn, "Pair distances P(r)")["positions"], Json({1.0, 3.0}));
+    EXPECT_EQ(section(drawn, "Pair distances P(r)")["positions"],
+              Json({3.0}));  // the first bin holds each scatterer with itself
 }
 
 TEST(Report, DrawsTheTableOfJobsAndAPlotForEachSweptOption) {

@@ -1,0 +1,292 @@
+// Headline: the title of a run, one sentence about its results, and up to three of its numbers, as
+// the program's summary prints them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "pleat/report/sections.h"
+
+namespace pleat::report {
+
+namespace {
+
+struct Tile {
+    std::string value, label;
+};
+
+/// `about`: what the run computed, for its title.
+struct Headline {
+    std::string about, sentence;
+    std::vector<Tile> tiles;
+};
+
+/// The results in a manifest. A name that is missing is NaN as a number.
+class Results {
+public:
+    explicit Results(const RunFolder& run) : results_(run.manifest().value("results", Json())) {}
+
+    bool has(std::initializer_list<const char*> names) const {
+        return results_.is_object() && std::all_of(names.begin(), names.end(), [&](auto name) {
+                   return results_.contains(name);
+               });
+    }
+    double number(const char* name) const {
+        const auto at = results_.find(name);
+        return at != results_.end() && at->is_number() ? at->get<double>()
+                                                       : std::numeric_limits<double>::quiet_NaN();
+    }
+    /// A number without decimals.
+    std::string count(const char* name) const { return fmt::format("{:.0f}", number(name)); }
+
+private:
+    Json results_;
+};
+
+/// The first rows of a table of the run; nothing if it lacks the table or one of the columns.
+std::optional<Table> first_rows(const RunFolder& run, const char* file,
+                                std::initializer_list<std::string_view> columns, Index rows = 1) {
+    if (!run.has(file)) return std::nullopt;
+    Table table = read_table(run.file(file), rows);
+    if (table.rows.empty() || !table.has(columns)) return std::nullopt;
+    return table;
+}
+
+/// A cell of the first row with that many decimals; nothing for "NA" and missing columns.
+std::optional<std::string> cell(const Table& table, const char* column, int decimals) {
+    const auto at = table.find(column);
+    if (!at) return std::nullopt;
+    const std::optional<double> value = cell_number(table.rows[0][*at]);
+    if (!value || std::isnan(*value)) return std::nullopt;
+    return fmt::format("{:.{}f}", *value, decimals);
+}
+
+/// "GLY 44 and ILE 106", the residues or else the columns "84 (G)" of the first row.
+std::string pair_of(const Table& table) {
+    std::string text;
+    for (const std::string side : {"i", "j"}) {
+        const auto at = [&](const std::string& name) -> std::string {
+            const auto column = table.find(name + side);
+            return column ? table.rows[0][*column] : "NA";
+        };
+        const std::string letter = at("letter_");
+        text += (text.empty() ? "" : " and ") +
+                (at("number_") != "NA"
+                     ? at("residue_") + " " + at("number_")
+                     : fmt::format("{} ({})", at(""), letter == "-" ? "gap" : letter));
+    }
+    return text;
+}
+
+/// The precision of the best L pairs, as the summary's row "all" gives it.
+void add_precision(const RunFolder& run, Headline& headline) {
+    constexpr Index kRows = 100;
+    const auto table = first_rows(run, "evaluation.tsv",
+                                  {"range", "depth", "pairs", "correct", "precision"}, kRows);
+    if (!table) return;
+    for (const auto& row : table->rows) {
+        const auto text = [&](const char* column) { return row[*table->find(column)]; };
+        const std::optional<double> precision = cell_number(text("precision"));
+        if (text("range") != "all" || text("depth") != "L" || !precision || std::isnan(*precision))
+            continue;
+        headline.sentence = fmt::format("{} of the {} best pairs are in contact ({:.0f} %).",
+                                        text("correct"), text("pairs"), 100 * *precision);
+        headline.tiles.push_back({fmt::format("{:.3f}", *precision),
+                                  fmt::format("precision of the best L = {} pairs", text("pairs"))});
+    }
+}
+
+Headline couplings_headline(const RunFolder& run, const Results& results) {
+    Headline headline{.about = "direct coupling analysis", .sentence = {}, .tiles = {}};
+    add_precision(run, headline);
+    if (const auto best = first_rows(run, "contacts.tsv", {"i", "j", "corrected", "z"})) {
+        const std::string pair = pair_of(*best);
+        if (headline.sentence.empty())
+            headline.sentence =
+                fmt::format("{} are coupled most strongly: score {}.", pair,
+                            cell(*best, "corrected", 4).value_or("unknown"));
+        if (const auto z = cell(*best, "z", 2))
+            headline.tiles.push_back({*z, "Z of the strongest pair, " + pair});
+        if (const auto probability = cell(*best, "probability", 3); probability)
+            headline.tiles.push_back({*probability, "its probability of a contact"});
+    }
+    headline.tiles.resize(std::min<std::size_t>(headline.tiles.size(), 2));
+    headline.tiles.push_back(
+        {fmt::format("{:.1f}", results.number("effective_sequences")),
+         fmt::format("effective sequences of {}, {} columns", results.count("sequences"),
+                     results.count("columns"))});
+    return headline;
+}
+
+Headline information_headline(const RunFolder& run, const Results& results) {
+    Headline headline{.about = "mutual information", .sentence = {}, .tiles = {}};
+    const std::string size = fmt::format("{} sequences, {} columns", results.count("sequences"),
+                                         results.count("columns"));
+    if (const auto best = first_rows(run, "pairs.tsv", {"i", "j", "mi"})) {
+        const std::string pair = pair_of(*best);
+        const std::string bits = cell(*best, "mi", 4).value_or("unknown");
+        auto z = cell(*best, "z", 2);
+        if (!z) z = cell(*best, "sampled_z", 2);
+        headline.sentence =
+            fmt::format("{} are the strongest pair: {} bits{}.", pair, bits, z ? ", Z " + *z : "");
+        headline.tiles.push_back({bits + " bits", "mutual information of " + pair});
+        if (z) headline.tiles.push_back({*z, "Z of that pair"});
+    } else {
+        headline.sentence = "No pair reaches --min-z.";
+    }
+    if (results.has({"triples", "cliques"}))
+        headline.tiles.push_back(
+            {results.count("cliques") + " of " + results.count("triples"),
+             "triples in the clique set by percentiles; " + size});
+    else
+        headline.tiles.push_back({results.count("columns"), "columns of " +
+                                                                results.count("sequences") +
+                                                                " sequences"});
+    return headline;
+}
+
+Headline distances_headline(const RunFolder& run, const Results& results) {
+    const std::string metric = run.parameter("metric");
+    const bool is_score = metric == "tm" || metric == "gdt_ts";
+    const std::string label = metric == "tm"       ? "TM-score"
+                              : metric == "gdt_ts" ? "GDT_TS"
+                              : metric == "drmsd"  ? "dRMSD"
+                                                   : "RMSD";
+    const std::string unit = is_score ? "" : " Å";
+    const auto number = [&](const char* name) {
+        return fmt::format("{:.4f}", results.number(name));
+    };
+    const bool has_reference = run.has("reference.tsv"), has_others = results.has({"others"});
+    const std::string pairs = has_reference ? "from the reference"
+                              : has_others  ? "from the other frames"
+                                            : "of all pairs";
+    return {.about = label + " of frames",
+            .sentence = fmt::format("{} frames: {} {} {}{} on average.", results.count("frames"),
+                                    label, pairs, number("mean"), unit),
+            .tiles = {{results.count("frames"), "frames of " + results.count("atoms") + " atoms"},
+                      {number("mean") + unit, "mean " + label + " " + pairs},
+                      {number("min") + " to " + number("max") + unit, "range"}}};
+}
+
+Headline clusters_headline(const RunFolder& run, const Results& results) {
+    const double items = results.number("items"), share = results.number("largest") / items;
+    Headline headline{
+        .about = "clusters",
+        .sentence = fmt::format("{} items form {} clusters by {}; the largest has {} ({:.0f} %).",
+                                results.count("items"), results.count("clusters"),
+                                run.parameter("method"), results.count("largest"), 100 * share),
+        .tiles = {{results.count("clusters"), "clusters of " + results.count("items") + " items"},
+                  {fmt::format("{:.4f}", share), "share of the largest cluster"}}};
+    if (results.has({"silhouette"}))
+        headline.tiles.push_back(
+            {fmt::format("{:.4f}", results.number("silhouette")), "mean silhouette"});
+    else if (results.has({"cutoff"}))
+        headline.tiles.push_back({fmt::format("{:g} Å", results.number("cutoff")), "cutoff"});
+    return headline;
+}
+
+Headline scattering_headline(const RunFolder&, const Results& results) {
+    Headline headline{.about = "small-angle scattering", .sentence = {}, .tiles = {}};
+    const bool one = results.number("frames") == 1, has_rg = !std::isnan(results.number("rg"));
+    const std::string rg = has_rg ? fmt::format("{:.2f} Å", results.number("rg")) : "NA";
+    const std::string shape =
+        one ? "Rg " + rg : results.count("frames") + " frames, root mean square Rg " + rg;
+    if (results.has({"chi2", "curve_points"})) {
+        const std::string chi2 = fmt::format("{:.3f}", results.number("chi2"));
+        headline.sentence = fmt::format("chi^2 {} per point; {}.", chi2, shape);
+        headline.tiles.push_back(
+            {chi2, "chi^2 per point, of " + results.count("curve_points") + " points"});
+    } else {
+        headline.sentence = shape + ".";
+    }
+    headline.tiles.push_back({rg, one ? "Rg" : "root mean square Rg of the frames"});
+    headline.tiles.push_back({fmt::format("{:.1f} Å", results.number("dmax")), "Dmax"});
+    return headline;
+}
+
+Headline selection_headline(const RunFolder& run, const Results& results) {
+    Headline headline{
+        .about = "ranked conformations",
+        .sentence = fmt::format("{} frames, {} clusters; {} of them selected.",
+                                results.count("frames"), results.count("clusters"),
+                                results.count("selected")),
+        .tiles = {{results.count("frames"), "frames in " + results.count("clusters") + " clusters"},
+                  {results.count("best_frame"), "best frame"}}};
+    if (const auto best = first_rows(run, "clusters.tsv", {"selected", "cluster"})) {
+        const auto contacts = cell(*best, "contacts", 4), chi2 = cell(*best, "chi2", 4);
+        if (contacts)
+            headline.tiles.push_back({*contacts, "contacts that the first cluster satisfies"});
+        else if (chi2)
+            headline.tiles.push_back({*chi2, "chi^2 of the first cluster"});
+    }
+    return headline;
+}
+
+Headline refinement_headline(const RunFolder& run, const Results& results) {
+    const std::string_view names[] = {"rg"};
+    std::vector<double> rg = read_columns(run.file("frames.tsv"), names)[0];
+    std::sort(rg.begin(), rg.end());
+    const bool converged = run.manifest()["results"].value("converged", Json()) == "yes";
+    Headline headline{
+        .about = "conformations of linkers",
+        .sentence = fmt::format("{} frames of {} atoms, {}.", results.count("frames"),
+                                results.count("atoms"), converged ? "converged" : "not converged"),
+        .tiles = {{results.count("frames"), "frames"}}};
+    const auto at = [&](double share) {
+        return rg[static_cast<std::size_t>(share * static_cast<double>(rg.size() - 1))];
+    };
+    if (!rg.empty()) {
+        headline.tiles.push_back({fmt::format("{:.2f} Å", at(0.5)), "median Rg"});
+        headline.tiles.push_back({fmt::format("{:.2f} to {:.2f} Å", at(0.05), at(0.95)),
+                                  "Rg of 90 % of the frames"});
+    }
+    return headline;
+}
+
+/// Found by the names of its results; nothing for a run that has others.
+std::optional<Headline> headline_of(const RunFolder& run) {
+    const Results results(run);
+    if (results.has({"objective", "effective_sequences", "sequences", "columns"}))
+        return couplings_headline(run, results);
+    if (results.has({"low_entropy_columns", "sequences", "columns"}))
+        return information_headline(run, results);
+    if (results.has({"scatterers", "frames", "dmax"})) return scattering_headline(run, results);
+    if (results.has({"selected", "frames", "clusters", "best_frame"}))
+        return selection_headline(run, results);
+    if (results.has({"items", "clusters", "largest"})) return clusters_headline(run, results);
+    if (results.has({"angles", "domains", "converged"}) && run.has("frames.tsv"))
+        return refinement_headline(run, results);
+    if (results.has({"frames", "atoms", "mean", "min", "max"}))
+        return distances_headline(run, results);
+    return std::nullopt;
+}
+
+/// "trypsin" of the first input "data/trypsin.a2m.gz" that is not an array of another run; else the
+/// run's name.
+std::string subject_of(const RunFolder& run) {
+    for (const Json& input : run.inputs()) {
+        if (!input.is_object() || !input.value("path", Json()).is_string()) continue;
+        std::filesystem::path path = input["path"].get<std::string>();
+        if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
+        if (path.extension() == ".npy" || path.extension() == ".npz") continue;
+        return path.stem().string();
+    }
+    return run.name();
+}
+
+}  // namespace
+
+void add_headline(const RunFolder& run, Json& shown) {
+    const std::optional<Headline> headline = headline_of(run);
+    if (!headline) return;
+    shown["subject"] = subject_of(run);
+    shown["title"] = subject_of(run) + ": " + headline->about;
+    Json tiles = Json::array();
+    for (const Tile& tile : headline->tiles)
+        tiles.push_back({{"value", tile.value}, {"label", tile.label}});
+    shown["headline"] = {{"sentence", headline->sentence}, {"tiles", tiles}};
+}
+
+}  // namespace pleat::report
