@@ -6,6 +6,7 @@ import numpy as np
 
 from . import _pleat
 from .errors import InputError
+from .options import in_python_words
 from .result import as_array, repr_html
 
 Alignment = _pleat.Alignment
@@ -41,6 +42,7 @@ Alignment._repr_html_ = repr_html
 Alignment.__array__ = lambda self, dtype=None, copy=None: as_array(self.letters, dtype, copy)
 
 
+@in_python_words
 def read_alignment(path, *, format="", alphabet=""):
     """Reads FASTA, A2M, A3M, Stockholm, CLUSTAL or PSICOV; plain, gzip or Zstandard.
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from . import _pleat
 from .errors import InputError
+from .options import in_python_words, slice_text
 from .result import as_array, repr_html, to_dataframe
 
 Topology = _pleat.Topology
@@ -153,6 +154,7 @@ def _indices(atoms, count):
     return np.ascontiguousarray(atoms, dtype=np.int64).ravel()
 
 
+@in_python_words
 def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::", truncated=False):
     """Reads frames of PDB, mmCIF (plain or compressed), DCD, XTC, TRR, AMBER NetCDF or .npy files.
 
@@ -172,17 +174,11 @@ def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::
         sources = [sources]
     xyz, read, files, origins, notes = _pleat.read_ensemble(
         [os.fspath(source) for source in sources], os.fspath(topology), str(assembly), select,
-        _range_text(frames), truncated)
+        slice_text(frames), truncated)
     for note in notes:
         if note.startswith("warning: "):
             warnings.warn(note.removeprefix("warning: "), stacklevel=2)
     return Ensemble(xyz, read, files=files, origins=origins, notes=notes)
-
-
-def _range_text(frames):
-    if not isinstance(frames, slice):
-        return frames
-    return ":".join("" if part is None else str(part) for part in (frames.start, frames.stop, frames.step))
 
 
 def _topology(atoms):

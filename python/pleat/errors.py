@@ -8,7 +8,7 @@ class Error(Exception):
 
 class UsageError(Error, ValueError):
     """The call asks for something that cannot be: an option out of range, options that exclude
-    each other. The text names options as the program does: `--cutoff: expected ...`."""
+    each other. The text names the keyword: `cutoff: expected ...`."""
 
 
 class InputError(Error, ValueError):

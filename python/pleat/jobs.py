@@ -4,6 +4,8 @@ import os
 
 from . import _pleat
 from .errors import UsageError
+from .options import python_words, range_text, slice_text
+from .progress import Progress
 
 
 class JobTable(list):
@@ -32,6 +34,7 @@ def _number(text):
 
 def _text(value, name):
     """A value as the program reads it."""
+    value = slice_text(range_text(value))
     if isinstance(value, (str, os.PathLike)):
         return os.fspath(value)
     if isinstance(value, (int, float)) or hasattr(value, "dtype") and not hasattr(value, "__len__"):
@@ -73,7 +76,8 @@ def run_jobs(command, inputs=(), *, output, list_file=None, sweep=None, share=Fa
     jobs : number of jobs in progress at the same time; None: one per thread, at most 8 with a GPU
     force : finished runs are replaced; else they are skipped, and stopped ones resumed
     device, threads : as of the other functions, for all jobs together
-    progress : called with ('jobs', ended, all, note); an exception that it raises stops the work
+    progress : True: a bar; or a function, called with ('jobs', ended, all, note); an exception that it
+        raises stops the work
     options : options of the command, such as lambda_pair=0.1 or topology='protein.pdb'; None: its
         default
 
@@ -101,7 +105,8 @@ def run_jobs(command, inputs=(), *, output, list_file=None, sweep=None, share=Fa
         if name in ("quiet", "verbose", "estimate", "each", "ensemble"):
             raise UsageError(f"expected an option of a run, found {name}")
         words.append((option, bool(value) if _is_flag(value) else _text(value, name)))
-    made = _pleat.run_jobs(command, [os.fspath(path) for path in inputs], os.fspath(output), words, progress)
+    with python_words(None), Progress(progress) as heard:
+        made = _pleat.run_jobs(command, [os.fspath(path) for path in inputs], os.fspath(output), words, heard)
     numeric = {"seconds", *made["options"], *made["numbers"]}
     table = JobTable()
     for cells, folder in zip(made["rows"], made["folders"]):

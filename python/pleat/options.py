@@ -1,17 +1,24 @@
 # Options: keywords of functions, made from the engines' fields.
 """Signatures, docstrings and checks of keywords, from the list of options that the library keeps."""
+import contextlib
 import difflib
+import functools
 import inspect
 import math
+import re
 import textwrap
+
+from .errors import Error, UsageError
+from .progress import Progress
 
 # How to compute; every function has them.
 HOW = (("device", "str", "auto", "Where to compute: auto, cpu, reference (slow, double precision), "
                                  "cuda, cuda:N, or several GPUs: cuda:0,2 or cuda:all"),
        ("threads", "int", None, "Threads; None: all that this process may use"),
        ("seed", "int", 1, "Seed of random numbers"),
-       ("progress", "Callable[[str, int, int, str], object]", None,
-        "Called with (stage, done, total, note); an exception that it raises stops the work"))
+       ("progress", "bool | Callable[[str, int, int, str], object]", None,
+        "True: a bar; or a function, called with (stage, done, total, note); an exception that it raises "
+        "stops the work"))
 
 
 def keyword(field):
@@ -25,10 +32,72 @@ def annotation(field):
     if field["is_path"]:
         return "str | PathLike[str]"
     if field["is_range"]:
-        return "str | float"
+        return "str | float | range"
     if field["choices"]:
         return "Literal[" + ", ".join(repr(choice) for choice in field["choices"]) + "]"
     return kind + " | None" if field["automatic"] else kind
+
+
+def range_text(values):
+    """Text of what the program reads as a range: a range or slice of Python, whose end is left out."""
+    if isinstance(values, range):
+        if not values or values.step < 0:
+            raise ValueError(f"expected a rising range that is not empty, found {values!r}")
+        return f"{values[0]}:{values[-1]}:{values.step}" if len(values) > 1 else str(values[0])
+    return values
+
+
+def slice_text(values):
+    """first:last:step of a slice, as the program reads frames."""
+    if not isinstance(values, slice):
+        return values
+    return ":".join("" if part is None else str(part) for part in (values.start, values.stop, values.step))
+
+
+def _value(field, value):
+    try:
+        return range_text(value) if field["is_range"] else value
+    except ValueError as error:
+        raise UsageError(f"{keyword(field)}: {error}") from None
+
+
+@contextlib.contextmanager
+def python_words(names, choices=None):
+    """Errors within name keywords of Python instead of the program's options: `--q-max` is q_max, and
+    `--method gromos` method='gromos'.
+
+    names : keywords; None: any. choices : {keyword: values} of those that take texts
+    """
+    def replaced(match):
+        name, value = match["name"].replace("-", "_"), match["value"]
+        if name.startswith("no_") and names is not None and name[3:] in names:
+            return f"{name[3:]}=False" + (f" {value}" if value else "")
+        if names is not None and name not in names:
+            return match[0]
+        if value and value in (choices or {}).get(name, ()):
+            return f"{name}={value!r}"
+        return name + (f" {value}" if value else "")
+
+    try:
+        yield
+    except (Error, TypeError) as error:
+        if error.args and isinstance(error.args[0], str):
+            error.args = (_OPTION.sub(replaced, error.args[0]), *error.args[1:])
+        raise
+
+
+_OPTION = re.compile(r"(?<![\w-])--(?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: (?P<value>[\w/-]+))?")
+
+
+def in_python_words(function):
+    """Decorates a function whose keywords are options of the program."""
+    names = set(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*args, **keywords):
+        with python_words(names):
+            return function(*args, **keywords)
+    return call
 
 
 def _range(field):
@@ -57,6 +126,8 @@ def engine(fields, returned=None):
     """Decorates a function(..., options, how): its keywords become those of `fields` and HOW. `returned` is the
     class of its result, whose attributes its docstring lists."""
     names = {keyword(field): field["name"] for field in fields}
+    by_name = {field["name"]: field for field in fields}
+    choices = {keyword(field): field["choices"] for field in fields}
     # Names of earlier versions are accepted; signatures do not show them.
     known = names | {old.replace("-", "_"): field["name"]
                      for field in fields for old in field["old_names"] if len(old) > 1}
@@ -72,7 +143,7 @@ def engine(fields, returned=None):
             options, how, rest = {}, {}, {}
             for name, value in keywords.items():
                 if name in known:
-                    options[known[name]] = value
+                    options[known[name]] = _value(by_name[known[name]], value)
                 elif name in how_names:
                     how[name] = value
                 elif name in allowed:
@@ -82,7 +153,8 @@ def engine(fields, returned=None):
             if len(args) > len(positional):
                 raise TypeError(f"{function.__name__}() takes {len(positional)} positional "
                                 f"argument, found {len(args)}; options are keywords")
-            return function(*args, options=options, how=how, **rest)
+            with python_words({*allowed, *known}, choices), Progress(how.get("progress")) as how["progress"]:
+                return function(*args, options=options, how=how, **rest)
 
         call.__name__ = call.__qualname__ = function.__name__
         call.__module__ = "pleat"

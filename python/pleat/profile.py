@@ -6,6 +6,7 @@ import numpy as np
 
 from . import _pleat
 from .errors import InputError, UsageError
+from .options import in_python_words
 from .result import as_array, repr_html, to_dataframe
 
 Profile = _pleat.Profile
@@ -42,6 +43,7 @@ def _array(self, dtype=None, copy=None):
 Profile.to_dataframe, Profile.__array__ = _to_dataframe, _array
 
 
+@in_python_words
 def read_profile(path, *, q_unit="auto", assume_error=None, smear=False):
     """Reads a curve: columns q, intensity, error among titles and footers of any kind; plain or packed.
 
@@ -55,6 +57,7 @@ def read_profile(path, *, q_unit="auto", assume_error=None, smear=False):
     return _pleat.read_profile(os.fspath(path), q_unit, assume_error, bool(smear))
 
 
+@in_python_words
 def profile(source, *, q_unit="auto", assume_error=None, smear=False):
     """A curve from whatever holds one.
 

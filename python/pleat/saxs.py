@@ -19,7 +19,7 @@ import numpy as np
 from . import _pleat
 from .ensemble import ensemble as as_ensemble
 from .errors import InputError, UsageError
-from .options import engine
+from .options import engine, in_python_words
 from .profile import profile as as_profile
 from .results import Fit, Saxs, Scatterers, Weights
 
@@ -191,6 +191,7 @@ class ProfileSession:
     session; one at a time computes. Papers: the library's README of saxs.
     """
 
+    @in_python_words
     def __init__(self, model, xyz, *, scales=None, bodies=None, precision="float32", refresh=1000,
                  device="auto", threads=None):
         self.model = model

@@ -453,7 +453,7 @@ def run_jobs(
     force: bool = False,
     device: str | None = None,
     threads: int | None = None,
-    progress: Callable[[str, int, int, str], object] | None = None,
+    progress: bool | Callable[[str, int, int, str], object] | None = None,
     **options: Any,
 ) -> JobTable: ...
 def load(folder: str | PathLike[str]) -> Couplings | MutualInformation | Rmsd | Clusters | Saxs | Selection: ...

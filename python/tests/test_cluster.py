@@ -68,7 +68,7 @@ def test_a_large_matrix_is_not_copied():
     (np.ones((2, 2)), {"cutoff": 1}, pleat.InputError, "expected 0 in the diagonal"),
     (np.ones((0, 5, 3)), {"cutoff": 1}, pleat.InputError, "at least 1 frame and 1 atom, found 0 and 5"),
     (np.ones((5, 0, 3)), {"cutoff": 1}, pleat.InputError, "at least 1 frame and 1 atom, found 5 and 0"),
-    (np.ones(3), {}, pleat.UsageError, "--method gromos: give --cutoff"),
+    (np.ones(3), {}, pleat.UsageError, "method='gromos': give cutoff"),
     (np.ones(3), {"cutoff": 1, "atom_weights": [1]}, pleat.UsageError, "leave select and atom_weights out"),
     (made_ensemble(3, 3), {"cutoff": 1, "precision": "half"}, pleat.UsageError, "half"),
 ])

@@ -41,7 +41,7 @@ def test_unknown_letters_are_gaps():
 
 
 def test_refusals():
-    with pytest.raises(pleat.UsageError, match="--tolerance: expected a number >= 1e-09"):
+    with pytest.raises(pleat.UsageError, match="tolerance: expected a number >= 1e-09"):
         pleat.couplings(family(), tolerance=0)
     with pytest.raises(pleat.InputError, match="expected at least 2 sequences"):
         pleat.couplings(np.zeros((1, 5), np.uint8))

@@ -93,9 +93,9 @@ def test_refuses_before_any_work(tmp_path):
     for call, error, text in [
             (lambda: pleat.run_jobs("fold", rows, output=tmp_path / "x"), pleat.UsageError, "couplings, mi"),
             (lambda: pleat.run_jobs("couplings", rows, output=tmp_path / "x", lambda_pare=1), pleat.UsageError,
-             "lambda-pare"),
+             "lambda_pare"),
             (lambda: pleat.run_jobs("couplings", rows, output=tmp_path / "x", lambda_pair="a"), pleat.UsageError,
-             "lambda-pair"),
+             "lambda_pair"),
             (lambda: pleat.run_jobs("couplings", rows, output=tmp_path / "x", lambda_pair=[1]), TypeError,
              "lambda_pair"),
             (lambda: pleat.run_jobs("couplings", rows, output=tmp_path / "x", estimate=True), pleat.UsageError,

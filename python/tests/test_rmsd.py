@@ -215,7 +215,7 @@ def test_other_threads_run_meanwhile():
 @pytest.mark.parametrize("make, options, kind, text", [
     (lambda: np.ones((4, 6)), {}, pleat.InputError, r"coordinates \[frame, atom, 3\], found shape \(4, 6\)"),
     (lambda: np.full((2, 2, 3), np.nan), {}, pleat.InputError, "frame 0: expected .*found nan"),
-    (lambda: made_ensemble(4, 5), {"cutoff": 0}, pleat.UsageError, "--cutoff: expected a number >= 1e-30"),
+    (lambda: made_ensemble(4, 5), {"cutoff": 0}, pleat.UsageError, "cutoff: expected a number >= 1e-30"),
     (lambda: made_ensemble(4, 5), {"device": "cuda:77"}, pleat.DeviceError, "cuda:77"),
     (lambda: made_ensemble(4, 5), {"device": "abacus"}, pleat.UsageError, "abacus"),
     (lambda: made_ensemble(4, 5), {"atom_weights": [1, 2]}, pleat.InputError, "expected .*5 .*found 2"),
@@ -226,9 +226,9 @@ def test_other_threads_run_meanwhile():
     (lambda: np.ones((5, 0, 3)), {}, pleat.InputError, "1 atom"),
     (lambda: made_ensemble(4, 5), {"atom_weights": []}, pleat.InputError, r"each atom, .*shape \(0,\)"),
     (lambda: made_ensemble(4, 5), {"atom_weights": np.ones((1, 5))}, pleat.InputError, r"shape \(1, 5\)"),
-    (lambda: made_ensemble(4, 5), {"reference": 0, "nearest": 2}, pleat.UsageError, "leave --nearest out"),
-    (lambda: made_ensemble(4, 5), {"reference": 0, "cutoff": 2}, pleat.UsageError, "leave --cutoff out"),
-    (lambda: made_ensemble(4, 5), {"reference": 0, "matrix": "full"}, pleat.UsageError, "leave --matrix full out"),
+    (lambda: made_ensemble(4, 5), {"reference": 0, "nearest": 2}, pleat.UsageError, "leave nearest out"),
+    (lambda: made_ensemble(4, 5), {"reference": 0, "cutoff": 2}, pleat.UsageError, "leave cutoff out"),
+    (lambda: made_ensemble(4, 5), {"reference": 0, "matrix": "full"}, pleat.UsageError, "leave matrix='full' out"),
 ])
 def test_refusals(make, options, kind, text):
     with pytest.raises(kind, match=text):

@@ -236,9 +236,9 @@ def test_curves_are_sorted_and_points_without_errors_left_out():
     (([0.1, 0.2, 0.3], [1, 1, 1], [1, 0, 1]), {}, pleat.InputError, "curve:2: expected errors above 0"),
     (([10, 20, 30], [1, 1, 1], [1, 1, 1]), {}, pleat.InputError, "expected a curve that ends between"),
     (np.ones((3, 7)), {}, pleat.InputError, r"expected a curve .* of shape \(3, 7\)"),
-    (([0.1, 0.2, 0.3], [1, 1, 1]), {"assume_error": 0}, pleat.UsageError, "--assume-error: expected"),
+    (([0.1, 0.2, 0.3], [1, 1, 1]), {"assume_error": 0}, pleat.UsageError, "assume_error: expected"),
     ("absent.dat", {}, pleat.InputError, "absent.dat"),
-    (([0.1, 0.2, 0.3],) * 3, {"q_unit": "pm"}, pleat.UsageError, "--q-unit: expected one of auto"),
+    (([0.1, 0.2, 0.3],) * 3, {"q_unit": "pm"}, pleat.UsageError, "q_unit: expected one of auto"),
 ])
 def test_curves_that_are_refused(source, options, kind, text):
     with pytest.raises(kind, match=text):
@@ -262,15 +262,15 @@ def shrunk():
     (lambda: damaged(np.nan), {}, pleat.InputError, "frame 1: expected coordinates within 1e8 angstrom, found nan"),
     (lambda: damaged(np.inf), {"models_are": "parts"}, pleat.InputError, "1e8 angstrom, found inf"),
     (shrunk, {}, pleat.UsageError, "expected coordinates of .* atoms, found"),
-    (lambda: STRUCTURE, {"q_max": 9}, pleat.UsageError, "--q-max: expected"),
-    (lambda: STRUCTURE, {"models_are": "many"}, pleat.UsageError, "--models-are: expected one of auto"),
-    (lambda: STRUCTURE, {"c1_min": 1.2}, pleat.UsageError, "--c1-min of at most"),
-    (lambda: STRUCTURE, {"form_factors": "x"}, pleat.UsageError, "--model one-bead or two-bead"),
+    (lambda: STRUCTURE, {"q_max": 9}, pleat.UsageError, "q_max: expected"),
+    (lambda: STRUCTURE, {"models_are": "many"}, pleat.UsageError, "models_are: expected one of auto"),
+    (lambda: STRUCTURE, {"c1_min": 1.2}, pleat.UsageError, "c1_min of at most"),
+    (lambda: STRUCTURE, {"form_factors": "x"}, pleat.UsageError, "model='one-bead' or two-bead"),
     (lambda: STRUCTURE, {"mixture": True}, pleat.UsageError, "a list of components"),
     (lambda: [], {"mixture": True}, pleat.UsageError, "at least 1 structure"),
     (lambda: STRUCTURE, {"device": "cuda:77"}, pleat.DeviceError, "cuda:77"),
     (lambda: STRUCTURE, {"q_unit": "1/nm"}, pleat.UsageError, "with data, found none"),
-    (lambda: STRUCTURE, {"data": ([0.6, 0.7, 0.8],) * 3}, pleat.InputError, "8 or more points up to --q-max"),
+    (lambda: STRUCTURE, {"data": ([0.6, 0.7, 0.8],) * 3}, pleat.InputError, "8 or more points up to q_max"),
     (lambda: STRUCTURE, {"precission": "float64"}, TypeError, "the nearest is 'precision'"),
 ])
 def test_refusals(make, options, kind, text):

@@ -200,10 +200,10 @@ def test_calls_that_are_refused(call, kind, text):
     ({"bodies": [0, 1]}, pleat.UsageError, "a body for each of 60 scatterers, found 2"),
     ({"bodies": np.full(60, 5000)}, pleat.UsageError, "bodies from 0 to 4095, found 5000"),
     ({"bodies": np.full(60, 0.5)}, pleat.InputError, "whole numbers as bodies"),
-    ({"precision": "float16"}, pleat.UsageError, "--precision: expected one of"),
-    ({"refresh": -1}, pleat.UsageError, "--refresh: expected a whole number >= 0"),
+    ({"precision": "float16"}, pleat.UsageError, "precision: expected one of"),
+    ({"refresh": -1}, pleat.UsageError, "refresh: expected a whole number >= 0"),
     ({"device": "cuda:77"}, pleat.DeviceError, "cuda:77"),
-    ({"threads": 0}, pleat.UsageError, "--threads"),
+    ({"threads": 0}, pleat.UsageError, "threads"),
 ])
 def test_sessions_that_are_refused(change, kind, text):
     model, xyz, bodies = made()

@@ -94,7 +94,7 @@ def test_refusals(trypsin):
             (pleat.InputError, "expected contacts as a path or", {"contacts": 3}),
             (pleat.InputError, "contacts:2: expected two residues from 1 to 3", {"contacts": ("ACD", [(0, 3, 0.5)])}),
             (pleat.InputError, "expected a structure of the family", {"contacts": ("W" * 40, [(0, 30, 0.5)])}),
-            (pleat.UsageError, "--weight-contacts", {"contacts": trypsin / "couplings", "weight_contacts": -1})):
+            (pleat.UsageError, "weight_contacts", {"contacts": trypsin / "couplings", "weight_contacts": -1})):
         with pytest.raises(error, match=text):
             pleat.select(models, **keywords)
     with pytest.raises(pleat.InputError, match="atoms with names"):
