@@ -302,7 +302,7 @@ class Selection(_Result):
     @property
     def cutoff(self) -> float: ...
 
-class Refinement:
+class Refinement(_Result):
     @property
     def frames(self) -> Ensemble: ...
     @property
