@@ -90,10 +90,10 @@ def test_progress_stops_a_call():
 
 def test_refusals(curve):
     for error, text, keywords in (
-            (pleat.UsageError, "give one of --linkers, --rigid and --pae", {}),
-            (pleat.UsageError, "--frames: expected a whole number", {"linkers": LINKER, "frames": 0}),
+            (pleat.UsageError, "give one of linkers, rigid and pae", {}),
+            (pleat.UsageError, "frames: expected a whole number", {"linkers": LINKER, "frames": 0}),
             (pleat.InputError, "expected residue 300 of A:300-310", {"linkers": "A:300-310"}),
-            (pleat.UsageError, "give a curve by --data for --mode fit", {"linkers": LINKER, "mode": "fit"}),
+            (pleat.UsageError, "give a curve by data for mode", {"linkers": LINKER, "mode": "fit"}),
             (pleat.UsageError, "no background", {"linkers": LINKER, "mode": "fit", "data": curve, "background": True}),
             (pleat.UsageError, "q_unit and assume_error with data", {"linkers": LINKER, "q_unit": "1/nm"}),
             (TypeError, "nearest is 'linkers'", {"linker": LINKER})):
