@@ -55,7 +55,8 @@ test::MadeChain made_protein(const Ensemble& structure, Index domains, Index res
                          c = made.atoms[last - 3];
             const Vector next_n = test::attach(n, ca, c, 1.329, 116.6 * test::kDegree, 2.3),
                          next_ca = test::attach(ca, c, next_n, 1.458, 121.7 * test::kDegree, 3.14),
-                         next_c = test::attach(c, next_n, next_ca, 1.525, 111 * test::kDegree, -2.1);
+                         next_c =
+                             test::attach(c, next_n, next_ca, 1.525, 111 * test::kDegree, -2.1);
             move = frame_of(next_n, next_ca, next_c) * inverse(frame_of(at(0), at(1), at(2)));
         }
         Index residue = -1;
@@ -65,7 +66,8 @@ test::MadeChain made_protein(const Ensemble& structure, Index domains, Index res
             if (one.residue != residue) {
                 residue = one.residue;
                 made.topology->residues.push_back(
-                    {topology.residues[static_cast<std::size_t>(residue)].name, ++number, ' ', "A"});
+                    {topology.residues[static_cast<std::size_t>(residue)].name, ++number, ' ',
+                     "A"});
             }
             made.add(one.name, move(at(atom)));
             made.topology->atoms.back() = one;
@@ -107,9 +109,9 @@ double now() {
 }
 
 nlohmann::ordered_json measure(const Context& context, Index scatterers, Index chains) {
-    const Ensemble structure =
-        read_ensemble({std::string(std::getenv("PLEAT_TEST_DATA")) + "/1hel.pdb.gz"},
-                      {.topology = {}, .select = "heavy and protein", .range = {.first = 0, .last = 1}});
+    const Ensemble structure = read_ensemble(
+        {std::string(std::getenv("PLEAT_TEST_DATA")) + "/1hel.pdb.gz"},
+        {.topology = {}, .select = "heavy and protein", .range = {.first = 0, .last = 1}});
     std::vector<double> q;
     for (int n = 0; n < 51; ++n) q.push_back(0.01 * n);
     ChainModel chain;

@@ -107,8 +107,8 @@ std::array<std::vector<Index>, kNumbers> ranks_of(Index truths, Index draws, dou
             curve.intensity[k] += two.sigma[k] * normal(random);
             curve.sigma.push_back(two.sigma[k] / confidence);
         }
-        const CurveLikelihood likelihood(
-            curve, two.q, {.model_error = 0, .correlation = 0.03, .c2 = two.c2});
+        const CurveLikelihood likelihood(curve, two.q,
+                                         {.model_error = 0, .correlation = 0.03, .c2 = two.c2});
         const auto with_curve = [&](Index walkers, Index) {
             const auto profiles = std::make_shared<ProfileBatch>(two.profile, walkers, Device{});
             TargetBatch targets;
@@ -163,11 +163,13 @@ TEST(Calibration, TwoHundredTruthsHaveUniformRanksAndTooSmallErrorsDoNot) {
     if (!test::runs_long_tests()) GTEST_SKIP() << "PLEAT_LONG_TESTS is not set";
     const auto ranks = ranks_of(200, 19, 1), confident = ranks_of(200, 19, 3);
     for (std::size_t n = 0; n < kNumbers; ++n) {
-        const Calibration found = assess(ranks[n], 19, 10, 1), wrong = assess(confident[n], 19, 10, 1);
-        std::printf("%s: chi^2 of ranks %.1f, %.1f %% in the 90 %% interval; with a third of the "
-                    "errors %.1f, %.1f %%\n",
-                    kNames[n], found.chi_square, 100 * found.covered, wrong.chi_square,
-                    100 * wrong.covered);
+        const Calibration found = assess(ranks[n], 19, 10, 1),
+                          wrong = assess(confident[n], 19, 10, 1);
+        std::printf(
+            "%s: chi^2 of ranks %.1f, %.1f %% in the 90 %% interval; with a third of the "
+            "errors %.1f, %.1f %%\n",
+            kNames[n], found.chi_square, 100 * found.covered, wrong.chi_square,
+            100 * wrong.covered);
         EXPECT_LT(found.chi_square, 21.7) << kNames[n];  // p = 0.01, 9 degrees of freedom
         EXPECT_GE(found.covered, 0.86) << kNames[n];
         EXPECT_LE(found.covered, 0.94) << kNames[n];
