@@ -68,6 +68,7 @@ def test_one_input_is_a_job_of_every_command(tmp_path):
              "rmsd": (DATA / "hivp.dcd.gz", {**HIVP, "frames": ":20"}),
              "cluster": (DATA / "hivp.dcd.gz", {**HIVP, "cutoff": 1.5}),
              "saxs": (DATA / "1hel.pdb.gz", {"q_points": 11}),
+             "refine": (DATA / "1a8o.pdb.gz", {"linkers": "A:174-179", "frames": 20, "moves": 2}),
              "select": (DATA / "hivp.dcd.gz", {"topology": DATA / "hivp.pdb.gz", "frames": ":8", "min_size": 1,
                                                "data": DATA / "1hel_made.dat.gz"})}
     for command, (source, options) in calls.items():

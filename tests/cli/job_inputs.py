@@ -1,5 +1,7 @@
 # Inputs of lists of jobs, a sweep for each command, and the results of runs.
-from program import small_rows
+import gzip
+
+from program import DATA, small_rows
 
 
 def atom_line(serial, residue, x, y, z):
@@ -22,7 +24,10 @@ def models(count, atoms=12, shift=0.0):
 def write_inputs(folder):
     """The files of COMMANDS."""
     curve = "".join(f"{0.01 * k:.3f} {100 - k:.3f} 1.0\n" for k in range(1, 40))
-    for name, text in (("one.pdb", models(6)), ("two.pdb", models(9, shift=0.1)),
+    lines = gzip.decompress((DATA / "1a8o.pdb.gz").read_bytes()).decode().splitlines(keepends=True)
+    small = "".join(line for line in lines if line.startswith("ATOM"))
+    for name, text in (("small.pdb", small), ("whole.pdb", small + "END\n"),
+                       ("one.pdb", models(6)), ("two.pdb", models(9, shift=0.1)),
                        ("broken.pdb", models(2) + "MODEL 3\n" + atom_line(1, 1, 0, 0, 0) + "ENDMDL\n"),
                        ("bad.aln", "ACDEF\nACD\n"), ("curve.dat", curve),
                        *((f"f{k}.aln", "\n".join(small_rows(60 + 40 * k, 4, 20 + 4 * k)) + "\n") for k in range(2))):
@@ -37,6 +42,8 @@ COMMANDS = {
     "cluster": (("one.pdb", "broken.pdb", "two.pdb"), "cutoff=0.5,2", ("--each",), "clusters"),
     "saxs": (("one.pdb", "broken.pdb", "two.pdb"), "q-points=11,21",
              ("--each", "--model", "one-bead"), "i0"),
+    "refine": (("small.pdb", "broken.pdb", "whole.pdb"), "moves=2,3",
+               ("--linkers", "A:174-179", "--frames", "40", "--chains", "2"), "angles"),
     "select": (("--ensemble", "one.pdb", "broken.pdb", "two.pdb"), "weight-clusters=0.5,2",
                ("--each", "--data", "curve.dat", "--cutoff", "1"), "clusters"),
 }

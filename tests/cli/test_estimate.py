@@ -29,6 +29,8 @@ def parse(text):
 
 
 class Estimate(ProgramTest):
+    HINGE = (DATA / "1a8o.pdb.gz", "--linkers", "A:174-179")
+
     def estimate(self, *arguments, **options):
         before = sorted(self.folder.rglob("*"))
         done = pleat(*arguments, "--estimate", cwd=self.folder, **options)
@@ -52,7 +54,8 @@ class Estimate(ProgramTest):
         hivp = [DATA / "hivp.dcd.gz", "--topology", DATA / "hivp.pdb.gz"]
         calls = {"couplings": [family], "mi": [family], "rmsd": hivp, "cluster": [*hivp, "--cutoff", "2"],
                  "saxs": [*hivp, "--data", self.write_curve()],
-                 "select": ["--ensemble", *hivp, "--data", self.write_curve()]}
+                 "select": ["--ensemble", *hivp, "--data", self.write_curve()],
+                 "refine": [*self.HINGE, "--frames", 60, "--data", self.write_curve()]}
         for command, arguments in calls.items():
             with self.subTest(command):
                 text = self.estimate(command, *arguments)
@@ -62,7 +65,8 @@ class Estimate(ProgramTest):
                     self.assertGreater(host, 0)
                     self.assertGreater(seconds, 0)
                     self.assertEqual(gpu > 0, device == "cuda")
-                self.assertIn("300 sequences" if command in ("couplings", "mi") else "117 frames", text)
+                told = {"couplings": "300 sequences", "mi": "300 sequences", "refine": "18 angles of linkers, 60 frames"}
+                self.assertIn(told.get(command, "117 frames"), text)
                 self.assertIn("of memory is available here", text)
 
     def test_follows_the_options(self):
@@ -75,6 +79,10 @@ class Estimate(ProgramTest):
         self.assertIn("500 frames, 5 atoms, against 500 frames", text)
         device, _, gpu, smallest, _ = parse(self.estimate("couplings", family, "-d", "cuda:3"))[0]
         self.assertEqual(device, "cuda:3")  # a GPU need not be here
+        few, many = (parse(self.estimate("refine", *self.HINGE, "--frames", frames)) for frames in (1000, 50000))
+        self.assertEqual((len(few), len(many)), (1, 1))  # moves alone need no GPU
+        self.assertGreater(many[0][1], 5 * few[0][1])
+        self.assertGreater(many[0][4], 10 * few[0][4])
         self.assertTrue(0 <= smallest <= gpu)
         self.assertEqual(parse(self.estimate("couplings", family, "-d", "reference"))[0][4], 0)
         halves = [parse(self.estimate("rmsd", self.folder / "frames.npy", "-d", name))[0]
@@ -123,6 +131,10 @@ class Estimate(ProgramTest):
         self.assert_refused(pleat("saxs", DATA / "1hel.pdb.gz", "--method", "multipole", "-d", "cuda", "--estimate"),
                             2, "GPU")
 
+        self.assert_refused(pleat("refine", *self.HINGE, "-d", "cuda", "--estimate"), 2, "--data")
+        self.assert_refused(pleat("refine", self.HINGE[0], "--linkers", "A:300-310", "--estimate"), 3, "A:300-310")
+        self.assert_refused(pleat("refine", self.HINGE[0], "--estimate"), 2, "--linkers")
+
     def test_time_grows_with_the_work(self):
         frames = self.write_ensemble(3000, 100)
         few, many = (parse(self.estimate("rmsd", frames, "-d", "cpu", "-t", "1", "--frames", part))[0][4]
@@ -158,6 +170,7 @@ class Estimate(ProgramTest):
                  (["cluster", many, "--method", "density-peaks", "--k", "5", "--frames", ":1000"], None),
                  (["saxs", *hivp], None),
                  (["saxs", *hivp, "--data", self.write_curve(), "--max-members", "2", "--frames", ":20"], None),
+                 (["refine", *self.HINGE, "--frames", "4000", "--moves", "1"], None),
                  (["select", "--ensemble", *hivp, "--data", self.write_curve(), "--frames", ":20"], None)]
         start = self.peak("version")
         for number, (arguments, factor) in enumerate(cases):

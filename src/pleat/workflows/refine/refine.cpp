@@ -9,111 +9,28 @@
 #include <optional>
 
 #include "pleat/bio/scattering/profile.h"
-#include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
-#include "pleat/saxs/model/hydrogens.h"
-#include "pleat/workflows/refine/chain/predicted_domains.h"
 #include "pleat/workflows/refine/convergence/convergence.h"
 #include "pleat/workflows/refine/fit/curve_fit.h"
-#include "pleat/workflows/refine/sampling/pool.h"
+#include "pleat/workflows/refine/run_setup.h"
 
 namespace pleat::refine {
 
 namespace {
 
-constexpr Index kMinBurnIn = 20;  // frames of a chain
-
-/// The first frame without hydrogens and water.
-struct HeavyAtoms {
-    std::shared_ptr<const Topology> topology;
-    Array<float, 2> xyz;  ///< [axis, atom]
-};
-
-HeavyAtoms heavy_atoms(const Ensemble& structure) {
-    if (structure.frame_count() < 1) throw UsageError("expected a structure, found no frame");
-    const Topology& topology = *structure.topology;
-    std::vector<Index> kept;
-    for (Index atom = 0; atom < topology.atom_count(); ++atom) {
-        const std::string& element = topology.atoms[static_cast<std::size_t>(atom)].element;
-        if (element != "H" && element != "D" && !saxs::is_water(topology.residue_of(atom).name))
-            kept.push_back(atom);
-    }
-    HeavyAtoms heavy{std::make_shared<const Topology>(subset(topology, kept)),
-                     Array<float, 2>(Index{3}, static_cast<Index>(kept.size()))};
-    for (Index axis = 0; axis < 3; ++axis)
-        for (std::size_t n = 0; n < kept.size(); ++n)
-            heavy.xyz(axis, static_cast<Index>(n)) = structure.xyz(0, axis, kept[n]);
-    return heavy;
-}
-
-ChainOptions chain_options(const Parameters& parameters, const Topology& topology) {
-    ChainOptions options;
-    if (!parameters.linkers.empty()) options.linkers = parse_ranges(parameters.linkers, "linkers");
-    if (!parameters.rigid.empty())
-        options.linkers = linkers_between(topology, parse_ranges(parameters.rigid, "rigid"));
-    std::string_view groups = parameters.group;
-    while (!groups.empty()) {
-        const std::size_t slash = groups.find('/');
-        options.groups.push_back(parse_ranges(groups.substr(0, slash), "group"));
-        groups.remove_prefix(slash == std::string_view::npos ? groups.size() : slash + 1);
-    }
-    return options;
-}
-
-Mode mode_of(const Parameters& parameters, const CurveInput& curve) {
-    if (parameters.mode != Mode::automatic) return parameters.mode;
-    return curve.curve != nullptr ? Mode::average : Mode::pool;
-}
-
-/// Walkers whose profiles one call of a GPU computes. It does not depend on the number of threads,
-/// so results do not either.
-Index walkers_together(Index walkers) {
-    constexpr Index kCalls = 16, kMaxWalkers = 16;
-    return std::clamp<Index>(walkers / kCalls, 1, kMaxWalkers);
-}
-
-/// chain_options() from predicted errors; what was found is added to `result`.
-ChainOptions predicted_options(const Parameters& parameters, const Topology& topology,
-                               const Context& context, Result& result) {
-    PredictedDomains found = predicted_domains(topology, parameters.pae, context);
-    result.found_options = found.options();
-    result.notes = std::move(found.notes);
-    ChainOptions options;
-    options.linkers = std::move(found.linkers);
-    options.groups = std::move(found.groups);
-    return options;
-}
-
-/// `frames`: the number to write.
-PoolOptions pool_options(const Parameters& parameters, Mode mode, const Device& device,
-                         Index& frames) {
-    const bool fits = mode == Mode::fit, has_curve = mode != Mode::pool;
-    frames = parameters.frames.value_or(fits ? 1000 : 10000);
-    PoolOptions options;
-    options.replicas = mode == Mode::average ? parameters.replicas : 1;
-    options.chains = std::min<Index>(parameters.chains.value_or(has_curve ? 4 : 16),
-                                     (frames + options.replicas - 1) / options.replicas);
-    options.rungs = has_curve ? parameters.rungs.value_or(fits ? 8 : 1) : 1;
-    options.moves = parameters.moves.value_or(has_curve ? 25 : 100);
-    const Index of_round = options.chains * options.replicas;
-    options.kept = (frames + of_round - 1) / of_round;
-    options.burn_in = parameters.burn_in.value_or(std::max<Index>(options.kept / 2, kMinBurnIn));
-    if (has_curve && device.kind == Device::Kind::cuda)
-        options.together = walkers_together(options.chains * options.rungs);
-    return options;
-}
-
-std::string problem_of(const HeavyAtoms& heavy, const CurveInput& curve,
-                       const std::string& found_options, const Parameters& parameters, Mode mode,
-                       const PoolOptions& options, const Context& context) {
+std::string problem_of(const RunSetup& setup, const CurveInput& curve, const Parameters& parameters,
+                       const Context& context) {
+    const HeavyAtoms& heavy = setup.heavy;
+    const PoolOptions& options = setup.options;
+    const Mode mode = setup.mode;
     Sha256 hash;
     hash.field("refine 2").field(View<const float, 2>(heavy.xyz));
     for (Index atom = 0; atom < heavy.topology->atom_count(); ++atom)
         hash.field(heavy.topology->identity(atom));
     hash.field(parameters.linkers).field(parameters.rigid).field(parameters.group);
-    hash.field(found_options);
+    hash.field(setup.found_options);
     for (const Index number : {options.chains, options.rungs, options.moves, options.kept,
                                options.burn_in, options.replicas, options.together})
         hash.field(number);
@@ -285,20 +202,6 @@ void add_fits(const Pool& pool, const PoolOptions& options, Index frames, Result
                                    : 0.0);
 }
 
-void check_options(const Parameters& parameters, const CurveInput& curve) {
-    Parameters checked = parameters;
-    check(fields(checked));
-    const Mode mode = mode_of(parameters, curve);
-    const auto given = [](const std::string& text) { return text.empty() ? 0 : 1; };
-    if (given(parameters.linkers) + given(parameters.rigid) + given(parameters.pae) != 1)
-        throw UsageError("give one of --linkers, --rigid and --pae");
-    if (!parameters.pae.empty() && !parameters.group.empty())
-        throw UsageError("give --linkers and --group, or --pae, which finds groups itself");
-    if (mode != Mode::pool && curve.curve == nullptr)
-        throw UsageError(fmt::format("give a curve by --data for --mode {}",
-                                     names_of(mode)[static_cast<std::size_t>(mode)]));
-}
-
 }  // namespace
 
 bool Result::is_converged() const {
@@ -308,20 +211,18 @@ bool Result::is_converged() const {
 
 Result run(const Ensemble& structure, const CurveInput& curve, const Parameters& parameters,
            const Context& context) {
-    check_options(parameters, curve);
-    const HeavyAtoms heavy = heavy_atoms(structure);
+    const RunSetup ready = set_up(structure, curve, parameters, context);
+    const ChainModel& model = ready.model;
+    const PoolOptions& options = ready.options;
+    const Index frames = ready.frames;
     Result result;
-    const ChainModel model = make_chain_model(
-        heavy.topology, heavy.xyz,
-        parameters.pae.empty() ? chain_options(parameters, *heavy.topology)
-                               : predicted_options(parameters, *heavy.topology, context, result));
+    result.mode = ready.mode;
+    result.found_options = ready.found_options;
+    result.notes = ready.notes;
     const Prior prior(model, coil_tables());
     const Moves moves(model, prior);
-    const Mode mode = mode_of(parameters, curve);
-    Index frames = 0;
-    const PoolOptions options = pool_options(parameters, mode, context.device, frames);
     std::optional<CurveFitSetup> setup;
-    if (mode != Mode::pool) setup.emplace(model, moves, curve, parameters, context);
+    if (ready.mode != Mode::pool) setup.emplace(model, moves, curve, parameters, context);
     const auto make_targets = [&](Index walkers, Index replicas) {
         if (setup) return setup->make_targets(walkers, replicas);
         TargetBatch targets;
@@ -329,20 +230,16 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
             targets.push_back(std::make_unique<StericTarget>(model));
         return targets;
     };
-    const Pool pool = sample_pool(
-        model, moves, make_targets, options,
-        problem_of(heavy, curve, result.found_options, parameters, mode, options, context),
-        context);
-    result.mode = mode;
-    result.frames.topology = result.frames.all_atoms = heavy.topology;
-    result.frames.xyz = Array<float, 3>::unset(frames, Index{3}, heavy.xyz.extent(1));
+    const Pool pool = sample_pool(model, moves, make_targets, options,
+                                  problem_of(ready, curve, parameters, context), context);
+    result.frames.topology = result.frames.all_atoms = ready.heavy.topology;
+    result.frames.xyz = Array<float, 3>::unset(frames, Index{3}, ready.heavy.xyz.extent(1));
     measure_all(model, moves, pool, options, frames, context, result);
     if (setup) add_fits(pool, options, frames, result);
     assess_all(options, frames, result);
     for (const Domain& domain : model.domains) result.domains.push_back(domain.name);
     result.linkers = model.linkers;
     result.hinges = model.hinge_count();
-    result.notes.insert(result.notes.end(), model.notes.begin(), model.notes.end());
     if (setup) result.notes.insert(result.notes.end(), setup->notes.begin(), setup->notes.end());
     constexpr const char* kNames[kMoveKinds] = {"pivot", "redraw", "crankshaft"};
     for (std::size_t kind = 0; kind < kMoveKinds; ++kind)

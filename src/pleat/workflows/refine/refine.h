@@ -53,6 +53,8 @@ struct Parameters {
     double model_error = 0.02;   ///< fit and average: relative error of profiles
 };
 std::vector<Field> fields(Parameters& parameters);
+/// Throws UsageError for options that exclude each other.
+void check_options(const Parameters& parameters, bool has_curve);
 
 /// The curve that modes `fit` and `average` compare frames with.
 struct CurveInput {

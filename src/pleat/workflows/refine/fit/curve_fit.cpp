@@ -45,6 +45,11 @@ Conformation open_conformation(const ChainModel& chain, const Moves& moves, std:
 
 }  // namespace
 
+Index grid_points(double q_max, double extent) {
+    return std::clamp<Index>(static_cast<Index>(std::ceil(2 * q_max * extent)) + 1, kMinGrid,
+                             kMaxGrid);
+}
+
 CurveFitSetup::CurveFitSetup(const ChainModel& chain, const Moves& moves, const CurveInput& input,
                              const Parameters& parameters, const Context& context)
     : chain_(&chain) {
@@ -56,8 +61,7 @@ CurveFitSetup::CurveFitSetup(const ChainModel& chain, const Moves& moves, const 
                                      kMinPoints, input.q_max, curve.size()));
     const Conformation open = open_conformation(chain, moves, context.seed);
     const double extent = extent_of(open), last = curve.q.back();
-    const Index points =
-        std::clamp<Index>(static_cast<Index>(std::ceil(2 * last * extent)) + 1, kMinGrid, kMaxGrid);
+    const Index points = grid_points(last, extent);
     std::vector<double> q;
     for (Index n = 0; n < points; ++n)
         q.push_back(last * static_cast<double>(n) / static_cast<double>(points - 1));

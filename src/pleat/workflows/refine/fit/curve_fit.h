@@ -14,6 +14,9 @@
 
 namespace pleat::refine {
 
+/// Points of the grid from 0 to `q_max` on which moves have profiles.
+Index grid_points(double q_max, double extent);
+
 /// Made once per run. `chain` must outlive it and its targets.
 class CurveFitSetup {
 public:

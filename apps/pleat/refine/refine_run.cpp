@@ -1,0 +1,272 @@
+// Refine run: reads the structure, samples, writes frames, and fits them to a curve.
+#include "refine/refine_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/files/printable.h"
+#include "pleat/core/hardware/device_choice.h"
+#include "pleat/core/jobs/shared_inputs.h"
+#include "pleat/saxs/memory_estimate.h"
+#include "pleat/workflows/refine/memory_estimate.h"
+#include "pleat/workflows/refine/output.h"
+#include "process/ranks.h"
+
+namespace pleat::program {
+
+namespace {
+
+std::string moves_line(const refine::Result& result) {
+    std::string text = "accepted moves:";
+    for (const refine::MoveShare& move : result.moves)
+        if (move.proposed > 0)
+            text += fmt::format(
+                " {} {:.0f} %,", move.name,
+                100.0 * static_cast<double>(move.accepted) / static_cast<double>(move.proposed));
+    text.back() = '\n';
+    return text;
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+std::string summary(const RefineOptions& options, const refine::Result& result,
+                    const std::string& folder) {
+    std::string text;
+    if (!result.is_converged()) text += refine::convergence_remark(result) + "\n";
+    text += fmt::format("{}: {} frames of {} atoms, {} angles of linkers {}\n",
+                        printable(options.ensemble.sources.front()), result.frames.frame_count(),
+                        result.frames.atom_count(), result.hinges, fmt::join(result.linkers, ", "));
+    for (std::size_t n = 0; n < result.domains.size(); ++n)
+        text += fmt::format("domain {}: {}\n", n + 1, result.domains[n]);
+    text += moves_line(result);
+    if (!result.swaps.empty())
+        text += fmt::format("powers of the likelihood: {:.3g}; swaps: {:.2f}\n",
+                            fmt::join(result.betas, " "), fmt::join(result.swaps, " "));
+    if (!result.chi2.empty())
+        text += fmt::format("chi^2 per point, by beads: smallest {:.3f}, median {:.3f}\n",
+                            *std::min_element(result.chi2.begin(), result.chi2.end()),
+                            median(result.chi2));
+    text += fmt::format("\n{:<16}{:>10}{:>10}{:>10}{:>9}{:>8}\n", "angstrom", "5 %", "median",
+                        "95 %", "R-hat", "ESS");
+    for (const refine::Quantity& quantity : result.quantities) {
+        std::vector<double> sorted = quantity.values;
+        std::sort(sorted.begin(), sorted.end());
+        const auto at = [&](double share) {
+            return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+        };
+        text += fmt::format("{:<16}{:>10.2f}{:>10.2f}{:>10.2f}{:>9.3f}{:>8.0f}\n", quantity.name,
+                            at(0.05), at(0.5), at(0.95), quantity.convergence.r_hat,
+                            quantity.convergence.effective_size);
+    }
+    if (const std::string remark = refine::misfit_remark(result); !remark.empty())
+        text += "\n" + remark + "\n";
+    if (!result.found_options.empty())
+        text += "\nfound by --pae (also in domains.txt): " + result.found_options + "\n";
+    return text + fmt::format(
+                      "\nThe run is in {}: frames.dcd, {}, frames.tsv, convergence.json, "
+                      "manifest.json\n",
+                      printable(folder), refine::topology_name(result));
+}
+
+/// Fits the frames that were written to the curve, as a run of `pleat saxs` in a folder of this
+/// one.
+std::string fit_frames(RefineOptions& options, const refine::Result& result, RunDirectory& run,
+                       const JobTask& task, Ranks& ranks, const Context& context) {
+    SaxsOptions& own = options.saxs;
+    SaxsOptions usual;
+    own.run = options.run;
+    own.run.output = run.stage_folder("saxs").string();
+    own.run.force = true;
+    own.ensemble.sources = {run.output("frames.dcd").string()};
+    own.ensemble.topology = run.output(refine::topology_name(result)).string();
+    const std::vector<std::string> words =
+        call_words("saxs", own.ensemble.sources, program::result_fields(own),
+                   program::result_fields(usual), own.run, own.run.output);
+    return make_profiles(own,
+                         {.arguments = words,
+                          .shown = context.progress,
+                          .shares_process = task.shares_process,
+                          .choose_device = task.choose_device},
+                         ranks)
+        .summary;
+}
+
+/// The files besides the structure.
+std::vector<std::string> other_files(const RefineOptions& options) {
+    return {options.saxs.data, options.parameters.pae};
+}
+
+/// What is read before sampling.
+struct Input {
+    std::shared_ptr<const Ensemble> structure;
+    std::optional<ProfileFile> curve;
+
+    refine::CurveInput fitted(const RefineOptions& options) const {
+        return refine::curve_input(options.saxs.parameters, curve ? &curve->profile : nullptr);
+    }
+};
+
+Input read_input(const RefineOptions& options, SharedInputs* shared) {
+    Input input;
+    const EnsembleSource& source = options.ensemble;
+    if (!options.saxs.data.empty())
+        input.curve = read_profile(options.saxs.data, options.saxs.curve);
+    input.structure = shared_input<Ensemble>(shared, "first model\n" + input_key(source), [&] {
+        return read_ensemble(source.sources, {.topology = {},
+                                              .assembly = source.assembly,
+                                              .range = {.first = 0, .last = 1},
+                                              .centre_each_frame = true});
+    });
+    return input;
+}
+
+/// Sampling, with what keeps frames, and then their fits.
+Estimate estimate_run(const refine::RunSize& size, const saxs::Parameters& parameters,
+                      Index curve_points, bool device_is_named, const Context& context) {
+    Context sampling = context;
+    // --device auto chooses a GPU for the fits alone.
+    if (!device_is_named || size.mode == refine::Mode::pool) sampling.device = {};
+    Estimate all = refine::estimate(size, sampling);
+    if (curve_points == 0) return all;
+    const saxs::ComponentSize frames{size.frames, size.atoms, size.diameter};
+    const Estimate fits = saxs::estimate({&frames, 1}, curve_points, parameters, context);
+    const std::int64_t kept = 12 * size.frames * size.atoms;
+    all.host_bytes = std::max(all.host_bytes, kept + fits.host_bytes);
+    all.gpu_bytes = std::max(all.gpu_bytes, fits.gpu_bytes);
+    all.min_gpu_bytes = std::max(all.min_gpu_bytes, fits.min_gpu_bytes);
+    all.seconds += fits.seconds;
+    return all;
+}
+
+/// Sets the device on which profiles of moves are computed: the CPU unless one is named.
+void choose_sampling_device(const RefineOptions& options, const JobTask& task, const Input& input,
+                            Context& context) {
+    if (task.choose_device) {
+        context.lanes.clear();
+        const refine::RunSize size = refine::size_of_run(*input.structure, input.fitted(options),
+                                                         options.parameters, context);
+        const std::string remark = task.choose_device(
+            {.gpu_bytes = {},
+             .estimate = [&](const Context& chosen) { return refine::estimate(size, chosen); }},
+            context);
+        if (options.run.verbose) context.message(remark);
+    }
+    context.lanes.clear();
+}
+
+}  // namespace
+
+std::vector<Field> input_fields(RefineOptions& options) {
+    std::vector<Field> fields = frame_fields(options.ensemble);
+    std::erase_if(fields, [](const Field& field) { return field.name != "assembly"; });
+    return fields;
+}
+
+std::vector<Field> refined_curve_fields(RefineOptions& options) {
+    std::vector<Field> fields = curve_fields(options.saxs);
+    std::erase_if(
+        fields, [](const Field& field) { return field.name == "series" || field.name == "smear"; });
+    return fields;
+}
+
+std::vector<Field> result_fields(RefineOptions& options) {
+    std::vector<Field> all = refine::fields(options.parameters);
+    for (const auto& fields : {input_fields(options), refined_curve_fields(options),
+                               refine::profile_fields(options.saxs.parameters)})
+        all.insert(all.end(), fields.begin(), fields.end());
+    return all;
+}
+
+void choose_mode(RefineOptions& options) {
+    refine::Mode& mode = options.parameters.mode;
+    if (mode == refine::Mode::automatic)
+        mode = options.saxs.data.empty() ? refine::Mode::pool : refine::Mode::average;
+}
+
+void check_job(const RefineOptions& options) {
+    const bool has_curve = !options.saxs.data.empty();
+    refine::check_options(options.parameters, has_curve);
+    const refine::Mode mode = options.parameters.mode;
+    const bool is_pool =
+        mode == refine::Mode::pool || (mode == refine::Mode::automatic && !has_curve);
+    if (!is_pool && options.saxs.parameters.background)
+        throw UsageError(
+            "modes fit and average have no background: leave out --background, or give --mode "
+            "pool");
+    if (options.run.names_device() && make_context(options.run).device.kind == Device::Kind::cuda &&
+        !has_curve)
+        throw UsageError(
+            "--device is for the profiles of --data: without it moves need the CPU alone");
+    check_readable(options.ensemble.sources);
+    check_readable(other_files(options));
+    if (has_curve) refuse_pipes({options.saxs.data}, "it is read again");
+}
+
+std::string make_frames(RefineOptions& options, const JobTask& task, Ranks& ranks) {
+    choose_mode(options);
+    check_job(options);
+    Context context = make_context(options.run);
+    if (context.device.kind == Device::Kind::cuda)
+        machine_gpus().free_bytes(context.device.index);  // refuses one that is missing
+    RunDirectory run({.path = options.run.output,
+                      .command = "refine",
+                      .arguments = task.arguments,
+                      .force = options.run.force,
+                      .shares_process = task.shares_process});
+    context.progress = &run.watch(task.shown);
+    context.checkpoint = run.checkpoint();
+    run.parameters(result_fields(options));
+    run.stage("read");
+    const Input input = read_input(options, task.inputs);
+    record_input(options.ensemble.sources.front(), run);
+    for (const std::string& file : other_files(options))
+        if (!file.empty()) record_input(file, run);
+    for (const std::string& note : input.structure->notes) context.message(note);
+    choose_sampling_device(options, task, input, context);
+    run.context(context);
+    const refine::Result result =
+        refine::run(*input.structure, input.fitted(options), options.parameters, context);
+    for (const std::string& note : result.notes) context.message(note);
+    refine::write_results(run, result, context);
+    refine::record_facts(run, result);
+    std::string text = summary(options, result, run.path().string());
+    if (task.stage_ended) task.stage_ended();
+    if (!options.saxs.data.empty())
+        text += "\n" + fit_frames(options, result, run, task, ranks, context);
+    if (!result.is_converged()) context.message("WARNING: " + refine::convergence_remark(result));
+    if (const std::string remark = refine::misfit_remark(result); !remark.empty())
+        context.message("WARNING: " + remark);
+    run.finish();
+    return text;
+}
+
+RunEstimate estimate_frames(RefineOptions& options) {
+    choose_mode(options);
+    check_job(options);
+    const Input input = read_input(options, nullptr);
+    const refine::RunSize size =
+        refine::size_of_run(*input.structure, input.fitted(options), options.parameters, {});
+    const Index points = input.curve ? static_cast<Index>(input.curve->profile.size()) : Index{0};
+    std::string text = fmt::format("{} atoms, {} angles of linkers, {} frames, {:.3g} moves",
+                                   size.atoms, size.angles, size.frames, size.moves);
+    if (points > 0) text += fmt::format(", a curve of {} points", points);
+    const bool is_for_gpus =
+        points > 0 && options.saxs.parameters.method != saxs::Method::multipole;
+    return {.input = text,
+            .may_use_gpu = is_for_gpus,
+            .on = [=, parameters = options.saxs.parameters,
+                   is_named = options.run.names_device()](const Context& context) {
+                return estimate_run(size, parameters, points, is_named, context);
+            }};
+}
+
+}  // namespace pleat::program
