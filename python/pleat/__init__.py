@@ -12,6 +12,7 @@ run meanwhile.
 """
 from . import errors  # noqa: F401  the module below takes its exceptions from there
 from . import _pleat
+from . import plot  # noqa: F401
 from . import saxs  # a module that is called, too
 from .alignment import Alignment, alignment, read_alignment
 from .engines import cluster, couplings, mean_structure, mutual_information, rmsd

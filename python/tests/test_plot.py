@@ -1,0 +1,70 @@
+# Plots: each figure shows the numbers of its result, and says when it cannot be drawn.
+import numpy as np
+import pleat
+import pytest
+from helpers import DATA, family
+from test_results import once
+
+matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not there")
+matplotlib.use("Agg")
+pytestmark = pytest.mark.filterwarnings("ignore:only .* effective sequences")
+
+
+@pytest.fixture
+def ax():
+    import matplotlib.pyplot
+    figure, axes = matplotlib.pyplot.subplots()
+    yield axes
+    figure.canvas.draw()
+    matplotlib.pyplot.close(figure)
+
+
+def test_contact_maps_count_columns_of_the_source(ax):
+    fitted = pleat.couplings(["---" + row for row in family(columns=20)], max_gaps=0.5, max_iterations=5)
+    assert fitted.columns[0] >= 3
+    assert pleat.plot.contact_map(fitted, best=5, ax=ax) is ax
+    best = fitted.contacts()[:5]
+    points = set(zip(*ax.lines[0].get_data()))
+    assert points == {(a + 1, b + 1) for i, j in zip(best["i"], best["j"]) for a, b in ((i, j), (j, i))}
+    image = ax.images[0].get_array()
+    i, j = best["i"][0], best["j"][0]
+    assert image[j - fitted.columns[0], i - fitted.columns[0]] == fitted.scores[
+        np.searchsorted(fitted.columns, i), np.searchsorted(fitted.columns, j)]
+
+
+def test_matrices(ax):
+    pleat.plot.matrix(once("rmsd"), ax=ax)
+    np.testing.assert_array_equal(ax.images[0].get_array(), pleat.square(once("rmsd").matrix))
+    with pytest.raises(pleat.InputError, match="with a matrix"):
+        pleat.plot.matrix(once("rmsd to a reference"), ax=ax)
+
+
+def test_dendrograms(ax):
+    pytest.importorskip("scipy", reason="SciPy is not there")
+    pleat.plot.dendrogram(once("clusters"), ax=ax)
+    assert ax.collections and ax.get_ylabel() == "distance (angstrom)"
+    with pytest.raises(pleat.UsageError, match="with a tree"):
+        pleat.plot.dendrogram(once("density peaks"), ax=ax)
+
+
+def test_fits(ax):
+    pleat.plot.fit(once("saxs"), ax=ax)
+    np.testing.assert_array_equal(ax.lines[-1].get_ydata(), once("saxs").fit.model)
+    with pytest.raises(pleat.UsageError, match="with data"):
+        pleat.plot.fit(once("neutrons"), ax=ax)
+
+
+def test_logos(ax):
+    pleat.plot.logo(["AC-", "AD-", "AC-", "AD-"], ax=ax)
+    tops = {}
+    for patch in ax.patches:
+        box = patch.get_path().get_extents()
+        column = round((box.x0 + box.x1) / 2)
+        tops[column] = max(tops.get(column, 0), box.y1)
+    assert tops == {0: pytest.approx(np.log2(20)), 1: pytest.approx(np.log2(20) - 1)}
+    pleat.plot.logo(DATA / "cheY.aln.gz", first=10, last=14)
+
+
+def test_refusals():
+    with pytest.raises(pleat.InputError, match="expected pleat.Couplings, found list"):
+        pleat.plot.contact_map([])
