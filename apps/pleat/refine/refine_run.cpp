@@ -154,10 +154,15 @@ void choose_sampling_device(const RefineOptions& options, const JobTask& task, c
         context.lanes.clear();
         const refine::RunSize size = refine::size_of_run(*input.structure, input.fitted(options),
                                                          options.parameters, context);
-        const std::string remark = task.choose_device(
-            {.gpu_bytes = {},
-             .estimate = [&](const Context& chosen) { return refine::estimate(size, chosen); }},
-            context);
+        const std::string remark =
+            task.choose_device({.gpu_bytes = {},
+                                .estimate =
+                                    [&](Context chosen) {
+                                        // A GPU has nothing to compute for a pool.
+                                        if (size.mode == refine::Mode::pool) chosen.device = {};
+                                        return refine::estimate(size, chosen);
+                                    }},
+                               context);
         if (options.run.verbose) context.message(remark);
     }
     context.lanes.clear();
