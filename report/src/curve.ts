@@ -101,7 +101,9 @@ function draw(section: Curve, shown: Series[], log: boolean): Drawn {
                                "aria-label": `${section.title}. Arrow keys read its values.` });
   const box: Box = { left: 66, right: WIDTH - 12, top: 12, bottom: HEIGHT - 44 };
   const style = section.style ?? "line", positions = numbers(section.positions);
-  const plain = makeScale(...widened(range(positions), false, style === "bars" ? 0.01 : 0.02), box.left, box.right);
+  const logX = section.x.scale === "log";
+  const plain = makeScale(...widened(range(positions, logX ? 0 : -Infinity), logX, style === "bars" ? 0.01 : 0.02),
+                          box.left, box.right, logX);
   const x = section.residues ? markItems(plain, positions, section.residues.map(residueId)) : plain;
   const y = makeScale(...valueRange(shown, style, log), box.bottom, box.top, log);
   const label = shown.length === 1 && section.y.label === "" ? shown[0].name : section.y.label;

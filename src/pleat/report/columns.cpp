@@ -364,6 +364,7 @@ void draw_columns(Drawing& drawing) {
         drawing.add(table_section(
             "Triples",
             important_first(read_table(drawing.run.file("triples.tsv"), drawing.limits.rows))));
+    draw_triples(drawing);
     if (drawing.claim_file("evaluation.tsv"))
         drawing.add(
             table_section("Precision of the best pairs",

@@ -93,8 +93,9 @@ void add_precision(const RunFolder& run, Headline& headline) {
             continue;
         headline.sentence = fmt::format("{} of the {} best pairs are in contact ({:.0f} %).",
                                         text("correct"), text("pairs"), 100 * *precision);
-        headline.tiles.push_back({fmt::format("{:.3f}", *precision),
-                                  fmt::format("precision of the best L = {} pairs", text("pairs"))});
+        headline.tiles.push_back(
+            {fmt::format("{:.3f}", *precision),
+             fmt::format("precision of the best L = {} pairs", text("pairs"))});
     }
 }
 
@@ -104,19 +105,17 @@ Headline couplings_headline(const RunFolder& run, const Results& results) {
     if (const auto best = first_rows(run, "contacts.tsv", {"i", "j", "corrected", "z"})) {
         const std::string pair = pair_of(*best);
         if (headline.sentence.empty())
-            headline.sentence =
-                fmt::format("{} are coupled most strongly: score {}.", pair,
-                            cell(*best, "corrected", 4).value_or("unknown"));
+            headline.sentence = fmt::format("{} are coupled most strongly: score {}.", pair,
+                                            cell(*best, "corrected", 4).value_or("unknown"));
         if (const auto z = cell(*best, "z", 2))
             headline.tiles.push_back({*z, "Z of the strongest pair, " + pair});
         if (const auto probability = cell(*best, "probability", 3); probability)
             headline.tiles.push_back({*probability, "its probability of a contact"});
     }
     headline.tiles.resize(std::min<std::size_t>(headline.tiles.size(), 2));
-    headline.tiles.push_back(
-        {fmt::format("{:.1f}", results.number("effective_sequences")),
-         fmt::format("effective sequences of {}, {} columns", results.count("sequences"),
-                     results.count("columns"))});
+    headline.tiles.push_back({fmt::format("{:.1f}", results.number("effective_sequences")),
+                              fmt::format("effective sequences of {}, {} columns",
+                                          results.count("sequences"), results.count("columns"))});
     return headline;
 }
 
@@ -137,13 +136,11 @@ Headline information_headline(const RunFolder& run, const Results& results) {
         headline.sentence = "No pair reaches --min-z.";
     }
     if (results.has({"triples", "cliques"}))
-        headline.tiles.push_back(
-            {results.count("cliques") + " of " + results.count("triples"),
-             "triples in the clique set by percentiles; " + size});
+        headline.tiles.push_back({results.count("cliques") + " of " + results.count("triples"),
+                                  "triples in the clique set by percentiles; " + size});
     else
-        headline.tiles.push_back({results.count("columns"), "columns of " +
-                                                                results.count("sequences") +
-                                                                " sequences"});
+        headline.tiles.push_back(
+            {results.count("columns"), "columns of " + results.count("sequences") + " sequences"});
     return headline;
 }
 
@@ -209,9 +206,9 @@ Headline scattering_headline(const RunFolder&, const Results& results) {
 Headline selection_headline(const RunFolder& run, const Results& results) {
     Headline headline{
         .about = "ranked conformations",
-        .sentence = fmt::format("{} frames, {} clusters; {} of them selected.",
-                                results.count("frames"), results.count("clusters"),
-                                results.count("selected")),
+        .sentence =
+            fmt::format("{} frames, {} clusters; {} of them selected.", results.count("frames"),
+                        results.count("clusters"), results.count("selected")),
         .tiles = {{results.count("frames"), "frames in " + results.count("clusters") + " clusters"},
                   {results.count("best_frame"), "best frame"}}};
     if (const auto best = first_rows(run, "clusters.tsv", {"selected", "cluster"})) {
@@ -239,8 +236,8 @@ Headline refinement_headline(const RunFolder& run, const Results& results) {
     };
     if (!rg.empty()) {
         headline.tiles.push_back({fmt::format("{:.2f} Å", at(0.5)), "median Rg"});
-        headline.tiles.push_back({fmt::format("{:.2f} to {:.2f} Å", at(0.05), at(0.95)),
-                                  "Rg of 90 % of the frames"});
+        headline.tiles.push_back(
+            {fmt::format("{:.2f} to {:.2f} Å", at(0.05), at(0.95)), "Rg of 90 % of the frames"});
     }
     return headline;
 }

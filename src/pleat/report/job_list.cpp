@@ -101,6 +101,19 @@ void add_plots(const JobTable& table, Json& sections) {
                             {"group", groups_by_input(table)}});
 }
 
+/// The jobs of a table with their setting of --shuffles.
+std::vector<SampledRun> sampled_runs(const JobTable& table, const std::filesystem::path& folder) {
+    const auto option = std::find(table.options.begin(), table.options.end(), "shuffles");
+    std::vector<SampledRun> runs;
+    if (option == table.options.end()) return runs;
+    const auto at = static_cast<std::size_t>(option - table.options.begin());
+    for (const JobRow& row : table.rows)
+        runs.push_back(
+            {folder / row.folder,
+             cell_number(row.settings[at]).value_or(std::numeric_limits<double>::quiet_NaN())});
+    return runs;
+}
+
 }  // namespace
 
 bool is_job_list(const std::filesystem::path& folder) {
@@ -124,6 +137,8 @@ Json draw_job_list(const std::filesystem::path& folder, const std::string& name,
     Json sections = Json::array();
     sections.push_back(table_section("Jobs", shown));
     add_plots(table, sections);
+    if (Json error = null_error_section(sampled_runs(table, folder)); !error.is_null())
+        sections.push_back(std::move(error));
     return {{"name", name},
             {"manifest",
              {{"program", "pleat"},

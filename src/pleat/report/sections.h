@@ -47,6 +47,18 @@ void draw_other_files(Drawing& drawing);
 /// ({"sentence", "tiles"}), if its manifest has results that a command of pleat writes.
 void add_headline(const RunFolder& run, Json& shown);
 
+/// MI, Z and percentile of triples against those of their pairs.
+void draw_triples(Drawing& drawing);
+
+/// A run with both null models of mutual information, and its number of shuffles.
+struct SampledRun {
+    std::filesystem::path folder;
+    double shuffles;  ///< NaN: not known
+};
+/// A curve of the errors of the sampled null model over the numbers of shuffles; null if fewer than
+/// two numbers have runs with pairs.npz.
+Json null_error_section(const std::vector<SampledRun>& runs);
+
 /// Whether the folder holds many jobs and their table instead of a run.
 bool is_job_list(const std::filesystem::path& folder);
 /// What the page shows of such a folder: the table, and a plot for each swept option.
