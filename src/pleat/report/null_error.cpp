@@ -73,8 +73,9 @@ Json null_error_section(const std::vector<SampledRun>& runs) {
     };
     return {{"kind", "curve"},
             {"title", "Error of the sampled null model"},
-            {"note", "Root mean square over all pairs, against the exact null model, whose standard "
-                     "deviation is the unit."},
+            {"note",
+             "Root mean square over all pairs, against the exact null model, whose standard "
+             "deviation is the unit."},
             {"x", {{"label", "shuffles"}, {"scale", "log"}}},
             {"y", {{"label", "error (standard deviations)"}, {"scale", "log"}}},
             {"positions", finite(shuffles)},

@@ -61,45 +61,45 @@ Json plot_of(const Quantity& quantity, const Table& triples, const PairValues& p
         const std::array<double, 3> own = {pairs(i[row], j[row]), pairs(i[row], k[row]),
                                            pairs(j[row], k[row])};
         const auto [smallest, largest] = std::minmax_element(own.begin(), own.end());
-        const bool known = std::none_of(own.begin(), own.end(),
-                                        [](double x) { return !std::isfinite(x); });
+        const bool known =
+            std::none_of(own.begin(), own.end(), [](double x) { return !std::isfinite(x); });
         for (const int group : {0, 1}) {
-            across.push_back(!known ? std::numeric_limits<double>::quiet_NaN()
+            across.push_back(!known       ? std::numeric_limits<double>::quiet_NaN()
                              : group == 0 ? *largest
                                           : *smallest);
             up.push_back(value[row]);
             groups.push_back(group);
             numbers.push_back(row + 1);
-            labels.push_back(fmt::format("columns {:.0f}, {:.0f}, {:.0f}, {} of their pairs", i[row],
-                                         j[row], k[row], group == 0 ? "largest" : "smallest"));
+            labels.push_back(fmt::format("columns {:.0f}, {:.0f}, {:.0f}, {} of their pairs",
+                                         i[row], j[row], k[row],
+                                         group == 0 ? "largest" : "smallest"));
         }
         any = any || (known && std::isfinite(value[row]));
     }
     if (!any) return nullptr;
     const std::string name = fmt::format("{}{}", quantity.title, quantity.unit);
-    return {{"kind", "scatter"},
-            {"title", fmt::format("{} of triples and of their pairs", quantity.title)},
-            {"note", triples.total > static_cast<Index>(triples.rows.size())
-                         ? fmt::format("The first {} of {} triples in triples.tsv.",
-                                       triples.rows.size(), triples.total)
-                         : ""},
-            {"item", "triple"},
-            {"numbers", numbers},
-            {"labels", labels},
-            {"columns",
-             Json::array(
-                 {{{"name", "pair"}, {"label", name + " of a pair"}, {"values", finite(across)}},
-                  {{"name", "triple"},
-                   {"label", name + " of the triple"},
-                   {"values", finite(up)}}})},
-            {"x", "pair"},
-            {"y", "triple"},
-            {"equal", true},
-            {"group",
-             {{"label", "pair"},
-              {"values", groups},
-              {"shown", Json::array({{{"value", 0}, {"name", "largest of its pairs"}},
-                                     {{"value", 1}, {"name", "smallest of its pairs"}}})}}}};
+    return {
+        {"kind", "scatter"},
+        {"title", fmt::format("{} of triples and of their pairs", quantity.title)},
+        {"note", triples.total > static_cast<Index>(triples.rows.size())
+                     ? fmt::format("The first {} of {} triples in triples.tsv.",
+                                   triples.rows.size(), triples.total)
+                     : ""},
+        {"item", "triple"},
+        {"numbers", numbers},
+        {"labels", labels},
+        {"columns",
+         Json::array(
+             {{{"name", "pair"}, {"label", name + " of a pair"}, {"values", finite(across)}},
+              {{"name", "triple"}, {"label", name + " of the triple"}, {"values", finite(up)}}})},
+        {"x", "pair"},
+        {"y", "triple"},
+        {"equal", true},
+        {"group",
+         {{"label", "pair"},
+          {"values", groups},
+          {"shown", Json::array({{{"value", 0}, {"name", "largest of its pairs"}},
+                                 {{"value", 1}, {"name", "smallest of its pairs"}}})}}}};
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Plots of mutual information: triples against their pairs, and the error of the sampled null model.
+// Plots of mutual information: triples against their pairs, and the error of the sampled null
+// model.
 #include <gtest/gtest.h>
 
 #include <filesystem>
