@@ -31,12 +31,12 @@ class Report(ProgramTest):
         page = self.folder / "page.html"
         done = pleat("report", first, second, "-o", page, "--title", "Two <runs>", "--rows", "7")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
-        self.assertRegex(done.stdout.decode(), r"page\.html: 7 panels of 2 runs, [\d.]+ KiB\n$")
+        self.assertRegex(done.stdout.decode(), r"page\.html: 9 panels of 2 runs, [\d.]+ KiB\n$")
         data = page_data(page)
         self.assertEqual(data["title"], "Two <runs>")
         self.assertEqual([run["name"] for run in data["runs"]], ["a", "b"])
         sections = data["runs"][0]["sections"]
-        self.assertEqual([one["kind"] for one in sections], ["contact_map", "table", "curve", "table"])
+        self.assertEqual([one["kind"] for one in sections], ["contact_map", "table", "curve", "table", "scatter", "scatter"])
         self.assertEqual(len(sections[1]["rows"]), 7)
         listed = (first / "pairs.tsv").read_text().splitlines()
         # What matters first: some columns, in another order.
