@@ -109,8 +109,10 @@ double now() {
 }
 
 nlohmann::ordered_json measure(const Context& context, Index scatterers, Index chains) {
+    const char* const data = std::getenv("PLEAT_TEST_DATA");
+    if (data == nullptr) throw UsageError("set PLEAT_TEST_DATA to the folder data");
     const Ensemble structure = read_ensemble(
-        {std::string(std::getenv("PLEAT_TEST_DATA")) + "/1hel.pdb.gz"},
+        {std::string(data) + "/1hel.pdb.gz"},
         {.topology = {}, .select = "heavy and protein", .range = {.first = 0, .last = 1}});
     std::vector<double> q;
     for (int n = 0; n < 51; ++n) q.push_back(0.01 * n);

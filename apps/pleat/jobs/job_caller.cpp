@@ -59,6 +59,7 @@ JobListResult run_jobs(const JobCall& call, std::unique_ptr<Progress> shown) {
         saxs_command(program, ranks),      select_command(program, ranks),
         refine_command(program, ranks)};
     std::vector<std::string> names;
+    names.reserve(commands.size());
     for (const Command& command : commands) names.push_back(command.parser->get_name());
     const auto named = std::find(names.begin(), names.end(), call.command);
     if (named == names.end())

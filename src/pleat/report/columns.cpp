@@ -245,6 +245,7 @@ Table important_first(Table table) {
     });
     const auto reorder = [&](std::vector<std::string>& cells) {
         std::vector<std::string> ordered;
+        ordered.reserve(order.size());
         for (const std::size_t at : order) ordered.push_back(std::move(cells[at]));
         cells = std::move(ordered);
     };

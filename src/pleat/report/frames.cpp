@@ -48,7 +48,7 @@ const Measure& measure_of(const RunFolder& run) {
 /// What the numbers of frames count if --frames left some out; else empty.
 std::string frames_note(const RunFolder& run) {
     const std::string range = run.parameter("frames");
-    return range.find_first_not_of(":") == std::string::npos
+    return range.find_first_not_of(':') == std::string::npos
                ? ""
                : fmt::format("Frames are numbered from 0 among those that --frames {} selects.",
                              range);

@@ -17,7 +17,7 @@ using pleat::test::TemporaryFolder;
 /// A folder with the manifest of a finished run, to which a test adds files.
 class SmallRun {
 public:
-    explicit SmallRun(Json more = Json::object()) {
+    explicit SmallRun(const Json& more = Json::object()) {
         Json manifest = {{"program", "pleat"}, {"command", "test"}, {"status", "finished"}};
         manifest.update(more);
         add("manifest.json", manifest.dump());
