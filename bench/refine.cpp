@@ -108,13 +108,18 @@ double now() {
         .count();
 }
 
+std::string data_folder() {
+    const char* const folder = std::getenv("PLEAT_TEST_DATA");
+    if (folder == nullptr) throw UsageError("set PLEAT_TEST_DATA to the folder data");
+    return folder;
+}
+
 nlohmann::ordered_json measure(const Context& context, Index scatterers, Index chains) {
-    const char* const data = std::getenv("PLEAT_TEST_DATA");
-    if (data == nullptr) throw UsageError("set PLEAT_TEST_DATA to the folder data");
     const Ensemble structure = read_ensemble(
-        {std::string(data) + "/1hel.pdb.gz"},
+        {data_folder() + "/1hel.pdb.gz"},
         {.topology = {}, .select = "heavy and protein", .range = {.first = 0, .last = 1}});
     std::vector<double> q;
+    q.reserve(51);
     for (int n = 0; n < 51; ++n) q.push_back(0.01 * n);
     ChainModel chain;
     ProfileModel profile;
