@@ -72,6 +72,12 @@ def matrix(shape, values):
     return [list(values[row * columns:(row + 1) * columns]) for row in range(rows)]
 
 
+def written(path):
+    """Which writing of a file this is: its texts may be equal, its place on the disk and its time are not."""
+    status = Path(path).stat()
+    return status.st_ino, status.st_mtime_ns
+
+
 def read_table(path):
     """Rows of a table with a header line, as dictionaries of texts. Lines with # are skipped."""
     lines = [line for line in Path(path).read_text(encoding="utf-8").splitlines()
