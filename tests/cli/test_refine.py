@@ -46,6 +46,25 @@ class Refine(ProgramTest):
         measured = pleat("rmsd", run / "frames.dcd", "--topology", run / "topology.pdb", "-o", self.folder / "rmsd")
         self.assertEqual(measured.returncode, 0, measured.stderr.decode())
 
+    def test_writes_profiles_of_frames_without_a_curve(self):
+        profiles = ("--profiles", "--model", "two-bead", "--q-max", 0.3, "--q-points", 31)
+        done = self.refine("run", *LINKER, *FEW, *profiles)
+        self.assertIn("not converged", done.stdout.decode().splitlines()[0])
+        run = self.folder / "run"
+        same = pleat("saxs", run / "frames.dcd", "--topology", run / "topology.pdb", *profiles[1:], "-o", self.folder / "same")
+        self.assertEqual(same.returncode, 0, same.stderr.decode())
+        for name in ("profiles.npy", "q.npy", "frames.tsv"):
+            self.assertEqual((run / "saxs" / name).read_bytes(), (self.folder / "same" / name).read_bytes(), name)
+        self.assertIn(b"(60, 31)", (run / "saxs" / "profiles.npy").read_bytes()[:128])
+        self.assertIn("profiles.npy", [one["file"] for one in manifest(run / "saxs")["outputs"]])
+        self.assertTrue(manifest(run)["parameters"]["profiles"])
+        self.assertFalse((run / "saxs" / "fit.json").exists())
+        self.refine("plain", *LINKER, *FEW)
+        self.assertFalse((self.folder / "plain" / "saxs").exists())
+        self.assertEqual((run / "frames.dcd").read_bytes(), (self.folder / "plain" / "frames.dcd").read_bytes())
+        estimate = pleat("refine", STRUCTURE, *LINKER, *FEW, *profiles, "--estimate")
+        self.assertEqual(estimate.returncode, 0, estimate.stderr.decode())
+
     def test_has_the_same_bits_for_any_number_of_threads(self):
         for threads in (1, 2):
             self.refine(f"run{threads}", *LINKER, *FEW, "-t", threads)
