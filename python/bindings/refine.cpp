@@ -128,6 +128,7 @@ void add_refine(py::module_& module) {
         .def_property_readonly("angles", [](const Refined& r) { return r.result.hinges; })
         .def_property_readonly("domains", [](const Refined& r) { return r.result.domains; })
         .def_property_readonly("linkers", [](const Refined& r) { return r.result.linkers; })
+        .def_property_readonly("built", [](const Refined& r) { return r.result.built; })
         .def_property_readonly("found_options",
                                [](const Refined& r) { return r.result.found_options; })
         .def_property_readonly("notes", [](const Refined& r) { return r.result.notes; });

@@ -387,6 +387,7 @@ class Refinement(Result):
     swap_probabilities = Attribute("float64 [rung - 1], mean probabilities of swaps; None without a likelihood")
     domains = Attribute("list of str, such as 'A:1-288'; domains are numbered from 1 in names of columns")
     linkers = Attribute("list of str, the flexible residues")
+    built = Attribute("list of str, segments of missing residues that `sequence` added, such as 'A:285-301'")
     found_options = Attribute("'--linkers ... --group ...', what `pae` found; '' without it")
     angles = Attribute("how many angles change")
     notes = Attribute("list of str, what was decided")

@@ -88,6 +88,16 @@ def test_frames_are_drawn_by_the_likelihood_of_a_curve(curve):
     assert np.ptp(found.table["rg"]) < np.ptp(refine(STRUCTURE, **FEW).table["rg"])
 
 
+def test_missing_residues_are_built(tmp_path):
+    whole = pleat.read_ensemble(STRUCTURE)
+    gap = whole.select("not resid 174-179")
+    fasta = tmp_path / "protein.fasta"
+    fasta.write_text(">p\nMDIRQGPKEPFRDYVDRFYKTLRAEQASQEVKNWMTETLLVQNANPDCKTILKALGPGATLEEMMTACQG\n", encoding="ascii")
+    found = refine(gap, sequence=fasta, **{name: value for name, value in FEW.items() if name != "linkers"})
+    assert found.built == ["A:174-179"] and found.linkers == ["A:174-180"]
+    assert len(set(found.frames.topology.residue_numbers)) == 70
+
+
 def test_progress_stops_a_call():
     class Enough(Exception):
         pass

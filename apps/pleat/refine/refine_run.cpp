@@ -45,6 +45,9 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
     text += fmt::format("{}: {} frames of {} atoms, {} angles of linkers {}\n",
                         printable(options.ensemble.sources.front()), result.frames.frame_count(),
                         result.frames.atom_count(), result.hinges, fmt::join(result.linkers, ", "));
+    if (result.built_residues > 0)
+        text += fmt::format("built {} missing residues: {}\n", result.built_residues,
+                            fmt::join(result.built, ", "));
     for (std::size_t n = 0; n < result.domains.size(); ++n)
         text += fmt::format("domain {}: {}\n", n + 1, result.domains[n]);
     text += moves_line(result);
@@ -103,7 +106,7 @@ std::string compute_profiles(RefineOptions& options, const refine::Result& resul
 
 /// The files besides the structure.
 std::vector<std::string> other_files(const RefineOptions& options) {
-    return {options.saxs.data, options.parameters.pae};
+    return {options.saxs.data, options.parameters.pae, options.parameters.sequence};
 }
 
 /// What is read before sampling.
