@@ -39,8 +39,11 @@ py::tuple run(Structures& structure, const ProfileFile* curve, const py::dict& g
               const py::dict& how) {
     Options options;
     set_fields(options.fields(), given);
-    if (options.parameters.mode == refine::Mode::fit && options.profiles.background)
-        throw UsageError("mode fit has no background: leave out --background");
+    if (curve != nullptr && options.parameters.mode != refine::Mode::pool &&
+        options.profiles.background)
+        throw UsageError(
+            "modes fit and average have no background: leave out --background, or give --mode "
+            "pool");
     CallContext call(parse_execution_options(how));
     auto refined = std::make_unique<Refined>();
     Array<float, 3> xyz;
@@ -68,6 +71,7 @@ py::dict table_of(py::object self) {
     };
     add("chain", result.chain);
     add("step", result.step);
+    if (!result.replica.empty()) add("replica", result.replica);
     for (const refine::Quantity& quantity : result.quantities)
         add(quantity.name.c_str(), quantity.values);
     if (!result.chi2.empty()) {
@@ -124,6 +128,7 @@ void add_refine(py::module_& module) {
         .def_property_readonly("angles", [](const Refined& r) { return r.result.hinges; })
         .def_property_readonly("domains", [](const Refined& r) { return r.result.domains; })
         .def_property_readonly("linkers", [](const Refined& r) { return r.result.linkers; })
+        .def_property_readonly("built", [](const Refined& r) { return r.result.built; })
         .def_property_readonly("found_options",
                                [](const Refined& r) { return r.result.found_options; })
         .def_property_readonly("notes", [](const Refined& r) { return r.result.notes; });

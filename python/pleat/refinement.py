@@ -14,13 +14,14 @@ _OF_PROFILES = {field["name"] for field in _pleat.refine_profile_fields()}
 
 
 @engine(_pleat.refine_fields(), Refinement)
-def refine(structure, *, data=None, q_unit="auto", assume_error=None, options, how):
+def refine(structure, *, data=None, q_unit="auto", assume_error=None, profiles=False, options, how):
     """Samples conformations of rigid domains on flexible linkers, by Markov chain Monte Carlo.
 
     structure : what pleat.ensemble takes, of one frame; of a path the first frame. Its atoms must
         have names; water and hydrogens are left out
     data : what pleat.profile takes: a measured curve
     q_unit, assume_error : as pleat.profile takes them
+    profiles : whether to compute profiles of the frames without data, too
 
     Returns pleat.Refinement.
 
@@ -46,7 +47,7 @@ def refine(structure, *, data=None, q_unit="auto", assume_error=None, options, h
     frames = Ensemble(xyz, topology)
     if found.warning:
         warnings.warn(found.warning, stacklevel=3)
-    if curve is not None:
+    if curve is not None or profiles:
         of_profiles = {keyword({"name": name}): value for name, value in options.items() if name in _OF_PROFILES}
         fitted = saxs.saxs(frames, data=curve, **of_profiles, **how)
     return Refinement(found, frames=frames, saxs=fitted)

@@ -376,8 +376,8 @@ class Refinement(Result):
 
     frames = Attribute("pleat.Ensemble, float32 [frame, atom, 3], angstrom; the largest domain rests")
     table = Attribute("dict of arrays [frame], the columns of frames.tsv: chain, step (int64, the Monte Carlo "
-                      "chain and its moves so far); rg, distance_1_2, ... (float64, angstrom); with a likelihood "
-                      "ln_likelihood, chi2 (per point) and c2; dmax (angstrom); prior (ln of the density, up to a "
+                      "chain and its moves so far); in mode average replica (int64); rg, distance_1_2, ... (float64, "
+                      "angstrom); with a likelihood ln_likelihood, chi2 (per point) and c2; dmax (angstrom); prior (ln of the density, up to a "
                       "constant); clash (kT); close_atoms (int64, pairs of heavy atoms closer than 2.5 angstrom)")
     convergence = Attribute("dict of rg, each distance and ln_likelihood: dict of r_hat, effective_size, converged")
     converged = Attribute("whether R-hat is at most 1.01 and the effective size at least 400 for all of them")
@@ -387,10 +387,12 @@ class Refinement(Result):
     swap_probabilities = Attribute("float64 [rung - 1], mean probabilities of swaps; None without a likelihood")
     domains = Attribute("list of str, such as 'A:1-288'; domains are numbered from 1 in names of columns")
     linkers = Attribute("list of str, the flexible residues")
+    built = Attribute("list of str, segments of missing residues that `sequence` added, such as 'A:285-301'")
     found_options = Attribute("'--linkers ... --group ...', what `pae` found; '' without it")
     angles = Attribute("how many angles change")
     notes = Attribute("list of str, what was decided")
-    saxs = Attribute("pleat.Saxs, the fit of these frames to `data` by pleat.saxs; None without data")
+    saxs = Attribute("pleat.Saxs, the profiles of these frames by pleat.saxs, with `data` fitted to it; None without "
+                     "data and profiles")
     _tables = ("frames",)
 
     def _headline(self):

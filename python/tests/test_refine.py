@@ -68,12 +68,34 @@ def test_frames_are_fitted_to_a_curve(curve):
     assert "chi2" not in found.table
 
 
+def test_frames_have_profiles_without_a_curve():
+    found = refine(STRUCTURE, profiles=True, model="two-bead", q_max=0.3, **FEW)
+    np.testing.assert_array_equal(found.saxs.intensity, pleat.saxs(found.frames, model="two-bead", q_max=0.3).intensity)
+    assert found.saxs.intensity.shape == (60, found.saxs.q.size) and found.saxs.fit is None
+
+
+def test_replicas_of_a_mean_are_told(curve):
+    found = refine(STRUCTURE, data=curve, model="two-bead", reweight=False, max_members=1,
+                   **FEW | {"frames": 64, "chains": 2, "moves": 1})
+    assert [found.table[name][17] for name in ("chain", "replica")] == [1, 1] and found.frames.xyz.shape[0] == 64
+
+
 def test_frames_are_drawn_by_the_likelihood_of_a_curve(curve):
     found = refine(STRUCTURE, data=curve, model="two-bead", reweight=False, **FEW | {"frames": 40, "chains": 2, "moves": 50},
                    mode="fit", rungs=4)
     assert found.powers[0] == 0 and found.powers[-1] == 1 and found.swap_probabilities.shape == (3,)
     assert np.median(found.table["chi2"]) < 5 and set(found.convergence) == {"rg", "distance_1_2", "ln_likelihood"}
     assert np.ptp(found.table["rg"]) < np.ptp(refine(STRUCTURE, **FEW).table["rg"])
+
+
+def test_missing_residues_are_built(tmp_path):
+    whole = pleat.read_ensemble(STRUCTURE)
+    gap = whole.select("not resid 174-179")
+    fasta = tmp_path / "protein.fasta"
+    fasta.write_text(">p\nMDIRQGPKEPFRDYVDRFYKTLRAEQASQEVKNWMTETLLVQNANPDCKTILKALGPGATLEEMMTACQG\n", encoding="ascii")
+    found = refine(gap, sequence=fasta, **{name: value for name, value in FEW.items() if name != "linkers"})
+    assert found.built == ["A:174-179"] and found.linkers == ["A:174-180"]
+    assert len(set(found.frames.topology.residue_numbers)) == 70
 
 
 def test_progress_stops_a_call():
@@ -95,6 +117,7 @@ def test_refusals(curve):
             (pleat.InputError, "expected residue 300 of A:300-310", {"linkers": "A:300-310"}),
             (pleat.UsageError, "give a curve by data for mode", {"linkers": LINKER, "mode": "fit"}),
             (pleat.UsageError, "no background", {"linkers": LINKER, "mode": "fit", "data": curve, "background": True}),
+            (pleat.UsageError, "no background", {"linkers": LINKER, "data": curve, "background": True}),
             (pleat.UsageError, "q_unit and assume_error with data", {"linkers": LINKER, "q_unit": "1/nm"}),
             (TypeError, "nearest is 'linkers'", {"linker": LINKER})):
         with pytest.raises(error, match=text):

@@ -11,6 +11,7 @@ from program import DATA, PROGRAM, ProgramTest, clean_environment, manifest, ple
 
 STRUCTURE = DATA / "1a8o.pdb.gz"
 LINKER = ("--linkers", "A:174-179")
+SEQUENCE = "MDIRQGPKEPFRDYVDRFYKTLRAEQASQEVKNWMTETLLVQNANPDCKTILKALGPGATLEEMMTACQG"  # of 151 to 220
 FEW = ("--frames", 60, "--chains", 4, "--moves", 20)
 
 
@@ -45,6 +46,25 @@ class Refine(ProgramTest):
         # The names fit the frames.
         measured = pleat("rmsd", run / "frames.dcd", "--topology", run / "topology.pdb", "-o", self.folder / "rmsd")
         self.assertEqual(measured.returncode, 0, measured.stderr.decode())
+
+    def test_writes_profiles_of_frames_without_a_curve(self):
+        profiles = ("--profiles", "--model", "two-bead", "--q-max", 0.3, "--q-points", 31)
+        done = self.refine("run", *LINKER, *FEW, *profiles)
+        self.assertIn("not converged", done.stdout.decode().splitlines()[0])
+        run = self.folder / "run"
+        same = pleat("saxs", run / "frames.dcd", "--topology", run / "topology.pdb", *profiles[1:], "-o", self.folder / "same")
+        self.assertEqual(same.returncode, 0, same.stderr.decode())
+        for name in ("profiles.npy", "q.npy", "frames.tsv"):
+            self.assertEqual((run / "saxs" / name).read_bytes(), (self.folder / "same" / name).read_bytes(), name)
+        self.assertIn(b"(60, 31)", (run / "saxs" / "profiles.npy").read_bytes()[:128])
+        self.assertIn("profiles.npy", [one["file"] for one in manifest(run / "saxs")["outputs"]])
+        self.assertTrue(manifest(run)["parameters"]["profiles"])
+        self.assertFalse((run / "saxs" / "fit.json").exists())
+        self.refine("plain", *LINKER, *FEW)
+        self.assertFalse((self.folder / "plain" / "saxs").exists())
+        self.assertEqual((run / "frames.dcd").read_bytes(), (self.folder / "plain" / "frames.dcd").read_bytes())
+        estimate = pleat("refine", STRUCTURE, *LINKER, *FEW, *profiles, "--estimate")
+        self.assertEqual(estimate.returncode, 0, estimate.stderr.decode())
 
     def test_has_the_same_bits_for_any_number_of_threads(self):
         for threads in (1, 2):
@@ -162,6 +182,50 @@ class Refine(ProgramTest):
             lines = [line for line in done.stderr.decode().splitlines() if line.startswith("pleat: ")]
             self.assertEqual((done.returncode, len(lines)), (code, 1), done.stderr.decode())
             self.assertIn(told, lines[0])
+
+    def with_gap(self, sequence=SEQUENCE):
+        """The structure without residues 174 to 179, and a file of its sequence."""
+        lines = gzip.decompress(STRUCTURE.read_bytes()).decode().splitlines()
+        structure, fasta = self.folder / "domains.pdb", self.folder / "protein.fasta"
+        structure.write_text("".join(line + "\n" for line in lines
+                                     if line[:6] in ("ATOM  ", "HETATM") and not 174 <= int(line[22:26]) <= 179),
+                             encoding="ascii")
+        fasta.write_text(f">protein\n{sequence}\n", encoding="ascii")
+        return structure, fasta
+
+    def test_builds_missing_linkers_by_a_sequence(self):
+        structure, fasta = self.with_gap()
+        run = self.folder / "run"
+        done = pleat("refine", structure, "--sequence", fasta, *FEW, "-o", run)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertIn("built 6 missing residues: A:174-179\n", done.stdout.decode())
+        self.assertIn("angles of linkers A:174-180", done.stdout.decode())
+        told = json.loads((run / "convergence.json").read_text(encoding="utf-8"))
+        self.assertEqual((told["linkers"], told["built"]), (["A:174-180"], ["A:174-179"]))
+        self.assertEqual(manifest(run)["results"]["built_residues"], 6)
+        self.assertIn(str(fasta), json.dumps(manifest(run)["inputs"]))
+        atoms = [line for line in (run / "topology.pdb").read_text(encoding="ascii").splitlines()
+                 if line.startswith(("ATOM", "HETATM"))]
+        names = [line[17:20] for line in atoms if line[12:16] == " CA " and 174 <= int(line[22:26]) <= 179]
+        self.assertEqual(names, ["ALA", "GLU", "GLN", "ALA", "SER", "GLN"])
+        glutamate = [line[12:16].strip() for line in atoms if line[22:26] == " 175"]
+        self.assertEqual(sorted(glutamate), sorted(["N", "CA", "C", "O", "CB", "CG", "CD", "OE1", "OE2"]))
+        # Frames have beads of every residue.
+        saxs = pleat("saxs", run / "frames.dcd", "--topology", run / "topology.pdb", "--model", "two-bead",
+                     "-o", self.folder / "saxs")
+        self.assertEqual(saxs.returncode, 0, saxs.stderr.decode())
+        # The gap alone is refused, and so are sequences that do not fit, each in a line.
+        for sequence, options, code, text in (
+                (SEQUENCE, LINKER, 3, "expected residue 174 of A:174-179"),
+                (SEQUENCE[:23] + SEQUENCE[24:], ("--sequence", fasta), 3, "whose numbers count along a sequence of"),
+                (SEQUENCE[:25] + "X" + SEQUENCE[26:], ("--sequence", fasta), 3, "missing residue 176 of chain 'A', found letter 'X'"),
+                (SEQUENCE, ("--sequence", self.folder / "none"), 3, "none"),
+                (SEQUENCE, ("--sequence", fasta, "--pae", fasta), 2, "not both")):
+            self.with_gap(sequence)
+            done = pleat("refine", structure, *options, "-o", self.folder / "refused")
+            lines = [line for line in done.stderr.decode().splitlines() if line.startswith("pleat: ")]
+            self.assertEqual((done.returncode, len(lines)), (code, 1), done.stderr.decode())
+            self.assertIn(text, lines[0])
 
     def test_refuses_linkers_in_one_line(self):
         for linkers, told in (("A:174-179,A:178-182", "do not overlap, found A:178"),

@@ -28,6 +28,7 @@ constexpr const char* kExamples =
     "  pleat refine protein.pdb --rigid A:20-224,A:243-600 --data curve.dat -o run\n"
     "  pleat refine protein.pdb --linkers A:225-242 --data curve.dat --mode pool -o run\n"
     "  pleat refine model.cif --pae pae.json --data curve.dat -o run\n"
+    "  pleat refine domains.pdb --sequence protein.fasta --data curve.dat -o run\n"
     "  pleat refine dimer.cif --linkers A:1-15,B:1-15 --group A:16-180,B:16-180 -o run\n"
     "  pleat refine protein.pdb --linkers A:289-301 --data curve.dat --mode fit -o run\n"
     "  pleat refine start1.pdb start2.pdb --linkers A:225-242 -o runs --sweep seed=1,2,3\n"
@@ -51,7 +52,7 @@ JobFunctions<RefineOptions> job_functions(Ranks& ranks) {
         .input_column = "structure",
         .uses_seed = true,
         .numbers = {"frames", "angles", "domains", "converged", "residuals_are_noise"},
-        .per_input = {"pae"},
+        .per_input = {"pae", "sequence"},
         .fields = [](RefineOptions& options) { return result_fields(options); },
         .set_input = set_ensemble<RefineOptions>,
         .prepare = choose_mode,
@@ -94,7 +95,7 @@ Command refine_command(CLI::App& program, Ranks& ranks) {
     add_run_options(*parser, options->run, true);
     add_estimate_option(*parser, options->run);
     add_job_options(*parser, options->jobs, false);
-    add_fields(*parser, "Profile", refine::profile_fields(options->saxs.parameters));
+    add_fields(*parser, "Profile", frame_profile_fields(*options));
     parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
     return {.parser = parser,
             .run =

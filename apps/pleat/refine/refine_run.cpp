@@ -45,6 +45,9 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
     text += fmt::format("{}: {} frames of {} atoms, {} angles of linkers {}\n",
                         printable(options.ensemble.sources.front()), result.frames.frame_count(),
                         result.frames.atom_count(), result.hinges, fmt::join(result.linkers, ", "));
+    if (result.built_residues > 0)
+        text += fmt::format("built {} missing residues: {}\n", result.built_residues,
+                            fmt::join(result.built, ", "));
     for (std::size_t n = 0; n < result.domains.size(); ++n)
         text += fmt::format("domain {}: {}\n", n + 1, result.domains[n]);
     text += moves_line(result);
@@ -77,10 +80,11 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
                       printable(folder), refine::topology_name(result));
 }
 
-/// Fits the frames that were written to the curve, as a run of `pleat saxs` in a folder of this
-/// one.
-std::string fit_frames(RefineOptions& options, const refine::Result& result, RunDirectory& run,
-                       const JobTask& task, Ranks& ranks, const Context& context) {
+/// Computes profiles of the frames that were written and fits them to the curve, if there is one:
+/// a run of `pleat saxs` in a folder of this one.
+std::string compute_profiles(RefineOptions& options, const refine::Result& result,
+                             RunDirectory& run, const JobTask& task, Ranks& ranks,
+                             const Context& context) {
     SaxsOptions& own = options.saxs;
     SaxsOptions usual;
     own.run = options.run;
@@ -102,7 +106,7 @@ std::string fit_frames(RefineOptions& options, const refine::Result& result, Run
 
 /// The files besides the structure.
 std::vector<std::string> other_files(const RefineOptions& options) {
-    return {options.saxs.data, options.parameters.pae};
+    return {options.saxs.data, options.parameters.pae, options.parameters.sequence};
 }
 
 /// What is read before sampling.
@@ -131,12 +135,13 @@ Input read_input(const RefineOptions& options, SharedInputs* shared) {
 
 /// Sampling, with what keeps frames, and then their fits.
 Estimate estimate_run(const refine::RunSize& size, const saxs::Parameters& parameters,
-                      Index curve_points, bool device_is_named, const Context& context) {
+                      Index curve_points, bool has_profiles, bool device_is_named,
+                      const Context& context) {
     Context sampling = context;
     // --device auto chooses a GPU for the fits alone.
     if (!device_is_named || size.mode == refine::Mode::pool) sampling.device = {};
     Estimate all = refine::estimate(size, sampling);
-    if (curve_points == 0) return all;
+    if (!has_profiles) return all;
     const saxs::ComponentSize frames{size.frames, size.atoms, size.diameter};
     const Estimate fits = saxs::estimate({&frames, 1}, curve_points, parameters, context);
     const std::int64_t kept = 12 * size.frames * size.atoms;
@@ -183,10 +188,20 @@ std::vector<Field> refined_curve_fields(RefineOptions& options) {
     return fields;
 }
 
+std::vector<Field> frame_profile_fields(RefineOptions& options) {
+    std::vector<Field> fields = {
+        {.name = "profiles",
+         .target = &options.profiles,
+         .help = "Compute profiles of the frames without --data, too (RUN/saxs/profiles.npy)"}};
+    for (const Field& field : refine::profile_fields(options.saxs.parameters))
+        fields.push_back(field);
+    return fields;
+}
+
 std::vector<Field> result_fields(RefineOptions& options) {
     std::vector<Field> all = refine::fields(options.parameters);
-    for (const auto& fields : {input_fields(options), refined_curve_fields(options),
-                               refine::profile_fields(options.saxs.parameters)})
+    for (const auto& fields :
+         {input_fields(options), refined_curve_fields(options), frame_profile_fields(options)})
         all.insert(all.end(), fields.begin(), fields.end());
     return all;
 }
@@ -194,11 +209,11 @@ std::vector<Field> result_fields(RefineOptions& options) {
 void choose_mode(RefineOptions& options) {
     refine::Mode& mode = options.parameters.mode;
     if (mode == refine::Mode::automatic)
-        mode = options.saxs.data.empty() ? refine::Mode::pool : refine::Mode::average;
+        mode = options.has_curve() ? refine::Mode::average : refine::Mode::pool;
 }
 
 void check_job(const RefineOptions& options) {
-    const bool has_curve = !options.saxs.data.empty();
+    const bool has_curve = options.has_curve();
     refine::check_options(options.parameters, has_curve);
     const refine::Mode mode = options.parameters.mode;
     const bool is_pool =
@@ -208,9 +223,9 @@ void check_job(const RefineOptions& options) {
             "modes fit and average have no background: leave out --background, or give --mode "
             "pool");
     if (options.run.names_device() && make_context(options.run).device.kind == Device::Kind::cuda &&
-        !has_curve)
+        !options.has_profiles())
         throw UsageError(
-            "--device is for the profiles of --data: without it moves need the CPU alone");
+            "--device is for profiles: without --data and --profiles moves need the CPU alone");
     check_readable(options.ensemble.sources);
     check_readable(other_files(options));
     if (has_curve) refuse_pipes({options.saxs.data}, "it is read again");
@@ -245,8 +260,8 @@ std::string make_frames(RefineOptions& options, const JobTask& task, Ranks& rank
     refine::record_facts(run, result);
     std::string text = summary(options, result, run.path().string());
     if (task.stage_ended) task.stage_ended();
-    if (!options.saxs.data.empty())
-        text += "\n" + fit_frames(options, result, run, task, ranks, context);
+    if (options.has_profiles())
+        text += "\n" + compute_profiles(options, result, run, task, ranks, context);
     if (!result.is_converged()) context.message("WARNING: " + refine::convergence_remark(result));
     if (const std::string remark = refine::misfit_remark(result); !remark.empty())
         context.message("WARNING: " + remark);
@@ -265,12 +280,12 @@ RunEstimate estimate_frames(RefineOptions& options) {
                                    size.atoms, size.angles, size.frames, size.moves);
     if (points > 0) text += fmt::format(", a curve of {} points", points);
     const bool is_for_gpus =
-        points > 0 && options.saxs.parameters.method != saxs::Method::multipole;
+        options.has_profiles() && options.saxs.parameters.method != saxs::Method::multipole;
     return {.input = text,
             .may_use_gpu = is_for_gpus,
-            .on = [=, parameters = options.saxs.parameters,
+            .on = [=, parameters = options.saxs.parameters, has_profiles = options.has_profiles(),
                    is_named = options.run.names_device()](const Context& context) {
-                return estimate_run(size, parameters, points, is_named, context);
+                return estimate_run(size, parameters, points, has_profiles, is_named, context);
             }};
 }
 

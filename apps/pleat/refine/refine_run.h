@@ -17,13 +17,19 @@ struct RefineOptions {
     RunOptions run;
     EnsembleSource ensemble;  ///< one file, and its assembly
     refine::Parameters parameters;
-    SaxsOptions saxs;  ///< data, curve and parameters of the fit
+    SaxsOptions saxs;       ///< data, curve and parameters of the fit
+    bool profiles = false;  ///< of the frames without a curve, too
+
+    bool has_curve() const { return !saxs.data.empty(); }
+    bool has_profiles() const { return profiles || has_curve(); }
     JobListOptions jobs;
 };
 
 std::vector<Field> input_fields(RefineOptions& options);
 /// The options of the curve: one of X-rays, whose likelihood is not smeared.
 std::vector<Field> refined_curve_fields(RefineOptions& options);
+/// The options of the profiles of frames.
+std::vector<Field> frame_profile_fields(RefineOptions& options);
 /// The options that decide what is computed, in the manifest's order.
 std::vector<Field> result_fields(RefineOptions& options);
 

@@ -46,6 +46,7 @@ std::string convergence_text(const Result& result) {
     json["min_effective_size"] = Convergence::kMinSize;
     json["domains"] = result.domains;
     json["linkers"] = result.linkers;
+    if (!result.built.empty()) json["built"] = result.built;
     for (const Quantity& quantity : result.quantities)
         json["quantities"].push_back(
             {{"name", quantity.name},
@@ -118,6 +119,8 @@ void record_facts(RunDirectory& run, const Result& result) {
     run.fact("frames_count_from", std::int64_t{0});
     run.fact("atoms", static_cast<std::int64_t>(result.frames.atom_count()));
     run.fact("angles", static_cast<std::int64_t>(result.hinges));
+    if (result.built_residues > 0)
+        run.fact("built_residues", static_cast<std::int64_t>(result.built_residues));
     run.fact("domains", static_cast<std::int64_t>(result.domains.size()));
     run.fact("converged", result.is_converged() ? "yes" : "no");
     if (!result.is_converged()) run.fact("remark", convergence_remark(result));

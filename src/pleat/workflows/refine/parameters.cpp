@@ -27,6 +27,11 @@ std::vector<Field> fields(Parameters& p) {
          .help = "Predicted aligned errors (JSON of AlphaFold DB, ColabFold, AlphaFold 3) from "
                  "which linkers follow, with pLDDT as B factors, instead of --linkers",
          .value_name = "FILE"},
+        {.name = "sequence",
+         .target = &p.sequence,
+         .help = "Sequences of the chains (FASTA), along which residue numbers count: residues "
+                 "that the structure lacks are built as linkers and tails",
+         .value_name = "FILE"},
         {.name = "group",
          .target = &p.group,
          .help = "Rigid domains that move as one, such as A:1-200,B:1-180; '/' separates "

@@ -31,6 +31,8 @@ std::string problem_of(const RunSetup& setup, const CurveInput& curve, const Par
         hash.field(heavy.topology->identity(atom));
     hash.field(parameters.linkers).field(parameters.rigid).field(parameters.group);
     hash.field(setup.found_options);
+    if (setup.built_residues > 0)
+        for (const Topology::Residue& residue : heavy.topology->residues) hash.field(residue.name);
     for (const Index number : {options.chains, options.rungs, options.moves, options.kept,
                                options.burn_in, options.replicas, options.together})
         hash.field(number);
@@ -218,6 +220,8 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
     Result result;
     result.mode = ready.mode;
     result.found_options = ready.found_options;
+    result.built = ready.built;
+    result.built_residues = ready.built_residues;
     result.notes = ready.notes;
     const Prior prior(model, coil_tables());
     const Moves moves(model, prior);

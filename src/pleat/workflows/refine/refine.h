@@ -38,7 +38,9 @@ struct Parameters {
     std::string linkers;  ///< "A:289-301,A:320-330"; or `rigid`
     std::string rigid;    ///< the rigid domains instead; all else of their chains is linkers
     std::string pae;      ///< file of predicted errors, from which linkers and groups follow
-    std::string group;    ///< "A:1-200,B:1-180": rigid domains that move as one; "/" between groups
+    /// FASTA with the sequences of chains; residues that the structure lacks are built as linkers.
+    std::string sequence;
+    std::string group;  ///< "A:1-200,B:1-180": rigid domains that move as one; "/" between groups
     Mode mode = Mode::automatic;
     std::optional<std::int64_t> frames;  ///< not set: 10000; fit: 1000
     std::optional<std::int64_t> chains;  ///< not set: 16; fit and average: 4
@@ -121,7 +123,9 @@ struct Result {
     std::vector<Index> close_atoms;    ///< [frame]: pairs of heavy atoms closer than 2.5 angstrom
     std::vector<std::string> domains;  ///< "A:1-288"; numbered from 1 in names of quantities
     std::vector<std::string> linkers;
-    std::string found_options;  ///< `--linkers ... --group ...` that --pae found; else empty
+    std::vector<std::string> built;  ///< segments that --sequence added: "A:285-301"
+    Index built_residues = 0;        ///< in them
+    std::string found_options;       ///< `--linkers ... --group ...` that --pae found; else empty
     std::vector<MoveShare> moves;
     Index hinges = 0;  ///< angles that change
     std::vector<std::string> notes;

@@ -19,7 +19,7 @@ constexpr Index kMinBurnIn = 20;  // frames of a chain
 ChainOptions chain_options(const Parameters& parameters, const Topology& topology) {
     ChainOptions options;
     if (!parameters.linkers.empty()) options.linkers = parse_ranges(parameters.linkers, "linkers");
-    if (!parameters.rigid.empty())
+    if (!parameters.rigid.empty() && parameters.sequence.empty())
         options.linkers = linkers_between(topology, parse_ranges(parameters.rigid, "rigid"));
     std::string_view groups = parameters.group;
     while (!groups.empty()) {
@@ -47,6 +47,22 @@ ChainOptions predicted_options(const Parameters& parameters, const Context& cont
     options.linkers = std::move(found.linkers);
     options.groups = std::move(found.groups);
     return options;
+}
+
+/// Adds what the structure lacks. Built residues that no range of `options` has are linkers of
+/// their own.
+void complete(const Parameters& parameters, std::uint64_t seed, ChainOptions& options,
+              RunSetup& setup) {
+    CompletedStructure completed =
+        build_missing_residues(setup.heavy, parameters.sequence, options.groups, seed);
+    setup.heavy = std::move(completed.heavy);
+    setup.built = std::move(completed.built);
+    setup.built_residues = completed.built_residues;
+    setup.notes = std::move(completed.notes);
+    const Topology& topology = *setup.heavy.topology;
+    if (!parameters.rigid.empty())
+        options.linkers = linkers_between(topology, parse_ranges(parameters.rigid, "rigid"));
+    options.linkers = add_ranges(topology, std::move(options.linkers), completed.linkers);
 }
 
 /// The first frame without hydrogens and water.
@@ -98,8 +114,13 @@ void check_options(const Parameters& parameters, bool has_curve) {
     check(fields(checked));
     const Mode mode = mode_of(parameters, has_curve);
     const auto given = [](const std::string& text) { return text.empty() ? 0 : 1; };
-    if (given(parameters.linkers) + given(parameters.rigid) + given(parameters.pae) != 1)
-        throw UsageError("give one of --linkers, --rigid and --pae");
+    const int divisions =
+        given(parameters.linkers) + given(parameters.rigid) + given(parameters.pae);
+    if (divisions > 1 || (divisions == 0 && parameters.sequence.empty()))
+        throw UsageError(
+            "give one of --linkers, --rigid and --pae, or --sequence for missing linkers");
+    if (!parameters.pae.empty() && !parameters.sequence.empty())
+        throw UsageError("give --sequence or --pae, not both: predicted models lack no residues");
     if (!parameters.pae.empty() && !parameters.group.empty())
         throw UsageError("give --linkers and --group, or --pae, which finds groups itself");
     if (mode != Mode::pool && !has_curve)
@@ -113,10 +134,10 @@ RunSetup set_up(const Ensemble& structure, const CurveInput& curve, const Parame
     check_options(parameters, has_curve);
     RunSetup setup;
     setup.heavy = heavy_atoms(structure);
-    setup.model =
-        make_chain_model(setup.heavy.topology, setup.heavy.xyz,
-                         parameters.pae.empty() ? chain_options(parameters, *setup.heavy.topology)
-                                                : predicted_options(parameters, context, setup));
+    ChainOptions options = parameters.pae.empty() ? chain_options(parameters, *setup.heavy.topology)
+                                                  : predicted_options(parameters, context, setup);
+    if (!parameters.sequence.empty()) complete(parameters, context.seed, options, setup);
+    setup.model = make_chain_model(setup.heavy.topology, setup.heavy.xyz, options);
     setup.notes.insert(setup.notes.end(), setup.model.notes.begin(), setup.model.notes.end());
     setup.mode = mode_of(parameters, has_curve);
     setup.options = pool_options(parameters, setup.mode, context.device, setup.frames);

@@ -1,28 +1,24 @@
 // Run setup: the chain model of a structure, and the numbers of chains and frames.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "pleat/core/array.h"
 #include "pleat/workflows/refine/chain/chain_model.h"
+#include "pleat/workflows/refine/chain/missing_residues.h"
 #include "pleat/workflows/refine/refine.h"
 #include "pleat/workflows/refine/sampling/pool.h"
 
 namespace pleat::refine {
-
-/// A structure without hydrogens and water.
-struct HeavyAtoms {
-    std::shared_ptr<const Topology> topology;
-    Array<float, 2> xyz;  ///< [axis, atom]
-};
 
 /// What run() needs before it samples.
 struct RunSetup {
     HeavyAtoms heavy;
     ChainModel model;
     std::string found_options;  ///< by --pae; else empty
+    /// What --sequence added: segments, and the number of residues.
+    std::vector<std::string> built;
+    Index built_residues = 0;
     std::vector<std::string> notes;
     Mode mode = Mode::pool;  ///< not automatic
     Index frames = 0;        ///< to write

@@ -83,15 +83,11 @@ Index centre_of(const PieceGraph& graph, const Neighbours& neighbours) {
 }
 
 ResidueClass class_of(const Topology& topology, const PeptideChain& chain, std::size_t n) {
-    const auto name = [&](std::size_t at) -> const std::string& {
+    const auto name = [&](std::size_t at) -> std::string_view {
+        if (at >= chain.residues.size()) return {};
         return topology.residues[static_cast<std::size_t>(chain.residues[at].residue)].name;
     };
-    if (name(n) == "GLY") return ResidueClass::glycine;
-    if (name(n) == "PRO" || name(n) == "HYP") return ResidueClass::proline;
-    if (n + 1 < chain.residues.size() && (name(n + 1) == "PRO" || name(n + 1) == "HYP"))
-        return ResidueClass::before_proline;
-    if (name(n) == "ILE" || name(n) == "VAL") return ResidueClass::beta_branched;
-    return ResidueClass::other;
+    return residue_class(name(n), name(n + 1));
 }
 
 void add_hinges(ChainModel& model, const PieceGraph& graph, const Tree& tree) {

@@ -81,6 +81,13 @@ inline double dihedral_angle(Vector a, Vector b, Vector c, Vector d) {
     return std::atan2(dot(cross(left, right), axis) / length(axis), dot(left, right));
 }
 
+/// The point at `bond` from c, with the angle b-c-point and the dihedral angle a-b-c-point.
+inline Vector attach(Vector a, Vector b, Vector c, double bond, double bend, double dihedral) {
+    const Vector u = unit(c - b), n = unit(cross(b - a, u)), m = cross(n, u);
+    return c + bond * (-std::cos(bend) * u + std::sin(bend) * std::cos(dihedral) * m +
+                       std::sin(bend) * std::sin(dihedral) * n);
+}
+
 /// The same angle in [-pi, pi).
 inline double wrapped(double angle) {
     constexpr double kTurn = 2 * std::numbers::pi;

@@ -43,13 +43,6 @@ PeptideChain& chain_named(std::vector<PeptideChain>& chains, const std::string& 
     return chains.emplace_back(PeptideChain{name, {}});
 }
 
-bool is_bonded(const PeptideResidue& before, const PeptideResidue& behind,
-               const std::vector<Vector>& positions) {
-    return before.c >= 0 && behind.n >= 0 &&
-           distance(positions[static_cast<std::size_t>(before.c)],
-                    positions[static_cast<std::size_t>(behind.n)]) <= kMaxPeptideBond;
-}
-
 std::string label_of(const Topology& topology, const PeptideResidue& residue) {
     return residue_label(topology.residues[static_cast<std::size_t>(residue.residue)]);
 }
@@ -77,6 +70,13 @@ std::size_t find_residue(const PeptideChain& chain, const Topology& topology, in
 }
 
 }  // namespace
+
+bool is_bonded(const PeptideResidue& before, const PeptideResidue& behind,
+               const std::vector<Vector>& positions) {
+    return before.c >= 0 && behind.n >= 0 &&
+           distance(positions[static_cast<std::size_t>(before.c)],
+                    positions[static_cast<std::size_t>(behind.n)]) <= kMaxPeptideBond;
+}
 
 bool PeptideChain::is_flexible() const {
     return std::any_of(residues.begin(), residues.end(),
@@ -173,30 +173,61 @@ void mark_linkers(Molecules& molecules, const Topology& topology,
     }
 }
 
-std::vector<ResidueRange> linkers_between(const Molecules& molecules, const Topology& topology,
-                                          const std::vector<ResidueRange>& rigid) {
-    std::vector<std::vector<std::uint8_t>> is_rigid(molecules.chains.size());
-    for (const ResidueRange& range : rigid) {
+namespace {
+
+/// [chain][residue]: whether one of the ranges has it.
+std::vector<std::vector<std::uint8_t>> marks_of(const Molecules& molecules,
+                                                const Topology& topology,
+                                                const std::vector<ResidueRange>& ranges) {
+    std::vector<std::vector<std::uint8_t>> marks(molecules.chains.size());
+    for (const ResidueRange& range : ranges) {
         const ResiduePosition at = locate(molecules, topology, range);
-        is_rigid[at.chain].resize(molecules.chains[at.chain].residues.size());
-        std::fill(is_rigid[at.chain].begin() + static_cast<std::ptrdiff_t>(at.first),
-                  is_rigid[at.chain].begin() + static_cast<std::ptrdiff_t>(at.last) + 1,
+        marks[at.chain].resize(molecules.chains[at.chain].residues.size());
+        std::fill(marks[at.chain].begin() + static_cast<std::ptrdiff_t>(at.first),
+                  marks[at.chain].begin() + static_cast<std::ptrdiff_t>(at.last) + 1,
                   std::uint8_t{1});
     }
-    std::vector<ResidueRange> linkers;
-    for (std::size_t chain = 0; chain < is_rigid.size(); ++chain) {
-        const std::vector<std::uint8_t>& marks = is_rigid[chain];
-        for (std::size_t n = 0; n < marks.size(); ++n) {
-            if (marks[n] != 0) continue;
-            const auto& residue = topology.residues[static_cast<std::size_t>(
-                molecules.chains[chain].residues[n].residue)];
-            if (n == 0 || marks[n - 1] != 0)
-                linkers.push_back({residue.chain, residue.number, residue.number, residue.insertion,
-                                   residue.insertion});
-            linkers.back().last = residue.number;
-            linkers.back().last_insertion = residue.insertion;
-        }
+    return marks;
+}
+
+/// The residues [first, last) of a chain that have no mark, as ranges.
+void add_unmarked(const PeptideChain& chain, const Topology& topology,
+                  const std::vector<std::uint8_t>& marks, std::size_t first, std::size_t last,
+                  std::vector<ResidueRange>& ranges) {
+    for (std::size_t n = first; n < last; ++n) {
+        if (marks[n] != 0) continue;
+        const auto& residue =
+            topology.residues[static_cast<std::size_t>(chain.residues[n].residue)];
+        if (n == first || marks[n - 1] != 0)
+            ranges.push_back({residue.chain, residue.number, residue.number, residue.insertion,
+                              residue.insertion});
+        ranges.back().last = residue.number;
+        ranges.back().last_insertion = residue.insertion;
     }
+}
+
+}  // namespace
+
+std::vector<ResidueRange> add_ranges(const Topology& topology, std::vector<ResidueRange> ranges,
+                                     const std::vector<ResidueRange>& further) {
+    const Molecules molecules = find_molecules(topology);
+    std::vector<std::vector<std::uint8_t>> marks = marks_of(molecules, topology, ranges);
+    for (const ResidueRange& range : further) {
+        const ResiduePosition at = locate(molecules, topology, range);
+        const PeptideChain& chain = molecules.chains[at.chain];
+        marks[at.chain].resize(chain.residues.size());
+        add_unmarked(chain, topology, marks[at.chain], at.first, at.last + 1, ranges);
+    }
+    return ranges;
+}
+
+std::vector<ResidueRange> linkers_between(const Molecules& molecules, const Topology& topology,
+                                          const std::vector<ResidueRange>& rigid) {
+    const std::vector<std::vector<std::uint8_t>> is_rigid = marks_of(molecules, topology, rigid);
+    std::vector<ResidueRange> linkers;
+    for (std::size_t chain = 0; chain < is_rigid.size(); ++chain)
+        add_unmarked(molecules.chains[chain], topology, is_rigid[chain], 0, is_rigid[chain].size(),
+                     linkers);
     return linkers;
 }
 

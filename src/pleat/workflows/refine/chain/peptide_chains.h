@@ -36,6 +36,10 @@ struct Molecules {
     std::vector<OtherMolecule> others;
 };
 
+/// Whether C of one residue and N of the next are close enough for a bond; positions: [atom].
+bool is_bonded(const PeptideResidue& before, const PeptideResidue& behind,
+               const std::vector<Vector>& positions);
+
 /// Sorts atoms into chains and other molecules.
 Molecules find_molecules(const Topology& topology);
 
@@ -47,6 +51,10 @@ void mark_linkers(Molecules& molecules, const Topology& topology,
 /// The complement: linkers are the residues of the chains that `rigid` names, without those in it.
 std::vector<ResidueRange> linkers_between(const Molecules& molecules, const Topology& topology,
                                           const std::vector<ResidueRange>& rigid);
+
+/// The ranges, and of `further` what they do not have. Throws InputError as locate() does.
+std::vector<ResidueRange> add_ranges(const Topology& topology, std::vector<ResidueRange> ranges,
+                                     const std::vector<ResidueRange>& further);
 
 /// The residue that a range begins with, and the one that it ends with, in a chain. Throws
 /// InputError if there is none.

@@ -30,6 +30,7 @@ public:
     static constexpr std::uint32_t kMoves = 0x52460000;  // "RF"
     static constexpr std::uint32_t kSwaps = 0x52580000;  // "RX"
     static constexpr std::uint32_t kStart = 0x52530000;  // "RS"
+    static constexpr std::uint32_t kBuild = 0x52420000;  // "RB"
 
 private:
     std::uint32_t word() {

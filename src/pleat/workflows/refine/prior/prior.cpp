@@ -57,6 +57,23 @@ const TorsionTables& coil_tables() {
     return kTables;
 }
 
+ResidueClass residue_class(std::string_view name, std::string_view next) {
+    if (name == "GLY") return ResidueClass::glycine;
+    if (name == "PRO" || name == "HYP") return ResidueClass::proline;
+    if (next == "PRO" || next == "HYP") return ResidueClass::before_proline;
+    if (name == "ILE" || name == "VAL") return ResidueClass::beta_branched;
+    return ResidueClass::other;
+}
+
+std::pair<double, double> draw_torsions(ResidueClass residue_class, Random& random) {
+    const std::vector<double>& table = coil_tables()[static_cast<std::size_t>(residue_class)];
+    double left = random.uniform();
+    std::size_t cell = 0;
+    while (cell + 1 < table.size() && left >= table[cell]) left -= table[cell++];
+    const double phi = angle_in(cell / kCells, random);
+    return {phi, angle_in(cell % kCells, random)};
+}
+
 std::size_t cell_of(double angle) {
     const double cell = (angle + std::numbers::pi) / kCellWidth;
     return cell <= 0 ? 0 : std::min(static_cast<std::size_t>(cell), kCells - 1);

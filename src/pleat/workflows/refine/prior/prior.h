@@ -21,6 +21,9 @@ using TorsionTables = std::array<std::vector<double>, kResidueClasses>;
 /// distribution.
 const TorsionTables& coil_tables();
 
+/// Draws phi and psi from the table of a class, radians.
+std::pair<double, double> draw_torsions(ResidueClass residue_class, Random& random);
+
 /// The cell of an angle in radians.
 std::size_t cell_of(double angle);
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace pleat::refine {
 
@@ -15,6 +16,9 @@ enum class ResidueClass : std::uint8_t {
     other
 };
 inline constexpr int kResidueClasses = 5;
+
+/// By the names of a residue and of the next one, which is empty at the end of a chain.
+ResidueClass residue_class(std::string_view name, std::string_view next);
 
 /// Residues with phi in [5 phi_cell - 180, 5 phi_cell - 175) degrees, and psi likewise.
 struct TorsionCount {

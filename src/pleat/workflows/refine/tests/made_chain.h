@@ -15,13 +15,6 @@ namespace pleat::refine::test {
 
 inline constexpr double kDegree = std::numbers::pi / 180;
 
-/// The atom at `bond` from c, with the angle b-c-atom and the dihedral a-b-c-atom.
-inline Vector attach(Vector a, Vector b, Vector c, double bond, double bend, double dihedral) {
-    const Vector u = unit(c - b), n = unit(cross(b - a, u)), m = cross(n, u);
-    return c + bond * (-std::cos(bend) * u + std::sin(bend) * std::cos(dihedral) * m +
-                       std::sin(bend) * std::sin(dihedral) * n);
-}
-
 /// A chain of N, CA, C, O and CB atoms.
 struct MadeChain {
     std::shared_ptr<Topology> topology = std::make_shared<Topology>();
@@ -44,13 +37,14 @@ struct MadeChain {
     }
 };
 
-/// The residue names of a sequence of A, G, P, V and C.
+/// The residue names of a sequence of A, G, P, V, C and S.
 inline std::string residue_name(char letter) {
     switch (letter) {
         case 'G': return "GLY";
         case 'P': return "PRO";
         case 'V': return "VAL";
         case 'C': return "CYS";
+        case 'S': return "SER";
         default: return "ALA";
     }
 }

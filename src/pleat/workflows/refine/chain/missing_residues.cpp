@@ -1,0 +1,394 @@
+// Missing residues: domains and what moves with them, segments between them, and the whole
+// structure.
+#include "pleat/workflows/refine/chain/missing_residues.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "pleat/bio/structure/topology_gemmi.h"
+#include "pleat/core/error.h"
+#include "pleat/saxs/model/bead_types.h"
+#include "pleat/workflows/refine/chain/chain_sequences.h"
+#include "pleat/workflows/refine/chain/domain_units.h"
+#include "pleat/workflows/refine/chain/missing_segments.h"
+#include "pleat/workflows/refine/chain/peptide_chains.h"
+
+namespace pleat::refine {
+
+namespace {
+
+constexpr double kMinCa = 4.0;       // angstrom
+constexpr Index kMaxMissing = 5000;  // residues of a chain
+constexpr Index kDraws = 100;
+
+bool is_terminal_oxygen(const std::string& name) {
+    return name == "OXT" || name == "OT2" || name == "OC2";
+}
+
+/// Neighbouring letters [first, last) of a chain without residues, and the residues next to them.
+struct Segment {
+    std::size_t chain = 0;  ///< of the matched ones
+    std::size_t first = 0, last = 0;
+    const PeptideResidue* before = nullptr;  ///< null at the N terminus
+    const PeptideResidue* behind = nullptr;  ///< null at the C terminus
+    BuiltSegment built = {};
+
+    bool is_inner() const { return before != nullptr && behind != nullptr; }
+};
+
+Index close_pairs(const std::vector<Vector>& one, const std::vector<Vector>& other) {
+    Index pairs = 0;
+    for (const Vector& a : one)
+        for (const Vector& b : other) {
+            const Vector apart = a - b;
+            pairs += dot(apart, apart) < kMinCa * kMinCa;
+        }
+    return pairs;
+}
+
+class Completion {
+public:
+    Completion(const HeavyAtoms& given, const std::filesystem::path& file, std::uint64_t seed)
+        : topology_(*given.topology), seed_(seed) {
+        for (Index atom = 0; atom < given.xyz.extent(1); ++atom)
+            at_.push_back({given.xyz(0, atom), given.xyz(1, atom), given.xyz(2, atom)});
+        molecules_ = find_molecules(topology_);
+        matched_ = match_sequences(molecules_, topology_, at_, file, result_.notes);
+        for (std::size_t chain = 0; chain < matched_.size(); ++chain) find_segments(chain);
+    }
+
+    CompletedStructure run(const std::vector<std::vector<ResidueRange>>& groups) {
+        std::set<const PeptideResidue*> starts;
+        std::vector<Index> ends;
+        for (const Segment& segment : segments_) {
+            starts.insert(segment.behind);
+            if (segment.is_inner())
+                ends.insert(ends.end(), {segment.before->ca, segment.behind->ca});
+        }
+        units_.emplace(molecules_, topology_, at_, starts);
+        units_->join(groups);
+        units_->join_loose(ends);
+        for (std::size_t n = 0; n < segments_.size(); ++n) build(n);
+        move_units();
+        collect_templates();
+        write();
+        describe();
+        return std::move(result_);
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& text) const {
+        throw InputError(topology_.source.string(), 0, text);
+    }
+    const Vector& at(Index atom) const { return at_[static_cast<std::size_t>(atom)]; }
+    const std::string& name_of(Index atom) const {
+        return topology_.atoms[static_cast<std::size_t>(atom)].name;
+    }
+    const PeptideChain& chain_of(const SequencedChain& chain) const {
+        return molecules_.chains[chain.chain];
+    }
+    const Topology::Residue& residue_of(const PeptideResidue& residue) const {
+        return topology_.residues[static_cast<std::size_t>(residue.residue)];
+    }
+    /// "A:285-301" of letters [first, last).
+    ResidueRange range(std::size_t chain, std::size_t first, std::size_t last) const {
+        const SequencedChain& one = matched_[chain];
+        return {chain_of(one).name, one.number(first), one.number(last - 1)};
+    }
+    ResidueRange range(const Segment& segment) const {
+        return range(segment.chain, segment.first, segment.last);
+    }
+
+    void find_segments(std::size_t number) {
+        const SequencedChain& chain = matched_[number];
+        if (chain.missing() > kMaxMissing)
+            fail(fmt::format("expected at most {} missing residues in chain '{}', found {}",
+                             kMaxMissing, chain_of(chain).name, chain.missing()));
+        const std::vector<PeptideResidue>& residues = chain_of(chain).residues;
+        const auto residue = [&](std::size_t at) {
+            return &residues[static_cast<std::size_t>(chain.residues[at])];
+        };
+        for (std::size_t n = 0; n < chain.residues.size();) {
+            if (chain.residues[n] >= 0) {
+                ++n;
+                continue;
+            }
+            Segment segment{.chain = number, .first = n};
+            while (n < chain.residues.size() && chain.residues[n] < 0) check_letter(chain, n++);
+            segment.last = n;
+            if (segment.first > 0) segment.before = residue(segment.first - 1);
+            if (n < chain.residues.size()) segment.behind = residue(n);
+            segments_.push_back(std::move(segment));
+        }
+    }
+
+    void check_letter(const SequencedChain& chain, std::size_t at) const {
+        if (amino_acid_name(chain.letters[at]).empty())
+            fail(fmt::format("expected an amino acid for missing residue {} of chain '{}', found "
+                             "letter '{}' in sequence '{}'",
+                             chain.number(at), chain_of(chain).name, chain.letters[at],
+                             chain.sequence));
+    }
+
+    std::optional<SegmentEnd> end_of(const PeptideResidue* residue, const Segment& segment) const {
+        if (residue == nullptr) return std::nullopt;
+        if (residue->n < 0 || residue->c < 0)
+            fail(fmt::format("expected N, CA and C of {} next to the missing residues {}, found it "
+                             "without one",
+                             residue_label(residue_of(*residue)), range(segment).text()));
+        SegmentEnd end{residue_of(*residue).name,
+                       {at(residue->n), at(residue->ca), at(residue->c)},
+                       {}};
+        for (const Index atom : residue->others) {
+            if (name_of(atom) == "O" || name_of(atom) == "OT1") end.o = at(atom);
+        }
+        return end;
+    }
+
+    /// CA atoms of the unit that a segment begins or ends at.
+    std::vector<Vector> ca_atoms(const PeptideResidue* end) {
+        std::vector<Vector> found;
+        if (end == nullptr) return found;
+        for (const PeptideChain& chain : molecules_.chains)
+            for (const PeptideResidue& residue : chain.residues)
+                if (units_->of(residue.ca) == units_->of(end->ca)) found.push_back(at(residue.ca));
+        return found;
+    }
+
+    void build(std::size_t number) {
+        Segment& segment = segments_[number];
+        std::vector<std::string> names;
+        for (std::size_t n = segment.first; n < segment.last; ++n)
+            names.emplace_back(amino_acid_name(matched_[segment.chain].letters[n]));
+        const std::optional<SegmentEnd> before = end_of(segment.before, segment),
+                                        behind = end_of(segment.behind, segment);
+        const std::vector<Vector> in_front = ca_atoms(segment.before),
+                                  last = ca_atoms(segment.behind);
+        Index fewest = std::numeric_limits<Index>::max();
+        // Neighbours in the chain are always close.
+        const Index bonds = static_cast<Index>(names.size()) - 1 + (before ? 1 : 0) + (behind ? 1 : 0);
+        for (Index draw = 0; draw < kDraws && fewest > bonds; ++draw) {
+            Random random(seed_, static_cast<Index>(number), draw, Random::kBuild);
+            BuiltSegment built = build_segment(names, before, behind, random);
+            std::vector<Vector> own, moved;
+            for (const BuiltResidue& residue : built.residues) own.push_back(residue.backbone.ca);
+            for (const Vector& ca : last) moved.push_back(built.behind(ca));
+            // Each pair of `own` counts twice, and each atom with itself.
+            const Index pairs = close_pairs(in_front, own) + close_pairs(in_front, moved) +
+                                close_pairs(own, moved) +
+                                (close_pairs(own, own) - static_cast<Index>(own.size())) / 2;
+            if (pairs >= fewest) continue;
+            fewest = pairs;
+            segment.built = std::move(built);
+        }
+    }
+
+    void move_units() {
+        std::vector<UnitBridge> bridges;
+        std::vector<const Segment*> of_bridge;
+        for (const Segment& segment : segments_) {
+            if (!segment.is_inner()) continue;
+            bridges.push_back({segment.before->ca, segment.behind->ca, segment.built.behind});
+            of_bridge.push_back(&segment);
+        }
+        if (const auto closing = units_->move(bridges))
+            fail(fmt::format(
+                "expected missing residues between domains that can move, found {} in a closed "
+                "loop: a group or disulfide bond joins what is on both sides",
+                range(*of_bridge[*closing]).text()));
+    }
+
+    /// Complete residues by their name, of which side chains are copied.
+    void collect_templates() {
+        const std::vector<std::string> known = saxs::bead_types(saxs::Resolution::one_bead);
+        for (const PeptideChain& chain : molecules_.chains)
+            for (const PeptideResidue& residue : chain.residues) {
+                const std::string& name = residue_of(residue).name;
+                if (residue.n < 0 || residue.c < 0 ||
+                    std::find(known.begin(), known.end(), name) == known.end())
+                    continue;
+                const auto oxygens =
+                    std::count_if(residue.others.begin(), residue.others.end(),
+                                  [&](Index atom) { return is_terminal_oxygen(name_of(atom)); });
+                if (static_cast<Index>(residue.others.size()) + 3 - oxygens ==
+                    saxs::complete_residue_atoms(name))
+                    templates_[name].push_back(&residue);
+            }
+    }
+
+    void add_residue(const std::string& name, int number, char insertion,
+                     const std::string& chain) {
+        completed_->residues.push_back({name, number, insertion, chain});
+    }
+    void add_atom(Topology::Atom atom, Vector position) {
+        atom.residue = static_cast<Index>(completed_->residues.size()) - 1;
+        completed_->atoms.push_back(std::move(atom));
+        positions_.push_back(position);
+    }
+    void add_built_atom(const std::string& name, Vector position) {
+        const std::string element = name.substr(0, 1);
+        add_atom({.name = name, .element = element, .mass = element_mass(element)}, position);
+    }
+
+    void write_given(const PeptideResidue& residue, const std::vector<Index>& atoms,
+                     bool is_continued) {
+        const Topology::Residue& one = residue_of(residue);
+        add_residue(one.name, one.number, one.insertion, one.chain);
+        for (const Index atom : atoms) {
+            const Topology::Atom& given = topology_.atoms[static_cast<std::size_t>(atom)];
+            if (is_continued && is_terminal_oxygen(given.name)) continue;
+            add_atom(given, units_->transform(atom)(at(atom)));
+        }
+    }
+
+    void write_built(const BuiltResidue& residue, int number, const std::string& chain,
+                     const Transform& move, Random& random) {
+        add_residue(residue.name, number, ' ', chain);
+        const Backbone at_end{move(residue.backbone.n), move(residue.backbone.ca),
+                              move(residue.backbone.c)};
+        add_built_atom("N", at_end.n);
+        add_built_atom("CA", at_end.ca);
+        add_built_atom("C", at_end.c);
+        add_built_atom("O", move(residue.o));
+        const ResidueRange label{chain, number, number};
+        if (residue.is_cis) cis_.push_back(label.text());
+        if (residue.name == "GLY") return;
+        const auto found = templates_.find(residue.name);
+        if (found == templates_.end()) {
+            add_built_atom("CB", ideal_cb(at_end));
+            if (residue.name != "ALA")
+                without_side_chain_.push_back(residue.name + " " + label.text());
+            return;
+        }
+        const PeptideResidue& one = *found->second[static_cast<std::size_t>(
+            random.below(static_cast<Index>(found->second.size())))];
+        const Transform copy = at_end.frame() *
+                               inverse(Backbone{at(one.n), at(one.ca), at(one.c)}.frame());
+        for (const Index atom : one.others) {
+            Topology::Atom copied = topology_.atoms[static_cast<std::size_t>(atom)];
+            if (copied.name == "O" || copied.name == "OT1" || is_terminal_oxygen(copied.name))
+                continue;
+            copied.b_factor = 0;
+            add_atom(std::move(copied), copy(at(atom)));
+        }
+    }
+
+    /// The transform of a segment's built residues: N-terminal ones are in a frame of their own.
+    Transform move_of(const Segment& segment) {
+        if (segment.before != nullptr) return units_->transform(segment.before->ca);
+        return units_->transform(segment.behind->ca) * inverse(segment.built.behind);
+    }
+
+    void write_chain(std::size_t number, const std::vector<std::vector<Index>>& atoms) {
+        const SequencedChain& chain = matched_[number];
+        const std::vector<PeptideResidue>& residues = chain_of(chain).residues;
+        for (std::size_t n = 0; n < chain.residues.size(); ++n) {
+            if (chain.residues[n] >= 0) {
+                const PeptideResidue& residue =
+                    residues[static_cast<std::size_t>(chain.residues[n])];
+                write_given(residue, atoms[static_cast<std::size_t>(residue.residue)],
+                            n + 1 < chain.residues.size() && chain.residues[n + 1] < 0);
+                continue;
+            }
+            const Segment& segment = *std::find_if(
+                segments_.begin(), segments_.end(), [&](const Segment& one) {
+                    return one.chain == number && n >= one.first && n < one.last;
+                });
+            Random random(seed_, static_cast<Index>(number), static_cast<Index>(kDraws + n),
+                          Random::kBuild);
+            write_built(segment.built.residues[n - segment.first], chain.number(n),
+                        chain_of(chain).name, move_of(segment), random);
+        }
+    }
+
+    void write() {
+        completed_ = std::make_shared<Topology>();
+        completed_->source = topology_.source;
+        completed_->named = topology_.named;
+        std::vector<std::vector<Index>> atoms(topology_.residues.size());
+        for (Index atom = 0; atom < topology_.atom_count(); ++atom)
+            atoms[static_cast<std::size_t>(topology_.atoms[static_cast<std::size_t>(atom)].residue)]
+                .push_back(atom);
+        std::map<Index, std::size_t> chain_at;  // by residues of the topology
+        for (std::size_t n = 0; n < matched_.size(); ++n)
+            for (const PeptideResidue& residue : chain_of(matched_[n]).residues)
+                chain_at[residue.residue] = n;
+        std::vector<std::uint8_t> is_written(matched_.size());
+        for (std::size_t n = 0; n < atoms.size(); ++n) {
+            if (const auto found = chain_at.find(static_cast<Index>(n)); found != chain_at.end()) {
+                if (is_written[found->second]++ == 0) write_chain(found->second, atoms);
+                continue;
+            }
+            const Topology::Residue& one = topology_.residues[n];
+            add_residue(one.name, one.number, one.insertion, one.chain);
+            for (const Index atom : atoms[n])
+                add_atom(topology_.atoms[static_cast<std::size_t>(atom)],
+                         units_->transform(atom)(at(atom)));
+        }
+        result_.heavy.xyz = Array<float, 2>(Index{3}, static_cast<Index>(positions_.size()));
+        for (std::size_t n = 0; n < positions_.size(); ++n) {
+            const auto atom = static_cast<Index>(n);
+            result_.heavy.xyz(0, atom) = static_cast<float>(positions_[n].x);
+            result_.heavy.xyz(1, atom) = static_cast<float>(positions_[n].y);
+            result_.heavy.xyz(2, atom) = static_cast<float>(positions_[n].z);
+        }
+        result_.heavy.topology = completed_;
+    }
+
+    void describe() {
+        for (const Segment& segment : segments_) {
+            const std::size_t behind = segment.behind == nullptr ? 0 : 1;
+            result_.built.push_back(range(segment).text());
+            result_.built_residues += static_cast<Index>(segment.last - segment.first);
+            result_.linkers.push_back(range(segment.chain, segment.first, segment.last + behind));
+            if (segment.built.is_cis_behind)
+                cis_.push_back(residue_label(residue_of(*segment.behind)));
+        }
+        std::vector<std::string>& notes = result_.notes;
+        if (segments_.empty()) {
+            notes.emplace_back("no residues of the sequences are missing in the structure");
+            return;
+        }
+        notes.push_back(fmt::format(
+            "built {} missing residues: {}; linkers also have the residue behind them, whose phi "
+            "the structure lacks",
+            result_.built_residues, fmt::join(result_.built, ", ")));
+        if (!cis_.empty())
+            notes.push_back(fmt::format("cis prolines: {}", fmt::join(cis_, ", ")));
+        if (!without_side_chain_.empty())
+            notes.push_back(
+                fmt::format("built up to CB, since the structure has no complete residue of that "
+                            "name: {}",
+                            fmt::join(without_side_chain_, ", ")));
+    }
+
+    const Topology& topology_;
+    std::uint64_t seed_;
+    std::vector<Vector> at_;  ///< [atom], as given
+    Molecules molecules_;
+    std::vector<SequencedChain> matched_;
+    std::vector<Segment> segments_;
+    std::optional<DomainUnits> units_;
+    std::map<std::string, std::vector<const PeptideResidue*>> templates_;
+    std::shared_ptr<Topology> completed_;
+    std::vector<Vector> positions_;  ///< [atom of completed_]
+    std::vector<std::string> cis_, without_side_chain_;
+    CompletedStructure result_;
+};
+
+}  // namespace
+
+CompletedStructure build_missing_residues(const HeavyAtoms& given,
+                                          const std::filesystem::path& file,
+                                          const std::vector<std::vector<ResidueRange>>& groups,
+                                          std::uint64_t seed) {
+    return Completion(given, file, seed).run(groups);
+}
+
+}  // namespace pleat::refine

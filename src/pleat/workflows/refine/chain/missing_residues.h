@@ -1,0 +1,44 @@
+// Missing residues: those of a sequence that a structure lacks, built between its domains.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pleat/bio/structure/topology.h"
+#include "pleat/core/array.h"
+#include "pleat/workflows/refine/chain/residue_ranges.h"
+
+namespace pleat::refine {
+
+/// A structure without hydrogens and water.
+struct HeavyAtoms {
+    std::shared_ptr<const Topology> topology;
+    Array<float, 2> xyz;  ///< [axis, atom]
+};
+
+/// A structure with the residues that it lacked.
+struct CompletedStructure {
+    HeavyAtoms heavy;
+    /// The built residues, and behind each segment the residue whose phi the structure lacks.
+    std::vector<ResidueRange> linkers;
+    std::vector<std::string> built;  ///< "A:285-301"
+    Index built_residues = 0;
+    std::vector<std::string> notes;
+};
+
+/// Builds the residues that the sequences in `file` (FASTA) have and the structure lacks: linkers
+/// between domains, and tails. The domains of a chain are moved to where its linkers end; what
+/// `groups` or a disulfide bond joins moves as one, and so do chains and ligands without missing
+/// residues with the domain that they touch most. Side chains are those of complete residues of the
+/// same name, without one CB alone. Of 100 draws the one with the fewest close CA atoms is taken.
+/// Throws InputError as match_sequences() does, for letters that are no amino acid where residues
+/// are missing, for incomplete backbones next to them, and for segments in closed loops.
+CompletedStructure build_missing_residues(const HeavyAtoms& given,
+                                          const std::filesystem::path& file,
+                                          const std::vector<std::vector<ResidueRange>>& groups,
+                                          std::uint64_t seed);
+
+}  // namespace pleat::refine

@@ -1,0 +1,337 @@
+// Missing residues: ideal geometry between domains that keep their shape, and what is refused.
+#include "pleat/workflows/refine/chain/missing_residues.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "pleat/core/error.h"
+#include "pleat/core/tests/temporary_folder.h"
+#include "pleat/workflows/refine/chain/missing_segments.h"
+#include "pleat/workflows/refine/prior/prior.h"
+#include "pleat/workflows/refine/refine.h"
+#include "pleat/workflows/refine/tests/made_chain.h"
+
+namespace pleat::refine {
+
+namespace {
+
+using pleat::test::error_text;
+using pleat::test::spill;
+using pleat::test::TemporaryFolder;
+using test::add_peptide;
+using test::kDegree;
+using test::MadeChain;
+
+const std::string kLetters = "AGVAAVGAAVAAGVGAPGSGAPGVAAVGAAVAAGVAAVGA";  // 40
+
+/// A peptide of these letters in which the residues of a set of numbers are missing.
+HeavyAtoms without(const std::string& letters, const std::set<int>& missing) {
+    MadeChain made;
+    add_peptide(made, letters, "A");
+    std::vector<Index> kept;
+    for (Index atom = 0; atom < made.topology->atom_count(); ++atom)
+        if (missing.count(made.topology->residue_of(atom).number) == 0) kept.push_back(atom);
+    HeavyAtoms heavy{std::make_shared<const Topology>(subset(*made.topology, kept)),
+                     Array<float, 2>(Index{3}, static_cast<Index>(kept.size()))};
+    const Array<float, 2> xyz = made.xyz();
+    for (Index axis = 0; axis < 3; ++axis)
+        for (std::size_t n = 0; n < kept.size(); ++n)
+            heavy.xyz(axis, static_cast<Index>(n)) = xyz(axis, kept[n]);
+    return heavy;
+}
+
+std::set<int> numbers(int first, int last) {
+    std::set<int> all;
+    for (int n = first; n <= last; ++n) all.insert(n);
+    return all;
+}
+
+struct Case {
+    TemporaryFolder folder;
+    std::string fasta = ">protein\n" + kLetters + "\n";
+    std::vector<std::vector<ResidueRange>> groups = {};
+
+    CompletedStructure build(const HeavyAtoms& heavy, std::uint64_t seed = 1) {
+        const auto path = folder / "protein.fasta";
+        spill(path, fasta);
+        return build_missing_residues(heavy, path, groups, seed);
+    }
+    std::string refusal(const HeavyAtoms& heavy) {
+        return error_text<InputError>([&] { build(heavy); });
+    }
+};
+
+/// Positions by residue number and atom name.
+using Atoms = std::map<std::pair<int, std::string>, Vector>;
+
+Atoms atoms_of(const HeavyAtoms& heavy) {
+    Atoms atoms;
+    for (Index n = 0; n < heavy.topology->atom_count(); ++n)
+        atoms[{heavy.topology->residue_of(n).number,
+               heavy.topology->atoms[static_cast<std::size_t>(n)].name}] = {
+            heavy.xyz(0, n), heavy.xyz(1, n), heavy.xyz(2, n)};
+    return atoms;
+}
+
+void expect_ideal_bonds(const Atoms& atoms, int first, int last) {
+    for (int n = first; n <= last; ++n) {
+        const auto at = [&](int number, const char* name) { return atoms.at({number, name}); };
+        EXPECT_NEAR(distance(at(n, "N"), at(n, "CA")), 1.458, 1e-4) << n;
+        EXPECT_NEAR(distance(at(n, "CA"), at(n, "C")), 1.525, 1e-4) << n;
+        EXPECT_NEAR(distance(at(n, "C"), at(n, "O")), 1.231, 1e-4) << n;
+        if (atoms.count({n, "CB"}) > 0) {
+            EXPECT_NEAR(distance(at(n, "CA"), at(n, "CB")), 1.53, 1e-3) << n;
+        }
+        if (atoms.count({n + 1, "N"}) == 0) continue;
+        EXPECT_NEAR(distance(at(n, "C"), at(n + 1, "N")), 1.329, 1e-4) << n;
+        EXPECT_NEAR(bond_angle(at(n, "CA"), at(n, "C"), at(n + 1, "N")) / kDegree, 116.6, 1e-2);
+        EXPECT_NEAR(bond_angle(at(n, "C"), at(n + 1, "N"), at(n + 1, "CA")) / kDegree, 121.7, 1e-2);
+        const double omega =
+            dihedral_angle(at(n, "CA"), at(n, "C"), at(n + 1, "N"), at(n + 1, "CA")) / kDegree;
+        EXPECT_NEAR(std::abs(omega), std::abs(omega) < 90 ? 0 : 180, 0.05) << n;
+        // O lies in the plane of the peptide, opposite to the next CA of a trans bond.
+        EXPECT_NEAR(std::abs(dihedral_angle(at(n, "O"), at(n, "C"), at(n + 1, "N"),
+                                            at(n + 1, "CA"))) / kDegree,
+                    std::abs(omega) < 90 ? 180 : 0, 0.05)
+            << n;
+    }
+}
+
+void expect_same_shape(const Atoms& one, const Atoms& other, int first, int last) {
+    const auto is_in = [&](int number) { return number >= first && number <= last; };
+    for (const auto& [a, at_a] : other)
+        for (const auto& [b, at_b] : other) {
+            if (!is_in(a.first) || !is_in(b.first)) continue;
+            ASSERT_NEAR(distance(one.at(a), one.at(b)), distance(at_a, at_b), 1e-3);
+        }
+}
+
+TEST(MissingResidues, LinkDomainsInIdealGeometry) {
+    Case one;
+    const HeavyAtoms given = without(kLetters, numbers(15, 23));
+    const CompletedStructure built = one.build(given);
+    EXPECT_EQ(built.built, std::vector<std::string>{"A:15-23"});
+    EXPECT_EQ(built.built_residues, 9);
+    ASSERT_EQ(built.linkers.size(), 1u);
+    EXPECT_EQ(built.linkers[0].text(), "A:15-24");
+    const Topology& topology = *built.heavy.topology;
+    ASSERT_EQ(topology.residues.size(), kLetters.size());
+    for (std::size_t n = 0; n < kLetters.size(); ++n) {
+        EXPECT_EQ(topology.residues[n].number, static_cast<int>(n) + 1);
+        EXPECT_EQ(topology.residues[n].name, test::residue_name(kLetters[n]));
+    }
+    const Atoms atoms = atoms_of(built.heavy), before = atoms_of(given);
+    expect_ideal_bonds(atoms, 14, 23);
+    expect_same_shape(atoms, before, 1, 14);
+    expect_same_shape(atoms, before, 24, 40);
+    // The larger domain rests.
+    EXPECT_LT(distance(atoms.at({30, "CA"}), before.at({30, "CA"})), 1e-5);
+    EXPECT_GT(distance(atoms.at({5, "CA"}), before.at({5, "CA"})), 1e-3);
+    EXPECT_NE(std::find_if(built.notes.begin(), built.notes.end(),
+                           [](const std::string& note) { return note.find("SER A:19") != note.npos; }),
+              built.notes.end());
+    EXPECT_GT(distance(atoms_of(one.build(given, 2).heavy).at({19, "CA"}), atoms.at({19, "CA"})),
+              0.1);
+}
+
+TEST(MissingResidues, AreTailsToo) {
+    Case one;
+    std::set<int> missing = numbers(1, 4);
+    missing.merge(numbers(35, 40));
+    const HeavyAtoms given = without(kLetters, missing);
+    const CompletedStructure built = one.build(given);
+    EXPECT_EQ(built.built, (std::vector<std::string>{"A:1-4", "A:35-40"}));
+    EXPECT_EQ(built.linkers[0].text(), "A:1-5");
+    EXPECT_EQ(built.linkers[1].text(), "A:35-40");
+    const Atoms atoms = atoms_of(built.heavy), before = atoms_of(given);
+    expect_ideal_bonds(atoms, 1, 4);
+    expect_ideal_bonds(atoms, 34, 40);
+    for (const auto& [name, at] : before) EXPECT_LT(distance(at, atoms.at(name)), 1e-5);
+}
+
+TEST(MissingResidues, KeepGroupsTogether) {
+    // The second domains of two chains are one: chain B's is chain A's moved by 9 angstrom.
+    MadeChain made;
+    add_peptide(made, kLetters, "A");
+    add_peptide(made, kLetters, "B", -120, 130, {0, 9, 3});
+    std::vector<Index> kept;
+    for (Index atom = 0; atom < made.topology->atom_count(); ++atom)
+        if (const int n = made.topology->residue_of(atom).number; n < 18 || n > 22)
+            kept.push_back(atom);
+    HeavyAtoms given{std::make_shared<const Topology>(subset(*made.topology, kept)),
+                     Array<float, 2>(Index{3}, static_cast<Index>(kept.size()))};
+    for (Index axis = 0; axis < 3; ++axis)
+        for (std::size_t n = 0; n < kept.size(); ++n)
+            given.xyz(axis, static_cast<Index>(n)) = made.xyz()(axis, kept[n]);
+    Case one;
+    one.groups = {parse_ranges("A:24-40,B:24-40", "group")};
+    const CompletedStructure built = one.build(given);
+    EXPECT_EQ(built.built, (std::vector<std::string>{"A:18-22", "B:18-22"}));
+    const auto ca = [](const HeavyAtoms& heavy, const std::string& chain, int number) {
+        for (Index n = 0; n < heavy.topology->atom_count(); ++n)
+            if (heavy.topology->residue_of(n).chain == chain &&
+                heavy.topology->residue_of(n).number == number &&
+                heavy.topology->atoms[static_cast<std::size_t>(n)].name == "CA")
+                return Vector{heavy.xyz(0, n), heavy.xyz(1, n), heavy.xyz(2, n)};
+        return Vector{};
+    };
+    EXPECT_NEAR(distance(ca(built.heavy, "A", 30), ca(built.heavy, "B", 35)),
+                distance(ca(given, "A", 30), ca(given, "B", 35)), 1e-4);
+    EXPECT_GT(std::abs(distance(ca(built.heavy, "A", 5), ca(built.heavy, "B", 8)) -
+                       distance(ca(given, "A", 5), ca(given, "B", 8))),
+              0.1);
+    one.groups = {parse_ranges("A:1-16,A:24-40", "group")};
+    EXPECT_NE(one.refusal(given).find("found A:18-22 in a closed loop"), std::string::npos);
+}
+
+TEST(MissingResidues, HaveSideChainsOfCompleteResidues) {
+    // Valine lacks CG1 and CG2 in made chains; one of them gets these, at L-configured CB.
+    MadeChain made;
+    add_peptide(made, kLetters, "A");
+    Case one;
+    HeavyAtoms given = without(kLetters, numbers(22, 25));  // PGVA
+    auto topology = std::make_shared<Topology>(*given.topology);
+    Array<float, 2> xyz(Index{3}, given.xyz.extent(1) + 2);
+    for (Index axis = 0; axis < 3; ++axis)
+        std::copy_n(&given.xyz(axis, 0), given.xyz.extent(1), &xyz(axis, 0));
+    Index residue = 0;
+    while (topology->residues[static_cast<std::size_t>(residue)].number != 3) ++residue;
+    std::vector<Topology::Atom>& atoms = topology->atoms;
+    Index last = 0;
+    for (Index n = 0; n < given.xyz.extent(1); ++n)
+        if (atoms[static_cast<std::size_t>(n)].residue == residue) last = n;
+    const Atoms before = atoms_of(given);
+    const Vector cb = before.at({3, "CB"});
+    for (const double shift : {1.5, -1.5}) {
+        ++last;
+        atoms.insert(atoms.begin() + last,
+                     {shift > 0 ? "CG1" : "CG2", "C", 12.0, residue, 20.0});
+        for (Index axis = 0; axis < 3; ++axis)
+            for (Index n = xyz.extent(1) - 1; n > last; --n) xyz(axis, n) = xyz(axis, n - 1);
+        xyz(0, last) = static_cast<float>(cb.x + shift);
+        xyz(1, last) = static_cast<float>(cb.y);
+        xyz(2, last) = static_cast<float>(cb.z);
+    }
+    const CompletedStructure built = one.build({topology, std::move(xyz)});
+    const Atoms after = atoms_of(built.heavy);
+    ASSERT_EQ(after.count({24, "CG1"}), 1u);
+    EXPECT_NEAR(distance(after.at({24, "CG1"}), after.at({24, "CG2"})), 3.0, 1e-3);
+    EXPECT_NEAR(distance(after.at({24, "CB"}), after.at({24, "CG1"})), 1.5, 1e-3);
+    for (const std::string& note : built.notes) EXPECT_EQ(note.find("VAL"), note.npos) << note;
+    const Backbone backbone{after.at({22, "N"}), after.at({22, "CA"}), after.at({22, "C"})};
+    // No proline is complete here, so its CB is the ideal one of an L amino acid.
+    EXPECT_LT(distance(after.at({22, "CB"}), ideal_cb(backbone)), 1e-4);
+    EXPECT_NEAR(dihedral_angle(backbone.n, backbone.c, backbone.ca, ideal_cb(backbone)) / kDegree,
+                122.6, 2);
+}
+
+TEST(MissingResidues, HaveTorsionsOfCoilsAndFewCisProlines) {
+    Random random(1, 0, 0);
+    Index cis = 0, prolines = 0, left = 0, others = 0;
+    double cos_phi = 0, expected_phi = 0;
+    const auto& table = coil_tables()[static_cast<std::size_t>(ResidueClass::other)];
+    for (std::size_t cell = 0; cell < table.size(); ++cell)
+        expected_phi += table[cell] * std::cos(kDegree * (5.0 * static_cast<double>(cell / kCells) -
+                                                          177.5));
+    for (int n = 0; n < 200; ++n) {
+        const BuiltSegment built = build_segment(std::vector<std::string>(60, n % 2 ? "PRO" : "SER"),
+                                                 std::nullopt, std::nullopt, random);
+        for (std::size_t k = 1; k + 1 < built.residues.size(); ++k) {
+            const BuiltResidue& one = built.residues[k];
+            const double phi = dihedral_angle(built.residues[k - 1].backbone.c, one.backbone.n,
+                                              one.backbone.ca, one.backbone.c);
+            if (one.name == "PRO") {
+                ++prolines;
+                cis += one.is_cis;
+                EXPECT_NEAR(phi / kDegree, -65, 1e-6);
+                continue;
+            }
+            EXPECT_FALSE(one.is_cis);
+            ++others;
+            cos_phi += std::cos(phi);
+            left += phi > 0;
+        }
+    }
+    // Four standard errors.
+    const auto count = static_cast<double>(prolines);
+    EXPECT_NEAR(static_cast<double>(cis) / count, 0.05, 4 * std::sqrt(0.05 * 0.95 / count));
+    EXPECT_NEAR(cos_phi / static_cast<double>(others), expected_phi,
+                4 / std::sqrt(static_cast<double>(others)));
+    EXPECT_LT(left, others / 4);
+}
+
+TEST(MissingResidues, RefusesWhatDoesNotFit) {
+    Case one;
+    const HeavyAtoms given = without(kLetters, numbers(15, 23));
+    one.fasta = ">p\n" + kLetters.substr(0, 30) + "W" + kLetters.substr(31) + "\n";
+    EXPECT_NE(one.refusal(given).find("found VAL A:31, where letter 31 of sequence 'p' is W"),
+              std::string::npos);
+    one.fasta = ">p\n" + kLetters.substr(0, 14) + kLetters.substr(16) + "\n";  // no room
+    EXPECT_NE(one.refusal(given).find("expected residues of chain 'A' whose numbers count along"),
+              std::string::npos);
+    one.fasta = ">p\n" + kLetters.substr(0, 17) + "X" + kLetters.substr(18) + "\n";
+    EXPECT_NE(one.refusal(given).find("missing residue 18 of chain 'A', found letter 'X'"),
+              std::string::npos);
+    one.fasta = ">p\nWWWWHHHHWWWWHHHH\n";
+    EXPECT_NE(one.refusal(given).find("expected residues of chain 'A'"), std::string::npos);
+    one.fasta = kLetters + "\n";
+    EXPECT_NE(one.refusal(given).find("expected '>' and a name"), std::string::npos);
+    one.fasta = ">p\n" + std::string(60, 'A') + "\n";
+    HeavyAtoms elsewhere = without(std::string(20, 'A'), numbers(8, 9));
+    EXPECT_EQ(one.build(elsewhere).built.front(), "A:8-9");  // numbers from 1 come first
+    auto topology = std::make_shared<Topology>(*elsewhere.topology);
+    for (Topology::Residue& residue : topology->residues) residue.number += 100;
+    elsewhere.topology = topology;
+    EXPECT_NE(one.refusal(elsewhere).find("at one place of sequence 'p', found several"),
+              std::string::npos);
+}
+
+TEST(MissingResidues, OfNeighboursWithoutABondAreRefused) {
+    Case one;
+    HeavyAtoms given = without(kLetters, {});
+    for (Index n = 0; n < given.xyz.extent(1); ++n)
+        if (given.topology->residue_of(n).number > 20) given.xyz(0, n) += 30;
+    EXPECT_NE(one.refusal(given).find("expected a bond or missing residues between A:20 and A:21"),
+              std::string::npos);
+}
+
+TEST(MissingResidues, AreLinkersOfARun) {
+    const TemporaryFolder folder;
+    const HeavyAtoms given = without(kLetters, numbers(15, 23));
+    Ensemble structure;
+    structure.topology = structure.all_atoms = given.topology;
+    structure.xyz = Array<float, 3>(Index{1}, Index{3}, given.xyz.extent(1));
+    std::copy(given.xyz.begin(), given.xyz.end(), structure.xyz.begin());
+    spill(folder / "protein.fasta", ">protein\n" + kLetters + "\n");
+    Parameters parameters;
+    parameters.sequence = (folder / "protein.fasta").string();
+    parameters.frames = 20;
+    parameters.chains = 2;
+    parameters.moves = 10;
+    const Result result = run(structure, {}, parameters, Context{});
+    EXPECT_EQ(result.built_residues, 9);
+    EXPECT_EQ(result.linkers, std::vector<std::string>{"A:15-24"});
+    EXPECT_EQ(result.domains, (std::vector<std::string>{"A:25-40", "A:1-14"}));
+    EXPECT_EQ(result.quantities[1].name, "distance_1_2");
+    const auto& distances = result.quantities[1].values;
+    EXPECT_GT(*std::max_element(distances.begin(), distances.end()),
+              *std::min_element(distances.begin(), distances.end()) + 1);
+    // Ranges of --linkers that meet them are kept, and the rest is added.
+    parameters.linkers = "A:12-16";
+    EXPECT_EQ(run(structure, {}, parameters, Context{}).linkers,
+              (std::vector<std::string>{"A:12-16", "A:17-24"}));
+    parameters.linkers.clear();
+    parameters.rigid = "A:1-10,A:28-40";
+    EXPECT_EQ(run(structure, {}, parameters, Context{}).linkers,
+              std::vector<std::string>{"A:11-27"});
+    parameters.sequence.clear();
+    EXPECT_THROW(run(structure, {}, parameters, Context{}), InputError);  // a gap
+}
+
+}  // namespace
+
+}  // namespace pleat::refine
