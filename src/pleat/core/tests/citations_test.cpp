@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <utility>
 
 namespace pleat {
 namespace {
@@ -12,12 +13,12 @@ TEST(Citations, FindsAnEntryWithItsText) {
     const Citation paper = find_citation("Debye1915");
     EXPECT_EQ(paper.key, "Debye1915");
     EXPECT_EQ(paper.text,
-              "Debye: Zerstreuung von Roentgenstrahlen. Annalen der Physik 351:809 (1915), "
+              "Debye: Zerstreuung von Röntgenstrahlen. Annalen der Physik 351:809 (1915), "
               "doi:10.1002/andp.19153510606");
     EXPECT_EQ(paper.bibtex,
               "@article{Debye1915,\n"
               "  author  = {Debye, P.},\n"
-              "  title   = {Zerstreuung von {R}{\\\"o}ntgenstrahlen},\n"
+              "  title   = {Zerstreuung von {R}öntgenstrahlen},\n"
               "  journal = {Annalen der Physik},\n"
               "  volume  = {351},\n"
               "  number  = {6},\n"
@@ -31,6 +32,20 @@ TEST(Citations, FindsTheFirstAndTheLastEntry) {
     EXPECT_EQ(find_citation("Antonov2012").text.substr(0, 8), "Antonov,");
     EXPECT_EQ(find_citation("Zhang2004").bibtex.substr(0, 20), "@article{Zhang2004,\n");
     EXPECT_TRUE(find_citation("Zhang2004").bibtex.ends_with("}\n}\n"));
+}
+
+TEST(Citations, NamesAreUtf8WithoutTeX) {
+    for (const auto& [key, name] : {std::pair("Ekeberg2013", "Lövkvist"),
+                                    {"Ester1996", "Jörg"},
+                                    {"Muellner2011", "Müllner"},
+                                    {"Rozycki2011", "Różycki"},
+                                    {"Seemayer2014", "Söding"}}) {
+        const Citation paper = find_citation(key);
+        EXPECT_NE(paper.bibtex.find(name), std::string::npos) << paper.bibtex;
+        EXPECT_EQ(paper.bibtex.find('\\'), std::string::npos) << paper.bibtex;
+        if (std::string_view(key) != "Ester1996")  // its text has last names only
+            EXPECT_NE(paper.text.find(name), std::string::npos) << paper.text;
+    }
 }
 
 TEST(Citations, RefusesUnknownKeys) {
