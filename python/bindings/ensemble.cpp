@@ -2,11 +2,14 @@
 #include "pleat/bio/ensemble/ensemble.h"
 
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include "arrays.h"
 #include "parts.h"
+#include "pleat/bio/ensemble/write_dcd.h"
 #include "pleat/bio/structure/atom_match.h"
 #include "pleat/bio/structure/selection.h"
+#include "pleat/bio/structure/write_structure.h"
 #include "pleat/core/loops/parallel.h"
 
 namespace pleat::python {
@@ -91,6 +94,26 @@ SharedTopology from_state(const py::tuple& state) {
     return topology;
 }
 
+/// Writes frames.dcd, and topology.pdb or .cif with the first frame; returns the names of both.
+std::vector<std::string> write_frames(const std::filesystem::path& folder, const Topology& topology,
+                                      const Argument<float>& xyz) {
+    const View<const float, 3> frames = coordinates(xyz);
+    const std::string named = fits_pdb(topology) ? "topology.pdb" : "topology.cif";
+    const py::gil_scoped_release released;
+    StructureWriter structure(folder / named, topology);
+    DcdWriter dcd(folder / "frames.dcd", frames.extent(1));
+    Array<float, 2> by_axis(3, frames.extent(1));
+    for (Index frame = 0; frame < frames.extent(0); ++frame) {
+        for (Index atom = 0; atom < frames.extent(1); ++atom)
+            for (Index axis = 0; axis < 3; ++axis) by_axis(axis, atom) = frames(frame, atom, axis);
+        if (frame == 0) structure.add(by_axis.view());
+        dcd.add(by_axis.view());
+    }
+    structure.close();
+    dcd.close();
+    return {named, "frames.dcd"};
+}
+
 /// A list of what `value` says of each atom.
 template <class Value>
 auto of_atoms(Value value) {
@@ -161,6 +184,7 @@ void add_ensemble(py::module_& module) {
         return std::make_shared<Topology>(unnamed_topology(atoms, "array"));
     });
     module.def("read_ensemble", &read);
+    module.def("write_frames", &write_frames);
 }
 
 }  // namespace pleat::python

@@ -68,6 +68,7 @@ py::dict table_of(py::object self) {
     };
     add("chain", result.chain);
     add("step", result.step);
+    if (!result.replica.empty()) add("replica", result.replica);
     for (const refine::Quantity& quantity : result.quantities)
         add(quantity.name.c_str(), quantity.values);
     if (!result.chi2.empty()) {
@@ -90,6 +91,17 @@ py::dict convergence_of(const Refined& refined) {
         one["converged"] = quantity.convergence.is_reached();
         all[quantity.name.c_str()] = one;
     }
+    return all;
+}
+
+py::object misfit_of(const Refined& refined) {
+    if (!refined.result.misfit) return py::none();
+    const refine::MisfitTest& test = *refined.result.misfit;
+    py::dict all;
+    all["squares"] = test.squares;
+    all["runs"] = test.runs;
+    all["passed"] = test.is_passed();
+    all["remark"] = refine::misfit_remark(refined.result);
     return all;
 }
 
@@ -121,6 +133,7 @@ void add_refine(py::module_& module) {
         .def_property_readonly("converged",
                                [](const Refined& r) { return r.result.is_converged(); })
         .def_property_readonly("moves", &moves_of)
+        .def_property_readonly("misfit", &misfit_of)
         .def_property_readonly("angles", [](const Refined& r) { return r.result.hinges; })
         .def_property_readonly("domains", [](const Refined& r) { return r.result.domains; })
         .def_property_readonly("linkers", [](const Refined& r) { return r.result.linkers; })

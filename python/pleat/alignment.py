@@ -7,13 +7,14 @@ import numpy as np
 from . import _pleat
 from .errors import InputError
 from .options import in_python_words
-from .result import as_array, repr_html
+from .result import as_array, describe_properties, repr_html
 
 Alignment = _pleat.Alignment
 Alignment.__module__ = "pleat"
 Alignment.__doc__ = """A multiple sequence alignment, made by `read_alignment` or `alignment`.
 
 letters : uint8 [sequence, column], codes of `alphabet_letters`; shows memory of the alignment
+shape : (sequences, columns)
 columns : int64 [column], place of each column among those of the source, from 0
 names, sequences : list of str, one per sequence
 alphabet : 'protein', 'rna' or 'dna'
@@ -39,6 +40,7 @@ Alignment.shape = property(lambda self: self.letters.shape)
 Alignment.__repr__ = lambda self: (
     f"<pleat.Alignment: {self.shape[0]} sequences, {self.shape[1]} columns, {self.alphabet}>")
 Alignment._repr_html_ = repr_html
+describe_properties(Alignment)
 Alignment.__array__ = lambda self, dtype=None, copy=None: as_array(self.letters, dtype, copy)
 
 

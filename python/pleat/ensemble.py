@@ -8,7 +8,7 @@ import numpy as np
 from . import _pleat
 from .errors import InputError
 from .options import in_python_words, slice_text
-from .result import as_array, repr_html, to_dataframe
+from .result import as_array, describe_properties, repr_html, to_dataframe
 
 Topology = _pleat.Topology
 Topology.__module__ = "pleat"
@@ -35,6 +35,7 @@ def _topology_table(self):
                          "residue_number": self.residue_numbers, "chain": self.chains, "mass": self.masses})
 
 
+describe_properties(Topology)
 Topology.__repr__, Topology._repr_html_, Topology.to_dataframe = _topology_repr, repr_html, _topology_table
 
 ANGSTROM_PER_NM = np.float32(10)

@@ -7,7 +7,7 @@ import numpy as np
 from . import _pleat
 from .errors import InputError, UsageError
 from .options import in_python_words
-from .result import as_array, repr_html, to_dataframe
+from .result import as_array, describe_properties, repr_html, to_dataframe
 
 Profile = _pleat.Profile
 Profile.__module__ = "pleat"
@@ -40,6 +40,7 @@ def _array(self, dtype=None, copy=None):
     return as_array(np.transpose(list(_columns(self).values())), dtype, copy)
 
 
+describe_properties(Profile)
 Profile.to_dataframe, Profile.__array__ = _to_dataframe, _array
 
 

@@ -10,7 +10,7 @@ from .ensemble import ensemble as as_ensemble
 from .errors import InputError, UsageError
 from .options import engine
 from .profile import profile as as_profile
-from .results import Selection
+from .workflow_results import Selection
 
 
 def _contacts(source):
