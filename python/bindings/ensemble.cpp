@@ -9,6 +9,7 @@
 #include "pleat/bio/ensemble/write_dcd.h"
 #include "pleat/bio/structure/atom_match.h"
 #include "pleat/bio/structure/selection.h"
+#include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/bio/structure/write_structure.h"
 #include "pleat/core/loops/parallel.h"
 
@@ -46,12 +47,14 @@ py::tuple read(const std::vector<std::string>& sources, const std::string& topol
 struct AtomLists {
     std::vector<std::string> names, elements, residues, chains;
     std::vector<int> numbers;
+    std::string insertions;  ///< a letter per atom
 };
 
 SharedTopology make(const AtomLists& lists, const std::vector<double>& masses) {
     const std::size_t count = lists.names.size();
-    for (const std::size_t found : {lists.elements.size(), lists.residues.size(),
-                                    lists.chains.size(), lists.numbers.size(), masses.size()})
+    for (const std::size_t found :
+         {lists.elements.size(), lists.residues.size(), lists.chains.size(), lists.numbers.size(),
+          lists.insertions.size(), masses.size()})
         if (found != count)
             throw InputError(
                 fmt::format("expected {} of each property, one an atom, found {}", count, found));
@@ -60,11 +63,15 @@ SharedTopology make(const AtomLists& lists, const std::vector<double>& masses) {
     for (std::size_t n = 0; n < count; ++n) {
         const bool goes_on = n > 0 && lists.residues[n] == lists.residues[n - 1] &&
                              lists.chains[n] == lists.chains[n - 1] &&
-                             lists.numbers[n] == lists.numbers[n - 1];
+                             lists.numbers[n] == lists.numbers[n - 1] &&
+                             lists.insertions[n] == lists.insertions[n - 1];
         if (!goes_on)
             topology->residues.push_back(
-                {lists.residues[n], lists.numbers[n], ' ', lists.chains[n]});
-        topology->atoms.push_back({lists.names[n], lists.elements[n], masses[n],
+                {lists.residues[n], lists.numbers[n], lists.insertions[n], lists.chains[n]});
+        // Packages write elements as they like, and some give no mass.
+        const std::string element = element_symbol(lists.elements[n]);
+        topology->atoms.push_back({lists.names[n], element,
+                                   masses[n] > 0 ? masses[n] : element_mass(element),
                                    static_cast<Index>(topology->residues.size()) - 1});
     }
     return topology;
@@ -166,14 +173,15 @@ void add_ensemble(py::module_& module) {
                      subset(topology, copy_array(Argument<Index>(atoms))));
              })
         .def(py::pickle(&state_of, &from_state));
-    module.def("topology_from_lists",
-               [](std::vector<std::string> names, std::vector<std::string> elements,
-                  std::vector<std::string> residues, std::vector<int> numbers,
-                  std::vector<std::string> chains, const std::vector<double>& masses) {
-                   return make({std::move(names), std::move(elements), std::move(residues),
-                                std::move(chains), std::move(numbers)},
-                               masses);
-               });
+    module.def(
+        "topology_from_lists",
+        [](std::vector<std::string> names, std::vector<std::string> elements,
+           std::vector<std::string> residues, std::vector<int> numbers, std::string insertions,
+           std::vector<std::string> chains, const std::vector<double>& masses) {
+            return make({std::move(names), std::move(elements), std::move(residues),
+                         std::move(chains), std::move(numbers), std::move(insertions)},
+                        masses);
+        });
     // (indices [wanted atom], -1 for absent ones; residues matched; of these of the same name)
     module.def("match_atoms", [](const Topology& wanted, const Topology& other) {
         AtomMatch match = match_atoms(wanted, other);

@@ -229,7 +229,7 @@ def cluster(items, *, select="all", atom_weights=None, precision="mixed", weight
     """Groups the frames of an ensemble by their RMSD, or items by a matrix of distances.
 
     items : distances, condensed as SciPy's or square, float32 or float64 (contiguous without a
-        copy); a pleat.Rmsd with such a matrix, whose pairs near a cutoff are recomputed in float64
+        copy), or a DataFrame of pandas; a pleat.Rmsd with such a matrix, whose pairs near a cutoff are recomputed in float64
         from the frames that it refers to; or what pleat.ensemble takes, whose pairs are then
         superposed without keeping a matrix
     select : atoms of frames to superpose, as text, indices or a mask
@@ -245,6 +245,8 @@ def cluster(items, *, select="all", atom_weights=None, precision="mixed", weight
             return _clusters(_pleat.cluster_compared(items.matrix, items._coordinates, items._weights,
                                                      items._precision, options, how), options)
         items = items.matrix
+    if hasattr(items, "to_numpy") and getattr(items, "ndim", 0) in (1, 2):  # of pandas
+        items = items.to_numpy(dtype=np.float64)
     if not isinstance(items, Ensemble) and isinstance(items, np.ndarray) and items.ndim < 3:
         if weights is not None or not (isinstance(select, str) and select == "all"):
             raise UsageError("leave select and atom_weights out: a matrix has no atoms")
