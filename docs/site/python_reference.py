@@ -8,9 +8,14 @@ from pathlib import Path
 
 
 def docstrings(package):
-    """{name or Class.name: docstring} of all public functions and classes of the package's sources."""
+    """{name or Class.name: docstring} of all public functions and classes of the package's sources; of the module
+    plot, whose functions have names that others have, too, plot.name."""
     found = {}
     for path in sorted(package.glob("*.py")):
+        if path.stem == "plot":
+            found.update({f"plot.{node.name}": ast.get_docstring(node) for node in
+                          ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)})
+            continue
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.Assign):  # Name.__doc__ = "...": of a class that is compiled
                 place = node.targets[0]
@@ -76,7 +81,8 @@ def class_section(node, prefix, documented):
 
 def function_section(node, prefix, documented):
     text = f"## `{prefix}.{node.name}`\n\n```python\n{signature(node)}\n```\n"
-    return text + (f"\n```text\n{documented[node.name]}\n```\n" if node.name in documented else "")
+    name = f"plot.{node.name}" if prefix == "pleat.plot" else node.name
+    return text + (f"\n```text\n{documented[name]}\n```\n" if name in documented else "")
 
 
 def stub_folder(root):

@@ -160,6 +160,8 @@ void add_cluster(py::module_& module) {
             "silhouette", [](const Clustered& c) { return number_or_none(c.result.silhouette); })
         .def_property_readonly("cutoff",
                                [](const Clustered& c) { return number_or_none(c.result.cutoff); })
+        .def_property_readonly("bin_width",
+                               [](const Clustered& c) { return c.result.statistics.bin_width(); })
         .def_property_readonly("mean",
                                [](const Clustered& c) { return c.result.statistics.mean(); })
         .def_readonly("device", &Clustered::device);

@@ -2,11 +2,15 @@
 #include "pleat/bio/ensemble/ensemble.h"
 
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include "arrays.h"
 #include "parts.h"
+#include "pleat/bio/ensemble/write_dcd.h"
 #include "pleat/bio/structure/atom_match.h"
 #include "pleat/bio/structure/selection.h"
+#include "pleat/bio/structure/topology_gemmi.h"
+#include "pleat/bio/structure/write_structure.h"
 #include "pleat/core/loops/parallel.h"
 
 namespace pleat::python {
@@ -43,12 +47,14 @@ py::tuple read(const std::vector<std::string>& sources, const std::string& topol
 struct AtomLists {
     std::vector<std::string> names, elements, residues, chains;
     std::vector<int> numbers;
+    std::string insertions;  ///< a letter per atom
 };
 
 SharedTopology make(const AtomLists& lists, const std::vector<double>& masses) {
     const std::size_t count = lists.names.size();
-    for (const std::size_t found : {lists.elements.size(), lists.residues.size(),
-                                    lists.chains.size(), lists.numbers.size(), masses.size()})
+    for (const std::size_t found :
+         {lists.elements.size(), lists.residues.size(), lists.chains.size(), lists.numbers.size(),
+          lists.insertions.size(), masses.size()})
         if (found != count)
             throw InputError(
                 fmt::format("expected {} of each property, one an atom, found {}", count, found));
@@ -57,11 +63,15 @@ SharedTopology make(const AtomLists& lists, const std::vector<double>& masses) {
     for (std::size_t n = 0; n < count; ++n) {
         const bool goes_on = n > 0 && lists.residues[n] == lists.residues[n - 1] &&
                              lists.chains[n] == lists.chains[n - 1] &&
-                             lists.numbers[n] == lists.numbers[n - 1];
+                             lists.numbers[n] == lists.numbers[n - 1] &&
+                             lists.insertions[n] == lists.insertions[n - 1];
         if (!goes_on)
             topology->residues.push_back(
-                {lists.residues[n], lists.numbers[n], ' ', lists.chains[n]});
-        topology->atoms.push_back({lists.names[n], lists.elements[n], masses[n],
+                {lists.residues[n], lists.numbers[n], lists.insertions[n], lists.chains[n]});
+        // Packages write elements as they like, and some give no mass.
+        const std::string element = element_symbol(lists.elements[n]);
+        topology->atoms.push_back({lists.names[n], element,
+                                   masses[n] > 0 ? masses[n] : element_mass(element),
                                    static_cast<Index>(topology->residues.size()) - 1});
     }
     return topology;
@@ -89,6 +99,26 @@ SharedTopology from_state(const py::tuple& state) {
     for (const auto& [name, number, insertion, chain] : state[3].cast<std::vector<ResidueState>>())
         topology->residues.push_back({name, number, insertion.at(0), chain});
     return topology;
+}
+
+/// Writes frames.dcd, and topology.pdb or .cif with the first frame; returns the names of both.
+std::vector<std::string> write_frames(const std::filesystem::path& folder, const Topology& topology,
+                                      const Argument<float>& xyz) {
+    const View<const float, 3> frames = coordinates(xyz);
+    const std::string named = fits_pdb(topology) ? "topology.pdb" : "topology.cif";
+    const py::gil_scoped_release released;
+    StructureWriter structure(folder / named, topology);
+    DcdWriter dcd(folder / "frames.dcd", frames.extent(1));
+    Array<float, 2> by_axis(3, frames.extent(1));
+    for (Index frame = 0; frame < frames.extent(0); ++frame) {
+        for (Index atom = 0; atom < frames.extent(1); ++atom)
+            for (Index axis = 0; axis < 3; ++axis) by_axis(axis, atom) = frames(frame, atom, axis);
+        if (frame == 0) structure.add(by_axis.view());
+        dcd.add(by_axis.view());
+    }
+    structure.close();
+    dcd.close();
+    return {named, "frames.dcd"};
 }
 
 /// A list of what `value` says of each atom.
@@ -143,14 +173,15 @@ void add_ensemble(py::module_& module) {
                      subset(topology, copy_array(Argument<Index>(atoms))));
              })
         .def(py::pickle(&state_of, &from_state));
-    module.def("topology_from_lists",
-               [](std::vector<std::string> names, std::vector<std::string> elements,
-                  std::vector<std::string> residues, std::vector<int> numbers,
-                  std::vector<std::string> chains, const std::vector<double>& masses) {
-                   return make({std::move(names), std::move(elements), std::move(residues),
-                                std::move(chains), std::move(numbers)},
-                               masses);
-               });
+    module.def(
+        "topology_from_lists",
+        [](std::vector<std::string> names, std::vector<std::string> elements,
+           std::vector<std::string> residues, std::vector<int> numbers, std::string insertions,
+           std::vector<std::string> chains, const std::vector<double>& masses) {
+            return make({std::move(names), std::move(elements), std::move(residues),
+                         std::move(chains), std::move(numbers), std::move(insertions)},
+                        masses);
+        });
     // (indices [wanted atom], -1 for absent ones; residues matched; of these of the same name)
     module.def("match_atoms", [](const Topology& wanted, const Topology& other) {
         AtomMatch match = match_atoms(wanted, other);
@@ -161,6 +192,7 @@ void add_ensemble(py::module_& module) {
         return std::make_shared<Topology>(unnamed_topology(atoms, "array"));
     });
     module.def("read_ensemble", &read);
+    module.def("write_frames", &write_frames);
 }
 
 }  // namespace pleat::python

@@ -55,5 +55,6 @@ PYBIND11_MODULE(_pleat, module) {
     add_saxs_session(module);
     add_select(module);
     add_refine(module);
+    add_report(module);
     add_jobs(module);
 }

@@ -19,6 +19,7 @@ namespace mi = mutual_information;
 struct Measured {
     mi::Result result;
     std::vector<Index> columns;  ///< of the source, of each column of the result
+    Index sequences = 0;         ///< that were counted
     std::string device;
 };
 
@@ -34,6 +35,7 @@ std::unique_ptr<Measured> run(const Alignment& source, double max_gaps, double m
         if (filters) filtered = filter(source, {max_gaps, min_coverage});
         const Alignment& alignment = filters ? filtered : source;
         measured->columns = alignment.columns;
+        measured->sequences = alignment.sequence_count();
         if (!call.is_named())
             call.choose_device(
                 mi::gpu_demand(alignment, parameters, resolve_threads(call.context)));
@@ -162,6 +164,7 @@ void add_mutual_information(py::module_& module) {
                                })
         .def_property_readonly("column_count",
                                [](const Measured& m) { return m.result.column_count(); })
+        .def_readonly("sequences", &Measured::sequences)
         .def_property_readonly("shuffles", [](const Measured& m) { return m.result.shuffles; })
         .def_property_readonly("effective_sequences",
                                [](const Measured& m) { return m.result.effective_sequences; })

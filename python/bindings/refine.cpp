@@ -97,6 +97,17 @@ py::dict convergence_of(const Refined& refined) {
     return all;
 }
 
+py::object misfit_of(const Refined& refined) {
+    if (!refined.result.misfit) return py::none();
+    const refine::MisfitTest& test = *refined.result.misfit;
+    py::dict all;
+    all["squares"] = test.squares;
+    all["runs"] = test.runs;
+    all["passed"] = test.is_passed();
+    all["remark"] = refine::misfit_remark(refined.result);
+    return all;
+}
+
 py::dict moves_of(const Refined& refined) {
     py::dict all;
     for (const refine::MoveShare& move : refined.result.moves)
@@ -125,6 +136,7 @@ void add_refine(py::module_& module) {
         .def_property_readonly("converged",
                                [](const Refined& r) { return r.result.is_converged(); })
         .def_property_readonly("moves", &moves_of)
+        .def_property_readonly("misfit", &misfit_of)
         .def_property_readonly("angles", [](const Refined& r) { return r.result.hinges; })
         .def_property_readonly("domains", [](const Refined& r) { return r.result.domains; })
         .def_property_readonly("linkers", [](const Refined& r) { return r.result.linkers; })

@@ -141,6 +141,7 @@ void add_rmsd(py::module_& module) {
     number("frames", [](const rmsd::Result& r) { return r.frames; });
     number("atoms", [](const rmsd::Result& r) { return r.atoms; });
     number("pairs", [](const rmsd::Result& r) { return r.statistics.pairs(); });
+    number("bin_width", [](const rmsd::Result& r) { return r.statistics.bin_width(); });
     number("mean", [](const rmsd::Result& r) { return r.statistics.mean(); });
     for (const char* name : {"min", "least"})  // the second is the earlier name
         number(name, [](const rmsd::Result& r) { return r.statistics.min(); });

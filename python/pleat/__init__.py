@@ -12,7 +12,7 @@ run meanwhile.
 """
 from . import errors  # noqa: F401  the module below takes its exceptions from there
 from . import _pleat
-from . import plot  # noqa: F401
+from . import plot
 from . import saxs  # a module that is called, too
 from .alignment import Alignment, alignment, read_alignment
 from .engines import cluster, couplings, mean_structure, mutual_information, rmsd
@@ -21,16 +21,18 @@ from .errors import DeviceError, Error, InputError, OutputError, UsageError
 from .jobs import JobTable, run_jobs
 from .profile import Profile, profile, read_profile
 from .refinement import refine
+from .report import Page, report
 from .result import square
-from .results import Clusters, Couplings, MutualInformation, Refinement, Rmsd, Saxs, Selection
+from .results import Clusters, Couplings, MutualInformation, Rmsd, Saxs
 from .run_folders import load
 from .selection import select
+from .workflow_results import Refinement, Selection
 
 __version__ = _pleat.version
 
 __all__ = ["Alignment", "Clusters", "Couplings", "DeviceError", "Ensemble", "Error", "InputError",
-           "JobTable", "MutualInformation", "OutputError", "Profile", "Refinement", "Rmsd", "Saxs", "Selection", "Topology",
+           "JobTable", "MutualInformation", "OutputError", "Page", "Profile", "Refinement", "Rmsd", "Saxs", "Selection", "Topology",
            "UsageError",
            "alignment", "cluster", "couplings", "ensemble", "load", "mean_structure", "mutual_information",
-           "profile", "read_alignment", "read_ensemble", "read_profile", "refine", "rmsd", "run_jobs", "saxs", "select",
-           "square"]
+           "plot", "profile", "read_alignment", "read_ensemble", "read_profile", "refine", "report", "rmsd", "run_jobs",
+           "saxs", "select", "square"]

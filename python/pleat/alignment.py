@@ -1,4 +1,4 @@
-# Alignments: from files, sequences, arrays and Biopython's objects.
+# Alignments: from files, sequences, arrays and the objects of other packages.
 """Making alignments from what people have."""
 import os
 
@@ -7,13 +7,15 @@ import numpy as np
 from . import _pleat
 from .errors import InputError
 from .options import in_python_words
-from .result import as_array, repr_html
+from .other_packages import rows_of
+from .result import as_array, describe_properties, repr_html
 
 Alignment = _pleat.Alignment
 Alignment.__module__ = "pleat"
 Alignment.__doc__ = """A multiple sequence alignment, made by `read_alignment` or `alignment`.
 
 letters : uint8 [sequence, column], codes of `alphabet_letters`; shows memory of the alignment
+shape : (sequences, columns)
 columns : int64 [column], place of each column among those of the source, from 0
 names, sequences : list of str, one per sequence
 alphabet : 'protein', 'rna' or 'dna'
@@ -39,6 +41,7 @@ Alignment.shape = property(lambda self: self.letters.shape)
 Alignment.__repr__ = lambda self: (
     f"<pleat.Alignment: {self.shape[0]} sequences, {self.shape[1]} columns, {self.alphabet}>")
 Alignment._repr_html_ = repr_html
+describe_properties(Alignment)
 Alignment.__array__ = lambda self, dtype=None, copy=None: as_array(self.letters, dtype, copy)
 
 
@@ -54,22 +57,14 @@ def read_alignment(path, *, format="", alphabet=""):
     return _pleat.read_alignment(os.fspath(path), format, alphabet)
 
 
-def _is_biopython(source):
-    """MultipleSeqAlignment, Alignment's rows, or a list of SeqRecord."""
-    try:
-        first = next(iter(source))
-    except (TypeError, StopIteration):
-        return False
-    return hasattr(first, "seq") and hasattr(first, "id")
-
-
 def alignment(source, *, names=None, alphabet=""):
     """An alignment from whatever holds one.
 
     source : an Alignment; a path; sequences as str, all of one length; codes, uint8
         [sequence, column], with `alphabet` ('protein' if ''), in the order of
         ARNDCQEGHILKMFPSTWYVX-, ACGUN- or ACGTN-; letters, 'S1' or 'U1' [sequence, column];
-        Biopython's MultipleSeqAlignment or a list of its SeqRecord
+        Biopython's MultipleSeqAlignment, Alignment or a list of its SeqRecord; ProDy's MSA; a Series of
+        pandas
     names : one per sequence
 
     Codes are copied once.
@@ -82,14 +77,12 @@ def alignment(source, *, names=None, alphabet=""):
         return _pleat.alignment_from_codes(source, list(names or []), alphabet or "protein")
     if isinstance(source, np.ndarray) and source.ndim == 2 and source.dtype.kind in "SU":
         rows = ["".join(row) for row in source.astype("U1")]
-    elif not isinstance(source, np.ndarray) and _is_biopython(source):
-        rows = [str(record.seq) for record in source]
-        names = names or [record.id for record in source]
     else:
-        rows = list(source)
+        rows, found = (None if isinstance(source, np.ndarray) else rows_of(source)) or (list(source), None)
+        names = names or found
     if not rows or not all(isinstance(row, str) for row in rows):
         raise InputError("expected an alignment (a path, sequences, codes as uint8 [sequence, column], "
-                         f"Biopython's alignment), found {type(source).__name__}")
+                         f"an alignment of Biopython or ProDy), found {type(source).__name__}")
     if names is not None and len(names) != len(rows):
         raise InputError(f"expected {len(rows)} names, one per sequence, found {len(names)}")
     names = list(names or [f"sequence {n}" for n in range(1, len(rows) + 1)])

@@ -216,12 +216,20 @@ def mean_structure(ensemble, *, fit=None, atom_weights=None, weights=None, optio
     return _pleat.mean_structure(frames.xyz, _pleat.AtomSets(indices, measured, _weights(frames, weights)), how)
 
 
+_METHOD = next(field["default"] for field in _pleat.cluster_fields() if field["name"] == "method")
+
+
+def _clusters(native, options):
+    swept = None if native.sweep is None else "cutoff" if options.get("cutoff") is not None else "k"
+    return Clusters(native, method=options.get("method", _METHOD), sweep_of=swept)
+
+
 @engine(_pleat.cluster_fields(), Clusters)
 def cluster(items, *, select="all", atom_weights=None, precision="mixed", weights=None, options, how):
     """Groups the frames of an ensemble by their RMSD, or items by a matrix of distances.
 
     items : distances, condensed as SciPy's or square, float32 or float64 (contiguous without a
-        copy); a pleat.Rmsd with such a matrix, whose pairs near a cutoff are recomputed in float64
+        copy), or a DataFrame of pandas; a pleat.Rmsd with such a matrix, whose pairs near a cutoff are recomputed in float64
         from the frames that it refers to; or what pleat.ensemble takes, whose pairs are then
         superposed without keeping a matrix
     select : atoms of frames to superpose, as text, indices or a mask
@@ -234,14 +242,16 @@ def cluster(items, *, select="all", atom_weights=None, precision="mixed", weight
             raise InputError("expected an Rmsd with a matrix, found none; take matrix='condensed'")
         _pleat.require_distances(items.metric)
         if items._coordinates is not None and select == "all" and weights is None:
-            return Clusters(_pleat.cluster_compared(items.matrix, items._coordinates, items._weights,
-                                                    items._precision, options, how))
+            return _clusters(_pleat.cluster_compared(items.matrix, items._coordinates, items._weights,
+                                                     items._precision, options, how), options)
         items = items.matrix
+    if hasattr(items, "to_numpy") and getattr(items, "ndim", 0) in (1, 2):  # of pandas
+        items = items.to_numpy(dtype=np.float64)
     if not isinstance(items, Ensemble) and isinstance(items, np.ndarray) and items.ndim < 3:
         if weights is not None or not (isinstance(select, str) and select == "all"):
             raise UsageError("leave select and atom_weights out: a matrix has no atoms")
-        return Clusters(_pleat.cluster_matrix(items, options, how))
+        return _clusters(_pleat.cluster_matrix(items, options, how), options)
     frames = as_ensemble(items)
     atoms = _Atoms(frames, select, None, "rmsd")
     sets = atoms.weights_of(frames, weights)
-    return Clusters(_pleat.cluster_frames(atoms.of(frames.xyz), sets, precision, options, how))
+    return _clusters(_pleat.cluster_frames(atoms.of(frames.xyz), sets, precision, options, how), options)

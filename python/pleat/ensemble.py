@@ -1,14 +1,14 @@
-# Ensembles: from files, arrays and the objects of mdtraj, MDAnalysis and Biopython.
+# Ensembles: from files, arrays and the objects of other packages.
 """Coordinates of many frames of the same atoms."""
 import os
 import warnings
 
 import numpy as np
 
-from . import _pleat
+from . import _pleat, other_packages
 from .errors import InputError
 from .options import in_python_words, slice_text
-from .result import as_array, repr_html, to_dataframe
+from .result import as_array, describe_properties, repr_html, to_dataframe
 
 Topology = _pleat.Topology
 Topology.__module__ = "pleat"
@@ -35,10 +35,8 @@ def _topology_table(self):
                          "residue_number": self.residue_numbers, "chain": self.chains, "mass": self.masses})
 
 
+describe_properties(Topology)
 Topology.__repr__, Topology._repr_html_, Topology.to_dataframe = _topology_repr, repr_html, _topology_table
-
-ANGSTROM_PER_NM = np.float32(10)
-
 
 FARTHEST_CENTRE = 128  # angstrom, as the library's reader of .npy
 
@@ -182,66 +180,13 @@ def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::
 
 
 def _topology(atoms):
-    """From (name, element, residue name, residue number, chain, mass) of each atom."""
+    """From (name, element, residue name, residue number, insertion code, chain, mass) of each atom."""
     if not atoms:
         raise InputError("expected atoms, found none")
-    names, elements, residues, numbers, chains, masses = zip(*atoms)
-    return _pleat.topology_from_lists(list(names), list(elements), list(residues),
-                                      [int(n) for n in numbers], list(chains),
+    names, elements, residues, numbers, insertions, chains, masses = zip(*atoms)
+    return _pleat.topology_from_lists(list(names), list(elements), list(residues), [int(n) for n in numbers],
+                                      "".join(code.strip() or " " for code in insertions), list(chains),
                                       [float(mass) for mass in masses])
-
-
-def _from_mdtraj(trajectory):
-    """mdtraj counts in nanometres, so its coordinates are copied."""
-    atoms = []
-    for atom in trajectory.topology.atoms:
-        element = getattr(atom, "element", None)
-        chain = getattr(atom.residue.chain, "chain_id", None) or atom.residue.segment_id
-        atoms.append((atom.name, element.symbol if element else "X", atom.residue.name,
-                      atom.residue.resSeq, chain or chr(65 + atom.residue.chain.index % 26),
-                      element.mass if element else 0.0))
-    return Ensemble(trajectory.xyz * ANGSTROM_PER_NM, _topology(atoms))
-
-
-def _of_mdanalysis(atom, name, otherwise):
-    """What an atom's topology may lack."""
-    try:
-        return getattr(atom, name)
-    except Exception:  # its NoDataError, which is no name here
-        return otherwise
-
-
-def _from_mdanalysis(source):
-    """A Universe or an AtomGroup, all frames of its trajectory, which then stands where it stood."""
-    group = source.atoms
-    trajectory = group.universe.trajectory
-    atoms = [(_of_mdanalysis(atom, "name", "X"), _of_mdanalysis(atom, "element", "") or "X",
-              _of_mdanalysis(atom, "resname", "UNK"), _of_mdanalysis(atom, "resid", 0),
-              _of_mdanalysis(atom, "chainID", "") or _of_mdanalysis(atom, "segid", ""),
-              _of_mdanalysis(atom, "mass", 0.0)) for atom in group]
-    xyz = np.empty((len(trajectory), len(atoms), 3), dtype=np.float32)
-    stood = trajectory.frame
-    for n, _ in enumerate(trajectory):
-        xyz[n] = group.positions
-    trajectory[stood]
-    return Ensemble(xyz, _topology(atoms))
-
-
-def _from_biopython(structure):
-    """A Structure of Bio.PDB: its models are the frames."""
-    models = [list(model.get_atoms()) for model in structure]
-    for number, model in enumerate(models):
-        if [a.get_full_id()[2:] for a in model] != [a.get_full_id()[2:] for a in models[0]]:
-            raise InputError(f"frame {number}: expected the atoms of frame 0, found others")
-    atoms = []
-    for atom in models[0] if models else ():
-        residue = atom.get_parent()
-        element = (atom.element or "X").capitalize()
-        mass = getattr(atom, "mass", 0.0) or 0.0
-        atoms.append((atom.get_name(), element, residue.get_resname().strip(), residue.id[1],
-                      residue.get_parent().id.strip(), mass if mass == mass else 0.0))
-    topology = _topology(atoms)
-    return Ensemble([[atom.coord for atom in model] for model in models], topology)
 
 
 def ensemble(source, *, select=None):
@@ -249,7 +194,8 @@ def ensemble(source, *, select=None):
 
     source : an Ensemble; a path or a list of paths; an array [frame, atom, 3] in angstrom, taken
         without a copy where it is contiguous float32; mdtraj's Trajectory; MDAnalysis's Universe or
-        AtomGroup; a Structure of Bio.PDB
+        AtomGroup; a Structure of Bio.PDB; gemmi's Structure or Model; ProDy's AtomGroup, Selection or
+        Ensemble
     select : atoms to take, as text, indices or a mask
     """
     found = _ensemble(source)
@@ -267,10 +213,8 @@ def _ensemble(source):
         return source
     if _is_paths(source):
         return read_ensemble(source)
-    if hasattr(source, "xyz") and hasattr(source, "topology") and hasattr(source, "unitcell_vectors"):
-        return _from_mdtraj(source)
-    if hasattr(source, "atoms") and hasattr(source, "universe"):
-        return _from_mdanalysis(source)
-    if hasattr(source, "get_models") and hasattr(source, "get_atoms"):
-        return _from_biopython(source)
+    found = other_packages.frames_of(source)
+    if found is not None:
+        xyz, atoms = found
+        return Ensemble(xyz, None if atoms is None else _topology(atoms))
     return Ensemble(source)

@@ -1,13 +1,16 @@
 # Plots: figures of results by matplotlib, which must be installed.
 """pleat.plot: a result on axes of matplotlib. Each function draws on `ax` (None: a new figure) and returns it."""
+import io
+
 import numpy as np
 
 from .alignment import alignment as as_alignment
 from .errors import InputError, UsageError
 from .result import square
 from .results import Clusters, Couplings, MutualInformation, Rmsd, Saxs
+from .workflow_results import Refinement, Selection
 
-__all__ = ["contact_map", "dendrogram", "fit", "logo", "matrix"]
+__all__ = ["clusters", "contact_map", "dendrogram", "distribution", "fit", "logo", "matrix", "profile", "scores"]
 
 
 def _axes(ax):
@@ -90,6 +93,72 @@ def dendrogram(result, *, ax=None):
     return ax
 
 
+def clusters(result, *, ax=None):
+    """The cluster of each item against its number, such as time; noise is -1.
+
+    result : pleat.Clusters
+    """
+    _is(result, Clusters, "pleat.Clusters")
+    ax = _axes(ax)
+    ax.plot(result.assignment, ".", markersize=3)
+    ax.set(xlabel="frame", ylabel="cluster", title=f"{len(result.clusters)} clusters")
+    return ax
+
+
+def profile(result, *, ax=None):
+    """The mean profile on a logarithmic axis.
+
+    result : pleat.Saxs
+    """
+    _is(result, Saxs, "pleat.Saxs")
+    ax = _axes(ax)
+    ax.plot(result.q, result.mean)
+    ax.set(xlabel="q (1/angstrom)", ylabel="intensity", yscale="log")
+    return ax
+
+
+def distribution(result, *, quantity="rg", bins=40, ax=None):
+    """The distribution of a number of the frames.
+
+    result : pleat.Refinement
+    quantity : a column of its table: 'rg', 'distance_1_2', ...
+    bins : number of bins
+    """
+    _is(result, Refinement, "pleat.Refinement")
+    if quantity not in result.table:
+        raise UsageError(f"quantity: expected one of {', '.join(result.table)}, found {quantity!r}")
+    ax = _axes(ax)
+    ax.hist(result.table[quantity], bins=bins)
+    ax.set(xlabel=quantity, ylabel="frames", title=f"{len(result.frames)} frames")
+    return ax
+
+
+def scores(result, *, x="rmsd", y=None, ax=None):
+    """Two scores of the frames against each other, with a colour for each selected cluster.
+
+    result : pleat.Selection
+    x, y : names of scores; y None: contacts, without them chi2
+    """
+    _is(result, Selection, "pleat.Selection")
+    found = result.scores
+    if y is None:
+        y = "chi2" if np.isnan(found["contacts"]).all() else "contacts"
+    for name in (x, y):
+        if name not in found.dtype.names:
+            raise UsageError(f"expected one of {', '.join(found.dtype.names)}, found {name!r}")
+    ax = _axes(ax)
+    chosen = result.clusters[result.clusters["selected"] > 0]["cluster"]
+    others = ~np.isin(found["cluster"], chosen)
+    if others.any():
+        ax.plot(found[x][others], found[y][others], ".", color="0.7", label="others")
+    for cluster in chosen:
+        rows = found["cluster"] == cluster
+        ax.plot(found[x][rows], found[y][rows], "o", markersize=4, label=f"cluster {cluster}")
+    ax.set(xlabel=x, ylabel=y)
+    ax.legend()
+    return ax
+
+
 def fit(result, *, ax=None):
     """A measured curve with its errors, and the fitted profile, on a logarithmic axis.
 
@@ -146,3 +215,34 @@ def logo(source, *, first=None, last=None, ax=None):
     ax.set(xlabel="column, from 0", ylabel="information (bits)", xlim=(start - 0.5, start + letters.shape[1] - 0.5),
            ylim=(0, np.log2(len(names))))
     return ax
+
+
+MAX_PICTURE = 2000  # columns or frames of a matrix in a small picture
+
+
+def _drawn_by(result):
+    """The function that shows a result best; None without one."""
+    if isinstance(result, Couplings) and len(result.columns) <= MAX_PICTURE:
+        return contact_map
+    if isinstance(result, MutualInformation) and len(result.columns) <= MAX_PICTURE:
+        return matrix
+    if isinstance(result, Rmsd) and result.matrix is not None and result.frames <= MAX_PICTURE:
+        return matrix
+    if isinstance(result, Saxs):
+        return profile if result.fit is None else fit
+    return {Clusters: clusters, Refinement: distribution, Selection: scores}.get(type(result))
+
+
+def picture(result):
+    """A small picture of a result as bytes of PNG, without pyplot; None for what has none."""
+    draw = _drawn_by(result)
+    if draw is None:
+        return None
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    figure = Figure(figsize=(4, 3), layout="constrained")
+    FigureCanvasAgg(figure)
+    draw(result, ax=figure.subplots())
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=80)
+    return file.getvalue()

@@ -7,7 +7,8 @@ import numpy as np
 from . import _pleat
 from .errors import InputError, UsageError
 from .options import in_python_words
-from .result import as_array, repr_html, to_dataframe
+from .other_packages import columns_of
+from .result import as_array, describe_properties, repr_html, to_dataframe
 
 Profile = _pleat.Profile
 Profile.__module__ = "pleat"
@@ -40,6 +41,7 @@ def _array(self, dtype=None, copy=None):
     return as_array(np.transpose(list(_columns(self).values())), dtype, copy)
 
 
+describe_properties(Profile)
 Profile.to_dataframe, Profile.__array__ = _to_dataframe, _array
 
 
@@ -62,8 +64,9 @@ def profile(source, *, q_unit="auto", assume_error=None, smear=False):
     """A curve from whatever holds one.
 
     source : a Profile; a path; q, intensity and sigma, each [point], as a tuple or list of three (of
-        two where errors are assumed); an array [point, 3 or 2], columns as in files. With `smear` a
-        fourth column, the standard deviation of q
+        two where errors are assumed); an array [point, 3 or 2], columns as in files; a DataFrame of
+        pandas with the columns q, intensity and sigma. With `smear` a fourth column, dq, the standard
+        deviation of q
     q_unit : of arrays 1/angstrom unless it is '1/nm'; of files as read_profile
     assume_error, smear : as read_profile
 
@@ -75,6 +78,8 @@ def profile(source, *, q_unit="auto", assume_error=None, smear=False):
         return source
     if isinstance(source, (str, os.PathLike)):
         return read_profile(source, q_unit=q_unit, assume_error=assume_error, smear=smear)
+    names = ("q", "intensity", *(() if assume_error is not None else ("sigma",)), *(("dq",) if smear else ()))
+    source = columns_of(source, names) or source
     widths = (4,) if smear else (2, 3)
     if isinstance(source, np.ndarray) and source.ndim == 2 and source.shape[1] in widths:
         columns = list(source.T)

@@ -8,7 +8,7 @@ from .ensemble import Ensemble, ensemble as as_ensemble, read_ensemble
 from .errors import InputError, UsageError
 from .options import engine, keyword
 from .profile import profile as as_profile
-from .results import Refinement
+from .workflow_results import Refinement
 
 _OF_PROFILES = {field["name"] for field in _pleat.refine_profile_fields()}
 
@@ -45,8 +45,9 @@ def refine(structure, *, data=None, q_unit="auto", assume_error=None, profiles=F
         _pleat.Structures(start.xyz, start.topology, start.files, start.origins, []), curve, options, how)
     fitted = None
     frames = Ensemble(xyz, topology)
-    if found.warning:
-        warnings.warn(found.warning, stacklevel=3)
+    for text in (found.warning, "" if found.misfit is None else found.misfit["remark"]):
+        if text:
+            warnings.warn(text, stacklevel=3)
     if curve is not None or profiles:
         of_profiles = {keyword({"name": name}): value for name, value in options.items() if name in _OF_PROFILES}
         fitted = saxs.saxs(frames, data=curve, **of_profiles, **how)

@@ -1,6 +1,8 @@
 # Result: what all results share: attributes of the library, copies, pickles, texts and tables.
 """The base of results. Attributes are fetched from the library when they are first used."""
+import base64
 import html
+import re
 import textwrap
 
 import numpy as np
@@ -56,9 +58,29 @@ def to_dataframe(columns):
 
 
 def repr_html(value):
-    """The text of repr() for notebooks: the class, and its headline."""
+    """The text of repr() for notebooks: the class, its headline, and a small picture if matplotlib is installed."""
     name, _, headline = repr(value).strip("<>").partition(": ")
-    return f"<p><b>{html.escape(name)}</b><br>{html.escape(headline)}</p>"
+    return f"<p><b>{html.escape(name)}</b><br>{html.escape(headline)}</p>{_picture(value)}"
+
+
+def _picture(value):
+    """The picture of a result as HTML; empty for what has none, and without matplotlib."""
+    try:
+        from .plot import picture
+        png = picture(value)
+    except ImportError:
+        return ""
+    if png is None:
+        return ""
+    return f'<img alt="" src="data:image/png;base64,{base64.b64encode(png).decode("ascii")}">'
+
+
+def describe_properties(kind):
+    """Gives the properties of a class of the library the descriptions of its docstring: `name, name : text`."""
+    for names, text in re.findall(r"^([a-z]\w*(?:, \w+)*) : (.+(?:\n    .+)*)", kind.__doc__, re.MULTILINE):
+        for name in names.split(", "):
+            if isinstance(vars(kind).get(name), property):
+                vars(kind)[name].__doc__ = " ".join(text.split())
 
 
 def as_array(values, dtype=None, copy=None):

@@ -21,6 +21,7 @@ from .ensemble import ensemble as as_ensemble
 from .errors import InputError, UsageError
 from .options import engine, in_python_words
 from .profile import profile as as_profile
+from .result import describe_properties
 from .results import Fit, Saxs, Scatterers, Weights
 
 _FIELDS = _pleat.saxs_fields()
@@ -118,6 +119,7 @@ scaled : bool [channel], whether scatterers have scales s_ci in it; None: in non
 
 All are copied. UsageError for shapes that do not agree and values that are not finite.
 """
+describe_properties(Model)
 _INIT = Model.__init__
 
 

@@ -9,8 +9,20 @@ from .alignment import alignment as as_alignment
 from .ensemble import ensemble as as_ensemble
 from .errors import InputError, UsageError
 from .options import engine
+from .other_packages import columns_of
 from .profile import profile as as_profile
-from .results import Selection
+from .results import Couplings
+from .workflow_results import Selection
+
+
+def _residues_in_contact(fitted):
+    """(sequence, [(i, j, probability)]) of the residues that the first sequence has in the columns."""
+    found = fitted.contacts()
+    is_residue = np.array([letter != "-" for letter in fitted.letters])
+    numbers = np.where(is_residue, np.cumsum(is_residue) - 1, -1)
+    i, j = (numbers[np.searchsorted(fitted.columns, found[name])] for name in "ij")
+    kept = (i >= 0) & (j >= 0)
+    return fitted.letters.replace("-", ""), list(zip(i[kept], j[kept], np.nan_to_num(found["probability"][kept])))
 
 
 def _contacts(source):
@@ -19,10 +31,14 @@ def _contacts(source):
         return "", ""
     if isinstance(source, (str, os.PathLike)):
         return os.fspath(source), ""
+    if isinstance(source, Couplings):
+        source = _residues_in_contact(source)
     if not isinstance(source, (tuple, list)) or len(source) != 2 or not isinstance(source[0], str):
-        raise InputError("expected contacts as a path or (sequence, [(i, j, probability)]), found "
+        raise InputError("expected contacts as a path, pleat.Couplings or (sequence, [(i, j, probability)]), found "
                          f"{type(source).__name__}")
     sequence, pairs = source
+    columns = columns_of(pairs, ("i", "j", "probability"))
+    pairs = pairs if columns is None else zip(*columns)
     rows = "".join(f"{int(i) + 1} {int(j) + 1} {float(p)!r}\n" for i, j, p in pairs)
     return "contacts", f"{sequence}\n{rows}END\n"
 
@@ -37,7 +53,8 @@ def select(ensemble, *, select="ca", alignment=None, contacts=None, data=None, q
     alignment : what pleat.alignment takes: the protein's family. Couplings are fitted to it, and
         their contacts are expected
     contacts : expected contacts instead: the path of a file in CASP's RR format or of the folder of
-        a `pleat couplings` run, or (sequence, [(i, j, probability)]) with i, j counted from 0
+        a `pleat couplings` run, pleat.Couplings, or (sequence, pairs) with pairs [(i, j, probability)]
+        counted from 0 or a DataFrame of pandas with these columns
     data : what pleat.profile takes: a measured curve, to which each frame is fitted
     q_unit, assume_error, smear : as pleat.profile takes them
     structure : PDB or mmCIF file that names the residues of contacts; None: the file that named the

@@ -1,4 +1,4 @@
-# Writes __init__.pyi and saxs.pyi from the engines' fields: make_stubs.py FOLDER.
+# Writes __init__.pyi, saxs.pyi and plot.pyi from the engines' fields: make_stubs.py FOLDER.
 """The build runs it on the module that it has just made."""
 import inspect
 import sys
@@ -19,7 +19,7 @@ OWN = {"alignment": ALIGNMENT, "ensemble": ENSEMBLE, "items": f"Rmsd | {ENSEMBLE
        "series": "Sequence[tuple[ProfileLike, float | None]] | None",
        "form_factors": "str | PathLike[str] | None", "q": "ArrayLike | None", "model": "Model",
        "xyz": "ArrayLike", "scales": "ArrayLike | None", "structure": "str | PathLike[str] | None",
-       "contacts": "str | PathLike[str] | tuple[str, Sequence[tuple[int, int, float]]] | None"}
+       "contacts": "str | PathLike[str] | Couplings | tuple[str, Any] | None"}
 RETURNS = {"couplings": "Couplings", "mutual_information": "MutualInformation", "rmsd": "Rmsd",
            "mean_structure": "NDArray[np.float64]", "cluster": "Clusters", "select": "Selection",
            "refine": "Refinement"}
@@ -70,7 +70,8 @@ def texts():
     functions = "\n".join(stub(getattr(pleat, name), kind) for name, kind in RETURNS.items())
     call = textwrap.indent(stub(pleat.saxs.saxs, "Saxs", "__call__", True), "    ")
     in_saxs = "\n".join(stub(getattr(pleat.saxs, name), kind) for name, kind in SAXS_RETURNS.items())
-    return {"__init__.pyi": f"{head}{functions}\n\n{CALLABLE}{call}\n\nsaxs: _SaxsModule\n",
+    plot = (HERE / "plot.pyi").read_text(encoding="utf-8")
+    return {"plot.pyi": plot, "__init__.pyi": f"{head}{functions}\n\n{CALLABLE}{call}\n\nsaxs: _SaxsModule\n",
             "saxs.pyi": f"{saxs_head}{in_saxs}\n"}
 
 

@@ -54,6 +54,22 @@ def test_fits(ax):
         pleat.plot.fit(once("neutrons"), ax=ax)
 
 
+def test_profiles_clusters_distributions_and_scores(ax):
+    pleat.plot.profile(once("neutrons"), ax=ax)
+    np.testing.assert_array_equal(ax.lines[-1].get_ydata(), once("neutrons").mean)
+    pleat.plot.clusters(once("clusters"), ax=ax)
+    np.testing.assert_array_equal(ax.lines[-1].get_ydata(), once("clusters").assignment)
+    pleat.plot.distribution(once("refinement"), quantity="distance_1_2", bins=5, ax=ax)
+    assert sum(patch.get_height() for patch in ax.patches) == len(once("refinement").frames)
+    with pytest.raises(pleat.UsageError, match="quantity: expected one of chain, "):
+        pleat.plot.distribution(once("refinement"), quantity="mass", ax=ax)
+    ax.clear()
+    pleat.plot.scores(once("selection"), ax=ax)
+    assert sum(len(line.get_xdata()) for line in ax.lines) == 20 and ax.get_ylabel() == "contacts"
+    with pytest.raises(pleat.UsageError, match="found 'mass'"):
+        pleat.plot.scores(once("selection"), x="mass", ax=ax)
+
+
 def test_logos(ax):
     pleat.plot.logo(["AC-", "AD-", "AC-", "AD-"], ax=ax)
     tops = {}

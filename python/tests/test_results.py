@@ -51,6 +51,12 @@ def made_selection():
                         structure=DATA / "hivp.pdb.gz")
 
 
+def made_refinement():
+    profile = pleat.saxs(DATA / "1a8o.pdb.gz", q_max=0.3, c2=0)
+    return pleat.refine(DATA / "1a8o.pdb.gz", linkers="A:174-179", data=curve_of(profile), frames=160, chains=2, moves=2,
+                        reweight=False)
+
+
 MADE = {
     "alignment": lambda: pleat.read_alignment(DATA / "cheY.aln.gz").filter(max_gaps=0.5),
     "rna": lambda: pleat.read_alignment(DATA / "trna.sto.gz"),
@@ -75,6 +81,7 @@ MADE = {
     "scatterers": lambda: pleat.saxs.scatterers(DATA / "1hel.pdb.gz", q_points=5),
     "model": lambda: once("scatterers").model,
     "selection": made_selection,
+    "refinement": made_refinement,
 }
 MADE_ONCE = {}
 pytestmark = pytest.mark.filterwarnings("ignore:only .* effective sequences")
@@ -143,6 +150,8 @@ def test_representations_say_what_and_how_large(made):
     if hasattr(made, "_repr_html_"):
         shown = made._repr_html_()
         assert shown.startswith("<p><b>pleat.") and shown.count("<") == shown.count(">")
+        picture = hasattr(made, "save") and importlib.util.find_spec("matplotlib") is not None
+        assert ("<img" in shown) == (picture and getattr(made, "matrix", 0) is not None)
 
 
 def test_pickles_are_read_in_another_process(tmp_path):
@@ -237,7 +246,7 @@ TABLES = [("mutual information", "triples", ["i", "j", "k", "residue_i"], 20), (
           ("saxs", None, ["q", "intensity"], None), ("saxs", "frames", ["frame", "file", "rg"], 1),
           ("saxs", "fit", ["q", "intensity", "sigma", "model"], None), ("weights", None, ["frame", "weight"], 4),
           ("selection", None, ["frame", "position"], 20), ("selection", "clusters", ["cluster"], None),
-          ("selection", "contacts", ["i", "j"], 2), ("scatterers", None, ["atom", "type"], None)]
+          ("selection", "contacts", ["i", "j"], 2), ("refinement", None, ["frame", "chain", "step"], 160), ("scatterers", None, ["atom", "type"], None)]
 
 
 @pytest.mark.parametrize("made, table, names, rows", TABLES, indirect=["made"])
@@ -257,7 +266,8 @@ def test_tables_of_inputs():
 
 def test_docstrings_describe_every_attribute():
     for kind in (pleat.Couplings, pleat.MutualInformation, pleat.Rmsd, pleat.Clusters, pleat.Saxs, pleat.Selection,
-                 pleat.saxs.Fit, pleat.saxs.Weights, pleat.saxs.Scatterers):
+                 pleat.saxs.Fit, pleat.saxs.Weights, pleat.saxs.Scatterers, pleat.saxs.Model, pleat.Refinement,
+                 pleat.Alignment, pleat.Topology, pleat.Ensemble, pleat.Profile, pleat.Page, pleat.JobTable):
         for name, value in vars(kind).items():
             if isinstance(value, property) and not name.startswith("_"):
                 assert value.__doc__, (kind, name)

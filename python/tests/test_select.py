@@ -73,6 +73,16 @@ def test_contacts_may_be_given_as_numbers(trypsin):
         np.testing.assert_array_equal(given.scores[name], named.scores[name], err_msg=name)
 
 
+def test_contacts_may_be_a_result(trypsin):
+    fitted = pleat.load(trypsin / "couplings")
+    frames = pleat.read_ensemble(trypsin / "models.pdb")
+    named = pleat.select(frames, contacts=trypsin / "couplings", cutoff=2)
+    given = pleat.select(frames, contacts=fitted, cutoff=2, structure=trypsin / "models.pdb")
+    count = len(given.contacts)  # fewer, as they are per residue, and of residues in columns that were kept
+    assert 150 < count < len(named.contacts) and given.residues == named.residues[:count]
+    np.testing.assert_allclose(given.contacts["strength"], named.contacts["strength"][:count], atol=1e-5)
+
+
 def test_couplings_are_fitted_to_an_alignment(trypsin):
     # A piece of the sequence with random changes in each row is a family without couplings.
     rng = np.random.default_rng(5)
@@ -91,7 +101,7 @@ def test_refusals(trypsin):
     for error, text, keywords in (
             (pleat.UsageError, "give alignment, contacts or data", {}),
             (pleat.UsageError, "not both", {"alignment": ["ACD", "ACE"], "contacts": ("ACD", [(0, 2, 0.5)])}),
-            (pleat.InputError, "expected contacts as a path or", {"contacts": 3}),
+            (pleat.InputError, "expected contacts as a path, pleat.Couplings or", {"contacts": 3}),
             (pleat.InputError, "contacts:2: expected two residues from 1 to 3", {"contacts": ("ACD", [(0, 3, 0.5)])}),
             (pleat.InputError, "expected a structure of the family", {"contacts": ("W" * 40, [(0, 30, 0.5)])}),
             (pleat.UsageError, "weight_contacts", {"contacts": trypsin / "couplings", "weight_contacts": -1})):

@@ -8,7 +8,7 @@ import pleat
 import pytest
 
 PACKAGE = Path(pleat.__file__).parent
-STUBS = ("__init__.pyi", "saxs.pyi")
+STUBS = ("__init__.pyi", "plot.pyi", "saxs.pyi")
 # A use of the module pleat.saxs as a function and as a module, which a checker of types must accept.
 USE = """import pleat
 from pleat.saxs import ProfileSession
@@ -18,6 +18,8 @@ chi2: float | None = found.fit.chi2 if found.fit is not None else None
 made = pleat.saxs.scatterers("protein.pdb", q_max=0.3)
 session: ProfileSession = pleat.saxs.ProfileSession(made.model, made.xyz, scales=made.scales)
 partial = session.propose(made.xyz[0])
+axes = pleat.plot.fit(found)
+page: pleat.Page = pleat.report([found, "run"], "page.html")
 """
 
 
@@ -26,12 +28,15 @@ def parsed(name):
     tree = ast.parse((PACKAGE / name).read_text(encoding="utf-8"))
     found = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
     found.update({node.target.id: node for node in tree.body if isinstance(node, ast.AnnAssign)})
+    found.update({name.asname: node for node in tree.body if isinstance(node, ast.ImportFrom)
+                  for name in node.names if name.asname == name.name})  # from . import plot as plot
     return {key: node for key, node in found.items() if not key.startswith("_")}
 
 
 @pytest.mark.parametrize("name, module, own", [
     ("__init__.pyi", pleat, {"Alignment", "Topology", "Couplings", "MutualInformation", "Rmsd", "Clusters",
-                             "Ensemble", "JobTable", "Profile", "Refinement", "Saxs", "Selection"}),
+                             "Ensemble", "JobTable", "Page", "Profile", "Refinement", "Saxs", "Selection"}),
+    ("plot.pyi", pleat.plot, set()),
     ("saxs.pyi", pleat.saxs, {"Fit", "Weights", "Model", "Scatterers", "ProfileSession"}),
 ])
 def test_the_stubs_name_what_the_modules_have(name, module, own):

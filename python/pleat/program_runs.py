@@ -1,0 +1,289 @@
+# Program runs: results from the files of the program's finished runs.
+"""READERS: {command: function(folder, manifest, values)}, which adds attributes to `values` {name: value}."""
+import json
+
+import numpy as np
+
+from . import _pleat
+from .ensemble import read_ensemble
+from .errors import InputError
+from .results import Fit, Weights
+from .run_tables import SCORES, SELECTED
+
+
+def _table(path):
+    """{column: texts} of a table."""
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    return {name: [row[n] for row in rows[1:]] for n, name in enumerate(rows[0])}
+
+
+def _numbers(texts, kind=float):
+    return np.array([np.nan if text == "NA" else float(text) for text in texts]).astype(kind)
+
+
+def _or_zero(texts):
+    """Whole numbers; NA is 0."""
+    return np.array([0 if text == "NA" else int(text) for text in texts], dtype=np.int64)
+
+
+def _records(table, fields, **columns):
+    """Columns of a table as records; `columns`: {field: column of another name}."""
+    found = np.empty(len(next(iter(table.values()))), dtype=fields)
+    for name, kind in fields:
+        found[name] = _numbers(table[columns.get(name, name)], kind)
+    return found
+
+
+def _json(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _histogram(folder, manifest):
+    return {"histogram": _numbers(_table(folder / "histogram.tsv")["pairs"], np.int64),
+            "bin_width": manifest["parameters"]["bin-width"]}
+
+
+def _couplings(folder, manifest, values):
+    results = manifest["results"]
+    for name in ("effective_sequences", "objective", "relative_gap", "iterations", "evaluations", "stop_reason"):
+        values[name] = results[name]
+    values["_is_calibrated"] = results["alphabet"] == "protein" and manifest["parameters"]["apc"]
+    values["device"] = manifest["device"]
+    if not manifest["parameters"]["models"]:
+        values["fields"] = values["pairs"] = None
+    contacts = _table(folder / "contacts.tsv")
+    letters = {int(column) - 1: letter for end in "ij" for column, letter in
+               zip(contacts[end], contacts[f"letter_{end}"])}
+    if all(column in letters for column in values["columns"].tolist()):
+        values["letters"] = "".join(letters[column] for column in values["columns"].tolist())
+
+
+def _mutual_information(folder, manifest, values):
+    for name in ("mi", "joint_entropy", "normalised", "apc", "asc", "mean", "variance", "z", "exact_p", "tail_p",
+                 "fdr", "family_p", "less", "equal"):
+        values.setdefault(name, None)
+    results, columns = manifest["results"], _table(folder / "columns.tsv")
+    low = np.array([int(column) - 1 for column, mark in zip(columns["column"], columns["low_entropy"])
+                    if mark == "yes"], dtype=np.int64)
+    values.update(column_count=results["columns"], sequences=results["sequences"], shuffles=results.get("shuffles", 0),
+                  device=manifest["device"], letters="".join(columns["letter"]), low_entropy=low if low.size else None)
+    values.update(triples=None, triples_ranked_by=results.get("triples_ranked_by"))
+    if (folder / "triples.npz").is_file():
+        with np.load(folder / "triples.npz") as found:
+            triples = {"columns": values["columns"][np.transpose([found[name] for name in "ijk"])]}
+            others = [name for name in found if name not in ("i", "j", "k", "columns", "excess", "fdr")]
+            triples.update({name: found[name] for name in (*others, "excess", "fdr") if name in found})
+        values["triples"] = triples
+    with np.load(folder / "pairs.npz") as found:
+        if "sampled_mean" not in found:
+            values["sampled"] = None
+            return
+        names = {"mean": "sampled_mean", "variance": "sampled_variance", "skewness": "sampled_skewness",
+                 "z": "sampled_z", "percentile": "percentile", "p": "p", "p_strict": "p_strict"}
+        values["sampled"] = np.rec.fromarrays([found[name] for name in names.values()], names=list(names)).view(
+            np.ndarray)
+
+
+def _rmsd(folder, manifest, values):
+    results, parameters = manifest["results"], manifest["parameters"]
+    for name in ("best_indices", "best_values", "neighbour_starts", "neighbour_indices", "neighbour_values", "matrix"):
+        values.setdefault(name, None)
+    values.update({name: results[name] for name in ("frames", "atoms", "pairs", "min", "mean", "max")})
+    metric = parameters["metric"]
+    if (folder / "reference.tsv").is_file():
+        values["values"] = _numbers(_table(folder / "reference.tsv")[metric], np.float32)
+    else:
+        values["values"] = None
+    values.update(metric=metric, selection=parameters["measure"] or parameters["select"], device=manifest["device"],
+                  **_histogram(folder, manifest), _coordinates=None, _weights=None, _precision=parameters["precision"])
+
+
+def _clusters(folder, manifest, values):
+    results, found = manifest["results"], _table(folder / "clusters.tsv")
+    values.setdefault("tree", None)
+    clusters = _records(found, [("size", np.int64), ("medoid", np.int64), ("mean", np.float64),
+                                ("radius", np.float64), ("silhouette", np.float64)])
+    centres = found["centre"]
+    values.update(centres=None if "NA" in centres else _numbers(centres, np.int64), sweep=None, sweep_of=None,
+                  peaks=None, cutoff=results.get("cutoff"))
+    if (folder / "sweep.tsv").is_file():
+        table = _table(folder / "sweep.tsv")
+        values["sweep_of"] = next(iter(table))
+        values["sweep"] = _records(table, [("value", np.float64), ("clusters", np.int64), ("largest", np.int64),
+                                           ("noise", np.int64), ("silhouette", np.float64)], value=values["sweep_of"])
+    if (folder / "peaks.tsv").is_file():
+        table = _table(folder / "peaks.tsv")
+        table["denser"] = ["-1" if text == "NA" else text for text in table["denser"]]
+        values["peaks"] = _records(table, [("density", np.int64), ("denser", np.int64), ("separation", np.float64)])
+    values.update(clusters=clusters, silhouette=results.get("silhouette"), device=manifest["device"],
+                  method=manifest["parameters"]["method"], **_histogram(folder, manifest),
+                  **{name: results[name] for name in ("min", "mean", "max")})
+
+
+FIT = ("scale", "background", "c1_at_bound", "c2_at_bound", "chi2", "chi2_reduced", "points", "parameters")
+
+
+def _fit(found, model=None):
+    """A fit of fit.json; most of them come without their model."""
+    values = {name: found[name] for name in FIT}
+    values.update(c1=1.0 if found["c1"] is None else found["c1"], c2=found["c2"])
+    if model is not None:
+        values["model"] = _numbers(_table(model)["model"])
+    return Fit(**values)
+
+
+def _weighted(found, frames, weights, model=None, **more):
+    return Weights(frames=frames, weights=weights, fit=_fit(found, model), validation=found["validation_chi2"],
+                   validation_error=found["validation_error"], effective=found["effective_members"], **more)
+
+
+def _minimal(folder, found, values):
+    if "minimal" not in found:
+        values.update(minimal=[], minimal_chosen=None)
+        return
+    table = _table(folder / "minimal_ensemble.tsv")
+    members, frames, weights = (_numbers(table[name]) for name in ("members", "frame", "weight"))
+    sizes = [one["members"] for one in found["minimal"]]
+    values["minimal_chosen"] = sizes.index(found["minimal_chosen"])
+    values["minimal"] = [
+        _weighted(one, frames[members == size].astype(np.int64), weights[members == size],
+                  folder / "minimal_fit.tsv" if size == found["minimal_chosen"] else None,
+                  exhaustive=one["all_sets_fitted"]) for size, one in zip(sizes, found["minimal"])]
+
+
+def _reweighted(folder, found, values):
+    scan = found.get("maximum_entropy", [])
+    thetas = [one["theta"] for one in scan]
+    values.update(thetas=np.array(thetas, dtype=np.float64), reweighted=[], reweighted_chosen=None)
+    if not scan:
+        return
+    table, chosen = _table(folder / "weights.tsv"), thetas.index(found["theta_chosen"])
+    frames, weights = _numbers(table["frame"], np.int64), _numbers(table["weight"])
+    values["reweighted_chosen"] = chosen
+    values["reweighted"] = [
+        _weighted(one, frames, weights, folder / "reweighted_fit.tsv", exhaustive=False) if n == chosen else
+        Weights(frames=frames, fit=_fit(one), validation=one["validation_chi2"],
+                validation_error=one["validation_error"], effective=one["effective_members"], exhaustive=False)
+        for n, one in enumerate(scan)]
+
+
+def _guinier(folder, found):
+    if found["guinier"] is None:
+        return None
+    used = np.flatnonzero(_numbers(_table(folder / "guinier.tsv")["used"]))
+    # Points without a logarithm have no row, so rows are no points.
+    q = _numbers(_table(folder / "fit.tsv")["q"])
+    if len(q) != len(_table(folder / "guinier.tsv")["used"]):
+        used = np.flatnonzero((q >= found["guinier"]["q_min"] * (1 - 1e-7)) &
+                              (q <= found["guinier"]["q_max"] * (1 + 1e-7)))
+    return {**{name: found["guinier"][name] for name in ("rg", "rg_error", "i0", "i0_error")},
+            "first": int(used[0]), "last": int(used[-1])}
+
+
+def _saxs(folder, manifest, values):
+    results, parameters = manifest["results"], manifest["parameters"]
+    profile = _table(folder / "profile.tsv")
+    values.update(q=_numbers(profile["q"]), mean=_numbers(profile["intensity"]), frames=results["frames"],
+                  scatterers=results["scatterers"], model=results["model"], c1=results.get("c1", 1.0),
+                  c2=results["c2"], bin_width=parameters["bin-width"], device=manifest["device"], pr=None)
+    if (folder / "pr.tsv").is_file():
+        values["pr"] = _numbers(_table(folder / "pr.tsv")["p"])
+    if results["frames"] > 1:
+        shapes = _table(folder / "frames.tsv")
+        values.update(q=np.load(folder / "q.npy"), intensity=np.load(folder / "profiles.npy"), files=shapes["file"],
+                      **{name: _numbers(shapes[name]) for name in ("rg", "i0", "dmax")})
+    else:
+        values.update(intensity=values["mean"][np.newaxis], files=[manifest["inputs"][0]["path"]],
+                      **{name: np.array([results[name]], dtype=object if results[name] == "NA" else np.float64)
+                         for name in ("rg", "i0", "dmax")})
+        values["rg"] = _numbers(map(str, values["rg"]))
+    if not (folder / "match_points.tsv").is_file():
+        values["match_points"] = []
+    if not (folder / "fit.tsv").is_file():
+        values.update(curve=None, fit=None, guinier=None, series=[], joint=None, minimal=[], minimal_chosen=None,
+                      reweighted=[], thetas=np.empty(0), reweighted_chosen=None)
+        return
+    found, curve = _json(folder / "fit.json"), _table(folder / "fit.tsv")
+    if not parameters.get("smear"):  # dq is not in the files
+        values["curve"] = _pleat.profile_from_arrays(
+            *(_numbers(curve[name]) for name in ("q", "intensity", "sigma")), None, "1/angstrom", None)
+    values.update(fit=_fit(found["fit"], folder / "fit.tsv"), guinier=_guinier(folder, found), series=[], joint=None)
+    if "series" in found:
+        values["series"] = [_fit(one, folder / f"series_{n}_fit.tsv")
+                            for n, one in enumerate(found["series"]["curves"], 1)]
+        values["joint"] = {name: found["series"][name] for name in ("chi2", "chi2_reduced", "points", "parameters")}
+    _minimal(folder, found.get("ensemble") or {}, values)
+    _reweighted(folder, found.get("ensemble") or {}, values)
+
+
+RECORDS = [("cluster", np.int64), ("size", np.int64), ("selected", np.int64), ("best_frame", np.int64),
+           ("joint", np.float64), ("when_selected", np.float64), ("contacts", np.float64),
+           ("unexplained", np.float64), ("density", np.float64), ("chi2", np.float64), ("min_chi2", np.float64),
+           ("added", np.float64)]
+
+
+def _selection(folder, manifest, values):
+    results, table = manifest["results"], _table(folder / "scores.tsv")
+    order = np.argsort(_numbers(table["frame"], np.int64), kind="stable")
+    scores = np.empty(len(order), dtype=[("position", np.int64), ("cluster", np.int32)] + [
+        (name, np.float64) for name in list(SCORES.values())[1:]])
+    scores["position"] = _numbers(table["place"], np.int64)[order]
+    for name, field in SCORES.items():
+        scores[field] = _numbers(table[name])[order]
+    table = _table(folder / "clusters.tsv")
+    clusters = np.empty(len(table["cluster"]), dtype=RECORDS)
+    for field, column in (("cluster", "cluster"), ("size", "size"), ("best_frame", "best")):
+        clusters[field] = _numbers(table[column], np.int64)
+    clusters["selected"] = _or_zero(table["selected"])
+    for name, field in SELECTED.items():
+        clusters[field] = _numbers(table[name])
+    medoids = np.zeros(len(clusters), dtype=np.int64)
+    medoids[clusters["cluster"]] = _numbers(table["medoid"], np.int64)
+    explained = _table(folder / "explained.tsv") if (folder / "explained.tsv").is_file() else {
+        name: [] for name in ("i", "j", "strength", "explained_by", "residue_i", "residue_j")}
+    contacts = np.empty(len(explained["i"]), dtype=[("i", np.int64), ("j", np.int64), ("strength", np.float64),
+                                                    ("explained_by", np.int64)])
+    for end in "ij":
+        contacts[end] = _numbers(explained[end], np.int64) - 1
+    contacts["strength"], contacts["explained_by"] = _numbers(explained["strength"]), _or_zero(
+        explained["explained_by"])
+    values.update(scores=scores, clusters=clusters, medoids=medoids, contacts=contacts, cutoff=results["cutoff"],
+                  residues=list(zip(explained["residue_i"], explained["residue_j"])), chain=results.get("chain"),
+                  identity=results.get("identity", 0.0))
+
+
+WHOLE = ("chain", "step", "replica", "close_atoms")
+
+
+def _refinement(folder, manifest, values):
+    found = _json(folder / "convergence.json")
+    topology = next((path for path in (folder / "topology.pdb", folder / "topology.cif") if path.is_file()), None)
+    if topology is None:
+        raise InputError(f"{folder}: expected topology.pdb or topology.cif, found none")
+    table = _table(folder / "frames.tsv")
+    domains = folder / "domains.txt"
+    values.update(
+        frames=read_ensemble(folder / "frames.dcd", topology=topology),
+        table={name: _numbers(texts, np.int64 if name in WHOLE else np.float64)
+               for name, texts in table.items() if name != "frame"},
+        convergence={one["name"]: {"r_hat": _or_nan(one["r_hat"]), "effective_size": _or_nan(one["effective_size"]),
+                                   "converged": one["converged"]} for one in found["quantities"]},
+        converged=found["converged"], warning=found["remark"], domains=found["domains"], linkers=found["linkers"],
+        built=found.get("built", []),
+        moves={one["kind"]: (one["proposed"], one["accepted"]) for one in found.get("moves") or []},
+        angles=manifest["results"]["angles"], misfit=_misfit(found.get("misfit")),
+        found_options=domains.read_text(encoding="utf-8").strip() if domains.is_file() else "",
+        **{name: np.array(found[name]) if name in found else None for name in ("powers", "swap_probabilities")})
+
+
+def _or_nan(value):
+    return float("nan") if value is None else value
+
+
+def _misfit(found):
+    return None if found is None else {"squares": _or_nan(found["squares"]), "runs": _or_nan(found["runs"]),
+                                       "passed": found["passed"], "remark": found["remark"]}
+
+
+READERS = {"couplings": _couplings, "mi": _mutual_information, "rmsd": _rmsd, "cluster": _clusters, "saxs": _saxs,
+           "select": _selection, "refine": _refinement}
