@@ -7,8 +7,8 @@
 #include "arrays.h"
 #include "parts.h"
 #include "pleat/bio/ensemble/write_dcd.h"
+#include "pleat/bio/selection/selection.h"
 #include "pleat/bio/structure/atom_match.h"
-#include "pleat/bio/structure/selection.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/bio/structure/write_structure.h"
 #include "pleat/core/loops/parallel.h"
@@ -81,23 +81,27 @@ SharedTopology make(const AtomLists& lists, const std::vector<double>& masses) {
 py::tuple state_of(const Topology& topology) {
     py::list atoms, residues;
     for (const Topology::Atom& atom : topology.atoms)
-        atoms.append(py::make_tuple(atom.name, atom.element, atom.mass, atom.residue));
+        atoms.append(
+            py::make_tuple(atom.name, atom.element, atom.mass, atom.residue, atom.b_factor));
     for (const Topology::Residue& residue : topology.residues)
         residues.append(py::make_tuple(residue.name, residue.number,
                                        std::string(1, residue.insertion), residue.chain));
-    return py::make_tuple(topology.source.string(), topology.named, atoms, residues);
+    return py::make_tuple(topology.source.string(), topology.named, atoms, residues,
+                          topology.positions);
 }
 
 SharedTopology from_state(const py::tuple& state) {
-    using AtomState = std::tuple<std::string, std::string, double, Index>;
+    using AtomState = std::tuple<std::string, std::string, double, Index, double>;
     using ResidueState = std::tuple<std::string, int, std::string, std::string>;
     auto topology = std::make_shared<Topology>();
     topology->source = state[0].cast<std::string>();
     topology->named = state[1].cast<bool>();
-    for (const auto& [name, element, mass, residue] : state[2].cast<std::vector<AtomState>>())
-        topology->atoms.push_back({name, element, mass, residue});
+    for (const auto& [name, element, mass, residue, b_factor] :
+         state[2].cast<std::vector<AtomState>>())
+        topology->atoms.push_back({name, element, mass, residue, b_factor});
     for (const auto& [name, number, insertion, chain] : state[3].cast<std::vector<ResidueState>>())
         topology->residues.push_back({name, number, insertion.at(0), chain});
+    topology->positions = state[4].cast<std::vector<std::array<float, 3>>>();
     return topology;
 }
 

@@ -160,8 +160,8 @@ def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::
     topology : PDB or mmCIF file that names the atoms of trajectories
     assembly : name of a biological assembly to build, as PDB (REMARK 350) and mmCIF files describe it: "1";
         further copies of chain A are chains A-2, A-3, ... By default atoms are as listed in the file
-    select : atoms to read: all, ca, backbone, heavy, protein, name CA CB, A:10-50, last 10, gemmi's
-        syntax; joined by and, or, not and parentheses
+    select : atoms to read: protein, ca, heavy, name CA CB, resid 10 to 50, chain A, within 5 of resname
+        HEM, A:10-50; joined by and, or, not and parentheses (docs/selections.md)
     frames : which frames of all files together, counted from 0: a slice, or its text first:last:step
     truncated : keep the whole frames of a file that is cut short, and warn; otherwise it is refused
 

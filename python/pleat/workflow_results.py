@@ -11,8 +11,8 @@ class Refinement(Result):
     frames = Attribute("pleat.Ensemble, float32 [frame, atom, 3], angstrom; the largest domain rests")
     table = Attribute("dict of arrays [frame], the columns of frames.tsv: chain, step (int64, the Monte Carlo "
                       "chain and its moves so far); in mode average replica (int64); rg, distance_1_2, ... (float64, "
-                      "angstrom); with a likelihood ln_likelihood, chi2 (per point) and c2; dmax (angstrom); prior (ln of the density, up to a "
-                      "constant); clash (kT); close_atoms (int64, pairs of heavy atoms closer than 2.5 angstrom)")
+                      "angstrom); with a likelihood ln_likelihood, chi2 (per point) and c2; dmax (angstrom); prior (ln of "
+                      "the density, up to a constant); clash (kT); close_atoms (int64, pairs of heavy atoms closer than 2.5 angstrom)")
     convergence = Attribute("dict of rg, each distance and ln_likelihood: dict of r_hat, effective_size, converged")
     converged = Attribute("whether R-hat is at most 1.01 and the effective size at least 400 for all of them")
     warning = Attribute("which of them have not converged, else ''. It is also raised as a Python warning")

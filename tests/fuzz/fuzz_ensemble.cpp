@@ -2,7 +2,7 @@
 #include "harness.h"
 
 #include "pleat/bio/ensemble/frame_reader.h"
-#include "pleat/bio/structure/selection.h"
+#include "pleat/bio/selection/selection.h"
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
 

@@ -7,7 +7,7 @@
 
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
-#include "pleat/bio/structure/selection.h"
+#include "pleat/bio/selection/selection.h"
 #include "pleat/bio/structure/structure.h"
 #include "pleat/core/error.h"
 #include "pleat/core/jobs/job_plan.h"

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "pleat/bio/ensemble/ensemble_files.h"
-#include "pleat/bio/structure/selection.h"
+#include "pleat/bio/selection/selection.h"
 #include "pleat/core/error.h"
 
 namespace pleat::program {

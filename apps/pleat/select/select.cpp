@@ -15,7 +15,7 @@
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/ensemble/ensemble_reader.h"
-#include "pleat/bio/structure/selection.h"
+#include "pleat/bio/selection/selection.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/printable.h"

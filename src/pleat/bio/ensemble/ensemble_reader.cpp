@@ -10,8 +10,8 @@
 
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/input/byte_reader.h"
+#include "pleat/bio/selection/selection.h"
 #include "pleat/bio/structure/atom_match.h"
-#include "pleat/bio/structure/selection.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 

@@ -39,6 +39,7 @@ std::shared_ptr<const Topology> topology_of(const std::vector<AtomRecord>& recor
         topology->atoms.push_back({atom.name, atom.element, element_mass(atom.element),
                                    static_cast<Index>(topology->residues.size()) - 1,
                                    atom.b_factor});
+        topology->positions.push_back({atom.xyz[0], atom.xyz[1], atom.xyz[2]});
         previous = &atom;
     }
     return topology;

@@ -54,6 +54,8 @@ Topology subset(const Topology& topology, const std::vector<Index>& atoms) {
         last = atom.residue;
         atom.residue = static_cast<Index>(part.residues.size()) - 1;
         part.atoms.push_back(std::move(atom));
+        if (!topology.positions.empty())
+            part.positions.push_back(topology.positions[static_cast<std::size_t>(at)]);
     }
     return part;
 }

@@ -1,6 +1,7 @@
 // Topology: names, residues and chains of the atoms of an ensemble, in the order of coordinates.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -32,6 +33,9 @@ struct Topology {
     std::filesystem::path source;
     std::vector<Atom> atoms;
     std::vector<Residue> residues;
+    /// [atom]: coordinates in angstrom of the file that names the atoms, by which a selection finds
+    /// neighbours; empty if it has none.
+    std::vector<std::array<float, 3>> positions = {};
     /// False for atoms of an array, which have no names; then only `all` can be selected.
     bool named = true;
 

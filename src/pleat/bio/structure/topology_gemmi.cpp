@@ -174,6 +174,10 @@ bool is_amino_acid(const std::string& residue_name) {
     return gemmi::find_tabulated_residue(residue_name).is_amino_acid();
 }
 
+bool is_nucleotide(const std::string& residue_name) {
+    return gemmi::find_tabulated_residue(residue_name).is_nucleic_acid();
+}
+
 std::string cif_quoted(const std::string& text) { return gemmi::cif::quote(text); }
 
 void read_mmcif_models(const std::string& file, const std::string& text,
@@ -214,6 +218,7 @@ std::vector<std::uint8_t> match_cid(const std::vector<AtomRecord>& atoms, const 
         residue.seqid = gemmi::SeqId(plain.number, plain.insertion);
         atom.name = plain.name;
         atom.element = gemmi::Element(plain.element);
+        atom.b_iso = static_cast<float>(plain.b_factor);
         matched.push_back(selection.matches(chain) && selection.matches(residue) &&
                           selection.matches(atom));
     }

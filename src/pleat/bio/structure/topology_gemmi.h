@@ -36,6 +36,8 @@ double element_mass(const std::string& symbol);
 bool is_heterogen(const std::string& residue_name);
 /// Whether gemmi's table of residues has an amino acid of this name.
 bool is_amino_acid(const std::string& residue_name);
+/// Whether gemmi's table of residues has a nucleotide of RNA or DNA of this name.
+bool is_nucleotide(const std::string& residue_name);
 /// A value as mmCIF writes it, in quotes if necessary.
 std::string cif_quoted(const std::string& text);
 

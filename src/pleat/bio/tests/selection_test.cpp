@@ -1,7 +1,12 @@
 // Selections of a small structure of two chains, a calcium ion and an inserted residue.
-#include "pleat/bio/structure/selection.h"
+#include "pleat/bio/selection/selection.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
 
 #include "pleat/bio/tests/refusal.h"
 
@@ -88,7 +93,45 @@ TEST(Selection, NamesTheWordThatWasNotUnderstood) {
         {"(ca and A", "expected ')', found the end of '(ca and A'"},
         {"ca)", "found ')' at character 3 of 'ca)'"},
         {"ca ca", "found 'ca' at character 4 of 'ca ca'"},
-        {"ca or cb", "found 'cb' at character 7 of 'ca or cb': the structure has 12 atoms"},
+        {"ca or cb",
+         "found 'cb' at character 7 of 'ca or cb' (did you mean 'name CB'?): the structure has 12 "
+         "atoms"},
+        {"ca and q9", "found 'q9' at character 8 of 'ca and q9': the structure has"},
+        {"HOH", "found 'HOH' at character 1 of 'HOH' (did you mean 'resname HOH'?)"},
+        {"10", "found '10' at character 1 of '10' (did you mean 'resid 10'?)"},
+        {"Protein", "(did you mean 'protein'?)"},
+        {"noh", "(did you mean 'heavy'?)"},
+        {"ca and around 5 protein", "(did you mean '(within 5 of protein) and not protein'?)"},
+        {"ca and :1-3@CA",
+         "found ':1-3@CA' at character 8 of 'ca and :1-3@CA': did you mean "
+         "'amber(:1-3@CA)', where residues are counted from 1?"},
+        {"chain A resid 10", "expected 'and' or 'or' before 'resid', found 'resid' at character 9"},
+        {"name CA to CB", "expected 'and' or 'or' before 'to'"},
+        {"resid 10 to",
+         "expected residue numbers such as 10, 10 to 50 or 10-50,60A after 'resid', "
+         "found '10 to' (at character 1"},
+        {"resid 10- 50", "found '10- 50'"},
+        {"resid 50 to 10", "found '50 to 10'"},
+        {"resid ALA", "found 'ALA'"},
+        {"resid <", "expected a value after 'resid <', found the end"},
+        {"resid < x", "found '< x' (at character 1"},
+        {"name < CA", "expected = or != between this word and a name, found '< CA'"},
+        {"first > 3", "expected a number, found '> 3'"},
+        {"index 1.5x", "expected numbers such as 10, 10 to 50 or < 50, found '1.5x'"},
+        {"index 5-", "found '5-'"},
+        {"same as ca", "expected 'residue' or 'chain' after 'same', found 'as' at character 6"},
+        {"same residue ca", "expected 'as' after 'same residue', found 'ca'"},
+        {"within of ca", "expected a distance in angstrom after 'within', found 'of'"},
+        {"within -1 of ca", "expected a distance in angstrom after 'within', found '-1'"},
+        {"within 5 ca", "expected 'of' after 'within 5', found 'ca'"},
+        {"within 5 of", "found the end"},
+        {"within 5 of ca", "s.pdb: expected coordinates of the topology for distances, found none"},
+        {"bfactor < 5", "s.pdb: expected B factors for the selection, found none but 0"},
+        {"amber(:1", "expected ')' after the mask 'amber(:1' at character 1"},
+        {"ca and amber(:3-1)", "found '3-1' in ':3-1' (at character 8"},
+        {"amber(CA)", "expected an AMBER mask such as :1-3@CA or :ALA,GLY in amber( ), found 'CA'"},
+        {"amber(:0)", "found '0' in ':0'"},
+        {"amber(:1&)", "found the end of ':1&'"},
         {"ca and C", "expected a keyword or a chain of the structure, found 'C' at character 8"},
         {"A and name", "expected values after 'name', found the end"},
         {"A and last x", "expected a number of residues after 'last', found 'x' (at character 7"},
@@ -98,8 +141,110 @@ TEST(Selection, NamesTheWordThatWasNotUnderstood) {
         const std::string found = refusal([&] { select_atoms(topology, text); });
         EXPECT_NE(found.find(told), std::string::npos) << text << ": " << found;
     }
-    EXPECT_NE(refusal([&] { select_atoms(topology, std::string(100000, '(')); }).find("expected"),
+    std::string deep = "ca";
+    for (int n = 0; n < 10000; ++n) deep = "within 1 of same chain as " + deep;
+    for (const std::string& text :
+         {std::string(100000, '('), "amber(" + std::string(100000, '(') + ")",
+          "amber(" + std::string(100000, '!') + ")", deep})
+        EXPECT_NE(refusal([&] { select_atoms(topology, text); }).find("expected"),
+                  std::string::npos);
+}
+
+TEST(Selection, WordsOfTheFieldTakeTheirAtoms) {
+    const Topology topology = structure();
+    using List = std::vector<Index>;
+    const auto taken = [&](const std::string& text) { return select_atoms(topology, text); };
+    EXPECT_EQ(taken("hydrogen"), (List{2}));
+    EXPECT_EQ(taken("water"), (List{11}));
+    EXPECT_EQ(taken("ion"), (List{10}));
+    EXPECT_EQ(taken("sidechain"), (List{5, 9}));
+    EXPECT_EQ(taken("name ?A* and not ion"), (List{1, 2, 4, 6, 8}));
+    EXPECT_EQ(taken("resname * and chainID B"), taken("chain B"));
+    EXPECT_EQ(taken("name != CA and A"), (List{0, 2, 3, 5, 7}));
+    EXPECT_EQ(taken("element ca"), (List{10}));
+    for (const char* same :
+         {"resid 10 to 11", "resid 10:11", "resid 10-11", "resnum 10 : 11", "resSeq 10 - 11",
+          "resid >= 10 and resid <= 11", "resid>=10 && resid<=11",
+          "(resid 10 or resid 10A)||resid == 11", "! (resid < 10 or resid > 11)"})
+        EXPECT_EQ(taken(same), (List{3, 4, 5, 6, 7, 8, 9})) << same;
+    EXPECT_EQ(taken("resid = 10"), (List{3, 4, 5})) << "without the inserted residue";
+    EXPECT_EQ(taken("resid > 10 and resid < 11"), (List{6, 7}));
+    EXPECT_EQ(taken("resid -5 to -1"), (List{0, 1, 2}));
+    EXPECT_EQ(taken("index 0 3 to 4 10-11"), (List{0, 3, 4, 10, 11}));
+    EXPECT_EQ(taken("index < 2 or index != 0 and index <= 2"), (List{0, 1, 2}));
+}
+
+TEST(Selection, FindsNeighbours) {
+    Topology topology = structure();
+    for (std::size_t n = 0; n < topology.atoms.size(); ++n)
+        topology.positions.push_back({static_cast<float>(n), 0, 0});
+    using List = std::vector<Index>;
+    const auto taken = [&](const std::string& text) { return select_atoms(topology, text); };
+    EXPECT_EQ(taken("within 1 of ion"), (List{9, 10, 11})) << "the distance itself counts";
+    EXPECT_EQ(taken("within 0 of ion"), (List{10}));
+    EXPECT_EQ(taken("within 1.5 of ion and not ion"), (List{9, 11})) << "'of' takes one term";
+    EXPECT_EQ(taken("within 1 of (ion or index 0)"), (List{0, 1, 9, 10, 11}));
+    EXPECT_EQ(taken("within 1e9 of ion").size(), 12u);
+    EXPECT_EQ(taken("same residue as within 1 of ion"), (List{8, 9, 10, 11}));
+    EXPECT_EQ(taken("same chain as ion"), taken("B"));
+    EXPECT_EQ(taken("same residue as not chain B"), taken("A"));
+    EXPECT_EQ(taken("amber(:5<@1.5)"), (List{9, 10, 11}));
+    EXPECT_EQ(taken("amber(:5<:1.5)"), (List{8, 9, 10, 11}));
+    EXPECT_EQ(taken("amber(:5>:1.5)"), taken("A"));
+    topology.positions[7][1] = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_NE(refusal([&] { taken("within 1 of ion"); }).find("expected finite coordinates"),
               std::string::npos);
+}
+
+TEST(Selection, NeighboursAreThoseOfAllDistances) {
+    std::mt19937 random(3);
+    for (const float edge : {3.0F, 40.0F, 4000.0F}) {
+        Topology topology = unnamed_topology(400, "random");
+        topology.named = true;
+        std::uniform_real_distribution<float> in_box(-edge, edge);
+        for (int n = 0; n < 400; ++n)
+            topology.positions.push_back({in_box(random), in_box(random), in_box(random) / 20});
+        for (const double distance : {0.3, 2.0, 9.0, 300.0}) {
+            std::vector<Index> wanted;
+            for (Index n = 0; n < 400; ++n)
+                for (std::size_t other = 0; other < 20; ++other) {
+                    double square = 0;
+                    for (std::size_t axis = 0; axis < 3; ++axis)
+                        square +=
+                            std::pow(double{topology.positions[static_cast<std::size_t>(n)][axis]} -
+                                         double{topology.positions[other][axis]},
+                                     2);
+                    if (square > distance * distance) continue;
+                    wanted.push_back(n);
+                    break;
+                }
+            EXPECT_EQ(select_atoms(topology, fmt::format("within {} of index 0 to 19", distance)),
+                      wanted)
+                << edge << ' ' << distance;
+        }
+    }
+}
+
+TEST(Selection, ReadsConfidencesAndMasks) {
+    Topology topology = structure();
+    for (std::size_t n = 0; n < topology.atoms.size(); ++n)
+        topology.atoms[n].b_factor = 8.0 * static_cast<double>(n);
+    using List = std::vector<Index>;
+    const auto taken = [&](const std::string& text) { return select_atoms(topology, text); };
+    EXPECT_EQ(taken("plddt >= 72"), (List{9, 10, 11}));
+    EXPECT_EQ(taken("bfactor 8 to 17"), (List{1, 2}));
+    EXPECT_EQ(taken("bfactor 8 80.0"), (List{1, 10}));
+    EXPECT_EQ(taken("//A//;b<10"), (List{0, 1})) << "gemmi's own comparison";
+    topology.atoms[0].b_factor = 101;
+    EXPECT_EQ(refusal([&] { taken("plddt > 5"); }),
+              "s.pdb: expected pLDDT from 0 to 100 as B factors, found 8 to 101");
+    EXPECT_EQ(taken("amber(:1-2@CA)"), (List{1, 4}));
+    EXPECT_EQ(taken("amber(:1-2@CA) and A:10"), (List{4}));
+    EXPECT_EQ(taken("amber(@1-3,12)"), (List{0, 1, 2, 11}));
+    EXPECT_EQ(taken("amber(:ALA,S*@C?)"), (List{4, 5, 6, 8}));
+    EXPECT_EQ(taken("amber(::B@/O)"), (List{9, 11}));
+    EXPECT_EQ(taken("amber(!(:1-4|:HOH) & *)"), (List{10}));
+    EXPECT_EQ(taken("amber( :1 | :2 & @CA )"), (List{0, 1, 2, 4}));
 }
 
 TEST(Subset, HasTheAtomsThatThereAre) {

@@ -10,8 +10,8 @@
 
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/bio/scattering/profile.h"
+#include "pleat/bio/selection/selection.h"
 #include "pleat/bio/structure/casp_contacts.h"
-#include "pleat/bio/structure/selection.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/workflows/select/stages.h"

@@ -1,0 +1,26 @@
+// Residue kinds: which residues of a topology are protein, nucleic acid, water and ions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pleat/bio/structure/topology.h"
+
+namespace pleat::selection {
+
+enum class ResidueKind : std::uint8_t {
+    protein,  ///< amino acids and the caps of chains by name, or with N, CA and C
+    nucleic,  ///< nucleotides by name, or with P, O5', C3' and O3'
+    water,    ///< by name
+    ion,      ///< one atom, of an element that is neither H, C, N, O, P, S nor a noble gas
+    other     ///< ligands, sugars, lipids, ions of several atoms
+};
+
+/// [residue]: names as of the PDB and of the force fields of AMBER, CHARMM, GROMOS and OPLS.
+std::vector<ResidueKind> residue_kinds(const Topology& topology);
+
+/// Whether the atom is an alpha carbon, and no calcium.
+bool is_carbon_alpha(const Topology::Atom& atom);
+bool is_hydrogen(const Topology::Atom& atom);
+
+}  // namespace pleat::selection
