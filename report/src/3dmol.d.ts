@@ -23,6 +23,7 @@ declare module "3dmol/build/3Dmol.es6-min.js" {
     removeAllLabels(): void;
     addCylinder(options: object): void;
     addSphere(options: object): void;
+    addCurve(options: object): void;
     setStyle(selection: object, style: object): void;
     addStyle(selection: object, style: object): void;
     setHoverable(selection: object, on: boolean, over: (atom: Atom) => void, out: () => void): void;

@@ -1,5 +1,5 @@
 // Axes: the frame of a chart, with marks, labels and a grid.
-import { svg } from "./dom";
+import { readable, svg } from "./dom";
 import type { Scale } from "./scale";
 
 /** The inner box of a drawing, in its units. */
@@ -41,10 +41,30 @@ export function drawAxes(
   const middle = (box.top + box.bottom) / 2, side = box.left - labelPlace;
   group.append(
     svg("rect", { class: "frame", x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top }),
-    svg("text", { class: "label", x: (box.left + box.right) / 2, y: box.bottom + 33, "text-anchor": "middle" }, texts.x),
+    svg("text", { class: "label", x: (box.left + box.right) / 2, y: box.bottom + 33, "text-anchor": "middle" }, readable(texts.x)),
     svg("text", { class: "label", x: side, y: middle, "text-anchor": "middle", transform: `rotate(-90 ${side} ${middle})` },
-        texts.y));
+        readable(texts.y)));
   return group;
+}
+
+/** Keys above a box, from its left, in as many lines as they need; `height`: what they take. */
+export function legendAbove(
+  keys: { name: string; colour: string }[], left: number, right: number
+): { element: SVGGElement; height: number } {
+  const LINE = 19, LETTER = 8, TOP = 12;  // room for the larger letters of print and phones
+  const element = svg("g", { class: "legend" });
+  let x = left, y = TOP + 2;
+  for (const { name, colour } of keys) {
+    const wide = 15 + LETTER * name.length + 14;
+    if (x > left && x + wide - 14 > right) {
+      x = left;
+      y += LINE;
+    }
+    element.append(svg("rect", { x, y: y - 9, width: 10, height: 10, fill: colour }),
+                   svg("text", { class: "mark", x: x + 15, y }, readable(name)));
+    x += wide;
+  }
+  return { element, height: keys.length > 0 ? y - TOP + 8 : 0 };
 }
 
 /** The place of a pointer in the units of a drawing. */

@@ -1,7 +1,7 @@
 // Contact map: scores of pairs of columns above the diagonal, true contacts below.
 import { RAMP_NAMES, rampColours, rampPixels } from "./colours";
 import { type ContactMap, Matrix } from "./data";
-import { chooser, html, shortNumber, slider, svg } from "./dom";
+import { checkbox, chooser, html, shortNumber, slider, svg } from "./dom";
 import { Heat } from "./heat";
 import { markItems, residueId } from "./labels";
 import { Panel, type Place } from "./panel";
@@ -10,10 +10,10 @@ import type { Pair, Selection } from "./selection";
 
 const RIGHT = "#0072b2", WRONG = "#d55e00";
 
-/** The best `most` pairs whose places differ by at least `separation`, best first. */
-export function rankPairs(matrix: Matrix, places: number[], separation: number, most: number): Pair[] {
-  const far = (least: number) =>
-    matrix.pairsFrom(least).filter(({ i, j }) => places[j] - places[i] >= separation);
+/** The best `most` pairs of shown columns whose places differ by at least `separation`, best first. */
+function rankPairs(matrix: Matrix, places: number[], isShown: boolean[], separation: number, most: number): Pair[] {
+  const far = (least: number) => matrix.pairsFrom(least)
+    .filter(({ i, j }) => isShown[i] && isShown[j] && places[j] - places[i] >= separation);
   // With what most pairs are below left out, few are left to sort.
   let found = far(matrix.quantile(0.95));
   if (found.length < most) found = far(-Infinity);
@@ -28,7 +28,10 @@ function squares(cells: Pair[], side: number): string {
 
 class ContactMapPanel {
   readonly panel: Panel;
-  private readonly heat: Heat;
+  private heat: Heat;
+  /** The columns on the axes, and the position of each column there, -1 for those left out. */
+  private shown: number[] = [];
+  private at: number[] = [];
   private readonly matrices: (Matrix | null)[];
   private readonly distances = new Map<number, number>();
   private readonly selection: Selection;
@@ -45,22 +48,15 @@ class ContactMapPanel {
     this.panel = new Panel(place, map.title);
     this.selection = place.selection;
     this.matrices = map.layers.map(() => null);
-    const { contacts } = map, size = map.places.length;
-    const hasResidues = map.residues.some((residue) => residue !== "");
-    const ids = hasResidues ? map.residues.map(residueId) : map.places.map(String);
-    const middles = map.places.map((_, column) => column + 0.5);
+    const { contacts } = map, size = map.places.length, placed = map.placed.filter((one) => one).length;
     contacts?.i.forEach((i, n) => this.distances.set(i * size + contacts.j[n], contacts.distance[n]));
-    this.top = Math.min(size, (size * (size - 1)) / 2);
+    // Columns without a residue are as good as empty beside the contacts of a structure.
+    const isLimited = contacts !== null && placed > 1 && placed < size;
+    this.chooseColumns(isLimited);
+    this.top = Math.min(this.shown.length, (this.shown.length * (this.shown.length - 1)) / 2);
     this.separation = Math.max(1, Math.min(6, size - 1));
-    this.heat = new Heat({
-      size, title: map.title, axis: hasResidues ? "residue number" : "column",
-      paint: (pixels) =>
-        this.matrix.paint(pixels, rampPixels(this.ramp), this.least, this.most, map.contacts !== null),
-      scale: (first, last, start, end) => markItems(makeScale(first, last, start, end), middles, ids),
-      point: (row, column) => this.tell(row, column),
-      pick: (row, column) => this.selection.pick(row === column ? [] : [Math.min(row, column), Math.max(row, column)]),
-    });
-    this.addControls();
+    this.heat = this.makeHeat();
+    this.addControls(isLimited);
     this.panel.body.append(this.heat.drawing, this.legend);
     this.panel.addSaving(() => this.heat.drawing);
     this.selection.listen((change) => {
@@ -71,11 +67,57 @@ class ContactMapPanel {
     this.rank();
   }
 
+  /** All columns, or only those with a residue. */
+  private chooseColumns(isLimited: boolean): void {
+    const { places, placed } = this.map;
+    this.shown = places.map((_, column) => column).filter((column) => !isLimited || placed[column]);
+    this.at = places.map(() => -1);
+    this.shown.forEach((column, n) => (this.at[column] = n));
+  }
+
+  private makeHeat(): Heat {
+    const { map, shown } = this;
+    const hasResidues = map.residues.some((residue) => residue !== "");
+    const ids = shown.map((column) => (hasResidues ? residueId(map.residues[column]) : String(map.places[column])));
+    const middles = shown.map((_, n) => n + 0.5), { structure, entropy } = map;
+    return new Heat({
+      size: shown.length, title: map.title, axis: hasResidues ? "residue number" : "column",
+      tracks: {
+        structure: structure === null ? null : shown.map((column) => structure[column]).join(""),
+        numbers: entropy === null ? null : { label: "entropy (bits)", values: shown.map((column) => entropy[column]) },
+      },
+      paint: (pixels) => this.paint(pixels),
+      scale: (first, last, start, end) => markItems(makeScale(first, last, start, end), middles, ids),
+      point: (row, column) => this.tell(shown[row], shown[column]),
+      pick: (row, column) => this.selection.pick(
+        row === column ? [] : [shown[Math.min(row, column)], shown[Math.max(row, column)]]),
+    });
+  }
+
+  private paint(pixels: Uint32Array): void {
+    const size = this.map.places.length, { shown } = this, isHalf = this.map.contacts !== null;
+    const all = shown.length === size ? pixels : new Uint32Array(size * size);
+    this.matrix.paint(all, rampPixels(this.ramp), this.least, this.most, isHalf);
+    if (all !== pixels)
+      shown.forEach((row, r) => shown.forEach((column, c) => (pixels[r * shown.length + c] = all[row * size + column])));
+  }
+
+  /** Shows other columns in the place of these. */
+  private replaceHeat(isLimited: boolean): void {
+    this.chooseColumns(isLimited);
+    const { drawing, buttons } = this.heat;
+    this.heat = this.makeHeat();
+    drawing.replaceWith(this.heat.drawing);
+    buttons.replaceWith(this.heat.buttons);
+    this.repaint();
+    this.rank();
+  }
+
   private get matrix(): Matrix {
     return (this.matrices[this.layer] ??= new Matrix(this.map.layers[this.layer].matrix));
   }
 
-  private addControls(): void {
+  private addControls(isLimited: boolean): void {
     const names = this.map.layers.map((layer) => layer.name), size = this.map.places.length;
     const most = Math.min(3 * size, (size * (size - 1)) / 2);
     if (names.length > 1)
@@ -98,6 +140,8 @@ class ContactMapPanel {
         this.repaint();
       }),
       this.heat.buttons);
+    if (isLimited)
+      this.panel.controls.append(checkbox("only columns with a residue", true, (checked) => this.replaceHeat(checked)));
   }
 
   private repaint(): void {
@@ -109,7 +153,7 @@ class ContactMapPanel {
 
   private rank(): void {
     const size = this.map.places.length;
-    this.ranked = rankPairs(this.matrix, this.map.places, this.separation, 3 * size);
+    this.ranked = rankPairs(this.matrix, this.map.places, this.at.map((n) => n >= 0), this.separation, 3 * size);
     this.mark();
   }
 
@@ -138,10 +182,12 @@ class ContactMapPanel {
   }
 
   private drawMarks(): void {
-    const { contacts } = this.map, size = this.map.places.length, side = Math.max(1, size / 130);
+    const { contacts } = this.map, size = this.shown.length, side = Math.max(1, size / 130);
+    const inView = (cells: Pair[]): Pair[] => cells.map(([row, column]): Pair => [this.at[row], this.at[column]])
+      .filter(([row, column]) => row >= 0 && column >= 0);
     const marks: SVGElement[] = [];
     const path = (cells: Pair[], fill: string, wide: number, look = "mark-cells") =>
-      svg("path", { d: squares(cells, wide), fill, class: look });
+      svg("path", { d: squares(inView(cells), wide), fill, class: look });
     const cellsOf = (right: boolean | null): Pair[] =>
       this.selection.top.filter((one) => one.right === right).map(({ pair }) => pair);
     if (contacts !== null) {
@@ -152,7 +198,7 @@ class ContactMapPanel {
     marks.push(path(cellsOf(true), RIGHT, side, "mark-cells outlined"), path(cellsOf(false), WRONG, side, "mark-cells outlined"),
                path(cellsOf(null), "none", side, "mark-cells hollow"));
     marks.push(svg("path", { class: "diagonal", d: `M0 0L${size} ${size}` }));
-    for (const [i, j] of this.pickedPairs())
+    for (const [i, j] of inView(this.pickedPairs()))
       for (const [row, column] of [[i, j], [j, i]])
         marks.push(svg("circle", { class: "picked", cx: column + 0.5, cy: row + 0.5, r: Math.max(0.8, size / 45) }));
     this.heat.setMarks(...marks);
@@ -166,25 +212,32 @@ class ContactMapPanel {
   private showPicked(): void {
     this.drawMarks();
     const [i, j] = this.selection.picked;
-    if (j !== undefined) this.heat.showCell(i, j);
+    if (j === undefined) return;
+    if (this.at[i] >= 0 && this.at[j] >= 0) this.heat.showCell(this.at[i], this.at[j]);
+    else this.tell(i, j);
   }
 
   private fillLegend(): void {
     const count = (right: boolean | null) => this.selection.top.filter((one) => one.right === right).length;
+    const pairs = (number: number) => `${number} best pair${number === 1 ? "" : "s"}`;
     const key = (look: string, text: string) => html("li", {}, html("span", { class: `key ${look}` }), text);
     const keys: HTMLElement[] = [];
     if (this.map.contacts !== null)
-      keys.push(key("right", `${count(true)} best pairs in contact`), key("wrong", `${count(false)} best pairs apart`),
+      keys.push(key("right", `${pairs(count(true))} in contact`), key("wrong", `${pairs(count(false))} apart`),
                 key("true", `${this.map.contacts.i.length} contacts of the structure ` +
                   `(below ${shortNumber(this.map.contacts.cutoff)} Å), lower half`));
-    keys.push(key("open", `${count(null)} best pairs${this.map.contacts === null ? "" : " of unknown distance"}`));
+    if (this.map.contacts === null) keys.push(key("open", pairs(count(null))));
+    else if (count(null) > 0) keys.push(key("open", `${pairs(count(null))} of unknown distance`));
+    if (this.map.structure !== null) keys.push(key("helix", "helix"), key("strand", "strand"));
     this.legend.replaceChildren(...keys);
   }
 
   private tell(row: number, column: number): void {
     const i = Math.min(row, column), j = Math.max(row, column);
     if (i === j) {
-      this.panel.read(this.selection.label(i));
+      const words: Record<string, string> = { H: ", helix", E: ", strand" }, entropy = this.map.entropy?.[i] ?? null;
+      this.panel.read(this.selection.label(i) + (words[this.map.structure?.[i] ?? ""] ?? "") +
+        (entropy === null ? "" : `: entropy ${shortNumber(entropy)} bits`));
       return;
     }
     const scores = this.map.layers.map((layer, n) => {

@@ -1,5 +1,5 @@
 // Curve: lines, points with error bars and bars over a common axis, with residuals below.
-import { addReading, type AxisTexts, type Box, drawAxes } from "./axes";
+import { addReading, type AxisTexts, type Box, drawAxes, legendAbove } from "./axes";
 import { SET } from "./colours";
 import type { Curve, Series } from "./data";
 import { checkbox, chooser, html, shortNumber, svg } from "./dom";
@@ -12,6 +12,8 @@ const WIDTH = 560, HEIGHT = 340, RESIDUALS = 110;
 interface Drawn {
   drawing: SVGSVGElement;
   x: Scale;
+  /** Where the box begins. */
+  top: number;
 }
 
 function numbers(values: (number | null)[]): number[] {
@@ -75,16 +77,6 @@ function valueRange(shown: Series[], style: string, log: boolean): [number, numb
   return widened(range(all, log ? 0 : -Infinity), log);
 }
 
-function legend(shown: Series[], colours: string[], box: Box): SVGGElement {
-  const group = svg("g", { class: "legend" });
-  shown.forEach((series, n) => {
-    const y = box.top + 16 + 17 * n;
-    group.append(svg("rect", { x: box.right - 18, y: y - 8, width: 10, height: 10, fill: colours[n] }),
-                 svg("text", { class: "mark", x: box.right - 24, y: y + 1, "text-anchor": "end" }, series.name));
-  });
-  return group;
-}
-
 function drawResiduals(section: Curve, x: Scale, positions: number[], box: Box, texts: AxisTexts): SVGGElement {
   const values = numbers(section.residuals?.values ?? []);
   const far = Math.max(3, ...range(values).map(Math.abs)) * 1.05;
@@ -99,7 +91,9 @@ function draw(section: Curve, shown: Series[], log: boolean): Drawn {
   const height = HEIGHT + (section.residuals ? RESIDUALS : 0);
   const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, class: "drawing", tabindex: 0, role: "img",
                                "aria-label": `${section.title}. Arrow keys read its values.` });
-  const box: Box = { left: 66, right: WIDTH - 12, top: 12, bottom: HEIGHT - 44 };
+  const keys = shown.length > 1 ? shown.map(({ name }, n) => ({ name, colour: SET[n % SET.length] })) : [];
+  const legend = legendAbove(keys, 66, WIDTH - 12);
+  const box: Box = { left: 66, right: WIDTH - 12, top: 12 + legend.height, bottom: HEIGHT - 44 };
   const style = section.style ?? "line", positions = numbers(section.positions);
   const logX = section.x.scale === "log";
   const plain = makeScale(...widened(range(positions, logX ? 0 : -Infinity), logX, style === "bars" ? 0.01 : 0.02),
@@ -110,18 +104,18 @@ function draw(section: Curve, shown: Series[], log: boolean): Drawn {
   drawing.append(drawAxes(box, x, y, { x: section.residuals ? "" : section.x.label, y: label }));
   shown.forEach((series, n) => drawing.append(
     ...drawSeries(series, series.style ?? style, x, y, positions, SET[n % SET.length], box.bottom)));
-  if (shown.length > 1) drawing.append(legend(shown, SET, box));
+  drawing.append(legend.element);
   if (section.residuals) {
     const below = { ...box, top: HEIGHT - 14, bottom: height - 40 };
     drawing.append(drawResiduals(section, x, positions, below, { x: section.x.label, y: section.residuals.label }));
   }
-  return { drawing, x };
+  return { drawing, x, top: box.top };
 }
 
 /** Reads the values at a position aloud, by pointer and by arrow keys. */
 function readCurve(drawn: Drawn, section: Curve, shown: Series[], panel: Panel): void {
   const positions = numbers(section.positions);
-  const line = svg("line", { class: "pointer screen-only", y1: 12, y2: HEIGHT - 44, visibility: "hidden" });
+  const line = svg("line", { class: "pointer screen-only", y1: drawn.top, y2: HEIGHT - 44, visibility: "hidden" });
   drawn.drawing.append(line);
   const find = (at: number): number => {
     const wanted = drawn.x.value(at);

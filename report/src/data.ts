@@ -29,6 +29,10 @@ export interface ContactMap extends Titled {
   residues: string[];
   /** Whether a column has a residue in the structure. */
   placed: boolean[];
+  /** Of each column 'H' (helix), 'E' (strand), '-', or ' ' without a residue; null where it is not known. */
+  structure: string | null;
+  /** Of each column, in bits. */
+  entropy: (number | null)[] | null;
   /** All pairs in contact whose places differ by at least `separation`. */
   contacts: { cutoff: number; separation: number; i: number[]; j: number[]; distance: number[] } | null;
   layers: { name: string; matrix: Packed }[];

@@ -72,11 +72,16 @@ export function button(text: string, press: () => void, title = ""): HTMLButtonE
   return made;
 }
 
-/** Four significant digits, as short as they go. */
-export function shortNumber(value: number): string {
+/** A text with the signs of units and powers: "q^2 (1/angstrom^2)" as "q² (1/Å²)". */
+export function readable(text: string): string {
+  return text.replaceAll("angstrom", "Å").replaceAll("^2", "²");
+}
+
+/** Four significant digits by default, as short as they go. */
+export function shortNumber(value: number, digits = 4): string {
   if (!Number.isFinite(value)) return "none";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size >= 1e6 || size < 1e-3) return value.toExponential(2).replace(/\.?0+e/, "e").replace("e+", "e");
-  return String(Number(value.toPrecision(4)));
+  if (size >= 1e6 || size < 1e-3) return value.toExponential(Math.min(2, digits - 1)).replace(/\.?0+e/, "e").replace("e+", "e");
+  return String(Number(value.toPrecision(digits)));
 }

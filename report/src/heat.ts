@@ -1,13 +1,12 @@
 // Heat: a matrix as a picture with axes, that zooms, is read by pointer and keys, and takes marks.
-import { drawAxes, pointIn } from "./axes";
+import { type Box, drawAxes, pointIn } from "./axes";
 import { type Colour, rampColour } from "./colours";
-import { button, html, shortNumber, svg } from "./dom";
+import { button, html, readable, shortNumber, svg } from "./dom";
 import { onPrint } from "./print";
 import type { Scale } from "./scale";
+import { type TrackData, trackRoom, Tracks } from "./tracks";
 
 const SIDE = 544, LEFT = 54, TOP = 12, INNER = 400;
-const BOX = { left: LEFT, right: LEFT + INNER, top: TOP, bottom: TOP + INNER };
-const HEIGHT = TOP + INNER + 46;
 
 /** What a heat map shows. Cells are [row, column], row 0 on top. */
 export interface HeatOptions {
@@ -16,6 +15,7 @@ export interface HeatOptions {
   axis: string;
   /** The name of the columns where it is another. */
   columnAxis?: string;
+  tracks?: TrackData;
   /** Fills the pixels of the cells, row by row; those left 0 stay clear. */
   paint(pixels: Uint32Array): void;
   /** The scale of either axis from `start` to `end` of the drawing; its marks stand where their cells are. */
@@ -44,17 +44,25 @@ export class Heat {
   private axes = svg("g");
   private dragged: DOMPoint | null = null;
   private seen = false;
+  /** Where the cells are, and the frame about them and the tracks. */
+  private readonly box: Box;
+  private readonly frameBox: Box;
+  private readonly tracks: Tracks | null;
 
   constructor(private readonly options: HeatOptions) {
+    const { strip, bars } = trackRoom(options.tracks), left = LEFT + strip, top = TOP + strip;
+    this.box = { left, right: left + INNER, top, bottom: top + INNER };
+    this.frameBox = { left: LEFT, right: this.box.right + bars, top: TOP, bottom: this.box.bottom };
+    this.tracks = options.tracks ? new Tracks(options.tracks, this.box) : null;
     this.view = { x: 0, y: 0, size: options.size };
     this.picture.setAttribute("width", String(options.size));
     this.picture.setAttribute("height", String(options.size));
-    this.inner = svg("svg", { x: BOX.left, y: BOX.top, width: INNER, height: INNER, preserveAspectRatio: "none" },
+    this.inner = svg("svg", { x: left, y: top, width: INNER, height: INNER, preserveAspectRatio: "none" },
                      this.picture, this.marks, this.pointer);
     this.drawing = svg("svg", {
-      viewBox: `0 0 ${SIDE} ${HEIGHT}`, class: "drawing heat", tabindex: 0, role: "application",
+      viewBox: `0 0 ${SIDE + strip + bars} ${this.box.bottom + 46}`, class: "drawing heat", tabindex: 0, role: "application",
       "aria-label": `${options.title}. Arrow keys move, Enter picks, plus and minus zoom, 0 shows all.`,
-    }, this.axes, this.inner, this.frame, this.scaleBar);
+    }, this.axes, this.inner, this.frame, this.scaleBar, ...(this.tracks ? [this.tracks.element] : []));
     this.buttons.append(button("+", () => this.zoom(0.5), "Zoom in"), button("−", () => this.zoom(2), "Zoom out"),
                         button("All", () => this.reset(), "Show all"));
     this.listen();
@@ -103,17 +111,17 @@ export class Heat {
   /** A bar that tells what colours mean. */
   setScale(colours: Colour[], least: number, most: number, label: string, isClipped = false): void {
     const [above, below] = isClipped ? ["≥ ", "≤ "] : ["", ""];
-    const left = BOX.right + 14, high = INNER / 64;
+    const { top, bottom } = this.box, left = this.frameBox.right + 14, high = INNER / 64;
     const steps = Array.from({ length: 64 }, (_, n) => svg("rect", {
-      x: left, y: BOX.bottom - (n + 1) * high, width: 12, height: high + 0.5, fill: rampColour(colours, n, 0, 63),
+      x: left, y: bottom - (n + 1) * high, width: 12, height: high + 0.5, fill: rampColour(colours, n, 0, 63),
     }));
-    const middle = (BOX.top + BOX.bottom) / 2;
+    const middle = (top + bottom) / 2;
     this.scaleBar.replaceChildren(
       ...steps,
-      svg("text", { class: "mark", x: left + 16, y: BOX.top + 10 }, above + shortNumber(most)),
-      svg("text", { class: "mark", x: left + 16, y: BOX.bottom }, below + shortNumber(least)),
+      svg("text", { class: "mark", x: left + 16, y: top + 10 }, above + shortNumber(most, 3)),
+      svg("text", { class: "mark", x: left + 16, y: bottom }, below + shortNumber(least, 3)),
       svg("text", { class: "label", x: left + 42, y: middle, "text-anchor": "middle",
-                    transform: `rotate(-90 ${left + 42} ${middle})` }, label));
+                    transform: `rotate(-90 ${left + 42} ${middle})` }, readable(label)));
   }
 
   /** Moves the view so that a cell is in it, and points at it. */
@@ -127,8 +135,10 @@ export class Heat {
   private show(): void {
     const { x, y, size } = this.view;
     this.inner.setAttribute("viewBox", `${x} ${y} ${size} ${size}`);
-    const axes = drawAxes(BOX, this.options.scale(x, x + size, BOX.left, BOX.right),
-                          this.options.scale(y, y + size, BOX.top, BOX.bottom),
+    const { left, right, top, bottom } = this.box;
+    this.tracks?.show(x, y, size);
+    const axes = drawAxes(this.frameBox, this.options.scale(x, x + size, left, right),
+                          this.options.scale(y, y + size, top, bottom),
                           { x: this.options.columnAxis ?? this.options.axis, y: this.options.axis }, 44);
     this.axes.replaceWith(axes);
     this.axes = axes;
@@ -164,12 +174,12 @@ export class Heat {
   }
 
   private cellOf(event: PointerEvent): [number, number] | null {
-    const point = pointIn(this.drawing, event), { x, y, size } = this.view;
-    const column = Math.floor(x + ((point.x - BOX.left) / INNER) * size);
-    const row = Math.floor(y + ((point.y - BOX.top) / INNER) * size);
+    const point = pointIn(this.drawing, event), { x, y, size } = this.view, { left, right, top, bottom } = this.box;
+    const column = Math.floor(x + ((point.x - left) / INNER) * size);
+    const row = Math.floor(y + ((point.y - top) / INNER) * size);
     const all = this.options.size;
-    return row >= 0 && column >= 0 && row < all && column < all && point.x >= BOX.left && point.y >= BOX.top &&
-      point.x < BOX.right && point.y < BOX.bottom ? [row, column] : null;
+    return row >= 0 && column >= 0 && row < all && column < all && point.x >= left && point.y >= top &&
+      point.x < right && point.y < bottom ? [row, column] : null;
   }
 
   private listen(): void {
@@ -196,8 +206,8 @@ export class Heat {
     if (start !== null && side > 8) {
       const scale = this.view.size / INNER;
       const corner = (from: number, to: number) => Math.min(from, from + Math.sign(to - from) * side);
-      this.setView({ x: this.view.x + (corner(start.x, end.x) - BOX.left) * scale,
-                     y: this.view.y + (corner(start.y, end.y) - BOX.top) * scale, size: side * scale });
+      this.setView({ x: this.view.x + (corner(start.x, end.x) - this.box.left) * scale,
+                     y: this.view.y + (corner(start.y, end.y) - this.box.top) * scale, size: side * scale });
       return;
     }
     const cell = this.cellOf(event);

@@ -10,6 +10,7 @@ export function heatMapPanel(section: HeatMap, place: Place): HTMLElement {
   const panel = new Panel(place, section.title, section.note);
   const matrix = new Matrix(section.matrix), { block } = section;
   let shown = "viridis";
+  const measure = section.title.split(" ")[0];
   const others = section.other_items ?? section.items, otherAxis = section.other_axis ?? section.axis;
   const frames = (cell: number, items: number): string =>
     block === 1 ? String(cell) : `${cell * block} to ${Math.min(items, (cell + 1) * block) - 1}`;
@@ -21,13 +22,13 @@ export function heatMapPanel(section: HeatMap, place: Place): HTMLElement {
     point: (row, column) => {
       if (row * block >= section.items || column * block >= others) return;
       panel.read(`${section.axis} ${frames(row, section.items)}, ${otherAxis} ${frames(column, others)}: ` +
-        `${shortNumber(matrix.at(row, column))} ${section.unit}`);
+        `${measure} ${shortNumber(matrix.at(row, column))} ${section.unit}`);
     },
   });
   const repaint = (ramp: string): void => {
     shown = ramp;
     heat.paint();
-    heat.setScale(rampColours(ramp), matrix.least, matrix.most, section.unit !== "" ? section.unit : section.title.split(" ")[0]);
+    heat.setScale(rampColours(ramp), matrix.least, matrix.most, measure + (section.unit !== "" ? ` (${section.unit})` : ""));
   };
   panel.controls.append(chooser("Colours", RAMP_NAMES, shown, repaint), heat.buttons);
   repaint(shown);

@@ -31,7 +31,7 @@ export function markItems(scale: Scale, positions: number[], ids: string[]): Sca
   const marks = (count: number): { value: number; text: string }[] => {
     const inView = numbers.filter((number, n) =>
       Number.isFinite(number) && positions[n] >= scale.least && positions[n] <= scale.most).length;
-    const step = Math.max(1, roundStep(inView / count));
+    const step = Math.max(1, roundStep(inView / count)), apart = 0.6 * Math.max(1, inView / count);
     const found: { value: number; text: string }[] = [];
     let before = NaN, last = -Infinity, seen = 0;
     numbers.forEach((number, n) => {
@@ -41,7 +41,7 @@ export function markItems(scale: Scale, positions: number[], ids: string[]): Sca
       if (positions[n] < scale.least || positions[n] > scale.most) return;
       ++seen;
       // After a jump of the numbers, marks would crowd.
-      if (!isRound || seen - last < 0.6 * step) return;
+      if (!isRound || seen - last < apart) return;
       last = seen;
       found.push({ value: positions[n], text: ids[n] });
     });

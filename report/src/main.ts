@@ -4,7 +4,7 @@ import { contactMapPanel } from "./contact_map";
 import { barsPanel, clusterColour, histogramPanel, stepsPanel } from "./counts";
 import { curvePanel } from "./curve";
 import { readPageData, type PageData, type Run, type Section } from "./data";
-import { chooser, html, newId } from "./dom";
+import { chooser, html, newId, readable } from "./dom";
 import { heatMapPanel, unknownPanel } from "./heat_map";
 import { columnLabels } from "./labels";
 import { manifestPanel } from "./manifest";
@@ -41,9 +41,9 @@ function titleOf(run: Run): string {
 function headline(run: Run): HTMLElement[] {
   if (run.headline === undefined) return [];
   const { sentence, tiles } = run.headline;
-  return [html("p", { class: "headline" }, sentence, html("span", { class: "folder" }, ` Run ${run.name}`)),
+  return [html("p", { class: "headline" }, readable(sentence), html("span", { class: "folder" }, ` Run ${run.name}`)),
           html("ul", { class: "tiles" }, ...tiles.map(({ value, label }) =>
-            html("li", {}, html("strong", {}, value), html("span", {}, label))))];
+            html("li", {}, html("strong", {}, value), html("span", {}, readable(label)))))];
 }
 
 /** What the data of the runs are called, each once. */
@@ -86,9 +86,10 @@ function drawPage(data: PageData, page: HTMLElement): void {
     run.title === undefined ? run.name : isAlone(run) ? run.title : `${run.title} (${run.name})`;
   document.title = `${title} - pleat`;
   const ids = data.runs.map(() => newId());
-  const links = data.runs.map((run, n) => html("a", { href: `#${ids[n]}` }, linkText(run)));
+  // The title names a single run already.
+  const links = data.runs.length < 2 ? [] : data.runs.map((run, n) => html("a", { href: `#${ids[n]}` }, linkText(run)));
   page.replaceChildren(
-    html("header", {}, html("h1", {}, title), html("nav", { "aria-label": "Runs" }, ...links), themeChooser()),
+    html("header", {}, html("h1", {}, title), ...(links.length > 0 ? [html("nav", { "aria-label": "Runs" }, ...links)] : []), themeChooser()),
     html("main", {}, ...data.runs.map((run, n) => drawRun(run, ids[n]))),
     html("footer", {}, `Made by pleat ${data.pleat}. Molecules are drawn by 3Dmol.js (Rego and Koes, ` +
       "Bioinformatics 31:1322, 2015); its licence is in this file's source."));

@@ -6,10 +6,10 @@ import { checkbox, chooser, html, shortNumber, slider } from "./dom";
 import { Panel, type Place } from "./panel";
 import { range } from "./scale";
 import type { Selection } from "./selection";
-import { stage } from "./viewer";
+import { ALL_ATOMS, stage } from "./viewer";
 
 const RIGHT = "#0072b2", WRONG = "#d55e00", OPEN = "#8a8a8a", PICKED = "#cc3ab0";
-const ALONG = "place in the chain", TOP_PAIRS = "best pairs of the residue";
+const ALONG = "position in the chain", TOP_PAIRS = "best pairs of the residue";
 
 class MoleculePanel {
   readonly panel: Panel;
@@ -66,7 +66,7 @@ class MoleculePanel {
     }, () => undefined);
     this.paint();
     this.drawPairs();
-    viewer.zoomTo();
+    viewer.zoomTo(ALL_ATOMS);
     viewer.render();
   }
 
@@ -131,10 +131,48 @@ export function moleculePanel(data: Molecule, place: Place): HTMLElement {
   return new MoleculePanel(data, place).panel.element;
 }
 
-/** What a model's atoms allow: a cartoon of a chain's trace, else spheres. */
-function modelStyle(text: string, colour: string): object {
+interface Point {
+  x: number;
+  y: number;
+  z: number;
+}
+
+/** CA atoms farther apart than this, in angstrom, are not neighbours in a chain. */
+const FARTHEST = 4.5;
+
+/** The CA atoms of each unbroken piece of a chain. 3Dmol's own trace breaks at 4 angstrom, which simulations exceed. */
+function traces(text: string): Point[][] {
+  const found: Point[][] = [];
+  let chain = "", last: Point | null = null;
+  for (const line of text.split("\n")) {
+    if (line.slice(12, 16).trim() !== "CA") continue;
+    const [x, y, z] = [30, 38, 46].map((at) => Number(line.slice(at, at + 8)));
+    const isNext = last !== null && chain === line[21] && Math.hypot(x - last.x, y - last.y, z - last.z) < FARTHEST;
+    chain = line[21];
+    last = { x, y, z };
+    if (isNext) found[found.length - 1].push(last);
+    else found.push([last]);
+  }
+  return found;
+}
+
+/** Adds a model: as a tube if it has CA atoms only, as a cartoon if it has a backbone, else as spheres. */
+function addModel(viewer: GLViewer, text: string, colour: string, smooth: number): void {
   const names = new Set(text.split("\n").map((line) => line.slice(12, 16).trim()));
-  if (names.has("CA") && !names.has("O")) return { cartoon: { color: colour, style: "trace", thickness: 0.8 } };
+  const model = viewer.addModel(text, "pdb");
+  if (!names.has("CA") || names.has("O")) {
+    model.setStyle({}, modelStyle(names, colour));
+    return;
+  }
+  model.setStyle({}, {});
+  for (const points of traces(text)) {
+    if (points.length > 2) viewer.addCurve({ points, radius: 0.5, smooth, color: colour });
+    else for (const center of points) viewer.addSphere({ center, radius: 0.5, color: colour });
+  }
+}
+
+/** What a model's atoms allow: a cartoon of a chain, else spheres. */
+function modelStyle(names: Set<string>, colour: string): object {
   if (names.has("CA")) return { cartoon: { color: colour, style: "rectangle", thickness: 0.5 } };
   if (names.has("P")) return { cartoon: { color: colour } };
   return { sphere: { color: colour, radius: 0.6 } };
@@ -148,9 +186,9 @@ export function modelsPanel(data: Models, place: Place, colourOf: (model: number
   const draw = (): void => {
     if (viewer === null) return;
     viewer.removeAllModels();
-    data.models.forEach((text, n) => {
-      if (all || n === current) viewer?.addModel(text, "pdb").setStyle({}, modelStyle(text, colourOf(n)));
-    });
+    viewer.removeAllShapes();
+    for (const [n, text] of data.models.entries())
+      if (all || n === current) addModel(viewer, text, colourOf(n), all ? 2 : 5);
     viewer.render();
     panel.status.textContent = all ? `All ${data.models.length}.` : `Model of ${data.item} ${current + first}.`;
   };
@@ -167,7 +205,7 @@ export function modelsPanel(data: Models, place: Place, colourOf: (model: number
   stage(panel, data.title, (started) => {
     viewer = started;
     draw();
-    viewer.zoomTo();
+    viewer.zoomTo(ALL_ATOMS);
     viewer.render();
   });
   return panel.element;

@@ -1,5 +1,5 @@
 // Panel: a titled box with its drawing, its controls and its buttons for saving.
-import { button, html, newId } from "./dom";
+import { button, html, newId, readable } from "./dom";
 import { fileName, savePng, saveSvg } from "./save";
 import type { Selection } from "./selection";
 
@@ -24,15 +24,16 @@ export class Panel {
   constructor(place: Place, title: string, note = "") {
     const id = newId();
     this.file = fileName(place.run, title);
-    const head = html("div", { class: "head" }, html("h3", { id }, title), this.tools);
+    const head = html("div", { class: "head" }, html("h3", { id }, readable(title)), this.tools);
     this.element = html("article", { class: "panel", "aria-labelledby": id }, head, this.controls, this.body, this.status);
-    if (note !== "") this.body.before(html("p", { class: "note" }, note));
+    if (note !== "") this.body.before(html("p", { class: "note" }, readable(note)));
     this.element.append(this.tip);
     this.followPointer();
   }
 
   /** Tells what is pointed at, or what keys have reached: in the status, and beside the pointer. */
-  read(text: string): void {
+  read(words: string): void {
+    const text = readable(words);
     this.status.textContent = text;
     if (this.pointer === null) return;
     const { x, y } = this.pointer;

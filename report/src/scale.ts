@@ -32,6 +32,25 @@ function powers(least: number, most: number, count: number): number[] {
   return marks;
 }
 
+/** More characters than these would reach into the label of the axis. */
+const LONG_MARK = 6;
+
+function superscript(power: number): string {
+  return String(power).replace("-", "⁻").replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]);
+}
+
+/** Numbers as they are; if one of them is long all in exponents, powers of ten as "10⁵". */
+function markTexts(values: number[], log: boolean): { value: number; text: string }[] {
+  const texts = values.map((value) => shortNumber(value));
+  const isLong = texts.some((text) => text.length >= LONG_MARK || text.includes("e"));
+  const isPowers = log && values.every((value) => Math.abs(Math.log10(value) % 1) < 1e-9);
+  return values.map((value, n) => {
+    if (!isLong) return { value, text: texts[n] };
+    if (isPowers) return { value, text: `10${superscript(Math.round(Math.log10(value)))}` };
+    return { value, text: value === 0 ? "0" : String(Number(value.toPrecision(4)).toExponential()).replace("e+", "e") };
+  });
+}
+
 /** An axis from `start` to `end` of the drawing. A logarithm needs both ends above 0. */
 export function makeScale(least: number, most: number, start: number, end: number, log = false): Scale {
   const real = log ? Math.log10 : (x: number) => x;
@@ -43,9 +62,8 @@ export function makeScale(least: number, most: number, start: number, end: numbe
       const x = low + ((place - start) / (end - start)) * wide;
       return log ? 10 ** x : x;
     },
-    marks: (count) => (log ? powers : roundMarks)(least, most, count).map((value) => ({
-      value, text: shortNumber(Math.abs(value) < 1e-12 * Math.abs(most - least) ? 0 : value),
-    })),
+    marks: (count) => markTexts((log ? powers : roundMarks)(least, most, count).map((value) =>
+      (Math.abs(value) < 1e-12 * Math.abs(most - least) ? 0 : value)), log),
   };
 }
 

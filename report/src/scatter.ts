@@ -1,5 +1,5 @@
 // Scatter: items by two of their numbers, coloured by the group that they belong to.
-import { type Box, drawAxes, pointIn } from "./axes";
+import { type Box, drawAxes, legendAbove, pointIn } from "./axes";
 import { SET } from "./colours";
 import type { Scatter } from "./data";
 import { chooser, html, shortNumber, svg } from "./dom";
@@ -7,7 +7,7 @@ import { Panel, type Place } from "./panel";
 import { makeScale, range, widened } from "./scale";
 
 const WIDTH = 560, HEIGHT = 400, RADIUS = 2.4, OTHERS = "#8d929b";
-const BOX: Box = { left: 66, right: WIDTH - 12, top: 12, bottom: HEIGHT - 44 };
+const LEFT = 66, RIGHT = WIDTH - 12;
 
 /** An item that both axes show, with its place on them. */
 interface Dot {
@@ -29,28 +29,22 @@ function colourOf(section: Scatter, item: number): string {
   return place < 0 ? OTHERS : SET[place % SET.length];
 }
 
-/** Groups that are named, and the others below. */
-function legend(section: Scatter): SVGGElement {
-  const group = svg("g", { class: "legend" });
-  if (section.group.shown.length === 0) return group;
+/** Groups that are named, and then the others. */
+function keysOf(section: Scatter): { name: string; colour: string }[] {
+  if (section.group.shown.length === 0) return [];
   const hasOthers = section.group.values.some((value) => section.group.shown.every((one) => one.value !== value));
-  const lines = [...section.group.shown.map(({ name }, n) => [name, SET[n % SET.length]]), ...(hasOthers ? [["others", OTHERS]] : [])];
-  lines.forEach(([name, colour], n) => {
-    const y = BOX.top + 16 + 17 * n;
-    group.append(svg("rect", { x: BOX.right - 18, y: y - 8, width: 10, height: 10, fill: colour }),
-                 svg("text", { class: "mark", x: BOX.right - 24, y: y + 1, "text-anchor": "end" }, name));
-  });
-  return group;
+  return [...section.group.shown.map(({ name }, n) => ({ name, colour: SET[n % SET.length] })),
+          ...(hasOthers ? [{ name: "others", colour: OTHERS }] : [])];
 }
 
-function place(section: Scatter, x: Column, y: Column): { dots: Dot[]; axes: SVGGElement } {
+function place(section: Scatter, x: Column, y: Column, box: Box): { dots: Dot[]; axes: SVGGElement } {
   const shown: number[] = [];
   section.numbers.forEach((_, item) => {
     if (x.values[item] !== null && y.values[item] !== null) shown.push(item);
   });
-  const alongX = makeScale(...widened(range(shown.map((item) => x.values[item] ?? NaN)), false), BOX.left, BOX.right);
-  const alongY = makeScale(...widened(range(shown.map((item) => y.values[item] ?? NaN)), false), BOX.bottom, BOX.top);
-  const axes = drawAxes(BOX, alongX, alongY, { x: x.label, y: y.label });
+  const alongX = makeScale(...widened(range(shown.map((item) => x.values[item] ?? NaN)), false), box.left, box.right);
+  const alongY = makeScale(...widened(range(shown.map((item) => y.values[item] ?? NaN)), false), box.bottom, box.top);
+  const axes = drawAxes(box, alongX, alongY, { x: x.label, y: y.label });
   const low = Math.max(alongX.least, alongY.least), high = Math.min(alongX.most, alongY.most);
   if (section.equal && low < high)
     axes.append(svg("line", { class: "zero", x1: alongX.place(low), y1: alongY.place(low), x2: alongX.place(high),
@@ -109,8 +103,9 @@ export function scatterPanel(section: Scatter, at: Place): HTMLElement {
   const redraw = (): void => {
     drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "drawing", tabindex: 0, role: "img",
                            "aria-label": `${section.title}. Arrow keys read its values.` });
-    const { dots, axes } = place(section, x, y);
-    drawing.append(axes, ...drawDots(section, dots), legend(section));
+    const legend = legendAbove(keysOf(section), LEFT, RIGHT);
+    const { dots, axes } = place(section, x, y, { left: LEFT, right: RIGHT, top: 12 + legend.height, bottom: HEIGHT - 44 });
+    drawing.append(axes, ...drawDots(section, dots), legend.element);
     readDots(drawing, dots, ({ item }) => {
       const name = section.labels?.[item] ??
         `${section.item} ${section.numbers[item]}, ${section.group.label} ${section.group.values[item]}`;

@@ -6,8 +6,10 @@ import { onPrint, PAPER_WIDTH } from "./print";
 import { copyText, download } from "./save";
 
 const ROWS = 15;
-/** Tables with more columns than these take the whole width of the page. */
-const MANY_COLUMNS = 7;
+/** A table with more characters in a row than these takes the whole width of the page. */
+const WIDE_ROW = 58;
+/** Longer texts than this are wrapped. */
+const LONG_TEXT = 40;
 
 function asNumber(cell: string): number {
   return cell === "NA" || cell === "" ? NaN : Number(cell);
@@ -19,7 +21,8 @@ const LONG_NUMBER = 7;
 /** Three digits; whole numbers and texts as they are. The files keep all digits. */
 function shortCell(cell: string): string {
   const value = asNumber(cell);
-  if (Number.isNaN(value) || Number.isInteger(value) || !Number.isFinite(value)) return cell;
+  if (Number.isNaN(value) || /^-?\d+$/.test(cell) || !Number.isFinite(value)) return cell;
+  if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1000) return String(Math.round(value));
   return size < 1e-3 ? value.toExponential(2) : value.toPrecision(3);
@@ -56,12 +59,16 @@ class TablePanel {
   private readonly content = html("tbody");
   private readonly places: number[];
   private readonly isNumber: boolean[];
+  /** Columns that have a value in some row; the others are named below the table. */
+  private readonly kept: number[];
 
   constructor(private readonly table: TableData, private readonly place: Place) {
     this.panel = new Panel(place, table.title, table.note);
     this.rows = table.rows;
     this.isNumber = table.columns.map((_, n) => table.rows.some((row) => !Number.isNaN(asNumber(row[n]))) &&
       table.rows.every((row) => row[n] === "NA" || !Number.isNaN(asNumber(row[n]))));
+    const hasValue = (n: number): boolean => table.rows.some((row) => row[n] !== "NA" && row[n] !== "");
+    this.kept = table.columns.map((_, n) => n).filter((n) => table.rows.length === 0 || hasValue(n));
     this.places = place.selection.places.length > 0
       ? ["i", "j", "k"].map((name) => table.columns.indexOf(name)).filter((n) => n >= 0) : [];
     if (this.places.length < 2) this.places = [];
@@ -73,7 +80,8 @@ class TablePanel {
 
   private build(): void {
     const { table, panel } = this, links = this.places.length > 0;
-    const headRow = html("tr", {}, ...(links ? [html("th", { scope: "col", class: "no-print" }, "show")] : []), ...this.head);
+    const headRow = html("tr", {}, ...(links ? [html("th", { scope: "col", class: "no-print" }, "show")] : []),
+                         ...this.kept.map((n) => this.head[n]));
     panel.body.append(html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${table.title}, rows` },
                            html("table", {}, html("thead", {}, headRow), this.content)));
     panel.addTool("Copy", () => void this.copy(), "Copy all rows as TSV");
@@ -84,11 +92,24 @@ class TablePanel {
         button("‹", () => this.turn(-1), "Earlier rows"), button("›", () => this.turn(1), "Later rows"),
         button("First", () => this.turn(-pages), "First rows"));
     this.show();
-    if (table.columns.length > MANY_COLUMNS) panel.element.classList.add("wide");
+    if (this.rowLength() > WIDE_ROW) panel.element.classList.add("wide");
     onPrint((isPrinting) => this.printWhole(isPrinting));
     this.place.selection.listen((change) => {
       if (change === "picked") this.showPicked();
     });
+  }
+
+  /** Characters in a row that has the longest cell of every column shown, with the space between columns. */
+  private rowLength(): number {
+    const { columns } = this.table;
+    return this.kept.reduce((sum, n) => {
+      const cells = this.table.rows.slice(0, ROWS).map((row) => Math.min(LONG_TEXT, this.cellText(row[n], n).length));
+      return sum + 2 + Math.max(withUnit(columns[n], columns).length, ...cells);
+    }, 0);
+  }
+
+  private cellText(cell: string, column: number): string {
+    return this.isNumber[column] || cell.length >= LONG_NUMBER ? shortCell(cell) : cell;
   }
 
   /** All rows, in letters small enough for all columns. */
@@ -132,8 +153,8 @@ class TablePanel {
     const picked = String(this.place.selection.pickedPlaces());
     const rows = this.rows.slice(first, first + count);
     this.content.replaceChildren(...rows.map((row) => {
-      const cells: HTMLElement[] = row.map((cell, n) => html("td", { class: this.isNumber[n] ? "number" : "" },
-                                                              this.isNumber[n] || cell.length >= LONG_NUMBER ? shortCell(cell) : cell));
+      const cells: HTMLElement[] = this.kept.map((n) =>
+        html("td", { class: this.isNumber[n] ? "number" : row[n].length > LONG_TEXT ? "long" : "" }, this.cellText(row[n], n)));
       if (this.places.length > 0) {
         const places = this.placesOf(row);
         cells.unshift(html("td", { class: "no-print" }, button("●", () => this.place.selection.pickPlaces(places),
@@ -145,7 +166,12 @@ class TablePanel {
     const { total } = this.table, end = Math.min(first + count, this.rows.length);
     const kept = this.rows.length < total ? `, the first of ${total.toLocaleString("en")} in ${this.table.file}` : "";
     this.panel.status.textContent = this.rows.length === 0 ? "No rows."
-      : `Rows ${first + 1} to ${end} of ${this.rows.length.toLocaleString("en")}${kept}.`;
+      : `Rows ${first + 1} to ${end} of ${this.rows.length.toLocaleString("en")}${kept}.${this.withoutValues()}`;
+  }
+
+  private withoutValues(): string {
+    const names = this.table.columns.filter((_, n) => !this.kept.includes(n));
+    return names.length > 0 ? ` Without values: ${names.join(", ")}.` : "";
   }
 
   private showPicked(): void {

@@ -5,6 +5,9 @@ import { onPrint } from "./print";
 import { download } from "./save";
 import type { Panel } from "./panel";
 
+/** Every atom. With no selection 3Dmol also counts shapes, and takes tubes for larger than they are. */
+export const ALL_ATOMS = { invert: false };
+
 let webGl: boolean | undefined;
 /** Asked once: the answer takes a while where the processor draws. */
 function hasWebGl(): boolean {
@@ -41,7 +44,7 @@ function pressed(viewer: GLViewer, event: KeyboardEvent): void {
   if (event.key in turns) viewer.rotate(...turns[event.key]);
   else if (event.key === "+" || event.key === "=") viewer.zoom(1.2);
   else if (event.key === "-") viewer.zoom(1 / 1.2);
-  else if (event.key === "0") viewer.zoomTo();
+  else if (event.key === "0") viewer.zoomTo(ALL_ATOMS);
   else return;
   event.preventDefault();
   viewer.render();

@@ -60,6 +60,14 @@ async function marks(page, title, side) {
   }, side);
 }
 
+/** The data of the page's first section of a kind. */
+const sectionData = (page, kind) => page.evaluate((wanted) =>
+  JSON.parse(document.getElementById("pleat-data").textContent).runs[0].sections.find((one) => one.kind === wanted), kind);
+
+/** Shows columns without a residue too. */
+const showAllColumns = (page) =>
+  panel(page, "Contact map").locator("label", { hasText: "only columns with a residue" }).locator("input").uncheck();
+
 async function setSlider(page, title, label, value) {
   await panel(page, title).locator("label", { hasText: label }).locator("input").evaluate((input, to) => {
     input.value = String(to);
@@ -117,22 +125,66 @@ export const checks = [
     name: "with a structure its residues lead", needs: "columns",
     async run({ page }) {
       await showAll(page);
-      const map = await page.evaluate(() => JSON.parse(document.getElementById("pleat-data").textContent).runs[0].sections[0]);
-      for (const side of ["x", "y"])
-        for (const { text, cell: at } of await marks(page, "Contact map", side))
-          assert.equal(map.residues[Math.round(at)].split(" ")[1], text);
+      const map = await sectionData(page, "contact_map"), placed = map.residues.filter((_, n) => map.placed[n]);
+      const check = async (residues) => {
+        for (const side of ["x", "y"])
+          for (const { text, cell: at } of await marks(page, "Contact map", side))
+            assert.equal(residues[Math.round(at)].split(" ")[1], text);
+      };
+      await check(placed);
+      assert.match(await status(page, "Contact map"), new RegExp(`^Best ${placed.length} pairs .* of ${placed.length} with known`));
+      await showAllColumns(page);
+      await check(map.residues);
       assert.match(await panel(page, "Contact map").locator("svg.heat").textContent(), /residue number/);
       const known = map.residues.findIndex((residue) => residue !== ""), none = map.residues.indexOf("");
       await page.mouse.move(...(await cell(page, "Contact map", known, known)));
-      assert.equal(await status(page, "Contact map"), `${map.residues[known]}, column ${map.places[known]} (${map.letters[known]})`);
+      const words = { H: ", helix", E: ", strand" }, entropy = Number(map.entropy[known].toPrecision(4));
+      assert.equal(await status(page, "Contact map"), `${map.residues[known]}, column ${map.places[known]} (${map.letters[known]})` +
+        `${words[map.structure[known]] ?? ""}: entropy ${entropy} bits`);
       assert.ok(none >= 0);
       await page.mouse.move(...(await cell(page, "Contact map", none, none)));
-      assert.match(await status(page, "Contact map"), new RegExp(`^column ${map.places[none]} \\((gap|[A-Z])\\), no residue$`));
+      assert.match(await status(page, "Contact map"),
+                   new RegExp(`^column ${map.places[none]} \\((gap|[A-Z])\\), no residue: entropy [\\d.]+ bits$`));
       const heads = await panel(page, "Pairs").locator("thead th").allInnerTexts();
       assert.deepEqual(heads.slice(0, 8), ["show", "rank", "residue_i", "number_i", "residue_j", "number_j", "i", "j"]);
       await panel(page, "By residue").locator("svg.drawing").focus();
       for (let n = 0; n <= known; ++n) await page.keyboard.press("ArrowRight");
       assert.match(await status(page, "By residue"), new RegExp(`^${map.residues[known]}: entropy`));
+    },
+  },
+  {
+    name: "secondary structure and entropy stand beside the residues of the map", needs: "columns",
+    async run({ page }) {
+      await showAll(page);
+      const map = await sectionData(page, "contact_map"), shown = map.placed.flatMap((one, n) => (one ? [n] : []));
+      assert.ok(shown.length < map.places.length && map.structure.includes("H") && map.structure.includes("E"));
+      /** Viewport of the map and of each track, and what the paths of a track are. */
+      const read = () => panel(page, "Contact map").locator("svg.heat").evaluate((drawing) => {
+        const box = (one) => ["x", "y", "width", "height"].map((name) => one.viewBox.baseVal[name]);
+        const tracks = [...drawing.querySelectorAll(".tracks svg")];
+        return { map: box(drawing.querySelector("svg")), tracks: tracks.map(box),
+                 paths: tracks.map((one) => [...one.querySelectorAll("path")].map((path) => path.getAttribute("d"))) };
+      });
+      const { map: whole, paths } = await read();
+      assert.deepEqual(whole, [0, 0, shown.length, shown.length]);
+      // Coil, helices, strands: where each piece begins and ends.
+      const letters = shown.map((n) => map.structure[n]).join("");
+      for (const [n, pattern] of [/-+/g, /H+/g, /E+/g].entries()) {
+        const expected = [...letters.matchAll(pattern)].map((one) => [one.index, one.index + one[0].length]);
+        const ends = (path, at) => path.split("M").filter((one) => one !== "").map((one) => {
+          const along = one.replace("z", "").split("L").map((point) => Number(point.split(" ")[at]));
+          return [Math.min(...along), Math.max(...along)];
+        });
+        assert.deepEqual(ends(paths[0][n], 0), expected);
+        assert.deepEqual(ends(paths[1][n], 1), expected);
+      }
+      assert.deepEqual([...paths[2][0].matchAll(/H([\d.e-]+)V/g)].map((one) => Number(one[1])), shown.map((n) => map.entropy[n]));
+      // Zoomed, they show the same columns as the map.
+      await panel(page, "Contact map").locator("svg.heat").focus();
+      await page.keyboard.press("+");
+      const { map: [x, y, size], tracks: [across, down, bars] } = await read();
+      assert.ok(size < shown.length);
+      assert.deepEqual([across[0], across[2], down[1], down[3], bars[1], bars[3]], [x, size, y, size, y, size]);
     },
   },
   {
@@ -144,6 +196,7 @@ export const checks = [
         rows.find((one) => one.residue_i !== "NA" && one.residue_j !== "NA");
       const places = await page.evaluate(() => JSON.parse(document.getElementById("pleat-data").textContent).runs[0]
         .sections[0].places);
+      await showAllColumns(page);
       await page.mouse.click(...(await cell(page, "Contact map", places.indexOf(Number(i)), places.indexOf(Number(j)))));
       assert.equal(await status(page, "Structure"), `Picked: ${residueI} ${numberI} and ${residueJ} ${numberJ}.`);
       const picked = await panel(page, "Pairs").locator("tr.picked td").allInnerTexts();
@@ -220,7 +273,7 @@ export const checks = [
       const [x, y, size] = (await panel(page, title).locator("svg.heat > svg").getAttribute("viewBox")).split(" ").map(Number);
       assert.ok(Math.abs(x - 60.5) < 1 && Math.abs(y - 60.5) < 1 && Math.abs(size - 59) < 2, `${x} ${y} ${size}`);
       await page.mouse.move(...(await cell(page, title, 70, 80)));
-      assert.match(await status(page, title), /^frame 70, frame 80: [\d.]+ angstrom$/);
+      assert.match(await status(page, title), /^frame 70, frame 80: RMSD [\d.]+ Å$/);
     },
   },
   {
@@ -228,7 +281,7 @@ export const checks = [
     async run({ page }) {
       await showAll(page);
       await page.mouse.move(...(await cell(page, "TM-score of frames", 3, 7)));
-      assert.match(await status(page, "TM-score of frames"), /^frame 3, other frame 7: 0\.47/);  // (67 % 50) / 100 + 0.3
+      assert.match(await status(page, "TM-score of frames"), /^frame 3, other frame 7: TM-score 0\.47/);  // (67 % 50) / 100 + 0.3
       const before = await status(page, "TM-score of frames");
       await page.mouse.move(...(await cell(page, "TM-score of frames", 3, 30)));  // there are 20 of them
       assert.equal(await status(page, "TM-score of frames"), before);
@@ -284,7 +337,7 @@ export const checks = [
       await drawing.focus();
       await page.keyboard.press("ArrowRight");
       const text = await status(page, "Fit to the curve");
-      assert.match(text, /^q \(1\/angstrom\) 0\.01: measured [\d.]+ ± [\d.]+, model 999\.9$|^q .* 0\.01: .*model 9\d\d/);
+      assert.match(text, /^q \(1\/Å\) 0\.01: measured [\d.]+ ± [\d.]+, model 999\.9$|^q .* 0\.01: .*model 9\d\d/);
       await page.keyboard.press("ArrowRight");
       assert.match(await status(page, "Fit to the curve"), /0\.013:/);
       assert.ok((await panel(page, "Guinier").locator("svg path").count()) > 3);
@@ -301,7 +354,7 @@ export const checks = [
       await drawing.focus();
       await page.keyboard.press("ArrowRight");
       const told = await status(page, title);
-      assert.match(told, /^frame \d+, cluster 0: RMSD from the first selected cluster \(angstrom\) [\d.]+, fraction of satisfied contacts/);
+      assert.match(told, /^frame \d+, cluster 0: RMSD from the first selected cluster \(Å\) [\d.]+, fraction of satisfied contacts/);
       const paths = await box.locator("path").evaluateAll((all) => all.map((one) => one.getAttribute("d").split("M").length - 1));
       assert.equal(paths.reduce((sum, count) => sum + count, 0), 200);
       assert.deepEqual(paths.slice(0, 3).sort((a, b) => a - b), [33, 66, 101]);  // others, and the two selected
@@ -311,6 +364,58 @@ export const checks = [
       assert.deepEqual(await box.locator("select").nth(0).locator("option").allInnerTexts(),
                        ["rmsd", "contacts", "left", "density", "joined"]);
       assert.equal(await panel(page, "Best frames of selected clusters").locator("input").first().getAttribute("min"), "1");
+    },
+  },
+  {
+    name: "models of CA atoms only are drawn as tubes that fill the view", needs: "frames",
+    async run({ page }) {
+      await showAll(page);
+      await page.waitForTimeout(300);
+      const shot = (await panel(page, "Medoids").locator("canvas").screenshot()).toString("base64");
+      // The part of the height that has the blue of cluster 0.
+      const share = await page.evaluate(async (data) => {
+        const picture = new Image();
+        picture.src = `data:image/png;base64,${data}`;
+        await picture.decode();
+        const canvas = document.createElement("canvas");
+        [canvas.width, canvas.height] = [picture.width, picture.height];
+        const context = canvas.getContext("2d");
+        context.drawImage(picture, 0, 0);
+        const pixels = context.getImageData(0, 0, canvas.width, canvas.height).data, rows = new Set();
+        for (let at = 0; at < pixels.length; at += 4)
+          if (pixels[at + 2] > pixels[at] + 60) rows.add(Math.floor(at / 4 / canvas.width));
+        return rows.size / canvas.height;
+      }, shot);
+      assert.ok(share > 0.3, `${share}`);
+    },
+  },
+  {
+    name: "tables leave out columns without values, and wrap long texts", needs: "selection",
+    async run({ page }) {
+      const title = "Frames, best first", heads = await panel(page, title).locator("thead th").allInnerTexts();
+      assert.ok(!heads.includes("chi2") && heads.includes("contacts"), `${heads}`);
+      assert.match(await status(page, title), /^Rows 1 to 15 of 200\. Without values: chi2, curve_part\.$/);
+      const { bytes } = await download(page, () => panel(page, title).getByRole("button", { name: "Save all rows" }).click());
+      assert.match(String(bytes).split("\n")[0], /\tchi2\t/);
+    },
+  },
+  {
+    name: "runs are linked if there are several", needs: "all",
+    async run({ page }) {
+      assert.ok((await page.locator("nav a").count()) > 4);
+      await page.goto(page.url().replace("all.html", "frames.html"));
+      await page.waitForFunction(() => document.documentElement.dataset.state === "ready");
+      assert.equal(await page.locator("nav").count(), 0);
+    },
+  },
+  {
+    name: "long numbers of an axis are written with exponents", needs: "scattering",
+    async run({ page }) {
+      const marked = async (title) => panel(page, title).locator(".axes text.mark[text-anchor=end]").allTextContents();
+      assert.deepEqual((await marked("Scattering profile")).filter((text) => !/^(\d+|0\.\d+|10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)$/.test(text)), []);
+      for (const title of ["Fit to the curve", "Scattering profile", "Guinier", "Kratky"])
+        for (const text of await marked(title)) assert.ok(text.length < 6, text);
+      assert.equal(await panel(page, "Guinier").locator(".label").first().textContent(), "q² (1/Å²)");
     },
   },
   {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "pleat/bio/structure/secondary_structure.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/report/run_structure.h"
@@ -31,6 +32,9 @@ constexpr std::pair<const char*, const char*> kLayers[] = {
 
 /// More columns than these: fewer layers, or the page grows beyond what a browser opens at once.
 constexpr Index kManyColumns = 600, kVeryManyColumns = 1200;
+
+/// What a page calls the entropy of each column.
+constexpr const char* kEntropy = "entropy (bits)";
 
 struct PairFile {
     std::string array_file, list_file;
@@ -254,8 +258,26 @@ Table important_first(Table table) {
     return table;
 }
 
+/// A letter for each column: of secondary_structure(), or ' ' for columns without a residue. Null
+/// if the chain has none.
+Json column_structure(const AlignedChain& known) {
+    const std::string letters = secondary_structure(known.chain);
+    if (letters.empty()) return nullptr;
+    std::string of_columns;
+    for (const Index residue : known.residues)
+        of_columns += residue >= 0 ? letters[static_cast<std::size_t>(residue)] : ' ';
+    return of_columns;
+}
+
+/// The values of this name in column_values(); null if there are none.
+Json values_of(const Json& values, std::string_view name) {
+    const auto at = std::find_if(values.begin(), values.end(),
+                                 [&](const Json& one) { return one["name"] == name; });
+    return at == values.end() ? Json() : (*at)["values"];
+}
+
 Json map_section(const PairFile& pairs, const std::vector<ColumnLabel>& labels,
-                 const Json& contacts, const AlignedChain* known) {
+                 const Json& contacts, const Json& values, const AlignedChain* known) {
     Json layers = Json::array();
     for (const Layer& layer : pairs.layers)
         layers.push_back(
@@ -272,6 +294,8 @@ Json map_section(const PairFile& pairs, const std::vector<ColumnLabel>& labels,
             {"letters", letters},
             {"residues", residues_of(labels)},
             {"placed", has_residue},
+            {"structure", known != nullptr ? column_structure(*known) : Json()},
+            {"entropy", values_of(values, kEntropy)},
             {"contacts", contacts},
             {"layers", layers}};
 }
@@ -290,7 +314,7 @@ Json column_values(const Table& columns) {
         const std::vector<double> numbers = columns.numbers(name);
         if (std::none_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); }))
             continue;
-        const std::string shown = name == "mi"             ? "entropy (bits)"
+        const std::string shown = name == "mi"             ? kEntropy
                                   : name == "cliques"      ? "members of the clique set"
                                   : name == "cliques_by_z" ? "members of the clique set by Z"
                                                            : name;
@@ -343,7 +367,7 @@ void draw_pairs(Drawing& drawing, const PairFile& pairs) {
         find_aligned_chain(drawing.run, tables.labels, drawing.structure, drawing.notes);
     const Json contacts = known ? true_contacts(drawing.run, *known) : tables.contacts;
     const Json values = columns ? column_values(*columns) : Json::array();
-    drawing.add(map_section(pairs, tables.labels, contacts, known ? &*known : nullptr));
+    drawing.add(map_section(pairs, tables.labels, contacts, values, known ? &*known : nullptr));
     if (known) drawing.add(molecule_section(*known, values));
     drawing.add(table_section("Pairs", important_first(tables.pairs)));
     if (!values.empty()) drawing.add(values_section(pairs, tables.labels, values));

@@ -86,7 +86,7 @@ void draw_histogram(Drawing& drawing, const std::string& file, const Measure& me
     drawing.add({{"kind", "histogram"},
                  {"title", fmt::format("Histogram of {}", measure.title)},
                  {"x", {{"label", label_of(measure)}}},
-                 {"y", {{"label", "pairs"}}},
+                 {"y", {{"label", drawing.run.has("reference.tsv") ? "frames" : "pairs"}}},
                  {"from", finite(table.numbers("from"))},
                  {"to", finite(table.numbers("to"))},
                  {"count", finite(table.numbers("pairs"))}});

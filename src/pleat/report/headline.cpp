@@ -275,11 +275,11 @@ std::string subject_of(const RunFolder& run) {
 
 }  // namespace
 
-void add_headline(const RunFolder& run, Json& shown) {
+void add_headline(const RunFolder& run, const RunFolder& named_after, Json& shown) {
     const std::optional<Headline> headline = headline_of(run);
     if (!headline) return;
-    shown["subject"] = subject_of(run);
-    shown["title"] = subject_of(run) + ": " + headline->about;
+    shown["subject"] = subject_of(named_after);
+    shown["title"] = subject_of(named_after) + ": " + headline->about;
     Json tiles = Json::array();
     for (const Tile& tile : headline->tiles)
         tiles.push_back({{"value", tile.value}, {"label", tile.label}});

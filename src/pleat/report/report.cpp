@@ -55,10 +55,11 @@ std::string script_text(const Json& json) {
     return text;
 }
 
-/// A run and its name on the page.
+/// A run and its name on the page. `parent`: the run whose folder it is in, or empty.
 struct NamedRun {
     std::filesystem::path path;
     std::string name;
+    std::filesystem::path parent = {};
 };
 
 /// The runs in folders within a run, such as the stages of a selection, sorted by name.
@@ -69,7 +70,7 @@ std::vector<NamedRun> runs_within(const std::filesystem::path& run) {
         if (!is_hidden_name(entry.path().filename().string()) &&
             std::filesystem::is_regular_file(entry.path() / "manifest.json", ignored))
             within.push_back(
-                {entry.path(), folder_name(run) + "/" + entry.path().filename().string()});
+                {entry.path(), folder_name(run) + "/" + entry.path().filename().string(), run});
     std::sort(within.begin(), within.end(),
               [](const NamedRun& a, const NamedRun& b) { return a.name < b.name; });
     return within;
@@ -113,7 +114,7 @@ Json draw_run(const NamedRun& named, const Parameters& parameters,
                   {"notes", run_notes},
                   {"files", run.files()},
                   {"sections", std::move(drawing.sections)}};
-    add_headline(run, shown);
+    add_headline(run, named.parent.empty() ? run : RunFolder(named.parent), shown);
     notes.insert(notes.end(), run_notes.begin(), run_notes.end());
     return shown;
 }

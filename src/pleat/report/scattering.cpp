@@ -45,7 +45,7 @@ void draw_fit(Drawing& drawing, const Table& table, const std::string& file) {
     Json section = curve(fit_title(file), axis(kQ), axis("intensity", "log"), table.numbers("q"),
                          {points("measured", table.numbers("intensity"), table.numbers("sigma")),
                           line("model", table.numbers("model"))});
-    section["residuals"] = {{"label", "residual / sigma"},
+    section["residuals"] = {{"label", "residual / σ"},
                             {"values", finite(table.numbers("residual"))}};
     drawing.add(std::move(section));
 }

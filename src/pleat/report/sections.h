@@ -45,7 +45,9 @@ void draw_other_files(Drawing& drawing);
 
 /// Adds to a run on the page its "subject" (the name of its data), "title" and "headline"
 /// ({"sentence", "tiles"}), if its manifest has results that a command of pleat writes.
-void add_headline(const RunFolder& run, Json& shown);
+/// `named_after`: the run whose first input names the data, for a stage the run that it is a part
+/// of.
+void add_headline(const RunFolder& run, const RunFolder& named_after, Json& shown);
 
 /// MI, Z and percentile of triples against those of their pairs.
 void draw_triples(Drawing& drawing);

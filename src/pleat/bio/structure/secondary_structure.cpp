@@ -139,8 +139,8 @@ private:
             for (std::size_t j = i + 3; j < letters_.size(); ++j)
                 for (const bool parallel : {true, false}) {
                     if (!has_neighbours(j) || !is_bridge(parallel, i, j)) continue;
-                    const auto next = std::find_if(
-                        ladders.begin(), ladders.end(), [&](const Ladder& ladder) {
+                    const auto next =
+                        std::find_if(ladders.begin(), ladders.end(), [&](const Ladder& ladder) {
                             return ladder.parallel == parallel && ladder.last_i + 1 == i &&
                                    (parallel ? ladder.last_j + 1 == j : ladder.first_j == j + 1);
                         });

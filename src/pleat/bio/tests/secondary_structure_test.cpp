@@ -10,9 +10,7 @@
 namespace pleat {
 namespace {
 
-Chain chain_of(const char* file) {
-    return read_structure(test::data_folder() / file).chains.at(0);
-}
+Chain chain_of(const char* file) { return read_structure(test::data_folder() / file).chains.at(0); }
 
 /// The letters of DSSP, with '-' for all but H and E.
 std::string helices_and_strands(std::string dssp) {

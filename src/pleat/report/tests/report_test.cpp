@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "pleat/bio/structure/secondary_structure.h"
 #include "pleat/bio/structure/structure.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
@@ -50,6 +51,8 @@ TEST(Report, DrawsScoresOfPairsAsAMap) {
     EXPECT_EQ(map["places"], Json({1, 3, 5}));
     EXPECT_EQ(map["letters"], Json({"A", "C", "D"}));
     EXPECT_TRUE(map["contacts"].is_null());
+    EXPECT_TRUE(map["structure"].is_null());
+    EXPECT_TRUE(map["entropy"].is_null());
     const std::vector<double> values = unpacked(map["layers"][0]["matrix"]);
     ASSERT_EQ(values.size(), 3U);
     EXPECT_NEAR(values[0], 2, 1e-4);  // columns 0 and 1
@@ -120,9 +123,19 @@ TEST(Report, DrawsTheStructureThatARunUsed) {
     SmallRun run = trypsin_run(kTrypsin, hash_file(kTrypsin).sha256);
     const Index size = 40;
     add_trypsin_pairs(run, chain, size);
+    std::string columns = "column\tletter\tresidue\tnumber\tmi\n";
+    for (Index i = 0; i < size; ++i) {
+        const Residue& residue = chain.residues[i];
+        columns += fmt::format("{}\t{}\t{}\t{}\t{}\n", 2 * i + 1, residue.letter, residue.name,
+                               residue.id(), i);
+    }
+    run.add("columns.tsv", columns);
     const Json drawn = drawn_run(run.path());
     EXPECT_TRUE(drawn["notes"].empty());
     const Json map = section(drawn, "Contact map");
+    EXPECT_EQ(map["structure"], secondary_structure(chain).substr(0, size));
+    ASSERT_EQ(map["entropy"].size(), static_cast<std::size_t>(size));
+    EXPECT_EQ(map["entropy"][7], 7);
     EXPECT_EQ(map["placed"], Json(std::vector<bool>(size, true)));
     EXPECT_EQ(section(drawn, "Structure 1ql9_A.pdb.gz, chain A")["columns"][size - 1], size - 1);
     // Against distances measured here: CB, or CA of glycine, below 8 angstrom.
@@ -241,39 +254,9 @@ TEST(Report, DrawsClusters) {
     EXPECT_EQ(section(drawn, "Medoids")["models"], Json({"ATOM  one\nEND\n", "ATOM  two\nEND\n"}));
     EXPECT_EQ(section(drawn, "Dendrogram")["newick"], "(0:1,1:1);\n");
     EXPECT_TRUE(section(drawn, "Histogram of RMSD")["to"][1].is_null());
-}
-
-TEST(Report, BeginsARunWithItsHeadline) {
-    const Json manifest = {{"results",
-                            {{"scatterers", 9},
-                             {"frames", 1},
-                             {"rg", 15.068},
-                             {"dmax", 49.28},
-                             {"chi2", 0.86008},
-                             {"curve_points", 197}}},
-                           {"inputs", Json::array({{{"path", "/a/lysozyme.pdb.gz"}}})}};
-    const Json drawn = drawn_run(SmallRun(manifest).path());
-    EXPECT_EQ(drawn["title"], "lysozyme: small-angle scattering");
-    EXPECT_EQ(drawn["headline"]["sentence"], "chi^2 0.860 per point; Rg 15.07 Å.");
-    ASSERT_EQ(drawn["headline"]["tiles"].size(), 3U);
-    EXPECT_EQ(drawn["headline"]["tiles"][2], Json({{"value", "49.3 Å"}, {"label", "Dmax"}}));
-}
-
-TEST(Report, DrawsNoHeadlineForOtherResults) {
-    const Json others = {{"results", {{"frames", 3}}}}, no_object = {{"results", "none"}};
-    EXPECT_FALSE(drawn_run(SmallRun(others).path()).contains("headline"));
-    EXPECT_FALSE(drawn_run(SmallRun(no_object).path()).contains("headline"));
-}
-
-TEST(Report, TakesTheHeadlineOfATableWithoutRowsOrNumbers) {
-    const Json manifest = {
-        {"results", {{"low_entropy_columns", 0}, {"sequences", 4}, {"columns", 2}}}};
-    SmallRun none(manifest), missing(manifest);
-    none.add("pairs.tsv", "i\tj\tletter_i\tletter_j\tmi\n");
-    missing.add("pairs.tsv", "i\tj\tletter_i\tletter_j\tmi\n1\t2\t-\tG\tNA\n");
-    EXPECT_EQ(drawn_run(none.path())["headline"]["sentence"], "No pair reaches --min-z.");
-    EXPECT_EQ(drawn_run(missing.path())["headline"]["sentence"],
-              "1 (gap) and 2 (G) are the strongest pair: unknown bits.");
+    EXPECT_EQ(section(drawn, "Histogram of RMSD")["y"]["label"], "pairs");
+    run.add("reference.tsv", "frame\trmsd\n0\t1\n1\t2\n");
+    EXPECT_EQ(section(drawn_run(run.path()), "Histogram of RMSD")["y"]["label"], "frames");
 }
 
 TEST(Report, CutsATreeIntoTheClustersOfTheRun) {

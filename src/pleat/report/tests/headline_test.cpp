@@ -1,0 +1,62 @@
+// Headline: the title of a run, its sentence and its numbers, from results in its manifest.
+#include <gtest/gtest.h>
+
+#include "small_run.h"
+
+namespace pleat::report {
+namespace {
+
+using namespace testing;
+
+TEST(Headline, BeginsARunWithItsHeadline) {
+    const Json manifest = {{"results",
+                            {{"scatterers", 9},
+                             {"frames", 1},
+                             {"rg", 15.068},
+                             {"dmax", 49.28},
+                             {"chi2", 0.86008},
+                             {"curve_points", 197}}},
+                           {"inputs", Json::array({{{"path", "/a/lysozyme.pdb.gz"}}})}};
+    const Json drawn = drawn_run(SmallRun(manifest).path());
+    EXPECT_EQ(drawn["title"], "lysozyme: small-angle scattering");
+    EXPECT_EQ(drawn["headline"]["sentence"], "chi^2 0.860 per point; Rg 15.07 Å.");
+    ASSERT_EQ(drawn["headline"]["tiles"].size(), 3U);
+    EXPECT_EQ(drawn["headline"]["tiles"][2], Json({{"value", "49.3 Å"}, {"label", "Dmax"}}));
+}
+
+TEST(Headline, NamesAStageAfterTheDataOfItsRun) {
+    const auto inputs = [](const char* path) { return Json::array({{{"path", path}}}); };
+    SmallRun run(
+        Json{{"results", {{"selected", 1}, {"frames", 8}, {"clusters", 2}, {"best_frame", 0}}},
+             {"inputs", inputs("/a/models.pdb")}});
+    std::filesystem::create_directory(run.file("stage"));
+    const Json stage = {{"program", "pleat"},
+                        {"status", "finished"},
+                        {"results", {{"items", 8}, {"clusters", 2}, {"largest", 4}}},
+                        {"inputs", inputs("/run/frames.dcd")}};
+    run.add("stage/manifest.json", stage.dump());
+    const Json runs = Json::parse(data_text(draw({run.path()}, {}).html))["runs"];
+    ASSERT_EQ(runs.size(), 2U);
+    EXPECT_EQ(runs[1]["title"], "models: clusters");
+    EXPECT_EQ(drawn_run(run.file("stage"))["title"], "frames: clusters");
+}
+
+TEST(Headline, DrawsNoHeadlineForOtherResults) {
+    const Json others = {{"results", {{"frames", 3}}}}, no_object = {{"results", "none"}};
+    EXPECT_FALSE(drawn_run(SmallRun(others).path()).contains("headline"));
+    EXPECT_FALSE(drawn_run(SmallRun(no_object).path()).contains("headline"));
+}
+
+TEST(Headline, TakesTheHeadlineOfATableWithoutRowsOrNumbers) {
+    const Json manifest = {
+        {"results", {{"low_entropy_columns", 0}, {"sequences", 4}, {"columns", 2}}}};
+    SmallRun none(manifest), missing(manifest);
+    none.add("pairs.tsv", "i\tj\tletter_i\tletter_j\tmi\n");
+    missing.add("pairs.tsv", "i\tj\tletter_i\tletter_j\tmi\n1\t2\t-\tG\tNA\n");
+    EXPECT_EQ(drawn_run(none.path())["headline"]["sentence"], "No pair reaches --min-z.");
+    EXPECT_EQ(drawn_run(missing.path())["headline"]["sentence"],
+              "1 (gap) and 2 (G) are the strongest pair: unknown bits.");
+}
+
+}  // namespace
+}  // namespace pleat::report
