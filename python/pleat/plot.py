@@ -112,10 +112,11 @@ def clusters(result, *, ax=None):
 
     result : pleat.Clusters
     """
+    from matplotlib.ticker import MaxNLocator
     _is(result, Clusters, "pleat.Clusters")
     ax = _axes(ax)
     ax.plot(result.assignment, ".", markersize=3)
-    ax.yaxis.get_major_locator().set_params(integer=True)
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel="frame", ylabel="cluster", title=f"{len(result.clusters)} clusters")
     return ax
 

@@ -57,6 +57,7 @@ def test_fits(ax):
 def test_profiles_clusters_distributions_and_scores(ax):
     pleat.plot.profile(once("neutrons"), ax=ax)
     np.testing.assert_array_equal(ax.lines[-1].get_ydata(), once("neutrons").mean)
+    ax.clear()
     pleat.plot.clusters(once("clusters"), ax=ax)
     np.testing.assert_array_equal(ax.lines[-1].get_ydata(), once("clusters").assignment)
     pleat.plot.distribution(once("refinement"), quantity="distance_1_2", bins=5, ax=ax)

@@ -103,6 +103,9 @@ class Laid(unittest.TestCase):
         for name in ("couplings", "mutual_information", "rmsd", "cluster", "read_ensemble"):
             self.assertIn(f"## `pleat.{name}`", page)
         self.assertIn("lambda_pair: float = 0.2", page)
+        self.assertRegex(page, r"\n\| `lambda_pair` \| `float` \| `0.2` \| Regularisation .*at least 1e-06")
+        self.assertRegex(page, r"\n\| `device` \| `str` \| `'auto'` \| Where to compute")
+        self.assertIn("## `pleat.plot.fit`", page)
 
     def test_declarations(self):
         text = ("// Purpose of it.\n#pragma once\n#include <x>\n\nnamespace a {\n\n/// Told.\nstruct S {\n"
