@@ -1,7 +1,9 @@
 # Page of the Python module: signatures of its types file, docstrings of its sources.
 import ast
 import inspect
+import json
 import os
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -79,6 +81,38 @@ def class_section(node, prefix, documented):
     return text + ("\n```text\n" + "\n\n".join(told) + "\n```\n" if told else "")
 
 
+# What each engine's function takes beside its own arguments: {name: [(keyword, type, default, meaning)]}.
+OPTIONS_CODE = """
+import json, pleat
+from pleat.options import HOW, annotation, keyword, limits
+found = {}
+for module in (pleat, pleat.saxs):
+    for name in module.__all__:
+        fields = getattr(getattr(module, name), "fields", None)
+        if isinstance(fields, list):
+            rows = [(keyword(field), annotation(field), field["default"], f"{field['help']} [{limits(field)}]"
+                     if limits(field) else field["help"]) for field in fields]
+            found.setdefault(name, rows + [(one, kind, default, text) for one, kind, default, text in HOW])
+print(json.dumps(found))
+"""
+
+
+def engine_options(package):
+    """{function: [(keyword, type, default, meaning)]}, asked of the module that was built."""
+    done = subprocess.run([sys.executable, "-B", "-c", OPTIONS_CODE], capture_output=True, text=True, check=False,
+                          env={**os.environ, "PYTHONPATH": str(package.parent)})
+    if done.returncode != 0:
+        sys.exit(f"cannot import the module in {package}:\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def option_table(rows):
+    cells = [[f"`{name}`", f"`{kind}`", f"`{default!r}`", text] for name, kind, default, text in rows]
+    lines = [["keyword", "type", "default", "meaning"], ["---"] * 4, *cells]
+    return "\n" + "\n".join("| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in line) + " |"
+                            for line in lines) + "\n"
+
+
 def function_section(node, prefix, documented):
     text = f"## `{prefix}.{node.name}`\n\n```python\n{signature(node)}\n```\n"
     name = f"plot.{node.name}" if prefix == "pleat.plot" else node.name
@@ -97,7 +131,7 @@ def stub_folder(root):
 
 def page(root):
     package = Path(root, "python", "pleat")
-    documented = docstrings(package)
+    documented, options = docstrings(package), engine_options(stub_folder(root).resolve())
     functions, classes = [], []
     for types in sorted(stub_folder(root).glob("*.pyi")):
         prefix = "pleat" if types.stem == "__init__" else f"pleat.{types.stem}"
@@ -105,10 +139,11 @@ def page(root):
             if isinstance(node, ast.FunctionDef):
                 # A module that is called has a function of its own name.
                 own = "pleat" if node.name == types.stem else prefix
-                functions.append(function_section(node, own, documented))
+                section = function_section(node, own, documented)
+                rows = options.get(node.name, ()) if prefix != "pleat.plot" else ()
+                functions.append(section + (option_table(rows) if rows else ""))
             elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 classes.append(class_section(node, prefix, documented))
     opening = ast.get_docstring(ast.parse((package / "__init__.py").read_text(encoding="utf-8")))
-    return (f"# Python\n\n```text\n{opening}\n```\n\nWhat the keywords mean, their units and ranges: "
-            "`help(pleat.rmsd)`, or the [options of the program](../cli/index.md), which are the same.\n\n"
-            + "\n".join(functions + classes))
+    return (f"# Python\n\n```text\n{opening}\n```\n\nThe tables of keywords are those of `help(pleat.rmsd)`; they are the "
+            "[options of the program](../cli/index.md), too.\n\n" + "\n".join(functions + classes))

@@ -49,6 +49,8 @@ def turned(text, name, pages, root):
         found = normpath(f"{here}/{path}")
         if found in pages:
             return f"[{label}]({relpath(pages[found], page)}{'#' + anchor if anchor else ''})"
+        if mark and found.startswith("docs/figures/"):  # figures.py makes them
+            return f"![{label}]({relpath(found.removeprefix('docs/'), page)})"
         if not (root / found).exists():
             # Pages made here, which no file of the project holds.
             if normpath(f"{page}/{path}") in MADE:

@@ -1,5 +1,5 @@
 # pleat: protein science on CPUs and GPUs, for Python.
-"""Couplings, mutual information, RMSD, clusters, small angle scattering, selection and flexible linkers of proteins.
+"""Couplings, mutual information, RMSD, clusters, scattering, selection and linkers of proteins.
 
     import pleat
     contacts = pleat.couplings("family.a3m").contacts()

@@ -111,14 +111,16 @@ def _range(field):
     return ", ".join(texts)
 
 
+def limits(field):
+    """Unit, choices, range, and what None means, of one option; '' if there are none."""
+    automatic = f"None: {field['automatic']}" if field["automatic"] and field["default"] is None else ""
+    return "; ".join(filter(None, (field["unit"], ", ".join(filter(None, field["choices"])), _range(field), automatic)))
+
+
 def described(field):
     """One paragraph of a docstring."""
-    default = repr(field["default"])
-    if field["automatic"]:
-        default += f" ({field['automatic']})" if field["default"] is None else ""
-    notes = [text for text in (field["unit"], ", ".join(filter(None, field["choices"])),
-                               _range(field), "default " + default) if text]
-    text = f"{field['help']} [{'; '.join(notes)}]"
+    notes = "; ".join(filter(None, (limits(field), f"default {field['default']!r}")))
+    text = f"{field['help']} [{notes}]"
     return f"{keyword(field)}:\n" + textwrap.indent(textwrap.fill(text, 92), "    ")
 
 

@@ -20,13 +20,25 @@ def _axes(ax):
     return matplotlib.pyplot.subplots()[1]
 
 
+LABELS = {"rg": "Rg (angstrom)", "dmax": "Dmax (angstrom)", "chi2": "chi^2 per point", "ln_likelihood": "ln of the likelihood",
+          "rmsd": "RMSD from the first selected cluster (angstrom)", "contacts": "share of the contacts that are formed",
+          "density": "share of frames nearby"}
+
+
+def _label(name):
+    """What an axis says of a column."""
+    if name.startswith("distance_"):
+        return f"distance of domains {' and '.join(name.split('_')[1:])} (angstrom)"
+    return LABELS.get(name, name.replace("_", " "))
+
+
 def _is(result, kinds, what):
     if not isinstance(result, kinds):
         raise InputError(f"expected {what}, found {type(result).__name__}")
 
 
 def contact_map(result, *, best=None, min_separation=6, ax=None):
-    """The scores of all pairs of columns as an image, and the best contacts as circles.
+    """The scores of all pairs of columns as an image, and the best contacts as circles above the diagonal.
 
     result : pleat.Couplings
     best : number of contacts; None: as many as columns
@@ -44,10 +56,12 @@ def contact_map(result, *, best=None, min_separation=6, ax=None):
     shown[np.ix_(at, at)] = result.scores
     shown[at, at] = np.nan
     edge = (places[0] - 0.5, places[-1] + 0.5)
-    ax.imshow(shown, cmap="Greys", origin="lower", extent=(*edge, *edge), vmin=0)
-    ax.plot(np.append(contacts["i"], contacts["j"]) + 1, np.append(contacts["j"], contacts["i"]) + 1, "o",
-            markersize=3, fillstyle="none")
-    ax.set(xlabel="column", ylabel="column", title=f"{len(contacts)} best contacts")
+    # Neighbours in the chain have the largest scores, and most pairs have none to speak of.
+    apart = np.abs(np.subtract.outer(columns, columns)) >= min_separation
+    low, high = np.quantile(result.scores[apart], [0.8, 0.999]) if apart.any() else (None, None)
+    ax.imshow(shown, cmap="Greys", origin="lower", extent=(*edge, *edge), vmin=low, vmax=high)
+    ax.plot(contacts["i"] + 1, contacts["j"] + 1, "o", color="tab:red", markersize=4, fillstyle="none")
+    ax.set(xlabel="column", ylabel="column", title=f"{len(contacts)} best contacts, above the diagonal")
     return ax
 
 
@@ -98,9 +112,11 @@ def clusters(result, *, ax=None):
 
     result : pleat.Clusters
     """
+    from matplotlib.ticker import MaxNLocator
     _is(result, Clusters, "pleat.Clusters")
     ax = _axes(ax)
     ax.plot(result.assignment, ".", markersize=3)
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel="frame", ylabel="cluster", title=f"{len(result.clusters)} clusters")
     return ax
 
@@ -129,7 +145,7 @@ def distribution(result, *, quantity="rg", bins=40, ax=None):
         raise UsageError(f"quantity: expected one of {', '.join(result.table)}, found {quantity!r}")
     ax = _axes(ax)
     ax.hist(result.table[quantity], bins=bins)
-    ax.set(xlabel=quantity, ylabel="frames", title=f"{len(result.frames)} frames")
+    ax.set(xlabel=_label(quantity), ylabel="frames", title=f"{len(result.frames)} frames")
     return ax
 
 
@@ -154,7 +170,7 @@ def scores(result, *, x="rmsd", y=None, ax=None):
     for cluster in chosen:
         rows = found["cluster"] == cluster
         ax.plot(found[x][rows], found[y][rows], "o", markersize=4, label=f"cluster {cluster}")
-    ax.set(xlabel=x, ylabel=y)
+    ax.set(xlabel=_label(x), ylabel=_label(y))
     ax.legend()
     return ax
 
@@ -169,9 +185,9 @@ def fit(result, *, ax=None):
         raise UsageError("expected a result with data, found one without a fit")
     ax = _axes(ax)
     curve = result.curve
-    ax.errorbar(curve.q, curve.intensity, curve.sigma, fmt=".", markersize=3, elinewidth=0.5, label="measured",
-                zorder=1)
-    ax.plot(curve.q, result.fit.model, label=f"fit, chi^2 {result.fit.chi2:.3g}", zorder=2)
+    ax.errorbar(curve.q, curve.intensity, curve.sigma, fmt=".", color="0.6", markersize=4, elinewidth=0.5,
+                label="measured", zorder=1)
+    ax.plot(curve.q, result.fit.model, color="tab:red", label=f"fit, chi^2 {result.fit.chi2:.3g}", zorder=2)
     ax.set(xlabel="q (1/angstrom)", ylabel="intensity", yscale="log")
     ax.legend()
     return ax

@@ -64,6 +64,31 @@ const checks = {
     assert.match(page.url(), /cli\/pleat-rmsd\.html/);
     assert.equal(await page.locator("h1").innerText(), "pleat rmsd");
   },
+  async "the gallery and the tutorials show their pictures"({ page }) {
+    const widths = () => page.evaluate(() => [...document.querySelectorAll("article img")].map((image) => image.naturalWidth));
+    await page.goto(`file://${folder}/gallery.html`);
+    const shown = await widths();
+    assert.ok(shown.length >= 6 && shown.length <= 10 && shown.every((width) => width > 300), String(shown));
+    for (const name of ["couplings", "mutual_information", "rmsd", "cluster", "saxs", "select", "refine", "report"]) {
+      await page.goto(`file://${folder}/tutorials/${name}.html`);
+      assert.ok((await widths()).some((width) => width > 300), name);
+    }
+  },
+  async "pages fit a phone"({ page }) {
+    await page.setViewportSize({ width: 390, height: 800 });
+    for (const name of ["index", "overview", "gallery", "tutorials/saxs", "engines/rmsd", "reference/python", "speed"]) {
+      await page.goto(`file://${folder}/${name}.html`);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= 390, `${name}: ${width} wide`);
+    }
+  },
+  async "the search finds a function of Python"({ page }) {
+    await page.goto(`file://${folder}/search.html?q=read_ensemble`);
+    const found = page.locator("#search-results ul.search li a");
+    await found.first().waitFor();
+    assert.ok((await found.evaluateAll((links) => links.map((link) => link.getAttribute("href"))))
+      .some((link) => link.includes("reference/python.html")));
+  },
   async "the contents follow the reader"({ page }) {
     await page.goto(`file://${folder}/engines/rmsd.html`);
     const last = page.locator(".toc-tree a").last();
@@ -91,7 +116,7 @@ for (const [name, run] of Object.entries(checks)) {
 if (shots !== "")
   for (const colorScheme of ["light", "dark"]) {
     const { page } = await open(browser, { colorScheme });
-    for (const name of ["index", "engines/rmsd", "search"]) {
+    for (const name of ["index", "gallery", "engines/rmsd", "reference/python", "search"]) {
       await page.goto(`file://${folder}/${name}.html`);
       await page.screenshot({ path: `${shots}/site-${name.replace("/", "-")}-${colorScheme}.png` });
     }

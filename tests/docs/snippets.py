@@ -5,6 +5,7 @@ from dataclasses import dataclass
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"<!-- not run: ([^>]+?) -->\s*\Z")
 HIDDEN = re.compile(r"<!-- run:\s(.*?)\s*-->", re.DOTALL)
+FIGURE = re.compile(r"!\[[^\]]*\]\((?:\.\./)*figures/([\w-]+\.png)\)")
 INLINE = re.compile(r"(?<!`)`(pleat [a-z][^`\n]*)`(?!`)")
 RUN = ("sh", "python")
 
@@ -46,6 +47,11 @@ def snippets(text):
         raise ValueError(f"line {outside.count(chr(10), 0, indented.start()) + 3}: expected a fenced "
                          "block, found an indented one, which is not run")
     return found
+
+
+def figures(text):
+    """The files that the Python of a page draws for it."""
+    return FIGURE.findall(text)
 
 
 def matches(expected, printed):

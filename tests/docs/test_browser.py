@@ -24,9 +24,9 @@ def missing():
     if browser() is None:
         return "Chromium"
     python = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else "python3"
-    if subprocess.run([python, "-c", "import sphinx, furo, myst_parser"], capture_output=True,
+    if subprocess.run([python, "-c", "import sphinx, furo, myst_parser, matplotlib"], capture_output=True,
                       check=False).returncode != 0:
-        return "Sphinx, furo and myst-parser (scripts/setup docs)"
+        return "Sphinx, furo, myst-parser and matplotlib (scripts/setup docs)"
     return None
 
 

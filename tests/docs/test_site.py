@@ -19,7 +19,7 @@ PYTHON = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else "pyth
 
 
 def sphinx_is_there():
-    return subprocess.run([PYTHON, "-c", "import sphinx, furo, myst_parser"], capture_output=True,
+    return subprocess.run([PYTHON, "-c", "import sphinx, furo, myst_parser, matplotlib"], capture_output=True,
                           check=False).returncode == 0
 
 
@@ -40,7 +40,7 @@ class Links(html.parser.HTMLParser):
 
 
 class Built(unittest.TestCase):
-    @unittest.skipUnless(sphinx_is_there(), "Sphinx, furo and myst-parser are not all there: scripts/setup docs")
+    @unittest.skipUnless(sphinx_is_there(), "Sphinx, furo, myst-parser and matplotlib are not all there: scripts/setup docs")
     def test_without_warnings_and_with_living_links(self):
         with tempfile.TemporaryDirectory(prefix="pleat-site-") as name:
             done = subprocess.run([ROOT / "scripts" / "build_docs", name], capture_output=True, text=True,
@@ -103,6 +103,9 @@ class Laid(unittest.TestCase):
         for name in ("couplings", "mutual_information", "rmsd", "cluster", "read_ensemble"):
             self.assertIn(f"## `pleat.{name}`", page)
         self.assertIn("lambda_pair: float = 0.2", page)
+        self.assertRegex(page, r"\n\| `lambda_pair` \| `float` \| `0.2` \| Regularisation .*at least 1e-06")
+        self.assertRegex(page, r"\n\| `device` \| `str` \| `'auto'` \| Where to compute")
+        self.assertIn("## `pleat.plot.fit`", page)
 
     def test_declarations(self):
         text = ("// Purpose of it.\n#pragma once\n#include <x>\n\nnamespace a {\n\n/// Told.\nstruct S {\n"

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from snippets import inline_commands, matches, snippets
+from snippets import figures, inline_commands, matches, snippets
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("PLEAT_PROGRAM", "pleat")
@@ -24,7 +24,11 @@ def environment(folder):
     kept = {key: value for key, value in os.environ.items()
             if not key.startswith(("PLEAT_", "OMPI_", "PMI", "SLURM_"))}
     return {**kept, "PATH": f"{folder / 'bin'}:{kept.get('PATH', '')}", "PYTHONPATH": MODULE,
-            "LC_ALL": "C.UTF-8"}
+            "LC_ALL": "C.UTF-8", "MPLBACKEND": "Agg"}
+
+
+def has_matplotlib():
+    return subprocess.run([PYTHON, "-c", "import matplotlib"], capture_output=True, check=False).returncode == 0
 
 
 def furnish(folder):
@@ -49,7 +53,8 @@ class Pages(unittest.TestCase):
                             f"line {snippet.line}: expected\n{snippet.expected}found\n{printed}")
 
     def run_page(self, page):
-        found = [one for one in snippets(page.read_text(encoding="utf-8")) if not one.left_out]
+        text = page.read_text(encoding="utf-8")
+        found = [one for one in snippets(text) if not one.left_out]
         with tempfile.TemporaryDirectory(prefix="pleat-docs-") as name:
             folder = Path(name)
             furnish(folder)
@@ -60,12 +65,16 @@ class Pages(unittest.TestCase):
             code = [one for one in found if one.language == "python"]
             if code and not MODULE:
                 self.skipTest(f"{page.name}: the Python module is not built")
+            if figures(text) and not has_matplotlib():
+                self.skipTest(f"{page.name}: matplotlib is not there (scripts/setup docs)")
             if code:
                 # One session, as in a notebook.
                 script = f"\nprint({PARTED!r})\n".join(one.text for one in code)
                 printed = self.run_block(code[0], folder, [PYTHON, "-c", script])
                 for one, part in zip(code, printed.split(PARTED + "\n")):
                     self.compare(one, part)
+            for name in figures(text):
+                self.assertEqual((folder / name).read_bytes()[:4], b"\x89PNG", name)
 
     def test_pages(self):
         for page in PAGES:
@@ -105,6 +114,9 @@ class Reading(unittest.TestCase):
         for broken in ("```\nls\n```\n", "```cpp\nint x;\n```\n", "Text:\n\n    ls\n"):
             with self.assertRaises(ValueError):
                 snippets(broken)
+
+    def test_figures(self):
+        self.assertEqual(figures("![A map](../figures/a-b.png) [b](figures/c.png) ![d](images/d.png)"), ["a-b.png"])
 
     def test_outputs(self):
         self.assertTrue(matches("a ... c\n", "a b c\n"))
