@@ -1,4 +1,6 @@
 // Hydration: the water that scatterers touch, from the accessible surfaces of their atoms.
+#include <cmath>
+
 #include "pleat/saxs/model/accessibility.h"
 #include "pleat/saxs/model/scatterers.h"
 
@@ -6,7 +8,10 @@ namespace pleat::saxs {
 
 namespace {
 
-constexpr double kProbe = 1.8, kAtomRadius = 1.9, kBeyond = 3.0;
+// A water molecule has a radius of 1.4 angstrom; sites are two of these beyond the surface.
+constexpr double kProbe = 1.4, kBeyond = 2 * kProbe, kAtomRadius = 1.9;
+// An atom that is exposed on all sides, such as an ion, has no direction.
+constexpr double kMinDirection = 0.05;
 
 /// The amount of water that touches an atom, and its position relative to the atom's centre.
 struct WaterSite {
@@ -14,15 +19,16 @@ struct WaterSite {
     double from[3] = {};
 };
 
-WaterSite water_site(const Exposure& exposure, double radius, bool is_residue) {
+WaterSite water_site(const Exposure& exposure, double radius) {
+    const double ratio = (radius + kProbe) / (kAtomRadius + kProbe);
     WaterSite water;
-    water.amount = static_cast<double>(exposure.fraction);
-    if (is_residue) {
-        const double ratio = (radius + kProbe) / (kAtomRadius + kProbe);
-        water.amount *= ratio * ratio;
-    }
+    water.amount = static_cast<double>(exposure.fraction) * ratio * ratio;
+    const double length =
+        std::hypot(exposure.direction[0], exposure.direction[1], exposure.direction[2]);
+    if (length < kMinDirection) return water;
     for (int axis = 0; axis < 3; ++axis)
-        water.from[axis] = (radius + kBeyond) * static_cast<double>(exposure.direction[axis]);
+        water.from[axis] =
+            (radius + kBeyond) * static_cast<double>(exposure.direction[axis]) / length;
     return water;
 }
 
@@ -44,8 +50,7 @@ Hydration find_hydration_layer(const Scatterers& scatterers, View<const float, 2
         double amount = 0, sum[3] = {};
         for (Index m = scatterers.starts[s]; m < scatterers.starts[s + 1]; ++m) {
             const auto member = static_cast<std::size_t>(m);
-            const WaterSite water =
-                water_site(all[member], scatterers.radii[member], scatterers.alpha_carbons);
+            const WaterSite water = water_site(all[member], scatterers.radii[member]);
             amount += water.amount;
             for (Index axis = 0; axis < 3; ++axis)
                 sum[axis] +=

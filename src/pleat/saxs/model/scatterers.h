@@ -76,10 +76,10 @@ struct Hydration {
     Array<float, 2> sites;  ///< [axis, scatterer], angstrom; its own position if it is buried
 };
 
-/// The hydration layer of a frame [axis, atom]. An atom touches water with the exposed fraction of
-/// its sphere, enlarged by a probe of 1.8 angstrom (0 to 1; for an alpha carbon that stands for a
-/// residue: the exposed area divided by the area of an atom of radius 1.9 angstrom). That water is
-/// placed 3 angstrom beyond its surface, in the mean of the exposed directions. A bead touches the
+/// The hydration layer of a frame [axis, atom]. An atom touches water with the exposed area of its
+/// sphere, enlarged by a probe of 1.4 angstrom, divided by the area of a whole such sphere about an
+/// atom of radius 1.9 angstrom. That water is placed 2.8 angstrom beyond its surface, in the
+/// direction of the exposed part; at the atom if it is exposed on all sides. A bead touches the
 /// water of its atoms, at the mean of their sites. Throws Cancelled.
 Hydration find_hydration_layer(const Scatterers& scatterers, View<const float, 2> frame,
                                const Context& context);
