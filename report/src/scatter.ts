@@ -6,7 +6,7 @@ import { chooser, html, shortNumber, svg } from "./dom";
 import { Panel, type Place } from "./panel";
 import { makeScale, range, widened } from "./scale";
 
-const WIDTH = 560, HEIGHT = 400, RADIUS = 2.4, OTHERS = "#8d929b";
+const WIDTH = 560, HEIGHT = 400, OTHERS = "#8d929b";
 const LEFT = 66, RIGHT = WIDTH - 12;
 
 /** An item that both axes show, with its place on them. */
@@ -58,7 +58,7 @@ function drawDots(section: Scatter, dots: Dot[]): SVGElement[] {
   const parts = new Map<string, Dot[]>([[OTHERS, []], ...SET.map((colour): [string, Dot[]] => [colour, []])]);
   for (const dot of dots) parts.get(colourOf(section, dot.item))?.push(dot);
   return [...parts].map(([colour, part]) =>
-    svg("path", { d: dotPath(part, RADIUS), fill: colour, "fill-opacity": 0.75, stroke: "none" }));
+    svg("path", { d: dotPath(part, dots.length > 60 ? 2.4 : 4), fill: colour, "fill-opacity": 0.75, stroke: "none" }));
 }
 
 /** Reads the nearest item by pointer, and items from left to right by arrow keys. */

@@ -101,7 +101,7 @@ private:
 };
 
 /// The content of the tables of columns and pairs.
-struct PairTables {
+struct PairTables {  // NOLINT(bugprone-exception-escape): moving JSON throws nothing
     std::vector<ColumnLabel> labels;  ///< of each column
     Table pairs;                      ///< its first rows
     Json contacts;  ///< as true_contacts(), from the distances in the list of pairs; null if that

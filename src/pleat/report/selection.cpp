@@ -105,9 +105,9 @@ void draw_selection(Drawing& drawing) {
                           read_table(drawing.run.file("clusters.tsv"), drawing.limits.rows)));
     draw_scores(drawing);
     if (drawing.claim_file("best.pdb"))
-        draw_models(drawing, "best.pdb", "Best frames of selected clusters", "selected", 1);
+        draw_models(drawing, "best.pdb", "Best frames of selected clusters", "selected cluster", 1);
     if (drawing.claim_file("medoids.pdb"))
-        draw_models(drawing, "medoids.pdb", "Medoids of selected clusters", "selected", 1);
+        draw_models(drawing, "medoids.pdb", "Medoids of selected clusters", "selected cluster", 1);
     if (drawing.claim_file("explained.tsv"))
         drawing.add(
             table_section("Contacts, and the clusters that explain them",
