@@ -19,7 +19,7 @@ ABSENT = {
     "rmsd": {"against-frames", "rmsf", "superposed"},  # `against` may be any ensemble; files
     "cluster": {"structures", "write", "write-members"},  # files of structures
     "saxs": set(),
-    "refine": set()}
+    "refine": {"cluster-cutoff"}}  # pleat.cluster takes the frames
 ELSEWHERE = {"couplings": {"min-separation": pleat.Couplings.contacts}}
 
 

@@ -66,6 +66,26 @@ class Refine(ProgramTest):
         estimate = pleat("refine", STRUCTURE, *LINKER, *FEW, *profiles, "--estimate")
         self.assertEqual(estimate.returncode, 0, estimate.stderr.decode())
 
+    def test_finds_clusters_of_frames_for_the_page(self):
+        done = self.refine("run", *LINKER, *FEW, "--cluster-cutoff", 4)
+        run = self.folder / "run"
+        rows = read_table(run / "clusters" / "clusters.tsv")
+        self.assertIn(f"60 items, {len(rows)} clusters by gromos", done.stdout.decode())
+        self.assertEqual(sum(int(row["size"]) for row in rows), 60)
+        self.assertGreater(len(rows), 1)
+        same = pleat("cluster", run / "frames.dcd", "--topology", run / "topology.pdb", "--select", "ca", "--cutoff", 4,
+                     "-o", self.folder / "same")
+        self.assertEqual(same.returncode, 0, same.stderr.decode())
+        for name in ("assignment.npy", "medoids.pdb"):
+            self.assertEqual((run / "clusters" / name).read_bytes(), (self.folder / "same" / name).read_bytes(), name)
+        page = self.folder / "page.html"
+        self.assertEqual(pleat("report", run, "-o", page).returncode, 0)
+        text = page.read_text(encoding="utf-8")
+        for title in ("Rg by frame", "Medoids", "Cluster against time"):
+            self.assertIn(title, text)
+        estimate = pleat("refine", STRUCTURE, *LINKER, *FEW, "--cluster-cutoff", 4, "--estimate")
+        self.assertEqual(estimate.returncode, 0, estimate.stderr.decode())
+
     def test_has_the_same_bits_for_any_number_of_threads(self):
         for threads in (1, 2):
             self.refine(f"run{threads}", *LINKER, *FEW, "-t", threads)

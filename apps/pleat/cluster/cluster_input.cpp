@@ -28,9 +28,10 @@ namespace {
 
 bool on_gpu(const Context& context) { return context.device.kind == Device::Kind::cuda; }
 
-/// What clustering frames needs.
-Estimate needed_for(const EnsembleSize& size, const cluster::Parameters& parameters,
-                    const rmsd::Parameters& superposition, const Context& context) {
+}  // namespace
+
+Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameters& parameters,
+                              const rmsd::Parameters& superposition, const Context& context) {
     rmsd::Parameters pairs = superposition;
     pairs.matrix = rmsd::MatrixLayout::none;
     const Estimate superposing =
@@ -49,11 +50,14 @@ Estimate needed_for(const EnsembleSize& size, const cluster::Parameters& paramet
     return all;
 }
 
+namespace {
+
 /// What one of several jobs asks for: on a GPU the bits of all pairs if it finds the clusters.
 JobDemand demand_of(Index frames, Index atoms, const cluster::Parameters& parameters,
                     const rmsd::Parameters& superposition) {
     const auto estimate = [=](const Context& context) {
-        return needed_for({.frames = frames, .atoms = atoms}, parameters, superposition, context);
+        return estimate_superposing({.frames = frames, .atoms = atoms}, parameters, superposition,
+                                    context);
     };
     Context on_cuda;
     on_cuda.device = {Device::Kind::cuda, 0};
@@ -295,7 +299,8 @@ RunEstimate estimate_clustering(const EnsembleSource& ensemble,
                                : fmt::format("{} frames, {} atoms", size.frames, size.atoms),
             .may_use_gpu = !is_stored,
             .on = [=](const Context& context) {
-                if (!is_stored) return needed_for(size, parameters, superposition, context);
+                if (!is_stored)
+                    return estimate_superposing(size, parameters, superposition, context);
                 Estimate all =
                     cluster::estimate(size.frames, {.is_stored = true}, parameters, context);
                 // Of a run also the frames, for structures.

@@ -42,6 +42,10 @@ RunEstimate estimate_clustering(const EnsembleSource& ensemble,
                                 const cluster::Parameters& parameters,
                                 const rmsd::Parameters& superposition);
 
+/// What superposing and clustering so many frames needs.
+Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameters& parameters,
+                              const rmsd::Parameters& superposition, const Context& context);
+
 /// Chooses the device of the context for these parameters if frames are superposed. A collective
 /// call. Throws InputError, DeviceError.
 void choose_device(ClusterInput& input, const cluster::Parameters& parameters,

@@ -95,6 +95,7 @@ Command refine_command(CLI::App& program, Ranks& ranks) {
     add_run_options(*parser, options->run, true);
     add_estimate_option(*parser, options->run);
     add_job_options(*parser, options->jobs, false);
+    add_fields(*parser, "Clusters", frame_cluster_fields(*options));
     add_fields(*parser, "Profile", frame_profile_fields(*options));
     parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
     return {.parser = parser,

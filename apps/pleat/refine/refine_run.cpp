@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "cluster/cluster_run.h"
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
@@ -80,28 +81,56 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
                       printable(folder), refine::topology_name(result));
 }
 
-/// Computes profiles of the frames that were written and fits them to the curve, if there is one:
-/// a run of `pleat saxs` in a folder of this one.
-std::string compute_profiles(RefineOptions& options, const refine::Result& result,
-                             RunDirectory& run, const JobTask& task, Ranks& ranks,
-                             const Context& context) {
-    SaxsOptions& own = options.saxs;
-    SaxsOptions usual;
+/// Sets the run of another command, on the frames that were written, in a folder of this one.
+/// Returns its command line.
+template <class Options>
+std::vector<std::string> set_stage(const RefineOptions& options, const refine::Result& result,
+                                   const char* folder, const char* command, RunDirectory& run,
+                                   Options& own) {
+    Options usual;
     own.run = options.run;
-    own.run.output = run.stage_folder("saxs").string();
+    own.run.output = run.stage_folder(folder).string();
     own.run.force = true;
     own.ensemble.sources = {run.output("frames.dcd").string()};
     own.ensemble.topology = run.output(refine::topology_name(result)).string();
+    return call_words(command, own.ensemble.sources, program::result_fields(own),
+                      program::result_fields(usual), own.run, own.run.output);
+}
+
+/// The task of such a run.
+JobTask stage_task(const std::vector<std::string>& words, const JobTask& task,
+                   const Context& context) {
+    return {.arguments = words,
+            .shown = context.progress,
+            .shares_process = task.shares_process,
+            .choose_device = task.choose_device};
+}
+
+cluster::Parameters clustering(double cutoff) {
+    cluster::Parameters parameters;
+    parameters.cutoff = cutoff;
+    return parameters;
+}
+
+/// Finds clusters of the frames, by their CA atoms.
+std::string find_clusters(const RefineOptions& options, const refine::Result& result,
+                          RunDirectory& run, const JobTask& task, Ranks& ranks,
+                          const Context& context) {
+    ClusterOptions own;
+    own.parameters = clustering(*options.cluster_cutoff);
+    own.ensemble.select = "ca";
     const std::vector<std::string> words =
-        call_words("saxs", own.ensemble.sources, program::result_fields(own),
-                   program::result_fields(usual), own.run, own.run.output);
-    return make_profiles(own,
-                         {.arguments = words,
-                          .shown = context.progress,
-                          .shares_process = task.shares_process,
-                          .choose_device = task.choose_device},
-                         ranks)
-        .summary;
+        set_stage(options, result, "clusters", "cluster", run, own);
+    return make_clusters(own, stage_task(words, task, context), ranks).summary;
+}
+
+/// Computes profiles of the frames and fits them to the curve, if there is one.
+std::string compute_profiles(RefineOptions& options, const refine::Result& result,
+                             RunDirectory& run, const JobTask& task, Ranks& ranks,
+                             const Context& context) {
+    const std::vector<std::string> words =
+        set_stage(options, result, "saxs", "saxs", run, options.saxs);
+    return make_profiles(options.saxs, stage_task(words, task, context), ranks).summary;
 }
 
 /// The files besides the structure.
@@ -133,22 +162,32 @@ Input read_input(const RefineOptions& options, SharedInputs* shared) {
     return input;
 }
 
-/// Sampling, with what keeps frames, and then their fits.
-Estimate estimate_run(const refine::RunSize& size, const saxs::Parameters& parameters,
-                      Index curve_points, bool has_profiles, bool device_is_named,
+/// Adds a stage that runs while the frames are kept.
+void add_stage(const refine::RunSize& size, const Estimate& stage, Estimate& all) {
+    const std::int64_t kept = 12 * size.frames * size.atoms;
+    all.host_bytes = std::max(all.host_bytes, kept + stage.host_bytes);
+    all.gpu_bytes = std::max(all.gpu_bytes, stage.gpu_bytes);
+    all.min_gpu_bytes = std::max(all.min_gpu_bytes, stage.min_gpu_bytes);
+    all.seconds += stage.seconds;
+}
+
+/// Sampling, and then clusters and profiles of the frames.
+Estimate estimate_run(const RefineOptions& options, const refine::RunSize& size, Index curve_points,
                       const Context& context) {
     Context sampling = context;
-    // --device auto chooses a GPU for the fits alone.
-    if (!device_is_named || size.mode == refine::Mode::pool) sampling.device = {};
+    // --device auto chooses a GPU for the stages alone.
+    if (!options.run.names_device() || size.mode == refine::Mode::pool) sampling.device = {};
     Estimate all = refine::estimate(size, sampling);
-    if (!has_profiles) return all;
+    if (options.cluster_cutoff)
+        add_stage(size,
+                  estimate_superposing({.frames = size.frames, .atoms = size.residues},
+                                       clustering(*options.cluster_cutoff), {}, context),
+                  all);
     const saxs::ComponentSize frames{size.frames, size.atoms, size.diameter};
-    const Estimate fits = saxs::estimate({&frames, 1}, curve_points, parameters, context);
-    const std::int64_t kept = 12 * size.frames * size.atoms;
-    all.host_bytes = std::max(all.host_bytes, kept + fits.host_bytes);
-    all.gpu_bytes = std::max(all.gpu_bytes, fits.gpu_bytes);
-    all.min_gpu_bytes = std::max(all.min_gpu_bytes, fits.min_gpu_bytes);
-    all.seconds += fits.seconds;
+    if (options.has_profiles())
+        add_stage(size,
+                  saxs::estimate({&frames, 1}, curve_points, options.saxs.parameters, context),
+                  all);
     return all;
 }
 
@@ -188,6 +227,17 @@ std::vector<Field> refined_curve_fields(RefineOptions& options) {
     return fields;
 }
 
+std::vector<Field> frame_cluster_fields(RefineOptions& options) {
+    return {{.name = "cluster-cutoff",
+             .target = &options.cluster_cutoff,
+             .help = "Find GROMOS clusters of the frames, whose CA atoms have an RMSD below this "
+                     "from the medoid (RUN/clusters)",
+             .unit = "angstrom",
+             .min = 0,
+             .min_excluded = true,
+             .automatic = "none"}};
+}
+
 std::vector<Field> frame_profile_fields(RefineOptions& options) {
     std::vector<Field> fields = {
         {.name = "profiles",
@@ -223,9 +273,10 @@ void check_job(const RefineOptions& options) {
             "modes fit and average have no background: leave out --background, or give --mode "
             "pool");
     if (options.run.names_device() && make_context(options.run).device.kind == Device::Kind::cuda &&
-        !options.has_profiles())
+        !options.has_profiles() && !options.cluster_cutoff)
         throw UsageError(
-            "--device is for profiles: without --data and --profiles moves need the CPU alone");
+            "--device is for profiles and clusters: without --data, --profiles and "
+            "--cluster-cutoff moves need the CPU alone");
     check_readable(options.ensemble.sources);
     check_readable(other_files(options));
     if (has_curve) refuse_pipes({options.saxs.data}, "it is read again");
@@ -260,6 +311,8 @@ std::string make_frames(RefineOptions& options, const JobTask& task, Ranks& rank
     refine::record_facts(run, result);
     std::string text = summary(options, result, run.path().string());
     if (task.stage_ended) task.stage_ended();
+    if (options.cluster_cutoff)
+        text += "\n" + find_clusters(options, result, run, task, ranks, context);
     if (options.has_profiles())
         text += "\n" + compute_profiles(options, result, run, task, ranks, context);
     if (!result.is_converged()) context.message("WARNING: " + refine::convergence_remark(result));
@@ -279,13 +332,13 @@ RunEstimate estimate_frames(RefineOptions& options) {
     std::string text = fmt::format("{} atoms, {} angles of linkers, {} frames, {:.3g} moves",
                                    size.atoms, size.angles, size.frames, size.moves);
     if (points > 0) text += fmt::format(", a curve of {} points", points);
-    const bool is_for_gpus =
-        options.has_profiles() && options.saxs.parameters.method != saxs::Method::multipole;
+    const bool has_stages = options.cluster_cutoff || options.has_profiles();
+    const bool is_for_cpu_alone =
+        options.has_profiles() && options.saxs.parameters.method == saxs::Method::multipole;
     return {.input = text,
-            .may_use_gpu = is_for_gpus,
-            .on = [=, parameters = options.saxs.parameters, has_profiles = options.has_profiles(),
-                   is_named = options.run.names_device()](const Context& context) {
-                return estimate_run(size, parameters, points, has_profiles, is_named, context);
+            .may_use_gpu = has_stages && !is_for_cpu_alone,
+            .on = [=, options = options](const Context& context) {
+                return estimate_run(options, size, points, context);
             }};
 }
 

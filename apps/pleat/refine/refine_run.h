@@ -1,6 +1,7 @@
 // Refine run: sampling and fits from their options to the files of their run.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ struct RefineOptions {
     RunOptions run;
     EnsembleSource ensemble;  ///< one file, and its assembly
     refine::Parameters parameters;
-    SaxsOptions saxs;       ///< data, curve and parameters of the fit
-    bool profiles = false;  ///< of the frames without a curve, too
+    SaxsOptions saxs;                      ///< data, curve and parameters of the fit
+    bool profiles = false;                 ///< of the frames without a curve, too
+    std::optional<double> cluster_cutoff;  ///< angstrom; not set: no clusters
 
     bool has_curve() const { return !saxs.data.empty(); }
     bool has_profiles() const { return profiles || has_curve(); }
@@ -28,6 +30,8 @@ struct RefineOptions {
 std::vector<Field> input_fields(RefineOptions& options);
 /// The options of the curve: one of X-rays, whose likelihood is not smeared.
 std::vector<Field> refined_curve_fields(RefineOptions& options);
+/// The option of the clusters of frames.
+std::vector<Field> frame_cluster_fields(RefineOptions& options);
 /// The options of the profiles of frames.
 std::vector<Field> frame_profile_fields(RefineOptions& options);
 /// The options that decide what is computed, in the manifest's order.

@@ -17,10 +17,10 @@ namespace pleat::refine {
 namespace {
 
 constexpr std::array<std::pair<char, std::string_view>, 20> kAminoAcids = {
-    {{'A', "ALA"}, {'R', "ARG"}, {'N', "ASN"}, {'D', "ASP"}, {'C', "CYS"}, {'Q', "GLN"},
-     {'E', "GLU"}, {'G', "GLY"}, {'H', "HIS"}, {'I', "ILE"}, {'L', "LEU"}, {'K', "LYS"},
-     {'M', "MET"}, {'F', "PHE"}, {'P', "PRO"}, {'S', "SER"}, {'T', "THR"}, {'W', "TRP"},
-     {'Y', "TYR"}, {'V', "VAL"}}};
+    {{'A', "ALA"}, {'R', "ARG"}, {'N', "ASN"}, {'D', "ASP"}, {'C', "CYS"},
+     {'Q', "GLN"}, {'E', "GLU"}, {'G', "GLY"}, {'H', "HIS"}, {'I', "ILE"},
+     {'L', "LEU"}, {'K', "LYS"}, {'M', "MET"}, {'F', "PHE"}, {'P', "PRO"},
+     {'S', "SER"}, {'T', "THR"}, {'W', "TRP"}, {'Y', "TYR"}, {'V', "VAL"}}};
 constexpr char kUnknown = 'X';  // fits any letter
 
 char letter_of(const std::string& residue_name) {
@@ -67,9 +67,8 @@ public:
     Matcher(const PeptideChain& chain, const Topology& topology) {
         for (const PeptideResidue& residue : chain.residues) {
             const auto& one = topology.residues[static_cast<std::size_t>(residue.residue)];
-            residues_.push_back(
-                {letter_of(one.name), one.number, one.insertion == ' ', &one.name,
-                 residue_label(one)});
+            residues_.push_back({letter_of(one.name), one.number, one.insertion == ' ', &one.name,
+                                 residue_label(one)});
         }
     }
 

@@ -19,9 +19,9 @@ struct SequencedChain {
     std::size_t chain = 0;  ///< of Molecules
     std::string sequence;   ///< its name
     std::string letters;
-    int first_number = 1;            ///< the residue number of the first letter
-    std::vector<Index> residues;     ///< [letter]: index into PeptideChain::residues, -1 if missing
-    Index missing() const;           ///< how many are
+    int first_number = 1;         ///< the residue number of the first letter
+    std::vector<Index> residues;  ///< [letter]: index into PeptideChain::residues, -1 if missing
+    Index missing() const;        ///< how many are
     int number(std::size_t at) const { return first_number + static_cast<int>(at); }
 };
 

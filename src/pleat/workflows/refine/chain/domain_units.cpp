@@ -113,10 +113,8 @@ std::optional<std::size_t> DomainUnits::move(const std::vector<UnitBridge>& brid
             has_changed = false;
             for (std::size_t n = 0; n < bridges.size(); ++n) {
                 std::optional<Transform>&before =
-                                            transforms_[static_cast<std::size_t>(
-                                                of(bridges[n].before))],
-                                        &behind = transforms_[static_cast<std::size_t>(
-                                            of(bridges[n].behind))];
+                    transforms_[static_cast<std::size_t>(of(bridges[n].before))],
+                &behind = transforms_[static_cast<std::size_t>(of(bridges[n].behind))];
                 if (is_used[n] != 0 || (!before && !behind)) continue;
                 if (before && behind) return n;
                 if (before)

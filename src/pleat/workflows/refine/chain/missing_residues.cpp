@@ -130,21 +130,21 @@ private:
 
     void check_letter(const SequencedChain& chain, std::size_t at) const {
         if (amino_acid_name(chain.letters[at]).empty())
-            fail(fmt::format("expected an amino acid for missing residue {} of chain '{}', found "
-                             "letter '{}' in sequence '{}'",
-                             chain.number(at), chain_of(chain).name, chain.letters[at],
-                             chain.sequence));
+            fail(fmt::format(
+                "expected an amino acid for missing residue {} of chain '{}', found "
+                "letter '{}' in sequence '{}'",
+                chain.number(at), chain_of(chain).name, chain.letters[at], chain.sequence));
     }
 
     std::optional<SegmentEnd> end_of(const PeptideResidue* residue, const Segment& segment) const {
         if (residue == nullptr) return std::nullopt;
         if (residue->n < 0 || residue->c < 0)
-            fail(fmt::format("expected N, CA and C of {} next to the missing residues {}, found it "
-                             "without one",
-                             residue_label(residue_of(*residue)), range(segment).text()));
-        SegmentEnd end{residue_of(*residue).name,
-                       {at(residue->n), at(residue->ca), at(residue->c)},
-                       {}};
+            fail(
+                fmt::format("expected N, CA and C of {} next to the missing residues {}, found it "
+                            "without one",
+                            residue_label(residue_of(*residue)), range(segment).text()));
+        SegmentEnd end{
+            residue_of(*residue).name, {at(residue->n), at(residue->ca), at(residue->c)}, {}};
         for (const Index atom : residue->others) {
             if (name_of(atom) == "O" || name_of(atom) == "OT1") end.o = at(atom);
         }
@@ -172,7 +172,8 @@ private:
                                   last = ca_atoms(segment.behind);
         Index fewest = std::numeric_limits<Index>::max();
         // Neighbours in the chain are always close.
-        const Index bonds = static_cast<Index>(names.size()) - 1 + (before ? 1 : 0) + (behind ? 1 : 0);
+        const Index bonds =
+            static_cast<Index>(names.size()) - 1 + (before ? 1 : 0) + (behind ? 1 : 0);
         for (Index draw = 0; draw < kDraws && fewest > bonds; ++draw) {
             Random random(seed_, static_cast<Index>(number), draw, Random::kBuild);
             BuiltSegment built = build_segment(names, before, behind, random);
@@ -268,8 +269,8 @@ private:
         }
         const PeptideResidue& one = *found->second[static_cast<std::size_t>(
             random.below(static_cast<Index>(found->second.size())))];
-        const Transform copy = at_end.frame() *
-                               inverse(Backbone{at(one.n), at(one.ca), at(one.c)}.frame());
+        const Transform copy =
+            at_end.frame() * inverse(Backbone{at(one.n), at(one.ca), at(one.c)}.frame());
         for (const Index atom : one.others) {
             Topology::Atom copied = topology_.atoms[static_cast<std::size_t>(atom)];
             if (copied.name == "O" || copied.name == "OT1" || is_terminal_oxygen(copied.name))
@@ -296,8 +297,8 @@ private:
                             n + 1 < chain.residues.size() && chain.residues[n + 1] < 0);
                 continue;
             }
-            const Segment& segment = *std::find_if(
-                segments_.begin(), segments_.end(), [&](const Segment& one) {
+            const Segment& segment =
+                *std::find_if(segments_.begin(), segments_.end(), [&](const Segment& one) {
                     return one.chain == number && n >= one.first && n < one.last;
                 });
             Random random(seed_, static_cast<Index>(number), static_cast<Index>(kDraws + n),
@@ -359,8 +360,7 @@ private:
             "built {} missing residues: {}; linkers also have the residue behind them, whose phi "
             "the structure lacks",
             result_.built_residues, fmt::join(result_.built, ", ")));
-        if (!cis_.empty())
-            notes.push_back(fmt::format("cis prolines: {}", fmt::join(cis_, ", ")));
+        if (!cis_.empty()) notes.push_back(fmt::format("cis prolines: {}", fmt::join(cis_, ", ")));
         if (!without_side_chain_.empty())
             notes.push_back(
                 fmt::format("built up to CB, since the structure has no complete residue of that "

@@ -72,17 +72,16 @@ BuiltSegment build_segment(const std::vector<std::string>& names,
     if (before) {
         last = before->backbone;
         // O lies opposite to the next N.
-        psi = before->o
-                  ? dihedral_angle(last->n, last->ca, last->c, *before->o) + std::numbers::pi
-                  : draw(before->name, names.front(), random).second;
+        psi = before->o ? dihedral_angle(last->n, last->ca, last->c, *before->o) + std::numbers::pi
+                        : draw(before->name, names.front(), random).second;
     }
     for (std::size_t n = 0; n < names.size(); ++n) {
         const bool cis = last && is_cis(names[n]);
         const auto [phi, next_psi] = draw(names[n], next_name(n), random);
         const Backbone at = last ? next_backbone(*last, psi, cis, phi) : first_backbone();
         built.residues.push_back(
-            {names[n], at,
-             attach(at.n, at.ca, at.c, kCO, kCaCO, next_psi + std::numbers::pi), cis});
+            {names[n], at, attach(at.n, at.ca, at.c, kCO, kCaCO, next_psi + std::numbers::pi),
+             cis});
         last = at;
         psi = next_psi;
     }

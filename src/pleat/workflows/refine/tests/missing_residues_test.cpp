@@ -94,9 +94,10 @@ void expect_ideal_bonds(const Atoms& atoms, int first, int last) {
             dihedral_angle(at(n, "CA"), at(n, "C"), at(n + 1, "N"), at(n + 1, "CA")) / kDegree;
         EXPECT_NEAR(std::abs(omega), std::abs(omega) < 90 ? 0 : 180, 0.05) << n;
         // O lies in the plane of the peptide, opposite to the next CA of a trans bond.
-        EXPECT_NEAR(std::abs(dihedral_angle(at(n, "O"), at(n, "C"), at(n + 1, "N"),
-                                            at(n + 1, "CA"))) / kDegree,
-                    std::abs(omega) < 90 ? 180 : 0, 0.05)
+        EXPECT_NEAR(
+            std::abs(dihedral_angle(at(n, "O"), at(n, "C"), at(n + 1, "N"), at(n + 1, "CA"))) /
+                kDegree,
+            std::abs(omega) < 90 ? 180 : 0, 0.05)
             << n;
     }
 }
@@ -131,9 +132,10 @@ TEST(MissingResidues, LinkDomainsInIdealGeometry) {
     // The larger domain rests.
     EXPECT_LT(distance(atoms.at({30, "CA"}), before.at({30, "CA"})), 1e-5);
     EXPECT_GT(distance(atoms.at({5, "CA"}), before.at({5, "CA"})), 1e-3);
-    EXPECT_NE(std::find_if(built.notes.begin(), built.notes.end(),
-                           [](const std::string& note) { return note.find("SER A:19") != note.npos; }),
-              built.notes.end());
+    EXPECT_NE(
+        std::find_if(built.notes.begin(), built.notes.end(),
+                     [](const std::string& note) { return note.find("SER A:19") != note.npos; }),
+        built.notes.end());
     EXPECT_GT(distance(atoms_of(one.build(given, 2).heavy).at({19, "CA"}), atoms.at({19, "CA"})),
               0.1);
 }
@@ -208,8 +210,7 @@ TEST(MissingResidues, HaveSideChainsOfCompleteResidues) {
     const Vector cb = before.at({3, "CB"});
     for (const double shift : {1.5, -1.5}) {
         ++last;
-        atoms.insert(atoms.begin() + last,
-                     {shift > 0 ? "CG1" : "CG2", "C", 12.0, residue, 20.0});
+        atoms.insert(atoms.begin() + last, {shift > 0 ? "CG1" : "CG2", "C", 12.0, residue, 20.0});
         for (Index axis = 0; axis < 3; ++axis)
             for (Index n = xyz.extent(1) - 1; n > last; --n) xyz(axis, n) = xyz(axis, n - 1);
         xyz(0, last) = static_cast<float>(cb.x + shift);
@@ -235,11 +236,12 @@ TEST(MissingResidues, HaveTorsionsOfCoilsAndFewCisProlines) {
     double cos_phi = 0, expected_phi = 0;
     const auto& table = coil_tables()[static_cast<std::size_t>(ResidueClass::other)];
     for (std::size_t cell = 0; cell < table.size(); ++cell)
-        expected_phi += table[cell] * std::cos(kDegree * (5.0 * static_cast<double>(cell / kCells) -
-                                                          177.5));
+        expected_phi +=
+            table[cell] * std::cos(kDegree * (5.0 * static_cast<double>(cell / kCells) - 177.5));
     for (int n = 0; n < 200; ++n) {
-        const BuiltSegment built = build_segment(std::vector<std::string>(60, n % 2 ? "PRO" : "SER"),
-                                                 std::nullopt, std::nullopt, random);
+        const BuiltSegment built =
+            build_segment(std::vector<std::string>(60, n % 2 ? "PRO" : "SER"), std::nullopt,
+                          std::nullopt, random);
         for (std::size_t k = 1; k + 1 < built.residues.size(); ++k) {
             const BuiltResidue& one = built.residues[k];
             const double phi = dihedral_angle(built.residues[k - 1].backbone.c, one.backbone.n,
