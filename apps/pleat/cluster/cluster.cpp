@@ -93,6 +93,7 @@ Command cluster_command(CLI::App& program, Ranks& ranks) {
     add_job_options(*parser, options->jobs, true);
     add_fields(*parser, "Clustering", cluster::fields(options->parameters));
     add_fields(*parser, "Clustering", precision_field(*options));
+    add_fields(*parser, "Clustering", fields(options->symmetry));
     add_fields(*parser, "Structures", fields(options->structures));
     parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
     return {.parser = parser,

@@ -139,6 +139,12 @@ void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Paramet
             ensemble.sources.front(), kind));
 }
 
+void refuse_symmetry(const SymmetryOptions& symmetry, const std::string& name,
+                     std::string_view kind) {
+    if (symmetry.has_chains())
+        throw UsageError(fmt::format("leave --symmetry out: '{}' is {}", name, kind));
+}
+
 /// The metric of an earlier run, which must have compared all pairs of one set by distances.
 rmsd::Metric metric_of(const EarlierRun& earlier, const std::string& folder) {
     const std::string name = text_parameter(earlier, "metric");
@@ -185,12 +191,34 @@ void read_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirector
                     list.string(), input.known->cutoff));
 }
 
-/// Reads frames that will be superposed, into memory or onto the disk.
+/// Reads frames that will be superposed, into memory or, without symmetry, onto the disk.
 Coordinates read_superposed(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
-                            RunDirectory& run, const Context& context) {
+                            const SymmetryOptions& symmetry, RunDirectory& run,
+                            const Context& context) {
+    if (symmetry.has_chains()) return read_coordinates(ensemble, run, context);
     return read_coordinates(ensemble, run, context, nullptr, [&](Index frames, Index atoms) {
         return rmsd::memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0});
     });
+}
+
+/// Finds the equal chains of the frames, and gives the frames one labelling if that is asked for.
+void find_chains(ClusterInput& input, const Context& context) {
+    input.chains = find_equal_chains(input.symmetry, *input.coordinates, context);
+    rmsd::AtomSets sets = input.sets();
+    sets.equal_chains = input.chains;
+    rmsd::check(sets, input.coordinates->atoms());
+    if (input.symmetry.relabel)
+        relabel(input.symmetry, input.coordinates->xyz, input.coordinates->xyz[0],
+                "the first frame", sets, context);
+}
+
+/// The symmetry of an earlier run.
+SymmetryOptions symmetry_of(const EarlierRun& earlier) {
+    SymmetryOptions symmetry;
+    if (text_parameter(earlier, "symmetry") == "chains") symmetry.symmetry = Symmetry::chains;
+    const auto relabel = earlier.parameters.find("relabel");
+    symmetry.relabel = relabel != earlier.parameters.end() && relabel->second == "true";
+    return symmetry;
 }
 
 void refuse_other_command(const EarlierRun& earlier, const std::string& folder) {
@@ -236,18 +264,21 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
     }
     input.ensemble = source_of(earlier, input.name);
     input.superposition.precision = precision_of(earlier);
-    input.coordinates = has_matrix
-                            ? read_coordinates(input.ensemble, run, context)
-                            : read_superposed(input.ensemble, input.superposition, run, context);
+    input.symmetry = symmetry_of(earlier);
+    input.coordinates = has_matrix ? read_coordinates(input.ensemble, run, context)
+                                   : read_superposed(input.ensemble, input.superposition,
+                                                     input.symmetry, run, context);
     check_size(input, earlier);
-    input.recomputes = has_matrix && is_superposed;
+    find_chains(input, context);
+    input.recomputes = has_matrix && is_superposed && !input.symmetry.is_of_pairs();
     if (!has_matrix) read_neighbours(input, earlier, run, context);
 }
 
 }  // namespace
 
 ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
-                                RunDirectory& run, const Context& context) {
+                                const SymmetryOptions& symmetry, RunDirectory& run,
+                                const Context& context) {
     ClusterInput input;
     input.name = ensemble.sources.front();
     input.ensemble = ensemble;
@@ -258,17 +289,21 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
         if (earlier.is_ours) {
             refuse_other_command(earlier, input.name);
             refuse_ensemble_options(ensemble, parameters, "a finished run");
+            refuse_symmetry(symmetry, input.name, "a finished run");
             read_run(input, earlier, run, context);
             return input;
         }
         if (cluster::is_matrix_file(input.name)) {
             refuse_ensemble_options(ensemble, parameters, "a matrix");
+            refuse_symmetry(symmetry, input.name, "a matrix");
             input.matrix = input.name;
             record_input(input.name, run);
             return input;
         }
     }
-    input.coordinates = read_superposed(ensemble, parameters, run, context);
+    input.symmetry = symmetry;
+    input.coordinates = read_superposed(ensemble, parameters, symmetry, run, context);
+    find_chains(input, context);
     return input;
 }
 
@@ -313,6 +348,13 @@ void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
                    const RunOptions& options, const JobTask& task, Ranks& ranks, Context& context) {
     if (!input.matrix.empty()) return;
     const Coordinates& frames = *input.coordinates;
+    if (input.symmetry.is_of_pairs()) {
+        // An earlier run says so after the device was named.
+        if (options.names_device() && on_gpu(context)) check_options(input.symmetry, options);
+        if (!options.names_device()) context.device = {Device::Kind::cpu, 0};
+        input.remark = "device cpu: GPUs do not try permutations of chains";
+        return;
+    }
     // Neighbours on a GPU are those of all frames: several GPUs superpose alone, and so does one in
     // float64 with frames on disk, which it does not hold.
     const bool is_held =
@@ -345,6 +387,9 @@ void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
 }
 
 std::unique_ptr<PairSource> distances_of(const ClusterInput& input, const Context& context) {
+    if (input.matrix.empty() && input.symmetry.is_of_pairs())
+        return rmsd::permuted_pairs(input.coordinates->xyz, input.sets(), input.superposition,
+                                    context);
     if (input.matrix.empty())
         return rmsd::superposed_pairs(input.coordinates->store(), input.coordinates->weights,
                                       input.superposition, input.reduces, context);
@@ -363,11 +408,17 @@ void share(ClusterInput& input, Ranks& ranks) {
     if (ranks.size() == 1) return;
     ranks.share(input.name);
     ranks.share(input.matrix);
-    std::vector<std::int64_t> numbers{input.coordinates.has_value(), input.known.has_value(),
+    std::vector<std::int64_t> numbers{input.coordinates.has_value(),
+                                      input.known.has_value(),
                                       input.recomputes,
-                                      static_cast<int>(input.superposition.precision)};
+                                      static_cast<int>(input.superposition.precision),
+                                      static_cast<int>(input.symmetry.symmetry),
+                                      input.symmetry.relabel};
     ranks.share(numbers);
     input.recomputes = numbers[2] != 0;
+    input.symmetry.symmetry = static_cast<Symmetry>(numbers[4]);
+    input.symmetry.relabel = numbers[5] != 0;
+    share(input.chains, ranks);
     input.superposition.precision = static_cast<rmsd::Precision>(numbers[3]);
     if (numbers[0] != 0 && !input.coordinates) input.coordinates.emplace();
     if (numbers[0] != 0) share(*input.coordinates, ranks);

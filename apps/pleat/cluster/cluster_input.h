@@ -9,6 +9,7 @@
 #include "options/common_options.h"
 #include "options/ensemble_options.h"
 #include "options/run_estimate.h"
+#include "options/symmetry_options.h"
 #include "pleat/cluster/cluster.h"
 #include "pleat/core/jobs/job_command.h"
 #include "pleat/core/run/run_directory.h"
@@ -29,13 +30,25 @@ struct ClusterInput {
     std::filesystem::path matrix;  ///< empty: frames are superposed
     bool recomputes = false;       ///< pairs near a cutoff are recomputed from the coordinates
     rmsd::Parameters superposition;
+    SymmetryOptions symmetry;  ///< asked for, or of the earlier run
+    EqualChainAtoms chains;    ///< with symmetry
+
+    /// All atoms, their weights, and the chains that are tried in all places for each pair.
+    rmsd::AtomSets sets() const {
+        rmsd::AtomSets all;
+        all.weights = coordinates->weights;
+        all.weights_file = ensemble.weights;
+        if (symmetry.is_of_pairs()) all.equal_chains = chains;
+        return all;
+    }
 };
 
 /// Reads `ensemble`: a folder of a finished `pleat rmsd`, whose matrix is used (else its ensemble
 /// is superposed again) and whose ensemble is found through its manifest; an .npy file of one or
 /// two axes; or what `pleat rmsd` takes. Throws InputError, UsageError.
 ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
-                                RunDirectory& run, const Context& context);
+                                const SymmetryOptions& symmetry, RunDirectory& run,
+                                const Context& context);
 
 /// What clustering `ensemble`, as for read_cluster_input(), needs.
 RunEstimate estimate_clustering(const EnsembleSource& ensemble,

@@ -64,13 +64,14 @@ std::string_view name_of(cluster::Method method) {
 }
 
 std::string summary(const ClusterOptions& options, const cluster::Result& result,
-                    const std::string& folder) {
+                    const std::string& symmetry, const std::string& folder) {
     constexpr std::size_t kListed = 10;
     const auto items = result.clustering.assignment.size();
     std::string text = fmt::format("{}{}: {} items, {} clusters by {}\n",
                                    printable(options.ensemble.sources.front()),
                                    options.ensemble.sources.size() > 1 ? " and more" : "", items,
                                    result.clusters.size(), name_of(options.parameters.method));
+    text += symmetry;
     if (!std::isnan(result.silhouette))
         text += fmt::format("mean silhouette {:.4f}\n", result.silhouette);
     if (!result.clusters.empty())
@@ -100,8 +101,8 @@ std::vector<Field> precision_field(ClusterOptions& options) {
 
 std::vector<Field> result_fields(ClusterOptions& options) {
     std::vector<Field> all = cluster::fields(options.parameters);
-    for (const std::vector<Field>& more :
-         {precision_field(options), fields(options.ensemble), fields(options.structures)})
+    for (const std::vector<Field>& more : {precision_field(options), fields(options.ensemble),
+                                           fields(options.symmetry), fields(options.structures)})
         all.insert(all.end(), more.begin(), more.end());
     return all;
 }
@@ -116,6 +117,7 @@ std::vector<std::string> job_files(const ClusterOptions& options) {
 void check_job(const ClusterOptions& options) {
     cluster::check_options(options.parameters);
     check_options(options.structures);
+    check_options(options.symmetry, options.run);
     if (!job_files(options).empty()) check_ensemble_job(options.ensemble);
 }
 
@@ -123,6 +125,7 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
                              ClusterInput* read) {
     cluster::check_options(options.parameters);
     check_options(options.structures);
+    check_options(options.symmetry, options.run);
     Context context = make_context(options.run, ranks);
     // If the user names no device, a GPU is started later, and only if it is needed: a matrix needs
     // none.
@@ -152,7 +155,8 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
         run->stage("read");
         check_pipes(options);
         if (read == nullptr)
-            own = read_cluster_input(options.ensemble, options.superposition, *run, context);
+            own = read_cluster_input(options.ensemble, options.superposition, options.symmetry,
+                                     *run, context);
         else
             record_ensemble(options.ensemble, read->coordinates->files, *run,
                             !options.ensemble.topology.empty());
@@ -181,8 +185,14 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
         cluster::write_results(*run, result, options.parameters, series_of(input));
         write_structures(*run, input, result, options.structures, context);
         record_result(*run, result);
+        if (!input.chains.empty()) {
+            rmsd::AtomSets sets;
+            sets.equal_chains = input.chains;
+            run->fact("permutations", rmsd::permutation_count(sets));
+        }
         run->finish();
-        text = summary(options, result, run->path().string());
+        text = summary(options, result, symmetry_line(input.symmetry, input.chains),
+                       run->path().string());
     });
     return {std::move(result), std::move(text)};
 }

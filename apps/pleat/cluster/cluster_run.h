@@ -20,6 +20,7 @@ struct ClusterOptions {
     EnsembleSource ensemble;
     cluster::Parameters parameters;
     rmsd::Parameters superposition;
+    SymmetryOptions symmetry;
     StructureOutput structures;
     JobListOptions jobs;
 };

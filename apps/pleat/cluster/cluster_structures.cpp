@@ -69,7 +69,9 @@ class WrittenFrames {
 public:
     WrittenFrames(const ClusterInput& input, const StructureOutput& options,
                   const std::vector<Index>& written)
-        : coordinates_(*input.coordinates), topology_(input.coordinates->topology) {
+        : coordinates_(*input.coordinates),
+          topology_(input.coordinates->topology),
+          sets_(input.sets()) {
         if (const auto reader = reader_of_written(input, options))
             read_again(*reader, input.name, written);
     }
@@ -92,10 +94,13 @@ public:
         return {rmsd::to_double(coordinates_.frame(target)), {{}, {}, coordinates_.weights}};
     }
 
-    /// [axis, atom], moved as superposer_onto(`target`) says.
+    /// [axis, atom], moved as superposer_onto(`target`) says. Equal chains keep their places, and
+    /// the frame is moved so that it comes closest with the best permutation.
     Array<float, 2> moved(Index frame, Index target, const rmsd::Superposer& superposer) const {
         const Array<float, 2> superposed = coordinates_.frame(frame);
-        const rmsd::RigidMotion motion = superposer.motion(superposed);
+        const rmsd::RigidMotion motion =
+            sets_.equal_chains.empty() ? superposer.motion(superposed)
+                                       : permuted_target(target, superposed).motion(superposed);
         const Index atoms = topology_->atom_count();
         Array<float, 2> to(Index{3}, atoms);
         for (Index atom = 0; atom < atoms; ++atom) {
@@ -109,6 +114,14 @@ public:
     }
 
 private:
+    /// Brings `frame` onto the target with its chains in the places that suit the frame best.
+    rmsd::Superposer permuted_target(Index target, const Array<float, 2>& frame) const {
+        Array<float, 2> places = coordinates_.frame(target);
+        const View<float, 3> one(places.data(), Index{1}, places.extent(0), Index{3});
+        rmsd::relabel_chains(one, frame, sets_, {});
+        return {rmsd::to_double(places), {{}, {}, coordinates_.weights}};
+    }
+
     double at(const Array<float, 2>& superposed, Index frame, Index axis, Index atom) const {
         return positions_.empty() ? superposed(atom, axis)
                                   : again_(positions_.at(frame), axis, atom);
@@ -140,6 +153,7 @@ private:
 
     const Coordinates& coordinates_;
     std::shared_ptr<const Topology> topology_;
+    rmsd::AtomSets sets_;
     std::unordered_map<Index, Index> positions_;  // position of each frame in `again_`
     Array<float, 3> again_;
 };

@@ -49,6 +49,7 @@ constexpr const char* kExamples =
     "  pleat rmsd run1.xtc --topology complex.pdb --select 'ca and A' --measure 'heavy and B' -o "
     "run\n"
     "  pleat rmsd models.pdb --select ca --measure all --rmsf --superposed pdb -o run\n"
+    "  pleat rmsd tetramers.pdb --select ca --symmetry chains -o run\n"
     "  pleat rmsd --each decoys/ -o runs --sweep metric=rmsd,tm\n"
     "  mpirun -n 4 pleat rmsd run1.xtc --topology protein.pdb --select ca -o run\n\n"
     "Several files, folders, and lists (@FILE, one path per line) are one ensemble. Frames count\n"
@@ -83,13 +84,34 @@ std::vector<Field> result_fields(RmsdOptions& options) {
     std::vector<Field> all = rmsd::fields(options.parameters);
     for (const Field& field : input_fields(options)) all.push_back(field);
     for (const Field& field : fields(options.sets)) all.push_back(field);
+    for (const Field& field : fields(options.sets.symmetry)) all.push_back(field);
     return all;
+}
+
+/// What needs one labelling of each frame, or does not know permutations.
+void check_symmetry(const RmsdOptions& options) {
+    const SymmetryOptions& symmetry = options.sets.symmetry;
+    check_options(symmetry, options.run);
+    if (!symmetry.has_chains()) return;
+    if (options.parameters.metric != rmsd::Metric::rmsd)
+        throw UsageError("--symmetry chains needs --metric rmsd");
+    if (!options.sets.measure.empty())
+        throw UsageError("leave --measure out: --symmetry chains measures the superposed atoms");
+    const bool is_mean =
+        options.sets.has_reference() &&
+        parse_reference(options.sets.reference).kind == ReferenceChoice::Kind::mean;
+    if (!symmetry.relabel &&
+        (is_mean || options.sets.rmsf || options.sets.superposed != FrameFormat::none))
+        throw UsageError(
+            "a mean, --rmsf and --superposed need one labelling of each frame: add --relabel to "
+            "--symmetry chains");
 }
 
 /// Throws UsageError for options that exclude each other or need another one.
 void check_options(const RmsdOptions& options) {
     if (!options.sets.has_against() && options.sets.against_frames != SetOptions().against_frames)
         throw UsageError("--against-frames needs --against");
+    check_symmetry(options);
     if (!options.sets.has_reference()) return;
     if (options.sets.has_against())
         throw UsageError("give either --against or one of --reference, --rmsf and --superposed");
@@ -97,18 +119,19 @@ void check_options(const RmsdOptions& options) {
 }
 
 /// `run`: that of the leading rank, which alone compares with other frames.
-rmsd::Result compute(const RmsdOptions& options, const ComparedFrames& compared,
-                     const Context& context, const std::filesystem::path& matrix,
-                     std::optional<RunDirectory>& run) {
+rmsd::Result compute(const RmsdOptions& options, ComparedFrames& compared, const Context& context,
+                     const std::filesystem::path& matrix, std::optional<RunDirectory>& run) {
     const rmsd::Parameters& parameters = options.parameters;
     if (options.sets.has_reference())
         return run_reference(compared, options.sets, parameters, context, *run);
     if (!options.sets.has_against())
         return rmsd::run(compared.frames.store(), compared.sets, parameters, context, matrix);
-    const Coordinates others =
-        read_others(compared, options.sets.against, options.sets.against_frames,
-                    options.sets.any_residues, *run, context);
+    Coordinates others = read_others(compared, options.sets.against, options.sets.against_frames,
+                                     options.sets.any_residues, *run, context);
     run->fact("others", others.frames());
+    if (options.sets.symmetry.relabel)
+        relabel(options.sets.symmetry, others.xyz, compared.frames.xyz[0],
+                "the first frame of the ensemble", compared.with_chains(), context);
     return rmsd::run_against(compared.frames.xyz, others.xyz, compared.sets, parameters, context,
                              matrix);
 }
@@ -137,7 +160,7 @@ const std::string& measured_atoms(const RmsdOptions& options) {
 }
 
 std::string summary(const RmsdOptions& options, const rmsd::Result& result,
-                    const std::string& folder) {
+                    const std::string& symmetry, const std::string& folder) {
     const rmsd::MetricTraits& metric = rmsd::traits_of(options.parameters.metric);
     const bool has_reference = options.sets.has_reference();
     std::string text = fmt::format("{}{}: {} frames, {} atoms ({}), {} {}\n",
@@ -150,6 +173,7 @@ std::string summary(const RmsdOptions& options, const rmsd::Result& result,
         text +=
             fmt::format("{} from {:.4f} to {:.4f}, mean {:.4f}{}{}\n", metric.label, pairs.min(),
                         pairs.max(), pairs.mean(), metric.unit.empty() ? "" : " ", metric.unit);
+    text += symmetry;
     if (options.parameters.cutoff)
         text += fmt::format("{} pairs {} {:g}{}{}\n", neighbour_pairs(options, result),
                             metric.is_score ? "above" : "below", *options.parameters.cutoff,
@@ -167,7 +191,8 @@ rmsd::ComparedSizes sizes_of(const RmsdOptions& options, Index frames, Index ato
     return {.frames = frames,
             .atoms = atoms,
             .has_reference = options.sets.has_reference(),
-            .has_sets = options.sets.has_measure(options.ensemble.select)};
+            .has_sets = options.sets.has_measure(options.ensemble.select) ||
+                        options.sets.symmetry.is_of_pairs()};
 }
 
 /// A GPU is for RMSD of all pairs; everything else runs on the CPU unless a device is named.
@@ -272,7 +297,7 @@ std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ra
     context.progress = run ? &run->watch(task.shown) : task.shown;
     if (!ranks.advice().empty()) context.message(ranks.advice());
     if (!remark_on_atoms.empty()) context.message(remark_on_atoms);
-    const ComparedFrames compared = read(options, run, ranks, context);
+    ComparedFrames compared = read(options, run, ranks, context);
     const std::string remark = choose_rmsd_device(options, task, compared, ranks, context);
     if (run) run->context(context);
     if (options.run.verbose) context.message(remark);
@@ -290,8 +315,11 @@ std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ra
         run->stage("write");
         rmsd::write_results(*run, result, options.parameters);
         record_result(options, result, *run);
+        if (!compared.chains.empty())
+            run->fact("permutations", rmsd::permutation_count(compared.with_chains()));
         run->finish();
-        text = summary(options, result, run->path().string());
+        text = summary(options, result, symmetry_line(options.sets.symmetry, compared.chains),
+                       run->path().string());
     });
     return text;
 }
@@ -369,6 +397,7 @@ Command rmsd_command(CLI::App& program, Ranks& ranks) {
     add_estimate_option(*parser, options->run);
     add_job_options(*parser, options->jobs, true);
     add_fields(*parser, "Comparison", fields(options->sets));
+    add_fields(*parser, "Comparison", fields(options->sets.symmetry));
     add_fields(*parser, "Measure", rmsd::fields(options->parameters));
     refuse_empty(*parser,
                  {"measure", "against", "reference", "topology", "atom-weights", "weights"});

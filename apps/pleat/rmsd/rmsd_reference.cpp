@@ -120,10 +120,10 @@ void write_superposed(const ComparedFrames& compared, const Array<double, 2>& re
 
 }  // namespace
 
-rmsd::Result run_reference(const ComparedFrames& compared, const SetOptions& options,
+rmsd::Result run_reference(ComparedFrames& compared, const SetOptions& options,
                            const rmsd::Parameters& parameters, const Context& context,
                            RunDirectory& run) {
-    const Coordinates& input = compared.frames;
+    Coordinates& input = compared.frames;
     const bool needs_names =
         options.superposed == FrameFormat::pdb || options.superposed == FrameFormat::cif;
     if (!input.topology->named && needs_names)
@@ -131,9 +131,17 @@ rmsd::Result run_reference(const ComparedFrames& compared, const SetOptions& opt
             input.name, 0,
             "expected atoms with names for --superposed pdb and cif, found coordinates "
             "only: give --topology, or take --superposed npy");
+    // A mean needs frames of one labelling.
+    const bool is_mean = parse_reference(options.reference).kind == ReferenceChoice::Kind::mean;
+    if (is_mean && options.symmetry.relabel)
+        relabel(options.symmetry, input.xyz, input.xyz[0], "the first frame",
+                compared.with_chains(), context);
     const Array<double, 2> reference = find_reference(compared, options, context, run);
     Array<float, 2> narrow(input.atoms(), Index{3});
     std::copy(reference.begin(), reference.end(), narrow.begin());
+    if (!is_mean && options.symmetry.relabel)
+        relabel(options.symmetry, input.xyz, narrow, "the reference", compared.with_chains(),
+                context);
     rmsd::ReferenceResult result =
         rmsd::run_reference(input.xyz, narrow, compared.sets, parameters, context);
     rmsd::write_reference(run, result.values, parameters.metric, input.origins, input.files);

@@ -6,8 +6,9 @@
 
 namespace pleat::program {
 
-/// Compares, writes reference.tsv and what else is asked for, and returns the values' summary.
-rmsd::Result run_reference(const ComparedFrames& compared, const SetOptions& options,
+/// Compares, writes reference.tsv and what else is asked for, and returns the values' summary. With
+/// --relabel the chains of the frames change places.
+rmsd::Result run_reference(ComparedFrames& compared, const SetOptions& options,
                            const rmsd::Parameters& parameters, const Context& context,
                            RunDirectory& run);
 

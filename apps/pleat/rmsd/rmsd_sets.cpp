@@ -92,8 +92,9 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     compared.source = compared_source(source, options);
     const bool has_measure = options.has_measure(source.select);
     std::function<std::int64_t(Index, Index)> work_bytes;
-    if (parameters.metric == rmsd::Metric::rmsd && !has_measure && !options.has_reference() &&
-        !options.has_against())
+    const bool has_symmetry = options.symmetry.has_chains();
+    if (parameters.metric == rmsd::Metric::rmsd && !has_measure && !has_symmetry &&
+        !options.has_reference() && !options.has_against())
         work_bytes = [&](Index frames, Index atoms) {
             return rmsd::memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0});
         };
@@ -102,7 +103,12 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     compared.sets.weights = compared.frames.weights;
     compared.sets.weights_file = source.weights;
     if (!has_measure) {
-        rmsd::check(compared.sets, compared.frames.atoms());
+        compared.chains = find_equal_chains(options.symmetry, compared.frames, context);
+        rmsd::check(compared.with_chains(), compared.frames.atoms());
+        if (options.symmetry.is_of_pairs()) compared.sets.equal_chains = compared.chains;
+        if (!options.has_reference() && options.symmetry.relabel)
+            relabel(options.symmetry, compared.frames.xyz, compared.frames.xyz[0],
+                    "the first frame", compared.with_chains(), context);
         return compared;
     }
     const Topology& all = *compared.frames.all_atoms;
@@ -123,6 +129,8 @@ void share(ComparedFrames& compared, Ranks& ranks) {
     ranks.share(compared.sets.weights);
     ranks.share(compared.sets.fit);
     ranks.share(compared.sets.measured);
+    share(compared.chains, ranks);
+    share(compared.sets.equal_chains, ranks);
     share(compared.frames, ranks);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "options/ensemble_options.h"
+#include "options/symmetry_options.h"
 #include "pleat/rmsd/rmsd.h"
 #include "process/ranks.h"
 
@@ -24,6 +25,7 @@ struct SetOptions {
     bool any_residues = false;
     bool rmsf = false;
     FrameFormat superposed = FrameFormat::none;
+    SymmetryOptions symmetry;
 
     /// Whether other atoms are measured than `select`.
     bool has_measure(const std::string& select) const {
@@ -53,7 +55,15 @@ void check_other_files(const SetOptions& options);
 struct ComparedFrames {
     Coordinates frames;
     rmsd::AtomSets sets;
-    EnsembleSource source;  ///< what was read: both selections
+    EqualChainAtoms chains;  ///< with symmetry; in `sets` too if they are tried for each pair
+    EnsembleSource source;   ///< what was read: both selections
+
+    /// `sets` with the equal chains.
+    rmsd::AtomSets with_chains() const {
+        rmsd::AtomSets all = sets;
+        all.equal_chains = chains;
+        return all;
+    }
 };
 /// `source` with the atoms of both selections.
 EnsembleSource compared_source(const EnsembleSource& source, const SetOptions& options);

@@ -36,6 +36,43 @@ void check_set(const AtomSets& sets, const std::vector<Index>& set, Index atoms)
     if (!(sum > 0)) throw InputError(sets.weights_file, 0, "expected a weight above 0, found none");
 }
 
+/// Equal chains have the same number of atoms, each atom once, and corresponding atoms one weight.
+void check_chains(const AtomSets& sets, Index atoms) {
+    std::vector<std::uint8_t> is_used(static_cast<std::size_t>(atoms));
+    for (const auto& group : sets.equal_chains) {
+        if (group.size() < 2) throw UsageError("expected groups of at least 2 equal chains");
+        for (const std::vector<Index>& chain : group) {
+            if (chain.size() != group.front().size() || chain.empty())
+                throw UsageError("expected equal chains of the same number of atoms");
+            for (std::size_t k = 0; k < chain.size(); ++k) {
+                if (chain[k] < 0 || chain[k] >= atoms ||
+                    is_used[static_cast<std::size_t>(chain[k])])
+                    throw UsageError(
+                        fmt::format("expected atoms from 0 to {}, each in one chain, found {}",
+                                    atoms - 1, chain[k]));
+                is_used[static_cast<std::size_t>(chain[k])] = 1;
+                if (sets.weights.empty()) continue;
+                const double weight = sets.weights[static_cast<std::size_t>(chain[k])],
+                             first = sets.weights[static_cast<std::size_t>(group.front()[k])];
+                if (weight != first)
+                    throw InputError(
+                        sets.weights_file, 0,
+                        fmt::format("expected one weight for corresponding atoms of equal chains, "
+                                    "found {} and {}",
+                                    first, weight));
+            }
+        }
+    }
+    if (sets.equal_chains.empty()) return;
+    if (!sets.fit.empty() || !sets.measured.empty())
+        throw UsageError("equal chains need all atoms superposed and measured");
+    if (const double count = permutation_count(sets); count > kMaxPermutations)
+        throw InputError(
+            fmt::format("expected at most {:g} permutations of equal chains, of which "
+                        "the best is found exactly, found {:g}: select fewer chains",
+                        kMaxPermutations, count));
+}
+
 /// Divides the rows into bands for the device. On a GPU a band takes a fraction of a second.
 std::vector<Tile> gpu_bands(Kernel& kernel, Index frames, const Parameters& parameters) {
     constexpr Index kCounted = Index{1} << 28, kStored = Index{1} << 24;
@@ -57,6 +94,7 @@ void check(const AtomSets& sets, Index atoms) {
                              fmt::format("expected weights from 0 to 1e15, found {}", weight));
     check_set(sets, sets.fit, atoms);
     check_set(sets, sets.measured, atoms);
+    check_chains(sets, atoms);
 }
 
 void check_input(const FrameStore& xyz, Parameters parameters) {
@@ -84,6 +122,9 @@ void check_sets(const AtomSets& sets, Index atoms, const Parameters& parameters)
     if (parameters.metric != Metric::rmsd && !sets.are_one())
         throw UsageError(fmt::format(
             "--measure needs --metric rmsd: {} uses the measured atoms only", metric.name));
+    if (parameters.metric != Metric::rmsd && !sets.equal_chains.empty())
+        throw UsageError(fmt::format(
+            "--symmetry needs --metric rmsd: {} keeps chains in their places", metric.name));
 }
 
 void check_matrix(const Parameters& parameters, const MatrixTarget& matrix, Index size) {
@@ -167,6 +208,11 @@ std::string problem_hash(const FrameStore& xyz, const FrameStore& others, const 
         for (const Index atom : *set) hash.field(atom);
     }
     for (const double weight : sets.weights) hash.field(weight);
+    for (const auto& group : sets.equal_chains)
+        for (const std::vector<Index>& chain : group) {
+            hash.field(static_cast<std::int64_t>(chain.size()));
+            for (const Index atom : chain) hash.field(atom);
+        }
     return hash.hex();
 }
 
@@ -190,8 +236,8 @@ Result run(const FrameStore& xyz, const AtomSets& sets, const Parameters& parame
     check_sets(sets, xyz.atom_count(), parameters);
     check_matrix(parameters, matrix, matrix_size(xyz.frame_count(), parameters));
     const Index frames = xyz.frame_count(), atoms = xyz.atom_count();
-    const bool is_plain =
-        parameters.metric == Metric::rmsd && sets.fit.empty() && sets.measured.empty();
+    const bool is_plain = parameters.metric == Metric::rmsd && sets.fit.empty() &&
+                          sets.measured.empty() && sets.equal_chains.empty();
     if (!is_plain && xyz.is_on_disk())
         throw UsageError("frames on disk: only the RMSD of all atoms is computed from them");
     const bool has_gpu = context.device.kind == Device::Kind::cuda;

@@ -47,13 +47,26 @@ struct AtomSets {
     std::vector<Index> fit, measured;  ///< ascending indices of the coordinates' atoms; empty: all
     std::vector<double> weights;       ///< of all the coordinates' atoms; empty: all 1
     std::string weights_file = {};     ///< where the weights were read, for messages; may be empty
+    /// [group][chain][atom]: chains that may take each other's places, each with its atoms in the
+    /// order of the others of its group. RMSDs are then the least over all these permutations.
+    std::vector<std::vector<std::vector<Index>>> equal_chains = {};
 
     /// Whether the fitted atoms are the measured ones.
     bool are_one() const { return fit == measured; }
 };
 /// Throws UsageError for indices beyond `atoms`, InputError for a wrong number of weights, weights
-/// outside [0, 1e15] and a set whose weights are all 0.
+/// outside [0, 1e15], a set whose weights are all 0, weights that differ between equal chains, and
+/// more than kMaxPermutations.
 void check(const AtomSets& sets, Index atoms);
+
+/// So many permutations of chains are tried for each pair: 7 equal chains, or 4 and 4.
+inline constexpr double kMaxPermutations = 5040;
+/// How many permutations the equal chains have: the product of the factorials of their numbers.
+double permutation_count(const AtomSets& sets);
+/// Lets the equal chains of each frame of `xyz` [frame, atom, axis] take the places that bring it
+/// closest to `reference` [atom, axis]; returns how many frames this changed. Throws as check().
+Index relabel_chains(View<float, 3> xyz, View<const float, 2> reference, const AtomSets& sets,
+                     const Context& context);
 
 /// Frames near each other (below the cutoff; scores above it) in compressed rows: those of frame i
 /// are indices[starts[i]], ..., indices[starts[i + 1] - 1], ascending, without itself; each pair is
@@ -131,6 +144,11 @@ void check_with_reference(const Parameters& parameters);
 std::unique_ptr<PairSource> superposed_pairs(const FrameStore& xyz, std::span<const double> weights,
                                              const Parameters& parameters, bool reduces,
                                              const Context& context);
+
+/// The RMSD of all pairs of frames [frame, atom, axis] over the permutations of sets.equal_chains,
+/// computed when they are asked for, on CPUs. `xyz` is copied. Throws as run().
+std::unique_ptr<PairSource> permuted_pairs(View<const float, 3> xyz, const AtomSets& sets,
+                                           const Parameters& parameters, const Context& context);
 
 /// The values of `matrix`, RMSDs that an earlier run computed from these frames, weights and
 /// parameters; pairs near a cutoff are decided in float64, as superposed_pairs() does. Needs 8

@@ -253,6 +253,7 @@ std::string contents_of(const Topology& topology) {
         chains.push_back(fmt::format("'{}' ({} to {})", chain, range.first, range.second));
     }
     std::vector<std::pair<Index, std::string>> common;
+    common.reserve(names.size());
     for (const auto& [name, count] : names) common.emplace_back(-count, name);
     std::sort(common.begin(), common.end());
     for (const auto& [count, name] : common) {

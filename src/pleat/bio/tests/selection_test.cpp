@@ -19,7 +19,7 @@ Topology structure() {
     Topology topology;
     topology.source = "s.pdb";
     const auto add = [&](const char* residue, int number, char insertion, const char* chain,
-                         std::vector<std::pair<const char*, const char*>> atoms) {
+                         const std::vector<std::pair<const char*, const char*>>& atoms) {
         topology.residues.push_back({residue, number, insertion, chain});
         for (const auto& [name, element] : atoms) {
             topology.atoms.push_back(
@@ -137,12 +137,13 @@ TEST(Selection, NamesTheWordThatWasNotUnderstood) {
         {"A and last x", "expected a number of residues after 'last', found 'x' (at character 7"},
         {"A and A:5-3", "found 'A:5-3' (at character 7 of"},
         {"ca and //A/1-2/CA/x/y", "(at character 8 of"}};
-    for (const auto& [text, told] : cases) {
-        const std::string found = refusal([&] { select_atoms(topology, text); });
-        EXPECT_NE(found.find(told), std::string::npos) << text << ": " << found;
+    for (const auto& one : cases) {
+        const std::string found = refusal([&] { select_atoms(topology, one.first); });
+        EXPECT_NE(found.find(one.second), std::string::npos) << one.first << ": " << found;
     }
-    std::string deep = "ca";
-    for (int n = 0; n < 10000; ++n) deep = "within 1 of same chain as " + deep;
+    std::string deep;
+    for (int n = 0; n < 10000; ++n) deep += "within 1 of same chain as ";
+    deep += "ca";
     for (const std::string& text :
          {std::string(100000, '('), "amber(" + std::string(100000, '(') + ")",
           "amber(" + std::string(100000, '!') + ")", deep})

@@ -9,6 +9,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/rmsd/measures/chain_permutations.h"
 
 namespace pleat::rmsd {
 
@@ -127,6 +128,11 @@ private:
 
 }  // namespace
 
+Frames centre_in_order(const std::vector<View<const float, 3>>& sides, const ChainOrder& order,
+                       const std::vector<double>& weights, int threads) {
+    return centre(gather(sides, order.order), gather(weights, order.order), threads);
+}
+
 std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& atoms,
                                             Metric metric, const Accuracy& accuracy,
                                             const Context& context) {
@@ -148,6 +154,16 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
     if (metric != Metric::rmsd) {
         auto [rows, columns] = both_sides(sides, unweighted);
         return make_tm(std::move(rows), std::move(columns), metric, context);
+    }
+    if (!atoms.equal_chains.empty()) {
+        ChainOrder order(atoms, sides.rows.extent(1));
+        const bool is_one = sides.are_one();
+        std::vector<View<const float, 3>> both{sides.columns};
+        if (!is_one) both.push_back(sides.rows);
+        FrameSet all = owned(centre_in_order(both, order, atoms.weights, threads));
+        return std::make_unique<ChainRmsd>(std::move(all), std::move(order),
+                                           is_one ? 0 : sides.columns.extent(0),
+                                           context.device.kind == Device::Kind::reference);
     }
     if (!atoms.are_one()) {
         auto [rows, columns] = both_sides(sides, [&](View<const float, 3> side) {

@@ -1,0 +1,21 @@
+// Equal chains: chains of one sequence, which may change places when structures are compared.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pleat/bio/structure/topology.h"
+
+namespace pleat {
+
+/// Chains that have the same residues and the same atoms, by their names in the order of the file;
+/// their numbers may differ.
+struct EqualChains {
+    std::vector<std::string> names;
+    std::vector<std::vector<Index>> atoms;  ///< [chain][atom]: those that correspond in one order
+};
+
+/// Groups of at least two chains, by their first chain. Other chains are in no group.
+std::vector<EqualChains> equal_chains(const Topology& topology);
+
+}  // namespace pleat

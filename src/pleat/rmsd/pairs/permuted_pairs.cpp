@@ -1,0 +1,98 @@
+// Permuted pairs: the source of RMSDs over permutations of equal chains.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/steps.h"
+#include "pleat/rmsd/measures/chain_permutations.h"
+#include "pleat/rmsd/pairs/pairs_run.h"
+
+namespace pleat::rmsd {
+
+namespace {
+
+class PermutedPairs final : public PairSource {
+public:
+    PermutedPairs(std::shared_ptr<const ChainRmsd> rmsd, Index count, std::string hash,
+                  const Context& context)
+        : rmsd_(std::move(rmsd)), count_(count), hash_(std::move(hash)), context_(context) {
+        context_.comm = nullptr;
+    }
+
+    Index count() const override { return count_; }
+    Index band_rows() const override { return 16; }
+    std::string hash() const override { return hash_; }
+
+    void band(Block rows, float* values) const override {
+        const Index before = pairs_before(rows.first, count_);
+        parallel_for(resolve_threads(context_), rows.count * count_, [&](Index n, int) {
+            const Index i = rows.first + n / count_, j = n % count_;
+            if (j > i) values[pairs_before(i, count_) - before + j - i - 1] = at(i, j);
+        });
+    }
+
+    void rows(std::span<const Index> items, float* values) const override {
+        const auto chosen = static_cast<Index>(items.size());
+        throw_if_cancelled(context_, "superpose");
+        parallel_for(resolve_threads(context_), chosen * count_, [&](Index n, int) {
+            values[n] = at(items[static_cast<std::size_t>(n / count_)], n % count_);
+        });
+    }
+
+    void among(std::span<const Index> items, const BandVisitor& visit) const override {
+        std::vector<float> row;
+        for (std::size_t a = 0; a + 1 < items.size(); ++a) {
+            throw_if_cancelled(context_, "superpose");
+            row.resize(items.size() - a - 1);
+            parallel_for(resolve_threads(context_), static_cast<Index>(row.size()),
+                         [&](Index n, int) {
+                             const auto b = static_cast<std::size_t>(n);
+                             row[b] = at(items[a], items[a + 1 + b]);
+                         });
+            visit({static_cast<Index>(a), 1}, row.data());
+        }
+    }
+
+    /// Every value is that of one order of its frames, so all are the same bits wherever they are
+    /// asked for.
+    double error(double) const override { return 0.0; }
+    bool is_below(Index i, Index j, double cutoff) const override {
+        return at(i, j) < static_cast<float>(cutoff);
+    }
+
+private:
+    float at(Index i, Index j) const {
+        if (i == j) return 0.0F;
+        return static_cast<float>(rmsd_->value(std::min(i, j), std::max(i, j)));
+    }
+
+    std::shared_ptr<const ChainRmsd> rmsd_;
+    Index count_;
+    std::string hash_;
+    Context context_;
+};
+
+}  // namespace
+
+std::unique_ptr<PairSource> permuted_pairs(View<const float, 3> xyz, const AtomSets& sets,
+                                           const Parameters& parameters, const Context& context) {
+    check_input(xyz, parameters);
+    check_sets(sets, xyz.extent(1), parameters);
+    require_memory(comparison_memory(xyz.extent(0), xyz.extent(1), Metric::rmsd, true),
+                   fmt::format("{} frames of {} atoms", xyz.extent(0), xyz.extent(1)),
+                   "take fewer frames or atoms");
+    ChainOrder order(sets, xyz.extent(1));
+    const int threads = resolve_threads(context);
+    auto rmsd = std::make_shared<const ChainRmsd>(
+        owned(centre_in_order({xyz}, order, sets.weights, threads)), order, 0,
+        context.device.kind == Device::Kind::reference);
+    const bool is_kept = !context.checkpoint.empty();
+    return std::make_unique<PermutedPairs>(
+        std::move(rmsd), xyz.extent(0),
+        is_kept ? problem_hash(xyz, xyz, sets, parameters, context) : std::string(), context);
+}
+
+}  // namespace pleat::rmsd

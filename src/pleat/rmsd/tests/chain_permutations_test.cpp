@@ -1,0 +1,233 @@
+// RMSD over permutations of equal chains: against all permutations, and what must hold of it.
+#include "pleat/rmsd/measures/chain_permutations.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "pleat/core/error.h"
+#include "pleat/rmsd/tests/random_ensemble.h"
+
+namespace pleat::rmsd {
+namespace {
+
+Context context_of(Device::Kind kind, int threads = 2) {
+    Context context;
+    context.device = {kind, 0};
+    context.threads = threads;
+    return context;
+}
+
+/// Groups of so many chains of `atoms` atoms each, one after another from atom 1 on.
+AtomSets sets_of(const std::vector<Index>& chains, Index atoms) {
+    AtomSets sets;
+    Index next = 1;
+    for (const Index count : chains) {
+        sets.equal_chains.emplace_back();
+        for (Index chain = 0; chain < count; ++chain) {
+            sets.equal_chains.back().emplace_back();
+            for (Index k = 0; k < atoms; ++k) sets.equal_chains.back().back().push_back(next++);
+        }
+    }
+    return sets;
+}
+
+/// Frames with atoms before, in and after the chains; chains are about equal bodies at random.
+Array<float, 3> assembly(Index frames, const AtomSets& sets, double spread, std::uint64_t seed) {
+    Index atoms = 3;
+    for (const auto& group : sets.equal_chains)
+        for (const auto& chain : group) atoms += static_cast<Index>(chain.size());
+    return random_ensemble(frames, atoms, spread, seed);
+}
+
+/// Each frame with its chains at each other's places at random.
+Array<float, 3> permuted(const Array<float, 3>& xyz, const AtomSets& sets, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    Array<float, 3> other(xyz.extent(0), xyz.extent(1), Index{3});
+    std::copy(xyz.begin(), xyz.end(), other.begin());
+    for (Index i = 0; i < xyz.extent(0); ++i)
+        for (const auto& group : sets.equal_chains) {
+            std::vector<std::size_t> places(group.size());
+            for (std::size_t n = 0; n < places.size(); ++n) places[n] = n;
+            std::shuffle(places.begin(), places.end(), random);
+            for (std::size_t n = 0; n < places.size(); ++n)
+                for (std::size_t k = 0; k < group[n].size(); ++k)
+                    for (int axis = 0; axis < 3; ++axis)
+                        other(i, group[n][k], axis) = xyz(i, group[places[n]][k], axis);
+        }
+    return other;
+}
+
+std::vector<float> matrix_of(const Array<float, 3>& xyz, const AtomSets& sets, Device::Kind kind) {
+    std::vector<float> values(static_cast<std::size_t>(xyz.extent(0) * (xyz.extent(0) - 1) / 2));
+    run(FrameStore(xyz), sets, {}, context_of(kind), MatrixTarget(std::span<float>(values)));
+    return values;
+}
+
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+    EXPECT_EQ(a.size(), b.size());
+    double largest = 0;
+    for (std::size_t n = 0; n < a.size(); ++n)
+        largest = std::max(largest, std::fabs(double{a[n]} - double{b[n]}));
+    return largest;
+}
+
+const std::vector<std::vector<Index>> kGroups = {{2}, {3}, {4}, {5}, {2, 2}, {2, 3}, {3, 2, 2}};
+
+TEST(ChainPermutations, AgreeWithAllPermutations) {
+    for (const std::vector<Index>& chains : kGroups)
+        for (const double spread : {0.2, 5.0, 40.0}) {
+            const AtomSets sets = sets_of(chains, 4);
+            const Array<float, 3> xyz = assembly(8, sets, spread, 1);
+            const auto found = matrix_of(xyz, sets, Device::Kind::cpu);
+            EXPECT_LE(largest_difference(found, matrix_of(xyz, sets, Device::Kind::reference)),
+                      1e-5)
+                << chains.size() << " groups, spread " << spread;
+            const auto plain = matrix_of(xyz, {}, Device::Kind::reference);
+            for (std::size_t n = 0; n < found.size(); ++n) EXPECT_LE(found[n], plain[n] + 1e-5);
+        }
+}
+
+TEST(ChainPermutations, LeaveMatricesOfPermutedFrames) {
+    for (const std::vector<Index>& chains : kGroups) {
+        const AtomSets sets = sets_of(chains, 6);
+        const Array<float, 3> xyz = assembly(10, sets, 2.0, 2), other = permuted(xyz, sets, 3);
+        EXPECT_LE(largest_difference(matrix_of(xyz, sets, Device::Kind::cpu),
+                                     matrix_of(other, sets, Device::Kind::cpu)),
+                  1e-5);
+        EXPECT_GT(largest_difference(matrix_of(xyz, {}, Device::Kind::cpu),
+                                     matrix_of(other, {}, Device::Kind::cpu)),
+                  0.5)
+            << "chains did change places";
+    }
+}
+
+/// Rings, whose rotations are permutations that are equally good, and copies of one structure.
+TEST(ChainPermutations, FindZeroOfPermutedCopies) {
+    for (const Index chains : {2, 3, 4, 6, 7}) {
+        const AtomSets sets = sets_of({chains}, 5);
+        Array<float, 3> xyz = assembly(4, sets, 0.0, 4);
+        for (Index chain = 0; chain < chains; ++chain)
+            for (Index k = 0; k < 5; ++k) {
+                const double angle =
+                    2 * M_PI * static_cast<double>(chain) / static_cast<double>(chains) +
+                    0.1 * static_cast<double>(k);
+                for (Index i = 0; i < 4; ++i) {
+                    xyz(i, 1 + 5 * chain + k, 0) = static_cast<float>(20 * std::cos(angle));
+                    xyz(i, 1 + 5 * chain + k, 1) = static_cast<float>(20 * std::sin(angle));
+                    xyz(i, 1 + 5 * chain + k, 2) = static_cast<float>(k);
+                }
+            }
+        for (const float value : matrix_of(permuted(xyz, sets, 5), sets, Device::Kind::cpu))
+            EXPECT_LT(value, 2e-6) << chains;
+    }
+    const AtomSets sets = sets_of({4}, 3);
+    Array<float, 3> points(Index{2}, Index{15}, Index{3});  // all atoms at one place
+    for (const float value : matrix_of(points, sets, Device::Kind::cpu)) EXPECT_EQ(value, 0.0F);
+}
+
+TEST(ChainPermutations, ObeyTheTriangleInequality) {
+    const AtomSets sets = sets_of({3, 2}, 4);
+    const Index frames = 60;
+    const Array<float, 3> xyz = permuted(assembly(frames, sets, 6.0, 6), sets, 7);
+    const auto pairs = permuted_pairs(xyz, sets, {}, context_of(Device::Kind::cpu));
+    std::vector<float> all(static_cast<std::size_t>(frames * frames));
+    std::vector<Index> items(static_cast<std::size_t>(frames));
+    for (Index i = 0; i < frames; ++i) items[static_cast<std::size_t>(i)] = i;
+    pairs->rows(items, all.data());
+    const auto at = [&](Index i, Index j) { return all[static_cast<std::size_t>(i * frames + j)]; };
+    for (Index i = 0; i < frames; ++i)
+        for (Index j = 0; j < frames; ++j)
+            for (Index k = 0; k < frames; ++k) EXPECT_LE(at(i, k), at(i, j) + at(j, k) + 1e-5F);
+}
+
+TEST(ChainPermutations, AreTheSameBitsInEveryOrder) {
+    const AtomSets sets = sets_of({4}, 4);
+    const Array<float, 3> xyz = assembly(23, sets, 4.0, 8);
+    const auto matrix = matrix_of(xyz, sets, Device::Kind::cpu);
+    const auto pairs = permuted_pairs(xyz, sets, {}, context_of(Device::Kind::cpu, 1));
+    std::vector<float> band(matrix.size()), among;
+    pairs->band({0, 23}, band.data());
+    EXPECT_EQ(band, matrix);
+    std::vector<Index> some{2, 7, 22};
+    pairs->among(some, [&](Block, const float* values) {
+        among.insert(among.end(), values, values + (among.empty() ? 2 : 1));
+    });
+    std::vector<float> rows(3 * 23);
+    pairs->rows(some, rows.data());
+    EXPECT_EQ(among, (std::vector<float>{rows[7], rows[22], rows[23 + 22]}));
+    EXPECT_EQ(rows[2], 0.0F);
+    EXPECT_TRUE(pairs->is_below(2, 7, double{rows[7]} + 1e-3));
+    EXPECT_FALSE(pairs->is_below(2, 7, double{rows[7]}));
+}
+
+TEST(ChainPermutations, RelabelGivesTheBestPlaces) {
+    const AtomSets sets = sets_of({4, 2}, 5);
+    const Array<float, 3> xyz = assembly(12, sets, 0.5, 9);
+    Array<float, 3> other = permuted(xyz, sets, 10);
+    const AtomSets plain;
+    Parameters no_matrix;
+    no_matrix.matrix = MatrixLayout::none;
+    const auto to_first = [&](const Array<float, 3>& frames, const AtomSets& of) {
+        Array<float, 2> first(xyz.extent(1), Index{3});
+        std::copy_n(xyz.data(), first.size(), first.data());
+        return run_reference(frames, first, of, no_matrix, context_of(Device::Kind::cpu)).values;
+    };
+    const std::vector<float> best = to_first(other, sets);
+    const Index changed = relabel_chains(other, xyz[0], sets, context_of(Device::Kind::cpu));
+    EXPECT_GT(changed, 6);
+    EXPECT_LE(largest_difference(to_first(other, plain), best), 1e-5);
+    EXPECT_TRUE(std::equal(xyz.begin(), xyz.end(), other.begin())) << "little spread: as before";
+    EXPECT_EQ(relabel_chains(other, xyz[0], sets, context_of(Device::Kind::reference)), 0);
+}
+
+TEST(ChainPermutations, AgainstOtherFrames) {
+    const AtomSets sets = sets_of({3}, 4);
+    const Array<float, 3> xyz = assembly(5, sets, 3.0, 11), others = assembly(7, sets, 3.0, 12);
+    std::vector<float> cpu(35), reference(35);
+    for (auto* values : {&cpu, &reference})
+        run_against(xyz, others, sets, {},
+                    context_of(values == &cpu ? Device::Kind::cpu : Device::Kind::reference),
+                    MatrixTarget(std::span<float>(*values)));
+    EXPECT_LE(largest_difference(cpu, reference), 1e-5);
+}
+
+TEST(ChainPermutations, RefuseWhatCannotBe) {
+    const auto told = [](const AtomSets& sets, Parameters parameters = {}) -> std::string {
+        const Array<float, 3> xyz = random_ensemble(2, 60, 1.0, 1);
+        parameters.matrix = MatrixLayout::none;
+        try {
+            run(FrameStore(xyz), sets, parameters, context_of(Device::Kind::cpu), {});
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return {};
+    };
+    EXPECT_EQ(told(sets_of({7}, 2)), "");
+    EXPECT_EQ(told(sets_of({8}, 2)),
+              "expected at most 5040 permutations of equal chains, of which the best is found "
+              "exactly, found 40320: select fewer chains");
+    EXPECT_EQ(told(sets_of({4, 4}, 2)), "");
+    EXPECT_NE(told(sets_of({25}, 2)).find("found 1.55112e+25"), std::string::npos);
+    AtomSets sets = sets_of({2}, 3);
+    sets.weights.assign(60, 1.0);
+    EXPECT_EQ(told(sets), "");
+    sets.weights[2] = 2.0;
+    EXPECT_NE(told(sets).find("expected one weight for corresponding atoms"), std::string::npos);
+    sets = sets_of({2}, 3);
+    sets.fit = {0, 1, 2};
+    EXPECT_NE(told(sets).find("superposed and measured"), std::string::npos);
+    sets = sets_of({2}, 3);
+    sets.equal_chains[0][1][0] = 1;
+    EXPECT_NE(told(sets).find("each in one chain, found 1"), std::string::npos);
+    Parameters drmsd;
+    drmsd.metric = Metric::drmsd;
+    EXPECT_NE(told(sets_of({2}, 3), drmsd).find("--symmetry needs"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pleat::rmsd
