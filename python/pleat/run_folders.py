@@ -190,7 +190,7 @@ def _mutual_information(folder, manifest, values):
     for name in FILES[MutualInformation]["pairs.npz"].values():
         values.setdefault(name, None)
     results = manifest["results"]
-    values.update(column_count=results["columns"], shuffles=results["shuffles"], device=manifest["device"],
+    values.update(column_count=results["columns"], shuffles=results.get("shuffles", 0), device=manifest["device"],
                   letters="".join(_table(folder / "columns.tsv")["letter"]))
     values.update(triples=None, triples_ranked_by=results.get("triples_ranked_by"))
     if (folder / "triples.npz").is_file():
