@@ -19,7 +19,7 @@ for contact in fitted.contacts(min_separation=6)[:3]:
         **dict(zip(contact.dtype.names, contact.tolist()))))
 
 # %% What the columns tell of each other, against permuted columns.
-measured = pleat.mutual_information(family, null="exact")
+measured = pleat.mutual_information(family)
 z = pleat.square(measured.z)
 i, j = np.unravel_index(np.nanargmax(z), z.shape)
 print(f"most informative pair: columns {i} and {j}, Z {z[i, j]:.0f}")

@@ -189,11 +189,11 @@ class Outputs(Mi):
             rows.append(letter * 2 + draw.choice("AC") + draw.choice("ACDEFGHIK"))
         # Two columns with one other letter, in the same row: so few tables that p is exact.
         rows = [row + "AC"[n == 0] * 2 for n, row in enumerate(rows)]
-        done = pleat("mi", self.write_alignment(rows), "--null", "exact", "-o", self.folder / "run")
+        done = pleat("mi", self.write_alignment(rows), "-o", self.folder / "run")
         text = done.stdout.decode()
         self.assertIn("~<1e-300", text)
-        self.assertIn("~ a gamma distribution of the exact mean and variance, not an exact p", text)
-        shown = [line.split()[-2] for line in text[text.index("strongest pairs"):].splitlines()
+        self.assertIn("~ p of a gamma distribution with the exact mean and variance, not an exact p", text)
+        shown = [line.split()[-1] for line in text[text.index("strongest pairs"):].splitlines()
                  if line[:5].strip().isdigit()]
         exact = [row["exact_p"] for row in read_table(self.folder / "run" / "pairs.tsv")][:10]
         self.assertEqual([p.startswith("~") for p in shown], [p == "NA" for p in exact])
@@ -214,6 +214,42 @@ class Outputs(Mi):
         self.assertEqual((best["i"], best["j"], best["n_equal"]), ("1", "2", "0"))
 
 
+class NullModels(Mi):
+    def arrays(self, family, *options):
+        run = self.measure(family, *options, "-f")
+        return read_npz(run / "pairs.npz"), manifest(run)["results"]
+
+    def test_the_exact_one_is_the_default_and_shuffles_add_theirs(self):
+        family = self.write_alignment(small_rows(60, 4, 9))
+        exact, told = self.arrays(family)
+        self.assertEqual(told["null_model"], "exact")
+        self.assertNotIn("shuffles", told)
+        self.assertFalse({"sampled_z", "percentile", "p", "n_less", "family_p"} & set(exact))
+        self.assertLessEqual({"z", "mean", "variance", "tail_p", "exact_p", "fdr"}, set(exact))
+        both, told = self.arrays(family, "--shuffles", "30")
+        self.assertEqual((told["null_model"], told["shuffles"]), ("both", 30))
+        self.assertEqual(both["z"], exact["z"])
+        self.assertLessEqual({"sampled_z", "percentile", "p", "family_p"}, set(both))
+        found = results(self.folder / "run")["pairs.npz"]
+        self.assertEqual(results(self.measure(family, "--null", "both", "-n", "30", run="named"))["pairs.npz"], found)
+        self.assertEqual(self.arrays(family, "--null", "sampled")[1]["shuffles"], 10000)
+        weighted, told = self.arrays(family, "--sequence-weights", "-n", "30")
+        self.assertEqual(told["null_model"], "sampled")
+        self.assertNotIn("z", weighted)
+
+    def test_the_screen_names_the_one_that_was_computed(self):
+        family = self.write_alignment(small_rows(60, 4, 9))
+        whole = "exact, over all permutations of the columns"
+        for options, text in (((), whole), (("-n", "7"), whole + ", and 7 random shuffles"),
+                              (("--null", "sampled", "-n", "7"), "7 random shuffles"), (("--null", "none"), "none"),
+                              (("--null", "exact", "-n", "7"), whole + "; --null leaves --shuffles without use"),
+                              (("--order", "3", "--no-triple-variance"), whole + " (of triples the mean alone)")):
+            with self.subTest(options):
+                done = pleat("mi", family, *options, "-f", "-o", self.folder / "run")
+                self.assertIn(f"\nNull model: {text}\n", done.stdout.decode())
+                self.assertEqual("family p" in done.stdout.decode(), options == ("-n", "7"))
+
+
 class Refusals(Mi):
     def test_each_is_one_line(self):
         family = self.write_alignment(small_rows(20))
@@ -223,7 +259,10 @@ class Refusals(Mi):
                 ((family, *run, "--sequence-weights", "--null", "none", "--device", "reference"),
                  "give --device cpu or auto: with --sequence-weights"),
                 ((family, *run, "-n", "5000000"), "--shuffles: expected a whole number >= 1 and <= 4194303"),
-                ((family, *run, "--sequence-weights"), "give --null sampled or none: with --sequence-weights"),
+                ((family, *run, "--sequence-weights"), "give --shuffles N or --null none: with --sequence-weights"),
+                ((family, *run, "--pseudocount", "1", "--null", "both"), "give --null sampled or none: with"),
+                ((family, *run, "--gaps", "omit", "-n", "9"), "give no --shuffles, or --null exact or none: with --gaps omit"),
+                ((family, *run, "--order", "3", "--rank-by", "percentile"), "percentile and sampled_z need --shuffles N"),
                 ((family, *run, "--null", "maybe"), "--null: expected one of"),
                 ((family, *run, "--order", "3", "--null", "exact", "--rank-by", "percentile"),
                  "give --rank-by a number that --null computes"),

@@ -35,17 +35,22 @@ constexpr const char* kDescription =
 constexpr const char* kExamples =
     "Examples:\n"
     "  pleat mi family.a3m.gz -o run\n"
-    "  pleat mi family.a3m -o run --null exact --structure 1abc.pdb:A\n"
+    "  pleat mi family.a3m -o run --structure 1abc.pdb:A\n"
+    "  pleat mi family.a3m -o run --shuffles 10000\n"
     "  pleat mi rna.sto -o run --order 3 --shuffles 1000\n"
-    "  pleat mi family.a3m -o run --order 3 --null exact --rank-by synergy --no-triple-variance\n"
-    "  pleat mi families/*.a3m -o runs --sweep null=exact,shuffles\n"
+    "  pleat mi family.a3m -o run --order 3 --rank-by synergy --no-triple-variance\n"
+    "  pleat mi families/*.a3m -o runs --shuffles 1000 --sweep null=exact,sampled\n"
     "  mpirun -n 4 pleat mi family.a3m -o run --order 3\n\n"
     "Gaps and unknown letters count as symbols: 22 in proteins, 6 in RNA. The MI of a\n"
     "column with itself is its entropy; its Z is 0/0 and has no value.\n\n"
-    "The clique set C holds the triples whose percentile c is at least that of each of\n"
-    "their pairs. If most pairs reach c = 1, so do most triples, and C says little; C by\n"
-    "exact Z does not saturate. Neither tests for third-order interactions, because\n"
-    "shuffling also destroys pairs: see synergy and excess.\n\n"
+    "The null model is exact: mean and variance over all permutations of the columns give\n"
+    "Z of pairs and triples, and a p of pairs (exact for conserved columns, else that of a\n"
+    "gamma distribution). Percentiles, the family-wise p, and any p of triples\n"
+    "need --shuffles N.\n\n"
+    "The clique set C by percentiles holds the triples whose percentile c is at least that\n"
+    "of each of their pairs. If most pairs reach c = 1, so do most triples, and C says\n"
+    "little; C by exact Z does not saturate. Neither tests for third-order interactions,\n"
+    "because shuffling also destroys pairs: see synergy and excess.\n\n"
     "If a run was stopped or killed, the same command resumes it, also on a different\n"
     "number of ranks.";
 
@@ -79,6 +84,9 @@ void record_result(RunDirectory& run, const mi::Report& report) {
     run.fact("columns", report.alignment.column_count());
     run.fact("pairs", static_cast<std::int64_t>(result.pairs.mi.size()));
     run.fact("low_entropy_columns", static_cast<std::int64_t>(result.low_entropy.size()));
+    run.fact("null_model",
+             std::string(mi::names_of(
+                 mi::NullModel{})[static_cast<std::size_t>(report.parameters.null_model())]));
     if (result.shuffles > 0) run.fact("shuffles", result.shuffles);
     if (!result.weights.empty()) run.fact("effective_sequences", result.effective_sequences);
     run.fact("reference_row", report.reference.name);

@@ -64,6 +64,22 @@ void append_input(std::string& text, const mi::Report& report) {
            count == 1 ? "column has" : "columns have", report.parameters.min_entropy);
 }
 
+/// What the pairs and triples are compared with.
+void append_null(std::string& text, const mi::Report& report) {
+    const mi::Parameters& parameters = report.parameters;
+    const std::string shuffles = fmt::format("{} random shuffles", report.result.shuffles);
+    const bool is_unused = parameters.shuffles && !parameters.has_sampled();
+    const bool lacks_variance = parameters.order == 3 && !parameters.triple_variance;
+    text += "Null model: ";
+    if (parameters.has_exact())
+        append(text, "exact, over all permutations of the columns{}{}",
+               lacks_variance ? " (of triples the mean alone)" : "",
+               parameters.has_sampled() ? ", and " + shuffles : "");
+    else
+        text += parameters.has_sampled() ? shuffles : "none";
+    append(text, "{}\n", is_unused ? "; --null leaves --shuffles without use" : "");
+}
+
 void append_pairs(std::string& text, const mi::Report& report) {
     const mi::PairStatistics& pairs = report.result.pairs;
     const std::vector<Index> ranked = mi::ranked_pairs(report.result, report.parameters);
@@ -75,11 +91,10 @@ void append_pairs(std::string& text, const mi::Report& report) {
     append(text, "\nThe {} strongest pairs (columns count from 1):\n", shown);
     append(text, "{:>5}", "rank");
     append_heads(text, report, "ij");
-    append(text, " {:>8} {:>8} {:>8} {:>9} {:>9}\n", "MI/bits", "APC", "Z", "p", "family p");
+    const bool has_family_p = !pairs.family_p.empty();
+    append(text, " {:>8} {:>8} {:>8} {:>9}{}\n", "MI/bits", "APC", "Z", "p",
+           has_family_p ? "  family p" : "");
     const auto columns_of = mi::all_pairs(report.alignment.column_count());
-    const auto of = [](const std::vector<double>& values, Index pair) {
-        return values.empty() ? std::nan("") : values[static_cast<std::size_t>(pair)];
-    };
     for (std::size_t rank = 0; rank < shown; ++rank) {
         const Index pair = ranked[rank];
         const auto at = static_cast<std::size_t>(pair);
@@ -89,13 +104,16 @@ void append_pairs(std::string& text, const mi::Report& report) {
                                           : std::nan("");
         append(text, "{:>5}", rank + 1);
         append_columns(text, report, columns_of[at]);
-        append(text, " {:>8.4f} {:>8.4f} {:>8} {:>9} {:>9}\n", pairs.mi[at], pairs.apc[at],
+        append(text, " {:>8.4f} {:>8.4f} {:>8} {:>9}", pairs.mi[at], pairs.apc[at],
                number(z, "{:.2f}"),
-               sampled ? number(pairs.sampled[at].p, "{:.2g}") : tail_text(pairs, at),
-               number(of(pairs.family_p, pair), "{:.2g}"));
+               sampled ? number(pairs.sampled[at].p, "{:.2g}") : tail_text(pairs, at));
+        if (has_family_p) append(text, " {:>9}", number(pairs.family_p[at], "{:.2g}"));
+        text += '\n';
     }
     if (pairs.sampled.empty() && !pairs.tail_p.empty())
-        text += "~ a gamma distribution of the exact mean and variance, not an exact p\n";
+        text +=
+            "~ p of a gamma distribution with the exact mean and variance, not an exact p; see "
+            "--shuffles\n";
 }
 
 void append_cliques(std::string& text, const mi::TripleResult& triples) {
@@ -155,6 +173,7 @@ void append_triples(std::string& text, const mi::Report& report) {
 std::string summary(const mi::Report& report, const std::string& folder) {
     std::string text;
     append_input(text, report);
+    append_null(text, report);
     append_pairs(text, report);
     if (report.result.triples) append_triples(text, report);
     append(text, "\nThe run is in {}: pairs.tsv, pairs.npz, columns.tsv, manifest.json and more\n",

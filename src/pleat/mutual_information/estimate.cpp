@@ -63,7 +63,7 @@ double observed_seconds(const Columns& columns, const Parameters& parameters, do
     // Weighted and gap-free counts go row by row.
     double seconds = pairs * (0.5e-6 + (parameters.counts_on_cpu() ? 2e-9 : 0.2e-9) * rows);
     if (parameters.is_weighted() && parameters.has_sampled())
-        seconds += pairs * 2e-9 * rows * static_cast<double>(parameters.shuffles);
+        seconds += pairs * 2e-9 * rows * static_cast<double>(parameters.shuffle_count());
     if (parameters.has_exact()) seconds += pairs * 0.35e-6 * symbols * symbols;
     if (parameters.order < 3) return seconds;
     seconds += triples * (50e-9 + 8 * triple_seconds(symbols, rows));
@@ -81,7 +81,7 @@ double shuffle_seconds(const Columns& columns, const Parameters& parameters, dou
     if (parameters.order == 3)
         seconds += static_cast<double>(triple_count(columns.column_count())) *
                    triple_seconds(symbols, rows);
-    return seconds * static_cast<double>(parameters.shuffles);
+    return seconds * static_cast<double>(parameters.shuffle_count());
 }
 
 }  // namespace
@@ -91,8 +91,7 @@ std::int64_t memory_needed(const Alignment& alignment, const Parameters& paramet
     check_input(alignment, parameters);
     if (device.kind == Device::Kind::cuda)
         return cuda::memory_needed(compact_columns(alignment.letters),
-                                   static_cast<int>(parameters.order),
-                                   parameters.has_sampled() ? parameters.shuffles : 0);
+                                   static_cast<int>(parameters.order), parameters.shuffle_count());
     Context context;
     context.device = device;
     context.threads = threads;
@@ -109,8 +108,9 @@ std::optional<GpuDemand> gpu_demand(const Alignment& alignment, const Parameters
     const auto rows = static_cast<double>(std::max<Index>(alignment.sequence_count(), 256));
     double items = columns * (columns - 1) / 2;
     if (parameters.order == 3) items *= 1 + (columns - 2) / 3;
-    return GpuDemand{memory_needed(alignment, parameters, {Device::Kind::cuda, 0}, threads),
-                     items * rows * static_cast<double>(parameters.shuffles) * kSecondsPerRow};
+    return GpuDemand{
+        memory_needed(alignment, parameters, {Device::Kind::cuda, 0}, threads),
+        items * rows * static_cast<double>(parameters.shuffle_count()) * kSecondsPerRow};
 }
 
 Estimate estimate(const Alignment& alignment, const Parameters& parameters,
@@ -126,7 +126,7 @@ Estimate estimate(const Alignment& alignment, const Parameters& parameters,
     const Columns columns = compact_columns(alignment.letters);
     if (has_gpu && !parameters.counts_on_cpu()) {
         const auto order = static_cast<int>(parameters.order);
-        const Index shuffles = parameters.has_sampled() ? parameters.shuffles : 0;
+        const Index shuffles = parameters.shuffle_count();
         all.gpu_bytes = cuda::memory_needed(columns, order, shuffles);
         all.min_gpu_bytes = cuda::min_memory(columns, order, shuffles);
     }

@@ -30,19 +30,24 @@ void check_combinations(const Parameters& p) {
         p.is_weighted() && p.has_exact(),
         "give --null sampled or none: with --sequence-weights or --pseudocount there is no exact "
         "null model");
+    refuse(p.is_weighted() && p.null == NullModel::automatic && !p.shuffles,
+           "give --shuffles N or --null none: with --sequence-weights or --pseudocount there is no "
+           "exact null model");
     refuse(p.counts_on_cpu() && p.order > 2,
            "give --order 2: with --sequence-weights, --pseudocount or --gaps omit only pairs are "
            "counted");
     refuse(p.gaps == Gaps::omit && p.has_sampled(),
-           "give --null exact or none: with --gaps omit, shuffles would change which rows are left "
-           "out");
+           "give no --shuffles, or --null exact or none: with --gaps omit, shuffles would change "
+           "which rows are left out");
     refuse(p.gaps == Gaps::omit && p.is_weighted(),
            "give either --gaps omit or --sequence-weights or --pseudocount, not both");
     const bool is_computed =
         p.rank_by == RankBy::automatic || p.rank_by == RankBy::mi || p.rank_by == RankBy::synergy ||
         p.rank_by == RankBy::excess ||
         (p.rank_by == RankBy::z ? p.has_exact() && p.triple_variance : p.has_sampled());
-    refuse(!is_computed, "give --rank-by a number that --null computes");
+    refuse(!is_computed,
+           "give --rank-by a number that --null computes: percentile and sampled_z "
+           "need --shuffles N");
     refuse(p.all_triples && p.min_z, "give either --all-triples or --min-z, not both");
     refuse(p.order == 2 && (p.all_triples || p.rank_by != RankBy::automatic),
            "give --order 3 with --all-triples or --rank-by, which are of triples");
@@ -74,6 +79,8 @@ std::string problem_hash(const Alignment& alignment, const Parameters& parameter
                          const Context& context, std::initializer_list<std::string_view> decisive) {
     Sha256 hash;
     Parameters copy = parameters;
+    copy.null = parameters.null_model();
+    copy.shuffles = parameters.shuffles.value_or(kDefaultShuffles);
     hash.field(alignment.letters.view()).field(alignment.alphabet->letters());
     hash.field(context.device.kind_name()).field(static_cast<std::int64_t>(context.seed));
     for (const Field& field : fields(copy)) {
@@ -126,7 +133,7 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
     check_memory(alignment, parameters, context);
     const Columns columns = compact_columns(alignment.letters);
     Result result;
-    result.shuffles = parameters.has_sampled() ? parameters.shuffles : 0;
+    result.shuffles = parameters.shuffle_count();
     for (Index column = 0; column < columns.column_count(); ++column) {
         result.symbol_counts.push_back(columns.symbol_count(column));
         result.entropy.push_back(entropy(columns.margin(column), columns.row_count()));

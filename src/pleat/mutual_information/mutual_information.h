@@ -21,8 +21,10 @@
 namespace pleat::mutual_information {
 
 /// What the observed MI is compared with: random shuffles of the columns, the exact mean and
-/// variance over all permutations, both, or nothing.
-enum class NullModel { sampled, exact, both, none };
+/// variance over all permutations, both, or nothing. automatic: the exact one, and with
+/// Parameters::shuffles the shuffles too; of weighted counts, which have no exact one, the
+/// shuffles alone.
+enum class NullModel { automatic, sampled, exact, both, none };
 std::span<const std::string_view> names_of(NullModel);
 
 /// Gaps count as a symbol, or pairs leave out the rows with a gap in either column.
@@ -33,12 +35,15 @@ std::span<const std::string_view> names_of(Gaps);
 enum class RankBy { automatic, mi, z, sampled_z, percentile, synergy, excess };
 std::span<const std::string_view> names_of(RankBy);
 
+/// Shuffles of NullModel::sampled and both, unless their number is given.
+constexpr std::int64_t kDefaultShuffles = 10000;
+
 /// The options; fields() describes each. Gaps and unknown letters are symbols like all others, as
 /// in Waechter et al. (the `comic` software, TU Darmstadt), unless gaps are omitted.
 struct Parameters {
     std::int64_t order = 2;
-    NullModel null = NullModel::both;
-    std::int64_t shuffles = 10000;
+    NullModel null = NullModel::automatic;
+    std::optional<std::int64_t> shuffles;  ///< not set: kDefaultShuffles if `null` asks for some
     std::int64_t top = 1000;
     std::optional<double> min_z;
     RankBy rank_by = RankBy::automatic;
@@ -50,8 +55,23 @@ struct Parameters {
     double pseudocount = 0.0;
     double min_entropy = 0.3;
 
-    bool has_sampled() const { return null == NullModel::sampled || null == NullModel::both; }
-    bool has_exact() const { return null == NullModel::exact || null == NullModel::both; }
+    bool has_sampled() const {
+        return null == NullModel::sampled || null == NullModel::both ||
+               (null == NullModel::automatic && shuffles);
+    }
+    bool has_exact() const {
+        return null == NullModel::exact || null == NullModel::both ||
+               (null == NullModel::automatic && !is_weighted());
+    }
+    /// The null model that is computed, never automatic.
+    NullModel null_model() const {
+        if (has_sampled()) return has_exact() ? NullModel::both : NullModel::sampled;
+        return has_exact() ? NullModel::exact : NullModel::none;
+    }
+    /// The number of shuffles that are counted: 0 without a sampled null model.
+    std::int64_t shuffle_count() const {
+        return has_sampled() ? shuffles.value_or(kDefaultShuffles) : 0;
+    }
     /// Whether MI is of weighted counts in float64 instead of plain counts.
     bool is_weighted() const { return sequence_weights || pseudocount > 0; }
     /// Whether only the CPU computes these counts.

@@ -15,14 +15,17 @@ std::vector<Field> null_fields(Parameters& p) {
          .max = 3},
         {.name = "null",
          .target = &p.null,
-         .help = "Null model, in which columns are permuted independently: sampled (random "
-                 "shuffles), exact (mean and variance over all permutations), both, or none"},
+         .help = "Null model, in which columns are permuted independently: exact (mean and "
+                 "variance over all permutations), sampled (random shuffles), both, or none; auto: "
+                 "exact, and with --shuffles both"},
         {.name = "shuffles",
          .target = &p.shuffles,
-         .help = "Number of shuffles of all columns",
+         .help = "Compare with this number of random shuffles of all columns too, for p, "
+                 "percentiles and family-wise p",
          .letter = 'n',
          .min = 1,
-         .max = static_cast<double>(kMaxShuffles)},
+         .max = static_cast<double>(kMaxShuffles),
+         .automatic = "none; 10000 with --null sampled or both"},
         {.name = "triple-variance",
          .target = &p.triple_variance,
          .help =
@@ -92,7 +95,7 @@ std::vector<Field> list_fields(Parameters& p) {
 }  // namespace
 
 std::span<const std::string_view> names_of(NullModel) {
-    static constexpr std::string_view names[] = {"sampled", "exact", "both", "none"};
+    static constexpr std::string_view names[] = {"auto", "sampled", "exact", "both", "none"};
     return names;
 }
 

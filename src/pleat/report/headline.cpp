@@ -127,17 +127,24 @@ Headline information_headline(const RunFolder& run, const Results& results) {
         const std::string pair = pair_of(*best);
         const std::string bits = cell(*best, "mi", 4).value_or("unknown");
         auto z = cell(*best, "z", 2);
+        const bool is_exact = z.has_value();
         if (!z) z = cell(*best, "sampled_z", 2);
         headline.sentence =
             fmt::format("{} are the strongest pair: {} bits{}.", pair, bits, z ? ", Z " + *z : "");
         headline.tiles.push_back({bits + " bits", "mutual information of " + pair});
-        if (z) headline.tiles.push_back({*z, "Z of that pair"});
+        if (z)
+            headline.tiles.push_back(
+                {*z, is_exact ? "Z of that pair, exact"
+                              : "Z of that pair, by " + results.count("shuffles") + " shuffles"});
     } else {
         headline.sentence = "No pair reaches --min-z.";
     }
     if (results.has({"triples", "cliques"}))
         headline.tiles.push_back({results.count("cliques") + " of " + results.count("triples"),
                                   "triples in the clique set by percentiles; " + size});
+    else if (results.has({"triples", "cliques_by_z"}))
+        headline.tiles.push_back({results.count("cliques_by_z") + " of " + results.count("triples"),
+                                  "triples in the clique set by exact Z; " + size});
     else
         headline.tiles.push_back(
             {results.count("columns"), "columns of " + results.count("sequences") + " sequences"});

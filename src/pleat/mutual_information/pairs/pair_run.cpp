@@ -144,12 +144,12 @@ PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& para
             const std::vector<double> mi =
                 pair_information(columns, *problem.statistic, run.observed);
             standard = standardise(mi, mean, variance, *problem.statistic);
-            max_z.assign(parameters.shuffles, -std::numeric_limits<double>::infinity());
+            max_z.assign(parameters.shuffle_count(), -std::numeric_limits<double>::infinity());
         }
-        sample(kernel, run.observed, columns.row_count(), parameters.shuffles,
+        sample(kernel, run.observed, columns.row_count(), parameters.shuffle_count(),
                parameters.has_exact() ? &standard : nullptr, hashes.sampled, context, sums, max_z);
         source.sums = &sums;
-        source.shuffles = parameters.shuffles;
+        source.shuffles = parameters.shuffle_count();
         source.max_z = max_z;
     }
     run.statistics = pair_statistics(source);

@@ -101,6 +101,27 @@ TEST(Run, RefusesOtherDevicesForCountsOfTheCpu) {
     }
 }
 
+TEST(Parameters, NullModelIsExactUnlessShufflesAreGiven) {
+    Parameters parameters;
+    EXPECT_EQ(parameters.null_model(), NullModel::exact);
+    EXPECT_EQ(parameters.shuffle_count(), 0);
+    parameters.shuffles = 50;
+    EXPECT_EQ(parameters.null_model(), NullModel::both);
+    EXPECT_EQ(parameters.shuffle_count(), 50);
+    parameters.pseudocount = 0.1;
+    EXPECT_EQ(parameters.null_model(), NullModel::sampled);
+    parameters.null = NullModel::exact;
+    EXPECT_EQ(parameters.shuffle_count(), 0);
+    parameters = {};
+    parameters.null = NullModel::both;
+    EXPECT_EQ(parameters.shuffle_count(), kDefaultShuffles);
+    parameters = {};
+    parameters.sequence_weights = true;
+    EXPECT_EQ(error_text<UsageError>([&] { run(family(20, 5, 4), parameters, {}); }),
+              "give --shuffles N or --null none: with --sequence-weights or --pseudocount there is "
+              "no exact null model");
+}
+
 /// The numbers that any way of computing pairs must agree on, bit for bit.
 std::vector<double> numbers_of(const Result& result) {
     std::vector<double> all = result.pairs.mi;

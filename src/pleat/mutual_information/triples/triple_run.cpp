@@ -64,7 +64,7 @@ TripleMoments::Size moments_size(Index rows, Index columns, int symbols,
     return {rows,
             columns,
             symbols,
-            tile_side(context, columns, parameters.shuffles),
+            tile_side(context, columns, parameters.shuffles.value_or(kDefaultShuffles)),
             resolve_threads(context),
             parameters.triple_variance};
 }
@@ -135,7 +135,7 @@ Collectors::Collectors(const TripleValues& values, const Parameters& parameters,
     }
     if (parameters.has_sampled()) {
         cliques.emplace(columns);
-        levels.assign(parameters.shuffles + 1, 0);
+        levels.assign(parameters.shuffle_count() + 1, 0);
     }
     if (parameters.has_exact() && parameters.triple_variance) cliques_by_z.emplace(columns);
 }
@@ -167,7 +167,7 @@ void Collectors::put(TripleTileValues at, const PairRun& pairs, const Parameters
     const auto span = [](const auto& array) {
         return std::span(array.data(), static_cast<std::size_t>(array.size()));
     };
-    const std::int64_t shuffles = parameters.shuffles;
+    const std::int64_t shuffles = parameters.shuffle_count();
     if (kept_triples) kept_triples->put(at.tile, at.values);
     if (cliques) {
         cliques->add_percentiles(at.tile, pairs.statistics.less_count, span(at.sums.less_count));
@@ -260,7 +260,8 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
                          const Parameters& parameters, const std::string& problem_hash,
                          const Context& context) {
     const Index columns = problem.columns->column_count();
-    std::vector<Tile> tiles = tiles_for(context, columns, parameters.shuffles);
+    std::vector<Tile> tiles =
+        tiles_for(context, columns, parameters.shuffles.value_or(kDefaultShuffles));
     if (parameters.has_exact()) report_cost(*problem.columns, parameters, context);
     const TripleValues values(problem, kernel, pairs, parameters, context);
     Collectors collectors(values, parameters, *problem.columns, context);

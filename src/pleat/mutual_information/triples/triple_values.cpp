@@ -89,11 +89,11 @@ void TripleValues::fill_exact(TripleTileValues& at) const {
 void TripleValues::fill_sampled(const std::vector<std::int64_t>& observed,
                                 TripleTileValues& at) const {
     at.sums = NullSums(at.tile.count);
-    kernel_.sample_triples(at.tile, {0, parameters_.shuffles}, {observed.data(), at.tile.count},
-                           at.sums);
+    kernel_.sample_triples(at.tile, {0, parameters_.shuffle_count()},
+                           {observed.data(), at.tile.count}, at.sums);
     const int first = number("sampled_mean");
     const auto fill = [&](Index item) {
-        const SampledNull null = sampled_null(at.sums, item, parameters_.shuffles,
+        const SampledNull null = sampled_null(at.sums, item, parameters_.shuffle_count(),
                                               at.values(0, item), *problem_.statistic);
         const double numbers[] = {null.mean,
                                   null.variance,
