@@ -1,16 +1,22 @@
 // Ensembles: reading coordinate files, and the names of atoms.
 #include "pleat/bio/ensemble/ensemble.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
+
+#include <numeric>
 
 #include "arrays.h"
 #include "parts.h"
 #include "pleat/bio/ensemble/write_dcd.h"
+#include "pleat/bio/periodic/whole_molecules.h"
 #include "pleat/bio/selection/selection.h"
 #include "pleat/bio/structure/atom_match.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/bio/structure/write_structure.h"
+#include "pleat/core/fields.h"
 #include "pleat/core/loops/parallel.h"
 
 namespace pleat::python {
@@ -19,10 +25,56 @@ namespace {
 
 using SharedTopology = std::shared_ptr<Topology>;
 
+Pbc parse_pbc(const std::string& text) {
+    Pbc pbc{};
+    Choice choice(&pbc);
+    if (!choice.set(text))
+        throw UsageError(fmt::format("pbc: expected one of {}, found '{}'",
+                                     fmt::join(choice.names(), ", "), text));
+    return pbc;
+}
+
+/// (frames whose molecules are whole, notes). `cells`: [frame or 1, 6], lengths and angles, or
+/// [frame or 1, 9], vectors.
+py::tuple make_whole(const Argument<float>& given, const std::shared_ptr<Topology>& topology,
+                     const Argument<double>& cells, const std::string& pbc) {
+    const View<const float, 3> xyz = coordinates(given);
+    const Index frames = xyz.extent(0), atoms = xyz.extent(1), numbers = cells.shape(1);
+    if (cells.shape(0) != 1 && cells.shape(0) != frames)
+        throw InputError(
+            fmt::format("expected a box for all frames or one for each of {}, found {}", frames,
+                        cells.shape(0)));
+    auto whole = Array<float, 3>::unset(frames, atoms, Index{3});
+    std::vector<std::string> notes;
+    {
+        const py::gil_scoped_release released;
+        std::vector<Index> all(static_cast<std::size_t>(atoms));
+        std::iota(all.begin(), all.end(), 0);
+        WholeMolecules molecules(topology, all, all, parse_pbc(pbc));
+        Array<float, 2> frame(Index{3}, atoms);
+        for (Index f = 0; f < frames; ++f) {
+            for (Index i = 0; i < atoms; ++i)
+                for (Index axis = 0; axis < 3; ++axis) frame(axis, i) = xyz(f, i, axis);
+            const double* at = cells.data() + (cells.shape(0) == 1 ? 0 : f * numbers);
+            PeriodicCell cell;
+            if (numbers == 6)
+                cell = make_cell({at[0], at[1], at[2]}, {at[3], at[4], at[5]});
+            else
+                cell.vectors = {
+                    {{at[0], at[1], at[2]}, {at[3], at[4], at[5]}, {at[6], at[7], at[8]}}};
+            molecules.apply(cell, frame, "array", f);
+            for (Index i = 0; i < atoms; ++i)
+                for (Index axis = 0; axis < 3; ++axis) whole(f, i, axis) = frame(axis, i);
+        }
+        notes = molecules.notes();
+    }
+    return py::make_tuple(owned_array(std::move(whole)), notes);
+}
+
 /// (xyz, topology, files, [(file, frame)], notes)
 py::tuple read(const std::vector<std::string>& sources, const std::string& topology,
                const std::string& assembly, const std::string& select, const std::string& frames,
-               bool truncated) {
+               bool truncated, const std::string& pbc) {
     Ensemble ensemble;
     Array<float, 3> xyz;
     {
@@ -31,7 +83,8 @@ py::tuple read(const std::vector<std::string>& sources, const std::string& topol
                                            .assembly = assembly,
                                            .select = select,
                                            .range = parse_frame_range(frames),
-                                           .truncated = truncated});
+                                           .truncated = truncated,
+                                           .pbc = parse_pbc(pbc)});
         xyz = atom_by_atom(ensemble, {}, available_threads());
         ensemble.xyz = {};
     }
@@ -197,6 +250,7 @@ void add_ensemble(py::module_& module) {
     });
     module.def("read_ensemble", &read);
     module.def("write_frames", &write_frames);
+    module.def("make_whole", &make_whole);
 }
 
 }  // namespace pleat::python

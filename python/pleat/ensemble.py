@@ -72,11 +72,15 @@ class Ensemble:
     files : the files that frames came from
     origins : [(index into files, frame of that file from 0)], one a frame; empty for arrays
     notes : what the reader found worth telling
+    box : the periodic cell of all frames, or of each: lengths in angstrom and angles in degrees [6] or
+        [frame, 6] (a, b, c, alpha, beta, gamma), or vectors [3, 3] or [frame, 3, 3]. With it and a
+        topology molecules that lie on both sides of the cell are made whole, in a copy
+    pbc : "auto"; "whole", which refuses frames where that is impossible; "none" leaves all as it is
 
     numpy.asarray(ensemble) is `xyz`.
     """
 
-    def __init__(self, xyz, topology=None, *, files=(), origins=(), notes=()):
+    def __init__(self, xyz, topology=None, *, files=(), origins=(), notes=(), box=None, pbc="auto"):
         notes = list(notes)
         self.xyz = np.ascontiguousarray(_near_origin(xyz, notes), dtype=np.float32)
         if self.xyz.ndim != 3 or self.xyz.shape[2] != 3:
@@ -84,6 +88,10 @@ class Ensemble:
         if topology is not None and len(topology) != self.xyz.shape[1]:
             raise InputError(f"expected coordinates of {len(topology)} atoms, as the topology has, "
                              f"found {self.xyz.shape[1]}")
+        if box is not None and topology is not None:
+            self.xyz, told = _pleat.make_whole(self.xyz, topology, _cells(box), pbc)
+            _warn(told)
+            notes += told
         self.topology = topology
         self.files, self.origins, self.notes = list(files), list(origins), list(notes)
 
@@ -135,6 +143,24 @@ class Ensemble:
         return topology.select(atoms)
 
 
+def _cells(box):
+    """float64 [frame or 1, 6] or [frame or 1, 9] from what Ensemble takes as `box`."""
+    cells = np.asarray(box, dtype=np.float64)
+    if cells.shape == (6,):
+        cells = cells[np.newaxis]
+    elif cells.ndim >= 2 and cells.shape[-2:] == (3, 3):
+        cells = cells.reshape(-1, 9)
+    if cells.ndim != 2 or cells.shape[1] not in (6, 9):
+        raise InputError(f"expected a box [6], [frame, 6], [3, 3] or [frame, 3, 3], found shape {np.shape(box)}")
+    return np.ascontiguousarray(cells)
+
+
+def _warn(notes):
+    for note in notes:
+        if note.startswith("warning: "):
+            warnings.warn(note.removeprefix("warning: "), stacklevel=3)
+
+
 def _indices(atoms, count):
     """From indices of `count` atoms, or a mask of them."""
     if atoms.size == 0:
@@ -153,7 +179,8 @@ def _indices(atoms, count):
 
 
 @in_python_words
-def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::", truncated=False):
+def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::", truncated=False,
+                  pbc="auto"):
     """Reads frames of PDB, mmCIF (plain or compressed), DCD, XTC, TRR, AMBER NetCDF or .npy files.
 
     sources : a path or a list of paths; folders and lists (@FILE, a path a line) too
@@ -164,18 +191,18 @@ def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::
         HEM, A:10-50; joined by and, or, not and parentheses (docs/selections.md)
     frames : which frames of all files together, counted from 0: a slice, or its text first:last:step
     truncated : keep the whole frames of a file that is cut short, and warn; otherwise it is refused
+    pbc : molecules that lie on both sides of the periodic cell of a frame: "auto" makes them whole, "whole"
+        does too and refuses frames where it cannot, "none" leaves them
 
-    Warns of files that were cut short and of molecules broken across the periodic cell.
+    Warns of files that were cut short and of molecules that may still be split; `notes` says what was made whole.
     Memory while reading: twice the coordinates. InputError names the file and what is wrong with it.
     """
     if isinstance(sources, (str, os.PathLike)):
         sources = [sources]
     xyz, read, files, origins, notes = _pleat.read_ensemble(
         [os.fspath(source) for source in sources], os.fspath(topology), str(assembly), select,
-        slice_text(frames), truncated)
-    for note in notes:
-        if note.startswith("warning: "):
-            warnings.warn(note.removeprefix("warning: "), stacklevel=2)
+        slice_text(frames), truncated, pbc)
+    _warn(notes)
     return Ensemble(xyz, read, files=files, origins=origins, notes=notes)
 
 
@@ -189,7 +216,7 @@ def _topology(atoms):
                                       [float(mass) for mass in masses])
 
 
-def ensemble(source, *, select=None):
+def ensemble(source, *, select=None, pbc="auto"):
     """An ensemble from whatever holds one.
 
     source : an Ensemble; a path or a list of paths; an array [frame, atom, 3] in angstrom, taken
@@ -197,8 +224,9 @@ def ensemble(source, *, select=None):
         AtomGroup; a Structure of Bio.PDB; gemmi's Structure or Model; ProDy's AtomGroup, Selection or
         Ensemble
     select : atoms to take, as text, indices or a mask
+    pbc : as read_ensemble takes it; for files and for objects with periodic cells. For arrays, see Ensemble
     """
-    found = _ensemble(source)
+    found = _ensemble(source, pbc)
     return found if select is None else found.select(select)
 
 
@@ -208,13 +236,13 @@ def _is_paths(source):
         and all(isinstance(one, (str, os.PathLike)) for one in source))
 
 
-def _ensemble(source):
+def _ensemble(source, pbc):
     if isinstance(source, Ensemble):
         return source
     if _is_paths(source):
-        return read_ensemble(source)
+        return read_ensemble(source, pbc=pbc)
     found = other_packages.frames_of(source)
     if found is not None:
-        xyz, atoms = found
-        return Ensemble(xyz, None if atoms is None else _topology(atoms))
+        xyz, atoms, box = found
+        return Ensemble(xyz, None if atoms is None else _topology(atoms), box=box, pbc=pbc)
     return Ensemble(source)

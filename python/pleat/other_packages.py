@@ -9,7 +9,8 @@ ANGSTROM_PER_NM = np.float32(10)
 
 def frames_of(source):
     """(coordinates [frame, atom, 3] in angstrom, [(name, element, residue name, residue number, insertion code,
-    chain, mass)] of the atoms or None) of an object of another package; None for what is none."""
+    chain, mass)] of the atoms or None, periodic cells as Ensemble takes them or None) of an object of another
+    package; None for what is none."""
     for methods, convert in (
             (("xyz", "topology", "unitcell_vectors"), _from_mdtraj), (("atoms", "universe"), _from_mdanalysis),
             (("get_models", "get_atoms"), _from_biopython), (("spacegroup_hm", "setup_entities"), _from_gemmi),
@@ -63,7 +64,8 @@ def _from_mdtraj(trajectory):
         chain = getattr(atom.residue.chain, "chain_id", None) or atom.residue.segment_id
         atoms.append((atom.name, element.symbol if element else "X", atom.residue.name, atom.residue.resSeq, "",
                       chain or chr(65 + atom.residue.chain.index % 26), element.mass if element else 0.0))
-    return trajectory.xyz * ANGSTROM_PER_NM, atoms
+    box = None if trajectory.unitcell_vectors is None else trajectory.unitcell_vectors * ANGSTROM_PER_NM
+    return trajectory.xyz * ANGSTROM_PER_NM, atoms, box
 
 
 def _of_mdanalysis(atom, name, otherwise):
@@ -85,10 +87,13 @@ def _from_mdanalysis(source):
               _of_mdanalysis(atom, "mass", 0.0)) for atom in group]
     xyz = np.empty((len(trajectory), len(atoms), 3), dtype=np.float32)
     stood = trajectory.frame
-    for n, _ in enumerate(trajectory):
+    box = np.zeros((len(trajectory), 6))
+    for n, step in enumerate(trajectory):
         xyz[n] = group.positions
+        if getattr(step, "dimensions", None) is not None:
+            box[n] = step.dimensions
     trajectory[stood]
-    return xyz, atoms
+    return xyz, atoms, box
 
 
 def _from_biopython(structure):
@@ -101,7 +106,7 @@ def _from_biopython(structure):
         mass = getattr(atom, "mass", 0.0) or 0.0
         atoms.append((atom.get_name(), atom.element or "X", residue.get_resname().strip(), residue.id[1], residue.id[2],
                       residue.get_parent().id.strip(), mass if mass == mass else 0.0))
-    return [[atom.coord for atom in model] for model in models], atoms
+    return [[atom.coord for atom in model] for model in models], atoms, None
 
 
 def _one_location(chain):
@@ -132,7 +137,7 @@ def _from_gemmi(models):
         found.append([(atom.name, atom.element.name, residue.name, residue.seqid.num, residue.seqid.icode, chain.name,
                        atom.element.weight) for chain, residue, atom in kept])
     _same_atoms(found)
-    return frames, found[0] if found else []
+    return frames, found[0] if found else [], None
 
 
 def _from_prody(source):
@@ -140,12 +145,13 @@ def _from_prody(source):
     xyz = np.asarray(source.getCoordsets())
     atoms = source.getAtoms() if hasattr(source, "getAtoms") else source
     if atoms is None:
-        return xyz, None
+        return xyz, None, None
     count = atoms.numAtoms()
 
     def told(name, otherwise):
         values = getattr(atoms, name)()
         return [otherwise] * count if values is None else values.tolist()
 
-    return xyz, list(zip(told("getNames", "X"), told("getElements", "X"), told("getResnames", "UNK"),
-                         told("getResnums", 0), told("getIcodes", ""), told("getChids", ""), told("getMasses", 0.0)))
+    names = list(zip(told("getNames", "X"), told("getElements", "X"), told("getResnames", "UNK"),
+                     told("getResnums", 0), told("getIcodes", ""), told("getChids", ""), told("getMasses", 0.0)))
+    return xyz, names, None

@@ -26,6 +26,7 @@ __all__: list[str]
 AlignmentLike = Any
 EnsembleLike = Any
 ProfileLike = Any
+Pbc = Literal["auto", "whole", "none"]
 Records = NDArray[np.void]
 
 class Error(Exception): ...
@@ -95,6 +96,8 @@ class Ensemble:
         files: Sequence[str] = (),
         origins: Sequence[tuple[int, int]] = (),
         notes: Sequence[str] = (),
+        box: ArrayLike | None = None,
+        pbc: Pbc = "auto",
     ) -> None: ...
     def __len__(self) -> int: ...
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]: ...
@@ -428,7 +431,7 @@ def alignment(
     source: AlignmentLike, *, names: Sequence[str] | None = None, alphabet: str = ""
 ) -> Alignment: ...
 def read_alignment(path: str | PathLike[str], *, format: str = "", alphabet: str = "") -> Alignment: ...
-def ensemble(source: EnsembleLike, *, select: str | ArrayLike | None = None) -> Ensemble: ...
+def ensemble(source: EnsembleLike, *, select: str | ArrayLike | None = None, pbc: Pbc = "auto") -> Ensemble: ...
 def read_ensemble(
     sources: str | PathLike[str] | Sequence[str | PathLike[str]],
     *,
@@ -437,6 +440,7 @@ def read_ensemble(
     select: str = "all",
     frames: str | slice = "::",
     truncated: bool = False,
+    pbc: Pbc = "auto",
 ) -> Ensemble: ...
 def profile(
     source: ProfileLike,

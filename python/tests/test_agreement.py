@@ -12,7 +12,8 @@ from pleat import _pleat
 HIVP = (DATA / "hivp.dcd.gz", "--topology", DATA / "hivp.pdb.gz")
 # Options of a command that are no keyword of its function, and why.
 FILES = {"format": pleat.read_alignment, "alphabet": pleat.read_alignment, "topology": pleat.read_ensemble,
-         "assembly": pleat.read_ensemble, "frames": pleat.read_ensemble, "truncated": pleat.read_ensemble}
+         "assembly": pleat.read_ensemble, "frames": pleat.read_ensemble, "truncated": pleat.read_ensemble,
+         "pbc": pleat.read_ensemble}
 ABSENT = {
     "couplings": {"structure", "row", "contact", "contact-cutoff"},  # residues of a structure beside the columns
     "mi": {"structure", "row", "contact"},

@@ -83,6 +83,9 @@ EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder) {
     source.weights = parameter_of(earlier, "atom-weights", "weights");
     const auto truncated = earlier.parameters.find("truncated");
     source.truncated = truncated != earlier.parameters.end() && truncated->second == "true";
+    // Versions without this option left molecules as they were.
+    source.pbc = Pbc::none;
+    Choice(&source.pbc).set(text_parameter(earlier, "pbc"));
     if (source.select.empty()) source.select = "all";
     if (source.frames.empty()) source.frames = "::";
     if (source.frames != "::" && !earlier.results.contains("frames_count_from"))
@@ -131,11 +134,11 @@ void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Paramet
     const EnsembleSource plain;
     if (ensemble.topology != plain.topology || ensemble.assembly != plain.assembly ||
         ensemble.select != plain.select || ensemble.frames != plain.frames ||
-        ensemble.weights != plain.weights || ensemble.truncated ||
+        ensemble.weights != plain.weights || ensemble.truncated || ensemble.pbc != plain.pbc ||
         parameters.precision != rmsd::Parameters().precision)
         throw UsageError(fmt::format(
-            "leave --topology, --assembly, --select, --frames, --truncated, --atom-weights and "
-            "also --precision out: '{}' is {}",
+            "leave --topology, --assembly, --select, --frames, --truncated, --pbc, --atom-weights "
+            "and also --precision out: '{}' is {}",
             ensemble.sources.front(), kind));
 }
 

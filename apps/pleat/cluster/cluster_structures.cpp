@@ -30,7 +30,9 @@ std::unique_ptr<EnsembleReader> reader_of_written(const ClusterInput& input,
                                         .select = options.atoms,
                                         .range = parse_frame_range(source.frames),
                                         .truncated = source.truncated,
-                                        .centre_each_frame = true});
+                                        .centre_each_frame = true,
+                                        .pbc = source.pbc,
+                                        .placed_by = source.select});
 }
 
 /// How far atoms can lie from the origin when frames are turned about the means of their superposed

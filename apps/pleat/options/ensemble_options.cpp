@@ -48,7 +48,8 @@ EnsembleOptions reading_options(const EnsembleSource& options) {
             .range = parse_frame_range(options.frames),
             .same_residues = options.same_residues,
             .truncated = options.truncated,
-            .centre_each_frame = true};
+            .centre_each_frame = true,
+            .pbc = options.pbc};
 }
 
 }  // namespace
@@ -81,7 +82,12 @@ std::vector<Field> frame_fields(EnsembleSource& options) {
         {.name = "truncated",
          .target = &options.truncated,
          .help = "Keep the whole frames of a file that is cut short, such as one that a simulation "
-                 "is still writing, and warn; without this option such a file is refused"}};
+                 "is still writing, and warn; without this option such a file is refused"},
+        {.name = "pbc",
+         .target = &options.pbc,
+         .help =
+             "Molecules that lie on both sides of the periodic cell of a frame: auto makes them "
+             "whole; whole does too, and refuses frames where it cannot; none leaves them"}};
 }
 
 std::vector<Field> fields(EnsembleSource& options) {
@@ -103,9 +109,10 @@ void record_ensemble(const EnsembleSource& options, const std::vector<std::strin
 }
 
 std::string input_key(const EnsembleSource& options) {
-    return fmt::format("{}\n\n{}\n{}\n{}\n{}\n{}{}", fmt::join(options.sources, "\n"),
+    return fmt::format("{}\n\n{}\n{}\n{}\n{}\n{}{}{}", fmt::join(options.sources, "\n"),
                        options.topology, options.assembly, options.select, options.frames,
-                       options.same_residues, options.truncated);
+                       options.same_residues, options.truncated,
+                       names_of(options.pbc)[static_cast<std::size_t>(options.pbc)]);
 }
 
 TemporaryFile::~TemporaryFile() {
@@ -170,7 +177,7 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
     record_ensemble(options, ensemble.files, run, reads_topology);
     for (const std::string& note : ensemble.notes) {
         // If all atoms are selected the summary shows their number.
-        if (options.select != "all" || !note.starts_with("selection ")) context.message(note);
+        if (options.select != "all" || !note.starts_with("selection '")) context.message(note);
     }
     Coordinates coordinates;
     if (ensemble.on_disk.is_on_disk()) {

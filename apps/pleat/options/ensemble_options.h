@@ -27,6 +27,7 @@ struct EnsembleSource {
     std::string topology, assembly, select = "all", frames = "::", weights;
     bool same_residues = false;  ///< see EnsembleOptions
     bool truncated = false;
+    Pbc pbc = Pbc::automatic;
     SharedInputs* inputs = nullptr;  ///< what other jobs have read; or null
 };
 /// Topology, assembly, selection and frames.

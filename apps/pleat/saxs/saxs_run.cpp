@@ -90,7 +90,8 @@ void read_component(const SaxsOptions& options, const std::vector<std::string>& 
                                            .assembly = options.ensemble.assembly,
                                            .select = options.ensemble.select,
                                            .range = parse_frame_range(options.ensemble.frames),
-                                           .truncated = options.ensemble.truncated});
+                                           .truncated = options.ensemble.truncated,
+                                           .pbc = options.ensemble.pbc});
     } catch (const MissingAtoms& error) {
         if (sources.size() == 1) throw;
         throw InputError(
@@ -102,7 +103,7 @@ void read_component(const SaxsOptions& options, const std::vector<std::string>& 
     }
     for (const std::string& text : ensemble.notes) {
         // If all atoms are selected, the summary shows their number.
-        if (options.ensemble.select != "all" || !text.starts_with("selection "))
+        if (options.ensemble.select != "all" || !text.starts_with("selection '"))
             components.notes.push_back(text);
     }
     const std::string remark = saxs::interpret_models(options.models_are, ensemble);

@@ -70,7 +70,9 @@ void read_frames(const SelectOptions& options, SelectInput& input) {
                             .assembly = source.assembly,
                             .range = {},
                             .truncated = source.truncated,
-                            .centre_each_frame = true};
+                            .centre_each_frame = true,
+                            .pbc = source.pbc,
+                            .placed_by = source.select};
     const std::shared_ptr<const Topology> all = EnsembleReader(source.sources, reading).all_atoms();
     if (!options.curve.empty())
         reading.select = "all";
@@ -83,7 +85,7 @@ void read_frames(const SelectOptions& options, SelectInput& input) {
     input.superposed = positions_among(superposed, select_atoms(*all, reading.select));
     input.ensemble = read_ensemble(source.sources, reading);
     for (const std::string& note : input.ensemble.notes)
-        if (!note.starts_with("selection ")) input.notes.push_back(note);
+        if (!note.starts_with("selection '")) input.notes.push_back(note);
     input.notes.push_back(fmt::format("superposed '{}': {} of {} atoms", source.select,
                                       superposed.size(), all->atom_count()));
 }

@@ -154,16 +154,16 @@ private:
         const auto all = [&](auto holds) {
             return std::all_of(angles.begin(), angles.end(), holds);
         };
-        if (all([](double angle) { return angle >= -1 && angle <= 1; })) {
-            constexpr double kDegree = 180 / std::numbers::pi;
+        constexpr double kDegree = 180 / std::numbers::pi;
+        cell_ = {};
+        if (all([](double angle) { return angle >= -1 && angle <= 1; }))
             cell_ = make_cell(
                 {x[0], x[2], x[5]},
                 {kDegree * std::acos(x[4]), kDegree * std::acos(x[3]), kDegree * std::acos(x[1])});
-        } else if (all([](double angle) { return angle > 1 && angle < 180; })) {
+        else if (all([](double angle) { return angle > 1 && angle < 180; }))
             cell_ = make_cell({x[0], x[2], x[5]}, angles);
-        } else {
+        if (cell_.volume() == 0)
             cell_.vectors = {{{x[0], x[1], x[3]}, {x[1], x[2], x[4]}, {x[3], x[4], x[5]}}};
-        }
     }
 
     std::size_t axis_bytes(bool only_free) const {

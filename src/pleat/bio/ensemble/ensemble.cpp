@@ -15,6 +15,11 @@
 
 namespace pleat {
 
+std::span<const std::string_view> names_of(Pbc) {
+    static constexpr std::string_view kNames[] = {"auto", "whole", "none"};
+    return kNames;
+}
+
 InputError Ensemble::error_in(Index frame, std::string_view text) const {
     const auto at = static_cast<std::size_t>(frame);
     if (at >= origins.size()) return InputError(fmt::format("frame {}: {}", frame, text));

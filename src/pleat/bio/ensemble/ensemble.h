@@ -48,6 +48,15 @@ struct FrameOrigin {
     Index frame = 0;  ///< frame (or model) of that file, from 0
 };
 
+/// Whether molecules that lie on both sides of their periodic cell are made whole.
+enum class Pbc {
+    automatic,  ///< where a frame has a cell
+    whole,      ///< a frame in which they cannot be is refused
+    none        ///< never: coordinates are those of the file
+};
+/// The names of Pbc in options: "auto", "whole", "none".
+std::span<const std::string_view> names_of(Pbc);
+
 /// What to read of the files.
 struct EnsembleOptions {
     /// A PDB or mmCIF file that names the atoms; empty: the first file names them. Its coordinates
@@ -67,6 +76,12 @@ struct EnsembleOptions {
     /// Frames of float64 far from the origin are moved towards it: each by its own centre, or all
     /// by that of the first one.
     bool centre_each_frame = false;
+    /// Cells of structures of one model, of space groups other than P 1 and of assemblies are those
+    /// of crystals and not used.
+    Pbc pbc = Pbc::automatic;
+    /// Atoms that decide in which images of the periodic cell molecules lie; empty: those of
+    /// `select`. Two readings with the same atoms here put each molecule at the same place.
+    std::string placed_by = {};
 };
 
 /// A file lacks atoms of the topology that are selected.

@@ -75,15 +75,16 @@ void EnsembleReader::choose_atoms(std::shared_ptr<const Topology> all) {
                     : std::make_shared<const Topology>(subset(*all_, selected_));
     notes_.push_back(fmt::format("selection '{}': {} of {} atoms of {}", options_.select,
                                  selected_.size(), all_->atom_count(), all_->source.string()));
-    broken_ = BrokenMolecules(all_, selected_);
+    const std::vector<Index> first =
+        options_.placed_by.empty() ? selected_ : select_atoms(*all_, options_.placed_by);
+    molecules_ = WholeMolecules(all_, first, selected_, options_.pbc);
     if (selected_.size() != all_->atoms.size()) scratch_ = Array<float, 2>(3, all_->atom_count());
 }
 
 void EnsembleReader::open(std::size_t file) {
-    if (reader_ != nullptr) {
+    if (reader_ != nullptr)
         notes_.insert(notes_.end(), reader_->notes().begin(), reader_->notes().end());
-        end_file();
-    }
+    is_first_of_file_ = true;
     const std::string& path = files_[file];
     reader_ = open_frames(path);
     if (!options_.assembly.empty()) reader_->choose_assembly(options_.assembly);
@@ -132,10 +133,21 @@ void EnsembleReader::compare_residues(const std::string& path) {
         fmt::format("{}: only {} have the names in {}", path, found, all_->source.string()));
 }
 
-/// A structure of one model has the cell of its crystal, which says nothing of broken molecules.
-void EnsembleReader::end_file() {
-    const bool is_crystal = reader_->topology() != nullptr && in_file_ < 2;
-    is_crystal ? broken_.forget() : broken_.keep();
+/// The cell of the frame last read; none if it is that of a crystal. Throws InputError if some
+/// frames of a file have cells and others have none.
+const PeriodicCell& EnsembleReader::cell() {
+    static const PeriodicCell kNone;
+    if (options_.pbc == Pbc::none || !options_.assembly.empty()) return kNone;
+    const bool has_cell = reader_->cell().exists();
+    if (is_first_of_file_) has_cell_ = has_cell;
+    is_first_of_file_ = false;
+    if (has_cell != has_cell_)
+        throw InputError(
+            files_[static_cast<std::size_t>(origin_.file)], 0,
+            fmt::format("frame {}: expected {} periodic cell as in the frames before, found {}; "
+                        "--pbc none leaves the coordinates as they are",
+                        origin_.frame, has_cell_ ? "a" : "no", has_cell ? "one" : "none"));
+    return has_cell && reader_->may_be_crystal() ? kNone : reader_->cell();
 }
 
 /// Reads or skips the next frame of this file; false after its last one.
@@ -204,10 +216,10 @@ bool EnsembleReader::next(View<float, 2> frame) {
         const bool wanted = options_.range.has(seen_);
         if (!step(wanted, has_other_atoms ? scratch_.view() : frame)) break;
         if (!wanted) continue;
+        molecules_.apply(cell(), has_other_atoms ? scratch_.view() : frame,
+                         files_[static_cast<std::size_t>(origin_.file)], origin_.frame);
         if (has_other_atoms) gather(frame);
         check(frame);
-        broken_.look(reader_->cell(), frame, files_[static_cast<std::size_t>(origin_.file)],
-                     origin_.frame);
         ++given_;
         return true;
     }
@@ -225,9 +237,8 @@ bool EnsembleReader::next(View<float, 2> frame) {
 std::vector<std::string> EnsembleReader::notes() const {
     std::vector<std::string> all = notes_;
     all.insert(all.end(), reader_->notes().begin(), reader_->notes().end());
-    BrokenMolecules broken = broken_;
-    if (reader_->topology() != nullptr && in_file_ < 2) broken.forget();
-    if (std::string warning = broken.warning(); !warning.empty()) all.push_back(std::move(warning));
+    const std::vector<std::string> of_molecules = molecules_.notes();
+    all.insert(all.end(), of_molecules.begin(), of_molecules.end());
     return all;
 }
 

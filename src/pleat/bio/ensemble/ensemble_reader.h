@@ -7,6 +7,7 @@
 
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/ensemble/frame_reader.h"
+#include "pleat/bio/periodic/whole_molecules.h"
 
 namespace pleat {
 
@@ -37,7 +38,7 @@ private:
     void open(std::size_t file);
     bool step(bool wanted, View<float, 2> frame);
     bool advance(bool wanted, View<float, 2> frame);
-    void end_file();
+    const PeriodicCell& cell();
     void gather(View<float, 2> frame) const;
     void check(View<float, 2> frame) const;
 
@@ -58,7 +59,9 @@ private:
     FrameOrigin origin_;
     Array<float, 2> scratch_;
     std::shared_ptr<Centring> centring_;
-    BrokenMolecules broken_;
+    WholeMolecules molecules_;
+    bool is_first_of_file_ = true;  // no frame of `reader_` was given
+    bool has_cell_ = false;         // the first frame given has one
     std::vector<std::string> notes_;
 };
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pleat/bio/structure/periodic_cell.h"
+#include "pleat/bio/periodic/periodic_cell.h"
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/view.h"
 
@@ -56,6 +56,9 @@ public:
 
     /// The periodic cell of the frame last read.
     const PeriodicCell& cell() const { return cell_; }
+    /// Whether that may be the cell of a crystal's structure, not of a simulation: the file is a
+    /// structure of one model.
+    virtual bool may_be_crystal() { return false; }
     /// Sets how coordinates of float64 are moved before they are rounded to float32; without it
     /// they are not moved. `centring` is shared by the readers of an ensemble.
     virtual void centre(const std::shared_ptr<Centring>& centring) {}

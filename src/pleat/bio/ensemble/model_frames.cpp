@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
@@ -24,8 +25,8 @@ std::string key_of(const std::string& chain, int number, char insertion, const s
                        name);
 }
 
-std::shared_ptr<const Topology> topology_of(const std::vector<AtomRecord>& records,
-                                            const std::string& file) {
+std::shared_ptr<Topology> topology_of(const std::vector<AtomRecord>& records,
+                                      const std::string& file) {
     auto topology = std::make_shared<Topology>();
     topology->source = file;
     const AtomRecord* previous = nullptr;
@@ -89,8 +90,52 @@ Index keep_one_location(std::vector<AtomRecord>& records) {
 
 void ModelFrames::start() {
     if (!read_model(first_)) throw InputError(file_, 0, "expected a model with atoms, found none");
-    own_ = topology_of(first_, file_);
+    const std::shared_ptr<Topology> topology = topology_of(first_, file_);
+    topology->cell = cell_.vectors;
+    topology->bonds = listed_bonds();
+    own_ = topology;
     match(own_, {});
+}
+
+std::vector<std::array<Index, 2>> ModelFrames::listed_bonds() const {
+    std::vector<std::array<Index, 2>> bonds;
+    if (connections_.empty()) return bonds;
+    std::unordered_map<std::string, Index> atoms;  // -1: several have this key
+    for (std::size_t i = 0; i < first_.size(); ++i) {
+        const auto [at, fresh] = atoms.try_emplace(bond_key(first_[i]), static_cast<Index>(i));
+        if (!fresh) at->second = -1;
+    }
+    for (const auto& [one, other] : connections_) {
+        const auto a = atoms.find(one), b = atoms.find(other);
+        if (a == atoms.end() || b == atoms.end()) continue;  // of a location that was left out
+        if (a->second >= 0 && b->second >= 0 && a->second != b->second)
+            bonds.push_back({a->second, b->second});
+    }
+    return bonds;
+}
+
+/// The next records, which may have been read already.
+bool ModelFrames::next_or_ahead(std::vector<AtomRecord>& records) {
+    if (problem_ahead_) std::rethrow_exception(std::exchange(problem_ahead_, nullptr));
+    if (!looked_ahead_ || model_ > 0) return next_records(records);
+    records = std::move(ahead_);
+    cell_ = cell_ahead_;
+    return has_ahead_;
+}
+
+bool ModelFrames::may_be_crystal() {
+    if (model_ > 0) return false;
+    if (!looked_ahead_) {
+        looked_ahead_ = true;
+        const PeriodicCell cell = cell_;
+        try {
+            has_ahead_ = next_records(ahead_);
+        } catch (const Error&) {
+            problem_ahead_ = std::current_exception();  // thrown when that model is read
+        }
+        cell_ahead_ = std::exchange(cell_, cell);
+    }
+    return !has_ahead_ && !problem_ahead_;
 }
 
 void ModelFrames::choose_assembly(const std::string& name) {
@@ -131,7 +176,7 @@ std::string ModelFrames::other_assemblies() const {
 
 bool ModelFrames::read_model(std::vector<AtomRecord>& records) {
     records.clear();
-    if (!next_records(records)) return false;
+    if (!next_or_ahead(records)) return false;
     ++model_;
     const Index dropped = keep_one_location(records);
     if (dropped > 0 && model_ == 0) {

@@ -1,10 +1,13 @@
 // Model frames: the models of a PDB or mmCIF file as frames, with atoms matched by identity.
 #pragma once
 
+#include <array>
 #include <deque>
+#include <exception>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pleat/bio/ensemble/frame_reader.h"
@@ -26,6 +29,7 @@ public:
     std::string other_assemblies() const override;
     bool next(View<float, 2> frame) override;
     bool skip() override;
+    bool may_be_crystal() override;
 
 protected:
     explicit ModelFrames(std::string file) : file_(std::move(file)) {}
@@ -36,9 +40,15 @@ protected:
 
     const std::string file_;
     std::vector<Assembly> assemblies_;  ///< that the file describes
+    /// Bonds that the file lists, as two texts of bond_key() each.
+    std::vector<std::array<std::string, 2>> connections_;
+    /// What names an atom in that list.
+    virtual std::string bond_key(const AtomRecord& atom) const = 0;
 
 private:
     bool read_model(std::vector<AtomRecord>& records);
+    bool next_or_ahead(std::vector<AtomRecord>& records);
+    std::vector<std::array<Index, 2>> listed_bonds() const;
     bool same_order(const std::vector<AtomRecord>& records, bool with_chain) const;
     void match_by_identity(const std::vector<AtomRecord>& records, bool with_chain,
                            View<float, 2> frame);
@@ -56,6 +66,11 @@ private:
     bool indexed_with_chain_ = false;
     bool noted_extra_ = false;
     Index model_ = -1;  // the one last read, from 0
+    // The second model, if it was read before it was asked for.
+    bool looked_ahead_ = false, has_ahead_ = false;
+    std::vector<AtomRecord> ahead_;
+    PeriodicCell cell_ahead_;
+    std::exception_ptr problem_ahead_;
 };
 
 /// The models of a PDB file, read one at a time.
@@ -66,8 +81,11 @@ public:
 
 protected:
     bool next_records(std::vector<AtomRecord>& records) override;
+    std::string bond_key(const AtomRecord& atom) const override { return atom.serial; }
 
 private:
+    void add_connections(std::string_view line);
+    void read_connections();
     void check_whole(bool open, std::size_t count);
     void check_count(std::size_t count) const;
 
@@ -85,6 +103,7 @@ public:
 
 protected:
     bool next_records(std::vector<AtomRecord>& records) override;
+    std::string bond_key(const AtomRecord& atom) const override { return connection_key(atom); }
 
 private:
     std::deque<std::vector<AtomRecord>> models_;

@@ -3,9 +3,11 @@
 
 #include <array>
 #include <set>
+#include <utility>
 
 #include "pleat/bio/ensemble/model_frames.h"
 #include "pleat/bio/input/coordinate_text.h"
+#include "pleat/bio/input/text_fields.h"
 #include "pleat/bio/structure/pdb_record.h"
 #include "pleat/core/error.h"
 
@@ -50,6 +52,30 @@ void PdbFrames::check_count(std::size_t count) const {
                     kMaxFromPipe));
 }
 
+void PdbFrames::add_connections(std::string_view line) {
+    constexpr std::size_t kMaxConnections = 10'000'000;
+    const auto serial = [&](std::size_t first) {
+        return std::string(first < line.size() ? trimmed(line.substr(first, 5)) : "");
+    };
+    for (const std::size_t first : {11, 16, 21, 26})
+        if (std::string other = serial(first);
+            !other.empty() && connections_.size() < kMaxConnections)
+            connections_.push_back({serial(6), std::move(other)});
+}
+
+/// The bonds behind the first model, in front of the next.
+void PdbFrames::read_connections() {
+    std::string_view line;
+    while (source_->next(line)) {
+        if (line.starts_with("CONECT")) {
+            add_connections(line);
+        } else if (is_atom_line(line) || line.starts_with("MODEL ") || line.starts_with("CRYST1")) {
+            source_->hold();
+            return;
+        }
+    }
+}
+
 bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
     Complaints complaints(source_->name());
     std::vector<std::string> segments;
@@ -85,6 +111,8 @@ bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
             open = false;
         } else if (line.starts_with("CRYST1")) {
             cell_ = parse_cell(line);
+        } else if (first_count_ == 0 && line.starts_with("CONECT")) {
+            add_connections(line);
         }
     }
     try {
@@ -98,6 +126,7 @@ bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
     if (records.empty()) return false;
     if (first_count_ == 0) {
         first_count_ = records.size();
+        if (ended) read_connections();
         assemblies_ = pdb_assemblies(remarks_);
         remarks_ = {};
         segments_name_chains_ = several(segments);
@@ -114,13 +143,15 @@ bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
 MmcifFrames::MmcifFrames(std::unique_ptr<ByteSource> source) : ModelFrames(source->name()) {
     constexpr std::size_t kMaxFromPipe = std::size_t{64} << 20;
     const std::string text = remaining_text(*source, kMaxFromPipe);
-    std::array<double, 6> cell{};
-    read_mmcif_models(file_, text, assemblies_, cell, [&](std::vector<AtomRecord>&& model) {
+    MmcifBlock block;
+    read_mmcif_models(file_, text, assemblies_, block, [&](std::vector<AtomRecord>&& model) {
         for (AtomRecord& atom : model)
             if (atom.element.empty()) atom.element = guess_element(atom.name, atom.residue_name);
         models_.push_back(std::move(model));
     });
+    const std::array<double, 6>& cell = block.cell;
     cell_ = make_cell({cell[0], cell[1], cell[2]}, {cell[3], cell[4], cell[5]});
+    connections_ = std::move(block.connections);
     start();
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -23,8 +24,8 @@ constexpr std::int32_t kCharmmVersion = 24;
 
 }  // namespace
 
-DcdWriter::DcdWriter(std::filesystem::path path, Index atoms)
-    : file_(std::move(path)), atoms_(atoms) {
+DcdWriter::DcdWriter(std::filesystem::path path, Index atoms, bool has_cells)
+    : file_(std::move(path)), atoms_(atoms), has_cells_(has_cells) {
     constexpr Index kMaxAtoms = std::numeric_limits<std::int32_t>::max() / 4;
     if (atoms > kMaxAtoms)
         throw OutputError(fmt::format("{}: expected at most {} atoms for DCD, found {}",
@@ -33,6 +34,7 @@ DcdWriter::DcdWriter(std::filesystem::path path, Index atoms)
     numbers[1] = numbers[2] = 1;  // the first step, and steps from frame to frame
     const float delta = 1.0f;
     std::memcpy(&numbers[9], &delta, sizeof(delta));
+    numbers[10] = has_cells ? 1 : 0;
     numbers[19] = kCharmmVersion;
     std::string header = "CORD";
     header.append(reinterpret_cast<const char*>(numbers.data()), sizeof(numbers));
@@ -45,7 +47,18 @@ DcdWriter::DcdWriter(std::filesystem::path path, Index atoms)
     record(&count, sizeof(count));
 }
 
-void DcdWriter::add(View<const float, 2> frame) {
+void DcdWriter::add(View<const float, 2> frame, const PeriodicCell& cell) {
+    if (has_cells_) {
+        const auto& [a, b, c] = cell.vectors;
+        const auto cosine = [](const Point& one, const Point& other) {
+            const double lengths = std::sqrt(dot(one, one) * dot(other, other));
+            return lengths > 0 ? dot(one, other) / lengths : 0.0;
+        };
+        const std::array<double, 6> numbers = {std::sqrt(dot(a, a)), cosine(a, b),
+                                               std::sqrt(dot(b, b)), cosine(a, c),
+                                               cosine(b, c),         std::sqrt(dot(c, c))};
+        record(numbers.data(), sizeof(numbers));
+    }
     for (Index axis = 0; axis < 3; ++axis)
         record(frame[axis].data, static_cast<std::size_t>(atoms_) * sizeof(float));
     ++frames_;

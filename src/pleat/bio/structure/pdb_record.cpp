@@ -58,6 +58,8 @@ PeriodicCell parse_cell(std::string_view line) {
     constexpr std::array<std::size_t, 6> kFirst = {7, 16, 25, 34, 41, 48};
     for (std::size_t i = 0; i < 6; ++i)
         if (!parse(columns(line, kFirst[i], i < 3 ? 9 : 7), values[i])) return {};
+    const std::string_view group = trimmed(columns(line, 56, 11));
+    if (!group.empty() && group != "P 1" && group != "P1") return {};
     return make_cell({values[0], values[1], values[2]}, {values[3], values[4], values[5]});
 }
 
@@ -79,6 +81,7 @@ std::string parse_atom_line(std::string_view line, AtomRecord& atom, std::string
     }
     atom.name = std::string(trimmed(line.substr(12, 4)));
     if (atom.name.empty()) return "expected an atom's name in columns 13-16, found none";
+    atom.serial = std::string(trimmed(line.substr(6, 5)));
     atom.altloc = line[16];
     parse_residue_names(line, atom);
     if (!parse_residue_number(line.substr(22, 4), atom.number)) {

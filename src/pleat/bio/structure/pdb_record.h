@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "pleat/bio/structure/periodic_cell.h"
+#include "pleat/bio/periodic/periodic_cell.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 
 namespace pleat {
@@ -25,7 +25,8 @@ bool parse_residue_number(std::string_view field, int& number);
 /// none. The name of the segment (columns 73-76) goes to `segment`; alone it names no chain.
 std::string parse_atom_line(std::string_view line, AtomRecord& atom, std::string& segment);
 
-/// The cell in a CRYST1 record; no cell if its fields are no numbers.
+/// The cell in a CRYST1 record; no cell if its fields are no numbers, or if its space group is not
+/// P 1, as that of a crystal.
 PeriodicCell parse_cell(std::string_view line);
 
 }  // namespace pleat

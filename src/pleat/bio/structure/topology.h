@@ -39,6 +39,15 @@ struct Topology {
     /// False for atoms of an array, which have no names; then only `all` can be selected.
     bool named = true;
 
+    /// Coordinates [atom] of the first model, in angstrom; empty if the file has none. Not kept by
+    /// subset(), nor is what follows.
+    std::vector<std::array<double, 3>> positions = {};
+    /// The vectors of the periodic cell around `positions`, in angstrom; 0 if there is none.
+    std::array<std::array<double, 3>, 3> cell = {};
+    /// Pairs of atoms that the file calls bonded, and whether it lists all bonds.
+    std::vector<std::array<Index, 2>> bonds = {};
+    bool has_all_bonds = false;
+
     Index atom_count() const { return static_cast<Index>(atoms.size()); }
     const Residue& residue_of(Index atom) const;
     /// By this an atom is found in other files: chain, residue number, insertion code and name.

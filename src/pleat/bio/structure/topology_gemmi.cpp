@@ -108,6 +108,12 @@ AtomRecord record_of(gemmi::cif::Table::Row& row, const std::string& file) {
 }
 
 void read_cell(const gemmi::cif::Block& block, std::array<double, 6>& cell) {
+    for (const char* name : {"_symmetry.space_group_name_H-M", "_space_group.name_H-M_alt"}) {
+        const std::string* group = block.find_value(name);
+        if (group == nullptr || gemmi::cif::is_null(*group)) continue;
+        const std::string text = gemmi::cif::as_string(*group);
+        if (text != "P 1" && text != "P1") return;
+    }
     const char* const names[] = {"length_a",    "length_b",   "length_c",
                                  "angle_alpha", "angle_beta", "angle_gamma"};
     for (std::size_t i = 0; i < cell.size(); ++i) {
@@ -116,14 +122,40 @@ void read_cell(const gemmi::cif::Block& block, std::array<double, 6>& cell) {
     }
 }
 
+/// Covalent bonds and disulfides within the asymmetric unit.
+void read_connections(gemmi::cif::Block& block,
+                      std::vector<std::array<std::string, 2>>& connections) {
+    for (gemmi::cif::Table::Row row :
+         block.find("_struct_conn.",
+                    {"conn_type_id", "ptnr1_auth_asym_id", "ptnr1_auth_seq_id",
+                     "?pdbx_ptnr1_PDB_ins_code", "ptnr1_label_atom_id", "ptnr2_auth_asym_id",
+                     "ptnr2_auth_seq_id", "?pdbx_ptnr2_PDB_ins_code", "ptnr2_label_atom_id",
+                     "?ptnr1_symmetry", "?ptnr2_symmetry"})) {
+        const std::string type = row.str(0);
+        if (type.rfind("covale", 0) != 0 && type != "disulf") continue;
+        if (row.has2(9) && row.has2(10) && row.str(9) != row.str(10)) continue;
+        std::array<std::string, 2> keys;
+        for (std::size_t end = 0; end < 2; ++end) {
+            const std::size_t first = 1 + 4 * end;
+            const auto text = [&](std::size_t column) {
+                return row.str(static_cast<int>(first + column));
+            };
+            const std::string insertion = row.has2(first + 2) ? text(2).substr(0, 1) : " ";
+            keys[end] = text(0) + '\t' + text(1) + '\t' + insertion + '\t' + text(3);
+        }
+        connections.push_back(keys);
+    }
+}
+
 void read_models(const std::string& file, gemmi::cif::Document& document,
-                 std::vector<Assembly>& assemblies, std::array<double, 6>& cell,
+                 std::vector<Assembly>& assemblies, MmcifBlock& described,
                  const std::function<void(std::vector<AtomRecord>&&)>& add_model) {
     for (gemmi::cif::Block& block : document.blocks) {
         gemmi::cif::Table table = atom_sites(block);
         if (!table.ok()) continue;
         assemblies = mmcif_assemblies(block);
-        read_cell(block, cell);
+        read_cell(block, described.cell);
+        read_connections(block, described.connections);
         std::vector<AtomRecord> model;
         std::string current;
         for (gemmi::cif::Table::Row row : table) {
@@ -178,15 +210,20 @@ bool is_nucleotide(const std::string& residue_name) {
     return gemmi::find_tabulated_residue(residue_name).is_nucleic_acid();
 }
 
+std::string connection_key(const AtomRecord& atom) {
+    return atom.chain + '\t' + std::to_string(atom.number) + '\t' + atom.insertion + '\t' +
+           atom.name;
+}
+
 std::string cif_quoted(const std::string& text) { return gemmi::cif::quote(text); }
 
 void read_mmcif_models(const std::string& file, const std::string& text,
-                       std::vector<Assembly>& assemblies, std::array<double, 6>& cell,
+                       std::vector<Assembly>& assemblies, MmcifBlock& block,
                        const std::function<void(std::vector<AtomRecord>&&)>& add_model) {
     try {
         gemmi::cif::Document document =
             gemmi::cif::read_memory(text.data(), text.size(), file.c_str());
-        read_models(file, document, assemblies, cell, add_model);
+        read_models(file, document, assemblies, block, add_model);
     } catch (const Error&) {
         throw;
     } catch (const tao::pegtl::parse_error& error) {

@@ -21,6 +21,7 @@ struct AtomRecord {
     double occupancy = 1;
     double b_factor = 0;
     float xyz[3] = {};
+    std::string serial = {};  ///< of PDB, as the file has it
 
     /// What assemblies call its chain.
     const std::string& assembly_chain() const { return subchain.empty() ? chain : subchain; }
@@ -41,12 +42,23 @@ bool is_nucleotide(const std::string& residue_name);
 /// A value as mmCIF writes it, in quotes if necessary.
 std::string cif_quoted(const std::string& text);
 
+/// What a block of mmCIF describes beside its atoms.
+struct MmcifBlock {
+    /// Three lengths and three angles of the unit cell; 0 if there is none or if its space group is
+    /// not P 1.
+    std::array<double, 6> cell{};
+    /// Bonds of _struct_conn: two texts of connection_key().
+    std::vector<std::array<std::string, 2>> connections;
+};
+
+/// By this an atom is found in lists of bonds: chain, residue number, insertion code and name.
+std::string connection_key(const AtomRecord& atom);
+
 /// Calls `add_model` with the atom records of each model of an mmCIF text, in the order of the
-/// file. Sets `assemblies` to those that the same block describes, and `cell` to the three lengths
-/// and three angles of its unit cell, 0 if it has none. Throws InputError that names `file` and, if
-/// possible, the line.
+/// file. Sets `assemblies` and `block` to what the same block describes. Throws InputError that
+/// names `file` and, if possible, the line.
 void read_mmcif_models(const std::string& file, const std::string& text,
-                       std::vector<Assembly>& assemblies, std::array<double, 6>& cell,
+                       std::vector<Assembly>& assemblies, MmcifBlock& block,
                        const std::function<void(std::vector<AtomRecord>&&)>& add_model);
 
 /// [atom]: 1 if the selection in gemmi's syntax ("//A/10-50/CA[C]") selects the atom, else 0.

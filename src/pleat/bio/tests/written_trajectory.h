@@ -196,7 +196,7 @@ std::string trr_frame(int f, int atoms, bool places, bool speeds) {
         frame.integer(size);
     }
     frame.integer(atoms).integer(f).integer(0).put(Real(0)).put(Real(0));
-    for (int i = 0; i < 9; ++i) frame.put(Real(5));
+    for (int i = 0; i < 9; ++i) frame.put(Real(i % 4 == 0 ? 5 : 0));
     for (int i = 0; places && i < 3 * atoms; ++i)
         frame.put(static_cast<Real>(place(f, i % 3, i / 3)) / 10);
     for (int i = 0; speeds && i < 3 * atoms; ++i) frame.put(Real(99));

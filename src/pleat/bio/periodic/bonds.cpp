@@ -1,0 +1,302 @@
+// Bonds: names of heavy atoms first, then links of residues, distances, and what is left alone.
+#include "pleat/bio/periodic/bonds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+
+#include "pleat/bio/periodic/bond_names.h"
+#include "pleat/bio/periodic/near_atoms.h"
+#include "pleat/bio/periodic/periodic_cell.h"
+
+namespace pleat {
+
+namespace {
+
+// Angstrom, between the atoms of linked residues. The cell may be that of another frame.
+constexpr double kMaxBond = 3.2;
+constexpr double kMaxNeighbour = 8;  // of atoms that stand for whole residues
+
+/// Cordero et al. 2008, Dalton Trans. 2832, in angstrom.
+double covalent_radius(std::string_view element) {
+    struct Radius {
+        std::string_view element;
+        double radius;
+    };
+    constexpr Radius kRadii[] = {{"H", 0.31},  {"D", 0.31},  {"C", 0.76},  {"N", 0.71},
+                                 {"O", 0.66},  {"F", 0.57},  {"P", 1.07},  {"S", 1.05},
+                                 {"Cl", 1.02}, {"Br", 1.20}, {"I", 1.39},  {"Se", 1.20},
+                                 {"Si", 1.11}, {"B", 0.84},  {"Fe", 1.32}, {"Mg", 1.41}};
+    for (const Radius& one : kRadii)
+        if (one.element == element) return one.radius;
+    return 0.76;
+}
+
+bool is_hydrogen(const Topology::Atom& atom) { return atom.element == "H" || atom.element == "D"; }
+
+/// The name with ' for *, as nucleotides were written before 2008.
+std::string standard_name(const std::string& name) {
+    std::string text = name;
+    std::replace(text.begin(), text.end(), '*', '\'');
+    return text;
+}
+
+/// Residues of more atoms are not models of one or some beads.
+constexpr Index kMaxBeads = 5;
+
+/// The atom that stands for a residue of a polymer, or -1.
+Index representative(const Topology& topology, const std::vector<Index>& starts, Index residue) {
+    const Index first = starts[static_cast<std::size_t>(residue)],
+                last = starts[static_cast<std::size_t>(residue) + 1];
+    const bool is_beads = last - first <= kMaxBeads;
+    for (const std::string_view name : {"CA", "C3'", "C3*", "BB", "P", "CB"}) {
+        if (!is_beads && (name == "P" || name == "CB")) continue;  // lipids have a P, too
+        for (Index i = first; i < last; ++i) {
+            const Topology::Atom& atom = topology.atoms[static_cast<std::size_t>(i)];
+            if (atom.name == name && (name != "CA" || atom.element == "C")) return i;
+        }
+    }
+    return -1;
+}
+
+class BondFinder {
+public:
+    BondFinder(const Topology& topology, const PeriodicCell& cell)
+        : topology_(topology),
+          starts_(residue_starts(topology)),
+          bonds_(topology.bonds),
+          cell_(cell),
+          is_bonded_(topology.atoms.size()),
+          is_known_(topology.residues.size()) {
+        for (const Bond& bond : bonds_) mark(bond);
+        // Coordinates that are all equal stand for none.
+        const auto& all = topology.positions;
+        has_positions_ = std::any_of(all.begin(), all.end(),
+                                     [&](const Point& point) { return point != all.front(); });
+        if (cell_.exists()) lattice_.push_back(Lattice(cell_));
+    }
+
+    std::vector<Bond> find() {
+        for (Index r = 0; r < residues(); ++r) add_names(r);
+        for (Index r = 0; r + 1 < residues(); ++r) add_link(r);
+        if (has_positions_) add_distances();
+        for (Index r = 0; r < residues(); ++r) add_lonely(r);
+        for (Bond& bond : bonds_) std::sort(bond.begin(), bond.end());
+        std::sort(bonds_.begin(), bonds_.end());
+        bonds_.erase(std::unique(bonds_.begin(), bonds_.end()), bonds_.end());
+        return std::move(bonds_);
+    }
+
+private:
+    Index residues() const { return static_cast<Index>(topology_.residues.size()); }
+    Index first(Index r) const { return starts_[static_cast<std::size_t>(r)]; }
+    Index last(Index r) const { return starts_[static_cast<std::size_t>(r) + 1]; }
+    const Topology::Atom& atom(Index i) const {
+        return topology_.atoms[static_cast<std::size_t>(i)];
+    }
+
+    void mark(const Bond& bond) {
+        for (const Index i : bond) is_bonded_[static_cast<std::size_t>(i)] = true;
+    }
+    void add(Index one, Index other) {
+        bonds_.push_back({one, other});
+        mark(bonds_.back());
+    }
+
+    double distance(Index one, Index other) const {
+        if (!has_positions_) return 0;
+        const Point difference = topology_.positions[static_cast<std::size_t>(other)] -
+                                 topology_.positions[static_cast<std::size_t>(one)];
+        if (!lattice_.empty()) return lattice_.front().images(difference).distance;
+        return std::sqrt(dot(difference, difference));
+    }
+
+    using Names = std::unordered_map<std::string, Index>;
+    Names names_of(Index r) const {
+        Names names;
+        for (Index i = first(r); i < last(r); ++i)
+            names.try_emplace(standard_name(atom(i).name), i);
+        return names;
+    }
+
+    template <std::size_t N>
+    void add_pairs(const Names& names, const NamePair (&pairs)[N]) {
+        for (const auto& [one, other] : pairs) {
+            const auto a = names.find(std::string(one)), b = names.find(std::string(other));
+            if (a != names.end() && b != names.end()) add(a->second, b->second);
+        }
+    }
+
+    /// Bonds within an amino acid or a nucleotide.
+    void add_names(Index r) {
+        if (last(r) - first(r) < 3 || is_water(topology_, r)) return;
+        const Names names = names_of(r);
+        const auto has = [&](const char* name) { return names.count(name) > 0; };
+        const bool amino_acid = has("N") && has("CA") && has("C");
+        const bool nucleotide = has("C1'") && has("C3'") && has("C4'");
+        is_known_[static_cast<std::size_t>(r)] = amino_acid || nucleotide;
+        if (amino_acid) add_pairs(names, kAminoAcidBonds);
+        if (!nucleotide) return;
+        add_pairs(names, kNucleotideBonds);
+        if (!has("N9") && has("N1")) add(names.at("C1'"), names.at("N1"));
+    }
+
+    Index find(Index r, std::string_view name) const {
+        for (Index i = first(r); i < last(r); ++i)
+            if (standard_name(atom(i).name) == name) return i;
+        return -1;
+    }
+
+    /// The bond between residue r and the next one, unless the chain has a break there.
+    void add_link(Index r) {
+        const Topology::Residue& one = topology_.residues[static_cast<std::size_t>(r)];
+        const Topology::Residue& next = topology_.residues[static_cast<std::size_t>(r) + 1];
+        if (one.chain != next.chain || is_water(topology_, r)) return;
+        const int step = next.number - one.number;
+        if (!has_positions_ && step != 0 && step != 1) return;
+        const auto add_within = [&](const char* from, const char* to, double cutoff) {
+            const Index a = find(r, from), b = find(r + 1, to);
+            if (a < 0 || b < 0) return false;
+            if (distance(a, b) < cutoff) add(a, b);
+            return true;
+        };
+        if (add_within("C", "N", kMaxBond) || add_within("O3'", "P", kMaxBond)) return;
+        const Index a = representative(topology_, starts_, r),
+                    b = representative(topology_, starts_, r + 1);
+        const bool has_all = last(r) - first(r) > kMaxBeads || last(r + 1) - first(r + 1) > kMaxBeads;
+        if (!has_all && a >= 0 && b >= 0 && distance(a, b) < kMaxNeighbour) add(a, b);
+    }
+
+    /// Bonds of residues whose names are not known, also to their neighbours.
+    void add_distances() {
+        std::vector<Index> unknown, all;
+        std::vector<Point> positions(topology_.positions.begin(), topology_.positions.end());
+        for (Index r = 0; r < residues(); ++r) {
+            if (last(r) - first(r) < 2 || is_water(topology_, r)) continue;
+            for (Index i = first(r); i < last(r); ++i) {
+                all.push_back(i);
+                if (!is_known_[static_cast<std::size_t>(r)]) unknown.push_back(i);
+            }
+        }
+        if (unknown.empty()) return;
+        for_each_near_pair(positions, cell_, unknown, all, 3.3,
+                           [&](Index one, Index other, double distance) {
+                               const bool hydrogens =
+                                   is_hydrogen(atom(one)) && is_hydrogen(atom(other));
+                               if (!hydrogens &&
+                                   distance < 0.5 + covalent_radius(atom(one).element) +
+                                                  covalent_radius(atom(other).element))
+                                   add(one, other);
+                           });
+    }
+
+    /// Bonds the atoms of a residue that have no bond: one after another the heavy atom that is
+    /// nearest to those with bonds, then each hydrogen to the nearest heavy atom.
+    void add_lonely(Index r) {
+        std::vector<Index> bonded, lonely, hydrogens;
+        for (Index i = first(r); i < last(r); ++i)
+            (is_hydrogen(atom(i))                        ? hydrogens
+             : is_bonded_[static_cast<std::size_t>(i)] ? bonded
+                                                         : lonely)
+                .push_back(i);
+        if (bonded.empty() && lonely.empty()) return;
+        if (bonded.empty()) {
+            bonded.push_back(lonely.front());
+            lonely.erase(lonely.begin());
+        }
+        add_nearest(bonded, lonely);
+        for (const Index i : hydrogens)
+            if (!is_bonded_[static_cast<std::size_t>(i)]) add(nearest(i, bonded), i);
+    }
+
+    Index nearest(Index i, const std::vector<Index>& among) const {
+        Index best = among.front();
+        for (const Index other : among)
+            if (distance(i, other) < distance(i, best)) best = other;
+        return best;
+    }
+
+    /// Prim's algorithm; `lonely` atoms end up among the `bonded`.
+    void add_nearest(std::vector<Index>& bonded, const std::vector<Index>& lonely) {
+        struct Waiting {
+            Index atom, nearest;
+            double distance;
+        };
+        std::vector<Waiting> waiting;
+        for (const Index i : lonely) {
+            const Index near = nearest(i, bonded);
+            waiting.push_back({i, near, distance(i, near)});
+        }
+        while (!waiting.empty()) {
+            const auto next = std::min_element(
+                waiting.begin(), waiting.end(),
+                [](const Waiting& a, const Waiting& b) { return a.distance < b.distance; });
+            const Index joined = next->atom;
+            add(next->nearest, joined);
+            bonded.push_back(joined);
+            waiting.erase(next);
+            if (!has_positions_) continue;  // all hang on the first atom
+            for (Waiting& one : waiting)
+                if (const double d = distance(one.atom, joined); d < one.distance)
+                    one = {one.atom, joined, d};
+        }
+    }
+
+    const Topology& topology_;
+    const std::vector<Index> starts_;
+    std::vector<Bond> bonds_;
+    PeriodicCell cell_;
+    std::vector<Lattice> lattice_;  // of the cell, if there is one
+    bool has_positions_ = false;
+    std::vector<bool> is_bonded_;  // [atom]
+    std::vector<bool> is_known_;   // [residue]: bonds are known by names
+};
+
+}  // namespace
+
+std::vector<Index> residue_starts(const Topology& topology) {
+    std::vector<Index> starts(topology.residues.size() + 1, topology.atom_count());
+    for (Index i = topology.atom_count(); i-- > 0;)
+        starts[static_cast<std::size_t>(topology.atoms[static_cast<std::size_t>(i)].residue)] = i;
+    return starts;
+}
+
+bool is_water(const Topology& topology, Index residue) {
+    const std::string& name = topology.residues[static_cast<std::size_t>(residue)].name;
+    for (const std::string_view water :
+         {"HOH", "WAT", "SOL", "H2O", "DOD", "TIP", "TIP3", "TP3", "T3P", "TIP3P", "TIP4", "TP4",
+          "T4P", "TIP4P", "TIP5", "TP5", "T5P", "TIP5P", "SPC", "SPCE", "OPC", "OPC3"})
+        if (name == water) return true;
+    return false;
+}
+
+std::vector<Bond> find_bonds(const Topology& topology, const PeriodicCell& cell) {
+    if (!topology.has_all_bonds && !topology.named) return {};
+    if (!topology.has_all_bonds) return BondFinder(topology, cell).find();
+    std::vector<Bond> bonds = topology.bonds;
+    for (Bond& bond : bonds) std::sort(bond.begin(), bond.end());
+    std::sort(bonds.begin(), bonds.end());
+    bonds.erase(std::unique(bonds.begin(), bonds.end()), bonds.end());
+    return bonds;
+}
+
+std::vector<Bond> chain_neighbours(const Topology& topology) {
+    std::vector<Bond> pairs;
+    if (!topology.named) return pairs;
+    const std::vector<Index> starts = residue_starts(topology);
+    for (Index r = 0; r + 1 < static_cast<Index>(topology.residues.size()); ++r) {
+        const Topology::Residue& one = topology.residues[static_cast<std::size_t>(r)];
+        const Topology::Residue& next = topology.residues[static_cast<std::size_t>(r) + 1];
+        const int step = next.number - one.number;
+        if (one.chain != next.chain || (step != 0 && step != 1)) continue;
+        const Index a = representative(topology, starts, r),
+                    b = representative(topology, starts, r + 1);
+        if (a >= 0 && b >= 0) pairs.push_back({a, b});
+    }
+    return pairs;
+}
+
+}  // namespace pleat

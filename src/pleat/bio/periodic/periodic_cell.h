@@ -1,0 +1,70 @@
+// Periodic cell: the box of a simulation, and which image of a point is nearest to another.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace pleat {
+
+/// x, y and z in angstrom.
+using Point = std::array<double, 3>;
+
+inline Point operator+(const Point& a, const Point& b) {
+    return {a[0] + b[0], a[1] + b[1], a[2] + b[2]};
+}
+inline Point operator-(const Point& a, const Point& b) {
+    return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+}
+inline Point operator*(double s, const Point& a) { return {s * a[0], s * a[1], s * a[2]}; }
+inline double dot(const Point& a, const Point& b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/// The three vectors of a periodic cell, in angstrom; all 0 if there is no cell.
+struct PeriodicCell {
+    std::array<Point, 3> vectors{};
+
+    /// Whether there is a cell. An edge below 2 angstrom is that of a dummy (PDB files of
+    /// structures that are no crystals say 1 x 1 x 1) and counts as none.
+    bool exists() const;
+    /// In cubic angstrom; 0 if the vectors lie in one plane.
+    double volume() const;
+    bool operator==(const PeriodicCell&) const = default;
+};
+
+/// From lengths in angstrom and angles in degrees: alpha between b and c, beta between a and c,
+/// gamma between a and b. A cell of no volume if no three vectors have these angles.
+PeriodicCell make_cell(const Point& lengths, const Point& angles);
+
+/// All images of a point: it, moved by whole multiples of three short vectors. They are the
+/// shortest that span the same lattice as those of the cell (Minkowski's reduction).
+class Lattice {
+public:
+    /// How many of each vector.
+    using Shift = std::array<std::int32_t, 3>;
+    struct Images {
+        Shift nearest{};
+        double distance = 0;         ///< that is left with `nearest`
+        double second_distance = 0;  ///< with the best other shift
+    };
+
+    /// `cell` must have a volume.
+    explicit Lattice(const PeriodicCell& cell);
+
+    /// The smallest distance between opposite faces of the reduced cell.
+    double height() const { return height_; }
+    const std::array<Point, 3>& vectors() const { return vectors_; }
+    Point translation(const Shift& shift) const;
+    /// In units of the reduced vectors.
+    Point fractions(const Point& point) const;
+    /// The shift whose translation is nearest to `difference`. Differences of more than 1e9 vectors
+    /// give no shift.
+    Shift nearest(const Point& difference) const { return images(difference).nearest; }
+    Images images(const Point& difference) const;
+
+private:
+    std::array<Point, 3> vectors_, inverse_;
+    double height_ = 0;
+};
+
+}  // namespace pleat
