@@ -1,4 +1,4 @@
-# Runs FreeContact and pleat on an alignment and reads the contact scores that they write.
+# Runs pleat, FreeContact, CCMpred, plmc and GREMLIN on an alignment and reads their contact scores.
 import array
 import ast
 import pathlib
@@ -71,6 +71,70 @@ def read_run(run):
         for second in range(first + 1, len(columns)):
             scores[i, columns[second]] = matrix[first][second]
     return scores
+
+
+def peer_scores(command, kept, rows, read):
+    """Scores that `read` finds in the file `kept`, which `command(folder)` writes: it gets a folder with
+    input.aln and input.fasta, and its words name the file as OUTPUT. A file that is there is reused."""
+    if not kept.exists():
+        with tempfile.TemporaryDirectory(prefix="pleat-bench-") as directory:
+            folder = pathlib.Path(directory)
+            alignment_files.write_aln(folder / "input.aln", rows)
+            alignment_files.write_fasta(folder / "input.fasta", rows)
+            words = [str(folder / "output") if word == "OUTPUT" else word for word in command]
+            subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, check=True)
+            (folder / "output").replace(kept.with_suffix(".part"))
+        kept.with_suffix(".part").replace(kept)
+    return read(kept)
+
+
+def ccmpred_scores(executable, rows, kept, threads=1):
+    """CCMpred with its defaults: corrected scores as a matrix."""
+    return peer_scores([executable, "-t", str(threads), "input.aln", "OUTPUT"], kept, rows, read_matrix)
+
+
+def plmc_scores(executable, rows, kept, threads=1):
+    """plmc with pleat's regularisation and weights, gaps left out, at most 100 iterations; its usual build
+    has one thread and refuses -n."""
+    del threads
+    pair = f"{0.2 * (len(rows[0]) - 1):g}"
+    return peer_scores([executable, "-c", "OUTPUT", "-o", "model.params", "-g", "-le", pair, "-lh", "0.01",
+                        "-t", "0.2", "-m", "100", "input.fasta"], kept, rows, read_plmc)
+
+
+def gremlin_scores(executable, rows, kept, threads=1):
+    """gremlin_cpp with its defaults, but all columns."""
+    del threads
+    return peer_scores([executable, "-i", "input.aln", "-o", "OUTPUT", "-gap_cutoff", "1"], kept, rows,
+                       read_gremlin)
+
+
+def read_matrix(path):
+    """{(i, j): score} of L lines of L numbers."""
+    with open(path, encoding="ascii") as file:
+        matrix = [[float(word) for word in line.split()] for line in file if line.strip()]
+    if any(len(row) != len(matrix) for row in matrix):
+        raise ValueError(f"{path}: expected as many columns as its {len(matrix)} rows")
+    return {(i, j): matrix[i][j] for i in range(len(matrix)) for j in range(i + 1, len(matrix))}
+
+
+def read_plmc(path):
+    """{(i, j): score} of plmc's `i letter j letter 0 score` lines, columns from 1."""
+    with open(path, encoding="ascii") as file:
+        lines = [line.split() for line in file if line.strip()]
+    if any(len(words) != 6 for words in lines):
+        raise ValueError(f"{path}: expected 6 fields per line")
+    return {(int(words[0]) - 1, int(words[2]) - 1): float(words[5]) for words in lines}
+
+
+def read_gremlin(path):
+    """{(i, j): score} of gremlin_cpp's column "apc", columns from 0."""
+    with open(path, encoding="ascii") as file:
+        names, *lines = [line.split() for line in file if line.strip()]
+    if names[:4] != ["i", "j", "raw", "apc"]:
+        raise ValueError(f"{path}:1: expected the names i j raw apc, found {' '.join(names)}")
+    return {(int(words[0]), int(words[1])): float(words[3]) for words in lines}
 
 
 def read_npz_integers(path, name):

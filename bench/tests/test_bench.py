@@ -277,6 +277,36 @@ class Contacts(Scratch):
         with self.assertRaisesRegex(ValueError, "expected 3 rows and columns, found 2"):
             predictors.read_run(self.folder)
 
+    def test_scores_of_peers_are_read_and_kept(self):
+        rows = ["ACDE", "ACDF"]
+        for name, run, text in (
+                ("ccmpred", predictors.ccmpred_scores, "0 1 2\\n1 0 3\\n2 3 0\\n"),
+                ("plmc", predictors.plmc_scores, "1 A 2 C 0 1\\n1 A 3 D 0 2\\n2 C 3 D 0 3\\n"),
+                ("gremlin_cpp", predictors.gremlin_scores,
+                 "i j raw apc ii jj\\n0 1 9 1 A1 C2\\n0 2 9 2 A1 D3\\n1 2 9 3 C2 D3\\n")):
+            # The output is the last word of CCMpred, and follows -c or -o otherwise.
+            path = self.script(name, f"for word in $*; do case $word in */output) printf '{text}' > $word;; esac; done\n")
+            kept = self.folder / f"family.{name}"
+            for _ in range(2):
+                self.assertEqual(run(path, rows, kept), {(0, 1): 1.0, (0, 2): 2.0, (1, 2): 3.0}, name)
+                pathlib.Path(path).unlink(missing_ok=True)  # the second time it is not needed
+        (self.folder / "broken").write_text("i j raw\n")
+        with self.assertRaisesRegex(ValueError, "expected the names i j raw apc"):
+            predictors.read_gremlin(self.folder / "broken")
+        with self.assertRaisesRegex(ValueError, "expected 6 fields"):
+            predictors.read_plmc(self.folder / "broken")
+
+    def test_means_are_compared_with_the_record(self):
+        path = self.folder / "peers.tsv"
+        head = "family\tprogram\ttop_L10\ttop_L5\ttop_L2\ttop_L\n"
+        table = [{"family": name, "depths": {"pleat": dict.fromkeys(precision.DEPTHS, 0.5)}} for name in "AB"]
+        for peer, pleat, is_met in ((0.509, 0.5, True), (0.52, 0.5, False), (0.4, 0.52, False)):
+            path.write_text(head + "".join(f"{name}\t{program}" + f"\t{value}" * 4 + "\n" for name in "AB"
+                                           for program, value in (("pleat", pleat), ("plmc", peer))))
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                self.assertEqual(precision.compare_with_record(table, path), is_met)
+                self.assertFalse(precision.compare_with_record(table[:1], path))
+
     def test_a_failing_pleat_is_an_error_with_its_complaint(self):
         path = self.script("pleat", "echo working >&2; echo no memory >&2; exit 4\n")
         with self.assertRaisesRegex(ValueError, "a.aln: pleat ended with status 4: no memory"):

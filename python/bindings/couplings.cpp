@@ -1,7 +1,11 @@
 // Couplings: pleat.couplings(), and its result as arrays.
 #include "pleat/couplings/couplings.h"
 
+#include <pybind11/stl.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <optional>
 
 #include "arrays.h"
 #include "options.h"
@@ -10,6 +14,8 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/couplings/contacts/calibration.h"
 #include "pleat/couplings/contacts/contact_list.h"
+#include "pleat/couplings/parts/inter_scores.h"
+#include "pleat/couplings/parts/shuffled_fits.h"
 
 namespace pleat::python {
 
@@ -19,38 +25,85 @@ namespace {
 struct Fitted {
     couplings::Result result;
     Alignment alignment;  ///< as fitted
-    bool is_corrected = true;
+    bool is_calibrated = true;
     std::string device;
+    std::optional<couplings::BasePairs> base_pairs;  ///< of nucleic acids
+    std::optional<couplings::ScoredParts> parts;     ///< of several parts
 };
+
+bool is_nucleic(const Alignment& alignment) {
+    return alignment.alphabet->kind() != Alphabet::Kind::protein;
+}
+
+/// The base pairs of a nucleic acid: given ones, or those that the scores show.
+couplings::BasePairs base_pairs_of(const Alignment& source, const std::string& secondary,
+                                   const Fitted& fitted) {
+    if (secondary.empty())
+        return couplings::find_base_pairs(
+            fitted.alignment, fitted.result.weights, fitted.result.corrected,
+            couplings::score_scale(fitted.result.corrected, fitted.alignment.columns));
+    std::error_code none;
+    const SecondaryStructure structure =
+        std::filesystem::exists(secondary, none)
+            ? read_secondary_structure(secondary)
+            : read_secondary_structure_from_memory("secondary", secondary);
+    return couplings::given_base_pairs(structure, fitted.alignment,
+                                       make_reference_row(source, {}, 0));
+}
+
+/// The pairs between parts, with false discovery rates if there are shuffled fits.
+couplings::ScoredParts scored_parts(const couplings::Parts& parts, Index shuffled_fits,
+                                    const couplings::Parameters& parameters, const Fitted& fitted,
+                                    const Context& context) {
+    couplings::ScoredParts scored{
+        .parts = parts, .part_of_column = parts_of_columns(parts, fitted.alignment), .pairs = {}};
+    scored.pairs = rank_inter_pairs(fitted.result, fitted.alignment.sequence_count(),
+                                    fitted.alignment.columns, scored.part_of_column);
+    if (shuffled_fits > 0)
+        set_false_discovery_rates(
+            scored.pairs,
+            couplings::shuffled_scores(fitted.alignment, scored.part_of_column, parameters,
+                                       shuffled_fits, context,
+                                       [](Index) { return std::filesystem::path(); }),
+            shuffled_fits);
+    return scored;
+}
 
 /// Fits the alignment after the program's filters; unknown letters count as gaps.
 Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
+           const std::string& secondary, const std::string& parts_text, Index shuffle_parts,
            const py::dict& options, const py::dict& how) {
     couplings::Parameters parameters;
     set_fields(couplings::fields(parameters), options);
+    const couplings::Parts parts = couplings::parse_parts(parts_text);
+    check_parts(parts, alignment);
+    if (!secondary.empty() && !is_nucleic(alignment))
+        throw UsageError("--secondary is for nucleic acids, and the alignment has proteins");
+    if (shuffle_parts < 0 || (shuffle_parts > 0 && parts.size() < 2))
+        throw UsageError("--shuffle-parts: expected a number of fits, for two --parts or more");
     CallContext call(parse_execution_options(how));
     return without_lock(call.progress, [&] {
         Fitted fitted;
         fitted.alignment = without_unknown(alignment);
         if (max_gaps != 1.0 || min_coverage != 0.0)
             fitted.alignment = filter(fitted.alignment, {max_gaps, min_coverage});
-        fitted.is_corrected = parameters.apc;
+        fitted.is_calibrated = has_probabilities(parameters, *fitted.alignment.alphabet);
         if (call.may_use_gpu())
             call.choose_device(GpuDemand{couplings::gpu_memory_needed(fitted.alignment)});
         fitted.device = device_names(call.context);
         fitted.result = couplings::run(fitted.alignment, parameters, call.context);
+        if (is_nucleic(alignment)) fitted.base_pairs = base_pairs_of(alignment, secondary, fitted);
+        if (parts.size() > 1)
+            fitted.parts = scored_parts(parts, shuffle_parts, parameters, fitted, call.context);
         return fitted;
     });
 }
 
-/// Whether scores of this kind have probabilities, if there are enough sequences.
-bool is_calibrated(const Fitted& fitted) {
-    return fitted.alignment.alphabet->kind() == Alphabet::Kind::protein && fitted.is_corrected;
-}
-
 /// Why the probabilities of contacts() are too high or missing; empty if they are neither.
 std::string warning(const Fitted& fitted) {
-    return is_calibrated(fitted) ? couplings::depth_warning(fitted.result.effective_sequences) : "";
+    return fitted.is_calibrated && !is_nucleic(fitted.alignment)
+               ? couplings::depth_warning(fitted.result.effective_sequences)
+               : "";
 }
 
 Array<double, 2> matrix(const Argument<double>& values, Index columns) {
@@ -62,29 +115,87 @@ Array<double, 2> matrix(const Argument<double>& values, Index columns) {
     return copy;
 }
 
-/// The contacts of scores [column, column]; `columns` of the source.
-py::array_t<couplings::RankedPair> ranked(const Argument<double>& raw,
-                                          const Argument<double>& corrected,
-                                          const Argument<Index>& columns,
-                                          double effective_sequences, bool is_calibrated,
-                                          Index min_separation) {
+/// A pair as contacts() lists it; i and j are columns of the source.
+struct Listed {
+    Index i, j;
+    double raw, corrected, z, probability;
+};
+
+/// What the list of contacts needs besides scores and columns.
+struct ListChoice {
+    double effective_sequences;
+    bool is_calibrated, is_nucleic, has_given_base_pairs;
+};
+
+/// The contacts of scores [column, column], and for base pairs [pair, 2] of their columns the class
+/// of each contact, for parts [column] by number its parts.
+py::tuple ranked(const Argument<double>& raw, const Argument<double>& corrected,
+                 const Argument<Index>& columns, const py::tuple& family,
+                 const std::optional<Argument<Index>>& base_pairs,
+                 const std::optional<Argument<Index>>& part_of_column, Index min_separation) {
+    const ListChoice choice{family[0].cast<double>(), family[1].cast<bool>(),
+                            family[2].cast<bool>(), family[3].cast<bool>()};
     Alignment alignment;
-    alignment.alphabet = &Alphabet::protein();
+    alignment.alphabet = choice.is_nucleic ? &Alphabet::rna() : &Alphabet::protein();
     alignment.columns = copy_array(columns);
     const auto count = static_cast<Index>(alignment.columns.size());
     alignment.letters = Array<std::uint8_t, 2>(Index{0}, count);
     couplings::Result result;
     result.raw = matrix(raw, count);
     result.corrected = matrix(corrected, count);
-    result.effective_sequences = effective_sequences;
-    std::vector<couplings::RankedPair> pairs;
+    result.effective_sequences = choice.effective_sequences;
+    couplings::BasePairs given{.pairs = {}, .is_given = choice.has_given_base_pairs};
+    for (py::ssize_t k = 0; base_pairs && k < base_pairs->shape(0); ++k)
+        given.pairs.emplace_back(base_pairs->at(k, 0), base_pairs->at(k, 1));
+    std::vector<Listed> listed;
+    std::vector<std::uint8_t> classes;
+    const couplings::ListOptions options{
+        .min_separation = min_separation,
+        .is_calibrated = choice.is_calibrated,
+        .base_pairs = base_pairs ? &given : nullptr,
+        .part_of_column = part_of_column ? copy_array(*part_of_column) : std::vector<Index>{},
+        .threads = available_threads()};
     {
         const py::gil_scoped_release released;
-        pairs = rank_pairs(alignment, result, min_separation, is_calibrated, available_threads());
-        for (couplings::RankedPair& pair : pairs) {
-            pair.i = alignment.columns[static_cast<std::size_t>(pair.i)];
-            pair.j = alignment.columns[static_cast<std::size_t>(pair.j)];
+        for (const couplings::RankedPair& pair : rank_pairs(alignment, result, options)) {
+            listed.push_back({alignment.columns[static_cast<std::size_t>(pair.i)],
+                              alignment.columns[static_cast<std::size_t>(pair.j)], pair.raw,
+                              pair.corrected, pair.z, pair.probability});
+            if (base_pairs) classes.push_back(static_cast<std::uint8_t>(pair.pair_class));
         }
+    }
+    return py::make_tuple(owned_array(std::move(listed)),
+                          base_pairs ? py::object(owned_array(std::move(classes))) : py::none());
+}
+
+/// [pair, 2], columns of the source.
+py::object base_pairs(const Fitted& fitted) {
+    if (!fitted.base_pairs) return py::none();
+    Array<Index, 2> pairs(static_cast<Index>(fitted.base_pairs->pairs.size()), Index{2});
+    for (Index k = 0; k < pairs.extent(0); ++k) {
+        const auto [i, j] = fitted.base_pairs->pairs[static_cast<std::size_t>(k)];
+        pairs(k, 0) = fitted.alignment.columns[static_cast<std::size_t>(i)];
+        pairs(k, 1) = fitted.alignment.columns[static_cast<std::size_t>(j)];
+    }
+    return owned_array(std::move(pairs));
+}
+
+/// The name of the part of each column.
+py::object part_names(const Fitted& fitted) {
+    if (!fitted.parts) return py::none();
+    std::vector<std::string> names;
+    for (const Index part : fitted.parts->part_of_column)
+        names.push_back(fitted.parts->parts[static_cast<std::size_t>(part)].name);
+    return py::cast(names);
+}
+
+/// i and j are columns of the source.
+py::object inter_contacts(const Fitted& fitted) {
+    if (!fitted.parts) return py::none();
+    std::vector<couplings::InterPair> pairs = fitted.parts->pairs;
+    for (couplings::InterPair& pair : pairs) {
+        pair.i = fitted.alignment.columns[static_cast<std::size_t>(pair.i)];
+        pair.j = fitted.alignment.columns[static_cast<std::size_t>(pair.j)];
     }
     return owned_array(std::move(pairs));
 }
@@ -102,8 +213,10 @@ auto array(Member member) {
 }  // namespace
 
 void add_couplings(py::module_& module) {
-    using couplings::RankedPair, couplings::Result;
-    PYBIND11_NUMPY_DTYPE(RankedPair, i, j, raw, corrected, z, probability);
+    using couplings::InterPair, couplings::Result;
+    PYBIND11_NUMPY_DTYPE(Listed, i, j, raw, corrected, z, probability);
+    PYBIND11_NUMPY_DTYPE(InterPair, i, j, raw, corrected, block_corrected, z, evcomplex,
+                         evcomplex_block, gremlin, fdr);
     py::class_<Fitted>(module, "Couplings")
         .def_property_readonly("scores",
                                array([](const Result& r) -> auto& { return r.corrected; }))
@@ -128,9 +241,19 @@ void add_couplings(py::module_& module) {
         .def_property_readonly("stop_reason",
                                [](const Fitted& f) { return name_of(f.result.stop_reason); })
         .def_property_readonly("warning", &warning)
-        .def_property_readonly("_is_calibrated", &is_calibrated)
+        .def_readonly("_is_calibrated", &Fitted::is_calibrated)
+        .def_property_readonly("_is_nucleic",
+                               [](const Fitted& f) { return is_nucleic(f.alignment); })
+        .def_property_readonly("base_pairs", &base_pairs)
+        .def_property_readonly(
+            "_has_given_base_pairs",
+            [](const Fitted& f) { return f.base_pairs && f.base_pairs->is_given; })
+        .def_property_readonly("parts", &part_names)
+        .def_property_readonly("inter_contacts", &inter_contacts)
         .def_readonly("device", &Fitted::device);
     module.def("rank_pairs", &ranked);
+    module.attr("pair_classes") = py::cast(std::vector<std::string>(
+        names_of(couplings::PairClass{}).begin(), names_of(couplings::PairClass{}).end()));
     module.def("couplings", &run);
     module.def("couplings_fields", [] {
         couplings::Parameters parameters;

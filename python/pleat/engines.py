@@ -16,17 +16,26 @@ _NO_INDICES, _NO_WEIGHTS = np.empty(0, np.int64), np.empty(0)
 
 
 @engine(_pleat.couplings_fields(), Couplings)
-def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, options, how):
+def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, secondary=None, parts=None, shuffle_parts=0, options,
+              how):
     """Fits a Markov random field to an alignment and scores every pair of its columns.
 
     alignment : what pleat.alignment takes: a path, an Alignment, sequences, codes
     max_gaps, min_coverage : leave out columns with a greater fraction of gaps, then sequences with a
         smaller fraction of residues; unknown letters count as gaps
+    secondary : secondary structure of a nucleic acid: a file (Stockholm or dot-bracket) or its marks, one
+        per column or per residue of the first sequence
+    parts : chains side by side in the columns: their lengths, or a text as for --parts
+    shuffle_parts : number of fits with shuffled pairing of the parts, for false discovery rates
 
     Unknown letters are gaps. The library's README of couplings has formulas and papers.
     """
     family = as_alignment(alignment)
-    fitted = Couplings(_pleat.couplings(family, max_gaps, min_coverage, options, how))
+    if parts is not None and not isinstance(parts, str):
+        parts = ",".join(str(int(length)) for length in parts)
+    fitted = Couplings(_pleat.couplings(family, max_gaps, min_coverage,
+                                        "" if secondary is None else os.fspath(secondary), parts or "",
+                                        shuffle_parts, options, how))
     fitted._set_letters(family)
     if fitted.warning:
         warnings.warn(fitted.warning, stacklevel=3)

@@ -47,15 +47,42 @@ def _couplings(folder, manifest, values):
     results = manifest["results"]
     for name in ("effective_sequences", "objective", "relative_gap", "iterations", "evaluations", "stop_reason"):
         values[name] = results[name]
-    values["_is_calibrated"] = results["alphabet"] == "protein" and manifest["parameters"]["apc"]
+    is_nucleic = results["alphabet"] != "protein"
+    norm = results.get("norm_letters", "residues")
+    values["_is_calibrated"] = manifest["parameters"]["apc"] and norm == ("all" if is_nucleic else "residues")
+    values["_is_nucleic"] = is_nucleic
+    values["_has_given_base_pairs"] = bool(manifest["parameters"].get("secondary"))
     values["device"] = manifest["device"]
     if not manifest["parameters"]["models"]:
         values["fields"] = values["pairs"] = None
     contacts = _table(folder / "contacts.tsv")
+    _base_pairs_and_parts(folder, contacts, values)
     letters = {int(column) - 1: letter for end in "ij" for column, letter in
                zip(contacts[end], contacts[f"letter_{end}"])}
     if all(column in letters for column in values["columns"].tolist()):
         values["letters"] = "".join(letters[column] for column in values["columns"].tolist())
+
+
+def _base_pairs_and_parts(folder, contacts, values):
+    """What a run of a nucleic acid or of several parts has besides; a file of base pairs lists those that are
+    --min-separation apart."""
+    values["base_pairs"] = values["parts"] = values["inter_contacts"] = None
+    if "class" in contacts:
+        pairs = sorted((int(i) - 1, int(j) - 1) for i, j, kind in
+                       zip(contacts["i"], contacts["j"], contacts["class"]) if kind == "helix")
+        values["base_pairs"] = np.array(pairs, np.int64).reshape(-1, 2)
+    if not (folder / "contacts_inter.tsv").is_file():
+        return
+    inter = _table(folder / "contacts_inter.tsv")
+    part_of = {int(column) - 1: name for end in "ij" for column, name in zip(inter[end], inter[f"part_{end}"])}
+    values["parts"] = [part_of[column] for column in values["columns"].tolist()]
+    scores = ("raw", "corrected", "block_corrected", "z", "evcomplex", "evcomplex_block", "gremlin", "fdr")
+    found = np.empty(len(inter["i"]), [("i", np.int64), ("j", np.int64), *((name, np.float64) for name in scores)])
+    for end in "ij":
+        found[end] = _numbers(inter[end], np.int64) - 1
+    for name in scores:
+        found[name] = _numbers(inter[name])
+    values["inter_contacts"] = found
 
 
 def _mutual_information(folder, manifest, values):

@@ -5,74 +5,12 @@ import math
 import numpy as np
 
 from . import _pleat
+from .column_results import ColumnResult, Couplings, residues_of
 from .errors import UsageError
-from .result import PARTS, Attribute, Result, item_count, older, records_table, to_dataframe
+from .result import PARTS, Attribute, Result, item_count, older, records_table
 
 
-def _residues_of(result, columns):
-    """The letters of the alignment's first sequence at columns of the source."""
-    letters = dict(zip(result.columns.tolist(), result.letters))
-    return [letters[column] for column in np.asarray(columns).tolist()]
-
-
-class _ColumnResult(Result):
-    """What results of alignments share."""
-
-    def _set_letters(self, alignment):
-        """Sets `letters` from the alignment that was given, of whose columns some may be left out."""
-        codes = alignment.letters[0, np.searchsorted(alignment.columns, self.columns)]
-        self._values["letters"] = "".join(alignment.alphabet_letters[code] for code in codes)
-
-
-class Couplings(_ColumnResult):
-    """What pleat.couplings returns, L columns being those that were kept.
-
-    numpy.asarray(result) is `scores`; to_dataframe() is the table of contacts.
-    """
-
-    columns = Attribute("int64 [L], the number of each column in the source alignment, from 0")
-    letters = Attribute("str [L], of the first sequence of the alignment in these columns")
-    scores = Attribute("float64 [L, L], after APC")
-    raw_scores = Attribute("float64 [L, L], before APC")
-    fields = Attribute("float32 [L, q], e_i(a); None with models=False")
-    pairs = Attribute("float32 [L (L - 1) / 2, q, q], e_ij(a, b), i < j in row order; None with "
-                      "models=False")
-    weights = Attribute("float64 [sequence]")
-    effective_sequences = Attribute("the sum of the weights")
-    objective = Attribute("the value of the function that was minimised")
-    relative_gap = Attribute("how far the fit is from its minimum at most, as a fraction")
-    iterations = Attribute("iterations of the fit")
-    evaluations = Attribute("evaluations of the objective")
-    stop_reason = Attribute("why the fit ended")
-    warning = Attribute("why the probabilities are too high or missing if there are few sequences, else \"\"")
-    device = Attribute("the device that computed")
-    _is_calibrated = Attribute("whether scores of this kind have probabilities")
-    ending = older("stop_reason")
-    _array_of, _tables = "scores", ("contacts",)
-
-    def contacts(self, min_separation=6, *, least_separation=None):
-        """Records (i, j, raw, corrected, z, probability) of pairs at least `min_separation` columns of the
-        source alignment apart, best first. i and j are columns of the source, from 0; probability of a
-        contact (CB within 8 angstrom), NaN where unknown. `least_separation` is an older name."""
-        return _pleat.rank_pairs(self.raw_scores, self.scores, self.columns, self.effective_sequences,
-                                 self._is_calibrated,
-                                 min_separation if least_separation is None else least_separation)
-
-    def _headline(self):
-        return f"{len(self.columns)} columns, {self.effective_sequences:.1f} effective sequences"
-
-    def to_dataframe(self, table=None, *, min_separation=6):
-        """The contacts as a pandas.DataFrame, which needs pandas: i, j, residue_i, residue_j (letters of
-        the first sequence), raw, corrected, z, probability, as `contacts` has them."""
-        if table not in (None, "contacts"):
-            return super().to_dataframe(table)
-        found = self.contacts(min_separation)
-        return to_dataframe({"i": found["i"], "j": found["j"], "residue_i": _residues_of(self, found["i"]),
-                             "residue_j": _residues_of(self, found["j"]),
-                             **{name: found[name] for name in ("raw", "corrected", "z", "probability")}})
-
-
-class MutualInformation(_ColumnResult):
+class MutualInformation(ColumnResult):
     """What pleat.mutual_information returns, with L columns after filtering.
 
     Arrays that were not requested are None. [pair]: all pairs i < j in row order (see pleat.square).
@@ -120,7 +58,7 @@ class MutualInformation(_ColumnResult):
     def _pairs_table(self):
         rows, others = np.triu_indices(len(self.columns), 1)
         i, j = self.columns[rows], self.columns[others]
-        table = {"i": i, "j": j, "residue_i": _residues_of(self, i), "residue_j": _residues_of(self, j)}
+        table = {"i": i, "j": j, "residue_i": residues_of(self, i), "residue_j": residues_of(self, j)}
         for name in ("mi", "joint_entropy", "normalised", "apc", "asc", "mean", "variance", "z", "tail_p",
                      "exact_p", "fdr", "family_p", "less", "equal", "pair_rows"):
             if getattr(self, name) is not None:
@@ -135,7 +73,7 @@ class MutualInformation(_ColumnResult):
         table = {}
         for name, column in zip("ijk", self.triples["columns"].T):
             table[name] = column
-        table.update({f"residue_{name}": _residues_of(self, table[name]) for name in "ijk"})
+        table.update({f"residue_{name}": residues_of(self, table[name]) for name in "ijk"})
         return {**table, **{name: values for name, values in self.triples.items() if name != "columns"}}
 
 

@@ -33,6 +33,68 @@ def test_shapes_and_contacts():
     assert light.fields is None and light.pairs is None
 
 
+def test_nucleic_acids_have_classes(tmp_path):
+    rows, marks = hairpins(), "((((((........))))))"
+    fitted = pleat.couplings(rows, secondary=marks, models=False, device="cpu")
+    assert fitted.base_pairs.tolist() == [[k, 19 - k] for k in range(6)]
+    frame = fitted.to_dataframe()
+    assert set(frame["class"]) == {"helix", "beside", "tertiary"}
+    assert (frame["probability"][frame["class"] == "tertiary"] <= 0.8).all()
+    (tmp_path / "rna.fasta").write_text("".join(f">{n}\n{row}\n" for n, row in enumerate(rows)), encoding="ascii")
+    (tmp_path / "rna.db").write_text(marks + "\n", encoding="ascii")
+    program("couplings", tmp_path / "rna.fasta", "-o", tmp_path / "run", "--device", "cpu", "--secondary",
+            tmp_path / "rna.db", "--no-models")
+    loaded = pleat.load(tmp_path / "run")
+    np.testing.assert_array_equal(loaded.scores, fitted.scores)
+    np.testing.assert_array_equal(loaded.base_pairs, fitted.base_pairs)
+    np.testing.assert_array_equal(loaded.contacts(), fitted.contacts())
+    from_file = pleat.couplings(rows, secondary=tmp_path / "rna.db", models=False, device="cpu")
+    np.testing.assert_array_equal(from_file.contacts(), fitted.contacts())
+    assert set(pleat.couplings(rows, models=False).to_dataframe()["class"]) <= {"helix", "beside", "NA"}
+    with pytest.raises(pleat.UsageError, match="secondary is for nucleic acids"):
+        pleat.couplings(family(), secondary="((..))")
+    with pytest.raises(pleat.InputError, match="expected 20 marks"):
+        pleat.couplings(rows, secondary="((..))")
+
+
+def hairpins():
+    partner = {"A": "U", "C": "G", "G": "C", "U": "A"}
+    rows = []
+    for n in range(60):
+        stem = "".join("ACGU"[(n * n * (k + 3) + n * k + n // 4) % 4] for k in range(6))
+        loop = "".join("ACGU"[(n * (k + 1) + k * k) % 4] for k in range(8))
+        rows.append(stem + loop + "".join(partner[letter] for letter in reversed(stem)))
+    return rows
+
+
+@pytest.mark.filterwarnings("ignore:only")
+def test_parts(tmp_path):
+    rows = family(columns=20)
+    fitted = pleat.couplings(rows, parts=[8, 12], shuffle_parts=2, models=False, device="cpu")
+    named = pleat.couplings(rows, parts="B:1-8,A:9-20", models=False, device="cpu")
+    assert fitted.parts == ["A"] * 8 + ["B"] * 12 and named.parts == ["B"] * 8 + ["A"] * 12
+    inter = fitted.inter_contacts
+    assert len(inter) == 96 and (np.diff(inter["block_corrected"]) <= 0).all()
+    assert (inter["fdr"] > 0).all() and np.isnan(named.inter_contacts["fdr"]).all()
+    assert fitted.contacts().tobytes() == named.contacts().tobytes()
+    between = (fitted.contacts()["i"] < 8) & (fitted.contacts()["j"] >= 8)
+    assert between.sum() == 96 and np.isnan(fitted.contacts()["probability"][between]).all()
+    assert list(fitted.to_dataframe("inter_contacts")["gremlin"]) == list(inter["gremlin"])
+    (tmp_path / "pair.aln").write_text("\n".join(rows) + "\n", encoding="ascii")
+    program("couplings", tmp_path / "pair.aln", "-o", tmp_path / "run", "--device", "cpu", "--parts", "8,12",
+            "--shuffle-parts", "2", "--no-models")
+    loaded = pleat.load(tmp_path / "run")
+    assert loaded.parts == fitted.parts
+    np.testing.assert_array_equal(loaded.inter_contacts[["i", "j"]], inter[["i", "j"]])
+    np.testing.assert_allclose(loaded.inter_contacts["fdr"], inter["fdr"], atol=1e-6)
+    one = pleat.couplings(rows, parts=[20], models=False)
+    assert one.parts is None and one.inter_contacts is None
+    with pytest.raises(pleat.UsageError, match="found one without"):
+        one.to_dataframe("inter_contacts")
+    with pytest.raises(pleat.InputError, match="found 8 [+] 11 = 19"):
+        pleat.couplings(rows, parts=[8, 11])
+
+
 def test_unknown_letters_are_gaps():
     rows = [row.replace("A", "X", 1) for row in family(columns=12)]
     as_gaps = [row.replace("X", "-") for row in rows]

@@ -115,6 +115,11 @@ def contacts():
     return {"plain": plain, "short": b"ACDEFGHIKL\n# c\n9 1 0.25\n", "gzip": gzip.compress(plain, mtime=0)}
 
 
+def secondary_structures():
+    return {"brackets": b">name\nGGGAAACCC\n(((...\n))) ( -1.20)\n", "pseudoknot": b"<<.[[>>aa]]AA{}\n",
+            "stockholm": b"# STOCKHOLM 1.0\na ACGU\n#=GC SS_cons <..>\n//\n"}
+
+
 def npy(shape="(2, 3), ", kind="<f8", data=bytes(48)):
     """A .npy file of format 1."""
     text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}}}"
@@ -207,7 +212,7 @@ def main():
         sys.exit("make_seeds.py: give a folder for the seeds")
     kinds = {"alignment": unchosen(alignments()), "archive": archives(), "contacts": unchosen(contacts()),
              "ensemble": unchosen(ensembles()), "lists": lists(), "profile": unchosen(profiles()),
-             "run": runs(), "structure": structures()}
+             "run": runs(), "secondary": unchosen(secondary_structures()), "structure": structures()}
     for kind, files in kinds.items():
         folder = Path(sys.argv[1]) / kind
         folder.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,6 @@
 #include "options/options.h"
 #include "options/structure_choice.h"
 #include "pleat/core/error.h"
-#include "pleat/core/files/input_file.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/terminal/progress_terminal.h"
 #include "process/standard_output.h"
@@ -27,6 +26,8 @@ constexpr const char* kExamples =
     "  pleat couplings family.a3m.gz -o run\n"
     "  pleat couplings family.a3m -o run --structure 1abc.pdb:A --max-gaps 0.7\n"
     "  zcat family.sto.gz | pleat couplings - -o run -t 4\n"
+    "  pleat couplings rna.sto -o run --secondary rna.sto --max-gaps 0.5\n"
+    "  pleat couplings pair.aln -o run --parts 218,310 --shuffle-parts 5\n"
     "  pleat couplings families/*.a3m -o runs\n"
     "  pleat couplings --list families.txt -o runs --no-models\n"
     "  pleat couplings family.a3m -o runs --sweep identity=0.7,0.8,0.9\n\n"
@@ -36,17 +37,17 @@ JobFunctions<CouplingsOptions> job_functions() {
     return {
         .command = "couplings",
         .input_column = "alignment",
+        .uses_seed = true,
         .numbers = {"sequences", "columns", "effective_sequences", "evaluations", "relative_gap",
                     "stop_reason", "precision_L"},
-        .per_input = {"structure", "row", "initial"},
+        .per_input = {"structure", "row", "initial", "secondary", "parts"},
         .fields = result_fields,
         .set_input = set_input<CouplingsOptions>,
         .check =
             [](const CouplingsOptions& options) {
-                check_structure_options(options.structure);
+                check_couplings_options(options);
                 check_alignment_job(options.alignment);
                 check_structure_file(options.structure);
-                check_readable({options.parameters.initial});
             },
         .input_files = alignment_files<CouplingsOptions>,
         .run = [](CouplingsOptions& options, const JobTask& task) { fit_family(options, task); },
@@ -58,7 +59,7 @@ void run_couplings(const CLI::App& parser, CouplingsOptions& options,
     const std::vector<std::string>& paths = options.alignment.paths;
     const bool has_jobs = options.jobs.is_used() || ranks.caller() != nullptr;
     // Columns of a list and sweeps may still name a structure.
-    if (!has_jobs) check_structure_options(options.structure);
+    if (!has_jobs) check_couplings_options(options);
     if (has_jobs || paths.size() > 1)
         return run_job_list(parser, options, paths, arguments, job_functions(), ranks);
     if (paths.empty())
@@ -81,11 +82,12 @@ Command couplings_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("couplings", kDescription);
     const auto options = std::make_shared<CouplingsOptions>();
     add_alignment_options(*parser, options->alignment);
-    add_run_options(*parser, options->run);
+    add_run_options(*parser, options->run, true);
     add_estimate_option(*parser, options->run);
     add_job_options(*parser, options->jobs, false);
     add_fields(*parser, "Fit", couplings::fields(options->parameters));
-    add_fields(*parser, "Structure", fields(options->structure));
+    add_fields(*parser, "Structure", structure_fields(*options));
+    add_fields(*parser, "Parts", part_fields(*options));
     add_fields(*parser, "Output", output_fields(*options));
     parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
     return {.parser = parser,

@@ -9,21 +9,26 @@
 
 #include "couplings/couplings_summary.h"
 #include "pleat/bio/alignment/filter.h"
+#include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/couplings/contacts/calibration.h"
 #include "pleat/couplings/fit/memory_estimate.h"
 #include "pleat/couplings/output.h"
+#include "pleat/couplings/parts/part_structure.h"
+#include "pleat/couplings/parts/shuffled_fits.h"
 
 namespace pleat::program {
 
 namespace {
 
+using couplings::BasePairs;
 using couplings::ContactEvaluation;
 using couplings::RankedPair;
 using couplings::Report;
 using couplings::Result;
+using couplings::ScoredParts;
 
 constexpr double kDoubtfulIdentity = 0.5;  // random sequences of similar length reach 0.3
 
@@ -39,6 +44,9 @@ void record_result(RunDirectory& run, const Report& report) {
     run.fact("sequences", report.alignment.sequence_count());
     run.fact("columns", report.alignment.column_count());
     run.fact("effective_sequences", result.effective_sequences);
+    run.fact("weights_identity", *report.parameters.identity);
+    run.fact("norm_letters",
+             names_of(report.parameters.norm)[static_cast<std::size_t>(report.parameters.norm)]);
     run.fact("objective", result.objective);
     run.fact("relative_gap", result.relative_gap);
     run.fact("relative_gradient", result.relative_gradient);
@@ -46,11 +54,21 @@ void record_result(RunDirectory& run, const Report& report) {
     run.fact("evaluations", result.evaluations);
     run.fact("stop_reason", std::string(name_of(result.stop_reason)));
     run.fact("reference_row", report.reference.name);
+    if (report.base_pairs != nullptr) run.fact("base_pairs", std::ssize(report.base_pairs->pairs));
+    if (report.parts != nullptr) run.fact("parts", std::ssize(report.parts->parts));
     if (report.evaluation == nullptr) return;
     run.fact("chain", report.structure->map.chain_name);
     run.fact("identity", report.structure->map.identity);
     run.fact("mapped_columns", report.structure->map.mapped);
     run.fact("precision_L", report.evaluation->at("all", "L").precision);
+}
+
+/// How the structure of several parts is aligned to them; empty for one part.
+ResidueMapper part_mapper(const couplings::Parts& parts) {
+    if (parts.empty()) return {};
+    return [parts](const Alignment& source, Structure& structure, const ResidueMapOptions& choice) {
+        return couplings::map_parts(source, parts, choice.row, choice.chain, structure);
+    };
 }
 
 void warn_of_other_structure(const StructureOptions& options, const KnownStructure& known,
@@ -86,17 +104,38 @@ struct FamilyInput {
     Alignment alignment;  ///< filtered
     std::optional<KnownStructure> known;
     ReferenceRow reference;
+    couplings::Parts parts;  ///< empty: one
+    std::optional<BasePairs> base_pairs;
 };
+
+bool is_nucleic(const Alignment& alignment) {
+    return alignment.alphabet->kind() != Alphabet::Kind::protein;
+}
+
+/// The pairs of --secondary; nothing if it is not given.
+std::optional<BasePairs> read_base_pairs(const CouplingsOptions& options, const FamilyInput& input,
+                                         RunDirectory& run) {
+    if (options.secondary.empty()) return std::nullopt;
+    if (!is_nucleic(input.alignment))
+        throw UsageError(fmt::format("--secondary is for nucleic acids, and {} has proteins",
+                                     input.alignment.source.string()));
+    const SecondaryStructure structure = read_secondary_structure(options.secondary);
+    record_input(options.secondary, run);
+    return couplings::given_base_pairs(structure, input.alignment, input.reference);
+}
 
 /// Reads and filters a family. The unfiltered rows are freed on return.
 FamilyInput read_family(CouplingsOptions& options, RunDirectory& run, const Context& context) {
     check_structure_file(options.structure);
-    check_readable({options.parameters.initial});
+    check_couplings_options(options);
     FamilyInput input;
     options.alignment.keep_full_rows = true;
     const std::shared_ptr<const AlignmentInput> read = read_input(options.alignment, &run);
     const Alignment& source = read->alignment;
-    input.known = read_known_structure(options.structure, source, run);
+    input.parts = couplings::parse_parts(options.parts);
+    check_parts(input.parts, source);
+    if (input.parts.size() == 1) input.parts.clear();
+    input.known = read_known_structure(options.structure, source, run, part_mapper(input.parts));
     input.reference = reference_row(options.structure, source, read->full_rows, input.known);
     input.alignment = filter(source, {options.alignment.max_gaps, options.alignment.min_coverage});
     if (input.known) {
@@ -104,6 +143,7 @@ FamilyInput read_family(CouplingsOptions& options, RunDirectory& run, const Cont
         warn_of_other_structure(options.structure, *input.known, context);
     }
     if (!options.parameters.initial.empty()) record_input(options.parameters.initial, run);
+    input.base_pairs = read_base_pairs(options, input, run);
     return input;
 }
 
@@ -138,6 +178,36 @@ std::vector<double> weights_and_device(const CouplingsOptions& options, const Jo
     return weights;
 }
 
+/// The pairs between parts, with false discovery rates if they are asked for; nothing for one part.
+std::optional<ScoredParts> score_parts(const CouplingsOptions& options, const FamilyInput& input,
+                                       const Result& result, const Context& context,
+                                       RunDirectory& run) {
+    if (input.parts.empty()) return std::nullopt;
+    for (const char* key : {"Hopf2014", "Ovchinnikov2014"}) run.cite(key);
+    ScoredParts scored{.parts = input.parts,
+                       .part_of_column = parts_of_columns(input.parts, input.alignment),
+                       .pairs = {}};
+    scored.pairs = couplings::rank_inter_pairs(result, input.alignment.sequence_count(),
+                                               input.alignment.columns, scored.part_of_column);
+    if (options.shuffle_parts == 0) return scored;
+    run.stage("shuffled fits");
+    std::vector<double> null_scores = couplings::shuffled_scores(
+        input.alignment, scored.part_of_column, options.parameters, options.shuffle_parts, context,
+        [&](Index fit) { return run.checkpoint(fmt::format("checkpoint-shuffled-{}.npz", fit)); });
+    set_false_discovery_rates(scored.pairs, std::move(null_scores), options.shuffle_parts);
+    return scored;
+}
+
+/// With parts: precision within the parts, and in the range "inter" that of the pairs between them
+/// by their block-corrected scores.
+ContactEvaluation evaluate(const KnownStructure& known, const Alignment& alignment,
+                           const Result& result, const std::optional<ScoredParts>& parts) {
+    const double cutoff = known.definition.cutoff;
+    if (!parts)
+        return couplings::evaluate(result.corrected, known.distances, alignment.columns, cutoff);
+    return couplings::evaluate_parts(result, *parts, known.distances, alignment.columns, cutoff);
+}
+
 }  // namespace
 
 std::vector<Field> output_fields(CouplingsOptions& options) {
@@ -147,10 +217,44 @@ std::vector<Field> output_fields(CouplingsOptions& options) {
              .min = 1}};
 }
 
+std::vector<Field> structure_fields(CouplingsOptions& options) {
+    std::vector<Field> all = fields(options.structure);
+    all.push_back({.name = "secondary",
+                   .target = &options.secondary,
+                   .help = "Secondary structure of a nucleic acid, a Stockholm file (SS_cons) or "
+                           "brackets and dots, one per column or per residue of the first row: "
+                           "gives each pair its class",
+                   .value_name = "FILE"});
+    return all;
+}
+
+std::vector<Field> part_fields(CouplingsOptions& options) {
+    return {
+        {.name = "parts",
+         .target = &options.parts,
+         .help = "Chains side by side in the columns, by their lengths (218,310) or as "
+                 "A:1-218,B:219-528: scores the pairs between them. --structure FILE:A,B then "
+                 "names a chain for each",
+         .value_name = "PARTS"},
+        {.name = "shuffle-parts",
+         .target = &options.shuffle_parts,
+         .help = "Fit this many alignments in which the rows of the parts are paired at random, "
+                 "for false discovery rates of pairs between parts",
+         .min = 0,
+         .max = 1000}};
+}
+
+void check_couplings_options(const CouplingsOptions& options) {
+    check_structure_options(options.structure);
+    check_readable({options.parameters.initial, options.secondary});
+    if (couplings::parse_parts(options.parts).size() < 2 && options.shuffle_parts > 0)
+        throw UsageError("--shuffle-parts needs two parts or more; give --parts");
+}
+
 std::vector<Field> result_fields(CouplingsOptions& options) {
     std::vector<Field> all = couplings::fields(options.parameters);
-    for (const std::vector<Field>& more :
-         {fields(options.alignment), fields(options.structure), output_fields(options)})
+    for (const std::vector<Field>& more : {fields(options.alignment), structure_fields(options),
+                                           part_fields(options), output_fields(options)})
         all.insert(all.end(), more.begin(), more.end());
     return all;
 }
@@ -164,7 +268,8 @@ RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs) {
     return {.input = fmt::format("{} sequences, {} columns", sequences, columns),
             .may_use_gpu = true,
             .on = [=, letters = alignment.alphabet->size(),
-                   parameters = options.parameters](const Context& context) {
+                   parameters = couplings::resolved(options.parameters, *alignment.alphabet)](
+                      const Context& context) {
                 require_one_device(context, "the fit of one alignment");
                 return couplings::estimate(sequences, columns, letters, parameters, context);
             }};
@@ -184,7 +289,8 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
     record_parameters(run, options);
 
     run.stage("read");
-    const FamilyInput input = read_family(options, run, context);
+    FamilyInput input = read_family(options, run, context);
+    options.parameters = couplings::resolved(options.parameters, *input.alignment.alphabet);
     std::vector<double> weights = weights_and_device(options, task, input.alignment, context);
     run.context(context);
     if (weights.empty())
@@ -192,21 +298,32 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
     const Result result = fit(options, input.alignment, std::move(weights), context);
     if (task.computed) task.computed();
 
-    run.stage("write");
     const int threads = resolve_threads(context);
+    const std::optional<ScoredParts> parts = score_parts(options, input, result, context, run);
+    run.stage("write");
+    if (is_nucleic(input.alignment) && !input.base_pairs)
+        input.base_pairs = couplings::find_base_pairs(
+            input.alignment, result.weights, result.corrected,
+            couplings::score_scale(result.corrected, input.alignment.columns));
     const std::vector<RankedPair> pairs = couplings::rank_pairs(
-        input.alignment, result, options.min_separation, options.parameters.apc, threads);
+        input.alignment, result,
+        {.min_separation = options.min_separation,
+         .is_calibrated =
+             couplings::has_probabilities(options.parameters, *input.alignment.alphabet),
+         .base_pairs = input.base_pairs ? &*input.base_pairs : nullptr,
+         .part_of_column = parts ? parts->part_of_column : std::vector<Index>{},
+         .threads = threads});
     std::optional<ContactEvaluation> evaluation;
-    if (input.known)
-        evaluation = couplings::evaluate(result.corrected, input.known->distances,
-                                         input.alignment.columns, input.known->definition.cutoff);
+    if (input.known) evaluation = evaluate(*input.known, input.alignment, result, parts);
     const Report report{.alignment = input.alignment,
                         .parameters = options.parameters,
                         .result = result,
                         .reference = input.reference,
                         .pairs = pairs,
                         .structure = input.known ? &*input.known : nullptr,
-                        .evaluation = evaluation ? &*evaluation : nullptr};
+                        .evaluation = evaluation ? &*evaluation : nullptr,
+                        .base_pairs = input.base_pairs ? &*input.base_pairs : nullptr,
+                        .parts = parts ? &*parts : nullptr};
     couplings::write_results(run, report, threads);
     record_result(run, report);
     run.finish();

@@ -21,9 +21,17 @@ struct CouplingsOptions {
     StructureOptions structure;
     couplings::Parameters parameters;
     std::int64_t min_separation = 6;
+    std::string secondary;           ///< file of a secondary structure; empty: none
+    std::string parts;               ///< see couplings::parse_parts()
+    std::int64_t shuffle_parts = 0;  ///< fits of shuffled pairing
     JobListOptions jobs;
 };
 std::vector<Field> output_fields(CouplingsOptions& options);
+std::vector<Field> structure_fields(CouplingsOptions& options);
+std::vector<Field> part_fields(CouplingsOptions& options);
+/// Throws UsageError for options that need another option, InputError for files that cannot be
+/// read.
+void check_couplings_options(const CouplingsOptions& options);
 /// The options that affect results, in the order of the manifest.
 std::vector<Field> result_fields(CouplingsOptions& options);
 

@@ -68,13 +68,16 @@ void check_structure_file(const StructureOptions& options) {
 }
 
 std::optional<KnownStructure> read_known_structure(const StructureOptions& options,
-                                                   const Alignment& source, RunDirectory& run) {
+                                                   const Alignment& source, RunDirectory& run,
+                                                   const ResidueMapper& mapper) {
     if (options.structure.empty()) return std::nullopt;
     const StructureChoice choice = parse_structure_choice(options.structure);
     KnownStructure known;
     known.structure = read_structure(choice.file);
     record_input(choice.file, run);
-    known.map = map_residues(source, known.structure, {.row = options.row, .chain = choice.chain});
+    const ResidueMapOptions wanted{.row = options.row, .chain = choice.chain};
+    known.map = mapper ? mapper(source, known.structure, wanted)
+                       : map_residues(source, known.structure, wanted);
     known.definition = contact_definition(options, known.chain().kind);
     return known;
 }

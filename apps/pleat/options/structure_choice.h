@@ -2,6 +2,7 @@
 // the columns.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,10 +32,16 @@ void check_structure_options(const StructureOptions& options);
 /// Throws InputError if the structure's file does not exist or may not be read.
 void check_structure_file(const StructureOptions& options);
 
-/// Reads the structure, maps it to the columns of `source` (the alignment before filtering) and
-/// lists the file among the run's inputs. Returns nothing if --structure is not given.
+/// Aligns a structure, to which it may add a chain, to the columns of an alignment.
+using ResidueMapper =
+    std::function<ResidueMap(const Alignment&, Structure&, const ResidueMapOptions&)>;
+
+/// Reads the structure, maps it to the columns of `source` (the alignment before filtering) by
+/// `mapper` (empty: map_residues()) and lists the file among the run's inputs. Returns nothing if
+/// --structure is not given.
 std::optional<KnownStructure> read_known_structure(const StructureOptions& options,
-                                                   const Alignment& source, RunDirectory& run);
+                                                   const Alignment& source, RunDirectory& run,
+                                                   const ResidueMapper& mapper = {});
 
 /// Sets the residues and distances of `known` for the columns of `filtered`, the alignment after
 /// filtering.

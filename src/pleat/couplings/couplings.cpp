@@ -93,7 +93,7 @@ std::string problem_hash(const Alignment& alignment, const Parameters& parameter
         .field(alignment.alphabet->name())
         .field(device.kind_name());
     for (const Field& field : fields(copy)) {
-        if (field.name != "max-iterations" && field.name != "models")
+        if (field.name != "max-iterations" && field.name != "models" && field.name != "norm")
             hash.field(first_name(field.name)).field(field.text());
     }
     hash.field(start.fields.view());
@@ -181,8 +181,12 @@ Result fit_and_score(const Alignment& alignment, const Parameters& parameters,
         parameters.compatible == CompatibleProgram::ccmpred
             ? fit_compatible(problem, start, parameters.max_iterations, context, *kernel, result)
             : fit(problem, alignment, parameters, start, history, context, *kernel, result);
-    result.raw = kernel->raw_scores(end, threads);
-    if (parameters.models) result.model = kernel->model(end);
+    const bool needs_model = parameters.models || parameters.norm == NormLetters::all;
+    Model model = needs_model ? kernel->model(end) : Model{};
+    result.raw = parameters.norm == NormLetters::all
+                     ? frobenius_scores(model, threads, parameters.norm)
+                     : kernel->raw_scores(end, threads);
+    if (parameters.models) result.model = std::move(model);
     result.corrected =
         parameters.apc ? average_product_correction(result.raw, threads) : result.raw;
     return result;
@@ -199,7 +203,8 @@ std::vector<double> sequence_weights(const Alignment& alignment, const Parameter
             fmt::format("{}: {}, which the weights count as identical; --max-gaps and "
                         "--min-coverage leave them out",
                         alignment.source.string(), gaps));
-    return weights::sequence_weights(alignment.letters, parameters.identity, context);
+    return weights::sequence_weights(alignment.letters,
+                                     *resolved(parameters, *alignment.alphabet).identity, context);
 }
 
 bool weights_want_gpu(const Alignment& alignment, const Parameters& parameters,
@@ -212,20 +217,22 @@ bool weights_want_gpu(const Alignment& alignment, const Parameters& parameters,
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context) {
     require_one_device(context, "the fit of one alignment");
     check_input(alignment, parameters);
-    const int history = check_memory(alignment, parameters, context);
-    return fit_and_score(alignment, parameters, sequence_weights(alignment, parameters, context),
-                         history, context);
+    const Parameters used = resolved(parameters, *alignment.alphabet);
+    const int history = check_memory(alignment, used, context);
+    return fit_and_score(alignment, used, sequence_weights(alignment, used, context), history,
+                         context);
 }
 
 Result run(const Alignment& alignment, const Parameters& parameters, std::vector<double> weights,
            const Context& context) {
     require_one_device(context, "the fit of one alignment");
     check_input(alignment, parameters);
-    const int history = check_memory(alignment, parameters, context);
+    const Parameters used = resolved(parameters, *alignment.alphabet);
+    const int history = check_memory(alignment, used, context);
     if (static_cast<Index>(weights.size()) != alignment.sequence_count())
         throw UsageError(fmt::format("expected a weight for each of {} sequences, found {} weights",
                                      alignment.sequence_count(), weights.size()));
-    return fit_and_score(alignment, parameters, std::move(weights), history, context);
+    return fit_and_score(alignment, used, std::move(weights), history, context);
 }
 
 }  // namespace pleat::couplings

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,13 +22,20 @@ namespace pleat::couplings {
 enum class CompatibleProgram { none, ccmpred };
 std::span<const std::string_view> names_of(CompatibleProgram);
 
+/// The letters over which the norm of a pair's couplings is taken; see frobenius_scores().
+/// automatic: residues for proteins, all for nucleic acids.
+enum class NormLetters { automatic, residues, all };
+std::span<const std::string_view> names_of(NormLetters);
+
 /// Options of the fit. Defaults are CCMpred's objective (Seemayer et al. 2014, as its program
 /// computes it), minimised to a certified relative gap of 1e-4.
 struct Parameters {
-    double lambda_single = 0.01;         ///< factor of sum e_i(a)^2
-    double lambda_pair = 0.2;            ///< factor of sum e_ij(a,b)^2, in units of (L - 1)
-    double identity = 0.8;               ///< identity above which two sequences share their weight
-    bool sequence_weights = true;        ///< false: every sequence has weight 1
+    double lambda_single = 0.01;  ///< factor of sum e_i(a)^2
+    double lambda_pair = 0.2;     ///< factor of sum e_ij(a,b)^2, in units of (L - 1)
+    /// Identity above which two sequences share their weight; not set: 0.8, for nucleic acids 0.9.
+    std::optional<double> identity;
+    bool sequence_weights = true;  ///< false: every sequence has weight 1
+    NormLetters norm = NormLetters::automatic;
     bool apc = true;                     ///< false: corrected scores are the raw ones
     std::int64_t max_iterations = 2000;  ///< of the minimiser
     double tolerance = 1e-4;  ///< the fit stops at this certified relative gap of the objective
@@ -38,6 +46,10 @@ struct Parameters {
 
 /// The options with names, ranges and help, bound to `parameters`.
 std::vector<Field> fields(Parameters& parameters);
+
+/// The parameters with the values that `identity` and `norm` take by default for an alphabet. With
+/// `compatible`, nucleic acids have those of proteins. run() does this by itself.
+Parameters resolved(Parameters parameters, const Alphabet& alphabet);
 
 /// A Markov random field over L columns of q letters (q counts the gap, the last letter).
 struct Model {

@@ -90,12 +90,31 @@ std::string residue_cells(const KnownStructure& known, Index column) {
     return fmt::format("{}\t{}", table_cell(of_column.name), table_cell(of_column.id()));
 }
 
-void append_contact(const Report& report, Index rank, std::string& text) {
-    const RankedPair& pair = report.pairs[static_cast<std::size_t>(rank)];
-    const Index i = report.alignment.columns[static_cast<std::size_t>(pair.i)];
-    const Index j = report.alignment.columns[static_cast<std::size_t>(pair.j)];
+/// Names of the cells of append_pair().
+std::string pair_head(const Report& report) {
+    std::string head = "rank\ti\tj\t";
+    if (report.parts != nullptr) head += "part_i\tposition_i\tpart_j\tposition_j\t";
+    head += "letter_i\tletter_j\t";
+    if (report.structure != nullptr) head += "residue_i\tnumber_i\tresidue_j\tnumber_j\tdistance\t";
+    return head;
+}
+
+/// What a pair of fitted columns is; every cell ends in a tab.
+void append_pair(const Report& report, Index rank, Index column_i, Index column_j,
+                 std::string& text) {
+    const Index i = report.alignment.columns[static_cast<std::size_t>(column_i)];
+    const Index j = report.alignment.columns[static_cast<std::size_t>(column_j)];
     for (const Index number : {rank + 1, i + 1, j + 1}) {
         append_integer(text, number);
+        text += '\t';
+    }
+    for (const Index column : {column_i, column_j}) {
+        if (report.parts == nullptr) break;
+        const Part& part = report.parts->parts[static_cast<std::size_t>(
+            report.parts->part_of_column[static_cast<std::size_t>(column)])];
+        text += table_cell(part.name) + '\t';
+        append_integer(text,
+                       report.alignment.columns[static_cast<std::size_t>(column)] - part.first + 1);
         text += '\t';
     }
     for (const Index column : {i, j}) {
@@ -103,25 +122,57 @@ void append_contact(const Report& report, Index rank, std::string& text) {
         text += '\t';
     }
     if (report.structure != nullptr) {
-        text += residue_cells(*report.structure, pair.i) + '\t' +
-                residue_cells(*report.structure, pair.j) + '\t' +
-                number_or_na(report.structure->distances(pair.i, pair.j), 2) + '\t';
+        text += residue_cells(*report.structure, column_i) + '\t' +
+                residue_cells(*report.structure, column_j) + '\t' +
+                number_or_na(report.structure->distances(column_i, column_j), 2) + '\t';
     }
+}
+
+void append_contact(const Report& report, Index rank, std::string& text) {
+    const RankedPair& pair = report.pairs[static_cast<std::size_t>(rank)];
+    append_pair(report, rank, pair.i, pair.j, text);
     for (const double score : {pair.raw, pair.corrected}) {
         append_number(text, score, std::chars_format::general, 9);
         text += '\t';
     }
     append_number(text, pair.z, std::chars_format::fixed, 4);
-    text += '\t' + number_or_na(pair.probability, 6) + '\n';
+    text += '\t' + number_or_na(pair.probability, 6);
+    if (report.base_pairs != nullptr) {
+        text += '\t';
+        text += name_of(pair.pair_class);
+    }
+    text += '\n';
+}
+
+void append_inter_contact(const Report& report, Index rank, std::string& text) {
+    const InterPair& pair = report.parts->pairs[static_cast<std::size_t>(rank)];
+    append_pair(report, rank, pair.i, pair.j, text);
+    for (const double score : {pair.raw, pair.corrected, pair.block_corrected}) {
+        append_number(text, score, std::chars_format::general, 9);
+        text += '\t';
+    }
+    for (const double score : {pair.z, pair.evcomplex, pair.evcomplex_block})
+        text += number_or_na(score, 4) + '\t';
+    text += number_or_na(pair.gremlin, 6) + '\t' + number_or_na(pair.fdr, 6) + "\tNA\n";
+}
+
+TextPieces inter_contact_table(const Report& report, int threads) {
+    TextPieces pieces = make_lines(
+        threads, static_cast<Index>(report.parts->pairs.size()),
+        [&](Index rank, std::string& text) { append_inter_contact(report, rank, text); });
+    pieces.insert(pieces.begin(),
+                  pair_head(report) +
+                      "raw\tcorrected\tblock_corrected\tz\tevcomplex\tevcomplex_block\tgremlin\t"
+                      "fdr\tprobability\n");
+    return pieces;
 }
 
 TextPieces contact_table(const Report& report, int threads) {
     TextPieces pieces =
         make_lines(threads, static_cast<Index>(report.pairs.size()),
                    [&](Index rank, std::string& text) { append_contact(report, rank, text); });
-    std::string head = "rank\ti\tj\tletter_i\tletter_j\t";
-    if (report.structure != nullptr) head += "residue_i\tnumber_i\tresidue_j\tnumber_j\tdistance\t";
-    pieces.insert(pieces.begin(), head + "raw\tcorrected\tz\tprobability\n");
+    pieces.insert(pieces.begin(), pair_head(report) + "raw\tcorrected\tz\tprobability" +
+                                      (report.base_pairs != nullptr ? "\tclass\n" : "\n"));
     return pieces;
 }
 
@@ -221,10 +272,13 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
     // The format needs probabilities, which are calibrated for corrected scores of proteins with
     // enough sequences.
     const bool is_protein = report.alignment.alphabet->kind() == Alphabet::Kind::protein;
-    const bool has_casp = is_protein && report.parameters.apc &&
+    const bool has_casp = is_protein &&
+                          has_probabilities(report.parameters, *report.alignment.alphabet) &&
                           report.result.effective_sequences >= kMinEffectiveSequences;
     const std::filesystem::path casp = has_casp ? run.output("contacts.rr") : "";
     const auto weights = run.output("weights.npy");
+    const std::filesystem::path inter =
+        report.parts == nullptr ? "" : run.output("contacts_inter.tsv");
     FileWriters writers(threads);
     if (report.structure != nullptr && report.evaluation != nullptr) {
         writers.add(
@@ -249,6 +303,7 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
     writers.add(matrix, score_matrix(report, threads));
     writers.add(table, contact_table(report, threads));
     if (has_casp) writers.add(casp, casp_contacts(report, threads));
+    if (report.parts != nullptr) writers.add(inter, inter_contact_table(report, threads));
     writers.end();
 }
 

@@ -11,6 +11,7 @@
 #include "pleat/couplings/contacts/contact_list.h"
 #include "pleat/couplings/contacts/evaluation.h"
 #include "pleat/couplings/couplings.h"
+#include "pleat/couplings/parts/inter_scores.h"
 
 namespace pleat::couplings {
 
@@ -23,10 +24,13 @@ struct Report {
     const std::vector<RankedPair>& pairs;       ///< from rank_pairs()
     const KnownStructure* structure = nullptr;  ///< null: no structure
     const ContactEvaluation* evaluation = nullptr;
+    const BasePairs* base_pairs = nullptr;  ///< of nucleic acids
+    const ScoredParts* parts = nullptr;     ///< null: one part
 };
 
 /// Writes scores.npz (`raw`, `corrected`: L x L; `columns`), scores.mat, contacts.tsv, contacts.rr
-/// (proteins only), weights.npy and, with a structure, evaluation.tsv and evaluation.json;
+/// (proteins only), weights.npy and, with a structure, evaluation.tsv and evaluation.json, and with
+/// parts contacts_inter.tsv;
 /// README.md of this folder describes each. With Parameters::models also couplings.npz and
 /// model.plmc, which are large: 4 and 8 bytes times L (L-1) / 2 q^2. With several threads one
 /// thread per file writes them at the same time. Throws OutputError for the first file that cannot

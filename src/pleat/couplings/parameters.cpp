@@ -8,6 +8,11 @@ std::span<const std::string_view> names_of(CompatibleProgram) {
     return kNames;
 }
 
+std::span<const std::string_view> names_of(NormLetters) {
+    static constexpr std::string_view kNames[] = {"", "residues", "all"};
+    return kNames;
+}
+
 std::span<const std::string_view> names_of(StopReason) {
     static constexpr std::string_view kNames[] = {"converged", "stopped by the compatible rule",
                                                   "iteration limit", "stalled"};
@@ -37,12 +42,17 @@ std::vector<Field> fields(Parameters& p) {
              .letter = 'w',
              .min = 0,
              .max = 1,
+             .automatic = "0.8, for nucleic acids 0.9",
              .old_names = {"threshold"}},
             {.name = "sequence-weights",
              .target = &p.sequence_weights,
              .help = "Weight each sequence by the number of its near copies",
              .negated_flag = true,
              .old_names = {"weights"}},
+            {.name = "norm",
+             .target = &p.norm,
+             .help = "Letters whose couplings make the score of a pair: residues, or all with the "
+                     "gap; by default residues for proteins, all for nucleic acids"},
             {.name = "apc",
              .target = &p.apc,
              .help = "Correct scores by the average product (APC)",
@@ -73,6 +83,15 @@ std::vector<Field> fields(Parameters& p) {
              .target = &p.models,
              .help = "Write couplings.npz and model.plmc, which are large",
              .negated_flag = true}};
+}
+
+Parameters resolved(Parameters p, const Alphabet& alphabet) {
+    const bool is_nucleic =
+        alphabet.kind() != Alphabet::Kind::protein && p.compatible == CompatibleProgram::none;
+    if (!p.identity) p.identity = is_nucleic ? 0.9 : 0.8;
+    if (p.norm == NormLetters::automatic)
+        p.norm = is_nucleic ? NormLetters::all : NormLetters::residues;
+    return p;
 }
 
 }  // namespace pleat::couplings

@@ -1,20 +1,20 @@
 // Whole molecules: frames wrapped into cells come back, and what cannot be made whole is told.
+#include "pleat/bio/periodic/whole_molecules.h"
 
+#include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
-#include "pleat/bio/periodic/whole_molecules.h"
 #include "pleat/bio/selection/selection.h"
 #include "pleat/bio/tests/made_complex.h"
 #include "pleat/bio/tests/refusal.h"
 #include "pleat/bio/tests/scratch_file.h"
 #include "pleat/bio/tests/structure_text.h"
-#include <algorithm>
-#include <cmath>
-#include <gtest/gtest.h>
-#include <random>
-#include <string>
-#include <vector>
 
 namespace {
 

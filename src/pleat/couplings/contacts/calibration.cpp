@@ -38,14 +38,18 @@ struct Moments {
     }
 };
 
+// Over the pairs whose columns are in these two parts.
 Moments moments(View<const double, 2> scores, const std::vector<Index>& columns,
-                Index min_separation) {
+                const std::vector<Index>& part_of_column, Index a, Index b, Index min_separation) {
+    const auto at = [](Index index) { return static_cast<std::size_t>(index); };
     Moments all;
     for (Index i = 0; i < scores.extent(0); ++i) {
+        const Index part = part_of_column[at(i)];
+        if (part != a && part != b) continue;
         for (Index j = i + 1; j < scores.extent(1); ++j) {
-            const Index separation = std::abs(columns[static_cast<std::size_t>(j)] -
-                                              columns[static_cast<std::size_t>(i)]);
-            if (separation >= min_separation) all.add(scores(i, j));
+            if (part_of_column[at(j)] != (part == a ? b : a)) continue;
+            const Index separation = std::abs(columns[at(j)] - columns[at(i)]);
+            if (a != b || separation >= min_separation) all.add(scores(i, j));
         }
     }
     return all;
@@ -54,8 +58,13 @@ Moments moments(View<const double, 2> scores, const std::vector<Index>& columns,
 }  // namespace
 
 ScoreScale score_scale(View<const double, 2> scores, const std::vector<Index>& columns) {
-    Moments all = moments(scores, columns, kMinSeparation);
-    if (all.count < 2) all = moments(scores, columns, 0);
+    return score_scale(scores, columns, std::vector<Index>(columns.size()), 0, 0);
+}
+
+ScoreScale score_scale(View<const double, 2> scores, const std::vector<Index>& columns,
+                       const std::vector<Index>& part_of_column, Index a, Index b) {
+    Moments all = moments(scores, columns, part_of_column, a, b, kMinSeparation);
+    if (all.count < 2) all = moments(scores, columns, part_of_column, a, b, 0);
     return {all.mean, all.count > 1 ? std::sqrt(all.squares / (all.count - 1)) : 0.0};
 }
 
@@ -80,8 +89,38 @@ std::string depth_warning(double effective_sequences) {
         nearest.contacts);
 }
 
+namespace {
+
+double saturated(double z) { return z / std::sqrt(1 + (z / kSaturation) * (z / kSaturation)); }
+
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+
+// L and n of README.md, within the range of the families that were fitted.
+double log_columns(const RnaFamily& family) {
+    return std::log(std::clamp(static_cast<double>(family.columns), 41.0, 496.0));
+}
+double log_depth(const RnaFamily& family) {
+    const double depth = family.effective_sequences / static_cast<double>(family.columns);
+    return std::clamp(std::log(depth), -4.5, 4.8);
+}
+
+}  // namespace
+
+double rna_contact_probability(double z, double stacked_z, const RnaFamily& family) {
+    const double s = saturated(z), n = log_depth(family);
+    return logistic(2.521 + 0.596 * s - 1.151 * log_columns(family) + 0.014 * n + 0.155 * s * n +
+                    0.496 * saturated(stacked_z));
+}
+
+double tertiary_contact_probability(double z, const RnaFamily& family) {
+    constexpr double kMax = 0.8;
+    const double s = saturated(z), n = log_depth(family);
+    return std::min(kMax, logistic(1.512 + 0.566 * s - 1.032 * log_columns(family) + 0.013 * n +
+                                   0.135 * s * n));
+}
+
 double contact_probability(double z, Index columns) {
-    const double score = z / std::sqrt(1 + (z / kSaturation) * (z / kSaturation));
+    const double score = saturated(z);
     const double length = std::clamp(static_cast<double>(columns), kMinColumns, kMaxColumns);
     return 1 / (1 + std::exp(-(kConstant + kOfScore * score + kOfColumns * std::log(length))));
 }

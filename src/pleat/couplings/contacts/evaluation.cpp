@@ -117,4 +117,31 @@ ContactEvaluation evaluate(View<const double, 2> scores, View<const double, 2> d
     return evaluation;
 }
 
+ContactEvaluation evaluate_parts(const Result& result, const ScoredParts& parts,
+                                 View<const double, 2> distances, const std::vector<Index>& columns,
+                                 double cutoff) {
+    const auto part = [&](Index i) { return parts.part_of_column[static_cast<std::size_t>(i)]; };
+    const Index count = result.raw.extent(0);
+    // Distances of the pairs within parts, and of those between them.
+    Array<double, 2> within(count, count), between(count, count), block(count, count);
+    for (Index i = 0; i < count; ++i) {
+        for (Index j = 0; j < count; ++j) {
+            const double distance = distances(i, j), none = std::nan("");
+            within(i, j) = part(i) == part(j) ? distance : none;
+            between(i, j) = i == j || part(i) != part(j) ? distance : none;
+        }
+    }
+    for (const InterPair& pair : parts.pairs)
+        block(pair.i, pair.j) = block(pair.j, pair.i) = pair.block_corrected;
+    ContactEvaluation evaluation = evaluate(result.corrected, within, columns, cutoff);
+    const ContactEvaluation inter =
+        evaluate(block, between, apart(columns, parts.part_of_column), cutoff);
+    for (Precision entry : inter.precisions) {
+        if (entry.range != "all") continue;
+        entry.range = "inter";
+        evaluation.precisions.push_back(entry);
+    }
+    return evaluation;
+}
+
 }  // namespace pleat::couplings

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "pleat/core/view.h"
+#include "pleat/couplings/couplings.h"
+#include "pleat/couplings/parts/inter_scores.h"
 
 namespace pleat::couplings {
 
@@ -56,5 +58,11 @@ struct ContactEvaluation {
 /// `cutoff`. Throws UsageError for different shapes and for scores that are NaN.
 ContactEvaluation evaluate(View<const double, 2> scores, View<const double, 2> distances,
                            const std::vector<Index>& columns, double cutoff);
+
+/// The same for an alignment of several parts: pairs within the parts in all ranges, and between
+/// them in a range "inter", ranked by their block-corrected scores, of the same L.
+ContactEvaluation evaluate_parts(const Result& result, const ScoredParts& parts,
+                                 View<const double, 2> distances, const std::vector<Index>& columns,
+                                 double cutoff);
 
 }  // namespace pleat::couplings

@@ -22,12 +22,36 @@ double centred_norm(View<const float, 2> block) {
     return std::sqrt(sum);
 }
 
-Array<double, 2> frobenius_scores(const Model& model, int threads) {
+double zero_sum_norm(View<const float, 2> block) {
+    const Index q = block.extent(0);
+    std::vector<double> row(static_cast<std::size_t>(q)), column(row.size());
+    double all = 0;
+    for (Index a = 0; a < q; ++a) {
+        for (Index b = 0; b < q; ++b) {
+            const double share = block(a, b) / static_cast<double>(q);
+            row[static_cast<std::size_t>(a)] += share;
+            column[static_cast<std::size_t>(b)] += share;
+            all += share / static_cast<double>(q);
+        }
+    }
+    double sum = 0;
+    for (Index a = 0; a < q; ++a) {
+        for (Index b = 0; b < q; ++b) {
+            const double value = block(a, b) - row[static_cast<std::size_t>(a)] -
+                                 column[static_cast<std::size_t>(b)] + all;
+            sum += value * value;
+        }
+    }
+    return std::sqrt(sum);
+}
+
+Array<double, 2> frobenius_scores(const Model& model, int threads, NormLetters letters) {
     const Index columns = model.column_count();
+    const auto norm_of = letters == NormLetters::all ? zero_sum_norm : centred_norm;
     Array<double, 2> scores(columns, columns);
     parallel_for(threads, columns, [&](Index i, int) {
         for (Index j = i + 1; j < columns; ++j) {
-            const double norm = centred_norm(model.pairs[pair_index(i, j, columns)]);
+            const double norm = norm_of(model.pairs[pair_index(i, j, columns)]);
             scores(i, j) = norm;
             scores(j, i) = norm;
         }

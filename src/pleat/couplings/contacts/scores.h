@@ -9,10 +9,16 @@ namespace pleat::couplings {
 /// Frobenius norm of one pair's couplings [letter, letter], see frobenius_scores().
 double centred_norm(View<const float, 2> block);
 
-/// Frobenius norm of each pair's couplings over the letters without the gap, after the mean of the
-/// whole q x q block is subtracted: L x L, symmetric, diagonal 0 (Seemayer et al. 2014, as its
-/// program computes it: the centring is not in the paper).
-Array<double, 2> frobenius_scores(const Model& model, int threads);
+/// Frobenius norm of one pair's couplings over all letters in the zero-sum gauge: the means of its
+/// row and of its column are subtracted from each number, and the mean of all added.
+double zero_sum_norm(View<const float, 2> block);
+
+/// Frobenius norm of each pair's couplings, L x L, symmetric, diagonal 0. NormLetters::residues:
+/// over the letters without the gap, after the mean of the whole q x q block is subtracted
+/// (Seemayer et al. 2014, as its program computes it: the centring is not in the paper). all:
+/// zero_sum_norm().
+Array<double, 2> frobenius_scores(const Model& model, int threads,
+                                  NormLetters letters = NormLetters::residues);
 
 /// Average product correction (Dunn et al. 2008): s_ij - mean_i mean_j / mean, with means over all
 /// L or L^2 entries, the zero diagonal included. Then all values are shifted so that the minimum

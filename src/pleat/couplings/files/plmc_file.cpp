@@ -72,8 +72,9 @@ void write_head(PlmcWriter& writer, const Alignment& alignment, const Parameters
         writer.integer(value);
     const double lambda_pair = parameters.lambda_pair * static_cast<double>(columns - 1);
     for (const double value :
-         {parameters.sequence_weights ? 1.0 - parameters.identity : -1.0, parameters.lambda_single,
-          lambda_pair, 0.0, result.effective_sequences})
+         {parameters.sequence_weights ? 1.0 - *resolved(parameters, *alignment.alphabet).identity
+                                      : -1.0,
+          parameters.lambda_single, lambda_pair, 0.0, result.effective_sequences})
         writer.number(value);
     for (const int a : writer.order) writer.letter(letters, a);
     for (const double weight : result.weights) writer.number(1.0 / weight);

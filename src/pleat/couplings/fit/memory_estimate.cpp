@@ -61,7 +61,9 @@ std::int64_t model_bytes(const CpuLayout& layout, const Parameters& parameters,
                             : !context.checkpoint.empty();
     const std::int64_t vector =
         context.device.kind == Device::Kind::cpu ? 4 * layout.vector_size() : model;
-    const std::int64_t returned = std::max<int>(parameters.models, 2 * is_compatible) * model;
+    // Norms with the gap are computed on the host, from the model.
+    const bool on_host = parameters.models || parameters.norm == NormLetters::all;
+    const std::int64_t returned = std::max<int>(on_host, 2 * is_compatible) * model;
     return !parameters.initial.empty() * model +
            std::max(returned + terms, copies ? vector : std::int64_t{0});
 }

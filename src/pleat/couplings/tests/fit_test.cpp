@@ -234,6 +234,29 @@ TEST(Fit, AppliesItsOptions) {
     EXPECT_LT(strong, 0.5 * weak);
 }
 
+TEST(Fit, UsesTheDefaultsOfTheAlphabet) {
+    const Alignment rna = RandomFamily(60, 9, 5, 31).alignment(),
+                    protein = RandomFamily(60, 9, 21, 32).alignment();
+    Parameters as_proteins, as_rna;
+    as_proteins.identity = 0.8;
+    as_proteins.norm = NormLetters::residues;
+    as_rna.identity = 0.9;
+    as_rna.norm = NormLetters::all;
+    const auto equal = [](const Result& a, const Result& b) {
+        return a.weights == b.weights && test::largest_difference(a.raw, b.raw) == 0;
+    };
+    EXPECT_TRUE(equal(run(protein, {}, on("cpu")), run(protein, as_proteins, on("cpu"))));
+    const Result usual = run(rna, {}, on("cpu")), other = run(rna, as_proteins, on("cpu"));
+    EXPECT_TRUE(equal(usual, run(rna, as_rna, on("cpu"))));
+    EXPECT_FALSE(equal(usual, other)) << "the user's option wins";
+    EXPECT_EQ(
+        test::largest_difference(usual.raw, frobenius_scores(usual.model, 1, NormLetters::all)), 0);
+    Parameters compatible;
+    compatible.compatible = CompatibleProgram::ccmpred;
+    EXPECT_EQ(resolved(compatible, Alphabet::rna()).norm, NormLetters::residues);
+    EXPECT_EQ(resolved(compatible, Alphabet::rna()).identity, 0.8);
+}
+
 TEST(Fit, OmitsTheModelWithoutTheOption) {
     const Alignment alignment = RandomFamily(60, 10, 21, 61).alignment();
     for (const auto compatible : {CompatibleProgram::none, CompatibleProgram::ccmpred}) {

@@ -21,8 +21,16 @@ void record(const OracleFamily& family, const Result& result) {
     testing::Test::RecordProperty(family.name + "_evaluations", std::to_string(result.evaluations));
 }
 
-void expect_tight_fit(const OracleFamily& family) {
+/// The oracles have the defaults of proteins for nucleic acids, too.
+Parameters oracle_parameters() {
     Parameters parameters;
+    parameters.identity = 0.8;
+    parameters.norm = NormLetters::residues;
+    return parameters;
+}
+
+void expect_tight_fit(const OracleFamily& family) {
+    Parameters parameters = oracle_parameters();
     parameters.tolerance = 1e-8;
     const Result result = run(family.alignment, parameters, {});
     record(family, result);
@@ -46,7 +54,7 @@ void expect_tight_fit(const OracleFamily& family) {
 
 /// `share`: of the best L pairs, how many must be the same.
 void expect_default_fit(const OracleFamily& family, double share) {
-    const Result result = run(family.alignment, {}, {});
+    const Result result = run(family.alignment, oracle_parameters(), {});
     record(family, result);
     EXPECT_EQ(result.stop_reason, StopReason::converged);
     EXPECT_LE(result.relative_gap, 1e-4);

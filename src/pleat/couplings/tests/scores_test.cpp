@@ -45,6 +45,31 @@ TEST(FrobeniusScores, IgnoreAConstantAndCountTheGapInTheMeanOnly) {
     EXPECT_NEAR(frobenius_scores(model, 1)(0, 1), 4, 1e-12);
 }
 
+TEST(ZeroSumNorm, IsTheNormOverAllLettersInTheZeroSumGauge) {
+    const Model model = test::random_model(3, 5, 0.4, 9);
+    Model shifted = model;
+    for (Index pair = 0; pair < 3; ++pair) {
+        double mean = 0, rows[5] = {}, columns[5] = {}, sum2 = 0;
+        for (int a = 0; a < 5; ++a) {
+            for (int b = 0; b < 5; ++b) {
+                const double value = model.pairs(pair, a, b);
+                mean += value / 25;
+                rows[a] += value / 5;
+                columns[b] += value / 5;
+                shifted.pairs(pair, a, b) += static_cast<float>(a) - 0.5f * static_cast<float>(b);
+            }
+        }
+        for (int a = 0; a < 5; ++a)
+            for (int b = 0; b < 5; ++b)
+                sum2 += std::pow(model.pairs(pair, a, b) - rows[a] - columns[b] + mean, 2);
+        EXPECT_NEAR(zero_sum_norm(model.pairs[pair]), std::sqrt(sum2), 1e-12);
+        EXPECT_NEAR(zero_sum_norm(shifted.pairs[pair]), std::sqrt(sum2), 1e-5);
+    }
+    const Array<double, 2> scores = frobenius_scores(model, 2, NormLetters::all);
+    EXPECT_EQ(scores(0, 2), zero_sum_norm(model.pairs[pair_index(0, 2, 3)]));
+    EXPECT_EQ(scores(2, 0), scores(0, 2));
+}
+
 TEST(PairIndex, CountsPairsInRowOrder) {
     for (const Index columns : {2, 3, 10}) {
         Index next = 0;

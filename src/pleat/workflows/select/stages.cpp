@@ -98,8 +98,11 @@ PredictedContacts Stages::fit_couplings(const Alignment& alignment,
     const couplings::Result result = couplings::run(alignment, parameters, own);
     const Index number = row.empty() ? 0 : find_row(alignment, row);
     return predicted_contacts(alignment, make_reference_row(alignment, full_rows, number),
-                              couplings::rank_pairs(alignment, result, kMinSeparation,
-                                                    parameters.apc, resolve_threads(own)));
+                              couplings::rank_pairs(alignment, result,
+                                                    {.min_separation = kMinSeparation,
+                                                     .is_calibrated = couplings::has_probabilities(
+                                                         parameters, *alignment.alphabet),
+                                                     .threads = resolve_threads(own)}));
 }
 
 }  // namespace pleat::select

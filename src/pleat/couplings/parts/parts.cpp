@@ -1,0 +1,132 @@
+// Parts: reading them from text, and the part of each fitted column.
+#include "pleat/couplings/parts/parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "pleat/core/error.h"
+
+namespace pleat::couplings {
+
+namespace {
+
+[[noreturn]] void refuse(std::string_view found) {
+    throw UsageError(
+        fmt::format("--parts: expected lengths (218,310) or names with ranges (A:1-218,B:219-528), "
+                    "found '{}'",
+                    found));
+}
+
+Index positive_number(std::string_view text, std::string_view part) {
+    Index number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc() || end != text.data() + text.size() || number < 1) refuse(part);
+    return number;
+}
+
+std::vector<std::string_view> split(std::string_view text) {
+    std::vector<std::string_view> found;
+    for (std::size_t from = 0; from <= text.size();) {
+        const std::size_t to = std::min(text.find(',', from), text.size());
+        found.push_back(text.substr(from, to - from));
+        from = to + 1;
+    }
+    return found;
+}
+
+/// "A", "B", ..., "Z", "AA", ...
+std::string letter_name(Index number) {
+    std::string name;
+    for (Index n = number + 1; n > 0; n = (n - 1) / 26)
+        name.insert(name.begin(), static_cast<char>('A' + (n - 1) % 26));
+    return name;
+}
+
+Part parse_range(std::string_view text) {
+    const std::size_t colon = text.rfind(':');
+    const std::string_view range = text.substr(colon + 1);
+    const std::size_t dash = range.find('-');
+    if (colon == 0 || dash == std::string_view::npos) refuse(text);
+    const Part part{.name = std::string(text.substr(0, colon)),
+                    .first = positive_number(range.substr(0, dash), text) - 1,
+                    .last = positive_number(range.substr(dash + 1), text)};
+    const bool has_blank = part.name.find_first_of(" \t\r\n") != std::string::npos;
+    if (part.last <= part.first || has_blank) refuse(text);
+    return part;
+}
+
+}  // namespace
+
+void check_parts(const Parts& parts, const Alignment& source) {
+    if (parts.empty() || parts.back().last == source.column_count()) return;
+    std::string sum;
+    for (const Part& part : parts)
+        sum += fmt::format("{}{}", sum.empty() ? "" : " + ", part.last - part.first);
+    throw InputError(source.source.string(), 0,
+                     fmt::format("expected --parts of {} columns in all, found {} = {}",
+                                 source.column_count(), sum, parts.back().last));
+}
+
+Parts parse_parts(std::string_view text) {
+    Parts parts;
+    if (text.empty()) return parts;
+    const bool has_names = text.find(':') != std::string_view::npos;
+    for (const std::string_view word : split(text)) {
+        const Index next = parts.empty() ? 0 : parts.back().last;
+        Part part = has_names ? parse_range(word)
+                              : Part{.name = letter_name(std::ssize(parts)),
+                                     .first = next,
+                                     .last = next + positive_number(word, word)};
+        if (part.first != next)
+            throw UsageError(fmt::format(
+                "--parts: expected part {} to begin at column {}, behind the part before, found {}",
+                part.name, next + 1, part.first + 1));
+        const auto is_same = [&](const Part& other) { return other.name == part.name; };
+        if (std::any_of(parts.begin(), parts.end(), is_same))
+            throw UsageError(
+                fmt::format("--parts: expected names that differ, found '{}' twice", part.name));
+        parts.push_back(std::move(part));
+    }
+    return parts;
+}
+
+std::vector<Index> parts_of_columns(const Parts& parts, const Alignment& alignment) {
+    std::vector<Index> part_of(alignment.columns.size());
+    std::size_t part = 0;
+    for (std::size_t k = 0; k < part_of.size() && !parts.empty(); ++k) {
+        while (alignment.columns[k] >= parts[part].last) ++part;
+        part_of[k] = static_cast<Index>(part);
+    }
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+        if (std::find(part_of.begin(), part_of.end(), static_cast<Index>(k)) == part_of.end())
+            throw InputError(alignment.source.string(), 0,
+                             fmt::format("expected columns of part {}, found none that --max-gaps "
+                                         "keeps",
+                                         parts[k].name));
+    }
+    return part_of;
+}
+
+Index part_count(const std::vector<Index>& part_of_column) {
+    return part_of_column.empty()
+               ? 1
+               : 1 + *std::max_element(part_of_column.begin(), part_of_column.end());
+}
+
+std::vector<Index> column_counts(const std::vector<Index>& part_of_column) {
+    std::vector<Index> counts(static_cast<std::size_t>(part_count(part_of_column)));
+    for (const Index part : part_of_column) ++counts[static_cast<std::size_t>(part)];
+    return counts;
+}
+
+std::vector<Index> apart(const std::vector<Index>& columns,
+                         const std::vector<Index>& part_of_column) {
+    const Index step = 1 + *std::max_element(columns.begin(), columns.end());
+    std::vector<Index> numbers = columns;
+    for (std::size_t k = 0; k < numbers.size(); ++k) numbers[k] += 2 * step * part_of_column[k];
+    return numbers;
+}
+
+}  // namespace pleat::couplings
