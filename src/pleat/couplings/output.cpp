@@ -234,7 +234,8 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
     }
     if (report.parameters.models) {
         writers.add([&report, path = run.output("couplings.npz")] {
-            write_model(path, report.result.model, report.alignment);
+            write_model(path, report.result.model,
+                        describe(report.alignment, report.result.weights, report.reference));
         });
         writers.add([&report, threads, path = run.output("model.plmc")] {
             write_plmc_model(path, report.alignment, report.parameters, report.result,

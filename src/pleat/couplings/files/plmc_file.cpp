@@ -83,13 +83,8 @@ void write_head(PlmcWriter& writer, const Alignment& alignment, const Parameters
 
 void write_columns(PlmcWriter& writer, const Alignment& alignment, const Result& result) {
     const Index columns = alignment.column_count();
-    Array<double, 2> frequencies(columns, alignment.alphabet->size());
-    for (Index n = 0; n < alignment.sequence_count(); ++n) {
-        const double share =
-            result.weights[static_cast<std::size_t>(n)] / result.effective_sequences;
-        for (Index i = 0; i < columns; ++i) frequencies(i, alignment.letters(n, i)) += share;
-    }
-    for (Index i = 0; i < columns; ++i) writer.column<double>(std::as_const(frequencies)[i]);
+    const Array<double, 2> frequencies = letter_frequencies(alignment, result.weights);
+    for (Index i = 0; i < columns; ++i) writer.column<double>(frequencies[i]);
     for (Index i = 0; i < columns; ++i) writer.column<float>(result.model.fields[i]);
 }
 
@@ -109,6 +104,18 @@ void write_rows(PlmcWriter& writer, Index columns, int threads,
 }
 
 }  // namespace
+
+Array<double, 2> letter_frequencies(const Alignment& alignment,
+                                    const std::vector<double>& weights) {
+    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+    Array<double, 2> frequencies(alignment.column_count(), alignment.alphabet->size());
+    for (Index n = 0; n < alignment.sequence_count(); ++n) {
+        const double share = weights[static_cast<std::size_t>(n)] / total;
+        for (Index i = 0; i < alignment.column_count(); ++i)
+            frequencies(i, alignment.letters(n, i)) += share;
+    }
+    return frequencies;
+}
 
 Array<double, 3> pair_frequencies(const Alignment& alignment, const std::vector<double>& weights,
                                   Index i) {

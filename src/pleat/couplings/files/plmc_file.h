@@ -6,10 +6,16 @@
 #include <vector>
 
 #include "pleat/bio/alignment/alignment.h"
+#include "pleat/bio/input/byte_reader.h"
 #include "pleat/core/array.h"
 #include "pleat/couplings/couplings.h"
+#include "pleat/couplings/files/model_file.h"
 
 namespace pleat::couplings {
+
+/// Weighted frequencies of letters, [column, letter]: the fraction of the weight, without
+/// pseudocounts.
+Array<double, 2> letter_frequencies(const Alignment& alignment, const std::vector<double>& weights);
 
 /// Weighted frequencies of pairs of letters for one column i and all j > i, [j - i - 1, a, b]: the
 /// fraction of the weight of sequences with letter a at i and b at j, without pseudocounts.
@@ -27,5 +33,11 @@ Array<double, 3> pair_frequencies(const Alignment& alignment, const std::vector<
 void write_plmc_model(const std::filesystem::path& path, const Alignment& alignment,
                       const Parameters& parameters, const Result& result,
                       std::string_view reference, int threads);
+
+/// Reads that layout, of pleat or of plmc, in float32 or float64, with the gap as a letter or
+/// without it (plmc -g). The numbers of the columns are those of the reference's residues, if it is
+/// no row of gaps alone. Throws InputError if the file is cut short or longer, or has letters that
+/// are no alphabet of pleat.
+SavedModel read_plmc_model(ByteReader& reader);
 
 }  // namespace pleat::couplings
