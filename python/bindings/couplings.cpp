@@ -4,9 +4,11 @@
 #include <algorithm>
 
 #include "arrays.h"
+#include "fitted.h"
 #include "options.h"
 #include "parts.h"
 #include "pleat/bio/alignment/filter.h"
+#include "pleat/bio/structure/residue_map.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/couplings/contacts/calibration.h"
 #include "pleat/couplings/contacts/contact_list.h"
@@ -15,25 +17,20 @@ namespace pleat::python {
 
 namespace {
 
-/// The result of a fit, and what contacts() and warning() need besides.
-struct Fitted {
-    couplings::Result result;
-    Alignment alignment;  ///< as fitted
-    bool is_corrected = true;
-    std::string device;
-};
-
 /// Fits the alignment after the program's filters; unknown letters count as gaps.
 Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
-           const py::dict& options, const py::dict& how) {
+           const std::string& focus, const py::dict& options, const py::dict& how) {
     couplings::Parameters parameters;
     set_fields(couplings::fields(parameters), options);
     CallContext call(parse_execution_options(how));
     return without_lock(call.progress, [&] {
         Fitted fitted;
         fitted.alignment = without_unknown(alignment);
-        if (max_gaps != 1.0 || min_coverage != 0.0)
-            fitted.alignment = filter(fitted.alignment, {max_gaps, min_coverage});
+        FilterOptions filters{max_gaps, min_coverage};
+        if (!focus.empty()) filters.focus = find_row(fitted.alignment, focus);
+        fitted.reference = make_reference_row(fitted.alignment, {}, filters.focus.value_or(0));
+        if (max_gaps != 1.0 || min_coverage != 0.0 || filters.focus)
+            fitted.alignment = filter(fitted.alignment, filters);
         fitted.is_corrected = parameters.apc;
         if (call.may_use_gpu())
             call.choose_device(GpuDemand{couplings::gpu_memory_needed(fitted.alignment)});

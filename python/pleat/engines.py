@@ -16,17 +16,18 @@ _NO_INDICES, _NO_WEIGHTS = np.empty(0, np.int64), np.empty(0)
 
 
 @engine(_pleat.couplings_fields(), Couplings)
-def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, options, how):
+def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, focus="", options, how):
     """Fits a Markov random field to an alignment and scores every pair of its columns.
 
     alignment : what pleat.alignment takes: a path, an Alignment, sequences, codes
     max_gaps, min_coverage : leave out columns with a greater fraction of gaps, then sequences with a
         smaller fraction of residues; unknown letters count as gaps
+    focus : keep the columns where the row of this name has a residue
 
     Unknown letters are gaps. The library's README of couplings has formulas and papers.
     """
     family = as_alignment(alignment)
-    fitted = Couplings(_pleat.couplings(family, max_gaps, min_coverage, options, how))
+    fitted = Couplings(_pleat.couplings(family, max_gaps, min_coverage, focus, options, how))
     fitted._set_letters(family)
     if fitted.warning:
         warnings.warn(fitted.warning, stacklevel=3)
@@ -34,16 +35,17 @@ def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, options, how):
 
 
 @engine(_pleat.mutual_information_fields(), MutualInformation)
-def mutual_information(alignment, *, max_gaps=1.0, min_coverage=0.0, options, how):
+def mutual_information(alignment, *, max_gaps=1.0, min_coverage=0.0, focus="", options, how):
     """Computes the mutual information of pairs and triples of columns, and compares it with permuted
     columns.
 
     alignment : what pleat.alignment takes: a path, an Alignment, sequences, codes
     max_gaps, min_coverage : leave out columns with a greater fraction of gaps, then sequences with a
         smaller fraction of letters
+    focus : keep the columns where the row of this name has a letter
     """
     family = as_alignment(alignment)
-    measured = MutualInformation(_pleat.mutual_information(family, max_gaps, min_coverage, options, how))
+    measured = MutualInformation(_pleat.mutual_information(family, max_gaps, min_coverage, focus, options, how))
     measured._set_letters(family)
     return measured
 

@@ -8,11 +8,12 @@ import numpy as np
 
 from . import _pleat
 from .errors import InputError, OutputError
+from .mutation_effects import Mutants
 from .result import Result
 from .results import (Clusters, Couplings, Fit, MutualInformation, Rmsd, Saxs, Scatterers, Selection, Weights)
 
 COMMANDS = {"couplings": Couplings, "mi": MutualInformation, "rmsd": Rmsd, "cluster": Clusters, "saxs": Saxs,
-            "select": Selection}
+            "select": Selection, "mutants": Mutants}
 # Arrays that the program's files hold as they are: {file: attribute}, of .npz {file: {name: attribute}}.
 FILES = {
     Couplings: {"scores.npz": {"raw": "raw_scores", "corrected": "scores", "columns": "columns"},

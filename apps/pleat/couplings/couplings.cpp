@@ -38,7 +38,7 @@ JobFunctions<CouplingsOptions> job_functions() {
         .input_column = "alignment",
         .numbers = {"sequences", "columns", "effective_sequences", "evaluations", "relative_gap",
                     "stop_reason", "precision_L"},
-        .per_input = {"structure", "row", "initial"},
+        .per_input = {"structure", "row", "focus", "initial"},
         .fields = result_fields,
         .set_input = set_input<CouplingsOptions>,
         .check =

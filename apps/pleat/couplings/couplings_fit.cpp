@@ -96,9 +96,10 @@ FamilyInput read_family(CouplingsOptions& options, RunDirectory& run, const Cont
     options.alignment.keep_full_rows = true;
     const std::shared_ptr<const AlignmentInput> read = read_input(options.alignment, &run);
     const Alignment& source = read->alignment;
+    const FilterOptions filters = filter_options(options.alignment, options.structure, source);
     input.known = read_known_structure(options.structure, source, run);
     input.reference = reference_row(options.structure, source, read->full_rows, input.known);
-    input.alignment = filter(source, {options.alignment.max_gaps, options.alignment.min_coverage});
+    input.alignment = filter(source, filters);
     if (input.known) {
         measure(*input.known, input.alignment);
         warn_of_other_structure(options.structure, *input.known, context);
@@ -158,8 +159,8 @@ std::vector<Field> result_fields(CouplingsOptions& options) {
 RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs) {
     options.alignment.inputs = &inputs;
     const std::shared_ptr<const AlignmentInput> read = read_input(options.alignment, nullptr);
-    const Alignment alignment =
-        filter(read->alignment, {options.alignment.max_gaps, options.alignment.min_coverage});
+    const Alignment alignment = filter(
+        read->alignment, filter_options(options.alignment, options.structure, read->alignment));
     const Index sequences = alignment.sequence_count(), columns = alignment.column_count();
     return {.input = fmt::format("{} sequences, {} columns", sequences, columns),
             .may_use_gpu = true,

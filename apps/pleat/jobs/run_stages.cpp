@@ -59,7 +59,7 @@ JobTask RunStages::task_of(const Stage& stage, const Context& context) const {
 }
 
 std::optional<FinishedRun> RunStages::find(const Stage& stage,
-                                              const std::filesystem::path& folder) const {
+                                           const std::filesystem::path& folder) const {
     const auto look = [&](const std::filesystem::path& in) {
         std::optional<FinishedRun> run =
             find_finished_run(in, stage.command, stage.fields, stage.inputs);
@@ -76,7 +76,7 @@ std::optional<FinishedRun> RunStages::find(const Stage& stage,
 }
 
 bool RunStages::work_once(const Stage& stage, const std::filesystem::path& folder,
-                             const std::function<void()>& work) {
+                          const std::function<void()>& work) {
     std::string key = stage.command;
     for (const Field& field : stage.fields) key += '\n' + field.text();
     for (const std::filesystem::path& input : stage.inputs) key += '\n' + input.string();
@@ -100,9 +100,7 @@ RunStages::StageRun RunStages::make(
     const Stage& stage, const Context& context,
     const std::function<void(const std::filesystem::path& folder, bool force)>& work) {
     const std::filesystem::path folder = run_.stage_folder(stage.name);
-    const auto mark = [&] {
-        write_text(marker_file_, "stages of this run are in folders here\n");
-    };
+    const auto mark = [&] { write_text(marker_file_, "stages of this run are in folders here\n"); };
     const std::string shown = (run_.path() / stage.name).string();
     run_.stage(stage.name);
     RunDirectory::tidy(folder);

@@ -30,32 +30,33 @@ constexpr const char* kExamples =
     "  pleat mutants couplings_run -o run --doubles 20-45\n"
     "  pleat mutants model.plmc -o run --first-number 128\n"
     "  pleat mutants couplings_run -o run --sequences designs.fasta --align\n\n"
-    "An effect is E(mutant) - E(target): the more negative, the more harmful. Each is given beside\n"
+    "An effect is E(mutant) - E(target): the more negative, the more harmful. Each is given "
+    "beside\n"
     "that of an independent model, which has no couplings. The family is fitted as by\n"
-    "'pleat couplings', on --device, in the folder couplings of the run, and only if it has no such\n"
+    "'pleat couplings', on --device, in the folder couplings of the run, and only if it has no "
+    "such\n"
     "run yet: with other mutants (--force) it is not fitted again. Effects of listed mutants are\n"
     "exact for the model; energies of sequences that --align has aligned are rough.\n"
     "--list also takes the table of --mutants: it is told from a list of inputs by its header.\n\n"
     "A run that was stopped or killed resumes when the same command is given again.";
 
 JobFunctions<MutantsOptions> job_functions() {
-    return {.command = "mutants",
-            .input_column = "alignment",
-            .numbers = {"target", "residues", "singles", "effective_sequences", "energy",
-                        "energy_independent", "listed", "predicted"},
-            .per_input = {"row", "target", "mutants", "sequences", "first-number", "doubles",
-                          "initial"},
-            .fields = [](MutantsOptions& options) { return result_fields(options); },
-            .set_input = set_input<MutantsOptions>,
-            .check = check_options,
-            .input_files =
-                [](const MutantsOptions& options) -> std::vector<std::string> {
-                const std::filesystem::path model = model_file(options.alignment.path);
-                return {model.empty() ? options.alignment.path : model.string()};
-            },
-            .run = [](MutantsOptions& options,
-                      const JobTask& task) { compute_mutants(options, task); },
-            .estimate = estimate_mutants};
+    return {
+        .command = "mutants",
+        .input_column = "alignment",
+        .numbers = {"target", "residues", "singles", "effective_sequences", "energy",
+                    "energy_independent", "listed", "predicted"},
+        .per_input = {"row", "focus", "target", "mutants", "sequences", "first-number", "doubles",
+                      "initial"},
+        .fields = [](MutantsOptions& options) { return result_fields(options); },
+        .set_input = set_input<MutantsOptions>,
+        .check = check_options,
+        .input_files = [](const MutantsOptions& options) -> std::vector<std::string> {
+            const std::filesystem::path model = model_file(options.alignment.path);
+            return {model.empty() ? options.alignment.path : model.string()};
+        },
+        .run = [](MutantsOptions& options, const JobTask& task) { compute_mutants(options, task); },
+        .estimate = estimate_mutants};
 }
 
 /// Moves a table of mutants from --list to --mutants.
@@ -100,6 +101,7 @@ Command mutants_command(CLI::App& program, Ranks& ranks) {
                        "Alignment of the target's family, whose first row is the target; or the "
                        "folder of a run of 'pleat couplings', its couplings.npz, or a binary model "
                        "of plmc. Several are several jobs");
+    add_fields(*parser, "Input", mutant_row_fields(*options));
     add_fields(*parser, "Input", mutant_file_fields(*options));
     add_fields(*parser, "Input", fields(options->alignment));
     add_run_options(*parser, options->run);

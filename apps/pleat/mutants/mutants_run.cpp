@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -29,6 +28,7 @@ CouplingsOptions couplings_stage(const MutantsOptions& options) {
     stage.run = options.run;
     stage.alignment = options.alignment;
     stage.structure.row = options.row;
+    stage.structure.focus = options.focus;
     stage.parameters = options.fit;
     return stage;
 }
@@ -53,21 +53,6 @@ std::filesystem::path fit_model(const MutantsOptions& options, const JobTask& ta
     return made.folder / "couplings.npz";
 }
 
-/// The first sequence of a file, which must be its only one.
-std::optional<mutants::NamedSequence> read_target(const std::string& path) {
-    if (path.empty()) return std::nullopt;
-    const mutants::SequenceFile file = mutants::read_sequences(path);
-    if (file.rows.size() != 1)
-        throw InputError(file.source, file.lines[1],
-                         fmt::format("expected one sequence as --target, found {}",
-                                     file.rows.size()));
-    mutants::NamedSequence target{file.source, file.names.front(), {}};
-    for (const char c : file.rows.front())
-        if (std::isalpha(static_cast<unsigned char>(c)) != 0)
-            target.letters += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    return target;
-}
-
 /// The files beside the family, read.
 struct MutantFiles {
     std::optional<mutants::NamedSequence> target = {};
@@ -76,7 +61,9 @@ struct MutantFiles {
 };
 
 MutantFiles read_files(const MutantsOptions& options, RunDirectory& run) {
-    MutantFiles files{.target = read_target(options.target)};
+    MutantFiles files;
+    if (!options.target.empty())
+        files.target = mutants::only_sequence(mutants::read_sequences(options.target));
     if (!options.table.empty()) files.table = mutants::read_mutant_table(options.table);
     if (!options.sequences.empty()) files.sequences = mutants::read_sequences(options.sequences);
     for (const std::string& file : {options.target, options.table, options.sequences})
@@ -136,20 +123,25 @@ std::filesystem::path model_file(const std::string& path) {
         for (const std::filesystem::path& file :
              {folder / "couplings.npz", folder / kStage / "couplings.npz"})
             if (is_file(file)) return file;
-        throw InputError(path, 0,
-                         "expected a finished run of 'pleat couplings' or 'pleat mutants', found no "
-                         "couplings.npz (--no-models leaves it out)");
+        throw InputError(
+            path, 0,
+            "expected a finished run of 'pleat couplings' or 'pleat mutants', found no "
+            "couplings.npz (--no-models leaves it out)");
     }
     if (path.empty() || is_read_once(path) || !is_file(path)) return {};
     return couplings::is_model_file(path) ? std::filesystem::path(path) : std::filesystem::path();
 }
 
-std::vector<Field> mutant_file_fields(MutantsOptions& options) {
+std::vector<Field> mutant_row_fields(MutantsOptions& options) {
     return {{.name = "row",
              .target = &options.row,
              .help = "Name of the row of the alignment that is the target; by default the first",
              .value_name = "NAME"},
-            {.name = "target",
+            focus_field(options.focus)};
+}
+
+std::vector<Field> mutant_file_fields(MutantsOptions& options) {
+    return {{.name = "target",
              .target = &options.target,
              .help = "FASTA file of the target's sequence, by which its residues are numbered; it "
                      "is aligned to the row",
@@ -174,9 +166,10 @@ std::vector<Field> mutant_fit_fields(MutantsOptions& options) {
 }
 
 std::vector<Field> result_fields(MutantsOptions& options) {
-    std::vector<Field> all = mutant_file_fields(options);
-    for (const std::vector<Field>& more : {mutants::fields(options.parameters),
-                                           mutant_fit_fields(options), fields(options.alignment)})
+    std::vector<Field> all = mutant_row_fields(options);
+    for (const std::vector<Field>& more :
+         {mutant_file_fields(options), mutants::fields(options.parameters),
+          mutant_fit_fields(options), fields(options.alignment)})
         all.insert(all.end(), more.begin(), more.end());
     return all;
 }
@@ -195,8 +188,8 @@ void check_options(const MutantsOptions& options) {
     std::vector<Field> given = mutant_fit_fields(own), defaults = mutant_fit_fields(usual);
     for (const Field& field : fields(own.alignment)) given.push_back(field);
     for (const Field& field : fields(usual.alignment)) defaults.push_back(field);
-    given.push_back(mutant_file_fields(own).front());
-    defaults.push_back(mutant_file_fields(usual).front());
+    for (const Field& field : mutant_row_fields(own)) given.push_back(field);
+    for (const Field& field : mutant_row_fields(usual)) defaults.push_back(field);
     for (std::size_t n = 0; n < given.size(); ++n)
         if (given[n].text() != defaults[n].text())
             throw UsageError(fmt::format(
@@ -221,11 +214,12 @@ std::string compute_mutants(MutantsOptions options, const JobTask& task) {
     std::filesystem::path model = model_file(options.alignment.path);
     record_input(model.empty() ? std::filesystem::path(options.alignment.path) : model, run);
     if (model.empty()) model = fit_model(options, task, run, context);
-    run.stage("effects");
+    run.stage("model");
     mutants::Input input{.model = couplings::read_saved_model(model),
                          .target = files.target,
                          .table = files.table ? &*files.table : nullptr,
                          .sequences = files.sequences ? &*files.sequences : nullptr};
+    run.stage("effects");
     // Energies are computed on the CPU; the device was that of the fit.
     context.device = {};
     context.device.kind = Device::Kind::cpu;

@@ -67,8 +67,8 @@ std::string summary(const mutants::Report& report, const couplings::ModelDescrip
     std::string text;
     append(text, "{}: {} residues, {} to {}, in {} columns ({:.1f} effective sequences)\n",
            result.target.name.empty() ? "target" : printable(result.target.name),
-           result.positions.size(), result.positions.front().number,
-           result.positions.back().number, about.reference.size(), about.effective_sequences);
+           result.positions.size(), result.positions.front().number, result.positions.back().number,
+           about.reference.size(), about.effective_sequences);
     append(text,
            "energy {:.3f} (couplings {:.3f}, fields {:.3f}), independent model {:.3f}; {} single "
            "mutants\n",
@@ -81,7 +81,8 @@ std::string summary(const mutants::Report& report, const couplings::ModelDescrip
                result.sequences.size(),
                std::count_if(result.sequences.begin(), result.sequences.end(),
                              [](const auto& one) { return one.problem != Problem::none; }));
-    append(text, "\nThe run is in {}: singles.tsv, positions.tsv, logo.tsv, manifest.json and more\n",
+    append(text,
+           "\nThe run is in {}: singles.tsv, positions.tsv, logo.tsv, manifest.json and more\n",
            printable(folder));
     return text;
 }

@@ -64,7 +64,7 @@ void append_block(View<const T, 2> values, const std::vector<int>& order, std::v
 }
 
 void write_head(PlmcWriter& writer, const Alignment& alignment, const Parameters& parameters,
-                const Result& result, std::string_view reference) {
+                const Result& result, const PlmcReference& reference) {
     const Index columns = alignment.column_count();
     const std::string_view letters = alignment.alphabet->letters();
     for (const std::int64_t value : {columns, Index{alignment.alphabet->size()},
@@ -77,8 +77,8 @@ void write_head(PlmcWriter& writer, const Alignment& alignment, const Parameters
         writer.number(value);
     for (const int a : writer.order) writer.letter(letters, a);
     for (const double weight : result.weights) writer.number(1.0 / weight);
-    writer.file.write(reference);
-    for (const Index column : alignment.columns) writer.integer(column + 1);
+    writer.file.write(reference.letters);
+    for (const Index column : reference.columns) writer.integer(column + 1);
 }
 
 void write_columns(PlmcWriter& writer, const Alignment& alignment, const Result& result) {
@@ -141,7 +141,7 @@ Array<double, 3> pair_frequencies(const Alignment& alignment, const std::vector<
 
 void write_plmc_model(const std::filesystem::path& path, const Alignment& alignment,
                       const Parameters& parameters, const Result& result,
-                      std::string_view reference, int threads) {
+                      const PlmcReference& reference, int threads) {
     PlmcWriter writer{OutputFile(path), plmc_order(*alignment.alphabet)};
     write_head(writer, alignment, parameters, result, reference);
     write_columns(writer, alignment, result);

@@ -73,8 +73,8 @@ struct PlmcShape {
 PlmcShape read_shape(PlmcCursor& cursor, const std::string& name) {
     const std::vector<std::int32_t> head = cursor.integers(kHeadNumbers);
     const PlmcShape shape{head[0], head[1], Index{head[2]} + head[3]};
-    const bool is_sound = shape.columns >= 2 && shape.columns <= kMaxColumns && shape.letters >= 2 &&
-                          shape.letters <= 64 && head[2] >= 0 && head[3] >= 0;
+    const bool is_sound = shape.columns >= 2 && shape.columns <= kMaxColumns &&
+                          shape.letters >= 2 && shape.letters <= 64 && head[2] >= 0 && head[3] >= 0;
     if (!is_sound)
         throw InputError(name, 0,
                          fmt::format("expected a model of plmc, found {} columns, {} letters and "
@@ -115,8 +115,8 @@ PlmcLetters read_letters(const std::string& letters, const std::string& name) {
     }
     std::string shown;
     for (const char letter : letters) shown += letter >= ' ' && letter < 0x7f ? letter : '?';
-    throw InputError(name, 0,
-                     fmt::format("expected the letters of proteins, RNA or DNA, found '{}'", shown));
+    throw InputError(
+        name, 0, fmt::format("expected the letters of proteins, RNA or DNA, found '{}'", shown));
 }
 
 /// Sets the reference row from its letters and the numbers of its residues.
@@ -186,8 +186,9 @@ SavedModel read_plmc_model(ByteReader& reader) {
                      reals[static_cast<std::size_t>(i * count + a)]);
     };
     each_letter([&](Index i, Index a, double share) { about.frequencies(i, a) = share; });
-    each_letter(
-        [&](Index i, Index a, double field) { saved.model.fields(i, a) = static_cast<float>(field); });
+    each_letter([&](Index i, Index a, double field) {
+        saved.model.fields(i, a) = static_cast<float>(field);
+    });
     cursor.skip(cursor.real_bytes * shape.pairs() * count * count);
     for (Index pair = 0; pair < shape.pairs(); ++pair) {
         cursor.reals(reals, count * count);

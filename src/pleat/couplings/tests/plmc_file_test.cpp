@@ -76,7 +76,8 @@ Parsed written(const SmallFamily& family, const Parameters& parameters, std::str
                int threads) {
     const test::TemporaryFolder folder;
     const std::filesystem::path path = folder / "model.plmc";
-    write_plmc_model(path, family.alignment, parameters, family.result, reference, threads);
+    write_plmc_model(path, family.alignment, parameters, family.result,
+                     {std::string(reference), family.alignment.columns}, threads);
     Parsed parsed = parse(path);
     return parsed;
 }
@@ -160,7 +161,8 @@ TEST(PlmcFile, IsReadBack) {
         const SmallFamily family(12, 4, *alphabet, 3);
         const test::TemporaryFolder folder;
         const std::filesystem::path path = folder / "model.plmc";
-        write_plmc_model(path, family.alignment, {}, family.result, "AC-G", 1);
+        write_plmc_model(path, family.alignment, {}, family.result,
+                         {"AC-G", family.alignment.columns}, 1);
         EXPECT_TRUE(is_model_file(path));
         const SavedModel saved = read_saved_model(path);
         EXPECT_EQ(saved.about.alphabet, alphabet);
@@ -183,7 +185,8 @@ TEST(PlmcFile, IsRefusedWhereItIsCutShort) {
     const SmallFamily family(6, 3, Alphabet::rna(), 4);
     const test::TemporaryFolder folder;
     const std::filesystem::path path = folder / "model.plmc";
-    write_plmc_model(path, family.alignment, {}, family.result, "ACG", 1);
+    write_plmc_model(path, family.alignment, {}, family.result, {"ACG", family.alignment.columns},
+                     1);
     const std::vector<std::uint8_t> whole = read_file(path);
     const std::string bytes(whole.begin(), whole.end());
     EXPECT_EQ(refusal_of(bytes), "accepted");

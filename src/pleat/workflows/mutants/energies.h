@@ -29,12 +29,12 @@ public:
     Index column_count() const { return model_.column_count(); }
     Index letter_count() const { return model_.letter_count(); }
 
-    /// The energy of a sequence, given as one code per column. Codes that are no letter of the model
-    /// (a gap, if the gap is no state) are left out of the sums.
+    /// The energy of a sequence, given as one code per column. Codes that are no letter of the
+    /// model (a gap, if the gap is no state) are left out of the sums.
     Energy energy(std::span<const std::uint8_t> codes) const;
 
-    /// E(mutant) - E(target) of all single mutants, [column, letter]: 0 for the target's own letter,
-    /// and in a column where the target has no letter of the model.
+    /// E(mutant) - E(target) of all single mutants, [column, letter]: 0 for the target's own
+    /// letter, and in a column where the target has no letter of the model.
     struct Singles {
         Array<double, 2> full, fields;
     };

@@ -27,7 +27,8 @@ ProfileScoring family_profile(const couplings::ModelDescription& about) {
             const double expected = background[static_cast<std::size_t>(a)] / total;
             const double odds = (weight * about.frequencies(i, a) + kBackgroundCounts * expected) /
                                 ((count + kBackgroundCounts) * expected);
-            profile.scores(i, a) = static_cast<std::int32_t>(std::lround(kPerBit * std::log2(odds)));
+            profile.scores(i, a) =
+                static_cast<std::int32_t>(std::lround(kPerBit * std::log2(odds)));
         }
     }
     return profile;
@@ -38,7 +39,8 @@ std::vector<Index> profile_columns(const ProfileScoring& profile,
     const std::vector<Index> residues = profile_partners(profile, sequence);
     std::vector<Index> columns(sequence.size(), -1);
     for (std::size_t i = 0; i < residues.size(); ++i)
-        if (residues[i] >= 0) columns[static_cast<std::size_t>(residues[i])] = static_cast<Index>(i);
+        if (residues[i] >= 0)
+            columns[static_cast<std::size_t>(residues[i])] = static_cast<Index>(i);
     return columns;
 }
 

@@ -15,8 +15,8 @@ namespace pleat::mutants {
 /// in all columns. A gap costs 8 bits, and 1 for each further letter.
 ProfileScoring family_profile(const couplings::ModelDescription& about);
 
-/// For each residue of a sequence (codes; the gap's for one that is not known) the column that it is
-/// aligned to, or -1. Letters and columns left over at the ends cost nothing.
+/// For each residue of a sequence (codes; the gap's for one that is not known) the column that it
+/// is aligned to, or -1. Letters and columns left over at the ends cost nothing.
 std::vector<Index> profile_columns(const ProfileScoring& profile,
                                    std::span<const std::uint8_t> sequence);
 

@@ -21,7 +21,8 @@ public:
     double set(const std::vector<double>& fields) {
         const double top = *std::max_element(fields.begin(), fields.end());
         double sum = 0, value = 0;
-        for (std::size_t a = 0; a < size(); ++a) sum += probabilities_[a] = std::exp(fields[a] - top);
+        for (std::size_t a = 0; a < size(); ++a)
+            sum += probabilities_[a] = std::exp(fields[a] - top);
         for (double& p : probabilities_) p /= sum;
         for (std::size_t a = 0; a < size(); ++a)
             value += lambda_ * fields[a] * fields[a] - count_ * share(a) * fields[a];
@@ -36,9 +37,9 @@ public:
         }
         return greatest;
     }
-    /// Replaces the gradient by inverse(Hessian) times it. The Hessian is D - N p p^T with D = N p +
-    /// 2 lambda; its inverse follows from that of D (Sherman and Morrison 1950), where 1 - N sum of
-    /// p^2 / D is the sum of 2 lambda p / D, as sum p = 1.
+    /// Replaces the gradient by inverse(Hessian) times it. The Hessian is D - N p p^T with D = N p
+    /// + 2 lambda; its inverse follows from that of D (Sherman and Morrison 1950), where 1 - N sum
+    /// of p^2 / D is the sum of 2 lambda p / D, as sum p = 1.
     void solve(std::vector<double>& step) const {
         double product = 0, rest = 0;
         for (std::size_t a = 0; a < size(); ++a) {

@@ -38,7 +38,8 @@ public:
         }
         record = text_.substr(at_, last - at_);
         std::size_t size = last < text_.size() ? 1 : 0;
-        if (size == 1 && text_[last] == '\r' && last + 1 < text_.size() && text_[last + 1] == '\n') {
+        if (size == 1 && text_[last] == '\r' && last + 1 < text_.size() &&
+            text_[last + 1] == '\n') {
             size = 2;
             ++line_;
         }
@@ -148,7 +149,8 @@ void choose_separator(MutantTable& table) {
     if (rows.find(',') != std::string_view::npos) table.separator = '\t';
 }
 
-/// Numbers of the columns that hold no mutants; a column is dropped if none of its rows is a number.
+/// Numbers of the columns that hold no mutants; a column is dropped if none of its rows is a
+/// number.
 class NumberColumns {
 public:
     NumberColumns(const std::vector<std::string>& names, const MutantColumns& mutants) {
@@ -223,7 +225,8 @@ MutantTable parse_mutant_table(std::string name, std::string bytes) {
     RecordReader records(text);
     Index line = 0;
     if (!records.next(table.header, table.header_end, line) || is_blank(table.header))
-        throw InputError(table.source, 1, "expected a header with column names, found an empty line");
+        throw InputError(table.source, 1,
+                         "expected a header with column names, found an empty line");
     choose_separator(table);
     table.names = header_names(table.header, table.separator);
     check_header(table, line);

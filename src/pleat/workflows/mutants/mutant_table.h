@@ -14,17 +14,18 @@ namespace pleat::mutants {
 
 /// One row of a table.
 struct MutantRow {
-    std::string mutant;    ///< "A24G:K30R"; empty if the table has no such column
-    std::string sequence;  ///< of the mutant, if the table has no column of mutants
-    std::string_view text; ///< as written, without the line's end
+    std::string mutant;     ///< "A24G:K30R"; empty if the table has no such column
+    std::string sequence;   ///< of the mutant, if the table has no column of mutants
+    std::string_view text;  ///< as written, without the line's end
     std::string_view line_end;
-    Index line = 0;        ///< in the file, from 1
-    bool is_blank = false; ///< no cells: only kept
+    Index line = 0;         ///< in the file, from 1
+    bool is_blank = false;  ///< no cells: only kept
 };
 
 /// A table of ProteinGym, EVcouplings or alike: a header, and a row per mutant in a column `mutant`
-/// or `mutants` ("A24G", "A24G:K30R", "A24G,K30R"; "wild", "wt" or empty: the target), or without it
-/// in `mutated_sequence`. Cells are separated by commas, semicolons or tabs, and may be in quotes.
+/// or `mutants` ("A24G", "A24G:K30R", "A24G,K30R"; "wild", "wt" or empty: the target), or without
+/// it in `mutated_sequence`. Cells are separated by commas, semicolons or tabs, and may be in
+/// quotes.
 struct MutantTable {
     std::string source;
     std::string bytes;  ///< the whole file, to which `text` of the rows refers

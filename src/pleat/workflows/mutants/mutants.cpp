@@ -41,7 +41,8 @@ struct Work {
     Array<double, 2> shares, independent;  ///< [column, letter without the gap]
     int threads = 1;
 
-    Work(const couplings::ModelDescription& description, couplings::Model&& fitted, int thread_count)
+    Work(const couplings::ModelDescription& description, couplings::Model&& fitted,
+         int thread_count)
         : about(description),
           alphabet(*description.alphabet),
           order(residue_order(alphabet)),
@@ -88,18 +89,17 @@ void add_singles(const Work& work, const EnergyModel::Singles& singles, Result& 
         for (const std::uint8_t a : work.order) {
             if (a == target.codes[i]) continue;
             const double full = singles.full(column, a), fields = singles.fields(column, a);
-            result.singles.push_back(
-                {.number = target.number(target.residues[i]),
-                 .column = work.about.columns[i],
-                 .wild_type = work.alphabet.letter(target.codes[i]),
-                 .letter = work.alphabet.letter(a),
-                 .frequency = work.shares(column, a),
-                 .conservation = conservation,
-                 .epistatic = full,
-                 .couplings = full - fields,
-                 .fields = fields,
-                 .independent =
-                     work.independent(column, a) - work.independent(column, target.codes[i])});
+            result.singles.push_back({.number = target.number(target.residues[i]),
+                                      .column = work.about.columns[i],
+                                      .wild_type = work.alphabet.letter(target.codes[i]),
+                                      .letter = work.alphabet.letter(a),
+                                      .frequency = work.shares(column, a),
+                                      .conservation = conservation,
+                                      .epistatic = full,
+                                      .couplings = full - fields,
+                                      .fields = fields,
+                                      .independent = work.independent(column, a) -
+                                                     work.independent(column, target.codes[i])});
         }
     }
 }
@@ -196,8 +196,8 @@ void add_sequences(const Work& work, const SequenceFile& file, bool align, const
     });
 }
 
-void add_doubles(const Work& work, const EnergyModel::Singles& singles,
-                 const std::string& region, Result& result) {
+void add_doubles(const Work& work, const EnergyModel::Singles& singles, const std::string& region,
+                 Result& result) {
     Doubles& doubles = result.doubles;
     doubles.columns = columns_of_region(region, result.target);
     const auto count = static_cast<Index>(doubles.columns.size());
@@ -210,8 +210,7 @@ void add_doubles(const Work& work, const EnergyModel::Singles& singles,
         for (Index a = 0; a < letters; ++a) doubles.singles(n, a) = singles.full(i, a);
         for (Index m = n + 1; m < count; ++m) {
             const Index j = doubles.columns[static_cast<std::size_t>(m)];
-            const View<float, 2> block =
-                doubles.epistasis[couplings::pair_index(n, m, count)];
+            const View<float, 2> block = doubles.epistasis[couplings::pair_index(n, m, count)];
             for (Index a = 0; a < letters; ++a)
                 for (Index b = 0; b < letters; ++b)
                     block(a, b) = static_cast<float>(

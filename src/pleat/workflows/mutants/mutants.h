@@ -113,16 +113,16 @@ struct SequenceEnergy {
 
 /// Epistasis of double mutants of some residues.
 struct Doubles {
-    std::vector<Index> columns;    ///< of the model, ascending
-    Array<float, 3> epistasis;     ///< [pair i < j in row order, letter at i, letter at j]
-    Array<double, 2> singles;      ///< [residue, letter]: effects of single mutants
+    std::vector<Index> columns;  ///< of the model, ascending
+    Array<float, 3> epistasis;   ///< [pair i < j in row order, letter at i, letter at j]
+    Array<double, 2> singles;    ///< [residue, letter]: effects of single mutants
 };
 
 struct Result {
     Target target;
-    Energy energy;              ///< of the target, in the zero-sum gauge
+    Energy energy;  ///< of the target, in the zero-sum gauge
     double independent_energy = 0;
-    Index target_gaps = 0;      ///< columns without a residue of the target
+    Index target_gaps = 0;            ///< columns without a residue of the target
     std::vector<Single> singles;      ///< by residue and letter, the letters in alphabetical order
     std::vector<Position> positions;  ///< by residue
     std::vector<LogoLetter> logo;     ///< by column and letter

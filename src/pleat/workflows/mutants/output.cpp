@@ -220,7 +220,8 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
                 "segment\tmutant\tpos\twt\tsubs\tfrequency\tcolumn_conservation\t"
                 "prediction_epistatic\tprediction_independent\tcolumn\tepistatic_couplings\t"
                 "epistatic_fields\tpercentile\tz\tindependent_percentile\tindependent_z",
-                static_cast<Index>(result.singles.size()), threads, [&](Index n, std::string& text) {
+                static_cast<Index>(result.singles.size()), threads,
+                [&](Index n, std::string& text) {
                     append_single(result.singles[static_cast<std::size_t>(n)], text);
                 });
     write_table(run.output("positions.tsv"),

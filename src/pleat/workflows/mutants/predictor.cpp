@@ -44,9 +44,7 @@ bool parse_substitution(std::string_view text, Substitution& out) {
            std::isdigit(static_cast<unsigned char>(out.letter)) == 0;
 }
 
-Listed without_prediction(Problem problem) {
-    return {problem, false, kNone, kNone, kNone, kNone};
-}
+Listed without_prediction(Problem problem) { return {problem, false, kNone, kNone, kNone, kNone}; }
 
 /// A substitution in columns and codes.
 struct Change {
@@ -59,16 +57,14 @@ Listed sum_of(const Predictor& p, const std::vector<Change>& changes) {
     for (std::size_t n = 0; n < changes.size(); ++n) {
         const Change& change = changes[n];
         listed.epistatic += p.singles.full(change.column, change.to);
-        listed.independent += p.independent(change.column, change.to) -
-                              p.independent(change.column, change.from);
+        listed.independent +=
+            p.independent(change.column, change.to) - p.independent(change.column, change.from);
         for (std::size_t m = 0; m < n; ++m)
-            listed.epistatic +=
-                p.model.epistasis(changes[m].column, changes[m].from, changes[m].to, change.column,
-                                  change.from, change.to);
+            listed.epistatic += p.model.epistasis(changes[m].column, changes[m].from, changes[m].to,
+                                                  change.column, change.from, change.to);
     }
-    listed.is_target = std::all_of(changes.begin(), changes.end(), [](const Change& change) {
-        return change.from == change.to;
-    });
+    listed.is_target = std::all_of(changes.begin(), changes.end(),
+                                   [](const Change& change) { return change.from == change.to; });
     listed.percentile = p.ranks.percentile(listed.epistatic);
     listed.z = p.ranks.z(listed.epistatic);
     return listed;
@@ -112,18 +108,19 @@ Listed Predictor::predict(const std::vector<Substitution>& substitutions) const 
 }
 
 Listed Predictor::predict_sequence(std::string_view sequence) const {
-    if (sequence.size() != target.sequence.size())
-        return without_prediction(Problem::other_length);
+    if (sequence.size() != target.sequence.size()) return without_prediction(Problem::other_length);
     std::vector<Change> changes;
     for (std::size_t at = 0; at < sequence.size(); ++at) {
         const char letter = upper(sequence[at]);
-        if (letter == target.sequence[at]) continue;
+        const std::uint8_t to = alphabet.code(letter);
+        const bool is_known = to < alphabet.gap();
+        if (is_known ? to == alphabet.code(target.sequence[at]) : letter == target.sequence[at])
+            continue;
         const Index column = target.columns[at];
         if (column == Target::kNone ||
             target.residues[static_cast<std::size_t>(column)] != static_cast<Index>(at))
             return without_prediction(Problem::outside);
-        const std::uint8_t to = alphabet.code(letter);
-        if (to >= alphabet.gap()) return without_prediction(Problem::unknown_letter);
+        if (!is_known) return without_prediction(Problem::unknown_letter);
         changes.push_back({column, target.codes[static_cast<std::size_t>(column)], to});
     }
     return sum_of(*this, changes);
@@ -148,15 +145,15 @@ const Target& best_target(const std::vector<Target>& targets, const MutantTable&
     Agreement found;
     for (const Target& target : targets) {
         const Agreement own = agreement(target, letters);
-        const bool is_better = best == nullptr || own.compared - own.differing >
-                                                      found.compared - found.differing;
+        const bool is_better =
+            best == nullptr || own.compared - own.differing > found.compared - found.differing;
         if (!is_better) continue;
         best = &target;
         found = own;
     }
     const Index all = found.compared + found.outside;
-    const bool differs = static_cast<double>(found.differing) >
-                         kMaxDiffering * static_cast<double>(found.compared);
+    const bool differs =
+        static_cast<double>(found.differing) > kMaxDiffering * static_cast<double>(found.compared);
     if (all == 0 || (!differs && found.compared > 0)) return *best;
     const Shift shift = best_shift(*best, letters);
     const std::string what =

@@ -19,8 +19,8 @@ struct Substitution {
     Index number = 0;
 };
 
-/// Reads "A24G", "A24G:K30R" or "A24G,K30R"; "wild", "wt", "WT", "wildtype" and an empty text have no
-/// substitution. Returns false for any other text.
+/// Reads "A24G", "A24G:K30R" or "A24G,K30R"; "wild", "wt", "WT", "wildtype" and an empty text have
+/// no substitution. Returns false for any other text.
 bool parse_mutant(std::string_view text, std::vector<Substitution>& substitutions);
 
 /// What predictions are made from. Everything referred to must outlive it.
@@ -40,9 +40,9 @@ struct Predictor {
 /// The wild-type letters of a table, each with how often it is listed.
 ListedLetters listed_letters(const MutantTable& table);
 
-/// Of these targets, which differ in their first number alone, the one whose letters agree best with
-/// the table. Throws InputError if more than 5 % of the letters disagree even so, or if no listed
-/// residue lies within its sequence.
+/// Of these targets, which differ in their first number alone, the one whose letters agree best
+/// with the table. Throws InputError if more than 5 % of the letters disagree even so, or if no
+/// listed residue lies within its sequence.
 const Target& best_target(const std::vector<Target>& targets, const MutantTable& table);
 
 /// Predictions for all rows; threads divide them.

@@ -49,10 +49,11 @@ std::vector<Index> columns_of_region(std::string_view text, const Target& target
         if (is_named[i]) columns.push_back(static_cast<Index>(i));
     }
     if (columns.size() < 2)
-        throw UsageError(fmt::format(
-            "give --doubles at least 2 residues in the columns of the model, which has residues {1} "
-            "to {2}, not '{0}'",
-            printable(text), numbers.front(), numbers.back()));
+        throw UsageError(
+            fmt::format("give --doubles at least 2 residues in the columns of the model, which has "
+                        "residues {1} "
+                        "to {2}, not '{0}'",
+                        printable(text), numbers.front(), numbers.back()));
     return columns;
 }
 

@@ -31,7 +31,8 @@ Index width_of(const std::string& row, bool match_only) {
     return match_only ? size - std::count_if(row.begin(), row.end(), is_insertion) : size;
 }
 
-std::optional<Layout> layout_of(const SequenceFile& file, const couplings::ModelDescription& about) {
+std::optional<Layout> layout_of(const SequenceFile& file,
+                                const couplings::ModelDescription& about) {
     const auto own = static_cast<Index>(about.reference.size());
     for (const bool match_only : {true, false}) {
         for (const Index width : {about.source_columns, own}) {

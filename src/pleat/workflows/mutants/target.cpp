@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cctype>
 
 #include "pleat/bio/alignment/pairwise.h"
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/workflows/mutants/family_profile.h"
@@ -59,10 +60,23 @@ std::vector<Index> columns_by_profile(const couplings::ModelDescription& about,
 
 }  // namespace
 
+NamedSequence only_sequence(const SequenceFile& file) {
+    if (file.rows.size() != 1)
+        throw InputError(
+            file.source, file.lines[1],
+            fmt::format("expected one sequence as the target, found {}", file.rows.size()));
+    NamedSequence found{file.source, file.names.front(), {}};
+    for (const char c : file.rows.front())
+        if (std::isalpha(static_cast<unsigned char>(c)) != 0)
+            found.letters += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return found;
+}
+
 Target make_target(const couplings::ModelDescription& about,
                    const std::optional<NamedSequence>& sequence, Index first_number) {
     const auto width = about.reference.size();
-    Target target{.name = sequence ? sequence->name : about.reference_name,
+    Target target{.alphabet = about.alphabet,
+                  .name = sequence ? sequence->name : about.reference_name,
                   .sequence = sequence ? sequence->letters : about.sequence,
                   .first_number = first_number,
                   .columns = {},
@@ -86,28 +100,15 @@ Target make_target(const couplings::ModelDescription& about,
     for (std::size_t residue = 0; residue < target.columns.size(); ++residue) {
         if (target.columns[residue] == Target::kNone) continue;
         const auto column = static_cast<std::size_t>(target.columns[residue]);
-        const std::uint8_t code = about.alphabet->code(target.sequence[residue]);
-        if (code >= about.alphabet->gap()) continue;  // an unknown letter
+        if (!target.is_known(static_cast<Index>(residue))) continue;
         target.residues[column] = static_cast<Index>(residue);
-        target.codes[column] = code;
+        target.codes[column] = about.alphabet->code(target.sequence[residue]);
         ++mapped;
     }
     if (mapped == 0)
         throw InputError(fmt::format("expected residues of '{}' in the model's columns, found none",
                                      printable(target.name)));
     return target;
-}
-
-std::optional<Index> start_in_name(const std::string& name) {
-    const std::size_t slash = name.rfind('/');
-    if (slash == std::string::npos) return std::nullopt;
-    const char* const end = name.data() + name.size();
-    Index first = 0, last = 0;
-    const auto [dash, problem] = std::from_chars(name.data() + slash + 1, end, first);
-    if (problem != std::errc() || dash == end || *dash != '-') return std::nullopt;
-    const auto [rest, second_problem] = std::from_chars(dash + 1, end, last);
-    if (second_problem != std::errc() || rest != end || last < first) return std::nullopt;
-    return first;
 }
 
 std::vector<Index> first_numbers(const couplings::ModelDescription& about,
@@ -127,23 +128,24 @@ Agreement agreement(const Target& target, const ListedLetters& listed) {
             found.outside += times;
             continue;
         }
+        if (!target.is_known(residue)) continue;
         const char letter = target.sequence[static_cast<std::size_t>(residue)];
-        if (letter == 'X') continue;
         found.compared += times;
-        if (letter != one.letter) found.differing += times;
+        found.differing +=
+            target.alphabet->code(letter) == target.alphabet->code(one.letter) ? 0 : times;
     }
     return found;
 }
 
 Shift best_shift(const Target& target, const ListedLetters& listed) {
-    std::array<std::vector<Index>, 256> residues;
-    for (std::size_t at = 0; at < target.sequence.size(); ++at)
-        if (target.sequence[at] != 'X')
-            residues[static_cast<unsigned char>(target.sequence[at])].push_back(
-                target.number(static_cast<Index>(at)));
+    std::array<std::vector<Index>, 256> residues;  // [code]
+    for (Index at = 0; at < static_cast<Index>(target.sequence.size()); ++at)
+        if (target.is_known(at))
+            residues[target.alphabet->code(target.sequence[static_cast<std::size_t>(at)])]
+                .push_back(target.number(at));
     std::unordered_map<Index, Index> agreeing;
     for (const auto& [one, times] : listed)
-        for (const Index number : residues[static_cast<unsigned char>(one.letter)])
+        for (const Index number : residues[target.alphabet->code(one.letter)])
             agreeing[number - one.number] += times;
     Shift best;
     for (const auto& [shift, count] : agreeing) {

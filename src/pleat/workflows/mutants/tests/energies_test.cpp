@@ -50,7 +50,8 @@ TEST(Energies, SinglesAreDifferencesOfBruteForceEnergies) {
             EXPECT_NEAR(singles.full(static_cast<Index>(i), a), brute_energy(model, mutant) - own,
                         2e-6);
             const Energy before = energies.energy(target), after = energies.energy(mutant);
-            EXPECT_NEAR(singles.fields(static_cast<Index>(i), a), after.fields - before.fields, 1e-9);
+            EXPECT_NEAR(singles.fields(static_cast<Index>(i), a), after.fields - before.fields,
+                        1e-9);
             EXPECT_NEAR(singles.full(static_cast<Index>(i), a), after.full - before.full, 1e-9);
         }
     }
@@ -145,8 +146,8 @@ TEST(IndependentFields, HaveAGradientOfZero) {
         double sum = 0;
         for (Index a = 0; a < 20; ++a) sum += std::exp(fields(i, a));
         for (Index a = 0; a < 20; ++a) {
-            const double gradient = count * (std::exp(fields(i, a)) / sum - shares(i, a)) +
-                                    2 * lambda * fields(i, a);
+            const double gradient =
+                count * (std::exp(fields(i, a)) / sum - shares(i, a)) + 2 * lambda * fields(i, a);
             EXPECT_NEAR(gradient, 0, 1e-9 * count) << i << " " << a;
         }
     }

@@ -92,8 +92,8 @@ TEST(Mutants, ReadsBothWaysOfWritingMutants) {
 }
 
 TEST(Mutants, PredictsSinglesAndMultiplesOfATable) {
-    const Result result = run_table(
-        "mutant,x\nA5G,1\nwt,2\nA5G:V11L,3\n\"A5G,V11L\",3\nV11L,4\nA5A,5\n");
+    const Result result =
+        run_table("mutant,x\nA5G,1\nwt,2\nA5G:V11L,3\n\"A5G,V11L\",3\nV11L,4\nA5A,5\n");
     ASSERT_EQ(result.listed.size(), 6u);
     for (const Listed& one : result.listed) EXPECT_EQ(one.problem, Problem::none);
     const auto single = [&](char wild_type, Index number, char letter) -> const Single& {
@@ -141,8 +141,7 @@ TEST(Mutants, HasAllSinglesOfTheResiduesInAlphabeticalOrder) {
 TEST(Mutants, SaysWhyARowHasNoPrediction) {
     std::string text = "mutant\n";
     for (int n = 0; n < 60; ++n) text += "K8R\n";  // so that one other letter is below 5 %
-    const Result result =
-        run_table(text + "K99R\nA8R\nK8X\nK8-\nK8R:K8A\nwhat\nK8*\n");
+    const Result result = run_table(text + "K99R\nA8R\nK8X\nK8-\nK8R:K8A\nwhat\nK8*\n");
     const std::vector<Problem> expected = {Problem::outside,        Problem::other_wild_type,
                                            Problem::unknown_letter, Problem::unknown_letter,
                                            Problem::repeated,       Problem::not_a_mutant,
@@ -156,14 +155,16 @@ TEST(Mutants, SaysWhyARowHasNoPrediction) {
 
 TEST(Mutants, RefusesOtherNumbersAndSaysTheShift) {
     const std::string told = refusal([] { run_table("mutant\nA7G\nC8G\nD9G\nK10R\nW11A\n"); });
-    EXPECT_EQ(told,
-              "scan.csv: expected the wild-type letters of 'row/5-99', found other letters in 5 of 5 "
-              "substitutions; numbers shifted by -2 would agree in 5 of 5 (--first-number 7); "
-              "--target gives the sequence that the numbers count");
-    EXPECT_NE(refusal([] { run_table("mutant\nA305G\nC306G\n"); })
-                  .find("found no residue of numbers 5 to 11; numbers shifted by -300 would agree in "
-                        "2 of 2 (--first-number 305)"),
-              std::string::npos);
+    EXPECT_EQ(
+        told,
+        "scan.csv: expected the wild-type letters of 'row/5-99', found other letters in 5 of 5 "
+        "substitutions; numbers shifted by -2 would agree in 5 of 5 (--first-number 7); "
+        "--target gives the sequence that the numbers count");
+    EXPECT_NE(
+        refusal([] { run_table("mutant\nA305G\nC306G\n"); })
+            .find("found no residue of numbers 5 to 11; numbers shifted by -300 would agree in "
+                  "2 of 2 (--first-number 305)"),
+        std::string::npos);
     Parameters parameters;
     parameters.first_number = 7;
     EXPECT_EQ(run_table("mutant\nA7G\nC8G\n", parameters).listed_with(Problem::none), 2);
@@ -177,8 +178,8 @@ TEST(Mutants, CountsFromOneIfTheLettersAgreeWithThat) {
 }
 
 TEST(Mutants, TakesSequencesOfMutants) {
-    const Result result = run_table(
-        "mutated_sequence,y\nGCDKWYV,1\nACDKWYV,2\nGCDKWYL,3\nACDKWY,4\nACDKW-V,5\n");
+    const Result result =
+        run_table("mutated_sequence,y\nGCDKWYV,1\nACDKWYV,2\nGCDKWYL,3\nACDKWY,4\nACDKW-V,5\n");
     EXPECT_EQ(result.listed[0].epistatic, run_table("mutant\nA5G\n").listed[0].epistatic);
     EXPECT_EQ(result.listed[1].epistatic, 0);
     EXPECT_EQ(result.listed[2].epistatic, run_table("mutant\nA5G:V11L\n").listed[0].epistatic);
@@ -186,11 +187,20 @@ TEST(Mutants, TakesSequencesOfMutants) {
     EXPECT_EQ(result.listed[4].problem, Problem::unknown_letter);
 }
 
+TEST(Mutants, ReadTAsUInRna) {
+    const MutantTable table = parse_mutant_table("scan.csv", "mutant\nU6A\nT6A\nA5T\n");
+    const Result result =
+        run({.model = small_model("AUGC", true, 2, Alphabet::rna()), .table = &table}, {}, {});
+    EXPECT_EQ(result.singles.size(), 4u * 3);
+    EXPECT_EQ(result.listed_with(Problem::none), 3);
+    EXPECT_EQ(result.listed[0].epistatic, result.listed[1].epistatic);
+}
+
 TEST(Mutants, NumbersByTheSequenceOfATarget) {
     // Residue Q of the protein is not in the row; the protein begins with MM.
-    Input input{.model = small_model("ACDEFGHIKLMNPQRSTV-WYACD", true, 3),
-                .target = NamedSequence{"protein.fasta", "protein/10-40",
-                                        "MMACDEFGHIKLMNPGQRSTVWYACDMM"}};
+    Input input{
+        .model = small_model("ACDEFGHIKLMNPQRSTV-WYACD", true, 3),
+        .target = NamedSequence{"protein.fasta", "protein/10-40", "MMACDEFGHIKLMNPGQRSTVWYACDMM"}};
     const Result result = run(std::move(input), {}, {});
     EXPECT_EQ(result.singles.front().number, 12);
     EXPECT_EQ(result.singles.front().wild_type, 'A');
@@ -201,18 +211,19 @@ TEST(Mutants, NumbersByTheSequenceOfATarget) {
              .target = NamedSequence{"other.fasta", "other", "WWWWPPPPYYYYHHHHCCCC"}},
             {}, {});
     });
-    EXPECT_EQ(told.find("other.fasta: expected the sequence of row 'row/5-99', found one with "), 0u)
+    EXPECT_EQ(told.find("other.fasta: expected the sequence of row 'row/5-99', found one with "),
+              0u)
         << told;
 }
 
 TEST(Mutants, KeepsTheTextOfATable) {
     const std::string text =
-        "\xef\xbb\xbfmutant,\"my, score\",note\r\nA5G, 0.50 ,\"two\nlines\"\r\nwild,NA,\r\nK8R,1e-3,x";
+        "\xef\xbb\xbfmutant,\"my, score\",note\r\nA5G, 0.50 "
+        ",\"two\nlines\"\r\nwild,NA,\r\nK8R,1e-3,x";
     const MutantTable table = parse_mutant_table("scan.csv", text);
     const test::TemporaryFolder folder;
     RunDirectory run_folder({.path = folder / "run", .command = "mutants"});
-    const Result result =
-        run({.model = small_model("ACD-KWYV", true, 1), .table = &table}, {}, {});
+    const Result result = run({.model = small_model("ACD-KWYV", true, 1), .table = &table}, {}, {});
     write_results(run_folder, {result, Alphabet::protein(), &table}, 2);
     run_folder.finish();
     std::ifstream file(folder / "run" / "listed.csv", std::ios::binary);
@@ -225,8 +236,9 @@ TEST(Mutants, KeepsTheTextOfATable) {
         ASSERT_NE(at, std::string::npos) << added << " in " << written.str();
         rest.erase(at, added.size());
     };
-    drop(",prediction_epistatic,prediction_independent,prediction_percentile,prediction_z,"
-         "prediction_problem");
+    drop(
+        ",prediction_epistatic,prediction_independent,prediction_percentile,prediction_z,"
+        "prediction_problem");
     for (const Listed& one : result.listed)
         drop(fmt::format(",{:.5f},{:.5f},{:.2f},{:.3f},", one.epistatic, one.independent,
                          one.percentile, one.z));
@@ -289,14 +301,16 @@ TEST(Mutants, GivesEpistasisOfARegion) {
     EXPECT_EQ(result.doubles.epistasis(0, code('A'), code('R')), 0);
     for (const char* region : {"x", "5-", "9-5", "5,,6"}) {
         parameters.doubles = region;
-        EXPECT_NE(refusal([&] { run({.model = small_model("ACD-KWYV", true, 1)}, parameters, {}); })
-                      .find("give --doubles as ranges"),
+        EXPECT_NE(refusal([&] {
+                      run({.model = small_model("ACD-KWYV", true, 1)}, parameters, {});
+                  }).find("give --doubles as ranges"),
                   std::string::npos)
             << region;
     }
     parameters.doubles = "300-400";
-    EXPECT_NE(refusal([&] { run({.model = small_model("ACD-KWYV", true, 1)}, parameters, {}); })
-                  .find("has residues 5 to 11"),
+    EXPECT_NE(refusal([&] {
+                  run({.model = small_model("ACD-KWYV", true, 1)}, parameters, {});
+              }).find("has residues 5 to 11"),
               std::string::npos);
 }
 

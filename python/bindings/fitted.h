@@ -1,0 +1,21 @@
+// Fitted: what pleat.couplings returns, for the bindings that compute with its model.
+#pragma once
+
+#include <string>
+
+#include "pleat/bio/alignment/alignment.h"
+#include "pleat/bio/structure/known_structure.h"
+#include "pleat/couplings/couplings.h"
+
+namespace pleat::python {
+
+/// The result of a fit, and what contacts(), warning() and mutants() need besides.
+struct Fitted {
+    couplings::Result result;
+    Alignment alignment;     ///< as fitted
+    ReferenceRow reference;  ///< the first row, over all columns of the source
+    bool is_corrected = true;
+    std::string device;
+};
+
+}  // namespace pleat::python
