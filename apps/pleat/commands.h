@@ -25,6 +25,7 @@ Command couplings_command(CLI::App& program, Ranks& ranks);
 Command info_command(CLI::App& program);
 Command manual_command(CLI::App& program);
 Command mi_command(CLI::App& program, Ranks& ranks);
+Command mutants_command(CLI::App& program, Ranks& ranks);
 Command refine_command(CLI::App& program, Ranks& ranks);
 Command report_command(CLI::App& program);
 Command rmsd_command(CLI::App& program, Ranks& ranks);

@@ -84,6 +84,7 @@ void run(int count, char** values, Ranks& ranks) {
     std::string overview;
     commands.push_back(couplings_command(program, ranks));
     commands.push_back(mi_command(program, ranks));
+    commands.push_back(mutants_command(program, ranks));
     commands.push_back(rmsd_command(program, ranks));
     commands.push_back(cluster_command(program, ranks));
     commands.push_back(saxs_command(program, ranks));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Makes the reference answers in this folder, by NumPy alone and without pleat, from the files beside it.
 #
-# data/oracles/make_oracles.py [mutual_information] [couplings] [weights] [rmsd] [saxs] [bio]    (all by default)
+# data/oracles/make_oracles.py [mutual_information] [couplings] [weights] [rmsd] [saxs] [bio] [mutants]    (all by default)
 import gzip
 import struct
 import sys
@@ -247,8 +247,18 @@ def bio():
           [("1hel_made.dat.gz", len(curve), curve[0, 0], curve[-1, 0], *(f"{x:.8g}" for x in curve[:, 1:].sum(axis=0)))])
 
 
+def mutants():
+    """From the model that plmc 18c9e55 fitted: plmc -f target/5-12 -le 1.4 -lh 0.01 -m 50 -t 0.2 -g -o
+    cheY_plmc.params cheY386x8.fasta, packed by gzip."""
+    from mutant_energies import tables
+    folder = HERE / "mutants"
+    for name, text in zip(("cheY_singles.tsv", "cheY_doubles.tsv"), tables(folder / "cheY_plmc.params.gz")):
+        (folder / name).write_text(text, encoding="ascii")
+        print(f"oracles/mutants/{name}: {len(text)} bytes")
+
+
 def main():
-    makers = {f.__name__: f for f in (mutual_information, weights, couplings, rmsd, saxs, bio)}
+    makers = {f.__name__: f for f in (mutual_information, weights, couplings, rmsd, saxs, bio, mutants)}
     for name in sys.argv[1:] or makers:
         makers[name]()
 

@@ -8,9 +8,11 @@
 #include <optional>
 
 #include "arrays.h"
+#include "fitted.h"
 #include "options.h"
 #include "parts.h"
 #include "pleat/bio/alignment/filter.h"
+#include "pleat/bio/structure/residue_map.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/couplings/contacts/calibration.h"
 #include "pleat/couplings/contacts/contact_list.h"
@@ -21,23 +23,12 @@ namespace pleat::python {
 
 namespace {
 
-/// The result of a fit, and what contacts() and warning() need besides.
-struct Fitted {
-    couplings::Result result;
-    Alignment alignment;  ///< as fitted
-    bool is_calibrated = true;
-    std::string device;
-    std::optional<couplings::BasePairs> base_pairs;  ///< of nucleic acids
-    std::optional<couplings::ScoredParts> parts;     ///< of several parts
-};
-
 bool is_nucleic(const Alignment& alignment) {
     return alignment.alphabet->kind() != Alphabet::Kind::protein;
 }
 
 /// The base pairs of a nucleic acid: given ones, or those that the scores show.
-couplings::BasePairs base_pairs_of(const Alignment& source, const std::string& secondary,
-                                   const Fitted& fitted) {
+couplings::BasePairs base_pairs_of(const std::string& secondary, const Fitted& fitted) {
     if (secondary.empty())
         return couplings::find_base_pairs(
             fitted.alignment, fitted.result.weights, fitted.result.corrected,
@@ -48,7 +39,7 @@ couplings::BasePairs base_pairs_of(const Alignment& source, const std::string& s
             ? read_secondary_structure(secondary)
             : read_secondary_structure_from_memory("secondary", secondary);
     return couplings::given_base_pairs(structure, fitted.alignment,
-                                       make_reference_row(source, {}, 0));
+                                       fitted.reference);
 }
 
 /// The pairs between parts, with false discovery rates if there are shuffled fits.
@@ -71,12 +62,14 @@ couplings::ScoredParts scored_parts(const couplings::Parts& parts, Index shuffle
 
 /// Fits the alignment after the program's filters; unknown letters count as gaps.
 Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
-           const std::string& secondary, const std::string& parts_text, Index shuffle_parts,
-           const py::dict& options, const py::dict& how) {
+           const std::string& focus, const std::string& secondary, const std::string& parts_text,
+           Index shuffle_parts, const py::dict& options, const py::dict& how) {
     couplings::Parameters parameters;
     set_fields(couplings::fields(parameters), options);
     const couplings::Parts parts = couplings::parse_parts(parts_text);
     check_parts(parts, alignment);
+    if (!parts.empty() && !focus.empty())
+        throw UsageError("--focus and --parts do not go together: parts count columns");
     if (!secondary.empty() && !is_nucleic(alignment))
         throw UsageError("--secondary is for nucleic acids, and the alignment has proteins");
     if (shuffle_parts < 0 || (shuffle_parts > 0 && parts.size() < 2))
@@ -85,14 +78,17 @@ Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
     return without_lock(call.progress, [&] {
         Fitted fitted;
         fitted.alignment = without_unknown(alignment);
-        if (max_gaps != 1.0 || min_coverage != 0.0)
-            fitted.alignment = filter(fitted.alignment, {max_gaps, min_coverage});
+        FilterOptions filters{max_gaps, min_coverage};
+        if (!focus.empty()) filters.focus = find_row(fitted.alignment, focus);
+        fitted.reference = make_reference_row(fitted.alignment, {}, filters.focus.value_or(0));
+        if (max_gaps != 1.0 || min_coverage != 0.0 || filters.focus)
+            fitted.alignment = filter(fitted.alignment, filters);
         fitted.is_calibrated = has_probabilities(parameters, *fitted.alignment.alphabet);
         if (call.may_use_gpu())
             call.choose_device(GpuDemand{couplings::gpu_memory_needed(fitted.alignment)});
         fitted.device = device_names(call.context);
         fitted.result = couplings::run(fitted.alignment, parameters, call.context);
-        if (is_nucleic(alignment)) fitted.base_pairs = base_pairs_of(alignment, secondary, fitted);
+        if (is_nucleic(alignment)) fitted.base_pairs = base_pairs_of(secondary, fitted);
         if (parts.size() > 1)
             fitted.parts = scored_parts(parts, shuffle_parts, parameters, fitted, call.context);
         return fitted;

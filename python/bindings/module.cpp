@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include "jobs.h"
+#include "mutants.h"
 #include "parts.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/hardware/instruction_set.h"
@@ -54,6 +55,7 @@ PYBIND11_MODULE(_pleat, module) {
     add_saxs(module);
     add_saxs_session(module);
     add_select(module);
+    add_mutants(module);
     add_refine(module);
     add_report(module);
     add_jobs(module);

@@ -7,6 +7,7 @@
 #include "options.h"
 #include "parts.h"
 #include "pleat/bio/alignment/filter.h"
+#include "pleat/bio/structure/residue_map.h"
 #include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/loops/parallel.h"
 
@@ -24,16 +25,19 @@ struct Measured {
 };
 
 std::unique_ptr<Measured> run(const Alignment& source, double max_gaps, double min_coverage,
-                              const py::dict& options, const py::dict& how) {
+                              const std::string& focus, const py::dict& options,
+                              const py::dict& how) {
     mi::Parameters parameters;
     set_fields(mi::fields(parameters), options);
     CallContext call(parse_execution_options(how));
     return without_lock(call.progress, [&] {
         auto measured = std::make_unique<Measured>();
         Alignment filtered;
-        const bool filters = max_gaps != 1.0 || min_coverage != 0.0;
-        if (filters) filtered = filter(source, {max_gaps, min_coverage});
-        const Alignment& alignment = filters ? filtered : source;
+        FilterOptions filters{max_gaps, min_coverage};
+        if (!focus.empty()) filters.focus = find_row(source, focus);
+        const bool is_filtered = max_gaps != 1.0 || min_coverage != 0.0 || filters.focus;
+        if (is_filtered) filtered = filter(source, filters);
+        const Alignment& alignment = is_filtered ? filtered : source;
         measured->columns = alignment.columns;
         measured->sequences = alignment.sequence_count();
         if (!call.is_named())

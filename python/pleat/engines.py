@@ -16,13 +16,14 @@ _NO_INDICES, _NO_WEIGHTS = np.empty(0, np.int64), np.empty(0)
 
 
 @engine(_pleat.couplings_fields(), Couplings)
-def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, secondary=None, parts=None, shuffle_parts=0, options,
-              how):
+def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, focus="", secondary=None, parts=None, shuffle_parts=0,
+              options, how):
     """Fits a Markov random field to an alignment and scores every pair of its columns.
 
     alignment : what pleat.alignment takes: a path, an Alignment, sequences, codes
     max_gaps, min_coverage : leave out columns with a greater fraction of gaps, then sequences with a
         smaller fraction of residues; unknown letters count as gaps
+    focus : keep the columns where the row of this name has a residue
     secondary : secondary structure of a nucleic acid: a file (Stockholm or dot-bracket) or its marks, one
         per column or per residue of the first sequence
     parts : chains side by side in the columns: their lengths, or a text as for --parts
@@ -33,7 +34,7 @@ def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, secondary=None, part
     family = as_alignment(alignment)
     if parts is not None and not isinstance(parts, str):
         parts = ",".join(str(int(length)) for length in parts)
-    fitted = Couplings(_pleat.couplings(family, max_gaps, min_coverage,
+    fitted = Couplings(_pleat.couplings(family, max_gaps, min_coverage, focus,
                                         "" if secondary is None else os.fspath(secondary), parts or "",
                                         shuffle_parts, options, how))
     fitted._set_letters(family)
@@ -43,16 +44,17 @@ def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, secondary=None, part
 
 
 @engine(_pleat.mutual_information_fields(), MutualInformation)
-def mutual_information(alignment, *, max_gaps=1.0, min_coverage=0.0, options, how):
+def mutual_information(alignment, *, max_gaps=1.0, min_coverage=0.0, focus="", options, how):
     """Computes the mutual information of pairs and triples of columns, and compares it with permuted
     columns.
 
     alignment : what pleat.alignment takes: a path, an Alignment, sequences, codes
     max_gaps, min_coverage : leave out columns with a greater fraction of gaps, then sequences with a
         smaller fraction of letters
+    focus : keep the columns where the row of this name has a letter
     """
     family = as_alignment(alignment)
-    measured = MutualInformation(_pleat.mutual_information(family, max_gaps, min_coverage, options, how))
+    measured = MutualInformation(_pleat.mutual_information(family, max_gaps, min_coverage, focus, options, how))
     measured._set_letters(family)
     return measured
 

@@ -66,7 +66,7 @@ def run_jobs(command, inputs=(), *, output, list_file=None, sweep=None, share=Fa
     """Runs a command for every input with every setting, as the program does: each job is a run in a
     folder of its own below `output`, and jobs.tsv there lists them.
 
-    command : 'couplings', 'mi', 'rmsd', 'cluster', 'saxs', 'select' or 'refine'
+    command : 'couplings', 'mi', 'rmsd', 'cluster', 'saxs', 'select', 'refine' or 'mutants'
     inputs : paths, each a job; a path alone is one job
     output : folder for the runs
     list_file : file with an input per line, or a table with options of each, as the program's --list

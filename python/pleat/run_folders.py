@@ -9,13 +9,14 @@ import numpy as np
 from . import _pleat, run_tables
 from .ensemble import Ensemble, Topology, read_ensemble
 from .errors import InputError, OutputError
+from .mutation_effects import Mutants
 from .program_runs import READERS
 from .result import Result
 from .results import Clusters, Couplings, Fit, MutualInformation, Rmsd, Saxs, Scatterers, Weights
 from .workflow_results import Refinement, Selection
 
 COMMANDS = {"couplings": Couplings, "mi": MutualInformation, "rmsd": Rmsd, "cluster": Clusters, "saxs": Saxs,
-            "select": Selection, "refine": Refinement}
+            "select": Selection, "refine": Refinement, "mutants": Mutants}
 # Arrays that the program's files hold as they are: {file: attribute}, of .npz {file: {name: attribute}};
 # METRIC stands for the measure of an Rmsd.
 FILES = {
@@ -160,7 +161,7 @@ def load(folder):
     """Reads the result in a folder: one that `save` of a result wrote, or a finished run of the program
     (`pleat couplings`, `mi`, `rmsd`, `cluster`, `saxs`, `select`, `refine`).
 
-    Returns pleat.Couplings, MutualInformation, Rmsd, Clusters, Saxs, Selection or Refinement. The program
+    Returns pleat.Couplings, MutualInformation, Rmsd, Clusters, Saxs, Selection, Refinement or Mutants. The program
     writes not all that a result of Python holds, and rounds what it writes as tables; what its files lack
     raises AttributeError with its name.
 
@@ -179,6 +180,9 @@ def load(folder):
         values = _arrays(folder, _files_of(kind, manifest.get("parameters", {}).get("metric", "")))
         if manifest.get("saved_from") == "Python":
             _read_state(folder, kind, values)
+        elif command not in READERS:
+            raise InputError(f"{folder}: expected a run of {', '.join(READERS)}, or what save() wrote, found a run of "
+                             f"{command} by the program")
         else:
             READERS[command](folder, manifest, values)
             if kind is Refinement:

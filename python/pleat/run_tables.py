@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 
+from .mutation_effects import Mutants
 from .results import Clusters, Couplings, MutualInformation, Rmsd, Saxs
 from .workflow_results import Refinement, Selection
 
@@ -272,8 +273,19 @@ def _refinement(result):
     return {"frames.tsv": {"frame": np.arange(len(result.frames)), **result.table}}
 
 
+def _mutants(result):
+    singles, positions = result._singles_table(), result._positions_table()
+    for table in singles, positions:
+        table["column"] = table["column"] + 1
+    positions = {"mean_epistatic" if name == "epistatic" else "mean_independent" if name == "independent" else
+                 "column_conservation" if name == "conservation" else name: values
+                 for name, values in positions.items()}
+    return {"singles.tsv": {{"couplings": "epistatic_couplings", "fields": "epistatic_fields"}.get(name, name): values
+                            for name, values in singles.items()}, "positions.tsv": positions}
+
+
 TABLES = {Couplings: _couplings, MutualInformation: _information, Rmsd: _rmsd, Clusters: _clusters, Saxs: _scattering,
-          Selection: _selection, Refinement: _refinement}
+          Selection: _selection, Refinement: _refinement, Mutants: _mutants}
 
 
 def texts(result):
@@ -342,6 +354,9 @@ def facts(result):
                 "c1": result.c1, "c2": result.c2,
                 **({} if fit is None else {"chi2": fit.chi2, "chi2_reduced": fit.chi2_reduced, "scale": fit.scale,
                                            "background": fit.background, "curve_points": fit.points})}
+    if isinstance(result, Mutants):
+        return {"target": result.target, "first_number": result.first_number, "residues": len(result.positions),
+                "singles": len(result.singles), "listed": len(result.listed)}
     if isinstance(result, Selection):
         return {"contacts": len(result.contacts), "chain": result.chain, "identity": result.identity,
                 "frames": len(result.scores), "clusters": len(result.clusters),

@@ -10,7 +10,9 @@ from pleat.options import HOW, annotation, keyword
 
 HERE = Path(__file__).parent
 ALIGNMENT, ENSEMBLE, ATOMS = "AlignmentLike", "EnsembleLike", "str | ArrayLike | None"
-OWN = {"alignment": ALIGNMENT, "ensemble": ENSEMBLE, "items": f"Rmsd | {ENSEMBLE}",
+OWN = {"alignment": ALIGNMENT, "family": f"{ALIGNMENT} | Couplings", "row": "str | None", "focus": "str",
+       "mutants": "str | PathLike[str] | Sequence[str] | Any", "target": "str | PathLike[str] | tuple[str, str] | None",
+       "sequences": "str | PathLike[str] | Alignment | dict[str, str] | Sequence[str] | None", "ensemble": ENSEMBLE, "items": f"Rmsd | {ENSEMBLE}",
        "against": f"{ENSEMBLE} | None", "reference": f"int | {ENSEMBLE} | None", "fit": ATOMS,
        "select": ATOMS, "measure": ATOMS, "any_residues": "bool", "max_gaps": "float",
        "min_coverage": "float", "weights": "ArrayLike | str | None", "atom_weights": "ArrayLike | str | None", "precision": "Literal['mixed', 'float64']",
@@ -21,7 +23,7 @@ OWN = {"alignment": ALIGNMENT, "ensemble": ENSEMBLE, "items": f"Rmsd | {ENSEMBLE
        "xyz": "ArrayLike", "scales": "ArrayLike | None", "structure": "str | PathLike[str] | None",
        "secondary": "str | PathLike[str] | None", "parts": "str | Sequence[int] | None", "shuffle_parts": "int",
        "contacts": "str | PathLike[str] | Couplings | tuple[str, Any] | None"}
-RETURNS = {"couplings": "Couplings", "mutual_information": "MutualInformation", "rmsd": "Rmsd",
+RETURNS = {"couplings": "Couplings", "mutants": "Mutants", "mutual_information": "MutualInformation", "rmsd": "Rmsd",
            "mean_structure": "NDArray[np.float64]", "cluster": "Clusters", "select": "Selection",
            "refine": "Refinement"}
 SAXS_RETURNS = {"saxs": "Saxs", "scatterers": "Scatterers", "profiles": "NDArray[np.float64]"}

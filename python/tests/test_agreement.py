@@ -20,7 +20,8 @@ ABSENT = {
     "rmsd": {"against-frames", "rmsf", "superposed"},  # `against` may be any ensemble; files
     "cluster": {"structures", "write", "write-members"},  # files of structures
     "saxs": set(),
-    "refine": {"cluster-cutoff"}}  # pleat.cluster takes the frames
+    "refine": {"cluster-cutoff"},  # pleat.cluster takes the frames
+    "mutants": set()}
 ELSEWHERE = {"couplings": {"min-separation": pleat.Couplings.contacts}}
 
 
@@ -32,14 +33,15 @@ def runs(tmp_path_factory):
     (folder / "family.aln").write_text("\n".join(rows) + "\n", encoding="ascii")
     calls = {"couplings": (folder / "family.aln",), "mi": (folder / "family.aln",), "rmsd": HIVP,
              "cluster": (*HIVP, "--cutoff", "2"), "saxs": (DATA / "1hel.pdb.gz",),
-             "refine": (DATA / "1a8o.pdb.gz", "--linkers", "A:174-179")}
+             "refine": (DATA / "1a8o.pdb.gz", "--linkers", "A:174-179"), "mutants": (folder / "family.aln",)}
     for command, arguments in calls.items():
         program(command, *arguments, "-o", folder / command)
     return {command: folder / command for command in calls}
 
 
 FUNCTIONS = {"couplings": pleat.couplings, "mi": pleat.mutual_information, "rmsd": pleat.rmsd,
-             "cluster": pleat.cluster, "saxs": pleat.saxs, "refine": pleat.refine}
+             "cluster": pleat.cluster, "saxs": pleat.saxs, "refine": pleat.refine,
+             "mutants": pleat.mutants}
 
 
 @pytest.mark.parametrize("command", FUNCTIONS)

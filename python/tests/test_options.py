@@ -12,7 +12,7 @@ from pleat.progress import Bar
 
 FUNCTIONS = {"couplings": pleat.couplings, "mutual_information": pleat.mutual_information,
              "rmsd": pleat.rmsd, "cluster": pleat.cluster, "saxs": pleat.saxs,
-             "select": pleat.select, "refine": pleat.refine}
+             "select": pleat.select, "refine": pleat.refine, "mutants": pleat.mutants}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

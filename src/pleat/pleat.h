@@ -17,5 +17,6 @@
 #include "pleat/saxs/saxs.h"
 #include "pleat/saxs/session/profile_session.h"
 #include "pleat/weights/weights.h"
+#include "pleat/workflows/mutants/mutants.h"
 #include "pleat/workflows/refine/refine.h"
 #include "pleat/workflows/select/select.h"

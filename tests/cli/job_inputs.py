@@ -37,6 +37,7 @@ def write_inputs(folder):
 # A sweep of two values for each command, with inputs of which one is broken, and a main number.
 COMMANDS = {
     "couplings": (("f0.aln", "bad.aln", "f1.aln"), "lambda-pair=0.1,0.2", (), "evaluations"),
+    "mutants": (("f0.aln", "bad.aln", "f1.aln"), "doubles=1-4,5-9", (), "singles"),
     "mi": (("f0.aln", "bad.aln", "f1.aln"), "shuffles=10,20", ("-t", "2"), "pairs"),
     "rmsd": (("one.pdb", "broken.pdb", "two.pdb"), "metric=rmsd,drmsd", ("--each",), "mean"),
     "cluster": (("one.pdb", "broken.pdb", "two.pdb"), "cutoff=0.5,2", ("--each",), "clusters"),

@@ -52,7 +52,7 @@ class Estimate(ProgramTest):
     def test_prints_the_cpu_and_a_gpu_for_every_command(self):
         family = self.write_alignment(read_rows()[:300])
         hivp = [DATA / "hivp.dcd.gz", "--topology", DATA / "hivp.pdb.gz"]
-        calls = {"couplings": [family], "mi": [family, "--shuffles", "100"], "rmsd": hivp, "cluster": [*hivp, "--cutoff", "2"],
+        calls = {"couplings": [family], "mutants": [family], "mi": [family, "--shuffles", "100"], "rmsd": hivp, "cluster": [*hivp, "--cutoff", "2"],
                  "saxs": [*hivp, "--data", self.write_curve()],
                  "select": ["--ensemble", *hivp, "--data", self.write_curve()],
                  "refine": [*self.HINGE, "--frames", 60, "--data", self.write_curve()]}
@@ -65,7 +65,7 @@ class Estimate(ProgramTest):
                     self.assertGreater(host, 0)
                     self.assertGreater(seconds, 0)
                     self.assertEqual(gpu > 0, device == "cuda")
-                told = {"couplings": "300 sequences", "mi": "300 sequences", "refine": "18 angles of linkers, 60 frames"}
+                told = {"couplings": "300 sequences", "mutants": "300 sequences", "mi": "300 sequences", "refine": "18 angles of linkers, 60 frames"}
                 self.assertIn(told.get(command, "117 frames"), text)
                 self.assertIn("of memory is available here", text)
 

@@ -180,6 +180,8 @@ def make_commands(folder):
                 folder),
         Families("families", ["couplings", *others, "-t", "2"],
                  ["couplings", *others, "--no-models", "-w", "0.7", "-t", "2"], folder),
+        Command("mutants", ["mutants", family, "--doubles", "1-9", *one],
+                ["mutants", family, "--lambda-pair", "0.1", *one], folder),
         Command("mi", ["mi", family, "--order", "3", "--shuffles", "16", *one],
                 ["mi", family, "--shuffles", "1000", *one], folder),
         Command("rmsd", ["rmsd", DATA / "hivp.dcd.gz", *dcd, "--cutoff", "1.5", *one],

@@ -40,7 +40,7 @@ JobFunctions<CouplingsOptions> job_functions() {
         .uses_seed = true,
         .numbers = {"sequences", "columns", "effective_sequences", "evaluations", "relative_gap",
                     "stop_reason", "precision_L"},
-        .per_input = {"structure", "row", "initial", "secondary", "parts"},
+        .per_input = {"structure", "row", "focus", "initial", "secondary", "parts"},
         .fields = result_fields,
         .set_input = set_input<CouplingsOptions>,
         .check =

@@ -135,9 +135,10 @@ FamilyInput read_family(CouplingsOptions& options, RunDirectory& run, const Cont
     input.parts = couplings::parse_parts(options.parts);
     check_parts(input.parts, source);
     if (input.parts.size() == 1) input.parts.clear();
+    const FilterOptions filters = filter_options(options.alignment, options.structure, source);
     input.known = read_known_structure(options.structure, source, run, part_mapper(input.parts));
     input.reference = reference_row(options.structure, source, read->full_rows, input.known);
-    input.alignment = filter(source, {options.alignment.max_gaps, options.alignment.min_coverage});
+    input.alignment = filter(source, filters);
     if (input.known) {
         measure(*input.known, input.alignment);
         warn_of_other_structure(options.structure, *input.known, context);
@@ -249,6 +250,8 @@ void check_couplings_options(const CouplingsOptions& options) {
     check_readable({options.parameters.initial, options.secondary});
     if (couplings::parse_parts(options.parts).size() < 2 && options.shuffle_parts > 0)
         throw UsageError("--shuffle-parts needs two parts or more; give --parts");
+    if (!options.parts.empty() && !options.structure.focus.empty())
+        throw UsageError("--focus and --parts do not go together: parts count columns");
 }
 
 std::vector<Field> result_fields(CouplingsOptions& options) {
@@ -262,8 +265,8 @@ std::vector<Field> result_fields(CouplingsOptions& options) {
 RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs) {
     options.alignment.inputs = &inputs;
     const std::shared_ptr<const AlignmentInput> read = read_input(options.alignment, nullptr);
-    const Alignment alignment =
-        filter(read->alignment, {options.alignment.max_gaps, options.alignment.min_coverage});
+    const Alignment alignment = filter(
+        read->alignment, filter_options(options.alignment, options.structure, read->alignment));
     const Index sequences = alignment.sequence_count(), columns = alignment.column_count();
     return {.input = fmt::format("{} sequences, {} columns", sequences, columns),
             .may_use_gpu = true,

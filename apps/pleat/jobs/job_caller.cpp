@@ -57,7 +57,7 @@ JobListResult run_jobs(const JobCall& call, std::unique_ptr<Progress> shown) {
         couplings_command(program, ranks), mi_command(program, ranks),
         rmsd_command(program, ranks),      cluster_command(program, ranks),
         saxs_command(program, ranks),      select_command(program, ranks),
-        refine_command(program, ranks)};
+        refine_command(program, ranks),    mutants_command(program, ranks)};
     std::vector<std::string> names;
     names.reserve(commands.size());
     for (const Command& command : commands) names.push_back(command.parser->get_name());

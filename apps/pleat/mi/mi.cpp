@@ -129,11 +129,12 @@ void open_run(MiOptions& options, const JobTask& task, Context& context, Leading
     leading.run->stage("read");
 }
 
-void align_structure(const MiOptions& options, const Alignment& source, LeadingRank& leading) {
+void align_structure(const MiOptions& options, const Alignment& source,
+                     const std::vector<std::string>& full_rows, LeadingRank& leading) {
     // The structure is aligned with sequences in which unknown letters are gaps.
     const Alignment plain = without_unknown(source);
     leading.structure = read_known_structure(options.structure, plain, *leading.run);
-    leading.reference = reference_row(options.structure, source, {}, leading.structure);
+    leading.reference = reference_row(options.structure, source, full_rows, leading.structure);
 }
 
 std::string write(MiOptions& options, const Alignment& alignment, const mi::Result& result,
@@ -192,13 +193,14 @@ std::string make_mi(MiOptions& options, const JobTask& task, Ranks& ranks) {
 
     ranks.lead([&] { check_structure_file(options.structure); });
     options.alignment.keep_unknown = true;
+    options.alignment.keep_full_rows = !options.structure.focus.empty();
     options.alignment.inputs = task.inputs;
     const std::shared_ptr<const AlignmentInput> input =
         read_input(options.alignment, leading.run ? &*leading.run : nullptr, &ranks);
     const Alignment& source = input->alignment;
-    ranks.lead([&] { align_structure(options, source, leading); });
+    ranks.lead([&] { align_structure(options, source, input->full_rows, leading); });
     const Alignment alignment =
-        filter(source, {options.alignment.max_gaps, options.alignment.min_coverage});
+        filter(source, filter_options(options.alignment, options.structure, source));
     if (leading.run) leading.run->stage("device");
     const std::string remark = choose_mi_device(options, task, alignment, ranks, context);
     if (leading.run) {
@@ -217,8 +219,8 @@ RunEstimate estimate_mi(MiOptions& options, SharedInputs& inputs) {
     options.alignment.keep_unknown = true;
     options.alignment.inputs = &inputs;
     const std::shared_ptr<const AlignmentInput> read = read_input(options.alignment, nullptr);
-    const auto alignment = std::make_shared<const Alignment>(
-        filter(read->alignment, {options.alignment.max_gaps, options.alignment.min_coverage}));
+    const auto alignment = std::make_shared<const Alignment>(filter(
+        read->alignment, filter_options(options.alignment, options.structure, read->alignment)));
     return {.input = fmt::format("{} sequences, {} columns", alignment->sequence_count(),
                                  alignment->column_count()),
             .may_use_gpu = options.parameters.has_gpu_work(),
@@ -234,7 +236,7 @@ JobFunctions<MiOptions> job_functions(Ranks& ranks) {
         .uses_seed = true,
         .numbers = {"sequences", "columns", "effective_sequences", "shuffles", "pairs", "triples",
                     "cliques", "cliques_by_z"},
-        .per_input = {"structure", "row"},
+        .per_input = {"structure", "row", "focus"},
         .fields = result_fields,
         .set_input = set_input<MiOptions>,
         .check =

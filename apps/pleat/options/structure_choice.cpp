@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "options/common_options.h"
 #include "pleat/bio/structure/contacts.h"
+#include "pleat/bio/structure/residue_map.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 
@@ -21,6 +21,11 @@ ContactDefinition contact_definition(const StructureOptions& options, Chain::Kin
     }
     definition.cutoff = options.contact_cutoff.value_or(definition.cutoff);
     return definition;
+}
+
+/// The row of the structure's sequence; empty: not named.
+const std::string& row_name(const StructureOptions& options) {
+    return options.focus.empty() ? options.row : options.focus;
 }
 
 }  // namespace
@@ -40,6 +45,7 @@ std::vector<Field> fields(StructureOptions& options) {
              .help = "Name of the row with the structure's sequence; lists show its letters. By "
                      "default the row that fits the structure best, without a structure the first",
              .value_name = "NAME"},
+            focus_field(options.focus),
             {.name = "contact",
              .target = &options.contact,
              .help = "Atoms between which distances are measured; by default cb (CA in glycine) "
@@ -75,7 +81,7 @@ std::optional<KnownStructure> read_known_structure(const StructureOptions& optio
     KnownStructure known;
     known.structure = read_structure(choice.file);
     record_input(choice.file, run);
-    const ResidueMapOptions wanted{.row = options.row, .chain = choice.chain};
+    const ResidueMapOptions wanted{.row = row_name(options), .chain = choice.chain};
     known.map = mapper ? mapper(source, known.structure, wanted)
                        : map_residues(source, known.structure, wanted);
     known.definition = contact_definition(options, known.chain().kind);
@@ -89,16 +95,38 @@ void measure(KnownStructure& known, const Alignment& filtered) {
     known.distances = column_distances(known.chain(), known.residues, known.definition.atoms);
 }
 
+Field focus_field(std::string& focus) {
+    return {.name = "focus",
+            .target = &focus,
+            .help =
+                "Keep the columns where the row of this name has a residue, and show the "
+                "numbers of its residues instead of columns (insertions count)",
+            .value_name = "NAME"};
+}
+
+FilterOptions filter_options(const AlignmentOptions& options, const StructureOptions& structure,
+                             const Alignment& source) {
+    FilterOptions filters{options.max_gaps, options.min_coverage};
+    if (structure.focus.empty()) return filters;
+    if (!structure.row.empty() && structure.row != structure.focus)
+        throw UsageError(fmt::format("give either --row or --focus: '{}' and '{}' differ",
+                                     structure.row, structure.focus));
+    filters.focus = find_row(source, structure.focus);
+    return filters;
+}
+
 ReferenceRow reference_row(const StructureOptions& options, const Alignment& source,
                            const std::vector<std::string>& full_rows,
                            const std::optional<KnownStructure>& known) {
     Index row = 0;
     if (known) {
         row = known->map.row;
-    } else if (!options.row.empty()) {
-        row = find_row(source, options.row);
+    } else if (const std::string& name = row_name(options); !name.empty()) {
+        row = find_row(source, name);
     }
-    return make_reference_row(source, full_rows, row);
+    ReferenceRow reference = make_reference_row(source, full_rows, row);
+    if (!options.focus.empty()) show_residue_numbers(reference);
+    return reference;
 }
 
 }  // namespace pleat::program

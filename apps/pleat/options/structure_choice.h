@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "options/common_options.h"
+#include "pleat/bio/alignment/filter.h"
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/fields.h"
 #include "pleat/core/run/run_directory.h"
@@ -21,6 +23,7 @@ std::span<const std::string_view> names_of(ContactChoice);
 struct StructureOptions {
     std::string structure;  ///< FILE[:CHAIN]; empty: none
     std::string row;        ///< name of the row of its sequence; empty: detected
+    std::string focus;      ///< name of the row whose columns are kept; empty: all
     ContactChoice contact = ContactChoice::automatic;
     std::optional<double> contact_cutoff;  ///< angstrom; not set: by the atoms
 };
@@ -47,9 +50,17 @@ std::optional<KnownStructure> read_known_structure(const StructureOptions& optio
 /// filtering.
 void measure(KnownStructure& known, const Alignment& filtered);
 
+/// The option of the focus, for commands that take no structure.
+Field focus_field(std::string& focus);
+
+/// The columns and sequences of `source` that the options keep. Throws UsageError if no row has the
+/// name of the focus, or if --row names another.
+FilterOptions filter_options(const AlignmentOptions& options, const StructureOptions& structure,
+                             const Alignment& source);
+
 /// The row whose letters the lists show: that of the structure if there is one, else the one that
-/// --row names, else the first. `full_rows`: see ReadOptions; may be empty if residues outside the
-/// columns do not matter.
+/// --row or --focus names, else the first. A focus has its residues' numbers shown. `full_rows`:
+/// see ReadOptions; may be empty if residues outside the columns do not matter.
 ReferenceRow reference_row(const StructureOptions& options, const Alignment& source,
                            const std::vector<std::string>& full_rows,
                            const std::optional<KnownStructure>& known);

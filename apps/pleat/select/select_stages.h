@@ -1,16 +1,12 @@
 // Select stages: the computations of a selection as runs in folders within, kept if they agree.
 #pragma once
 
-#include <filesystem>
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "jobs/run_stages.h"
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/context.h"
-#include "pleat/core/fields.h"
-#include "pleat/core/run/finished_run.h"
 #include "pleat/core/run/run_directory.h"
 #include "pleat/workflows/select/stages.h"
 #include "process/ranks.h"
@@ -18,20 +14,8 @@
 
 namespace pleat::program {
 
-/// One stage: the command, options and inputs that it runs with.
-struct Stage {
-    std::string name;     ///< name of its folder
-    std::string command;  ///< "couplings"
-    std::vector<Field> fields;
-    std::vector<Field> defaults;         ///< the same options with the defaults of the command
-    std::vector<std::string> arguments;  ///< the command's arguments without a flag
-    std::vector<std::filesystem::path> inputs;  ///< in the order of its manifest
-};
-
 /// Stages of one selection as runs of `pleat saxs`, `cluster` and `couplings` in folders within the
-/// selection's. A finished run of the same command, version, options and inputs is read instead of
-/// computed again. While there is a stage, an unfinished selection keeps its folder, so that the
-/// same command resumes there. References must outlive this object.
+/// selection's: see RunStages. References must outlive this object.
 class FolderStages final : public select::Stages {
 public:
     /// `superposed`: as in select::Input. `curve` may be null. `task`: the selection as a job.
@@ -51,33 +35,12 @@ public:
     const ClusterInput& superposed() const { return superposed_; }
 
 private:
-    struct StageRun {
-        std::filesystem::path folder;
-        bool is_kept =
-            false;  ///< the folder has a finished run of the same command, options and inputs
-    };
-    /// Runs the stage unless a run is kept; says which to `context`. Its citations become those of
-    /// the selection. `work` computes in a folder, replacing the run there if `force` is true.
-    StageRun make(const Stage& stage, const Context& context,
-                  const std::function<void(const std::filesystem::path& folder, bool force)>& work);
-    /// Calls `work`, or copies the run of the same stage from another job of the list; returns
-    /// whether it worked.
-    bool work_once(const Stage& stage, const std::filesystem::path& folder,
-                   const std::function<void()>& work);
-    /// The finished run in the stage's folder, which a forced selection copies from the selection
-    /// that it replaces.
-    std::optional<FinishedRun> find(const Stage& stage, const std::filesystem::path& folder) const;
-    JobTask task_of(const Stage& stage, const Context& context) const;
-    void cite(const std::filesystem::path& folder);
-
     const SelectOptions& options_;
     const Ensemble& ensemble_;
     const std::vector<Index>& superposed_atoms_;
     const ProfileFile* curve_;
-    const JobTask& task_;
     Ranks& ranks_;
-    RunDirectory& run_;
-    std::filesystem::path marker_file_;
+    RunStages stages_;
     ClusterInput superposed_;
 };
 

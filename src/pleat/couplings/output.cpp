@@ -66,7 +66,8 @@ void write_scores(const std::filesystem::path& path, const Report& report) {
     NpzWriter writer(path);
     writer.add("raw", report.result.raw.view());
     writer.add("corrected", report.result.corrected.view());
-    writer.add("columns", report.alignment.columns.data(), {report.alignment.column_count()});
+    const std::vector<Index> columns = shown_columns(report.alignment, report.reference);
+    writer.add("columns", columns.data(), {report.alignment.column_count()});
     writer.close();
 }
 
@@ -104,7 +105,8 @@ void append_pair(const Report& report, Index rank, Index column_i, Index column_
                  std::string& text) {
     const Index i = report.alignment.columns[static_cast<std::size_t>(column_i)];
     const Index j = report.alignment.columns[static_cast<std::size_t>(column_j)];
-    for (const Index number : {rank + 1, i + 1, j + 1}) {
+    for (const Index number :
+         {rank + 1, report.reference.shown_number(i), report.reference.shown_number(j)}) {
         append_integer(text, number);
         text += '\t';
     }
@@ -288,11 +290,14 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
     }
     if (report.parameters.models) {
         writers.add([&report, path = run.output("couplings.npz")] {
-            write_model(path, report.result.model, report.alignment);
+            write_model(path, report.result.model,
+                        describe(report.alignment, report.result.weights, report.reference));
         });
         writers.add([&report, threads, path = run.output("model.plmc")] {
             write_plmc_model(path, report.alignment, report.parameters, report.result,
-                             fitted_reference(report), threads);
+                             {.letters = fitted_reference(report),
+                              .columns = shown_columns(report.alignment, report.reference)},
+                             threads);
         });
     }
     writers.add([&report, scores] { write_scores(scores, report); });

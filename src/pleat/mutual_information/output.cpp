@@ -90,7 +90,7 @@ void write_pair_arrays(const std::filesystem::path& path, const Report& report) 
     add_vector(writer, "diagonal_mi", result.entropy);
     add_vector(writer, "diagonal_z",
                std::vector<double>(columns, std::numeric_limits<double>::quiet_NaN()));
-    add_vector(writer, "columns", report.alignment.columns);
+    add_vector(writer, "columns", shown_columns(report.alignment, report.reference));
     writer.close();
 }
 
@@ -108,7 +108,7 @@ public:
         return text;
     }
     void append(std::string& text, std::span<const Index> columns) const {
-        for (const Index column : columns) text += fmt::format("\t{}", source(column) + 1);
+        for (const Index column : columns) text += fmt::format("\t{}", number(column));
         for (const Index column : columns) {
             text += '\t';
             text += report_.reference.letters[static_cast<std::size_t>(source(column))];
@@ -127,6 +127,8 @@ public:
             report_.structure->chain().residues[static_cast<std::size_t>(residue)];
         text += fmt::format("\t{}\t{}", table_cell(found.name), table_cell(found.id()));
     }
+    /// The number that tables show.
+    Index number(Index column) const { return report_.reference.shown_number(source(column)); }
     Index source(Index column) const {
         return report_.alignment.columns[static_cast<std::size_t>(column)];
     }
@@ -180,7 +182,7 @@ TextPieces column_table(const Report& report) {
     for (const auto& [name, values] : members) text += "\t" + name;
     text += '\n';
     for (Index column = 0; column < result.column_count(); ++column) {
-        append_integer(text, cells.source(column) + 1);
+        append_integer(text, cells.number(column));
         text += '\t';
         text += report.reference.letters[static_cast<std::size_t>(cells.source(column))];
         if (report.structure != nullptr) cells.append_residue(text, column);
@@ -226,7 +228,7 @@ void write_triple_arrays(const std::filesystem::path& path, const Report& report
     else
         add_records(writer, triples, triples.best_triples, triples.best_fdr,
                     has_excess ? nullptr : &triples.best_excess, columns);
-    add_vector(writer, "columns", report.alignment.columns);
+    add_vector(writer, "columns", shown_columns(report.alignment, report.reference));
     writer.close();
 }
 

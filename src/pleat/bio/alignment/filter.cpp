@@ -24,20 +24,23 @@ std::vector<Index> all_of(Index count) {
     return all;
 }
 
-std::vector<Index> kept_columns(const Alignment& alignment, double max_gaps) {
+std::vector<Index> kept_columns(const Alignment& alignment, const FilterOptions& options) {
     const Index count = alignment.sequence_count(), width = alignment.column_count();
-    if (max_gaps >= 1.0) return all_of(width);
+    const auto is_outside_focus = [&](Index j) {
+        return options.focus && alignment.letters(*options.focus, j) == alignment.alphabet->gap();
+    };
+    std::vector<Index> kept = all_of(width);
+    std::erase_if(kept, is_outside_focus);
+    if (options.max_gaps >= 1.0) return kept;
     const std::uint8_t gap = alignment.alphabet->gap();
     std::vector<Index> gaps(width, 0);
     for (Index n = 0; n < count; ++n) {
         const std::uint8_t* row = alignment.letters.data() + n * width;
         for (Index j = 0; j < width; ++j) gaps[j] += row[j] == gap;
     }
-    std::vector<Index> kept;
-    for (Index j = 0; j < width; ++j) {
-        if (static_cast<double>(gaps[j]) / static_cast<double>(count) <= max_gaps)
-            kept.push_back(j);
-    }
+    std::erase_if(kept, [&](Index j) {
+        return static_cast<double>(gaps[j]) / static_cast<double>(count) > options.max_gaps;
+    });
     return kept;
 }
 
@@ -68,7 +71,7 @@ void require_two(const Alignment& alignment, std::size_t kept, Index of, std::st
 Alignment filter(const Alignment& alignment, const FilterOptions& options) {
     check_fraction(options.max_gaps, "the largest fraction of gaps of a column");
     check_fraction(options.min_coverage, "the least coverage of a sequence");
-    const std::vector<Index> columns = kept_columns(alignment, options.max_gaps);
+    const std::vector<Index> columns = kept_columns(alignment, options);
     require_two(alignment, columns.size(), alignment.column_count(), "columns",
                 "with a fraction of gaps of at most", options.max_gaps);
     const std::vector<Index> sequences = kept_sequences(alignment, columns, options.min_coverage);

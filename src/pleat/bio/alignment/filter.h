@@ -1,6 +1,7 @@
 // Filters: removing columns with many gaps and sequences with low coverage.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "pleat/bio/alignment/alignment.h"
@@ -9,17 +10,18 @@
 
 namespace pleat {
 
-/// Both filters are off by default. A letter that reads as a gap (X, N, ...) counts as a gap.
+/// All filters are off by default. A letter that reads as a gap (X, N, ...) counts as a gap.
 struct FilterOptions {
     double max_gaps = 1.0;      ///< keep columns whose fraction of gaps is at most this
     double min_coverage = 0.0;  ///< keep sequences whose fraction of non-gaps is at least this
+    std::optional<Index> focus = {};  ///< keep columns where this sequence has no gap
 };
 
 /// A copy of the alignment without the columns, and then without the sequences, beyond the limits.
-/// The fraction of gaps of a column is over all sequences, unweighted; the coverage of a sequence
-/// is over the columns that are kept. The first sequence is not exempt. `columns` of the result
-/// still counts the columns of the source. Throws UsageError for a fraction outside [0, 1],
-/// InputError if fewer than 2 columns or 2 sequences are left.
+/// The focus is applied before them. The fraction of gaps of a column is over all sequences,
+/// unweighted; the coverage of a sequence is over the columns that are kept. The first sequence is
+/// not exempt. `columns` of the result still counts the columns of the source. Throws UsageError
+/// for a fraction outside [0, 1], InputError if fewer than 2 columns or 2 sequences are left.
 Alignment filter(const Alignment& alignment, const FilterOptions& options);
 
 /// "2 columns and 1 sequence hold only gaps"; empty if none does.

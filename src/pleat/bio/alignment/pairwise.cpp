@@ -69,29 +69,33 @@ struct End {
     Index chain = 0;
 };
 
-/// Fills the recursion; cell (i, j) is the best alignment of the first i letters of the row and the
-/// first j of the chain. Writes one Step a cell to `steps` (n x m, cell (1, 1) first) when given.
-End fill(std::span<const std::uint8_t> row, const ChainLetters& chain, const PairScoring& scoring,
+/// The cost of a gap's first letter and of each further one.
+struct GapCost {
+    int open = 0, extend = 0;
+};
+
+/// Fills the recursion; cell (i, j) is the best alignment of the first i letters of the row, which
+/// has n, and the first j of the chain. `scores_of(i)`: scores of the letters of the row, from 0,
+/// by the chain's letter. Writes one Step a cell to `steps` (n x m, cell (1, 1) first) when given.
+template <class ScoresOf>
+End fill(Index n, const ScoresOf& scores_of, const ChainLetters& chain, GapCost gap,
          std::uint8_t* steps) {
-    const auto n = static_cast<Index>(row.size());
     const auto m = static_cast<Index>(chain.letters.size());
     std::vector<int> best(static_cast<std::size_t>(m + 1), 0);
     std::vector<int> skip_row(static_cast<std::size_t>(m + 1), kNever);
     End end;
     for (Index i = 1; i <= n; ++i) {
-        const std::int8_t* scores =
-            scoring.scores.data() +
-            static_cast<Index>(row[static_cast<std::size_t>(i - 1)]) * scoring.letter_count;
+        const auto* scores = scores_of(i - 1);
         int diagonal = best[0];
         int skip_chain = kNever;
         for (Index j = 1; j <= m; ++j) {
             const auto at = static_cast<std::size_t>(j);
             const bool broken = chain.broken[at - 1] != 0;
-            const int row_open = best[at] - (broken ? 1 : scoring.gap_open);
-            const int row_extend = skip_row[at] - (broken ? 0 : scoring.gap_extend);
+            const int row_open = best[at] - (broken ? 1 : gap.open);
+            const int row_extend = skip_row[at] - (broken ? 0 : gap.extend);
             skip_row[at] = std::max(row_open, row_extend);
-            const int chain_open = best[at - 1] - scoring.gap_open;
-            const int chain_extend = skip_chain - scoring.gap_extend;
+            const int chain_open = best[at - 1] - gap.open;
+            const int chain_extend = skip_chain - gap.extend;
             skip_chain = std::max(chain_open, chain_extend);
             const int pair = diagonal + scores[chain.letters[at - 1]];
             const int score = std::max({pair, skip_chain, skip_row[at]});
@@ -111,25 +115,25 @@ End fill(std::span<const std::uint8_t> row, const ChainLetters& chain, const Pai
     return end;
 }
 
-}  // namespace
+/// The scores of the letters of a row with all others.
+struct RowScores {
+    std::span<const std::uint8_t> row;
+    const PairScoring& scoring;
 
-const PairScoring& PairScoring::of(const Alphabet& alphabet) {
-    static const PairScoring protein = protein_scoring();
-    static const PairScoring nucleic = nucleic_scoring();
-    return alphabet.kind() == Alphabet::Kind::protein ? protein : nucleic;
-}
+    const std::int8_t* operator()(Index i) const {
+        return scoring.scores.data() +
+               static_cast<Index>(row[static_cast<std::size_t>(i)]) * scoring.letter_count;
+    }
+};
 
-int pair_score(std::span<const std::uint8_t> row, const ChainLetters& chain,
-               const PairScoring& scoring) {
-    return fill(row, chain, scoring, nullptr).score;
-}
-
-std::vector<Index> pair_partners(std::span<const std::uint8_t> row, const ChainLetters& chain,
-                                 const PairScoring& scoring) {
+/// Fills the recursion and goes back along one best alignment.
+template <class ScoresOf>
+std::vector<Index> partners_of(Index n, const ScoresOf& scores_of, const ChainLetters& chain,
+                               GapCost gap) {
     const std::size_t m = chain.letters.size();
-    std::vector<std::uint8_t> steps(row.size() * m);
-    const End end = fill(row, chain, scoring, steps.data());
-    std::vector<Index> partners(row.size(), -1);
+    std::vector<std::uint8_t> steps(static_cast<std::size_t>(n) * m);
+    const End end = fill(n, scores_of, chain, gap, steps.data());
+    std::vector<Index> partners(static_cast<std::size_t>(n), -1);
     Index i = end.row;
     Index j = end.chain;
     std::uint8_t state = kPair;
@@ -148,6 +152,35 @@ std::vector<Index> pair_partners(std::span<const std::uint8_t> row, const ChainL
         }
     }
     return partners;
+}
+
+}  // namespace
+
+const PairScoring& PairScoring::of(const Alphabet& alphabet) {
+    static const PairScoring protein = protein_scoring();
+    static const PairScoring nucleic = nucleic_scoring();
+    return alphabet.kind() == Alphabet::Kind::protein ? protein : nucleic;
+}
+
+int pair_score(std::span<const std::uint8_t> row, const ChainLetters& chain,
+               const PairScoring& scoring) {
+    return fill(static_cast<Index>(row.size()), RowScores{row, scoring}, chain,
+                {scoring.gap_open, scoring.gap_extend}, nullptr)
+        .score;
+}
+
+std::vector<Index> pair_partners(std::span<const std::uint8_t> row, const ChainLetters& chain,
+                                 const PairScoring& scoring) {
+    return partners_of(static_cast<Index>(row.size()), RowScores{row, scoring}, chain,
+                       {scoring.gap_open, scoring.gap_extend});
+}
+
+std::vector<Index> profile_partners(const ProfileScoring& profile,
+                                    std::span<const std::uint8_t> sequence) {
+    const ChainLetters chain{{sequence.begin(), sequence.end()},
+                             std::vector<std::uint8_t>(sequence.size(), 0)};
+    return partners_of(profile.scores.extent(0), [&](Index i) { return profile.scores[i].data; },
+                       chain, {profile.gap_open, profile.gap_extend});
 }
 
 }  // namespace pleat

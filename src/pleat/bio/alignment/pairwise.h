@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pleat/bio/alignment/alignment.h"
+#include "pleat/core/array.h"
 #include "pleat/core/view.h"
 
 namespace pleat {
@@ -40,5 +41,18 @@ int pair_score(std::span<const std::uint8_t> row, const ChainLetters& chain,
 /// -1.
 std::vector<Index> pair_partners(std::span<const std::uint8_t> row, const ChainLetters& chain,
                                  const PairScoring& scoring);
+
+/// Scores of letters in the columns of a profile, and of gaps.
+struct ProfileScoring {
+    Array<std::int32_t, 2> scores;  ///< [column, code of the sequence's letters]
+    int gap_open = 0;               ///< cost of a gap's first letter
+    int gap_extend = 0;             ///< cost of each further letter
+};
+
+/// For each column of the profile, the index of the letter of `sequence` (codes) that is aligned to
+/// it in one alignment of the highest score, or -1. Columns and letters left over at the ends cost
+/// nothing.
+std::vector<Index> profile_partners(const ProfileScoring& profile,
+                                    std::span<const std::uint8_t> sequence);
 
 }  // namespace pleat

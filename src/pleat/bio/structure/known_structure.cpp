@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <charconv>
 
 namespace pleat {
 
@@ -23,6 +24,30 @@ ReferenceRow make_reference_row(const Alignment& source, const std::vector<std::
     return reference;
 }
 
+std::optional<Index> start_in_name(const std::string& name) {
+    const std::size_t slash = name.rfind('/');
+    if (slash == std::string::npos) return std::nullopt;
+    const char* const end = name.data() + name.size();
+    Index first = 0, last = 0;
+    const auto [dash, problem] = std::from_chars(name.data() + slash + 1, end, first);
+    if (problem != std::errc() || dash == end || *dash != '-') return std::nullopt;
+    const auto [rest, second_problem] = std::from_chars(dash + 1, end, last);
+    if (second_problem != std::errc() || rest != end || last < first) return std::nullopt;
+    return first;
+}
+
+void show_residue_numbers(ReferenceRow& reference) {
+    const Index before = start_in_name(reference.name).value_or(1) - 1;
+    reference.shown.clear();
+    for (const Index number : reference.numbers) reference.shown.push_back(number + before);
+}
+
+std::vector<Index> shown_columns(const Alignment& kept, const ReferenceRow& reference) {
+    std::vector<Index> shown;
+    for (const Index column : kept.columns) shown.push_back(reference.shown_number(column) - 1);
+    return shown;
+}
+
 std::string residue_label(const KnownStructure& known, Index column, std::string_view none) {
     const Index residue = known.residues[static_cast<std::size_t>(column)];
     if (residue < 0) return std::string(none);
@@ -34,8 +59,9 @@ std::string column_label(const Alignment& kept, const ReferenceRow& reference, I
     const Index source = kept.columns[static_cast<std::size_t>(column)];
     const char letter = reference.letters[static_cast<std::size_t>(source)];
     // A '-' beside a number reads as a minus.
-    return letter == '-' || letter == '.' ? fmt::format("{} (gap)", source + 1)
-                                          : fmt::format("{} ({})", source + 1, letter);
+    const Index number = reference.shown_number(source);
+    return letter == '-' || letter == '.' ? fmt::format("{} (gap)", number)
+                                          : fmt::format("{} ({})", number, letter);
 }
 
 }  // namespace pleat

@@ -1,6 +1,7 @@
 // Known structure: a structure aligned to an alignment, and the row whose letters results show.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,24 @@ struct ReferenceRow {
         {};  ///< all residues of the row, insertions and unknown letters included
     /// For each column of the source: the number of its residue in `sequence`, from 1; 0 for a gap.
     std::vector<Index> numbers = {};
+    /// For each column of the source the number that tables and the screen show; empty: its
+    /// position, from 1.
+    std::vector<Index> shown = {};
+
+    Index shown_number(Index source_column) const {
+        return shown.empty() ? source_column + 1 : shown[static_cast<std::size_t>(source_column)];
+    }
 };
+
+/// Makes results show the numbers of the row's residues instead of columns, from START of a name
+/// NAME/START-END or from 1.
+void show_residue_numbers(ReferenceRow& reference);
+
+/// For each kept column the number that results show, minus 1, as arrays have it.
+std::vector<Index> shown_columns(const Alignment& kept, const ReferenceRow& reference);
+
+/// START of a name NAME/START-END.
+std::optional<Index> start_in_name(const std::string& name);
 
 /// `full_rows`: as ReadOptions::full_rows was filled when `source` was read.
 ReferenceRow make_reference_row(const Alignment& source, const std::vector<std::string>& full_rows,
@@ -41,7 +59,7 @@ struct KnownStructure {
 /// "GLY 121" of a kept column; `none` if it has no residue.
 std::string residue_label(const KnownStructure& known, Index column, std::string_view none = {});
 
-/// "133 (G)": position of a kept column in the source, from 1, and its letter in the reference row;
+/// "133 (G)": the number that results show for a kept column, and its letter in the reference row;
 /// "9 (gap)" if it has a gap there.
 std::string column_label(const Alignment& kept, const ReferenceRow& reference, Index column);
 

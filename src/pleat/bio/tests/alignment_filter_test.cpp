@@ -74,6 +74,16 @@ TEST(Filter, ColumnsStillCountInTheSourceAfterASecondFilter) {
     EXPECT_EQ(twice.columns, (std::vector<Index>{0, 2, 4}));
 }
 
+TEST(Filter, KeepsTheColumnsOfOneSequence) {
+    EXPECT_EQ(filter(small(), {.focus = 2}).columns, (std::vector<Index>{0, 2, 4}));
+    EXPECT_EQ(filter(small(), {.focus = 0}).columns, (std::vector<Index>{0, 1, 2, 3, 4}));
+    // Gaps and coverage count in the columns that are left.
+    EXPECT_EQ(filter(small(), {.max_gaps = 0.3, .focus = 1}).columns,
+              (std::vector<Index>{0, 2, 4}));
+    EXPECT_EQ(filter(small(), {.min_coverage = 1, .focus = 2}).names,
+              (std::vector<std::string>{"a", "b", "c"}));
+}
+
 TEST(Filter, SaysWhatIsLeftWhenItIsTooLittle) {
     const auto text = [](const FilterOptions& options) -> std::string {
         try {

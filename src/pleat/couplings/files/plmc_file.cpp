@@ -64,7 +64,7 @@ void append_block(View<const T, 2> values, const std::vector<int>& order, std::v
 }
 
 void write_head(PlmcWriter& writer, const Alignment& alignment, const Parameters& parameters,
-                const Result& result, std::string_view reference) {
+                const Result& result, const PlmcReference& reference) {
     const Index columns = alignment.column_count();
     const std::string_view letters = alignment.alphabet->letters();
     for (const std::int64_t value : {columns, Index{alignment.alphabet->size()},
@@ -78,19 +78,14 @@ void write_head(PlmcWriter& writer, const Alignment& alignment, const Parameters
         writer.number(value);
     for (const int a : writer.order) writer.letter(letters, a);
     for (const double weight : result.weights) writer.number(1.0 / weight);
-    writer.file.write(reference);
-    for (const Index column : alignment.columns) writer.integer(column + 1);
+    writer.file.write(reference.letters);
+    for (const Index column : reference.columns) writer.integer(column + 1);
 }
 
 void write_columns(PlmcWriter& writer, const Alignment& alignment, const Result& result) {
     const Index columns = alignment.column_count();
-    Array<double, 2> frequencies(columns, alignment.alphabet->size());
-    for (Index n = 0; n < alignment.sequence_count(); ++n) {
-        const double share =
-            result.weights[static_cast<std::size_t>(n)] / result.effective_sequences;
-        for (Index i = 0; i < columns; ++i) frequencies(i, alignment.letters(n, i)) += share;
-    }
-    for (Index i = 0; i < columns; ++i) writer.column<double>(std::as_const(frequencies)[i]);
+    const Array<double, 2> frequencies = letter_frequencies(alignment, result.weights);
+    for (Index i = 0; i < columns; ++i) writer.column<double>(frequencies[i]);
     for (Index i = 0; i < columns; ++i) writer.column<float>(result.model.fields[i]);
 }
 
@@ -110,6 +105,18 @@ void write_rows(PlmcWriter& writer, Index columns, int threads,
 }
 
 }  // namespace
+
+Array<double, 2> letter_frequencies(const Alignment& alignment,
+                                    const std::vector<double>& weights) {
+    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+    Array<double, 2> frequencies(alignment.column_count(), alignment.alphabet->size());
+    for (Index n = 0; n < alignment.sequence_count(); ++n) {
+        const double share = weights[static_cast<std::size_t>(n)] / total;
+        for (Index i = 0; i < alignment.column_count(); ++i)
+            frequencies(i, alignment.letters(n, i)) += share;
+    }
+    return frequencies;
+}
 
 Array<double, 3> pair_frequencies(const Alignment& alignment, const std::vector<double>& weights,
                                   Index i) {
@@ -135,7 +142,7 @@ Array<double, 3> pair_frequencies(const Alignment& alignment, const std::vector<
 
 void write_plmc_model(const std::filesystem::path& path, const Alignment& alignment,
                       const Parameters& parameters, const Result& result,
-                      std::string_view reference, int threads) {
+                      const PlmcReference& reference, int threads) {
     PlmcWriter writer{OutputFile(path), plmc_order(*alignment.alphabet)};
     write_head(writer, alignment, parameters, result, reference);
     write_columns(writer, alignment, result);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
@@ -16,8 +17,33 @@ namespace {
 
 using pleat::testing::SmallFamily;
 
+/// A reference row over twice the columns, of which every second was fitted; insertions between.
+ReferenceRow reference_of(const SmallFamily& family) {
+    ReferenceRow row{.name = "first/7-30", .letters = {}};
+    for (Index i = 0; i < family.alignment.column_count(); ++i) {
+        row.letters += i == 1 ? "-A" : "CA";
+        row.sequence += i == 1 ? "A" : "CWA";
+        row.numbers.push_back(i == 1 ? 0 : static_cast<Index>(row.sequence.size()) - 2);
+        row.numbers.push_back(static_cast<Index>(row.sequence.size()));
+    }
+    return row;
+}
+
 class ModelFile : public ::testing::Test {
 protected:
+    void write(const SmallFamily& family) const {
+        write_model(path_, family.result.model,
+                    describe(family.alignment, family.result.weights, reference_of(family)));
+    }
+    /// The text of the refusal of the saved model.
+    std::string saved_refusal() const {
+        try {
+            read_saved_model(path_);
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "accepted";
+    }
     /// The text of the refusal of `path_` for this family.
     std::string refusal(const SmallFamily& family) const {
         try {
@@ -34,7 +60,7 @@ protected:
 
 TEST_F(ModelFile, IsReadBackBitForBit) {
     const SmallFamily family(9, 5, Alphabet::protein(), 1);
-    write_model(path_, family.result.model, family.alignment);
+    write(family);
     const Model back = read_model(path_, family.alignment);
     ASSERT_EQ(back.fields.extent(0), 5);
     ASSERT_EQ(back.pairs.extent(0), 10);
@@ -46,7 +72,7 @@ TEST_F(ModelFile, IsReadBackBitForBit) {
 
 TEST_F(ModelFile, NamesItsLettersAndColumns) {
     const SmallFamily family(4, 3, Alphabet::rna(), 2);
-    write_model(path_, family.result.model, family.alignment);
+    write(family);
     const NpzReader reader(path_);
     EXPECT_EQ(reader.text("letters"), "ACGU-");
     EXPECT_EQ(reader.get("columns").as<std::int64_t>("columns"),
@@ -56,7 +82,7 @@ TEST_F(ModelFile, NamesItsLettersAndColumns) {
 
 TEST_F(ModelFile, RefusesAnotherWidthOrAlphabet) {
     const SmallFamily family(4, 3, Alphabet::rna(), 3);
-    write_model(path_, family.result.model, family.alignment);
+    write(family);
     EXPECT_EQ(
         refusal(SmallFamily(4, 4, Alphabet::rna(), 3)),
         path_.string() + ": array 'fields': expected shape 4 x 5 for this alignment, found 3 x 5");
@@ -65,10 +91,48 @@ TEST_F(ModelFile, RefusesAnotherWidthOrAlphabet) {
         path_.string() + ": array 'letters': expected the dna letters 'ACGT-', found 'ACGU-'");
 }
 
+TEST_F(ModelFile, IsReadBackWithItsDescription) {
+    const SmallFamily family(9, 5, Alphabet::protein(), 1);
+    write(family);
+    EXPECT_TRUE(is_model_file(path_));
+    const SavedModel saved = read_saved_model(path_);
+    EXPECT_TRUE(std::equal(saved.model.pairs.begin(), saved.model.pairs.end(),
+                           family.result.model.pairs.begin()));
+    EXPECT_EQ(saved.about.alphabet, &Alphabet::protein());
+    EXPECT_TRUE(saved.has_gap_state());
+    EXPECT_NEAR(saved.about.effective_sequences, family.result.effective_sequences, 1e-12);
+    EXPECT_EQ(saved.about.columns, family.alignment.columns);
+    EXPECT_EQ(saved.about.source_columns, 10);
+    EXPECT_EQ(saved.about.reference_name, "first/7-30");
+    EXPECT_EQ(saved.about.reference, "C-CCC");
+    EXPECT_EQ(saved.about.sequence, "CWAACWACWACWA");
+    EXPECT_EQ(saved.about.numbers, (std::vector<Index>{1, 0, 5, 8, 11}));
+    double sum = 0;
+    for (Index a = 0; a < 21; ++a) sum += saved.about.frequencies(3, a);
+    EXPECT_NEAR(sum, 1, 1e-12);
+}
+
+TEST_F(ModelFile, SaysWhatASavedModelLacks) {
+    const SmallFamily family(4, 3, Alphabet::rna(), 2);
+    NpzWriter writer(path_);
+    writer.add("fields", family.result.model.fields.view());
+    writer.add("pairs", family.result.model.pairs.view());
+    writer.add_text("letters", "ACGU-");
+    writer.close();
+    EXPECT_NE(saved_refusal().find("an earlier version wrote this run"), std::string::npos)
+        << saved_refusal();
+    NpzWriter other(path_);
+    other.add_text("letters", "01");
+    other.close();
+    EXPECT_EQ(saved_refusal(), path_.string() +
+                                   ": array 'letters': expected the letters of "
+                                   "proteins, RNA or DNA, found '01'");
+}
+
 TEST_F(ModelFile, RefusesNaN) {
     SmallFamily family(4, 3, Alphabet::rna(), 4);
     family.result.model.pairs(1, 0, 2) = std::numeric_limits<float>::quiet_NaN();
-    write_model(path_, family.result.model, family.alignment);
+    write(family);
     EXPECT_EQ(refusal(family),
               path_.string() + ": array 'pairs': expected finite numbers, found nan at element 27");
 }

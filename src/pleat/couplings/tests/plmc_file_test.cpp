@@ -1,13 +1,17 @@
 // plmc file: read back by a parser of its own that follows EVcouplings' order of fields.
 #include "pleat/couplings/files/plmc_file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <utility>
 
+#include "pleat/core/error.h"
+#include "pleat/core/files/output_file.h"
 #include "pleat/core/files/read_file.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "small_family.h"
@@ -72,7 +76,8 @@ Parsed written(const SmallFamily& family, const Parameters& parameters, std::str
                int threads) {
     const test::TemporaryFolder folder;
     const std::filesystem::path path = folder / "model.plmc";
-    write_plmc_model(path, family.alignment, parameters, family.result, reference, threads);
+    write_plmc_model(path, family.alignment, parameters, family.result,
+                     {std::string(reference), family.alignment.columns}, threads);
     Parsed parsed = parse(path);
     return parsed;
 }
@@ -137,6 +142,70 @@ void expect_all_numbers(const Alphabet& alphabet, int threads) {
 TEST(PlmcFile, HasAllNumbersOfAProtein) { expect_all_numbers(Alphabet::protein(), 1); }
 TEST(PlmcFile, HasAllNumbersOfAnRna) { expect_all_numbers(Alphabet::rna(), 1); }
 TEST(PlmcFile, IsTheSameWithThreeThreads) { expect_all_numbers(Alphabet::dna(), 3); }
+
+/// The text of the refusal of these bytes as a model.
+std::string refusal_of(std::string bytes) {
+    const test::TemporaryFolder folder;
+    const std::filesystem::path path = folder / "model.plmc";
+    write_text(path, bytes);
+    try {
+        read_saved_model(path);
+    } catch (const InputError& error) {
+        return std::string(error.what()).substr(path.string().size());
+    }
+    return "accepted";
+}
+
+TEST(PlmcFile, IsReadBack) {
+    for (const Alphabet* alphabet : {&Alphabet::protein(), &Alphabet::rna()}) {
+        const SmallFamily family(12, 4, *alphabet, 3);
+        const test::TemporaryFolder folder;
+        const std::filesystem::path path = folder / "model.plmc";
+        write_plmc_model(path, family.alignment, {}, family.result,
+                         {"AC-G", family.alignment.columns}, 1);
+        EXPECT_TRUE(is_model_file(path));
+        const SavedModel saved = read_saved_model(path);
+        EXPECT_EQ(saved.about.alphabet, alphabet);
+        const Model& model = family.result.model;
+        EXPECT_TRUE(
+            std::equal(model.fields.begin(), model.fields.end(), saved.model.fields.begin()));
+        EXPECT_TRUE(std::equal(model.pairs.begin(), model.pairs.end(), saved.model.pairs.begin()));
+        EXPECT_NEAR(saved.about.effective_sequences, family.result.effective_sequences, 1e-5);
+        EXPECT_EQ(saved.about.reference, "AC-G");
+        EXPECT_EQ(saved.about.first_number, 1);
+        EXPECT_EQ(saved.about.numbers, (std::vector<Index>{1, 3, 0, 7}));
+        EXPECT_EQ(saved.about.sequence, "AXCXXXG");
+        const Array<double, 2> shares = letter_frequencies(family.alignment, family.result.weights);
+        for (Index n = 0; n < shares.size(); ++n)
+            EXPECT_NEAR(saved.about.frequencies.data()[n], shares.data()[n], 1e-6);
+    }
+}
+
+TEST(PlmcFile, IsRefusedWhereItIsCutShort) {
+    const SmallFamily family(6, 3, Alphabet::rna(), 4);
+    const test::TemporaryFolder folder;
+    const std::filesystem::path path = folder / "model.plmc";
+    write_plmc_model(path, family.alignment, {}, family.result, {"ACG", family.alignment.columns},
+                     1);
+    const std::vector<std::uint8_t> whole = read_file(path);
+    const std::string bytes(whole.begin(), whole.end());
+    EXPECT_EQ(refusal_of(bytes), "accepted");
+    for (const std::size_t size : {std::size_t{10}, std::size_t{60}, bytes.size() / 2})
+        EXPECT_NE(refusal_of(bytes.substr(0, size)).find("expected"), std::string::npos) << size;
+    EXPECT_EQ(
+        refusal_of(bytes.substr(0, bytes.size() - 1)),
+        fmt::format(": expected {} bytes of float32 or {} of float64 for 3 columns, 5 letters "
+                    "and 6 sequences, found {}",
+                    bytes.size(), bytes.size() + 4 * (5 + 6 + 30 + 150), bytes.size() - 1));
+    EXPECT_NE(refusal_of(bytes + "x").find("float64"), std::string::npos);
+    std::string other = bytes;
+    other[40] = 'B';
+    EXPECT_EQ(refusal_of(other), ": expected the letters of proteins, RNA or DNA, found 'BACGU'");
+    other = bytes;
+    other[0] = 0;
+    EXPECT_NE(refusal_of(other).find("expected a model of plmc, found 0 columns"),
+              std::string::npos);
+}
 
 TEST(PlmcFile, HasOnePairForTwoColumns) {
     const SmallFamily family(2, 2, Alphabet::rna(), 5);

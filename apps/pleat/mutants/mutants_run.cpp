@@ -1,0 +1,259 @@
+// Mutants run: fits the family or reads its model, computes effects and writes them.
+#include "mutants/mutants_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "couplings/couplings_fit.h"
+#include "jobs/run_stages.h"
+#include "mutants/mutants_summary.h"
+#include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/files/read_file.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/couplings/files/model_file.h"
+#include "pleat/workflows/mutants/output.h"
+
+namespace pleat::program {
+
+namespace {
+
+constexpr const char* kStage = "couplings";
+
+CouplingsOptions couplings_stage(const MutantsOptions& options) {
+    CouplingsOptions stage;
+    stage.run = options.run;
+    stage.alignment = options.alignment;
+    stage.structure.row = options.row;
+    stage.structure.focus = options.focus;
+    stage.parameters = options.fit;
+    return stage;
+}
+
+/// Fits the family in a folder of its own; returns the file of its model.
+std::filesystem::path fit_model(const MutantsOptions& options, const JobTask& task,
+                                RunDirectory& run, const Context& context) {
+    CouplingsOptions own = couplings_stage(options), usual;
+    const Stage stage{.name = kStage,
+                      .command = "couplings",
+                      .fields = result_fields(own),
+                      .defaults = result_fields(usual),
+                      .arguments = {options.alignment.path},
+                      .inputs = {options.alignment.path}};
+    RunStages stages(options.run, task, run);
+    const RunStages::StageRun made =
+        stages.make(stage, context, [&](const std::filesystem::path& folder, bool force) {
+            own.run.output = folder.string();
+            own.run.force = force;
+            fit_family(own, stages.task_of(stage, context));
+        });
+    return made.folder / "couplings.npz";
+}
+
+/// The files beside the family, read.
+struct MutantFiles {
+    std::optional<mutants::NamedSequence> target = {};
+    std::optional<mutants::MutantTable> table = {};
+    std::optional<mutants::SequenceFile> sequences = {};
+};
+
+MutantFiles read_files(const MutantsOptions& options, RunDirectory& run) {
+    MutantFiles files;
+    if (!options.target.empty())
+        files.target = mutants::only_sequence(mutants::read_sequences(options.target));
+    if (!options.table.empty()) files.table = mutants::read_mutant_table(options.table);
+    if (!options.sequences.empty()) files.sequences = mutants::read_sequences(options.sequences);
+    for (const std::string& file : {options.target, options.table, options.sequences})
+        if (!file.empty()) record_input(file, run);
+    return files;
+}
+
+void record_result(RunDirectory& run, const couplings::ModelDescription& about,
+                   const mutants::Result& result) {
+    run.fact("alphabet", about.alphabet->name());
+    run.fact("effective_sequences", about.effective_sequences);
+    run.fact("target", result.target.name);
+    run.fact("first_number", result.target.first_number);
+    run.fact("residues", static_cast<std::int64_t>(result.positions.size()));
+    run.fact("gaps", result.target_gaps);
+    run.fact("energy", result.energy.full);
+    run.fact("energy_couplings", result.energy.couplings);
+    run.fact("energy_fields", result.energy.fields);
+    run.fact("energy_independent", result.independent_energy);
+    run.fact("singles", static_cast<std::int64_t>(result.singles.size()));
+    if (!result.listed.empty()) {
+        run.fact("listed", static_cast<std::int64_t>(result.listed.size()));
+        run.fact("predicted", result.listed_with(mutants::Problem::none));
+        for (std::size_t n = 1; n < names_of(mutants::Problem()).size(); ++n) {
+            const auto problem = static_cast<mutants::Problem>(n);
+            if (const Index count = result.listed_with(problem); count > 0)
+                run.fact(fmt::format("without prediction: {}", names_of(problem)[n]), count);
+        }
+    }
+    for (const mutants::Correlation& one : result.correlations)
+        run.fact(fmt::format("spearman {}", one.name), one.epistatic);
+    if (!result.sequences.empty())
+        run.fact("sequences", static_cast<std::int64_t>(result.sequences.size()));
+    if (!result.doubles.columns.empty())
+        run.fact("double_residues", static_cast<std::int64_t>(result.doubles.columns.size()));
+}
+
+/// What the energies of a model of this size need.
+Estimate energies_need(Index columns, Index letters) {
+    const Index model = 2 * columns * (columns - 1) * letters * letters;
+    Estimate needed;
+    needed.host_bytes = (std::int64_t{64} << 20) + 3 * model;
+    needed.seconds = 0.05 + 4e-10 * static_cast<double>(model);
+    return needed;
+}
+
+bool is_folder_path(const std::string& path) {
+    std::error_code none;
+    return std::filesystem::is_directory(path, none);
+}
+
+}  // namespace
+
+std::filesystem::path model_file(const std::string& path) {
+    if (is_folder_path(path)) {
+        const std::filesystem::path folder = path;
+        for (const std::filesystem::path& file :
+             {folder / "couplings.npz", folder / kStage / "couplings.npz"})
+            if (is_file(file)) return file;
+        throw InputError(
+            path, 0,
+            "expected a finished run of 'pleat couplings' or 'pleat mutants', found no "
+            "couplings.npz (--no-models leaves it out)");
+    }
+    if (path.empty() || is_read_once(path) || !is_file(path)) return {};
+    return couplings::is_model_file(path) ? std::filesystem::path(path) : std::filesystem::path();
+}
+
+std::vector<Field> mutant_row_fields(MutantsOptions& options) {
+    return {{.name = "row",
+             .target = &options.row,
+             .help = "Name of the row of the alignment that is the target; by default the first",
+             .value_name = "NAME"},
+            focus_field(options.focus)};
+}
+
+std::vector<Field> mutant_file_fields(MutantsOptions& options) {
+    return {{.name = "target",
+             .target = &options.target,
+             .help = "FASTA file of the target's sequence, by which its residues are numbered; it "
+                     "is aligned to the row",
+             .value_name = "FILE"},
+            {.name = "mutants",
+             .target = &options.table,
+             .help = "Table of mutants, as ProteinGym and EVcouplings have it: a column 'mutant' "
+                     "(A24G, A24G:K30R) or 'mutated_sequence'. It comes back as listed.csv",
+             .value_name = "FILE.csv"},
+            {.name = "sequences",
+             .target = &options.sequences,
+             .help = "FASTA, A2M or A3M file of sequences in the family's columns, whose energies "
+                     "are computed",
+             .value_name = "FILE"}};
+}
+
+std::vector<Field> mutant_fit_fields(MutantsOptions& options) {
+    std::vector<Field> chosen;
+    for (const Field& field : couplings::fields(options.fit))
+        if (field.name != "models") chosen.push_back(field);
+    return chosen;
+}
+
+std::vector<Field> result_fields(MutantsOptions& options) {
+    std::vector<Field> all = mutant_row_fields(options);
+    for (const std::vector<Field>& more :
+         {mutant_file_fields(options), mutants::fields(options.parameters),
+          mutant_fit_fields(options), fields(options.alignment)})
+        all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+void check_options(const MutantsOptions& options) {
+    if (options.parameters.align && options.sequences.empty())
+        throw UsageError("give --sequences with --align: they are what it aligns");
+    if (options.alignment.path == "-")
+        throw UsageError("'-': give a file, since a stage of the run reads it");
+    check_readable({options.target, options.table, options.sequences});
+    if (model_file(options.alignment.path).empty()) {
+        check_alignment_job(options.alignment);
+        return check_readable({options.fit.initial});
+    }
+    MutantsOptions own = options, usual;
+    std::vector<Field> given = mutant_fit_fields(own), defaults = mutant_fit_fields(usual);
+    for (const Field& field : fields(own.alignment)) given.push_back(field);
+    for (const Field& field : fields(usual.alignment)) defaults.push_back(field);
+    for (const Field& field : mutant_row_fields(own)) given.push_back(field);
+    for (const Field& field : mutant_row_fields(usual)) defaults.push_back(field);
+    for (std::size_t n = 0; n < given.size(); ++n)
+        if (given[n].text() != defaults[n].text())
+            throw UsageError(fmt::format(
+                "--{} is for an alignment, but {} is a model that has been fitted; omit it",
+                given[n].name, options.alignment.path));
+}
+
+std::string compute_mutants(MutantsOptions options, const JobTask& task) {
+    Context context = make_context(options.run);
+    if (task.choose_device) context.lanes.clear();
+    RunDirectory run({.path = options.run.output,
+                      .command = "mutants",
+                      .arguments = task.arguments,
+                      .force = options.run.force,
+                      .shares_process = task.shares_process});
+    context.progress = &run.watch(task.shown);
+    run.parameters(result_fields(options));
+    for (const std::string_view key : mutants::citations()) run.cite(key);
+    run.stage("read");
+    check_options(options);
+    const MutantFiles files = read_files(options, run);
+    std::filesystem::path model = model_file(options.alignment.path);
+    record_input(model.empty() ? std::filesystem::path(options.alignment.path) : model, run);
+    if (model.empty()) model = fit_model(options, task, run, context);
+    run.stage("model");
+    mutants::Input input{.model = couplings::read_saved_model(model),
+                         .target = files.target,
+                         .table = files.table ? &*files.table : nullptr,
+                         .sequences = files.sequences ? &*files.sequences : nullptr};
+    run.stage("effects");
+    // Energies are computed on the CPU; the device was that of the fit.
+    context.device = {};
+    context.device.kind = Device::Kind::cpu;
+    context.lanes.clear();
+    const Index columns = input.model.model.column_count();
+    const Index letters = input.model.model.letter_count();
+    if (task.choose_device)
+        task.choose_device(
+            {.estimate = [&](const Context&) { return energies_need(columns, letters); }}, context);
+    run.context(context);
+    couplings::ModelDescription about = input.model.about;
+    const mutants::Result result = mutants::run(std::move(input), options.parameters, context);
+    for (const std::string& note : result.notes) context.message(note);
+    if (task.computed) task.computed();
+    run.stage("write");
+    const mutants::Report report{result, *about.alphabet, files.table ? &*files.table : nullptr};
+    mutants::write_results(run, report, resolve_threads(context));
+    record_result(run, about, result);
+    run.finish();
+    return summary(report, about, run.path().string());
+}
+
+RunEstimate estimate_mutants(MutantsOptions& options, SharedInputs& inputs) {
+    check_options(options);
+    const std::filesystem::path model = model_file(options.alignment.path);
+    if (model.empty()) {
+        CouplingsOptions stage = couplings_stage(options);
+        return estimate_family(stage, inputs);
+    }
+    const couplings::SavedModel saved = couplings::read_saved_model(model);
+    const Index columns = saved.model.column_count(), letters = saved.model.letter_count();
+    return {.input = fmt::format("a model of {} columns, {} letters", columns, letters),
+            .may_use_gpu = false,
+            .on = [=](const Context&) { return energies_need(columns, letters); }};
+}
+
+}  // namespace pleat::program

@@ -1,0 +1,282 @@
+// Mutants: models from files, alignments and fits, and effects of mutations as NumPy arrays.
+#include "pleat/workflows/mutants/mutants.h"
+
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <memory>
+
+#include "arrays.h"
+#include "fitted.h"
+#include "mutants.h"
+#include "options.h"
+#include "parts.h"
+#include "pleat/bio/alignment/filter.h"
+#include "pleat/bio/alignment/read_alignment.h"
+#include "pleat/bio/structure/residue_map.h"
+
+namespace pleat::python {
+
+namespace {
+
+using couplings::SavedModel;
+
+struct SingleRecord {
+    std::int64_t pos, column;
+    char wt[1], subs[1];
+    double frequency, conservation, epistatic, couplings, fields, independent, percentile, z,
+        independent_percentile, independent_z;
+};
+
+struct PositionRecord {
+    std::int64_t pos, column;
+    char wt[1];
+    double conservation, epistatic, independent, min_epistatic, max_epistatic;
+};
+
+struct LogoRecord {
+    std::int64_t column;
+    char letter[1];
+    double frequency, information, height, independent;
+};
+
+struct ListedRecord {
+    double epistatic, independent, percentile, z;
+};
+
+struct SequenceRecord {
+    double energy, couplings, fields, independent, effect, independent_effect;
+    std::int64_t residues, gaps, inserted;
+    double coverage;
+};
+
+/// A result and its tables.
+struct Effects {
+    mutants::Result result;
+    std::vector<SingleRecord> singles;
+    std::vector<PositionRecord> positions;
+    std::vector<LogoRecord> logo;
+    std::vector<ListedRecord> listed;
+    std::vector<SequenceRecord> sequences;
+    std::string letters;  ///< of the alphabet, without the gap
+};
+
+void list_records(Effects& effects) {
+    for (const mutants::Single& s : effects.result.singles)
+        effects.singles.push_back({s.number, s.column, {s.wild_type}, {s.letter}, s.frequency,
+                                   s.conservation, s.epistatic, s.couplings, s.fields,
+                                   s.independent, s.percentile, s.z, s.independent_percentile,
+                                   s.independent_z});
+    for (const mutants::Position& p : effects.result.positions)
+        effects.positions.push_back({p.number, p.column, {p.wild_type}, p.conservation, p.epistatic,
+                                     p.independent, p.min_epistatic, p.max_epistatic});
+    for (const mutants::LogoLetter& l : effects.result.logo)
+        effects.logo.push_back(
+            {l.column, {l.letter}, l.frequency, l.information, l.height, l.independent});
+    for (const mutants::Listed& l : effects.result.listed)
+        effects.listed.push_back({l.epistatic, l.independent, l.percentile, l.z});
+    for (const mutants::SequenceEnergy& s : effects.result.sequences)
+        effects.sequences.push_back({s.energy.full, s.energy.couplings, s.energy.fields,
+                                     s.independent, s.effect, s.independent_effect, s.residues,
+                                     s.gaps, s.inserted, s.coverage});
+}
+
+/// Fits an alignment whose row of this name is the target; an empty name: the first.
+SavedModel fit(const Alignment& source, const std::vector<std::string>& full_rows,
+               const std::string& row, bool is_focus, FilterOptions filters,
+               const py::dict& options, const py::dict& how) {
+    couplings::Parameters parameters;
+    set_fields(couplings::fields(parameters), options);
+    CallContext call(parse_execution_options(how));
+    return without_lock(call.progress, [&] {
+        const Alignment plain = without_unknown(source);
+        const Index target = row.empty() ? 0 : find_row(plain, row);
+        if (is_focus) filters.focus = target;
+        const Alignment kept = filter(plain, filters);
+        const ReferenceRow reference = make_reference_row(plain, full_rows, target);
+        if (call.may_use_gpu())
+            call.choose_device(GpuDemand{couplings::gpu_memory_needed(kept)});
+        couplings::Result result = couplings::run(kept, parameters, call.context);
+        return SavedModel{std::move(result.model),
+                          couplings::describe(kept, result.weights, reference)};
+    });
+}
+
+SavedModel fit_file(const std::filesystem::path& path, const std::string& row, bool is_focus,
+                    double max_gaps, double min_coverage, const py::dict& options, const py::dict& how) {
+    std::vector<std::string> full_rows;
+    Alignment source;
+    {
+        const py::gil_scoped_release released;
+        source =
+            read_alignment(path, {.format = {}, .alphabet = {}, .full_rows = &full_rows});
+    }
+    return fit(source, full_rows, row, is_focus, {max_gaps, min_coverage}, options, how);
+}
+
+SavedModel fit_alignment(const Alignment& source, const std::string& row, bool is_focus,
+                         double max_gaps, double min_coverage, const py::dict& options, const py::dict& how) {
+    return fit(source, {}, row, is_focus, {max_gaps, min_coverage}, options, how);
+}
+
+SavedModel fitted_model(const Fitted& fitted) {
+    if (fitted.result.model.pairs.size() == 0)
+        throw InputError("expected a fit with its model, found one of models=False");
+    return {fitted.result.model,
+            couplings::describe(fitted.alignment, fitted.result.weights, fitted.reference)};
+}
+
+/// A file's content: its path, or a name and text; nothing without either.
+template <class T, class Read, class Parse>
+std::optional<T> content(const std::string& name, const std::string& text, const Read& read,
+                         const Parse& parse) {
+    if (name.empty()) return std::nullopt;
+    return text.empty() ? read(name) : parse(name, text);
+}
+
+std::unique_ptr<Effects> run(const SavedModel& model, const std::string& table_name,
+                             const std::string& table_text, const std::string& sequences_name,
+                             const std::string& sequences_text, const std::string& target_name,
+                             const std::string& target_text, const py::dict& options,
+                             const py::dict& how) {
+    mutants::Parameters parameters;
+    set_fields(mutants::fields(parameters), options);
+    CallContext call(parse_execution_options(how));
+    auto effects = std::make_unique<Effects>();
+    without_lock(call.progress, [&] {
+        const auto table = content<mutants::MutantTable>(
+            table_name, table_text, [](const std::string& path) { return mutants::read_mutant_table(path); },
+            [](const std::string& name, const std::string& text) {
+                return mutants::parse_mutant_table(name, text);
+            });
+        const auto read = [](const std::string& path) { return mutants::read_sequences(path); };
+        const auto parse = [](const std::string& name, const std::string& text) {
+            return mutants::parse_sequences(name, text);
+        };
+        const auto sequences =
+            content<mutants::SequenceFile>(sequences_name, sequences_text, read, parse);
+        const auto target = content<mutants::SequenceFile>(target_name, target_text, read, parse);
+        mutants::Input input{.model = model,
+                             .table = table ? &*table : nullptr,
+                             .sequences = sequences ? &*sequences : nullptr};
+        if (target) input.target = mutants::only_sequence(*target);
+        effects->letters = model.about.alphabet->letters().substr(0, model.about.alphabet->gap());
+        effects->result = mutants::run(std::move(input), parameters, call.context);
+        list_records(*effects);
+    });
+    return effects;
+}
+
+/// The options of the fit, which must return its model.
+std::vector<Field> fit_fields(couplings::Parameters& parameters) {
+    std::vector<Field> kept;
+    for (const Field& field : couplings::fields(parameters))
+        if (field.name != "models") kept.push_back(field);
+    return kept;
+}
+
+template <class Records>
+std::vector<std::string> problem_names(const Records& records) {
+    std::vector<std::string> names;
+    for (const auto& one : records)
+        names.emplace_back(mutants::names_of(one.problem)[static_cast<std::size_t>(one.problem)]);
+    return names;
+}
+
+void add_functions(py::module_& module) {
+    module.def("is_model_file", &couplings::is_model_file);
+    module.def("read_potts_model", [](const std::filesystem::path& path) {
+        const py::gil_scoped_release released;
+        return couplings::read_saved_model(path);
+    });
+    module.def("fit_potts_model", &fit_file);
+    module.def("fit_potts_model", &fit_alignment);
+    module.def("potts_model_of", &fitted_model);
+    module.def("mutants", &run);
+    module.def("mutants_fields", [] {
+        mutants::Parameters parameters;
+        couplings::Parameters fit;
+        std::vector<Field> all = mutants::fields(parameters);
+        for (const Field& field : fit_fields(fit)) all.push_back(field);
+        return describe_fields(all);
+    });
+    module.def("mutants_fit_fields", [] {
+        couplings::Parameters fit;
+        return describe_fields(fit_fields(fit));
+    });
+}
+
+}  // namespace
+
+void add_mutants(py::module_& module) {
+    PYBIND11_NUMPY_DTYPE(SingleRecord, pos, column, wt, subs, frequency, conservation, epistatic,
+                         couplings, fields, independent, percentile, z, independent_percentile,
+                         independent_z);
+    PYBIND11_NUMPY_DTYPE(PositionRecord, pos, column, wt, conservation, epistatic, independent,
+                         min_epistatic, max_epistatic);
+    PYBIND11_NUMPY_DTYPE(LogoRecord, column, letter, frequency, information, height, independent);
+    PYBIND11_NUMPY_DTYPE(ListedRecord, epistatic, independent, percentile, z);
+    PYBIND11_NUMPY_DTYPE(SequenceRecord, energy, couplings, fields, independent, effect,
+                         independent_effect, residues, gaps, inserted, coverage);
+    py::class_<SavedModel>(module, "PottsModel");
+    py::class_<Effects> result(module, "Mutants");
+    const auto array = [&](const char* name, auto member) {
+        result.def_property_readonly(name, [member](py::object self) {
+            return array_view(member(self.cast<const Effects&>()), self);
+        });
+    };
+    array("singles", [](const Effects& e) -> auto& { return e.singles; });
+    array("positions", [](const Effects& e) -> auto& { return e.positions; });
+    array("logo", [](const Effects& e) -> auto& { return e.logo; });
+    array("listed", [](const Effects& e) -> auto& { return e.listed; });
+    array("sequences", [](const Effects& e) -> auto& { return e.sequences; });
+    array("double_singles",
+          [](const Effects& e) -> auto& { return e.result.doubles.singles; });
+    array("epistasis", [](const Effects& e) -> auto& { return e.result.doubles.epistasis; });
+    result
+        .def_property_readonly("problems",
+                               [](const Effects& e) { return problem_names(e.result.listed); })
+        .def_property_readonly("sequence_problems",
+                               [](const Effects& e) { return problem_names(e.result.sequences); })
+        .def_property_readonly("sequence_names",
+                               [](const Effects& e) {
+                                   std::vector<std::string> names;
+                                   for (const auto& one : e.result.sequences)
+                                       names.push_back(one.name);
+                                   return names;
+                               })
+        .def_property_readonly("correlations",
+                               [](const Effects& e) {
+                                   py::dict found;
+                                   for (const mutants::Correlation& one : e.result.correlations)
+                                       found[py::str(one.name)] =
+                                           py::make_tuple(one.count, one.epistatic, one.independent);
+                                   return found;
+                               })
+        .def_property_readonly("double_positions",
+                               [](const Effects& e) {
+                                   std::vector<Index> numbers;
+                                   const mutants::Target& target = e.result.target;
+                                   for (const Index i : e.result.doubles.columns)
+                                       numbers.push_back(target.number(
+                                           target.residues[static_cast<std::size_t>(i)]));
+                                   return owned_array(std::move(numbers));
+                               })
+        .def_property_readonly("energy",
+                               [](const Effects& e) {
+                                   const mutants::Energy& own = e.result.energy;
+                                   return py::make_tuple(own.full, own.couplings, own.fields);
+                               })
+        .def_property_readonly("independent_energy",
+                               [](const Effects& e) { return e.result.independent_energy; })
+        .def_property_readonly("target", [](const Effects& e) { return e.result.target.name; })
+        .def_property_readonly("sequence",
+                               [](const Effects& e) { return e.result.target.sequence; })
+        .def_property_readonly("first_number",
+                               [](const Effects& e) { return e.result.target.first_number; })
+        .def_readonly("letters", &Effects::letters)
+        .def_property_readonly("notes", [](const Effects& e) { return e.result.notes; });
+    add_functions(module);
+}
+
+}  // namespace pleat::python

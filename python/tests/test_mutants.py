@@ -1,0 +1,108 @@
+# Mutants from Python: the numbers of the program, models of every kind, tables, files and refusals.
+import copy
+import pickle
+
+import numpy as np
+import pleat
+import pytest
+from helpers import family, program
+
+ROWS = family(80, columns=20)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run of the program on a small family with a table, and the family's file."""
+    folder = tmp_path_factory.mktemp("mutants")
+    fasta = "".join(f">{'target/11-30' if n == 0 else f'row{n}'}\n{row}\n" for n, row in enumerate(ROWS))
+    (folder / "family.fasta").write_text(fasta, encoding="ascii")
+    first, second = (f"{ROWS[0][n]}{n + 11}{'W' if ROWS[0][n] != 'W' else 'A'}" for n in (2, 9))
+    (folder / "scan.csv").write_text(f"mutant,score\n{first},1\n{second},2\n{first}:{second},0\nwt,3\nA999G,1\n",
+                                     encoding="ascii")
+    program("mutants", folder / "family.fasta", "-o", folder / "run", "--mutants", folder / "scan.csv", "--doubles",
+            "13,20", "-d", "cpu")
+    return folder
+
+
+def table(path):
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    return {name: [row[n] for row in rows[1:]] for n, name in enumerate(rows[0])}
+
+
+def test_the_program_finds_the_same(run):
+    found = pleat.mutants(run / "family.fasta", mutants=run / "scan.csv", doubles="13,20", device="cpu")
+    singles = table(run / "run/singles.tsv")
+    frame = found._singles_table()
+    assert frame["mutant"] == singles["mutant"]
+    for name in ("pos", "frequency", "column_conservation", "prediction_epistatic", "prediction_independent",
+                 "percentile", "z"):
+        np.testing.assert_allclose(frame[name], np.array(singles[name], dtype=float), atol=6e-3 if name in
+                                   ("percentile", "z") else 6e-6)
+    assert list(frame)[:4] == ["mutant", "pos", "wt", "subs"]
+    np.testing.assert_array_equal(frame["column"] + 1, np.array(singles["column"], dtype=int))
+    epistasis = np.load(run / "run/epistasis.npz")
+    np.testing.assert_array_equal(found.epistasis, epistasis["epistasis"])
+    assert found.double_positions.tolist() == epistasis["positions"].tolist() == [13, 20]
+    assert found.problems == ["", "", "", "", "outside the columns"]
+    assert np.isnan(found.listed["epistatic"][4]) and found.listed["epistatic"][3] == 0
+    assert found.correlations["score"][0] == 3
+    assert (found.target, found.first_number, found.sequence) == ("target/11-30", 11, ROWS[0].replace("-", ""))
+
+
+def test_every_kind_of_model_gives_the_same(run):
+    found = pleat.mutants(run / "family.fasta", device="cpu")
+    for source in (run / "run", run / "run/couplings", run / "run/couplings/couplings.npz",
+                   pleat.couplings(run / "family.fasta", device="cpu")):
+        other = pleat.mutants(source)
+        assert other.singles.dtype == found.singles.dtype
+        np.testing.assert_array_equal(other.singles, found.singles)
+    plmc = pleat.mutants(run / "run/couplings/model.plmc", first_number=11)
+    np.testing.assert_allclose(plmc.singles["epistatic"], found.singles["epistatic"], atol=1e-6)
+    by_row = pleat.mutants(ROWS, row="sequence 2", device="cpu")
+    assert by_row.sequence == ROWS[1].replace("-", "")
+
+
+def test_mutants_and_sequences_may_be_given_as_texts(run):
+    names = ["wt", f"{ROWS[0][2]}13W", f"{ROWS[0][2]}13W,{ROWS[0][9]}20W"]
+    found = pleat.mutants(run / "run", mutants=names, sequences={"own": ROWS[0], "other": ROWS[1]},
+                          target=("target/11-30", ROWS[0]))
+    assert found.listed["epistatic"][0] == 0 and found.problems == ["", "", ""]
+    assert found.sequences["effect"][0] == 0 and found.sequence_names == ["own", "other"]
+    assert found.sequences["energy"][0] == pytest.approx(found.energy[0])
+    assert found.energy[0] == pytest.approx(found.energy[1] + found.energy[2])
+
+    class Frame:
+        def to_csv(self, index):
+            assert index is False
+            return "mutant,y\n" + names[1] + ",2\n"
+
+    assert pleat.mutants(run / "run", mutants=Frame()).listed["epistatic"][0] == found.listed["epistatic"][1]
+
+
+def test_it_is_pickled_saved_and_loaded(run, tmp_path):
+    found = pleat.mutants(run / "run", mutants=run / "scan.csv", sequences=ROWS[:3], doubles="13,20")
+    found.save(tmp_path / "saved")
+    for other in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found), pleat.load(tmp_path / "saved")):
+        np.testing.assert_array_equal(other.singles, found.singles)
+        np.testing.assert_array_equal(other.epistasis, found.epistasis)
+        assert other.listed.tobytes() == found.listed.tobytes()  # NaN included
+        assert other.problems == found.problems and other.energy == found.energy
+        assert repr(other) == repr(found)
+    assert np.asarray(found) is found.singles or np.array_equal(np.asarray(found), found.singles)
+    for name in ("positions", "logo", "listed", "sequences"):
+        assert len({len(values) for values in getattr(found, f"_{name}_table")().values()}) == 1
+
+
+def test_refuses_in_a_line(run):
+    with pytest.raises(pleat.InputError, match="expected the wild-type letters of 'target/11-30'"):
+        pleat.mutants(run / "run", mutants=["W900A"])
+    with pytest.raises(pleat.UsageError, match="the model has been fitted"):
+        pleat.mutants(run / "run", lambda_pair=0.1)
+    with pytest.raises(pleat.InputError, match="found one of models=False"):
+        pleat.mutants(pleat.couplings(ROWS, models=False, device="cpu"))
+    with pytest.raises(pleat.InputError, match="expected mutants as a path"):
+        pleat.mutants(run / "run", mutants=[])
+    with pytest.raises(pleat.UsageError, match="expected a result with mutants"):
+        pleat.mutants(run / "run").to_dataframe("listed")
+    with pytest.raises(pleat.InputError, match="found no couplings.npz"):
+        pleat.mutants(run)

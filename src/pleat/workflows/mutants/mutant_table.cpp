@@ -1,0 +1,259 @@
+// Mutant table: cells in quotes, line ends, and columns of numbers.
+#include "pleat/workflows/mutants/mutant_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "pleat/bio/input/byte_reader.h"
+#include "pleat/bio/input/text_fields.h"
+#include "pleat/core/error.h"
+#include "pleat/core/files/printable.h"
+
+namespace pleat::mutants {
+
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+/// Takes records of a text, one after another; line ends in quotes are part of a cell.
+class RecordReader {
+public:
+    explicit RecordReader(std::string_view text) : text_(text) {}
+
+    bool next(std::string_view& record, std::string_view& end, Index& line) {
+        if (at_ >= text_.size()) return false;
+        line = line_;
+        bool is_quoted = false;
+        std::size_t last = at_;
+        for (; last < text_.size(); ++last) {
+            const char c = text_[last];
+            if (c == '"') is_quoted = !is_quoted;
+            if (c == '\n') ++line_;
+            if ((c == '\n' || c == '\r') && !is_quoted) break;
+        }
+        record = text_.substr(at_, last - at_);
+        std::size_t size = last < text_.size() ? 1 : 0;
+        if (size == 1 && text_[last] == '\r' && last + 1 < text_.size() &&
+            text_[last + 1] == '\n') {
+            size = 2;
+            ++line_;
+        }
+        end = text_.substr(last, size);
+        at_ = last + size;
+        return true;
+    }
+
+private:
+    std::string_view text_;
+    std::size_t at_ = 0;
+    Index line_ = 1;
+};
+
+/// The cells of a record, as written.
+void split_record(std::string_view record, char separator, std::vector<std::string_view>& cells) {
+    cells.clear();
+    std::size_t from = 0;
+    bool is_quoted = false;
+    for (std::size_t at = 0; at < record.size(); ++at) {
+        if (record[at] == '"') is_quoted = !is_quoted;
+        if (record[at] != separator || is_quoted) continue;
+        cells.push_back(record.substr(from, at - from));
+        from = at + 1;
+    }
+    cells.push_back(record.substr(from));
+}
+
+/// The text of a cell: without the quotes and blanks around it.
+std::string cell_text(std::string_view cell) {
+    cell = trimmed(cell);
+    if (cell.size() < 2 || cell.front() != '"' || cell.back() != '"') return std::string(cell);
+    std::string text;
+    for (std::size_t at = 1; at + 1 < cell.size(); ++at) {
+        text += cell[at];
+        if (cell[at] == '"' && cell[at + 1] == '"') ++at;
+    }
+    return text;
+}
+
+/// The separator that the header has most of; a comma if it has none.
+char separator_of(std::string_view header) {
+    char best = ',';
+    std::ptrdiff_t highest = 0;
+    for (const char candidate : {'\t', ';', ','}) {
+        const std::ptrdiff_t count = std::count(header.begin(), header.end(), candidate);
+        if (count > highest) {
+            highest = count;
+            best = candidate;
+        }
+    }
+    return best;
+}
+
+std::vector<std::string> header_names(std::string_view header, char separator) {
+    std::vector<std::string_view> cells;
+    split_record(header, separator, cells);
+    std::vector<std::string> names;
+    for (const std::string_view cell : cells) names.push_back(cell_text(cell));
+    return names;
+}
+
+std::optional<std::size_t> column_of(const std::vector<std::string>& names,
+                                     std::initializer_list<std::string_view> wanted) {
+    for (const std::string_view name : wanted) {
+        const auto at = std::find(names.begin(), names.end(), name);
+        if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
+    }
+    return std::nullopt;
+}
+
+/// The columns that name the mutants.
+struct MutantColumns {
+    std::optional<std::size_t> mutant, sequence;
+
+    explicit MutantColumns(const std::vector<std::string>& names)
+        : mutant(column_of(names, {"mutant", "mutants"})),
+          sequence(column_of(names, {"mutated_sequence"})) {}
+    bool is_mutants(std::size_t column) const { return column == mutant || column == sequence; }
+};
+
+void check_header(const MutantTable& table, Index line) {
+    std::vector<std::string> sorted = table.names;
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (sorted.front().empty())
+        throw InputError(table.source, line,
+                         "expected a name for each column in the header, found one without");
+    if (twice != sorted.end())
+        throw InputError(table.source, line,
+                         fmt::format("expected columns of different names, found '{}' twice",
+                                     printable(*twice)));
+    const MutantColumns columns(table.names);
+    if (!columns.mutant && !columns.sequence)
+        throw InputError(table.source, line,
+                         fmt::format("expected a column 'mutant' or 'mutated_sequence', found {}",
+                                     in_quotes(table.header)));
+}
+
+/// A table of one column may have mutants with commas, not in quotes.
+void choose_separator(MutantTable& table) {
+    table.separator = separator_of(table.header);
+    if (table.header.find(table.separator) != std::string_view::npos) return;
+    const std::string_view rows(table.header_end.data(),
+                                static_cast<std::size_t>(table.bytes.data() + table.bytes.size() -
+                                                         table.header_end.data()));
+    if (rows.find(',') != std::string_view::npos) table.separator = '\t';
+}
+
+/// Numbers of the columns that hold no mutants; a column is dropped if none of its rows is a
+/// number.
+class NumberColumns {
+public:
+    NumberColumns(const std::vector<std::string>& names, const MutantColumns& mutants) {
+        for (std::size_t n = 0; n < names.size(); ++n)
+            if (!mutants.is_mutants(n)) columns_.push_back(n);
+        values_.resize(columns_.size());
+    }
+    void add(const std::vector<std::string_view>& cells) {
+        for (std::size_t n = 0; n < columns_.size(); ++n) {
+            double value = kNone;
+            if (cells.empty() || !parse_number(trimmed(cells[columns_[n]]), value) ||
+                !std::isfinite(value))
+                value = kNone;
+            values_[n].push_back(value);
+        }
+    }
+    void keep(MutantTable& table) {
+        for (std::size_t n = 0; n < columns_.size(); ++n) {
+            const bool has_number = std::any_of(values_[n].begin(), values_[n].end(),
+                                                [](double value) { return !std::isnan(value); });
+            if (!has_number) continue;
+            table.number_names.push_back(table.names[columns_[n]]);
+            table.numbers.push_back(std::move(values_[n]));
+        }
+    }
+
+private:
+    std::vector<std::size_t> columns_;
+    std::vector<std::vector<double>> values_;
+};
+
+void read_rows(MutantTable& table, RecordReader& records) {
+    const MutantColumns columns(table.names);
+    table.has_mutants = columns.mutant.has_value();
+    NumberColumns numbers(table.names, columns);
+    std::vector<std::string_view> cells;
+    MutantRow row;
+    while (records.next(row.text, row.line_end, row.line)) {
+        row.is_blank = table.names.size() > 1 && is_blank(row.text);
+        row.mutant.clear();
+        row.sequence.clear();
+        cells.clear();
+        if (!row.is_blank) {
+            split_record(row.text, table.separator, cells);
+            if (cells.size() != table.names.size())
+                throw InputError(table.source, row.line,
+                                 fmt::format("expected {} cells as in the header, found {}",
+                                             table.names.size(), cells.size()));
+            if (columns.mutant)
+                row.mutant = cell_text(cells[*columns.mutant]);
+            else
+                row.sequence = cell_text(cells[*columns.sequence]);
+        }
+        numbers.add(cells);
+        table.rows.push_back(row);
+    }
+    numbers.keep(table);
+}
+
+}  // namespace
+
+MutantTable parse_mutant_table(std::string name, std::string bytes) {
+    MutantTable table;
+    table.source = std::move(name);
+    // A short text would be copied when the table is moved, and views of it would be lost.
+    bytes.reserve(64);
+    table.bytes = std::move(bytes);
+    if (table.bytes.find('\0') != std::string::npos)
+        throw InputError(table.source, 0, "expected a table of mutants, found a zero byte");
+    std::string_view text = table.bytes;
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    RecordReader records(text);
+    Index line = 0;
+    if (!records.next(table.header, table.header_end, line) || is_blank(table.header))
+        throw InputError(table.source, 1,
+                         "expected a header with column names, found an empty line");
+    choose_separator(table);
+    table.names = header_names(table.header, table.separator);
+    check_header(table, line);
+    read_rows(table, records);
+    if (table.rows.empty())
+        throw InputError(table.source, line, "expected mutants below the header, found none");
+    return table;
+}
+
+MutantTable read_mutant_table(const std::filesystem::path& path) {
+    ByteReader reader(path);
+    std::string bytes;
+    std::string step(std::size_t{1} << 16, '\0');
+    while (const std::size_t count = reader.read(step.data(), step.size()))
+        bytes.append(step.data(), count);
+    return parse_mutant_table(path == "-" ? "stdin" : path.string(), std::move(bytes));
+}
+
+bool is_mutant_table(std::string_view text) {
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    std::string_view header, end;
+    Index line = 0;
+    RecordReader records(text);
+    if (!records.next(header, end, line)) return false;
+    const std::vector<std::string> names = header_names(header, separator_of(header));
+    const MutantColumns columns(names);
+    return (columns.mutant || columns.sequence) && !column_of(names, {"alignment", "input"});
+}
+
+}  // namespace pleat::mutants

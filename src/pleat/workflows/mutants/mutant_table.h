@@ -1,0 +1,57 @@
+// Mutant table: a list of mutants with columns of measurements, kept as it was written.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pleat/core/view.h"
+
+#pragma GCC visibility push(default)
+
+namespace pleat::mutants {
+
+/// One row of a table.
+struct MutantRow {
+    std::string mutant;     ///< "A24G:K30R"; empty if the table has no such column
+    std::string sequence;   ///< of the mutant, if the table has no column of mutants
+    std::string_view text;  ///< as written, without the line's end
+    std::string_view line_end;
+    Index line = 0;         ///< in the file, from 1
+    bool is_blank = false;  ///< no cells: only kept
+};
+
+/// A table of ProteinGym, EVcouplings or alike: a header, and a row per mutant in a column `mutant`
+/// or `mutants` ("A24G", "A24G:K30R", "A24G,K30R"; "wild", "wt" or empty: the target), or without
+/// it in `mutated_sequence`. Cells are separated by commas, semicolons or tabs, and may be in
+/// quotes.
+struct MutantTable {
+    std::string source;
+    std::string bytes;  ///< the whole file, to which `text` of the rows refers
+    char separator = ',';
+    std::vector<std::string> names;  ///< of the columns
+    std::string_view header, header_end;
+    std::vector<MutantRow> rows;
+    bool has_mutants = true;  ///< a column of mutants; else of sequences
+    /// Columns of numbers, [column of numbers][row]; NaN where a row has none.
+    std::vector<std::string> number_names;
+    std::vector<std::vector<double>> numbers;
+
+    MutantTable() = default;
+    MutantTable(MutantTable&&) = default;
+    MutantTable& operator=(MutantTable&&) = default;
+};
+
+/// Reads a table, plain or compressed. Throws InputError, with file and line, for an empty file or
+/// header, two columns of one name, a table without either column, and a row with another number of
+/// cells.
+MutantTable read_mutant_table(const std::filesystem::path& path);
+MutantTable parse_mutant_table(std::string name, std::string bytes);
+
+/// Whether the first line of a text is the header of such a table.
+bool is_mutant_table(std::string_view text);
+
+}  // namespace pleat::mutants
+
+#pragma GCC visibility pop

@@ -1,0 +1,287 @@
+// Mutants: all singles, and what else the input asks for, from one model.
+#include "pleat/workflows/mutants/mutants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "pleat/core/error.h"
+#include "pleat/core/files/printable.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/workflows/mutants/effect_ranks.h"
+#include "pleat/workflows/mutants/independent.h"
+#include "pleat/workflows/mutants/predictor.h"
+#include "pleat/workflows/mutants/region.h"
+#include "pleat/workflows/mutants/sequence_energies.h"
+
+namespace pleat::mutants {
+
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMinCoverage = 0.5;
+
+/// Letters of an alphabet without the gap, in alphabetical order.
+std::vector<std::uint8_t> residue_order(const Alphabet& alphabet) {
+    std::string letters(alphabet.letters().substr(0, alphabet.gap()));
+    std::sort(letters.begin(), letters.end());
+    std::vector<std::uint8_t> codes;
+    for (const char letter : letters) codes.push_back(alphabet.code(letter));
+    return codes;
+}
+
+/// Everything that the steps of a run share.
+struct Work {
+    const couplings::ModelDescription& about;
+    const Alphabet& alphabet;
+    std::vector<std::uint8_t> order;
+    EnergyModel model;
+    Array<double, 2> shares, independent;  ///< [column, letter without the gap]
+    int threads = 1;
+
+    Work(const couplings::ModelDescription& description, couplings::Model&& fitted,
+         int thread_count)
+        : about(description),
+          alphabet(*description.alphabet),
+          order(residue_order(alphabet)),
+          model(std::move(fitted), thread_count),
+          shares(residue_frequencies(description.frequencies, alphabet.gap())),
+          independent(independent_fields(shares, description.effective_sequences)),
+          threads(thread_count) {}
+
+    double independent_energy(std::span<const std::uint8_t> codes) const {
+        double sum = 0;
+        for (std::size_t i = 0; i < codes.size(); ++i)
+            if (codes[i] < alphabet.gap()) sum += independent(static_cast<Index>(i), codes[i]);
+        return sum;
+    }
+    /// Entropy of the residues of a column, bits; NaN if it has none.
+    double entropy(Index column) const {
+        double sum = 0, total = 0;
+        for (const double share : shares[column]) {
+            if (share > 0) sum -= share * std::log2(share);
+            total += share;
+        }
+        return total > 0 ? sum : kNone;
+    }
+};
+
+std::vector<Target> possible_targets(const Input& input, const Parameters& parameters) {
+    std::vector<Index> starts = first_numbers(input.model.about, input.target);
+    if (parameters.first_number) starts = {*parameters.first_number};
+    std::vector<Target> targets = {make_target(input.model.about, input.target, starts.front())};
+    for (std::size_t n = 1; n < starts.size(); ++n) {
+        targets.push_back(targets.front());
+        targets.back().first_number = starts[n];
+    }
+    return targets;
+}
+
+void add_singles(const Work& work, const EnergyModel::Singles& singles, Result& result) {
+    const double max_entropy = std::log2(static_cast<double>(work.alphabet.gap()));
+    const Target& target = result.target;
+    for (std::size_t i = 0; i < target.codes.size(); ++i) {
+        if (target.residues[i] == Target::kNone) continue;
+        const auto column = static_cast<Index>(i);
+        const double conservation = 1 - work.entropy(column) / max_entropy;
+        for (const std::uint8_t a : work.order) {
+            if (a == target.codes[i]) continue;
+            const double full = singles.full(column, a), fields = singles.fields(column, a);
+            result.singles.push_back({.number = target.number(target.residues[i]),
+                                      .column = work.about.columns[i],
+                                      .wild_type = work.alphabet.letter(target.codes[i]),
+                                      .letter = work.alphabet.letter(a),
+                                      .frequency = work.shares(column, a),
+                                      .conservation = conservation,
+                                      .epistatic = full,
+                                      .couplings = full - fields,
+                                      .fields = fields,
+                                      .independent = work.independent(column, a) -
+                                                     work.independent(column, target.codes[i])});
+        }
+    }
+}
+
+/// Residues of the target in the order of their numbers, which columns have, too.
+void add_positions(Result& result) {
+    for (std::size_t from = 0; from < result.singles.size();) {
+        const Single& first = result.singles[from];
+        Position position{.number = first.number,
+                          .column = first.column,
+                          .wild_type = first.wild_type,
+                          .conservation = first.conservation,
+                          .min_epistatic = first.epistatic,
+                          .max_epistatic = first.epistatic};
+        std::size_t to = from;
+        for (; to < result.singles.size() && result.singles[to].column == first.column; ++to) {
+            const Single& one = result.singles[to];
+            position.epistatic += one.epistatic;
+            position.independent += one.independent;
+            position.min_epistatic = std::min(position.min_epistatic, one.epistatic);
+            position.max_epistatic = std::max(position.max_epistatic, one.epistatic);
+        }
+        position.epistatic /= static_cast<double>(to - from);
+        position.independent /= static_cast<double>(to - from);
+        result.positions.push_back(position);
+        from = to;
+    }
+}
+
+EffectRanks rank_singles(Result& result) {
+    std::vector<double> effects, independent;
+    for (const Single& one : result.singles) {
+        effects.push_back(one.epistatic);
+        independent.push_back(one.independent);
+    }
+    const EffectRanks ranks(effects), independent_ranks(independent);
+    for (Single& one : result.singles) {
+        one.percentile = ranks.percentile(one.epistatic);
+        one.z = ranks.z(one.epistatic);
+        one.independent_percentile = independent_ranks.percentile(one.independent);
+        one.independent_z = independent_ranks.z(one.independent);
+    }
+    return ranks;
+}
+
+void add_logo(const Work& work, Result& result) {
+    const double max_entropy = std::log2(static_cast<double>(work.alphabet.gap()));
+    for (Index i = 0; i < work.shares.extent(0); ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const bool has_residue = result.target.residues[at] != Target::kNone;
+        const double information = max_entropy - work.entropy(i);
+        double mean = 0;
+        for (const double field : work.independent[i]) mean += field / work.alphabet.gap();
+        for (const std::uint8_t a : work.order) {
+            LogoLetter letter{.column = work.about.columns[at],
+                              .letter = work.alphabet.letter(a),
+                              .frequency = work.shares(i, a),
+                              .information = information,
+                              .height = information * work.shares(i, a),
+                              .independent = work.independent(i, a) - mean};
+            if (has_residue) {
+                letter.number = result.target.number(result.target.residues[at]);
+                letter.wild_type = work.alphabet.letter(result.target.codes[at]);
+            }
+            result.logo.push_back(letter);
+        }
+    }
+}
+
+void add_sequences(const Work& work, const SequenceFile& file, bool align, const Context& context,
+                   Result& result) {
+    const std::vector<ColumnSequence> rows =
+        sequences_in_columns(file, work.about, align, context, result.sequences_are_aligned);
+    const auto columns = static_cast<double>(work.about.reference.size());
+    result.sequences.resize(rows.size());
+    parallel_for(work.threads, static_cast<Index>(rows.size()), [&](Index n, int) {
+        const ColumnSequence& row = rows[static_cast<std::size_t>(n)];
+        SequenceEnergy& out = result.sequences[static_cast<std::size_t>(n)];
+        out.name = file.names[static_cast<std::size_t>(n)];
+        out.inserted = row.inserted;
+        out.gaps = std::count(row.codes.begin(), row.codes.end(), work.alphabet.gap());
+        out.residues = static_cast<Index>(row.codes.size()) - out.gaps;
+        out.coverage = static_cast<double>(out.residues) / columns;
+        if (result.sequences_are_aligned && out.coverage < kMinCoverage) {
+            out.problem = Problem::low_coverage;
+            out.energy = {kNone, kNone, kNone};
+            out.effect = out.independent = out.independent_effect = kNone;
+            return;
+        }
+        out.energy = work.model.energy(row.codes);
+        out.effect = out.energy.full - result.energy.full;
+        out.independent = work.independent_energy(row.codes);
+        out.independent_effect = out.independent - result.independent_energy;
+    });
+}
+
+void add_doubles(const Work& work, const EnergyModel::Singles& singles, const std::string& region,
+                 Result& result) {
+    Doubles& doubles = result.doubles;
+    doubles.columns = columns_of_region(region, result.target);
+    const auto count = static_cast<Index>(doubles.columns.size());
+    const Index letters = work.alphabet.gap();
+    doubles.singles = Array<double, 2>(count, letters);
+    doubles.epistasis = Array<float, 3>(count * (count - 1) / 2, letters, letters);
+    const auto code = [&](Index i) { return result.target.codes[static_cast<std::size_t>(i)]; };
+    parallel_for(work.threads, count, [&](Index n, int) {
+        const Index i = doubles.columns[static_cast<std::size_t>(n)];
+        for (Index a = 0; a < letters; ++a) doubles.singles(n, a) = singles.full(i, a);
+        for (Index m = n + 1; m < count; ++m) {
+            const Index j = doubles.columns[static_cast<std::size_t>(m)];
+            const View<float, 2> block = doubles.epistasis[couplings::pair_index(n, m, count)];
+            for (Index a = 0; a < letters; ++a)
+                for (Index b = 0; b < letters; ++b)
+                    block(a, b) = static_cast<float>(
+                        work.model.epistasis(i, code(i), static_cast<std::uint8_t>(a), j, code(j),
+                                             static_cast<std::uint8_t>(b)));
+        }
+    });
+}
+
+void add_notes(const Input& input, const Target& target, Result& result) {
+    if (input.target && !input.model.about.sequence.empty()) {
+        Index other = 0;
+        for (std::size_t i = 0; i < target.residues.size(); ++i) {
+            const char row = input.model.about.reference[i];
+            other += row != '-' && target.residues[i] != Target::kNone &&
+                     row != target.sequence[static_cast<std::size_t>(target.residues[i])];
+        }
+        if (other > 0)
+            result.notes.push_back(
+                fmt::format("{}: '{}' has another letter than row '{}' in {} columns; its own are "
+                            "the wild type",
+                            input.target->source, printable(target.name),
+                            printable(input.model.about.reference_name), other));
+    }
+    if (result.sequences_are_aligned)
+        result.notes.push_back(
+            "the sequences were aligned to the family's profile; their energies are rough, and "
+            "comparable only between sequences with few gaps");
+}
+
+}  // namespace
+
+Index Result::listed_with(Problem problem) const {
+    return std::count_if(listed.begin(), listed.end(),
+                         [&](const Listed& one) { return one.problem == problem; });
+}
+
+Result run(Input input, const Parameters& parameters, const Context& context) {
+    Parameters copy = parameters;
+    check(fields(copy));
+    const std::vector<Target> targets = possible_targets(input, parameters);
+    const Target& best =
+        input.table != nullptr ? best_target(targets, *input.table) : targets.front();
+    Result result;
+    result.target = best;
+    if (targets.size() > 1 && best.first_number != targets.front().first_number)
+        result.notes.push_back(fmt::format(
+            "{}: residues of '{}' are counted from {}, since the wild-type letters agree with it",
+            input.table->source, printable(best.name), best.first_number));
+    const int threads = resolve_threads(context);
+    const Work work(input.model.about, std::move(input.model.model), threads);
+    const EnergyModel::Singles singles = work.model.singles(result.target.codes, threads);
+    result.energy = work.model.energy(result.target.codes);
+    result.independent_energy = work.independent_energy(result.target.codes);
+    result.target_gaps =
+        std::count(result.target.residues.begin(), result.target.residues.end(), Target::kNone);
+    add_singles(work, singles, result);
+    add_positions(result);
+    const EffectRanks ranks = rank_singles(result);
+    add_logo(work, result);
+    if (input.table != nullptr) {
+        const Predictor predictor{work.model, work.alphabet,    result.target,
+                                  singles,    work.independent, ranks};
+        result.listed = predict_rows(predictor, *input.table, threads);
+        result.correlations = correlations(*input.table, result.listed);
+    }
+    if (input.sequences != nullptr)
+        add_sequences(work, *input.sequences, parameters.align, context, result);
+    if (!parameters.doubles.empty()) add_doubles(work, singles, parameters.doubles, result);
+    add_notes(input, result.target, result);
+    return result;
+}
+
+}  // namespace pleat::mutants

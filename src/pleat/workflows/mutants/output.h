@@ -1,0 +1,30 @@
+// Output: writes the result of mutants to files of a run directory.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "pleat/core/run/run_directory.h"
+#include "pleat/workflows/mutants/mutants.h"
+
+namespace pleat::mutants {
+
+/// What the files are made from. Everything referred to must outlive it.
+struct Report {
+    const Result& result;
+    const Alphabet& alphabet;
+    const MutantTable* table = nullptr;
+};
+
+/// Writes singles.tsv, positions.tsv and logo.tsv; with a table listed.csv and correlations.tsv,
+/// with sequences sequences.tsv, with doubles epistasis.npz. README.md of this folder describes
+/// each. Throws OutputError.
+void write_results(RunDirectory& run, const Report& report, int threads);
+
+/// The names of the columns that listed.csv has more than the table.
+std::vector<std::string> added_names(const MutantTable& table);
+
+/// Keys of the papers on which the predictions are based (core/run/citations.bib).
+std::vector<std::string_view> citations();
+
+}  // namespace pleat::mutants

@@ -1,0 +1,214 @@
+// Predictor: reading mutants, and sums of single effects and epistasis.
+#include "pleat/workflows/mutants/predictor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "pleat/core/error.h"
+#include "pleat/core/files/printable.h"
+#include "pleat/core/loops/parallel.h"
+
+namespace pleat::mutants {
+
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMaxDiffering = 0.05;
+
+char upper(char c) { return static_cast<char>(std::toupper(static_cast<unsigned char>(c))); }
+
+bool is_wild_type(std::string_view text) {
+    std::string lower;
+    for (const char c : text)
+        if (c != '_' && c != '-')
+            lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return lower.empty() || lower == "wt" || lower == "wild" || lower == "wildtype";
+}
+
+bool parse_substitution(std::string_view text, Substitution& out) {
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+    if (text.size() < 3) return false;
+    const char* const last = text.data() + text.size() - 1;
+    const auto [end, problem] = std::from_chars(text.data() + 1, last, out.number);
+    if (problem != std::errc() || end != last) return false;
+    out.wild_type = upper(text.front());
+    out.letter = upper(text.back());
+    return std::isalpha(static_cast<unsigned char>(out.wild_type)) != 0 &&
+           std::isdigit(static_cast<unsigned char>(out.letter)) == 0;
+}
+
+Listed without_prediction(Problem problem) { return {problem, false, kNone, kNone, kNone, kNone}; }
+
+/// A substitution in columns and codes.
+struct Change {
+    Index column = 0;
+    std::uint8_t from = 0, to = 0;
+};
+
+Listed sum_of(const Predictor& p, const std::vector<Change>& changes) {
+    Listed listed;
+    for (std::size_t n = 0; n < changes.size(); ++n) {
+        const Change& change = changes[n];
+        listed.epistatic += p.singles.full(change.column, change.to);
+        listed.independent +=
+            p.independent(change.column, change.to) - p.independent(change.column, change.from);
+        for (std::size_t m = 0; m < n; ++m)
+            listed.epistatic += p.model.epistasis(changes[m].column, changes[m].from, changes[m].to,
+                                                  change.column, change.from, change.to);
+    }
+    listed.is_target = std::all_of(changes.begin(), changes.end(),
+                                   [](const Change& change) { return change.from == change.to; });
+    listed.percentile = p.ranks.percentile(listed.epistatic);
+    listed.z = p.ranks.z(listed.epistatic);
+    return listed;
+}
+
+}  // namespace
+
+bool parse_mutant(std::string_view text, std::vector<Substitution>& substitutions) {
+    substitutions.clear();
+    if (is_wild_type(text)) return true;
+    while (true) {
+        const std::size_t end = text.find_first_of(",:");
+        Substitution one;
+        if (!parse_substitution(text.substr(0, end), one)) return false;
+        substitutions.push_back(one);
+        if (end == std::string_view::npos) return true;
+        text.remove_prefix(end + 1);
+    }
+}
+
+Listed Predictor::predict(const std::vector<Substitution>& substitutions) const {
+    std::vector<Change> changes;
+    for (const Substitution& one : substitutions) {
+        const Index residue = target.residue(one.number);
+        const Index column =
+            residue == Target::kNone ? residue : target.columns[static_cast<std::size_t>(residue)];
+        if (column == Target::kNone || target.residues[static_cast<std::size_t>(column)] != residue)
+            return without_prediction(Problem::outside);
+        const std::uint8_t from = target.codes[static_cast<std::size_t>(column)];
+        if (alphabet.code(one.wild_type) != from)
+            return without_prediction(Problem::other_wild_type);
+        const std::uint8_t to = alphabet.code(one.letter);
+        if (to >= alphabet.gap()) return without_prediction(Problem::unknown_letter);
+        const bool is_named = std::any_of(changes.begin(), changes.end(), [&](const Change& other) {
+            return other.column == column;
+        });
+        if (is_named) return without_prediction(Problem::repeated);
+        changes.push_back({column, from, to});
+    }
+    return sum_of(*this, changes);
+}
+
+Listed Predictor::predict_sequence(std::string_view sequence) const {
+    if (sequence.size() != target.sequence.size()) return without_prediction(Problem::other_length);
+    std::vector<Change> changes;
+    for (std::size_t at = 0; at < sequence.size(); ++at) {
+        const char letter = upper(sequence[at]);
+        const std::uint8_t to = alphabet.code(letter);
+        const bool is_known = to < alphabet.gap();
+        if (is_known ? to == alphabet.code(target.sequence[at]) : letter == target.sequence[at])
+            continue;
+        const Index column = target.columns[at];
+        if (column == Target::kNone ||
+            target.residues[static_cast<std::size_t>(column)] != static_cast<Index>(at))
+            return without_prediction(Problem::outside);
+        if (!is_known) return without_prediction(Problem::unknown_letter);
+        changes.push_back({column, target.codes[static_cast<std::size_t>(column)], to});
+    }
+    return sum_of(*this, changes);
+}
+
+ListedLetters listed_letters(const MutantTable& table) {
+    std::map<std::pair<Index, char>, Index> times;
+    std::vector<Substitution> substitutions;
+    for (const MutantRow& row : table.rows) {
+        if (row.is_blank || !parse_mutant(row.mutant, substitutions)) continue;
+        for (const Substitution& one : substitutions) ++times[{one.number, one.wild_type}];
+    }
+    ListedLetters letters;
+    for (const auto& [key, count] : times) letters.push_back({{key.first, key.second}, count});
+    return letters;
+}
+
+const Target& best_target(const std::vector<Target>& targets, const MutantTable& table) {
+    if (!table.has_mutants) return targets.front();
+    const ListedLetters letters = listed_letters(table);
+    const Target* best = nullptr;
+    Agreement found;
+    for (const Target& target : targets) {
+        const Agreement own = agreement(target, letters);
+        const bool is_better =
+            best == nullptr || own.compared - own.differing > found.compared - found.differing;
+        if (!is_better) continue;
+        best = &target;
+        found = own;
+    }
+    const Index all = found.compared + found.outside;
+    const bool differs =
+        static_cast<double>(found.differing) > kMaxDiffering * static_cast<double>(found.compared);
+    if (all == 0 || (!differs && found.compared > 0)) return *best;
+    const Shift shift = best_shift(*best, letters);
+    const std::string what =
+        found.compared == 0
+            ? fmt::format("no residue of numbers {} to {}", best->first_number,
+                          best->number(static_cast<Index>(best->sequence.size()) - 1))
+            : fmt::format("other letters in {} of {} substitutions", found.differing,
+                          found.compared);
+    const std::string advice =
+        shift.agreeing == 0 || shift.shift == 0
+            ? std::string("no shift of the numbers fits better")
+            : fmt::format("numbers shifted by {:+} would agree in {} of {} (--first-number {})",
+                          shift.shift, shift.agreeing, all, best->first_number - shift.shift);
+    throw InputError(table.source, 0,
+                     fmt::format("expected the wild-type letters of '{}', found {}; {}; --target "
+                                 "gives the sequence that the numbers count",
+                                 printable(best->name), what, advice));
+}
+
+std::vector<Listed> predict_rows(const Predictor& predictor, const MutantTable& table,
+                                 int threads) {
+    constexpr Index kRows = 256;
+    const auto rows = static_cast<Index>(table.rows.size());
+    std::vector<Listed> listed(table.rows.size());
+    parallel_for(threads, (rows + kRows - 1) / kRows, [&](Index block, int) {
+        std::vector<Substitution> substitutions;
+        for (Index n = block * kRows; n < std::min(rows, (block + 1) * kRows); ++n) {
+            const MutantRow& row = table.rows[static_cast<std::size_t>(n)];
+            Listed& out = listed[static_cast<std::size_t>(n)];
+            if (row.is_blank) continue;
+            if (!table.has_mutants)
+                out = predictor.predict_sequence(row.sequence);
+            else if (parse_mutant(row.mutant, substitutions))
+                out = predictor.predict(substitutions);
+            else
+                out = without_prediction(Problem::not_a_mutant);
+        }
+    });
+    return listed;
+}
+
+std::vector<Correlation> correlations(const MutantTable& table, const std::vector<Listed>& listed) {
+    std::vector<double> epistatic, independent;
+    for (const Listed& one : listed) {
+        epistatic.push_back(one.is_target ? kNone : one.epistatic);
+        independent.push_back(one.is_target ? kNone : one.independent);
+    }
+    std::vector<Correlation> found;
+    for (std::size_t n = 0; n < table.numbers.size(); ++n) {
+        Correlation one{.name = table.number_names[n]};
+        one.epistatic = rank_correlation(epistatic, table.numbers[n], one.count);
+        one.independent = rank_correlation(independent, table.numbers[n], one.count);
+        found.push_back(one);
+    }
+    return found;
+}
+
+}  // namespace pleat::mutants

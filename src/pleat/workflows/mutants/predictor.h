@@ -1,0 +1,54 @@
+// Predictor: effects of mutants with any number of substitutions, from the table of single ones.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pleat/core/array.h"
+#include "pleat/workflows/mutants/effect_ranks.h"
+#include "pleat/workflows/mutants/energies.h"
+#include "pleat/workflows/mutants/mutants.h"
+#include "pleat/workflows/mutants/target.h"
+
+namespace pleat::mutants {
+
+/// One substitution as a list names it.
+struct Substitution {
+    char wild_type = 0, letter = 0;  ///< upper case
+    Index number = 0;
+};
+
+/// Reads "A24G", "A24G:K30R" or "A24G,K30R"; "wild", "wt", "WT", "wildtype" and an empty text have
+/// no substitution. Returns false for any other text.
+bool parse_mutant(std::string_view text, std::vector<Substitution>& substitutions);
+
+/// What predictions are made from. Everything referred to must outlive it.
+struct Predictor {
+    const EnergyModel& model;
+    const Alphabet& alphabet;
+    const Target& target;
+    const EnergyModel::Singles& singles;
+    const Array<double, 2>& independent;  ///< fields, [column, letter without the gap]
+    const EffectRanks& ranks;             ///< of the effects of single mutants
+
+    /// A mutant by its substitutions, or by its whole sequence.
+    Listed predict(const std::vector<Substitution>& substitutions) const;
+    Listed predict_sequence(std::string_view sequence) const;
+};
+
+/// The wild-type letters of a table, each with how often it is listed.
+ListedLetters listed_letters(const MutantTable& table);
+
+/// Of these targets, which differ in their first number alone, the one whose letters agree best
+/// with the table. Throws InputError if more than 5 % of the letters disagree even so, or if no
+/// listed residue lies within its sequence.
+const Target& best_target(const std::vector<Target>& targets, const MutantTable& table);
+
+/// Predictions for all rows; threads divide them.
+std::vector<Listed> predict_rows(const Predictor& predictor, const MutantTable& table, int threads);
+
+/// Rank correlations of the predictions with each column of numbers.
+std::vector<Correlation> correlations(const MutantTable& table, const std::vector<Listed>& listed);
+
+}  // namespace pleat::mutants

@@ -1,0 +1,337 @@
+// Mutants: tables that come back, numbers of residues, and predictions for rows.
+#include "pleat/workflows/mutants/mutants.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "pleat/bio/structure/known_structure.h"
+#include "pleat/core/error.h"
+#include "pleat/core/tests/temporary_folder.h"
+#include "pleat/workflows/mutants/effect_ranks.h"
+#include "pleat/workflows/mutants/output.h"
+#include "pleat/workflows/mutants/predictor.h"
+#include "pleat/workflows/mutants/region.h"
+#include "small_model.h"
+
+namespace pleat::mutants {
+namespace {
+
+using testing::small_model;
+
+/// The text of the refusal; empty if there is none.
+template <class Call>
+std::string refusal(const Call& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+/// The row "ACD-KWYV" has residues 5 to 11.
+Result run_table(const std::string& text, Parameters parameters = {}) {
+    const MutantTable table = parse_mutant_table("scan.csv", text);
+    return run({.model = small_model("ACD-KWYV", true, 1), .table = &table}, parameters, {});
+}
+
+TEST(MutantTable, FindsSeparatorColumnsAndNumbers) {
+    const MutantTable table =
+        parse_mutant_table("x", "mutant;DMS_score;note\nA5G;0.5;\"a;b\"\nwt;;x\n");
+    EXPECT_EQ(table.separator, ';');
+    EXPECT_EQ(table.names, (std::vector<std::string>{"mutant", "DMS_score", "note"}));
+    ASSERT_EQ(table.rows.size(), 2u);
+    EXPECT_EQ(table.rows[0].mutant, "A5G");
+    EXPECT_EQ(table.number_names, (std::vector<std::string>{"DMS_score"}));
+    EXPECT_EQ(table.numbers[0][0], 0.5);
+    EXPECT_TRUE(std::isnan(table.numbers[0][1]));
+}
+
+TEST(MutantTable, RefusesBrokenTables) {
+    const auto told = [](const std::string& text) {
+        return refusal([&] { parse_mutant_table("x", text); });
+    };
+    EXPECT_EQ(told(""), "x:1: expected a header with column names, found an empty line");
+    EXPECT_EQ(told("\nA5G\n"), "x:1: expected a header with column names, found an empty line");
+    EXPECT_EQ(told("mutant,,b\n1,2,3\n"),
+              "x:1: expected a name for each column in the header, found one without");
+    EXPECT_EQ(told("mutant,b,b\n1,2,3\n"),
+              "x:1: expected columns of different names, found 'b' twice");
+    EXPECT_EQ(told("a,b\n1,2\n"),
+              "x:1: expected a column 'mutant' or 'mutated_sequence', found 'a,b'");
+    EXPECT_EQ(told("mutant,b\nA5G\n"), "x:2: expected 2 cells as in the header, found 1");
+    EXPECT_EQ(told("mutant,b\n"), "x:1: expected mutants below the header, found none");
+}
+
+TEST(MutantTable, IsToldFromAListOfInputs) {
+    EXPECT_TRUE(is_mutant_table("mutant,score\nA5G,1\n"));
+    EXPECT_TRUE(is_mutant_table("mutated_sequence\tscore\n"));
+    EXPECT_FALSE(is_mutant_table("alignment\tmutants\nfamily.a3m\tscan.csv\n"));
+    EXPECT_FALSE(is_mutant_table("family.a3m\nother.a3m\n"));
+}
+
+TEST(Mutants, ReadsBothWaysOfWritingMutants) {
+    std::vector<Substitution> found;
+    for (const char* text : {"A24G,K30R", "A24G:K30R", " a24g : k30r "}) {
+        ASSERT_TRUE(parse_mutant(text, found)) << text;
+        ASSERT_EQ(found.size(), 2u);
+        EXPECT_EQ(found[0].wild_type, 'A');
+        EXPECT_EQ(found[0].number, 24);
+        EXPECT_EQ(found[1].letter, 'R');
+    }
+    for (const char* text : {"wt", "wild", "WT", "_wt", ""}) {
+        EXPECT_TRUE(parse_mutant(text, found)) << text;
+        EXPECT_TRUE(found.empty());
+    }
+    for (const char* text : {"A", "AG", "24", "A24", "A24G:", "p.Ala24Gly", "A24G:K"})
+        EXPECT_FALSE(parse_mutant(text, found)) << text;
+}
+
+TEST(Mutants, PredictsSinglesAndMultiplesOfATable) {
+    const Result result =
+        run_table("mutant,x\nA5G,1\nwt,2\nA5G:V11L,3\n\"A5G,V11L\",3\nV11L,4\nA5A,5\n");
+    ASSERT_EQ(result.listed.size(), 6u);
+    for (const Listed& one : result.listed) EXPECT_EQ(one.problem, Problem::none);
+    const auto single = [&](char wild_type, Index number, char letter) -> const Single& {
+        for (const Single& one : result.singles)
+            if (one.number == number && one.letter == letter && one.wild_type == wild_type)
+                return one;
+        throw std::out_of_range("no such single mutant");
+    };
+    EXPECT_EQ(result.listed[0].epistatic, single('A', 5, 'G').epistatic);
+    EXPECT_EQ(result.listed[0].independent, single('A', 5, 'G').independent);
+    EXPECT_EQ(result.listed[0].percentile, single('A', 5, 'G').percentile);
+    EXPECT_EQ(result.listed[1].epistatic, 0);
+    EXPECT_EQ(result.listed[5].epistatic, 0);
+    EXPECT_EQ(result.listed[2].epistatic, result.listed[3].epistatic);
+    const EnergyModel energies(small_model("ACD-KWYV", true, 1).model, 1);
+    const auto code = [](char c) { return Alphabet::protein().code(c); };
+    EXPECT_NEAR(result.listed[2].epistatic,
+                result.listed[0].epistatic + result.listed[4].epistatic +
+                    energies.epistasis(0, code('A'), code('G'), 7, code('V'), code('L')),
+                1e-9);
+    EXPECT_NEAR(result.listed[2].independent,
+                result.listed[0].independent + result.listed[4].independent, 1e-12);
+    ASSERT_EQ(result.correlations.size(), 1u);
+    EXPECT_EQ(result.correlations[0].count, 4);  // without the target itself
+}
+
+TEST(Mutants, HasAllSinglesOfTheResiduesInAlphabeticalOrder) {
+    const Result result = run_table("mutant\nA5G\n");
+    ASSERT_EQ(result.singles.size(), 7u * 19);  // the gap has none
+    EXPECT_EQ(result.singles[0].letter, 'C');
+    EXPECT_EQ(result.singles[18].letter, 'Y');
+    EXPECT_EQ(result.singles[19].wild_type, 'C');
+    EXPECT_EQ(result.singles.back().number, 11);
+    EXPECT_EQ(result.target_gaps, 1);
+    EXPECT_EQ(result.positions.size(), 7u);
+    EXPECT_EQ(result.logo.size(), 8u * 20);
+    double mean = 0;
+    for (const Single& one : result.singles) {
+        EXPECT_NEAR(one.epistatic, one.couplings + one.fields, 1e-12);
+        mean += one.percentile / static_cast<double>(result.singles.size());
+    }
+    EXPECT_NEAR(mean, 50, 1e-9);
+}
+
+TEST(Mutants, SaysWhyARowHasNoPrediction) {
+    std::string text = "mutant\n";
+    for (int n = 0; n < 60; ++n) text += "K8R\n";  // so that one other letter is below 5 %
+    const Result result = run_table(text + "K99R\nA8R\nK8X\nK8-\nK8R:K8A\nwhat\nK8*\n");
+    const std::vector<Problem> expected = {Problem::outside,        Problem::other_wild_type,
+                                           Problem::unknown_letter, Problem::unknown_letter,
+                                           Problem::repeated,       Problem::not_a_mutant,
+                                           Problem::unknown_letter};
+    for (std::size_t n = 0; n < expected.size(); ++n) {
+        EXPECT_EQ(result.listed[60 + n].problem, expected[n]) << n;
+        EXPECT_TRUE(std::isnan(result.listed[60 + n].epistatic));
+    }
+    EXPECT_EQ(result.listed_with(Problem::unknown_letter), 3);
+}
+
+TEST(Mutants, RefusesOtherNumbersAndSaysTheShift) {
+    const std::string told = refusal([] { run_table("mutant\nA7G\nC8G\nD9G\nK10R\nW11A\n"); });
+    EXPECT_EQ(
+        told,
+        "scan.csv: expected the wild-type letters of 'row/5-99', found other letters in 5 of 5 "
+        "substitutions; numbers shifted by -2 would agree in 5 of 5 (--first-number 7); "
+        "--target gives the sequence that the numbers count");
+    EXPECT_NE(
+        refusal([] { run_table("mutant\nA305G\nC306G\n"); })
+            .find("found no residue of numbers 5 to 11; numbers shifted by -300 would agree in "
+                  "2 of 2 (--first-number 305)"),
+        std::string::npos);
+    Parameters parameters;
+    parameters.first_number = 7;
+    EXPECT_EQ(run_table("mutant\nA7G\nC8G\n", parameters).listed_with(Problem::none), 2);
+}
+
+TEST(Mutants, CountsFromOneIfTheLettersAgreeWithThat) {
+    const Result result = run_table("mutant\nA1G\nC2G\n");
+    EXPECT_EQ(result.target.first_number, 1);
+    EXPECT_EQ(result.listed_with(Problem::none), 2);
+    ASSERT_EQ(result.notes.size(), 1u);
+}
+
+TEST(Mutants, TakesSequencesOfMutants) {
+    const Result result =
+        run_table("mutated_sequence,y\nGCDKWYV,1\nACDKWYV,2\nGCDKWYL,3\nACDKWY,4\nACDKW-V,5\n");
+    EXPECT_EQ(result.listed[0].epistatic, run_table("mutant\nA5G\n").listed[0].epistatic);
+    EXPECT_EQ(result.listed[1].epistatic, 0);
+    EXPECT_EQ(result.listed[2].epistatic, run_table("mutant\nA5G:V11L\n").listed[0].epistatic);
+    EXPECT_EQ(result.listed[3].problem, Problem::other_length);
+    EXPECT_EQ(result.listed[4].problem, Problem::unknown_letter);
+}
+
+TEST(Mutants, ReadTAsUInRna) {
+    const MutantTable table = parse_mutant_table("scan.csv", "mutant\nU6A\nT6A\nA5T\n");
+    const Result result =
+        run({.model = small_model("AUGC", true, 2, Alphabet::rna()), .table = &table}, {}, {});
+    EXPECT_EQ(result.singles.size(), 4u * 3);
+    EXPECT_EQ(result.listed_with(Problem::none), 3);
+    EXPECT_EQ(result.listed[0].epistatic, result.listed[1].epistatic);
+}
+
+TEST(Mutants, NumbersByTheSequenceOfATarget) {
+    // Residue Q of the protein is not in the row; the protein begins with MM.
+    Input input{
+        .model = small_model("ACDEFGHIKLMNPQRSTV-WYACD", true, 3),
+        .target = NamedSequence{"protein.fasta", "protein/10-40", "MMACDEFGHIKLMNPGQRSTVWYACDMM"}};
+    const Result result = run(std::move(input), {}, {});
+    EXPECT_EQ(result.singles.front().number, 12);
+    EXPECT_EQ(result.singles.front().wild_type, 'A');
+    EXPECT_EQ(result.singles.back().number, 35);  // one more than by the row
+    EXPECT_EQ(result.singles.back().wild_type, 'D');
+    const std::string told = refusal([] {
+        run({.model = small_model("ACDEFGHIKLMNPQRSTV-WYACD", true, 3),
+             .target = NamedSequence{"other.fasta", "other", "WWWWPPPPYYYYHHHHCCCC"}},
+            {}, {});
+    });
+    EXPECT_EQ(told.find("other.fasta: expected the sequence of row 'row/5-99', found one with "),
+              0u)
+        << told;
+}
+
+TEST(Mutants, KeepsTheTextOfATable) {
+    const std::string text =
+        "\xef\xbb\xbfmutant,\"my, score\",note\r\nA5G, 0.50 "
+        ",\"two\nlines\"\r\nwild,NA,\r\nK8R,1e-3,x";
+    const MutantTable table = parse_mutant_table("scan.csv", text);
+    const test::TemporaryFolder folder;
+    RunDirectory run_folder({.path = folder / "run", .command = "mutants"});
+    const Result result = run({.model = small_model("ACD-KWYV", true, 1), .table = &table}, {}, {});
+    write_results(run_folder, {result, Alphabet::protein(), &table}, 2);
+    run_folder.finish();
+    std::ifstream file(folder / "run" / "listed.csv", std::ios::binary);
+    std::stringstream written;
+    written << file.rdbuf();
+    // Without the appended cells it is the table, byte for byte.
+    std::string rest = written.str();
+    const auto drop = [&](const std::string& added) {
+        const std::size_t at = rest.find(added);
+        ASSERT_NE(at, std::string::npos) << added << " in " << written.str();
+        rest.erase(at, added.size());
+    };
+    drop(
+        ",prediction_epistatic,prediction_independent,prediction_percentile,prediction_z,"
+        "prediction_problem");
+    for (const Listed& one : result.listed)
+        drop(fmt::format(",{:.5f},{:.5f},{:.2f},{:.3f},", one.epistatic, one.independent,
+                         one.percentile, one.z));
+    EXPECT_EQ(rest, text);
+}
+
+TEST(Mutants, ComputesSequencesInTheColumns) {
+    const couplings::SavedModel saved = small_model("ACD-KWYV", true, 1);
+    const auto energies_of = [&](const std::string& text, bool align = false) {
+        const SequenceFile file = parse_sequences("designs.fa", text);
+        Parameters parameters;
+        parameters.align = align;
+        return run({.model = saved, .sequences = &file}, parameters, {}).sequences;
+    };
+    const auto rows = energies_of(">a\nACD-KWYV\n>b\nGCD-KWYV\n>c x\nACD-KW-V\n");
+    EXPECT_EQ(rows[0].effect, 0);
+    EXPECT_EQ(rows[2].name, "c");
+    EXPECT_EQ(rows[2].gaps, 2);
+    EXPECT_NEAR(rows[1].effect, run_table("mutant\nA5G\n").listed[0].epistatic, 1e-9);
+    const auto inserted = energies_of(">a\nACDmm-KWYVp\n>b\n..GCD-KWYV\n");
+    EXPECT_EQ(inserted[0].inserted, 3);
+    EXPECT_EQ(inserted[0].energy.full, rows[0].energy.full);
+    EXPECT_EQ(inserted[1].energy.full, rows[1].energy.full);
+    const std::string told = refusal([&] { energies_of(">a\nACD-KWYV\n>b\nACDKWYV\n"); });
+    EXPECT_EQ(told,
+              "designs.fa:3: expected rows of 8 columns like the family, found 7 in 'b'; --align "
+              "aligns sequences to the family's profile");
+    EXPECT_EQ(energies_of(">a\nACDEFGHIK\n", true).size(), 1u);
+}
+
+TEST(Mutants, AlignsSequencesToTheProfile) {
+    couplings::SavedModel saved = small_model("ACDEFGHIKLMN", true, 1);
+    // Each column nearly always has the letter of the row.
+    saved.about.frequencies.fill(0.001);
+    for (Index i = 0; i < 12; ++i)
+        saved.about.frequencies(i, Alphabet::protein().code(saved.about.reference[i])) = 0.98;
+    const SequenceFile file =
+        parse_sequences("x", ">whole\nWWACDEFGHIKLMNWW\n>part\nACDEFWWWGHIKLMN\n>little\nACD\n");
+    Parameters parameters;
+    parameters.align = true;
+    const Result result = run({.model = saved, .sequences = &file}, parameters, {});
+    EXPECT_TRUE(result.sequences_are_aligned);
+    EXPECT_NEAR(result.sequences[0].effect, 0, 1e-9);
+    EXPECT_EQ(result.sequences[0].inserted, 4);
+    EXPECT_NEAR(result.sequences[1].effect, 0, 1e-9);
+    EXPECT_EQ(result.sequences[1].inserted, 3);
+    EXPECT_EQ(result.sequences[2].problem, Problem::low_coverage);
+    EXPECT_TRUE(std::isnan(result.sequences[2].energy.full));
+}
+
+TEST(Mutants, GivesEpistasisOfARegion) {
+    Parameters parameters;
+    parameters.doubles = "5-6,8";
+    const Result result = run({.model = small_model("ACD-KWYV", true, 1)}, parameters, {});
+    ASSERT_EQ(result.doubles.columns, (std::vector<Index>{0, 1, 4}));
+    const EnergyModel energies(small_model("ACD-KWYV", true, 1).model, 1);
+    const auto code = [](char c) { return Alphabet::protein().code(c); };
+    EXPECT_NEAR(result.doubles.epistasis(1, code('G'), code('R')),
+                energies.epistasis(0, code('A'), code('G'), 4, code('K'), code('R')), 1e-6);
+    EXPECT_EQ(result.doubles.epistasis(0, code('A'), code('R')), 0);
+    for (const char* region : {"x", "5-", "9-5", "5,,6"}) {
+        parameters.doubles = region;
+        EXPECT_NE(refusal([&] {
+                      run({.model = small_model("ACD-KWYV", true, 1)}, parameters, {});
+                  }).find("give --doubles as ranges"),
+                  std::string::npos)
+            << region;
+    }
+    parameters.doubles = "300-400";
+    EXPECT_NE(refusal([&] {
+                  run({.model = small_model("ACD-KWYV", true, 1)}, parameters, {});
+              }).find("has residues 5 to 11"),
+              std::string::npos);
+}
+
+TEST(EffectRanks, GiveEqualEffectsTheMiddle) {
+    const EffectRanks ranks({-3, -1, -1.00001, 0});
+    EXPECT_DOUBLE_EQ(ranks.percentile(-3), 12.5);
+    EXPECT_DOUBLE_EQ(ranks.percentile(-1), 50);
+    EXPECT_DOUBLE_EQ(ranks.percentile(-1.00001), 50);
+    EXPECT_DOUBLE_EQ(ranks.percentile(5), 100);
+    Index count = 0;
+    EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3, NAN}, {10, 30, 20, 5}, count), 0.5);
+    EXPECT_EQ(count, 3);
+    EXPECT_TRUE(std::isnan(rank_correlation({1, 2, 3}, {4, 4, 4}, count)));
+}
+
+TEST(Target, ReadsTheStartOfARange) {
+    EXPECT_EQ(start_in_name("DLG4_RAT/313-391"), 313);
+    EXPECT_EQ(start_in_name("a/b/2-3"), 2);
+    for (const char* name : {"DLG4_RAT", "x/313", "x/313-", "x/9-3", "x/a-3", "x/3-4b"})
+        EXPECT_FALSE(start_in_name(name)) << name;
+}
+
+}  // namespace
+}  // namespace pleat::mutants
