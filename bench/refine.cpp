@@ -55,8 +55,7 @@ test::MadeChain made_protein(const Ensemble& structure, Index domains, Index res
                          c = made.atoms[last - 3];
             const Vector next_n = attach(n, ca, c, 1.329, 116.6 * test::kDegree, 2.3),
                          next_ca = attach(ca, c, next_n, 1.458, 121.7 * test::kDegree, 3.14),
-                         next_c =
-                             attach(c, next_n, next_ca, 1.525, 111 * test::kDegree, -2.1);
+                         next_c = attach(c, next_n, next_ca, 1.525, 111 * test::kDegree, -2.1);
             move = frame_of(next_n, next_ca, next_c) * inverse(frame_of(at(0), at(1), at(2)));
         }
         Index residue = -1;

@@ -38,8 +38,7 @@ couplings::BasePairs base_pairs_of(const std::string& secondary, const Fitted& f
         std::filesystem::exists(secondary, none)
             ? read_secondary_structure(secondary)
             : read_secondary_structure_from_memory("secondary", secondary);
-    return couplings::given_base_pairs(structure, fitted.alignment,
-                                       fitted.reference);
+    return couplings::given_base_pairs(structure, fitted.alignment, fitted.reference);
 }
 
 /// The pairs between parts, with false discovery rates if there are shuffled fits.

@@ -166,7 +166,8 @@ private:
         if (add_within("C", "N", kMaxBond) || add_within("O3'", "P", kMaxBond)) return;
         const Index a = representative(topology_, starts_, r),
                     b = representative(topology_, starts_, r + 1);
-        const bool has_all = last(r) - first(r) > kMaxBeads || last(r + 1) - first(r + 1) > kMaxBeads;
+        const bool has_all =
+            last(r) - first(r) > kMaxBeads || last(r + 1) - first(r + 1) > kMaxBeads;
         if (!has_all && a >= 0 && b >= 0 && distance(a, b) < kMaxNeighbour) add(a, b);
     }
 
@@ -182,15 +183,13 @@ private:
             }
         }
         if (unknown.empty()) return;
-        for_each_near_pair(positions, cell_, unknown, all, 3.3,
-                           [&](Index one, Index other, double distance) {
-                               const bool hydrogens =
-                                   is_hydrogen(atom(one)) && is_hydrogen(atom(other));
-                               if (!hydrogens &&
-                                   distance < 0.5 + covalent_radius(atom(one).element) +
-                                                  covalent_radius(atom(other).element))
-                                   add(one, other);
-                           });
+        for_each_near_pair(
+            positions, cell_, unknown, all, 3.3, [&](Index one, Index other, double distance) {
+                const bool hydrogens = is_hydrogen(atom(one)) && is_hydrogen(atom(other));
+                if (!hydrogens && distance < 0.5 + covalent_radius(atom(one).element) +
+                                                 covalent_radius(atom(other).element))
+                    add(one, other);
+            });
     }
 
     /// Bonds the atoms of a residue that have no bond: one after another the heavy atom that is
@@ -198,9 +197,9 @@ private:
     void add_lonely(Index r) {
         std::vector<Index> bonded, lonely, hydrogens;
         for (Index i = first(r); i < last(r); ++i)
-            (is_hydrogen(atom(i))                        ? hydrogens
+            (is_hydrogen(atom(i))                      ? hydrogens
              : is_bonded_[static_cast<std::size_t>(i)] ? bonded
-                                                         : lonely)
+                                                       : lonely)
                 .push_back(i);
         if (bonded.empty() && lonely.empty()) return;
         if (bonded.empty()) {
@@ -267,8 +266,8 @@ std::vector<Index> residue_starts(const Topology& topology) {
 bool is_water(const Topology& topology, Index residue) {
     const std::string& name = topology.residues[static_cast<std::size_t>(residue)].name;
     for (const std::string_view water :
-         {"HOH", "WAT", "SOL", "H2O", "DOD", "TIP", "TIP3", "TP3", "T3P", "TIP3P", "TIP4", "TP4",
-          "T4P", "TIP4P", "TIP5", "TP5", "T5P", "TIP5P", "SPC", "SPCE", "OPC", "OPC3"})
+         {"HOH", "WAT", "SOL",   "H2O",  "DOD", "TIP", "TIP3",  "TP3", "T3P",  "TIP3P", "TIP4",
+          "TP4", "T4P", "TIP4P", "TIP5", "TP5", "T5P", "TIP5P", "SPC", "SPCE", "OPC",   "OPC3"})
         if (name == water) return true;
     return false;
 }

@@ -23,7 +23,8 @@ std::array<double, 4> largest_eigenvector(Matrix4 a) {
             for (std::size_t q = p + 1; q < 4; ++q) {
                 if (a[p][q] == 0) continue;
                 const double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
-                const double t = std::copysign(1.0, theta) / (std::abs(theta) + std::hypot(theta, 1.0));
+                const double t =
+                    std::copysign(1.0, theta) / (std::abs(theta) + std::hypot(theta, 1.0));
                 const double c = 1 / std::hypot(t, 1.0), s = t * c;
                 for (std::size_t k = 0; k < 4; ++k) {
                     const double kp = a[k][p], kq = a[k][q];
@@ -63,11 +64,11 @@ Rotation fit_rotation(const std::vector<Point>& from, const std::vector<Point>& 
         for (std::size_t i = 0; i < 3; ++i)
             for (std::size_t j = 0; j < 3; ++j) s[i][j] += a[i] * b[j];
     }
-    Matrix4 k = {{{s[0][0] + s[1][1] + s[2][2], s[1][2] - s[2][1], s[2][0] - s[0][2],
-                   s[0][1] - s[1][0]},
-                  {0, s[0][0] - s[1][1] - s[2][2], s[0][1] + s[1][0], s[2][0] + s[0][2]},
-                  {0, 0, s[1][1] - s[0][0] - s[2][2], s[1][2] + s[2][1]},
-                  {0, 0, 0, s[2][2] - s[0][0] - s[1][1]}}};
+    Matrix4 k = {
+        {{s[0][0] + s[1][1] + s[2][2], s[1][2] - s[2][1], s[2][0] - s[0][2], s[0][1] - s[1][0]},
+         {0, s[0][0] - s[1][1] - s[2][2], s[0][1] + s[1][0], s[2][0] + s[0][2]},
+         {0, 0, s[1][1] - s[0][0] - s[2][2], s[1][2] + s[2][1]},
+         {0, 0, 0, s[2][2] - s[0][0] - s[1][1]}}};
     for (std::size_t i = 0; i < 4; ++i)
         for (std::size_t j = 0; j < i; ++j) k[i][j] = k[j][i];
     const auto [w, x, y, z] = largest_eigenvector(k);

@@ -33,8 +33,8 @@ MoleculeImages::MoleculeImages(const Topology& topology, const BondTree& tree) {
         const BondTree::Molecule& one = tree.molecules()[n];
         const Index residue = topology.atoms[static_cast<std::size_t>(one.root)].residue;
         if (topology.named && is_water(topology, residue)) continue;
-        placed_.push_back({static_cast<Index>(n), one.selected, {}, one.in_first,
-                           one.edges.empty()});
+        placed_.push_back(
+            {static_cast<Index>(n), one.selected, {}, one.in_first, one.edges.empty()});
     }
     const auto comes_before = [](const Molecule& a, const Molecule& b) {
         if (a.in_first != b.in_first) return a.in_first;
@@ -55,8 +55,8 @@ void MoleculeImages::choose_contacts(const Topology& topology) {
         std::size_t total = 0;
         for (Molecule& one : placed_) {
             if (one.in_first != in_first) continue;
-            std::copy_if(one.selected.begin(), one.selected.end(),
-                         std::back_inserter(one.contacts), is_heavy);
+            std::copy_if(one.selected.begin(), one.selected.end(), std::back_inserter(one.contacts),
+                         is_heavy);
             if (one.contacts.empty()) one.contacts = one.selected;
             total += one.contacts.size();
         }

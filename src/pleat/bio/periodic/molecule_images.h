@@ -38,9 +38,9 @@ public:
 
 private:
     struct Molecule {
-        Index number = 0;              // in the tree
-        std::vector<Index> selected;   // whose mean is its place
-        std::vector<Index> contacts;   // atoms between which nearest contacts are sought
+        Index number = 0;             // in the tree
+        std::vector<Index> selected;  // whose mean is its place
+        std::vector<Index> contacts;  // atoms between which nearest contacts are sought
         bool in_first = false;
         bool is_ion = false;
     };
@@ -48,7 +48,7 @@ private:
     std::vector<Lattice::Shift> nearest_contacts(const AtomPosition& at,
                                                  const Lattice& lattice) const;
 
-    std::vector<Molecule> placed_;             // the one with most selected atoms in front
+    std::vector<Molecule> placed_;               // the one with most selected atoms in front
     std::vector<std::vector<Point>> reference_;  // [placed molecule][selected atom]
 };
 

@@ -180,7 +180,8 @@ void WholeMolecules::check_rings(Frame& frame, const BondTree::Molecule& molecul
     const double half = lattice_->height() / 2;
     for (const BondTree::Edge& bond : molecule.closing) {
         const auto whole = [&](std::int32_t atom) {
-            return frame.stored(atom) + lattice_->translation(shifts_[static_cast<std::size_t>(atom)]);
+            return frame.stored(atom) +
+                   lattice_->translation(shifts_[static_cast<std::size_t>(atom)]);
         };
         const Point d = whole(bond.atom) - whole(bond.parent);
         if (dot(d, d) > half * half) return give_up(frame, molecule, bond);
@@ -267,15 +268,14 @@ std::vector<std::string> WholeMolecules::notes() const {
         return fmt::format("{} of {} frame{}", count.frames, frames_, frames_ == 1 ? "" : "s");
     };
     if (split_.frames > 0)
-        all.push_back(fmt::format(
-            "selection split over the box in {}: made whole (--pbc none leaves it)",
-            frames(split_)));
+        all.push_back(
+            fmt::format("selection split over the box in {}: made whole (--pbc none leaves it)",
+                        frames(split_)));
     if (placed_.frames > 0)
         all.push_back(fmt::format(
             "molecules of the selection in different images of the box in {}: placed as in {} "
             "(--pbc none leaves them)",
-            frames(placed_),
-            all_->positions.empty() ? "the first frame" : all_->source.string()));
+            frames(placed_), all_->positions.empty() ? "the first frame" : all_->source.string()));
     if (ambiguous_.frames > 0)
         all.push_back(fmt::format(
             "warning: {} are about as near to its place among the others ({} such cases)",

@@ -13,12 +13,12 @@ namespace pleat::selection {
 
 namespace {
 
-using Point = std::array<float, 3>;
+using Point = std::array<double, 3>;
 
 bool is_near(const Point& a, const Point& b, double limit) {
     double square = 0;
     for (std::size_t axis = 0; axis < 3; ++axis) {
-        const double difference = static_cast<double>(a[axis]) - static_cast<double>(b[axis]);
+        const double difference = a[axis] - b[axis];
         square += difference * difference;
     }
     return square <= limit;
@@ -40,9 +40,7 @@ public:
         constexpr double kMaxCells = 128, kMinEdge = 0.5;
         edge_ = std::max(distance, kMinEdge) * (1 + 1e-9);  // more than the rounding of quotients
         for (std::size_t axis = 0; axis < 3; ++axis)
-            edge_ = std::max(
-                edge_, (static_cast<double>(highest[axis]) - static_cast<double>(lowest_[axis])) /
-                           kMaxCells);
+            edge_ = std::max(edge_, (highest[axis] - lowest_[axis]) / kMaxCells);
         for (std::size_t axis = 0; axis < 3; ++axis)
             counts_[axis] = cell_of(highest[axis], axis) + 1;
         begins_.assign(static_cast<std::size_t>(counts_[0] * counts_[1] * counts_[2]) + 1, 0);
@@ -57,9 +55,8 @@ public:
     bool has_near(const Point& point, double limit) const {
         std::array<Index, 3> first{}, last{};
         for (std::size_t axis = 0; axis < 3; ++axis) {
-            const double at = std::floor(
-                (static_cast<double>(point[axis]) - static_cast<double>(lowest_[axis])) / edge_);
-            if (at < -1 || at > static_cast<double>(counts_[axis])) return false;
+            const double at = std::floor((point[axis] - lowest_[axis]) / edge_);
+            if (at < -1 || at > counts_[axis]) return false;
             first[axis] = std::max(static_cast<Index>(at) - 1, Index{0});
             last[axis] = std::min(static_cast<Index>(at) + 1, counts_[axis] - 1);
         }
@@ -70,9 +67,8 @@ public:
     }
 
 private:
-    Index cell_of(float x, std::size_t axis) const {
-        return static_cast<Index>(
-            std::floor((static_cast<double>(x) - static_cast<double>(lowest_[axis])) / edge_));
+    Index cell_of(double x, std::size_t axis) const {
+        return static_cast<Index>(std::floor((x - lowest_[axis]) / edge_));
     }
 
     std::size_t number_of(const Point& point) const {
@@ -106,7 +102,7 @@ Flags near_flags(const Topology& topology, const Flags& others, double distance)
         throw InputError(topology.source.string(), 0,
                          "expected coordinates of the topology for distances, found none");
     for (const Point& point : topology.positions)
-        if (!std::all_of(point.begin(), point.end(), [](float x) { return std::isfinite(x); }))
+        if (!std::all_of(point.begin(), point.end(), [](double x) { return std::isfinite(x); }))
             throw InputError(topology.source.string(), 0,
                              "expected finite coordinates for distances, found others");
     std::vector<Point> points;

@@ -33,16 +33,14 @@ struct Topology {
     std::filesystem::path source;
     std::vector<Atom> atoms;
     std::vector<Residue> residues;
-    /// [atom]: coordinates in angstrom of the file that names the atoms, by which a selection finds
-    /// neighbours; empty if it has none.
-    std::vector<std::array<float, 3>> positions = {};
+    /// Coordinates [atom] of the first model of the file that names the atoms, in angstrom, by
+    /// which selections and bonds find neighbours; empty if it has none.
+    std::vector<std::array<double, 3>> positions = {};
     /// False for atoms of an array, which have no names; then only `all` can be selected.
     bool named = true;
 
-    /// Coordinates [atom] of the first model, in angstrom; empty if the file has none. Not kept by
-    /// subset(), nor is what follows.
-    std::vector<std::array<double, 3>> positions = {};
-    /// The vectors of the periodic cell around `positions`, in angstrom; 0 if there is none.
+    /// The vectors of the periodic cell around `positions`, in angstrom; 0 if there is none. Not
+    /// kept by subset(), nor is what follows.
     std::array<std::array<double, 3>, 3> cell = {};
     /// Pairs of atoms that the file calls bonded, and whether it lists all bonds.
     std::vector<std::array<Index, 2>> bonds = {};

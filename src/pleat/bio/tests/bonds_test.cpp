@@ -32,7 +32,8 @@ std::set<std::string> names_of(const Topology& topology) {
         return residue.chain + ":" + std::to_string(residue.number) + ":" +
                topology.atoms[static_cast<std::size_t>(i)].name;
     };
-    for (const Bond& bond : find_bonds(topology, PeriodicCell{topology.cell})) names.insert(name(bond[0]) + "-" + name(bond[1]));
+    for (const Bond& bond : find_bonds(topology, PeriodicCell{topology.cell}))
+        names.insert(name(bond[0]) + "-" + name(bond[1]));
     return names;
 }
 

@@ -85,8 +85,8 @@ private:
         std::uniform_real_distribution<double> step(-1, 1);
         Point along = {1, 0, 0};
         for (int number = 1; number <= residues; ++number) {
-            const Point next = unit(along + Point{0.6 * step(random_), 0.6 * step(random_),
-                                                  0.6 * step(random_)});
+            const Point next =
+                unit(along + Point{0.6 * step(random_), 0.6 * step(random_), 0.6 * step(random_)});
             const Point side = unit({-along[1], along[0], 0.2});
             add("N", "N", "ALA", chain, number, ca - 1.46 * along);
             add("HX7", "H", "ALA", chain, number, ca - 1.46 * along - 1.0 * side);
@@ -117,10 +117,9 @@ inline void write_wrapped(const std::filesystem::path& path,
     Array<float, 2> stored(Index{3}, atoms);
     for (const std::vector<Point>& frame : frames) {
         for (Index i = 0; i < atoms; ++i) {
-            const Point at = frame[static_cast<std::size_t>(i)] +
-                             double(count(random)) * cell.vectors[0] +
-                             double(count(random)) * cell.vectors[1] +
-                             double(count(random)) * cell.vectors[2];
+            const Point at =
+                frame[static_cast<std::size_t>(i)] + double(count(random)) * cell.vectors[0] +
+                double(count(random)) * cell.vectors[1] + double(count(random)) * cell.vectors[2];
             for (std::size_t axis = 0; axis < 3; ++axis)
                 stored(static_cast<Index>(axis), i) = static_cast<float>(at[axis]);
         }

@@ -35,9 +35,9 @@ EnsembleOptions options_of(const std::string& topology, const std::string& selec
 }
 
 bool has_note(const Ensemble& ensemble, const std::string& text) {
-    return std::any_of(
-        ensemble.notes.begin(), ensemble.notes.end(),
-        [&](const std::string& note) { return note.find(text) != std::string::npos; });
+    return std::any_of(ensemble.notes.begin(), ensemble.notes.end(), [&](const std::string& note) {
+        return note.find(text) != std::string::npos;
+    });
 }
 
 bool has_warning(const Ensemble& ensemble) { return has_note(ensemble, "warning: "); }
@@ -83,11 +83,11 @@ TEST(WholeMolecules, ComeBackFromEachCell) {
             const Ensemble whole = read_ensemble({path}, options_of(topology, select));
             const std::vector<Index> selected = select_atoms(*whole.all_atoms, select);
             EXPECT_LT(largest_error(whole, selected, frames), 2e-4);
-            EXPECT_TRUE(has_note(whole, "selection split over the box in 6 of 6 frames: made whole"))
+            EXPECT_TRUE(
+                has_note(whole, "selection split over the box in 6 of 6 frames: made whole"))
                 << whole.notes.back();
             EXPECT_FALSE(has_warning(whole)) << whole.notes.back();
-            const Ensemble left = read_ensemble(
-                {path}, options_of(topology, select, Pbc::none));
+            const Ensemble left = read_ensemble({path}, options_of(topology, select, Pbc::none));
             EXPECT_GT(largest_error(left, selected, frames), 10);
         }
     }
@@ -183,7 +183,10 @@ TEST(WholeMolecules, AtomsThatAFileLacksAreSteppedOver) {
                     atom.name = name;
                     atom.element = atom.name.substr(0, 1);
                     atom.number = r;
-                    atom.x = 3.6 * r + (atom.name == "N" ? -1.2 : atom.name == "C" ? 1.2 : 0) +
+                    atom.x = 3.6 * r +
+                             (atom.name == "N"   ? -1.2
+                              : atom.name == "C" ? 1.2
+                                                 : 0) +
                              (r >= 3 ? from_third : 0);
                     text += pdb_line(atom);
                 }
@@ -212,19 +215,22 @@ TEST(WholeMolecules, WithoutACellAreToldToBeSplit) {
 
 TEST(WholeMolecules, AreRefusedWhereTheyCannotBeMade) {
     const std::string no_cell = model({1, 4.8}, "");
-    EXPECT_NE(refusal([&] { read_text(no_cell, Pbc::whole); })
-                  .find("frame 0: expected a periodic cell for --pbc whole, found none"),
+    EXPECT_NE(refusal([&] {
+                  read_text(no_cell, Pbc::whole);
+              }).find("frame 0: expected a periodic cell for --pbc whole, found none"),
               std::string::npos);
     const std::string flat =
         "CRYST1   40.000   50.000   60.000  30.00  30.00  90.00 P 1           1\n";
-    EXPECT_NE(refusal([&] { read_text(model({1, 4.8}, flat) + no_cell); })
-                  .find("frame 0: expected a periodic cell with a volume"),
+    EXPECT_NE(refusal([&] {
+                  read_text(model({1, 4.8}, flat) + no_cell);
+              }).find("frame 0: expected a periodic cell with a volume"),
               std::string::npos);
     const std::string zero =
         "CRYST1    0.000    0.000    0.000  90.00  90.00  90.00 P 1           1\n";
     const std::string changed = model({1, 4.8}, kCell) + model({1, 4.8}, zero);
-    EXPECT_NE(refusal([&] { read_text(changed); })
-                  .find("frame 1: expected a periodic cell as in the frames before, found none"),
+    EXPECT_NE(refusal([&] {
+                  read_text(changed);
+              }).find("frame 1: expected a periodic cell as in the frames before, found none"),
               std::string::npos);
     EXPECT_EQ(read_text(changed, Pbc::none).frame_count(), 2);
 }
@@ -233,8 +239,9 @@ TEST(WholeMolecules, AreRefusedWhereTheyCannotBeMade) {
 std::string polymer() {
     std::string text;
     for (int m = 0; m < 2; ++m) {
-        text += "CRYST1   30.000   50.000   60.000  90.00  90.00  90.00 P 1           1\n"
-                "MODEL        1\n";
+        text +=
+            "CRYST1   30.000   50.000   60.000  90.00  90.00  90.00 P 1           1\n"
+            "MODEL        1\n";
         for (int n = 0; n < 20; ++n) {
             AtomText atom;
             atom.name = "C" + std::to_string(n + 1);

@@ -30,8 +30,7 @@ double largest_stretch(const ChainModel& chain, const Conformation& at) {
             const double before = distance_at(chain.start[static_cast<std::size_t>(a)],
                                               chain.start[static_cast<std::size_t>(b)]);
             if (before < 1.7)
-                largest =
-                    std::max(largest, std::abs(distance_at(at.atom(a), at.atom(b)) - before));
+                largest = std::max(largest, std::abs(distance_at(at.atom(a), at.atom(b)) - before));
         }
     return largest;
 }
