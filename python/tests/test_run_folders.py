@@ -93,13 +93,14 @@ def test_runs_of_couplings(tmp_path):
 def test_runs_of_mutual_information(tmp_path):
     rows = family(60, columns=12)
     (tmp_path / "family.aln").write_text("\n".join(rows) + "\n", encoding="ascii")
-    options = {"order": 3, "shuffles": 20, "max_gaps": 0.02}
-    program("mi", tmp_path / "family.aln", "-o", tmp_path / "run", "--device", "cpu", "--order", 3, "--shuffles", 20,
-            "--max-gaps", 0.02)
-    found = pleat.load(tmp_path / "run")
-    made = pleat.mutual_information(rows, device="cpu", **options)
-    assert_known_same(found, made, {"pair_rows", "entropy", "weights", "effective_sequences",
-                                    "kept_triples", "cliques", "cliques_by_z"})
+    for run, shuffles in (("exact", {}), ("both", {"shuffles": 20})):
+        program("mi", tmp_path / "family.aln", "-o", tmp_path / run, "--device", "cpu", "--order", 3,
+                "--max-gaps", 0.02, *(word for name, number in shuffles.items() for word in (f"--{name}", number)))
+        found = pleat.load(tmp_path / run)
+        made = pleat.mutual_information(rows, device="cpu", order=3, max_gaps=0.02, **shuffles)
+        assert_known_same(found, made, {"pair_rows", "entropy", "weights", "effective_sequences",
+                                        "kept_triples", "cliques", "cliques_by_z"})
+        assert found.shuffles == made.shuffles == shuffles.get("shuffles", 0)
 
 
 def test_runs_of_rmsd_and_cluster(tmp_path):
