@@ -213,3 +213,23 @@ def test_a_file_that_is_cut_short_gives_its_whole_frames_with_a_warning(tmp_path
         found = pleat.read_ensemble(path, topology=DATA / "hivp.pdb.gz", truncated=True)
     every = pleat.read_ensemble(DATA / "hivp.dcd.gz", topology=DATA / "hivp.pdb.gz")
     np.testing.assert_array_equal(found.xyz, every.xyz[:-1])
+
+
+def test_molecules_split_over_a_box_are_made_whole():
+    whole = pleat.read_ensemble(DATA / "hivp.dcd.gz", topology=DATA / "hivp.pdb.gz", frames=slice(0, 5))
+    box = np.diag([90.0, 95.0, 100.0])
+    counts = np.random.default_rng(2).integers(-1, 2, whole.xyz.shape)
+    split = (whole.xyz + counts * np.diag(box)).astype(np.float32)
+    expected = pleat.rmsd(whole).matrix
+    for cell in (box, np.broadcast_to(box, (5, 3, 3)), [90, 95, 100, 90, 90, 90]):
+        found = pleat.Ensemble(split, whole.topology, box=cell)
+        assert "selection split over the box in 5 of 5 frames: made whole" in found.notes[-1]
+        np.testing.assert_allclose(pleat.rmsd(found).matrix, expected, atol=1e-5)
+    left = pleat.Ensemble(split, whole.topology, box=box, pbc="none")
+    np.testing.assert_array_equal(left.xyz, split)
+    with pytest.raises(pleat.InputError, match="expected a box"):
+        pleat.Ensemble(split, whole.topology, box=[90, 95])
+    with pytest.raises(pleat.InputError, match="one for each of 5, found 2"):
+        pleat.Ensemble(split, whole.topology, box=np.ones((2, 6)))
+    with pytest.raises(pleat.UsageError, match="pbc"):
+        pleat.read_ensemble(STRUCTURE, pbc="maybe")
