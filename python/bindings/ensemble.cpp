@@ -91,7 +91,7 @@ SharedTopology from_state(const py::tuple& state) {
         topology->atoms.push_back({name, element, mass, residue, b_factor});
     for (const auto& [name, number, insertion, chain] : state[3].cast<std::vector<ResidueState>>())
         topology->residues.push_back({name, number, insertion.at(0), chain});
-    topology->positions = state[4].cast<std::vector<std::array<float, 3>>>();
+    topology->positions = state[4].cast<decltype(topology->positions)>();
     return topology;
 }
 

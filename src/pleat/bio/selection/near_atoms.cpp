@@ -13,7 +13,7 @@ namespace pleat::selection {
 
 namespace {
 
-using Point = std::array<float, 3>;
+using Point = decltype(Topology::positions)::value_type;
 
 bool is_near(const Point& a, const Point& b, double limit) {
     double square = 0;
@@ -70,9 +70,8 @@ public:
     }
 
 private:
-    Index cell_of(float x, std::size_t axis) const {
-        return static_cast<Index>(
-            std::floor((static_cast<double>(x) - static_cast<double>(lowest_[axis])) / edge_));
+    Index cell_of(double x, std::size_t axis) const {
+        return static_cast<Index>(std::floor((x - static_cast<double>(lowest_[axis])) / edge_));
     }
 
     std::size_t number_of(const Point& point) const {
@@ -106,7 +105,7 @@ Flags near_flags(const Topology& topology, const Flags& others, double distance)
         throw InputError(topology.source.string(), 0,
                          "expected coordinates of the topology for distances, found none");
     for (const Point& point : topology.positions)
-        if (!std::all_of(point.begin(), point.end(), [](float x) { return std::isfinite(x); }))
+        if (!std::all_of(point.begin(), point.end(), [](auto x) { return std::isfinite(x); }))
             throw InputError(topology.source.string(), 0,
                              "expected finite coordinates for distances, found others");
     std::vector<Point> points;
