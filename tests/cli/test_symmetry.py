@@ -120,21 +120,57 @@ class Symmetry(ProgramTest):
         self.assert_refused(pleat("cluster", run, "--symmetry", "chains", "--cutoff", "2", "-o", self.folder / "x"), 2,
                             "leave --symmetry out: ", "is a finished run")
 
+    def test_sides_of_rings_change_places(self):
+        source = random.Random(3)
+        names = ("N", "CA", "C", "O", "CB", "CG", "CD1", "CE1", "CD2", "CE2", "CZ")
+        frame = [[tuple(source.gauss(0, 4) for _ in range(3)) for _ in names] for _ in range(3)]
+        swapped = [*frame[0][:6], *frame[0][8:10], *frame[0][6:8], frame[0][10]]
+
+        def write(name, frames):
+            text = ""
+            for model, residues in enumerate(frames, 1):
+                text += f"MODEL     {model:4d}\n" + "".join(
+                    ATOM.format(11 * r + n + 1, f" {atom}", "PHE", "A", r + 1, *xyz, atom[0])
+                    for r, atoms in enumerate(residues) for n, (atom, xyz) in enumerate(zip(names, atoms))) + "ENDMDL\n"
+            (self.folder / name).write_text(text + "END\n", encoding="ascii")
+            return self.folder / name
+
+        models = write("rings.pdb", [frame, [turned(atoms, 0.5) for atoms in (swapped, *frame[1:])]])
+        call = ("--select", "backbone", "--measure", "heavy")
+        self.assertGreater(self.matrix(models, *call, run="named")[0], 0.5)
+        run = self.run_quietly("rmsd", models, *call, "--symmetry", "atoms", run="sides")
+        self.assertLess(parse_npy((run / "rmsd.npy").read_bytes())[1][0], 2e-3)
+        self.assertIn("symmetry: 3 groups of equivalent atoms may change places\n",
+                      (run / "log.txt").read_text(encoding="utf-8"))
+        done = pleat("rmsd", models, *call, "--symmetry", "atoms", "-o", self.folder / "told")
+        self.assertIn(b"\nsymmetry: exact, 3 groups of equivalent atoms\n", done.stdout)
+        out = ("--symmetry", "atoms", "-o", self.folder / "x", "-q")
+        for code, text, arguments in (
+                (2, "needs atoms that are measured and not superposed", ()),
+                (2, "need one labelling", (*call, "--rmsf")),
+                (2, "--relabel needs --symmetry chains", (*call, "--relabel")),
+                (2, "GPUs do not try permutations", (*call, "--device", "cuda")),
+                (3, "found none but superposed ones such as CD1 of PHE 1",
+                 ("--select", "all", "--measure", "name CG CD1 CD2 CE1 CE2"))):
+            with self.subTest(text):
+                self.assert_refused(pleat("rmsd", models, *arguments, *out), code, text)
+        self.assert_refused(pleat("cluster", models, "--cutoff", "1", *out), 2, "run 'pleat rmsd --measure'")
+
     def test_what_cannot_be_is_refused(self):
         mixed = self.models("mixed.pdb", self.frames(4, True))
         out = ("-o", self.folder / "x", "-q")
         for code, text, arguments in (
                 (2, "--relabel needs --symmetry chains", ("--relabel",)),
-                (2, "GPUs do not try permutations of chains", ("--symmetry", "chains", "--device", "cuda")),
-                (2, "--symmetry chains needs --metric rmsd", ("--symmetry", "chains", "--metric", "tm")),
+                (2, "GPUs do not try permutations", ("--symmetry", "chains", "--device", "cuda")),
+                (2, "--symmetry needs --metric rmsd", ("--symmetry", "chains", "--metric", "tm")),
                 (2, "leave --measure out", ("--symmetry", "chains", "--measure", "A")),
-                (2, "need one labelling of each frame: add --relabel", ("--symmetry", "chains", "--rmsf")),
+                (2, "need one labelling of each frame: take --symmetry", ("--symmetry", "chains", "--rmsf")),
                 (2, "need one labelling", ("--symmetry", "chains", "--reference", "mean")),
                 (3, "found none that are equal among 'A', 'D'", ("--symmetry", "chains", "--select", "A or D"))):
             with self.subTest(text):
                 self.assert_refused(pleat("rmsd", mixed, *arguments, *out), code, text)
         self.assert_refused(pleat("cluster", mixed, "--cutoff", "2", "--symmetry", "chains", "--device", "cuda:0", *out), 2,
-                            "GPUs do not try permutations of chains")
+                            "GPUs do not try permutations")
         many = self.models("many.pdb", [frame[:3] + [frame[0]] * 6 for frame in self.frames(2, False)], "ABCDEFGHI")
         self.assert_refused(pleat("rmsd", many, "--symmetry", "chains", *out), 3,
                             "expected at most 5040 permutations of equal chains", "found 40320")

@@ -355,7 +355,7 @@ void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
         // An earlier run says so after the device was named.
         if (options.names_device() && on_gpu(context)) check_options(input.symmetry, options);
         if (!options.names_device()) context.device = {Device::Kind::cpu, 0};
-        input.remark = "device cpu: GPUs do not try permutations of chains";
+        input.remark = "device cpu: GPUs do not try permutations";
         return;
     }
     // Neighbours on a GPU are those of all frames: several GPUs superpose alone, and so does one in

@@ -31,7 +31,7 @@ struct ClusterInput {
     bool recomputes = false;       ///< pairs near a cutoff are recomputed from the coordinates
     rmsd::Parameters superposition;
     SymmetryOptions symmetry;  ///< asked for, or of the earlier run
-    EqualChainAtoms chains;    ///< with symmetry
+    AtomGroups chains;         ///< with symmetry
 
     /// All atoms, their weights, and the chains that are tried in all places for each pair.
     rmsd::AtomSets sets() const {

@@ -49,6 +49,14 @@ void record_result(RunDirectory& run, const cluster::Result& result) {
     run.fact("max", result.statistics.max());
 }
 
+void check_symmetry(const ClusterOptions& options) {
+    check_options(options.symmetry, options.run);
+    if (options.symmetry.symmetry == Symmetry::atoms)
+        throw UsageError(
+            "--symmetry atoms needs atoms that are measured and not superposed: run 'pleat rmsd "
+            "--measure', and cluster its folder");
+}
+
 /// Refuses pipes if other atoms are written than superposed, since they are read a second time.
 void check_pipes(const ClusterOptions& options) {
     const EnsembleSource& ensemble = options.ensemble;
@@ -117,7 +125,7 @@ std::vector<std::string> job_files(const ClusterOptions& options) {
 void check_job(const ClusterOptions& options) {
     cluster::check_options(options.parameters);
     check_options(options.structures);
-    check_options(options.symmetry, options.run);
+    check_symmetry(options);
     if (!job_files(options).empty()) check_ensemble_job(options.ensemble);
 }
 
@@ -125,7 +133,7 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
                              ClusterInput* read) {
     cluster::check_options(options.parameters);
     check_options(options.structures);
-    check_options(options.symmetry, options.run);
+    check_symmetry(options);
     Context context = make_context(options.run, ranks);
     // If the user names no device, a GPU is started later, and only if it is needed: a matrix needs
     // none.

@@ -4,13 +4,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "pleat/bio/structure/equal_chains.h"
+#include "pleat/bio/structure/equivalent_atoms.h"
 #include "pleat/core/error.h"
 
 namespace pleat::program {
 
 std::span<const std::string_view> names_of(Symmetry) {
-    static constexpr std::string_view kNames[] = {"none", "chains"};
+    static constexpr std::string_view kNames[] = {"none", "chains", "atoms"};
     return kNames;
 }
 
@@ -19,7 +23,9 @@ std::vector<Field> fields(SymmetryOptions& options) {
              .target = &options.symmetry,
              .help = "chains: chains of the same residues and atoms may take each other's places; "
                      "the RMSD of two frames is the least over all permutations (up to 5040, on "
-                     "CPUs)"},
+                     "CPUs); atoms: of measured atoms that are not superposed, the two sides of "
+                     "rings of PHE and TYR, the oxygens of ASP and GLU and the like may change "
+                     "places"},
             {.name = "relabel",
              .target = &options.relabel,
              .help = "With --symmetry: give the chains of each frame, once, the places that bring "
@@ -32,13 +38,13 @@ void check_options(const SymmetryOptions& options, const RunOptions& run) {
         throw UsageError("--relabel needs --symmetry chains");
     if (options.is_of_pairs() && run.device.starts_with("cuda"))
         throw UsageError(
-            "GPUs do not try permutations of chains: leave --device out, take --device cpu, or "
-            "--relabel");
+            "GPUs do not try permutations: leave --device out, or take --device "
+            "cpu");
 }
 
-EqualChainAtoms find_equal_chains(const SymmetryOptions& options, const Coordinates& coordinates,
-                                  const Context& context) {
-    EqualChainAtoms chains;
+AtomGroups find_equal_chains(const SymmetryOptions& options, const Coordinates& coordinates,
+                             const Context& context) {
+    AtomGroups chains;
     if (!options.has_chains()) return chains;
     const Topology& topology = *coordinates.topology;
     const std::vector<EqualChains> groups =
@@ -63,6 +69,40 @@ EqualChainAtoms find_equal_chains(const SymmetryOptions& options, const Coordina
     return sets.equal_chains;
 }
 
+AtomGroups find_equal_sides(const SymmetryOptions& options, const Topology& topology,
+                            const rmsd::AtomSets& sets, const Context& context) {
+    AtomGroups groups;
+    if (options.symmetry != Symmetry::atoms) return groups;
+    const auto has = [](const std::vector<Index>& set, Index atom) {
+        return set.empty() || std::binary_search(set.begin(), set.end(), atom);
+    };
+    std::string kept;
+    Index superposed = 0;
+    for (auto& group : equivalent_atoms(topology)) {
+        bool is_measured = true, is_superposed = false;
+        for (const std::vector<Index>& side : group)
+            for (const Index atom : side) {
+                is_measured = is_measured && has(sets.measured, atom);
+                is_superposed = is_superposed || has(sets.fit, atom);
+            }
+        if (!is_measured) continue;
+        if (is_superposed && superposed++ == 0) kept = topology.label(group.front().front());
+        if (!is_superposed) groups.push_back(std::move(group));
+    }
+    if (groups.empty())
+        throw InputError(
+            topology.source.string(), 0,
+            fmt::format("expected equivalent atoms that are measured and not superposed, as with "
+                        "--select backbone --measure heavy, found none{}",
+                        kept.empty() ? "" : fmt::format(" but superposed ones such as {}", kept)));
+    context.message(fmt::format(
+        "symmetry: {} groups of equivalent atoms may change places{}", groups.size(),
+        kept.empty()
+            ? ""
+            : fmt::format("; {} with superposed atoms, such as {}, may not", superposed, kept)));
+    return groups;
+}
+
 void relabel(const SymmetryOptions& options, View<float, 3> xyz, View<const float, 2> reference,
              const std::string& name, const rmsd::AtomSets& sets, const Context& context) {
     if (!options.relabel) return;
@@ -73,10 +113,12 @@ void relabel(const SymmetryOptions& options, View<float, 3> xyz, View<const floa
                                 changed, xyz.extent(0), name));
 }
 
-std::string symmetry_line(const SymmetryOptions& options, const EqualChainAtoms& chains) {
-    if (!options.has_chains()) return {};
+std::string symmetry_line(const SymmetryOptions& options, const AtomGroups& groups) {
+    if (options.symmetry == Symmetry::none) return {};
+    if (!options.has_chains())
+        return fmt::format("symmetry: exact, {} groups of equivalent atoms\n", groups.size());
     rmsd::AtomSets sets;
-    sets.equal_chains = chains;
+    sets.equal_chains = groups;
     const double count = rmsd::permutation_count(sets);
     return options.relabel
                ? fmt::format("symmetry: relabelled, each frame by the best of {:g} permutations\n",
@@ -84,25 +126,25 @@ std::string symmetry_line(const SymmetryOptions& options, const EqualChainAtoms&
                : fmt::format("symmetry: exact, {:g} permutations\n", count);
 }
 
-void share(EqualChainAtoms& chains, Ranks& ranks) {
+void share(AtomGroups& groups, Ranks& ranks) {
     if (ranks.size() == 1) return;
     std::vector<Index> flat;
-    for (const auto& group : chains) {
+    for (const auto& group : groups) {
         flat.push_back(static_cast<Index>(group.size()));
         flat.push_back(static_cast<Index>(group.front().size()));
         for (const std::vector<Index>& chain : group)
             flat.insert(flat.end(), chain.begin(), chain.end());
     }
     ranks.share(flat);
-    chains.clear();
+    groups.clear();
     for (std::size_t at = 0; at < flat.size();) {
         const auto count = static_cast<std::size_t>(flat[at]),
                    atoms = static_cast<std::size_t>(flat[at + 1]);
         at += 2;
-        chains.emplace_back();
+        groups.emplace_back();
         for (std::size_t chain = 0; chain < count; ++chain, at += atoms) {
             const auto begin = flat.begin() + static_cast<std::ptrdiff_t>(at);
-            chains.back().emplace_back(begin, begin + static_cast<std::ptrdiff_t>(atoms));
+            groups.back().emplace_back(begin, begin + static_cast<std::ptrdiff_t>(atoms));
         }
     }
 }

@@ -14,7 +14,7 @@
 namespace pleat::program {
 
 /// Which parts of a structure count as the same.
-enum class Symmetry { none, chains };
+enum class Symmetry { none, chains, atoms };
 std::span<const std::string_view> names_of(Symmetry);
 
 struct SymmetryOptions {
@@ -23,7 +23,7 @@ struct SymmetryOptions {
 
     bool has_chains() const { return symmetry == Symmetry::chains; }
     /// Whether permutations are tried for each pair of frames.
-    bool is_of_pairs() const { return has_chains() && !relabel; }
+    bool is_of_pairs() const { return symmetry != Symmetry::none && !relabel; }
 };
 std::vector<Field> fields(SymmetryOptions& options);
 
@@ -31,12 +31,17 @@ std::vector<Field> fields(SymmetryOptions& options);
 /// frames are compared over permutations.
 void check_options(const SymmetryOptions& options, const RunOptions& run);
 
-using EqualChainAtoms = std::vector<std::vector<std::vector<Index>>>;  ///< as in rmsd::AtomSets
+using AtomGroups = std::vector<std::vector<std::vector<Index>>>;  ///< as in rmsd::AtomSets
 
 /// The atoms of the equal chains of `coordinates`, and a message that names them; nothing without
 /// symmetry. Throws InputError if no chains are equal or their permutations are too many.
-EqualChainAtoms find_equal_chains(const SymmetryOptions& options, const Coordinates& coordinates,
-                                  const Context& context);
+AtomGroups find_equal_chains(const SymmetryOptions& options, const Coordinates& coordinates,
+                             const Context& context);
+/// The groups of equivalent atoms that are measured, and a message about them; nothing without
+/// --symmetry atoms. Groups with superposed atoms keep their places, which the message says. Throws
+/// InputError if there are none.
+AtomGroups find_equal_sides(const SymmetryOptions& options, const Topology& topology,
+                            const rmsd::AtomSets& sets, const Context& context);
 
 /// With --relabel: lets the equal chains of each frame take the places that bring it closest to
 /// `reference` [atom, axis], which `name` names in a message.
@@ -44,9 +49,9 @@ void relabel(const SymmetryOptions& options, View<float, 3> xyz, View<const floa
              const std::string& name, const rmsd::AtomSets& sets, const Context& context);
 
 /// A line of the summary, `symmetry: exact, 24 permutations`; empty without symmetry.
-std::string symmetry_line(const SymmetryOptions& options, const EqualChainAtoms& chains);
+std::string symmetry_line(const SymmetryOptions& options, const AtomGroups& groups);
 
-/// Copies equal chains from the leading rank to the others.
-void share(EqualChainAtoms& chains, Ranks& ranks);
+/// Copies groups of atoms from the leading rank to the others.
+void share(AtomGroups& groups, Ranks& ranks);
 
 }  // namespace pleat::program

@@ -92,10 +92,14 @@ std::vector<Field> result_fields(RmsdOptions& options) {
 void check_symmetry(const RmsdOptions& options) {
     const SymmetryOptions& symmetry = options.sets.symmetry;
     check_options(symmetry, options.run);
-    if (!symmetry.has_chains()) return;
+    if (symmetry.symmetry == Symmetry::none) return;
     if (options.parameters.metric != rmsd::Metric::rmsd)
-        throw UsageError("--symmetry chains needs --metric rmsd");
-    if (!options.sets.measure.empty())
+        throw UsageError("--symmetry needs --metric rmsd");
+    if (!symmetry.has_chains() && !options.sets.has_measure(options.ensemble.select))
+        throw UsageError(
+            "--symmetry atoms needs atoms that are measured and not superposed, such as --select "
+            "backbone --measure heavy");
+    if (symmetry.has_chains() && !options.sets.measure.empty())
         throw UsageError("leave --measure out: --symmetry chains measures the superposed atoms");
     const bool is_mean =
         options.sets.has_reference() &&
@@ -103,8 +107,8 @@ void check_symmetry(const RmsdOptions& options) {
     if (!symmetry.relabel &&
         (is_mean || options.sets.rmsf || options.sets.superposed != FrameFormat::none))
         throw UsageError(
-            "a mean, --rmsf and --superposed need one labelling of each frame: add --relabel to "
-            "--symmetry chains");
+            "a mean, --rmsf and --superposed need one labelling of each frame: take --symmetry "
+            "chains --relabel, or leave --symmetry out");
 }
 
 /// Throws UsageError for options that exclude each other or need another one.
@@ -318,7 +322,7 @@ std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ra
         if (!compared.chains.empty())
             run->fact("permutations", rmsd::permutation_count(compared.with_chains()));
         run->finish();
-        text = summary(options, result, symmetry_line(options.sets.symmetry, compared.chains),
+        text = summary(options, result, symmetry_line(options.sets.symmetry, compared.groups()),
                        run->path().string());
     });
     return text;

@@ -117,6 +117,8 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     const std::vector<Index> measured = select_atoms(all, options.measure);
     compared.sets.fit = positions(fit, both);
     compared.sets.measured = positions(measured, both);
+    compared.sets.equal_sides =
+        find_equal_sides(options.symmetry, *compared.frames.topology, compared.sets, context);
     rmsd::check(compared.sets, compared.frames.atoms());
     context.message(fmt::format("superposed '{}': {} atoms; measured '{}': {} atoms", source.select,
                                 fit.size(), options.measure, measured.size()));
@@ -131,6 +133,7 @@ void share(ComparedFrames& compared, Ranks& ranks) {
     ranks.share(compared.sets.measured);
     share(compared.chains, ranks);
     share(compared.sets.equal_chains, ranks);
+    share(compared.sets.equal_sides, ranks);
     share(compared.frames, ranks);
 }
 

@@ -55,9 +55,13 @@ void check_other_files(const SetOptions& options);
 struct ComparedFrames {
     Coordinates frames;
     rmsd::AtomSets sets;
-    EqualChainAtoms chains;  ///< with symmetry; in `sets` too if they are tried for each pair
-    EnsembleSource source;   ///< what was read: both selections
+    AtomGroups chains;      ///< with symmetry; in `sets` too if they are tried for each pair
+    EnsembleSource source;  ///< what was read: both selections
 
+    /// What symmetry lets change places.
+    const AtomGroups& groups() const {
+        return sets.equal_sides.empty() ? chains : sets.equal_sides;
+    }
     /// `sets` with the equal chains.
     rmsd::AtomSets with_chains() const {
         rmsd::AtomSets all = sets;

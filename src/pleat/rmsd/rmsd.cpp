@@ -73,6 +73,35 @@ void check_chains(const AtomSets& sets, Index atoms) {
                         kMaxPermutations, count));
 }
 
+/// Sides of a group are measured, not superposed, and their corresponding atoms have one weight.
+void check_sides(const AtomSets& sets, Index atoms) {
+    const auto has = [](const std::vector<Index>& set, Index atom) {
+        return set.empty() || std::binary_search(set.begin(), set.end(), atom);
+    };
+    for (const auto& group : sets.equal_sides) {
+        constexpr std::size_t kMaxSides = 4;
+        if (group.size() < 2 || group.size() > kMaxSides)
+            throw UsageError("expected groups of 2 to 4 sides that may change places");
+        for (const std::vector<Index>& side : group) {
+            if (side.size() != group.front().size())
+                throw UsageError("expected sides of the same number of atoms");
+            for (std::size_t k = 0; k < side.size(); ++k) {
+                const Index atom = side[k];
+                if (atom < 0 || atom >= atoms || !has(sets.measured, atom) || has(sets.fit, atom))
+                    throw UsageError(fmt::format(
+                        "expected sides of atoms that are measured and not superposed, found {}",
+                        atom));
+                if (!sets.weights.empty() &&
+                    sets.weights[static_cast<std::size_t>(atom)] !=
+                        sets.weights[static_cast<std::size_t>(group.front()[k])])
+                    throw InputError(
+                        sets.weights_file, 0,
+                        "expected one weight for corresponding atoms of equal sides, found two");
+            }
+        }
+    }
+}
+
 /// Divides the rows into bands for the device. On a GPU a band takes a fraction of a second.
 std::vector<Tile> gpu_bands(Kernel& kernel, Index frames, const Parameters& parameters) {
     constexpr Index kCounted = Index{1} << 28, kStored = Index{1} << 24;
@@ -95,6 +124,7 @@ void check(const AtomSets& sets, Index atoms) {
     check_set(sets, sets.fit, atoms);
     check_set(sets, sets.measured, atoms);
     check_chains(sets, atoms);
+    check_sides(sets, atoms);
 }
 
 void check_input(const FrameStore& xyz, Parameters parameters) {
@@ -208,11 +238,12 @@ std::string problem_hash(const FrameStore& xyz, const FrameStore& others, const 
         for (const Index atom : *set) hash.field(atom);
     }
     for (const double weight : sets.weights) hash.field(weight);
-    for (const auto& group : sets.equal_chains)
-        for (const std::vector<Index>& chain : group) {
-            hash.field(static_cast<std::int64_t>(chain.size()));
-            for (const Index atom : chain) hash.field(atom);
-        }
+    for (const auto* groups : {&sets.equal_chains, &sets.equal_sides})
+        for (const auto& group : *groups)
+            for (const std::vector<Index>& part : group) {
+                hash.field(static_cast<std::int64_t>(part.size()));
+                for (const Index atom : part) hash.field(atom);
+            }
     return hash.hex();
 }
 

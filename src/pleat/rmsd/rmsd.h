@@ -50,6 +50,9 @@ struct AtomSets {
     /// [group][chain][atom]: chains that may take each other's places, each with its atoms in the
     /// order of the others of its group. RMSDs are then the least over all these permutations.
     std::vector<std::vector<std::vector<Index>>> equal_chains = {};
+    /// [group][side][atom]: measured atoms, none of them fitted, whose sides may take each other's
+    /// places, as the two sides of a ring. RMSDs are the least over all these permutations.
+    std::vector<std::vector<std::vector<Index>>> equal_sides = {};
 
     /// Whether the fitted atoms are the measured ones.
     bool are_one() const { return fit == measured; }

@@ -1,4 +1,5 @@
 // RMSD of some atoms after superposing others.
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -29,13 +30,45 @@ public:
                               covariance);
                 is_reference_ ? rotation_by_jacobi(covariance, rotation)
                               : rotation_of_covariance(covariance, rotation);
-                const double sum = rotated_residual(measured(*rows_, i), measured(*columns_, j),
-                                                    atoms(), rotation);
-                *values++ = static_cast<float>(std::sqrt(sum / rows_->weight));
+                double sum = rotated_residual(measured(*rows_, i), measured(*columns_, j), atoms(),
+                                              rotation);
+                for (const auto& sides : rows_->equal_sides)
+                    sum -= gain(measured(*rows_, i), measured(*columns_, j), rotation, sides);
+                *values++ = static_cast<float>(std::sqrt(std::max(sum, 0.0) / rows_->weight));
             }
     }
 
 private:
+    /// How much less the sum of squares is with the sides of a group in their best places.
+    double gain(const double* p, const double* q, const double (&m)[9],
+                const std::vector<std::vector<Index>>& sides) const {
+        std::vector<std::size_t> places(sides.size());
+        for (std::size_t n = 0; n < places.size(); ++n) places[n] = n;
+        double as_named = -1.0, min_sum = 0.0;
+        do {
+            double sum = 0.0;
+            for (std::size_t n = 0; n < sides.size(); ++n)
+                for (std::size_t k = 0; k < sides[n].size(); ++k)
+                    sum += square_between(p, sides[n][k], q, sides[places[n]][k], m);
+            // The first permutation has all sides in their own places.
+            if (as_named < 0) as_named = min_sum = sum;
+            min_sum = std::min(min_sum, sum);
+        } while (std::next_permutation(places.begin(), places.end()));
+        return as_named - min_sum;
+    }
+
+    double square_between(const double* p, Index from, const double* q, Index to,
+                          const double (&m)[9]) const {
+        double sum = 0.0;
+        for (Index axis = 0; axis < 3; ++axis) {
+            double x = -q[axis * atoms() + to];
+            for (Index other = 0; other < 3; ++other)
+                x += m[3 * axis + other] * p[other * atoms() + from];
+            sum += x * x;
+        }
+        return sum;
+    }
+
     Index atoms() const { return rows_->measured.extent(2); }
     const double* measured(const FitFrames& frames, Index i) const {
         return frames.measured.data() + i * 3 * atoms();

@@ -42,6 +42,14 @@ std::vector<double> gather(const std::vector<double>& weights, const std::vector
     return some;
 }
 
+/// Where each of `atoms` is among `all`, which ascend.
+std::vector<Index> positions_of(const std::vector<Index>& atoms, const std::vector<Index>& all) {
+    std::vector<Index> positions;
+    for (const Index atom : atoms)
+        positions.push_back(std::lower_bound(all.begin(), all.end(), atom) - all.begin());
+    return positions;
+}
+
 Frames centre_some(View<const float, 3> side, const std::vector<Index>& atoms,
                    const std::vector<double>& weights, int threads) {
     if (atoms.empty()) return centre(side, weights, threads);
@@ -59,6 +67,12 @@ FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int thread
     const auto fit_weight = [&](Index k) { return fit_weights.empty() ? 1.0 : fit_weights[k]; };
     const Index atoms = measured.extent(1), fitted = frames.fit.atom_count();
     for (Index k = 0; k < atoms; ++k) frames.weight += weight(k);
+    for (const auto& group : sets.equal_sides) {
+        frames.equal_sides.emplace_back();
+        for (const std::vector<Index>& one : group)
+            frames.equal_sides.back().push_back(
+                sets.measured.empty() ? one : positions_of(one, sets.measured));
+    }
     frames.measured = Array<double, 3>::unset(side.extent(0), Index{3}, atoms);
     check_coordinates(measured);
     parallel_for(threads, side.extent(0), [&](Index i, int) {

@@ -75,6 +75,8 @@ struct FitFrames {
     Frames fit;
     Array<double, 3> measured;  ///< [frame, axis, atom], each atom times the root of its weight
     double weight = 0.0;        ///< of all measured atoms
+    /// [group][side][atom]: positions among the measured atoms; see AtomSets
+    std::vector<std::vector<std::vector<Index>>> equal_sides = {};
 };
 /// RMSD of some atoms after superposing others.
 std::unique_ptr<Comparison> make_fit_rmsd(std::shared_ptr<const FitFrames> rows,
