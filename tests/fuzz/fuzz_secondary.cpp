@@ -1,5 +1,5 @@
-// Fuzzer of the reader of secondary structures: any bytes give sound pairs or an InputError, nothing
-// else.
+// Fuzzer of the reader of secondary structures: any bytes give sound pairs or an InputError,
+// nothing else.
 #include "harness.h"
 
 #include <set>
@@ -25,7 +25,8 @@ void check(const pleat::SecondaryStructure& found) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     try {
-        check(pleat::read_secondary_structure_from_memory("fuzz", fuzz::text_of(data + 1, size - 1)));
+        check(
+            pleat::read_secondary_structure_from_memory("fuzz", fuzz::text_of(data + 1, size - 1)));
     } catch (const pleat::InputError& error) {
         fuzz::require_refusal(error);
     }
