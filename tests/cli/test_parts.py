@@ -45,6 +45,9 @@ class Parts(ProgramTest):
         self.assertEqual(len(between), 12 * 18)
         self.assertEqual({row["probability"] for row in between}, {"NA"})
         self.assertNotIn("NA", {row["probability"] for row in listed if row["part_i"] == row["part_j"]})
+        done = pleat("report", run, "-o", self.folder / "page.html")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Pairs between parts", (self.folder / "page.html").read_text(encoding="utf-8"))
 
     def test_refusals(self):
         for arguments, code, text in (

@@ -390,6 +390,10 @@ void draw_columns(Drawing& drawing) {
             "Triples",
             important_first(read_table(drawing.run.file("triples.tsv"), drawing.limits.rows))));
     draw_triples(drawing);
+    if (drawing.claim_file("contacts_inter.tsv"))
+        drawing.add(table_section("Pairs between parts",
+                                  important_first(read_table(drawing.run.file("contacts_inter.tsv"),
+                                                             drawing.limits.rows))));
     if (drawing.claim_file("evaluation.tsv"))
         drawing.add(
             table_section("Precision of the best pairs",
