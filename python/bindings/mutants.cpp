@@ -63,13 +63,29 @@ struct Effects {
 
 void list_records(Effects& effects) {
     for (const mutants::Single& s : effects.result.singles)
-        effects.singles.push_back({s.number, s.column, {s.wild_type}, {s.letter}, s.frequency,
-                                   s.conservation, s.epistatic, s.couplings, s.fields,
-                                   s.independent, s.percentile, s.z, s.independent_percentile,
+        effects.singles.push_back({s.number,
+                                   s.column,
+                                   {s.wild_type},
+                                   {s.letter},
+                                   s.frequency,
+                                   s.conservation,
+                                   s.epistatic,
+                                   s.couplings,
+                                   s.fields,
+                                   s.independent,
+                                   s.percentile,
+                                   s.z,
+                                   s.independent_percentile,
                                    s.independent_z});
     for (const mutants::Position& p : effects.result.positions)
-        effects.positions.push_back({p.number, p.column, {p.wild_type}, p.conservation, p.epistatic,
-                                     p.independent, p.min_epistatic, p.max_epistatic});
+        effects.positions.push_back({p.number,
+                                     p.column,
+                                     {p.wild_type},
+                                     p.conservation,
+                                     p.epistatic,
+                                     p.independent,
+                                     p.min_epistatic,
+                                     p.max_epistatic});
     for (const mutants::LogoLetter& l : effects.result.logo)
         effects.logo.push_back(
             {l.column, {l.letter}, l.frequency, l.information, l.height, l.independent});
@@ -94,8 +110,7 @@ SavedModel fit(const Alignment& source, const std::vector<std::string>& full_row
         if (is_focus) filters.focus = target;
         const Alignment kept = filter(plain, filters);
         const ReferenceRow reference = make_reference_row(plain, full_rows, target);
-        if (call.may_use_gpu())
-            call.choose_device(GpuDemand{couplings::gpu_memory_needed(kept)});
+        if (call.may_use_gpu()) call.choose_device(GpuDemand{couplings::gpu_memory_needed(kept)});
         couplings::Result result = couplings::run(kept, parameters, call.context);
         return SavedModel{std::move(result.model),
                           couplings::describe(kept, result.weights, reference)};
@@ -103,19 +118,20 @@ SavedModel fit(const Alignment& source, const std::vector<std::string>& full_row
 }
 
 SavedModel fit_file(const std::filesystem::path& path, const std::string& row, bool is_focus,
-                    double max_gaps, double min_coverage, const py::dict& options, const py::dict& how) {
+                    double max_gaps, double min_coverage, const py::dict& options,
+                    const py::dict& how) {
     std::vector<std::string> full_rows;
     Alignment source;
     {
         const py::gil_scoped_release released;
-        source =
-            read_alignment(path, {.format = {}, .alphabet = {}, .full_rows = &full_rows});
+        source = read_alignment(path, {.format = {}, .alphabet = {}, .full_rows = &full_rows});
     }
     return fit(source, full_rows, row, is_focus, {max_gaps, min_coverage}, options, how);
 }
 
 SavedModel fit_alignment(const Alignment& source, const std::string& row, bool is_focus,
-                         double max_gaps, double min_coverage, const py::dict& options, const py::dict& how) {
+                         double max_gaps, double min_coverage, const py::dict& options,
+                         const py::dict& how) {
     return fit(source, {}, row, is_focus, {max_gaps, min_coverage}, options, how);
 }
 
@@ -145,7 +161,8 @@ std::unique_ptr<Effects> run(const SavedModel& model, const std::string& table_n
     auto effects = std::make_unique<Effects>();
     without_lock(call.progress, [&] {
         const auto table = content<mutants::MutantTable>(
-            table_name, table_text, [](const std::string& path) { return mutants::read_mutant_table(path); },
+            table_name, table_text,
+            [](const std::string& path) { return mutants::read_mutant_table(path); },
             [](const std::string& name, const std::string& text) {
                 return mutants::parse_mutant_table(name, text);
             });
@@ -178,6 +195,7 @@ std::vector<Field> fit_fields(couplings::Parameters& parameters) {
 template <class Records>
 std::vector<std::string> problem_names(const Records& records) {
     std::vector<std::string> names;
+    names.reserve(records.size());
     for (const auto& one : records)
         names.emplace_back(mutants::names_of(one.problem)[static_cast<std::size_t>(one.problem)]);
     return names;
@@ -218,21 +236,27 @@ void add_mutants(py::module_& module) {
     PYBIND11_NUMPY_DTYPE(ListedRecord, epistatic, independent, percentile, z);
     PYBIND11_NUMPY_DTYPE(SequenceRecord, energy, couplings, fields, independent, effect,
                          independent_effect, residues, gaps, inserted, coverage);
-    py::class_<SavedModel>(module, "PottsModel");
+    const py::class_<SavedModel> model(module, "PottsModel");
     py::class_<Effects> result(module, "Mutants");
     const auto array = [&](const char* name, auto member) {
         result.def_property_readonly(name, [member](py::object self) {
             return array_view(member(self.cast<const Effects&>()), self);
         });
     };
-    array("singles", [](const Effects& e) -> auto& { return e.singles; });
-    array("positions", [](const Effects& e) -> auto& { return e.positions; });
-    array("logo", [](const Effects& e) -> auto& { return e.logo; });
-    array("listed", [](const Effects& e) -> auto& { return e.listed; });
-    array("sequences", [](const Effects& e) -> auto& { return e.sequences; });
-    array("double_singles",
-          [](const Effects& e) -> auto& { return e.result.doubles.singles; });
-    array("epistasis", [](const Effects& e) -> auto& { return e.result.doubles.epistasis; });
+    array(
+        "singles", [](const Effects& e) -> auto& { return e.singles; });
+    array(
+        "positions", [](const Effects& e) -> auto& { return e.positions; });
+    array(
+        "logo", [](const Effects& e) -> auto& { return e.logo; });
+    array(
+        "listed", [](const Effects& e) -> auto& { return e.listed; });
+    array(
+        "sequences", [](const Effects& e) -> auto& { return e.sequences; });
+    array(
+        "double_singles", [](const Effects& e) -> auto& { return e.result.doubles.singles; });
+    array(
+        "epistasis", [](const Effects& e) -> auto& { return e.result.doubles.epistasis; });
     result
         .def_property_readonly("problems",
                                [](const Effects& e) { return problem_names(e.result.listed); })
@@ -249,19 +273,19 @@ void add_mutants(py::module_& module) {
                                [](const Effects& e) {
                                    py::dict found;
                                    for (const mutants::Correlation& one : e.result.correlations)
-                                       found[py::str(one.name)] =
-                                           py::make_tuple(one.count, one.epistatic, one.independent);
+                                       found[py::str(one.name)] = py::make_tuple(
+                                           one.count, one.epistatic, one.independent);
                                    return found;
                                })
-        .def_property_readonly("double_positions",
-                               [](const Effects& e) {
-                                   std::vector<Index> numbers;
-                                   const mutants::Target& target = e.result.target;
-                                   for (const Index i : e.result.doubles.columns)
-                                       numbers.push_back(target.number(
-                                           target.residues[static_cast<std::size_t>(i)]));
-                                   return owned_array(std::move(numbers));
-                               })
+        .def_property_readonly(
+            "double_positions",
+            [](const Effects& e) {
+                std::vector<Index> numbers;
+                const mutants::Target& target = e.result.target;
+                for (const Index i : e.result.doubles.columns)
+                    numbers.push_back(target.number(target.residues[static_cast<std::size_t>(i)]));
+                return owned_array(std::move(numbers));
+            })
         .def_property_readonly("energy",
                                [](const Effects& e) {
                                    const mutants::Energy& own = e.result.energy;

@@ -87,7 +87,8 @@ TEST(Mutants, ReadsBothWaysOfWritingMutants) {
         EXPECT_TRUE(parse_mutant(text, found)) << text;
         EXPECT_TRUE(found.empty());
     }
-    for (const char* text : {"A", "AG", "24", "A24", "A24G:", "p.Ala24Gly", "A24G:K"})
+    for (const char* text : {"A", "AG", "24", "A24", "A24G:", "p.Ala24Gly", "A24G:K",
+                             "A9223372036854775807G", "A99999999999999999999G"})
         EXPECT_FALSE(parse_mutant(text, found)) << text;
 }
 
