@@ -148,12 +148,11 @@ ListedLetters listed_letters(const MutantTable& table) {
 const Target& best_target(const std::vector<Target>& targets, const MutantTable& table) {
     if (!table.has_mutants) return targets.front();
     const ListedLetters letters = listed_letters(table);
-    const Target* best = nullptr;
-    Agreement found;
+    const Target* best = &targets.front();
+    Agreement found = agreement(*best, letters);
     for (const Target& target : targets) {
         const Agreement own = agreement(target, letters);
-        const bool is_better =
-            best == nullptr || own.compared - own.differing > found.compared - found.differing;
+        const bool is_better = own.compared - own.differing > found.compared - found.differing;
         if (!is_better) continue;
         best = &target;
         found = own;

@@ -34,7 +34,7 @@ std::string refusal(const Call& call) {
 }
 
 /// The row "ACD-KWYV" has residues 5 to 11.
-Result run_table(const std::string& text, Parameters parameters = {}) {
+Result run_table(const std::string& text, const Parameters& parameters = {}) {
     const MutantTable table = parse_mutant_table("scan.csv", text);
     return run({.model = small_model("ACD-KWYV", true, 1), .table = &table}, parameters, {});
 }
