@@ -195,6 +195,7 @@ std::vector<Field> fit_fields(couplings::Parameters& parameters) {
 template <class Records>
 std::vector<std::string> problem_names(const Records& records) {
     std::vector<std::string> names;
+    names.reserve(records.size());
     for (const auto& one : records)
         names.emplace_back(mutants::names_of(one.problem)[static_cast<std::size_t>(one.problem)]);
     return names;
@@ -235,7 +236,7 @@ void add_mutants(py::module_& module) {
     PYBIND11_NUMPY_DTYPE(ListedRecord, epistatic, independent, percentile, z);
     PYBIND11_NUMPY_DTYPE(SequenceRecord, energy, couplings, fields, independent, effect,
                          independent_effect, residues, gaps, inserted, coverage);
-    py::class_<SavedModel>(module, "PottsModel");
+    const py::class_<SavedModel> model(module, "PottsModel");
     py::class_<Effects> result(module, "Mutants");
     const auto array = [&](const char* name, auto member) {
         result.def_property_readonly(name, [member](py::object self) {

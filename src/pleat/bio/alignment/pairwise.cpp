@@ -39,8 +39,8 @@ PairScoring protein_scoring() {
     const std::int8_t* next = kBlosum62;
     for (int a = 0; a < 20; ++a) {
         for (int b = 0; b <= a; ++b, ++next) {
-            scoring.scores[static_cast<std::size_t>(a * 21 + b)] = *next;
-            scoring.scores[static_cast<std::size_t>(b * 21 + a)] = *next;
+            scoring.scores[static_cast<std::size_t>(a) * 21 + static_cast<std::size_t>(b)] = *next;
+            scoring.scores[static_cast<std::size_t>(b) * 21 + static_cast<std::size_t>(a)] = *next;
         }
     }
     return scoring;
@@ -50,7 +50,8 @@ PairScoring nucleic_scoring() {
     PairScoring scoring{5, std::vector<std::int8_t>(5 * 5, kUnknown), 10, 1};
     for (int a = 0; a < 4; ++a) {
         for (int b = 0; b < 4; ++b) {
-            scoring.scores[static_cast<std::size_t>(a * 5 + b)] = a == b ? 5 : -4;
+            scoring.scores[static_cast<std::size_t>(a) * 5 + static_cast<std::size_t>(b)] =
+                a == b ? 5 : -4;
         }
     }
     return scoring;

@@ -136,7 +136,8 @@ void set_reference(const std::string& target, const std::vector<std::int32_t>& n
     about.first_number = is_known ? numbers.front() : 1;
     about.number_is_recorded = is_known;
     if (is_known)
-        about.sequence.assign(static_cast<std::size_t>(numbers.back() - numbers.front() + 1), 'X');
+        about.sequence.assign(static_cast<std::size_t>(Index{numbers.back()} - numbers.front() + 1),
+                              'X');
     for (std::size_t i = 0; i < target.size(); ++i) {
         about.columns.push_back(static_cast<Index>(i));
         const std::uint8_t code = alphabet.code(target[i]);

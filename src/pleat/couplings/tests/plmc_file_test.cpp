@@ -61,7 +61,8 @@ Parsed parse(const std::filesystem::path& path) {
     const auto letters = static_cast<std::size_t>(parsed.head[1]);
     const std::size_t blocks = columns * (columns - 1) / 2 * letters * letters;
     parsed.letters = cursor.text(letters);
-    parsed.copies = cursor.take<float>(static_cast<std::size_t>(parsed.head[2] + parsed.head[3]));
+    parsed.copies =
+        cursor.take<float>(static_cast<std::size_t>(Index{parsed.head[2]} + parsed.head[3]));
     parsed.target = cursor.text(columns);
     parsed.places = cursor.take<std::int32_t>(columns);
     parsed.frequencies = cursor.take<float>(columns * letters);
@@ -144,7 +145,7 @@ TEST(PlmcFile, HasAllNumbersOfAnRna) { expect_all_numbers(Alphabet::rna(), 1); }
 TEST(PlmcFile, IsTheSameWithThreeThreads) { expect_all_numbers(Alphabet::dna(), 3); }
 
 /// The text of the refusal of these bytes as a model.
-std::string refusal_of(std::string bytes) {
+std::string refusal_of(const std::string& bytes) {
     const test::TemporaryFolder folder;
     const std::filesystem::path path = folder / "model.plmc";
     write_text(path, bytes);

@@ -48,6 +48,7 @@ EffectRanks::EffectRanks(const std::vector<double>& effects) {
     std::sort(sorted_.begin(), sorted_.end());
     median_ = median_of(effects);
     std::vector<double> distances;
+    distances.reserve(effects.size());
     for (const double effect : effects) distances.push_back(std::abs(effect - median_));
     deviation_ = 1.4826 * median_of(distances);
 }
@@ -66,6 +67,7 @@ double EffectRanks::z(double effect) const {
 
 std::vector<double> mid_ranks(const std::vector<double>& values) {
     std::vector<long long> units;
+    units.reserve(values.size());
     for (const double value : values) units.push_back(rounded(value));
     return ranks_of(units);
 }

@@ -98,6 +98,7 @@ std::vector<std::string> header_names(std::string_view header, char separator) {
     std::vector<std::string_view> cells;
     split_record(header, separator, cells);
     std::vector<std::string> names;
+    names.reserve(cells.size());
     for (const std::string_view cell : cells) names.push_back(cell_text(cell));
     return names;
 }

@@ -7,8 +7,9 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
-#include <map>
+#include <unordered_map>
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/printable.h"
@@ -37,7 +38,8 @@ bool parse_substitution(std::string_view text, Substitution& out) {
     if (text.size() < 3) return false;
     const char* const last = text.data() + text.size() - 1;
     const auto [end, problem] = std::from_chars(text.data() + 1, last, out.number);
-    if (problem != std::errc() || end != last) return false;
+    constexpr Index kMaxNumber = 1'000'000'000'000;
+    if (problem != std::errc() || end != last || std::abs(out.number) > kMaxNumber) return false;
     out.wild_type = upper(text.front());
     out.letter = upper(text.back());
     return std::isalpha(static_cast<unsigned char>(out.wild_type)) != 0 &&
@@ -127,26 +129,30 @@ Listed Predictor::predict_sequence(std::string_view sequence) const {
 }
 
 ListedLetters listed_letters(const MutantTable& table) {
-    std::map<std::pair<Index, char>, Index> times;
+    std::unordered_map<Index, Index> times;  // by number and letter
+    constexpr Index kLetters = 256;
     std::vector<Substitution> substitutions;
     for (const MutantRow& row : table.rows) {
         if (row.is_blank || !parse_mutant(row.mutant, substitutions)) continue;
-        for (const Substitution& one : substitutions) ++times[{one.number, one.wild_type}];
+        for (const Substitution& one : substitutions)
+            ++times[one.number * kLetters + one.wild_type];
     }
     ListedLetters letters;
-    for (const auto& [key, count] : times) letters.push_back({{key.first, key.second}, count});
+    for (const auto& [key, count] : times) {
+        const Index letter = ((key % kLetters) + kLetters) % kLetters;
+        letters.push_back({{(key - letter) / kLetters, static_cast<char>(letter)}, count});
+    }
     return letters;
 }
 
 const Target& best_target(const std::vector<Target>& targets, const MutantTable& table) {
     if (!table.has_mutants) return targets.front();
     const ListedLetters letters = listed_letters(table);
-    const Target* best = nullptr;
-    Agreement found;
+    const Target* best = &targets.front();
+    Agreement found = agreement(*best, letters);
     for (const Target& target : targets) {
         const Agreement own = agreement(target, letters);
-        const bool is_better =
-            best == nullptr || own.compared - own.differing > found.compared - found.differing;
+        const bool is_better = own.compared - own.differing > found.compared - found.differing;
         if (!is_better) continue;
         best = &target;
         found = own;

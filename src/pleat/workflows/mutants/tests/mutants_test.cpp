@@ -34,7 +34,7 @@ std::string refusal(const Call& call) {
 }
 
 /// The row "ACD-KWYV" has residues 5 to 11.
-Result run_table(const std::string& text, Parameters parameters = {}) {
+Result run_table(const std::string& text, const Parameters& parameters = {}) {
     const MutantTable table = parse_mutant_table("scan.csv", text);
     return run({.model = small_model("ACD-KWYV", true, 1), .table = &table}, parameters, {});
 }
@@ -87,7 +87,8 @@ TEST(Mutants, ReadsBothWaysOfWritingMutants) {
         EXPECT_TRUE(parse_mutant(text, found)) << text;
         EXPECT_TRUE(found.empty());
     }
-    for (const char* text : {"A", "AG", "24", "A24", "A24G:", "p.Ala24Gly", "A24G:K"})
+    for (const char* text : {"A", "AG", "24", "A24", "A24G:", "p.Ala24Gly", "A24G:K",
+                             "A9223372036854775807G", "A99999999999999999999G"})
         EXPECT_FALSE(parse_mutant(text, found)) << text;
 }
 

@@ -37,6 +37,7 @@ std::map<std::string, std::vector<std::string>> read_columns(const std::filesyst
 
 std::vector<double> numbers(const std::vector<std::string>& cells) {
     std::vector<double> values;
+    values.reserve(cells.size());
     for (const std::string& cell : cells)
         values.push_back(cell == "NA" ? std::nan("") : std::stod(cell));
     return values;
