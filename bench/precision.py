@@ -2,6 +2,7 @@
 # Prints the precision of contacts of pleat and of the peers on PATH over families with a structure.
 import argparse
 import csv
+import datetime
 import json
 import pathlib
 import shutil
@@ -13,6 +14,7 @@ import tempfile
 import alignment_files
 import contacts
 import predictors
+import record
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Shallow families and fold switchers: no fair ground for a threshold of precision.
@@ -179,7 +181,9 @@ def evaluate(options, keep):
     for label, values in (("median", medians), ("mean", means)):
         print(f"{label:50s} " + " ".join(f"{values[name]:12.3f}" for name in programs))
     if options.json:
-        options.json.write_text(json.dumps({"median": medians, "mean": means, "families": table},
+        options.json.write_text(json.dumps({"format": "pleat-precision-peers-1", "date": datetime.date.today().isoformat(),
+                                            "commit": record.describe_commit(ROOT),
+                                            "median": medians, "mean": means, "families": table},
                                            indent=1) + "\n", encoding="utf-8")
     if options.record and "pleat" in programs and not compare_with_record(table, options.record):
         return 1

@@ -4,6 +4,7 @@
 tertiary pairs are those more than 2 columns away from every listed nested base pair."""
 import argparse
 import csv
+import datetime
 import json
 import pathlib
 import re
@@ -12,6 +13,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+import record
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MEASURES = ("top_L2", "top_L", "tertiary_top_L2", "tertiary_top_L")
@@ -153,7 +156,9 @@ def main(arguments=None):
     is_met = (mean["top_L"]["mean"] >= 0.49 and mean["top_L2"]["mean"] >= 0.64 and error["above_0.1"] <= 0.02
               and error["top_L2_median"] <= 0.12)
     if options.json:
-        options.json.write_text(json.dumps({"families": len(found), "precision": summary,
+        options.json.write_text(json.dumps({"format": "pleat-rna-1", "date": datetime.date.today().isoformat(),
+                                            "commit": record.describe_commit(ROOT),
+                                            "families": len(found), "precision": summary,
                                             "calibration_error": error, "bars_met": is_met}, indent=1) + "\n",
                                 encoding="utf-8")
     print("bars (mean top L 0.49, top L/2 0.64; errors 0.02, 0.12): " + ("met" if is_met else "not met"))

@@ -79,7 +79,8 @@ Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
         fitted.alignment = without_unknown(alignment);
         FilterOptions filters{max_gaps, min_coverage};
         if (!focus.empty()) filters.focus = find_row(fitted.alignment, focus);
-        fitted.reference = make_reference_row(fitted.alignment, {}, filters.focus.value_or(0));
+        if (fitted.alignment.sequence_count() > 0)
+            fitted.reference = make_reference_row(fitted.alignment, {}, filters.focus.value_or(0));
         if (max_gaps != 1.0 || min_coverage != 0.0 || filters.focus)
             fitted.alignment = filter(fitted.alignment, filters);
         fitted.is_calibrated = has_probabilities(parameters, *fitted.alignment.alphabet);

@@ -21,7 +21,7 @@ OWN = {"alignment": ALIGNMENT, "family": f"{ALIGNMENT} | Couplings", "row": "str
        "series": "Sequence[tuple[ProfileLike, float | None]] | None",
        "form_factors": "str | PathLike[str] | None", "q": "ArrayLike | None", "model": "Model",
        "xyz": "ArrayLike", "scales": "ArrayLike | None", "structure": "str | PathLike[str] | None",
-       "secondary": "str | PathLike[str] | None", "parts": "str | Sequence[int] | None", "shuffle_parts": "int",
+       "secondary": "str | PathLike[str] | None", "profiles": "bool", "parts": "str | Sequence[int] | None", "shuffle_parts": "int",
        "contacts": "str | PathLike[str] | Couplings | tuple[str, Any] | None"}
 RETURNS = {"couplings": "Couplings", "mutants": "Mutants", "mutual_information": "MutualInformation", "rmsd": "Rmsd",
            "mean_structure": "NDArray[np.float64]", "cluster": "Clusters", "select": "Selection",

@@ -17,10 +17,11 @@ FILES = {"format": pleat.read_alignment, "alphabet": pleat.read_alignment, "topo
 ABSENT = {
     "couplings": {"structure", "row", "contact", "contact-cutoff"},  # residues of a structure beside the columns
     "mi": {"structure", "row", "contact"},
-    "rmsd": {"against-frames", "rmsf", "superposed"},  # `against` may be any ensemble; files
-    "cluster": {"structures", "write", "write-members"},  # files of structures
+    # `against` may be any ensemble; files; symmetry is the program's alone so far
+    "rmsd": {"against-frames", "rmsf", "superposed", "symmetry", "relabel"},
+    "cluster": {"structures", "write", "write-members", "symmetry", "relabel"},  # files of structures; as rmsd
     "saxs": set(),
-    "refine": {"cluster-cutoff"},  # pleat.cluster takes the frames
+    "refine": set(),
     "mutants": set()}
 ELSEWHERE = {"couplings": {"min-separation": pleat.Couplings.contacts}}
 

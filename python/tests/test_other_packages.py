@@ -79,6 +79,7 @@ def objects(package, files):
 CALLS = {
     "alignment": lambda o: pleat.alignment(o.rows).letters,
     "couplings": lambda o: pleat.couplings(o.rows, max_iterations=5).scores,
+    "mutants": lambda o: pleat.mutants(o.rows, max_iterations=5).singles["epistatic"],
     "mutual_information": lambda o: pleat.mutual_information(o.rows, null="exact").mi,
     "ensemble": lambda o: pleat.ensemble(o.frames, select="A and name CA").xyz,
     "rmsd": lambda o: pleat.rmsd(o.frames, reference=pleat.ensemble(o.frames)[0], atom_weights="mass").values,

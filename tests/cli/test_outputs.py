@@ -256,8 +256,13 @@ class Columns(ProgramTest):
         run = self.fit(self.write_alignment(rows))
         self.assertEqual(manifest(run)["results"]["alphabet"], "rna")
         self.assertFalse((run / "contacts.rr").exists())
-        self.assertEqual({row["probability"] for row in read_table(run / "contacts.tsv")}, {"NA"})
+        for row in read_table(run / "contacts.tsv"):
+            self.assertTrue(0 < float(row["probability"]) < 1, row)
+            self.assertIn(row["class"], ("helix", "beside", "tertiary", "NA"))
         self.assertEqual(read_npz(run / "couplings.npz")["pairs"][0], (66, 5, 5))
+        # Scores without the gap have no probabilities.
+        run = self.fit(self.write_alignment(rows), "--norm", "residues", "--force")
+        self.assertEqual({row["probability"] for row in read_table(run / "contacts.tsv")}, {"NA"})
 
 
 if __name__ == "__main__":

@@ -128,6 +128,7 @@ std::optional<BasePairs> read_base_pairs(const CouplingsOptions& options, const 
 FamilyInput read_family(CouplingsOptions& options, RunDirectory& run, const Context& context) {
     check_structure_file(options.structure);
     check_couplings_options(options);
+    check_readable({options.parameters.initial, options.secondary});
     FamilyInput input;
     options.alignment.keep_full_rows = true;
     const std::shared_ptr<const AlignmentInput> read = read_input(options.alignment, &run);
@@ -247,7 +248,6 @@ std::vector<Field> part_fields(CouplingsOptions& options) {
 
 void check_couplings_options(const CouplingsOptions& options) {
     check_structure_options(options.structure);
-    check_readable({options.parameters.initial, options.secondary});
     if (couplings::parse_parts(options.parts).size() < 2 && options.shuffle_parts > 0)
         throw UsageError("--shuffle-parts needs two parts or more; give --parts");
     if (!options.parts.empty() && !options.structure.focus.empty())

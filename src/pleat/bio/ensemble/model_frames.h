@@ -1,6 +1,7 @@
 // Model frames: the models of a PDB or mmCIF file as frames, with atoms matched by identity.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <exception>
@@ -81,7 +82,11 @@ public:
 
 protected:
     bool next_records(std::vector<AtomRecord>& records) override;
-    std::string bond_key(const AtomRecord& atom) const override { return atom.serial; }
+    std::string bond_key(const AtomRecord& atom) const override {
+        return {atom.serial.data(),
+                static_cast<std::size_t>(std::find(atom.serial.begin(), atom.serial.end(), '\0') -
+                                         atom.serial.begin())};
+    }
 
 private:
     void add_connections(std::string_view line);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -81,7 +82,9 @@ std::string parse_atom_line(std::string_view line, AtomRecord& atom, std::string
     }
     atom.name = std::string(trimmed(line.substr(12, 4)));
     if (atom.name.empty()) return "expected an atom's name in columns 13-16, found none";
-    atom.serial = std::string(trimmed(line.substr(6, 5)));
+    const std::string_view serial = trimmed(line.substr(6, 5));
+    atom.serial = {};
+    std::copy(serial.begin(), serial.end(), atom.serial.begin());
     atom.altloc = line[16];
     parse_residue_names(line, atom);
     if (!parse_residue_number(line.substr(22, 4), atom.number)) {

@@ -21,7 +21,8 @@ struct AtomRecord {
     double occupancy = 1;
     double b_factor = 0;
     float xyz[3] = {};
-    std::string serial = {};  ///< of PDB, as the file has it
+    std::array<char, 5> serial =
+        {};  ///< of PDB, as the file has it; a string would take much memory
 
     /// What assemblies call its chain.
     const std::string& assembly_chain() const { return subchain.empty() ? chain : subchain; }
