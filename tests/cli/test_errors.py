@@ -381,7 +381,7 @@ class Real(ProgramTest):
         family.write_bytes(gzip.compress(records.encode()))
         done = pleat("couplings", family, "-o", self.folder / "run", "-v")
         self.assertEqual(done.returncode, 0)
-        self.assertIn(b"fit: ", done.stderr)
+        self.assertRegex(done.stderr, rb"fit: .*certified gap [0-9.e-]+, goal 1\.0e-0[0-9]")
         self.assertIn(b"device cpu", done.stderr)
         self.assertNotIn(b"fit: ", done.stdout)
         self.assertIn(b"20 sequences", done.stdout)

@@ -139,7 +139,8 @@ int fit(const Problem& problem, const Alignment& alignment, const Parameters& pa
         kernel.field_gap =
             kFieldShare * at.objective * std::clamp(state.relative_gap, parameters.tolerance, 1.0);
         return {state.relative_gap <= parameters.tolerance,
-                fmt::format("f {:.8g}  certified gap {:.1e}", at.objective, state.relative_gap)};
+                fmt::format("f {:.8g}  certified gap {:.1e}, goal {:.1e}", at.objective,
+                            state.relative_gap, parameters.tolerance)};
     };
     // The first step of the loop evaluates the start.
     result.iterations = iterate(context, "fit", state, parameters.max_iterations + 1, step) - 1;

@@ -224,6 +224,7 @@ std::vector<double> excess_of(const TripleRecords& records, const Columns& colum
     std::vector<Excess> excess(triples.size());
     third_order_excess(columns, triples, excess, context, kListedExcess);
     std::vector<double> bits;
+    bits.reserve(excess.size());
     for (const Excess& each : excess) bits.push_back(each.bits);
     return bits;
 }
