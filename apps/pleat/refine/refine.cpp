@@ -71,15 +71,14 @@ void run_refine(const CLI::App& parser, RefineOptions& options,
                             ranks);
     if (sources.empty())
         throw UsageError("give a STRUCTURE or a --list of structures; see 'pleat help refine'");
-    ranks.require_one("refine of one structure");
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     if (options.run.estimate)
         return print_estimate(options, sources.front(), job_functions(ranks), ranks);
-    const std::unique_ptr<Progress> shown = make_progress(stderr, options.run.quiet);
+    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
     const std::string text =
         make_frames(options, {.arguments = arguments, .shown = shown.get()}, ranks);
-    if (!options.run.quiet) print(text);
+    if (!options.run.quiet && !text.empty()) print(text);
 }
 
 }  // namespace

@@ -285,40 +285,53 @@ void check_job(const RefineOptions& options) {
 std::string make_frames(RefineOptions& options, const JobTask& task, Ranks& ranks) {
     choose_mode(options);
     check_job(options);
-    Context context = make_context(options.run);
+    if (ranks.size() > 1) refuse_pipes(options.ensemble.sources, "each rank reads it");
+    Context context = make_context(options.run, ranks);
     if (context.device.kind == Device::Kind::cuda)
         machine_gpus().free_bytes(context.device.index);  // refuses one that is missing
-    RunDirectory run({.path = options.run.output,
-                      .command = "refine",
-                      .arguments = task.arguments,
-                      .force = options.run.force,
-                      .shares_process = task.shares_process});
-    context.progress = &run.watch(task.shown);
-    context.checkpoint = run.checkpoint();
-    run.parameters(result_fields(options));
-    run.stage("read");
+    std::optional<RunDirectory> run;
+    ranks.lead([&] {
+        run.emplace(RunDirectory::Request{.path = options.run.output,
+                                          .command = "refine",
+                                          .arguments = task.arguments,
+                                          .force = options.run.force,
+                                          .shares_process = task.shares_process});
+        context.checkpoint = run->checkpoint();
+        run->parameters(result_fields(options));
+        run->stage("read");
+    });
+    ranks.share(context.checkpoint);
+    context.progress = run ? &run->watch(task.shown) : task.shown;
+    if (!ranks.advice().empty()) context.message(ranks.advice());
     const Input input = read_input(options, task.inputs);
-    record_input(options.ensemble.sources.front(), run);
-    for (const std::string& file : other_files(options))
-        if (!file.empty()) record_input(file, run);
-    for (const std::string& note : input.structure->notes) context.message(note);
     choose_sampling_device(options, task, input, context);
-    run.context(context);
+    ranks.lead([&] {
+        record_input(options.ensemble.sources.front(), *run);
+        for (const std::string& file : other_files(options))
+            if (!file.empty()) record_input(file, *run);
+        for (const std::string& note : input.structure->notes) context.message(note);
+        run->context(context);
+    });
     const refine::Result result =
         refine::run(*input.structure, input.fitted(options), options.parameters, context);
-    for (const std::string& note : result.notes) context.message(note);
-    refine::write_results(run, result, context);
-    refine::record_facts(run, result);
-    std::string text = summary(options, result, run.path().string());
-    if (task.stage_ended) task.stage_ended();
-    if (options.cluster_cutoff)
-        text += "\n" + find_clusters(options, result, run, task, ranks, context);
-    if (options.has_profiles())
-        text += "\n" + compute_profiles(options, result, run, task, ranks, context);
-    if (!result.is_converged()) context.message("WARNING: " + refine::convergence_remark(result));
-    if (const std::string remark = refine::misfit_remark(result); !remark.empty())
-        context.message("WARNING: " + remark);
-    run.finish();
+    std::string text;
+    ranks.lead([&] {
+        for (const std::string& note : result.notes) context.message(note);
+        refine::write_results(*run, result, context);
+        refine::record_facts(*run, result);
+        text = summary(options, result, run->path().string());
+        if (task.stage_ended) task.stage_ended();
+        // The other ranks wait.
+        if (options.cluster_cutoff)
+            text += "\n" + find_clusters(options, result, *run, task, ranks.alone(), context);
+        if (options.has_profiles())
+            text += "\n" + compute_profiles(options, result, *run, task, ranks.alone(), context);
+        if (!result.is_converged())
+            context.message("WARNING: " + refine::convergence_remark(result));
+        if (const std::string remark = refine::misfit_remark(result); !remark.empty())
+            context.message("WARNING: " + remark);
+        run->finish();
+    });
     return text;
 }
 

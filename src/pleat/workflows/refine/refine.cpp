@@ -12,6 +12,7 @@
 #include "pleat/core/files/hash.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
+#include "pleat/core/ranks/gather_rows.h"
 #include "pleat/workflows/refine/convergence/convergence.h"
 #include "pleat/workflows/refine/fit/curve_fit.h"
 #include "pleat/workflows/refine/run_setup.h"
@@ -38,7 +39,7 @@ std::string problem_of(const RunSetup& setup, const CurveInput& curve, const Par
         hash.field(number);
     hash.field(static_cast<std::int64_t>(mode));
     if (mode != Mode::pool) {
-        hash.field(context.device.name());
+        hash.field(static_cast<std::int64_t>(context.device.kind));
         for (const double number :
              {parameters.model_error, curve.q_max, curve.c2_min, curve.c2_max})
             hash.field(number);
@@ -105,56 +106,84 @@ void prepare_quantities(const ChainModel& model, std::size_t frames, Result& res
         numbers->resize(frames);
 }
 
-/// Fills in the numbers and coordinates of one frame.
-void measure(const Conformation& conformation, const Moves& moves, Sterics& sterics,
-             AtomOverlaps& overlaps, Index resting, Index frame, Result& result) {
+/// The numbers of a frame besides its quantities, which follow.
+enum FrameNumber : Index { kDiameter, kLogPrior, kClashEnergy, kCloseAtoms, kFrameNumbers };
+
+/// Fills in the numbers of a frame with these coordinates.
+void measure(const Conformation& conformation, View<const float, 2> xyz, const Moves& moves,
+             Sterics& sterics, AtomOverlaps& overlaps, double* numbers) {
     const ChainModel& model = conformation.model();
-    const auto at = static_cast<std::size_t>(frame);
-    const View<float, 2> xyz = result.frames.xyz.view()[frame];
-    conformation.write(xyz, resting);
-    result.quantities[0].values[at] = gyration_radius(*model.topology, xyz);
-    std::size_t quantity = 1;
+    numbers[kDiameter] = diameter(conformation);
+    numbers[kLogPrior] = moves.log_density(conformation);
+    numbers[kClashEnergy] = sterics.overlap(conformation).energy;
+    numbers[kCloseAtoms] = static_cast<double>(overlaps.count(conformation));
+    double* quantity = numbers + kFrameNumbers;
+    *quantity++ = gyration_radius(*model.topology, xyz);
     const auto centre = [&](const Domain& domain) {
         return conformation.piece(domain.piece)(domain.centre);
     };
     for (std::size_t a = 0; a < model.domains.size(); ++a)
         for (std::size_t b = a + 1; b < model.domains.size(); ++b)
-            result.quantities[quantity++].values[at] =
-                distance(centre(model.domains[a]), centre(model.domains[b]));
-    result.diameter[at] = diameter(conformation);
-    result.log_prior[at] = moves.log_density(conformation);
-    result.clash_energy[at] = sterics.overlap(conformation).energy;
-    result.close_atoms[at] = overlaps.count(conformation);
+            *quantity++ = distance(centre(model.domains[a]), centre(model.domains[b]));
 }
 
-void measure_all(const ChainModel& model, const Moves& moves, const Pool& pool,
-                 const PoolOptions& options, Index frames, const Context& context, Result& result) {
-    const Index resting = resting_piece(model);
+/// The numbers of all frames, which ranks share, and their coordinates, on the first rank alone.
+Array<double, 2> measure_frames(const ChainModel& model, const Moves& moves, const Pool& pool,
+                                Index numbers, const Context& context, Array<float, 3>& xyz) {
+    const Index resting = resting_piece(model), frames = xyz.extent(0), atoms = xyz.extent(2);
+    const RankRows own(context);
+    const bool leads = own.rank == 0;
+    if (!leads) xyz = {};
     const int threads = resolve_threads(context);
     std::vector<Sterics> sterics(static_cast<std::size_t>(threads), Sterics(model));
     std::vector<AtomOverlaps> overlaps(static_cast<std::size_t>(threads), AtomOverlaps(model));
-    prepare_quantities(model, static_cast<std::size_t>(frames), result);
-    if (options.replicas > 1) result.replica.resize(static_cast<std::size_t>(frames));
+    Array<float, 3> scratch(leads ? Index{0} : Index{threads}, Index{3}, atoms);
+    Array<double, 2> rows(frames, numbers);
     constexpr Index kBlock = 256;
     for_each_block(
         context, "measure", frames, kBlock,
         [&](Index first, Index count) {
             parallel_for(threads, count, [&](Index n, int thread) {
-                const Index frame = first + n, of_round = pool.angles.extent(1),
-                            round = frame / of_round, at = frame % of_round;
+                const Index frame = first + n, of_round = pool.angles.extent(1);
+                const bool is_own = frame % own.ranks == own.rank;
+                if (!leads && !is_own) return;
+                const double* const angles =
+                    pool.angles.view()[frame / of_round][frame % of_round].data;
                 Conformation conformation(model);
-                const double* const angles = pool.angles.view()[round][at].data;
                 conformation.set_angles({angles, angles + model.hinge_count()});
-                measure(conformation, moves, sterics[static_cast<std::size_t>(thread)],
-                        overlaps[static_cast<std::size_t>(thread)], resting, frame, result);
-                result.chain[static_cast<std::size_t>(frame)] = at / options.replicas;
-                if (!result.replica.empty())
-                    result.replica[static_cast<std::size_t>(frame)] = at % options.replicas;
-                result.step[static_cast<std::size_t>(frame)] =
-                    (options.burn_in + round + 1) * options.moves;
+                const View<float, 2> at = leads ? xyz.view()[frame] : scratch.view()[thread];
+                conformation.write(at, resting);
+                if (is_own)
+                    measure(conformation, at, moves, sterics[static_cast<std::size_t>(thread)],
+                            overlaps[static_cast<std::size_t>(thread)], rows.view()[frame].data);
             });
         },
         "frames");
+    all_gather_rows(context, rows.view());
+    return rows;
+}
+
+void measure_all(const ChainModel& model, const Moves& moves, const Pool& pool,
+                 const PoolOptions& options, Index frames, const Context& context, Result& result) {
+    prepare_quantities(model, static_cast<std::size_t>(frames), result);
+    if (options.replicas > 1) result.replica.resize(static_cast<std::size_t>(frames));
+    const Array<double, 2> numbers = measure_frames(
+        model, moves, pool, kFrameNumbers + static_cast<Index>(result.quantities.size()), context,
+        result.frames.xyz);
+    for (Index frame = 0; frame < frames; ++frame) {
+        const auto to = static_cast<std::size_t>(frame);
+        const Index of_round = pool.angles.extent(1), round = frame / of_round,
+                    at = frame % of_round;
+        result.diameter[to] = numbers(frame, kDiameter);
+        result.log_prior[to] = numbers(frame, kLogPrior);
+        result.clash_energy[to] = numbers(frame, kClashEnergy);
+        result.close_atoms[to] = static_cast<Index>(numbers(frame, kCloseAtoms));
+        for (std::size_t n = 0; n < result.quantities.size(); ++n)
+            result.quantities[n].values[to] = numbers(frame, kFrameNumbers + static_cast<Index>(n));
+        result.chain[to] = at / options.replicas;
+        if (!result.replica.empty()) result.replica[to] = at % options.replicas;
+        result.step[to] = (options.burn_in + round + 1) * options.moves;
+    }
 }
 
 /// Chains of equal length: the frames of the last round count if all chains have one. Replicas of a

@@ -134,8 +134,9 @@ struct Result {
 };
 
 /// Samples conformations by `parameters.mode`. The structure is the first frame; water and
-/// hydrogens are left out. Chains run on the threads of `context`; the same seed gives the same
-/// bits for any number of threads. A stopped run resumes from context.checkpoint. Throws UsageError
+/// hydrogens are left out. Chains run on the threads and ranks of `context`; the same seed gives
+/// the same bits for any number of both. Each rank returns the result, the first one alone with
+/// coordinates of frames. A stopped run resumes from context.checkpoint. Throws UsageError
 /// (options), InputError (linkers that the structure does not have or cannot turn, a curve of too
 /// few points), Cancelled.
 Result run(const Ensemble& structure, const CurveInput& curve, const Parameters& parameters,

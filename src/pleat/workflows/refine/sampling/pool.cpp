@@ -1,4 +1,4 @@
-// Pool: chains on threads, their swaps, and what a checkpoint keeps of them.
+// Pool: chains on threads and ranks, their swaps, and what a checkpoint keeps of them.
 #include "pleat/workflows/refine/sampling/pool.h"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "pleat/core/files/npy.h"
 #include "pleat/core/loops/iterate.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/ranks/gather_rows.h"
 
 namespace pleat::refine {
 
@@ -17,14 +18,27 @@ namespace {
 
 constexpr Index kAdaptEvery = 5;  // rounds of burn-in
 
-/// The replicas of a chain at one rung. Rungs are exchanged, not conformations.
+/// The replicas of a chain at one rung. Rungs are exchanged, not conformations. One rank moves the
+/// replicas; what all ranks know of them is renewed after each round.
 struct Walker {
-    std::vector<Sampler> replicas;
+    std::vector<Sampler> replicas;  ///< empty on other ranks
     Index rung = 0;
+    MoveSettings settings;
+    MoveCounts counts;  ///< of all replicas
+    double log_likelihood = 0;
+    std::vector<double> angles;  ///< [replica, hinge]
 
     Target& target() const { return replicas.front().target(); }
     void set_beta(double beta) {
         for (Sampler& replica : replicas) replica.target().set_beta(beta);
+    }
+    /// Gives settings and counts to the replicas; the first one has the counts.
+    void set_replicas() {
+        for (Sampler& replica : replicas) {
+            replica.settings = settings;
+            replica.counts = {};
+        }
+        if (!replicas.empty()) replicas.front().counts = counts;
     }
     /// Moves the counts of all replicas to the first.
     void add_counts() {
@@ -37,9 +51,16 @@ struct Walker {
             replicas[n].counts = {};
         }
     }
-    void set_settings(const MoveSettings& settings) {
-        for (Sampler& replica : replicas) replica.settings = settings;
-    }
+};
+
+/// What ranks tell each other of a walker; its angles follow.
+enum WalkerNumber : std::size_t {
+    kWalkerLikelihood,
+    kPivotWidth,
+    kCrankshaftWidth,
+    kProposed,
+    kAccepted = kProposed + kMoveKinds,
+    kWalkerNumbers = kAccepted + kMoveKinds
 };
 
 class PoolState final : public State {
@@ -50,20 +71,24 @@ public:
           moves_(moves),
           options_(options),
           problem_(std::move(problem)),
-          seed_(context.seed),
-          threads_(resolve_threads(context)) {
-        const Index walkers = options.chains * options.rungs;
-        for (Index first = 0; first < walkers; first += options.together)
-            for (auto& target :
-                 make_targets(std::min(options.together, walkers - first), options.replicas))
+          context_(context),
+          threads_(resolve_threads(context)),
+          walkers_(static_cast<std::size_t>(options.chains * options.rungs)),
+          is_own_(walkers_.size(), 0) {
+        for (std::size_t n = 0; n < walkers_.size(); ++n)
+            walkers_[n].rung = static_cast<Index>(n) % options.rungs;
+        for_each_batch(1, [&](Index first, std::span<Walker> batch) {
+            for (auto& target : make_targets(static_cast<Index>(batch.size()), options.replicas))
                 targets_.push_back(std::move(target));
-        walkers_.resize(static_cast<std::size_t>(walkers));
-        for (Index n = 0; n < walkers * options.replicas; ++n) {
-            Walker& walker = walkers_[static_cast<std::size_t>(n / options.replicas)];
-            walker.rung = n / options.replicas % options.rungs;
-            walker.replicas.emplace_back(moves, *targets_[static_cast<std::size_t>(n)], model,
-                                         context.seed, n);
-        }
+            auto target = targets_.end() - static_cast<Index>(batch.size()) * options.replicas;
+            for (Index n = 0; n < static_cast<Index>(batch.size()); ++n) {
+                is_own_[static_cast<std::size_t>(first + n)] = 1;
+                for (Index replica = 0; replica < options.replicas; ++replica, ++target)
+                    batch[static_cast<std::size_t>(n)].replicas.emplace_back(
+                        moves, **target, model, context.seed,
+                        (first + n) * options.replicas + replica);
+            }
+        });
         pool_.ladder = Ladder(options.rungs);
         pool_.angles = Array<double, 3>(options.kept, options.chains * options.replicas,
                                         Index{model.hinge_count()});
@@ -73,23 +98,24 @@ public:
     /// Each conformation makes the moves up to the next frame; then rungs are exchanged.
     void advance(Index round) {
         if (round == 0) start_all();
-        for_each_batch([&](std::span<Walker> batch) {
+        for_each_batch(threads_, [&](Index, std::span<Walker> batch) {
             move(batch, round * options_.moves);
             for (Walker& walker : batch) {
                 walker.add_counts();
                 Sampler& first = walker.replicas.front();
-                if (round < options_.burn_in) {
-                    first.adapt();
-                    walker.set_settings(first.settings);
-                }
+                if (round < options_.burn_in) first.adapt();
                 if (round + 1 == options_.burn_in) first.counts = {};
                 for (Sampler& replica : walker.replicas) replica.refresh();
             }
         });
+        exchange_numbers();
         for (Index chain = 0; chain < options_.chains; ++chain) swap_rungs(chain, round);
         if (round < options_.burn_in && (round + 1) % kAdaptEvery == 0) pool_.ladder.adapt(round);
         if (round + 1 == options_.burn_in) pool_.ladder.reset_counts();
-        for (Walker& walker : walkers_) walker.set_beta(beta_of(walker));
+        for (Walker& walker : walkers_) {
+            walker.set_replicas();
+            walker.set_beta(beta_of(walker));
+        }
         if (round >= options_.burn_in) keep(round - options_.burn_in);
         rounds_ = round + 1;
     }
@@ -97,8 +123,8 @@ public:
     Pool finish() {
         for (const Walker& walker : walkers_)
             for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
-                pool_.proposed[kind] += walker.replicas.front().counts.proposed[kind];
-                pool_.accepted[kind] += walker.replicas.front().counts.accepted[kind];
+                pool_.proposed[kind] += walker.counts.proposed[kind];
+                pool_.accepted[kind] += walker.counts.accepted[kind];
             }
         return std::move(pool_);
     }
@@ -111,17 +137,13 @@ public:
         std::vector<double> angles, widths;
         std::vector<std::int64_t> counts, rungs;
         for (const Walker& walker : walkers_) {
-            for (const Sampler& replica : walker.replicas) {
-                const std::vector<double>& at = replica.conformation().angles();
-                angles.insert(angles.end(), at.begin(), at.end());
-            }
-            const Sampler& sampler = walker.replicas.front();
+            angles.insert(angles.end(), walker.angles.begin(), walker.angles.end());
             widths.insert(widths.end(),
-                          {sampler.settings.pivot_width, sampler.settings.crankshaft_width});
-            counts.insert(counts.end(), sampler.counts.proposed.begin(),
-                          sampler.counts.proposed.end());
-            counts.insert(counts.end(), sampler.counts.accepted.begin(),
-                          sampler.counts.accepted.end());
+                          {walker.settings.pivot_width, walker.settings.crankshaft_width});
+            counts.insert(counts.end(), walker.counts.proposed.begin(),
+                          walker.counts.proposed.end());
+            counts.insert(counts.end(), walker.counts.accepted.begin(),
+                          walker.counts.accepted.end());
             rungs.push_back(walker.rung);
         }
         const auto add = [&](const char* name, const auto& values) {
@@ -165,15 +187,14 @@ public:
         for (std::size_t n = 0; n < walkers_.size(); ++n) {
             Walker& walker = walkers_[n];
             walker.rung = std::clamp<Index>(rungs[n], 0, options_.rungs - 1);
-            Sampler& first = walker.replicas.front();
-            first.settings.pivot_width = widths[2 * n];
-            first.settings.crankshaft_width = widths[2 * n + 1];
-            walker.set_settings(first.settings);
+            walker.settings.pivot_width = widths[2 * n];
+            walker.settings.crankshaft_width = widths[2 * n + 1];
             for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
                 const std::size_t at = n * 2 * kMoveKinds + kind;
-                first.counts.proposed[kind] = counts[at];
-                first.counts.accepted[kind] = counts[at + kMoveKinds];
+                walker.counts.proposed[kind] = counts[at];
+                walker.counts.accepted[kind] = counts[at + kMoveKinds];
             }
+            walker.set_replicas();
         }
         start([&](Index n) {
             const auto from = angles.begin() + n * hinges;
@@ -188,23 +209,26 @@ private:
         if (static_cast<Index>(found) != expected)
             throw InputError("expected the state of as many chains and angles, found another");
     }
-    /// Calls `use(walkers)` for those that are computed together, batches beside one another.
+    /// Calls `use(first, walkers)` for those of this rank that are computed together, batches
+    /// beside one another on so many threads.
     template <class Use>
-    void for_each_batch(const Use& use) {
+    void for_each_batch(int threads, const Use& use) {
         const Index count = static_cast<Index>(walkers_.size());
-        parallel_for(threads_, (count + options_.together - 1) / options_.together,
-                     [&](Index batch, int) {
-                         const Index first = batch * options_.together;
-                         use(std::span(walkers_).subspan(
-                             static_cast<std::size_t>(first),
-                             static_cast<std::size_t>(std::min(options_.together, count - first))));
+        const RankRows own(context_);
+        parallel_for(threads, own.count_of((count + options_.together - 1) / options_.together),
+                     [&](Index n, int) {
+                         const Index first = own.row(n) * options_.together;
+                         use(first,
+                             std::span(walkers_).subspan(static_cast<std::size_t>(first),
+                                                         static_cast<std::size_t>(std::min(
+                                                             options_.together, count - first))));
                      });
     }
     /// Starts all conformations from `angles_of(number)`.
     template <class AnglesOf>
     void start(const AnglesOf& angles_of) {
-        for_each_batch([&](std::span<Walker> batch) {
-            const Index before = (batch.data() - walkers_.data()) * options_.replicas;
+        for_each_batch(threads_, [&](Index first, std::span<Walker> batch) {
+            const Index before = first * options_.replicas;
             for (std::size_t n = 0; n < batch.size(); ++n) {
                 batch[n].set_beta(beta_of(batch[n]));
                 for (std::size_t r = 0; r < batch[n].replicas.size(); ++r)
@@ -215,8 +239,45 @@ private:
                 for (Sampler& replica : walker.replicas) replica.refresh();
         });
     }
+    /// Tells all ranks what the moves of this one have changed.
+    void exchange_numbers() {
+        const auto hinges = static_cast<std::size_t>(model_.hinge_count());
+        Array<double, 2> rows(
+            static_cast<Index>(walkers_.size()),
+            static_cast<Index>(kWalkerNumbers) + options_.replicas * static_cast<Index>(hinges));
+        for (std::size_t n = 0; n < walkers_.size(); ++n) {
+            if (is_own_[n] == 0) continue;
+            const Walker& walker = walkers_[n];
+            const Sampler& first = walker.replicas.front();
+            double* const to = &rows(static_cast<Index>(n), 0);
+            to[kWalkerLikelihood] = walker.target().log_likelihood();
+            to[kPivotWidth] = first.settings.pivot_width;
+            to[kCrankshaftWidth] = first.settings.crankshaft_width;
+            for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
+                to[kProposed + kind] = static_cast<double>(first.counts.proposed[kind]);
+                to[kAccepted + kind] = static_cast<double>(first.counts.accepted[kind]);
+            }
+            for (std::size_t r = 0; r < walker.replicas.size(); ++r)
+                std::copy_n(walker.replicas[r].conformation().angles().begin(), hinges,
+                            to + kWalkerNumbers + r * hinges);
+        }
+        all_gather_rows(context_, rows.view(), is_own_);
+        for (std::size_t n = 0; n < walkers_.size(); ++n) {
+            Walker& walker = walkers_[n];
+            const double* const from = &rows(static_cast<Index>(n), 0);
+            walker.log_likelihood = from[kWalkerLikelihood];
+            walker.settings.pivot_width = from[kPivotWidth];
+            walker.settings.crankshaft_width = from[kCrankshaftWidth];
+            for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
+                walker.counts.proposed[kind] = static_cast<std::int64_t>(from[kProposed + kind]);
+                walker.counts.accepted[kind] = static_cast<std::int64_t>(from[kAccepted + kind]);
+            }
+            walker.angles.assign(from + kWalkerNumbers, from + rows.extent(1));
+        }
+    }
     void start_all() {
-        start([&](Index n) { return find_start(model_, moves_, StericOptions{}, seed_, n); });
+        start(
+            [&](Index n) { return find_start(model_, moves_, StericOptions{}, context_.seed, n); });
     }
     /// One replica of each walker moves at a time, so that each sees what the others did.
     void move(std::span<Walker> batch, Index first) const {
@@ -237,38 +298,37 @@ private:
         return std::clamp(rounds_ - options_.burn_in, Index{0}, options_.kept);
     }
 
-    Walker& walker_at(Index chain, Index rung) {
+    std::size_t number_at(Index chain, Index rung) const {
         auto n = static_cast<std::size_t>(chain * options_.rungs);
         while (walkers_[n].rung != rung) ++n;
-        return walkers_[n];
+        return n;
     }
+    Walker& walker_at(Index chain, Index rung) { return walkers_[number_at(chain, rung)]; }
 
     /// Even and odd pairs of neighbouring rungs in turn. Widths and counts stay with the rung.
     void swap_rungs(Index chain, Index round) {
-        Random random(seed_, chain, round, Random::kSwaps);
+        Random random(context_.seed, chain, round, Random::kSwaps);
         for (Index rung = round % 2; rung + 1 < options_.rungs; rung += 2) {
             Walker &lower = walker_at(chain, rung), &upper = walker_at(chain, rung + 1);
-            const double probability = pool_.ladder.swap_probability(
-                rung, lower.target().log_likelihood(), upper.target().log_likelihood());
+            const double probability =
+                pool_.ladder.swap_probability(rung, lower.log_likelihood, upper.log_likelihood);
             pool_.ladder.count(rung, probability);
             if (random.uniform() >= probability) continue;
             std::swap(lower.rung, upper.rung);
-            std::swap(lower.replicas.front().counts, upper.replicas.front().counts);
-            const MoveSettings settings = lower.replicas.front().settings;
-            lower.set_settings(upper.replicas.front().settings);
-            upper.set_settings(settings);
+            std::swap(lower.counts, upper.counts);
+            std::swap(lower.settings, upper.settings);
         }
     }
 
     void keep(Index frame) {
+        std::vector<std::uint8_t> has_fit(static_cast<std::size_t>(options_.chains), 0);
         for (Index chain = 0; chain < options_.chains; ++chain) {
-            const Walker& walker = walker_at(chain, options_.rungs - 1);
-            for (Index n = 0; n < options_.replicas; ++n) {
-                const std::vector<double>& angles =
-                    walker.replicas[static_cast<std::size_t>(n)].conformation().angles();
-                std::copy(angles.begin(), angles.end(),
-                          &pool_.angles(frame, chain * options_.replicas + n, 0));
-            }
+            const std::size_t at = number_at(chain, options_.rungs - 1);
+            const Walker& walker = walkers_[at];
+            std::copy(walker.angles.begin(), walker.angles.end(),
+                      &pool_.angles(frame, chain * options_.replicas, 0));
+            has_fit[static_cast<std::size_t>(chain)] = is_own_[at];
+            if (is_own_[at] == 0) continue;
             const CurveFit fit = walker.target().fit();
             const ResidualTest test = walker.target().residual_test();
             double* const to = &pool_.fits(frame, chain, 0);
@@ -278,17 +338,19 @@ private:
             to[kSquares] = test.squares;
             to[kRuns] = test.runs;
         }
+        all_gather_rows(context_, pool_.fits.view()[frame], has_fit);
     }
 
     const ChainModel& model_;
     const Moves& moves_;
     const PoolOptions options_;
     const std::string problem_;
-    const std::uint64_t seed_;
+    const Context& context_;
     const int threads_;
     Index rounds_ = 0;
-    TargetBatch targets_;  ///< [walker and replica]
     std::vector<Walker> walkers_;
+    std::vector<std::uint8_t> is_own_;  ///< [walker]: whether this rank moves it
+    TargetBatch targets_;               ///< of its own walkers, [walker and replica]
     Pool pool_;
 };
 

@@ -40,8 +40,9 @@ using TargetBatch = std::vector<std::unique_ptr<Target>>;  ///< [walker and repl
 /// Makes the targets of some walkers, which are computed together.
 using TargetFactory = std::function<TargetBatch(Index walkers, Index replicas)>;
 
-/// Runs the chains; `problem`: hash of the input and options. Throws InputError if a chain finds no
-/// start, Cancelled.
+/// Runs the chains; `problem`: hash of the input and options. Ranks share the chains, and each
+/// returns all of them, with the bits of one rank. Throws InputError if a chain finds no start,
+/// Cancelled.
 Pool sample_pool(const ChainModel& model, const Moves& moves, const TargetFactory& make_targets,
                  const PoolOptions& options, const std::string& problem, const Context& context);
 
