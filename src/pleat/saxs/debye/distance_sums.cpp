@@ -192,17 +192,22 @@ template <class T>
 HWY_INLINE void widen(DistanceSums<T>& sums) {
     const hn::CappedTag<double, kSlack / 2> float64_sums;
     const hn::Rebind<T, decltype(float64_sums)> narrow;
-    const T* from = sums.sums.data();
-    for (double& to : sums.float64_sums) {
-        auto sum = hn::Zero(float64_sums);
-        for (Index lane = 0; lane < kSlack; lane += static_cast<Index>(hn::Lanes(float64_sums))) {
-            if constexpr (std::is_same_v<T, double>)
-                sum = hn::Add(sum, hn::Load(float64_sums, from + lane));
-            else
-                sum = hn::Add(sum, hn::PromoteTo(float64_sums, hn::Load(narrow, from + lane)));
+    const Index count = sums.float64_sums.extent(1);
+    for (Index n = 0; n < sums.weightings.count; ++n) {
+        if (!sums.chunk.is_used(n)) continue;
+        const T* from = sums.sums.data() + n * count * kSlack;
+        double* const to = &sums.float64_sums(n, 0);
+        for (Index k = 0; k < count; ++k, from += kSlack) {
+            auto sum = hn::Zero(float64_sums);
+            for (Index lane = 0; lane < kSlack;
+                 lane += static_cast<Index>(hn::Lanes(float64_sums))) {
+                if constexpr (std::is_same_v<T, double>)
+                    sum = hn::Add(sum, hn::Load(float64_sums, from + lane));
+                else
+                    sum = hn::Add(sum, hn::PromoteTo(float64_sums, hn::Load(narrow, from + lane)));
+            }
+            to[k] += hn::GetLane(hn::SumOfLanes(float64_sums, sum));
         }
-        to += hn::GetLane(hn::SumOfLanes(float64_sums, sum));
-        from += kSlack;
     }
 }
 
@@ -229,6 +234,31 @@ HWY_INLINE void squared_of(const T* xyz, Index stride, const RowPairs* row_pairs
     }
 }
 
+template <class T>
+HWY_INLINE void products_of(const T* of_row, const T* of_column, const RowPairs* row_pairs,
+                            Index segment_count, T* to) {
+    const Lanes<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    for (const RowPairs* s = row_pairs; s != row_pairs + segment_count; to += s->count, ++s) {
+        const auto scale = hn::Set(d, of_row == nullptr ? T{1} : of_row[s->row]);
+        if (of_column == nullptr) {
+            for (Index j = 0; j < s->count; j += lanes) hn::StoreU(scale, d, to + j);
+            continue;
+        }
+        const T* HWY_RESTRICT const from = of_column + s->column;
+        for (Index j = 0; j < s->count; j += lanes)
+            hn::StoreU(hn::Mul(scale, hn::LoadU(d, from + j)), d, to + j);
+    }
+}
+
+void products_float(const float* of_row, const float* of_column, const RowPairs* row_pairs,
+                    Index count, float* to) {
+    products_of(of_row, of_column, row_pairs, count, to);
+}
+void products_double(const double* of_row, const double* of_column, const RowPairs* row_pairs,
+                     Index count, double* to) {
+    products_of(of_row, of_column, row_pairs, count, to);
+}
 void squared_float(const float* xyz, Index stride, const RowPairs* row_pairs, Index count,
                    float* to) {
     squared_of(xyz, stride, row_pairs, count, to);
@@ -248,6 +278,8 @@ HWY_EXPORT(widen_float);
 HWY_EXPORT(widen_double);
 HWY_EXPORT(add_float);
 HWY_EXPORT(add_double);
+HWY_EXPORT(products_float);
+HWY_EXPORT(products_double);
 HWY_EXPORT(squared_float);
 HWY_EXPORT(squared_double);
 
@@ -313,20 +345,27 @@ void take_sums(DistanceSums<T>& sums, const double* total, View<double, 2> resul
     take_up(sums);
     const SineGrid& grid = *sums.grid;
     for (Index n = 0; n < sums.weightings.count; ++n) {
-        for (Index k = 0; k < grid.count; ++k) {
-            double sum = 0.0;
-            if (grid.even) {
-                const double* const centre = &sums.float64_sums(n, k / kOffsetCount * kOffsetCount);
-                const Index t = k % kOffsetCount - kMaxOffset;
-                sum = t == 0  ? centre[0]
-                      : t > 0 ? centre[t] + centre[kMaxOffset + t]
-                              : centre[-t] - centre[kMaxOffset - t];
-            } else {
-                sum = sums.float64_sums(n, k);
+        if (!sums.chunk.is_used(n)) continue;
+        const double* centre = &sums.float64_sums(n, 0);
+        double* const to = &result(n, 0);
+        if (grid.even) {
+            for (Index first = 0; first < grid.count; first += kOffsetCount) {
+                const Index last = std::min<Index>(grid.count - first, kOffsetCount);
+                for (Index k = 0; k < last; ++k) {
+                    const Index t = k - kMaxOffset;
+                    to[first + k] = t == 0  ? centre[0]
+                                    : t > 0 ? centre[t] + centre[kMaxOffset + t]
+                                            : centre[-t] - centre[kMaxOffset - t];
+                }
+                centre += kOffsetCount;
             }
-            const double q = grid.q[static_cast<std::size_t>(k)];
-            result(n, k) = q > 0.0 ? sum / q : total[n];
+        } else {
+            std::copy_n(centre, grid.count, to);
         }
+        for (Index k = 0; k < grid.count; ++k)
+            to[k] = grid.q[static_cast<std::size_t>(k)] > 0.0
+                        ? to[k] / grid.q[static_cast<std::size_t>(k)]
+                        : total[n];
     }
     sums.float64_sums.fill(0.0);
 }
@@ -342,6 +381,17 @@ void squared_distances(const double* xyz, Index stride, std::span<const RowPairs
                        double* to) {
     HWY_DYNAMIC_DISPATCH(squared_double)
     (xyz, stride, row_pairs.data(), static_cast<Index>(row_pairs.size()), to);
+}
+
+void scale_products(const float* of_row, const float* of_column,
+                    std::span<const RowPairs> row_pairs, float* to) {
+    HWY_DYNAMIC_DISPATCH(products_float)
+    (of_row, of_column, row_pairs.data(), static_cast<Index>(row_pairs.size()), to);
+}
+void scale_products(const double* of_row, const double* of_column,
+                    std::span<const RowPairs> row_pairs, double* to) {
+    HWY_DYNAMIC_DISPATCH(products_double)
+    (of_row, of_column, row_pairs.data(), static_cast<Index>(row_pairs.size()), to);
 }
 
 }  // namespace pleat::saxs

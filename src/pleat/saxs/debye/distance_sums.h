@@ -60,7 +60,7 @@ void add_chunk(DistanceSums<float>& sums);
 void add_chunk(DistanceSums<double>& sums);
 
 /// Writes sum_p w_p sin(q r_p) / (q r_p) over all p added since the last call to `result`
-/// [weighting, q].
+/// [weighting, q], for weightings that are used.
 /// `total` [weighting]: the sums of the weights, which are the result at q = 0.
 template <class Real>
 void take_sums(DistanceSums<Real>& sums, const double* total, View<double, 2> result);
@@ -76,6 +76,13 @@ void squared_distances(const float* xyz, Index stride, std::span<const RowPairs>
                        float* to);
 void squared_distances(const double* xyz, Index stride, std::span<const RowPairs> row_pairs,
                        double* to);
+
+/// Writes the products of the scales of row and column for all these pairs, as squared_distances()
+/// does; null: 1 for all.
+void scale_products(const float* of_row, const float* of_column,
+                    std::span<const RowPairs> row_pairs, float* to);
+void scale_products(const double* of_row, const double* of_column,
+                    std::span<const RowPairs> row_pairs, double* to);
 
 /// Weights for pair_slopes(), in the order of the sines.
 template <class Real>

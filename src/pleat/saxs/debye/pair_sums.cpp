@@ -61,42 +61,24 @@ PairSums<Real>::PairSums(const Model& model, const SineGrid& grid, const MomentT
     if (std::is_same_v<Real, float> && table != nullptr) moments_.emplace(*table, sums_.weightings);
 }
 
-/// Leaves out weightings of pairs of these types that scatter in none of their channels. Returns
-/// how many remain.
+/// Leaves out weightings of pairs of these types that scatter in none of their channels, and lists
+/// those that need weights. Returns how many remain.
 template <class Real>
 Index PairSums<Real>::set_used_weightings(const SegmentPair& pair) {
     const std::int32_t row = pair.row.type, column = pair.column.type;
     Index used = 0;
+    products_.clear();
     for (Index u = 0; u < classes_.count; ++u) {
         for (Index v = 0; v < classes_.count; ++v) {
             const bool is_used = classes_.scatters(u, row) && classes_.scatters(v, column);
             sums_.chunk.used[static_cast<std::size_t>(u * classes_.count + v)] = is_used;
             used += is_used;
+            const ScaleProduct product{u * classes_.count + v, classes_.scale_of(u),
+                                       classes_.scale_of(v)};
+            if (is_used && (product.row >= 0 || product.column >= 0)) products_.push_back(product);
         }
     }
     return used;
-}
-
-/// Sets the weights of the next pairs in the chunk, all of one row.
-template <class Real>
-void PairSums<Real>::gather_weights(const Points<Real>& points, Index row, Index column,
-                                    Index count) {
-    for (Index u = 0; u < classes_.count; ++u) {
-        const Index row_scale = classes_.scale_of(u);
-        const Real scale = row_scale < 0 ? Real{1} : points.scales(row_scale, row);
-        for (Index v = 0; v < classes_.count; ++v) {
-            const Index column_scale = classes_.scale_of(v);
-            if (row_scale < 0 && column_scale < 0) continue;
-            if (!sums_.chunk.is_used(u * classes_.count + v)) continue;
-            Real* const to = sums_.chunk.weight(u * classes_.count + v) + sums_.chunk.count;
-            if (column_scale < 0) {
-                std::fill_n(to, count, scale);
-                continue;
-            }
-            const Real* const from = &points.scales(column_scale, column);
-            for (Index n = 0; n < count; ++n) to[n] = scale * from[n];
-        }
-    }
 }
 
 /// Appends the distances of all pairs to the chunk, and calls flush() each time that it is full.
@@ -104,13 +86,11 @@ template <class Real>
 template <class Flush>
 void PairSums<Real>::gather(const Points<Real>& points, const SegmentPair& pair,
                             const Flush& flush) {
-    const bool weighted = classes_.scaled() > 0;
     const Index last = pair.column.first + pair.column.count;
     for (Index row = pair.row.first; row < pair.row.first + pair.row.count; ++row) {
         for (Index column = pair.same_segment ? row + 1 : pair.column.first; column < last;) {
             Index& gathered = sums_.chunk.count;
             const Index count = std::min(last - column, kChunk - gathered);
-            if (weighted) gather_weights(points, row, column, count);
             row_pairs_.push_back({row, column, count});
             gathered += count;
             column += count;
@@ -119,10 +99,16 @@ void PairSums<Real>::gather(const Points<Real>& points, const SegmentPair& pair,
     }
 }
 
-/// Computes the squared distances of the gathered pairs.
+/// Computes the squared distances and the weights of the gathered pairs.
 template <class Real>
 void PairSums<Real>::measure(const Points<Real>& points) {
     squared_distances(points.xyz.data(), points.stride, row_pairs_, sums_.chunk.squared.data());
+    const auto scales = [&](Index row) -> const Real* {
+        return row < 0 ? nullptr : &points.scales(row, 0);
+    };
+    for (const ScaleProduct& product : products_)
+        scale_products(scales(product.row), scales(product.column), row_pairs_,
+                       sums_.chunk.weight(product.weighting));
 }
 
 template <class Real>
@@ -173,6 +159,9 @@ void PairSums<Real>::add_weighted(std::int32_t row_type, std::int32_t column_typ
         const Index u = classes_.class_of_channel[static_cast<std::size_t>(a)];
         for (Index b = a; b < channels; ++b) {
             const Index v = classes_.class_of_channel[static_cast<std::size_t>(b)];
+            // The factors of a sum that is not used are 0.
+            if (!sums_.chunk.is_used(u * classes + v) && !sums_.chunk.is_used(v * classes + u))
+                continue;
             double* const to = &partial(channel_pair(a, b, channels), 0);
             const double* const one = &weighted_(u * classes + v, 0);
             const double* const other = &weighted_(v * classes + u, 0);

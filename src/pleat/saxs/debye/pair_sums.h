@@ -98,7 +98,6 @@ private:
     void gather(const Points<Real>& points, const SegmentPair& pair, const Flush& flush);
     void measure(const Points<Real>& points);
     Index set_used_weightings(const SegmentPair& pair);
-    void gather_weights(const Points<Real>& points, Index row, Index column, Index count);
     void sum_pair_weights(const Points<Real>& points, std::span<const SegmentPair> pairs);
     double scale_sum(const Points<Real>& points, Index of_class, Index first, Index last) const;
     double pair_weight_sum(const Points<Real>& points, const SegmentPair& pair, Index u,
@@ -115,6 +114,11 @@ private:
     std::optional<DistanceMoments> moments_;
     Array<double, 2> weighted_;        ///< [weighting, q]
     std::vector<double> weight_sums_;  ///< [weighting]
+    /// A weighting whose weights are products of the scales of row and column; -1: without scales.
+    struct ScaleProduct {
+        Index weighting, row, column;
+    };
+    std::vector<ScaleProduct> products_;  ///< of the pairs that are added
     std::vector<RowPairs> row_pairs_;
     Array<Real, 2> slopes_;  ///< [2, kChunk + kSlack]: of one weighting, and of all
 };
