@@ -15,12 +15,12 @@ ScaleClasses::ScaleClasses(const Model& model) {
         if (scaled == 1) ++count;
         class_of_channel.push_back(scaled == 0 ? 0 : count - 1);
     }
-    scattering = Array<std::uint8_t, 2>(count, model.type_count());
+    scattering_ = Array<std::uint8_t, 2>(count, model.type_count());
     for (Index c = 0; c < model.channel_count(); ++c) {
         const Index of_class = class_of_channel[static_cast<std::size_t>(c)];
         for (Index type = 0; type < model.type_count(); ++type)
             for (Index k = 0; k < model.q_count(); ++k)
-                if (model.factors(c, type, k) != 0.0) scattering(of_class, type) = 1;
+                if (model.factors(c, type, k) != 0.0) scattering_(of_class, type) = 1;
     }
 }
 

@@ -42,11 +42,11 @@ struct ScaleClasses {
     /// Whether scatterers of a type scatter in any channel of a class: atoms do not scatter as
     /// water of the hydration layer, nor water as atoms.
     bool scatters(Index of_class, std::int32_t type) const {
-        return scattering(of_class, type) != 0;
+        return scattering_(of_class, type) != 0;
     }
 
 private:
-    Array<std::uint8_t, 2> scattering;  ///< [class, type]
+    Array<std::uint8_t, 2> scattering_;  ///< [class, type]
 };
 
 /// The positions and scales of one set in the order of SortedScatterers.
