@@ -17,6 +17,8 @@ struct Compared {
     rmsd::Result result;
     py::object matrix = py::none();
     py::object values = py::none();  ///< [frame], against one structure
+    /// lDDT against one structure: [frame, residue], and the number of distances [residue].
+    py::object residue_values = py::none(), residue_distances = py::none();
     std::string metric, device;
     std::string selection;  ///< the text that selected the measured atoms; empty if it was none
     /// The frames and weights that were superposed, if pairs near a cutoff can be recomputed from
@@ -25,9 +27,12 @@ struct Compared {
     std::string precision;
 };
 
+/// `topology`: of the coordinates' atoms, or none.
 rmsd::AtomSets sets_of(const Argument<Index>& fit, const Argument<Index>& measured,
-                       const Argument<double>& weights) {
-    return {copy_array(fit), copy_array(measured), copy_array(weights)};
+                       const Argument<double>& weights, const Topology* topology) {
+    rmsd::AtomSets sets{copy_array(fit), copy_array(measured), copy_array(weights)};
+    if (topology != nullptr) sets.residues = rmsd::residues_of(*topology);
+    return sets;
 }
 
 /// An array for a matrix, not initialised; None if none is wanted.
@@ -114,6 +119,10 @@ Compared to_reference(const Argument<float>& xyz, const Argument<float>& referen
     });
     compared.result = std::move(result.summary);
     compared.values = owned_array(std::move(result.values));
+    if (!result.residues.distances.empty()) {
+        compared.residue_values = owned_array(std::move(result.residues.values));
+        compared.residue_distances = owned_array(std::move(result.residues.distances));
+    }
     compared.metric = rmsd::traits_of(parameters.metric).name;
     compared.device = device_names(call.context);
     return compared;
@@ -133,7 +142,9 @@ py::array_t<double> mean_structure(const Argument<float>& xyz, const rmsd::AtomS
 }  // namespace
 
 void add_rmsd(py::module_& module) {
-    py::class_<rmsd::AtomSets>(module, "AtomSets").def(py::init(&sets_of));
+    py::class_<rmsd::AtomSets>(module, "AtomSets")
+        .def(py::init(&sets_of), py::arg("fit"), py::arg("measured"), py::arg("weights"),
+             py::arg("topology") = nullptr);
     py::class_<Compared> result(module, "Rmsd");
     const auto number = [&](const char* name, auto part) {
         result.def_property_readonly(name, [part](const Compared& c) { return part(c.result); });
@@ -169,6 +180,8 @@ void add_rmsd(py::module_& module) {
         "best_values", [](const rmsd::Result& r) -> auto& { return r.nearest.values; });
     result.def_readonly("matrix", &Compared::matrix)
         .def_readonly("values", &Compared::values)
+        .def_readonly("residue_values", &Compared::residue_values)
+        .def_readonly("residue_distances", &Compared::residue_distances)
         .def_readonly("metric", &Compared::metric)
         .def_readonly("device", &Compared::device)
         .def_readonly("_coordinates", &Compared::coordinates)

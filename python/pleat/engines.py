@@ -93,7 +93,7 @@ class _Atoms:
             select = "all" if default == "all" else measure
         elif select is None:
             select = default if _has_names(frames) else "all"
-        count = frames.shape[1]
+        self.metric, count = metric, frames.shape[1]
         fitted = None if isinstance(select, str) and select == "all" else frames.indices(select)
         chosen = select if measure is None else measure
         measured = fitted if measure is None else frames.indices(measure)
@@ -124,7 +124,10 @@ class _Atoms:
         return found
 
     def with_weights(self, frames, weights):
-        return _pleat.AtomSets(*self.sets, self.weights_of(frames, weights))
+        topology = None
+        if self.metric == "lddt" and _has_names(frames):
+            topology = frames.topology if self.indices is None else frames.topology.subset(self.indices)
+        return _pleat.AtomSets(*self.sets, self.weights_of(frames, weights), topology)
 
 
 def _masses(frames):
@@ -165,7 +168,7 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
     ensemble : what pleat.ensemble takes: an array [frame, atom, 3] in angstrom (contiguous float32
         without a copy), an Ensemble, a path
     select : atoms to superpose and measure, as text, indices or a mask; None: all, and for the metrics
-        tm and gdt_ts CA if atoms have names
+        tm, gdt_ts and lddt CA if atoms have names
     measure : atoms to measure after superposing the selected ones; None: those of `select`
     against : frames of the same atoms; each frame is compared with each of them
     reference : one structure: a path, whose first frame it is, an Ensemble of one frame, [atom, 3], a

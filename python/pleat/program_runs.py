@@ -113,12 +113,15 @@ def _mutual_information(folder, manifest, values):
 
 def _rmsd(folder, manifest, values):
     results, parameters = manifest["results"], manifest["parameters"]
-    for name in ("best_indices", "best_values", "neighbour_starts", "neighbour_indices", "neighbour_values", "matrix"):
+    for name in ("best_indices", "best_values", "neighbour_starts", "neighbour_indices", "neighbour_values", "matrix",
+                 "residue_values", "residue_distances"):
         values.setdefault(name, None)
     values.update({name: results[name] for name in ("frames", "atoms", "pairs", "min", "mean", "max")})
     metric = parameters["metric"]
     if (folder / "reference.tsv").is_file():
         values["values"] = _numbers(_table(folder / "reference.tsv")[metric], np.float32)
+        if metric == "lddt":
+            values["residue_distances"] = _numbers(_table(folder / "lddt_residues.tsv")["distances"], np.int64)
     else:
         values["values"] = None
     values.update(metric=metric, selection=parameters["measure"] or parameters["select"], device=manifest["device"],

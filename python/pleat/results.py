@@ -87,13 +87,16 @@ class Rmsd(Result):
     matrix = Attribute("float32, condensed as SciPy's ([frame (frame - 1) / 2]), or [frame, frame] with "
                        "matrix='full', or [frame, other] with `against`; None with 'none' or `reference`")
     values = Attribute("float32 [frame], with `reference`; else None")
+    residue_values = Attribute("float32 [frame, residue], lDDT of residues with `reference`, in the order of their "
+                               "first atoms; -1 for a residue without distances; else None")
+    residue_distances = Attribute("int64 [residue], distances of the reference below 15 angstrom; else None")
     frames = Attribute("number of frames")
     atoms = Attribute("number of atoms that were measured")
     pairs = Attribute("number of pairs")
     min = Attribute("the smallest value")
     mean = Attribute("the mean")
     max = Attribute("the largest value")
-    metric = Attribute("the measure: 'rmsd', 'drmsd', 'tm' or 'gdt_ts'")
+    metric = Attribute("the measure: 'rmsd', 'drmsd', 'tm', 'gdt_ts' or 'lddt'")
     device = Attribute("the device that computed")
     selection = Attribute("the text that selected the measured atoms; '' if it was none")
     histogram = Attribute("int64 [bin], of width `bin_width`")

@@ -26,7 +26,7 @@ FILES = {
     MutualInformation: {"pairs.npz": {**{name: name for name in (
         "mi", "joint_entropy", "normalised", "apc", "asc", "mean", "variance", "z", "exact_p", "tail_p", "fdr",
         "family_p", "columns")}, "n_less": "less", "n_equal": "equal"}},
-    Rmsd: {"METRIC.npy": "matrix", "best.npz": {"indices": "best_indices", "METRIC": "best_values"},
+    Rmsd: {"METRIC.npy": "matrix", "lddt_residues.npy": "residue_values", "best.npz": {"indices": "best_indices", "METRIC": "best_values"},
            "neighbours.npz": {"starts": "neighbour_starts", "indices": "neighbour_indices",
                               "METRIC": "neighbour_values"}},
     Clusters: {"assignment.npy": "assignment", "linkage.npy": "tree"},

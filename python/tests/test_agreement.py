@@ -135,7 +135,7 @@ def test_rmsd_finds_the_same_values(tmp_path, name):
         np.testing.assert_array_equal(same.matrix, found.matrix)
 
 
-@pytest.mark.parametrize("metric", ["tm", "gdt_ts"])
+@pytest.mark.parametrize("metric", ["tm", "gdt_ts", "lddt"])
 def test_scores_compare_ca_by_default(tmp_path, metric):
     models = tmp_path / "models.pdb"
     text = gzip.open(DATA / "1a8o.pdb.gz", "rt", encoding="ascii").read()
@@ -148,6 +148,27 @@ def test_scores_compare_ca_by_default(tmp_path, metric):
     program("rmsd", models, "-o", tmp_path / "run", "--metric", metric)
     found = pleat.rmsd(models, metric=metric)
     np.testing.assert_array_equal(found.matrix, np.load(tmp_path / "run" / f"{metric}.npy"))
+
+
+def test_lddt_of_residues_and_a_definition(tmp_path):
+    program("rmsd", *HIVP, "-o", tmp_path / "run", "--metric", "lddt", "--select", "A:1-40 or B:90-",
+            "--frames", "::40", "--reference", "1")
+    frames = pleat.read_ensemble(HIVP[0], topology=HIVP[2], frames="::40")
+    found = pleat.rmsd(frames, metric="lddt", select="A:1-40 or B:90-", reference=1)
+    loaded = pleat.load(tmp_path / "run")
+    for name in ("values", "residue_values", "residue_distances"):
+        np.testing.assert_allclose(getattr(loaded, name), getattr(found, name), atol=1e-6)
+    table = np.genfromtxt(tmp_path / "run" / "lddt_residues.tsv", names=True, dtype=None, encoding="ascii")
+    assert table["residue"].tolist() == [*range(1, 41), *range(90, 100)]
+    np.testing.assert_allclose(table["mean"], found.residue_values.mean(axis=0), atol=1e-5)
+    xyz = frames.xyz[:, frames.indices("A:1-40 or B:90-")].astype(np.float64)
+    distances = np.linalg.norm(xyz[:, :, None] - xyz[:, None], axis=-1)
+    near = (distances[1] < 15) & ~np.eye(xyz.shape[1], dtype=bool)
+    missed = np.abs(distances - distances[1])
+    kept = np.mean([missed < threshold for threshold in (0.5, 1, 2, 4)], axis=0)
+    np.testing.assert_allclose(found.values, [one[near].mean() for one in kept], atol=1e-6)
+    np.testing.assert_array_equal(found.residue_distances, near.sum(axis=1))
+    np.testing.assert_allclose(found.residue_values, (kept * near).sum(axis=2) / near.sum(axis=1), atol=1e-6)
     np.testing.assert_array_equal(found.matrix, pleat.rmsd(models, metric=metric, select="ca").matrix)
     assert found.selection == "ca" and found.atoms < 50
     assert pleat.rmsd(models, metric=metric, select="all").atoms == 300

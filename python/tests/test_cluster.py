@@ -33,7 +33,7 @@ def test_trees_and_sweeps():
     assert len(peaks.peaks) == 32 and peaks.tree is None
 
 
-@pytest.mark.parametrize("metric", ["tm", "gdt_ts"])
+@pytest.mark.parametrize("metric", ["tm", "gdt_ts", "lddt"])
 @pytest.mark.parametrize("matrix", ["condensed", "full"])
 def test_scores_are_no_distances(metric, matrix):
     scores = pleat.rmsd(two_groups(), metric=metric, matrix=matrix)

@@ -111,7 +111,7 @@ class Measures(ProgramTest):
 
     def test_scores_compare_ca_atoms_by_default(self):
         models = self.models("models.pdb", self.frames(4))
-        for metric in ("tm", "gdt_ts"):
+        for metric in ("tm", "gdt_ts", "lddt"):
             with self.subTest(metric):
                 default = self.measure(models, "--metric", metric, run=metric)
                 named = self.measure(models, "--metric", metric, "--select", "ca", run=f"{metric}-ca")
@@ -187,7 +187,8 @@ class Measures(ProgramTest):
 
     def test_other_metrics(self):
         models = self.models("models.pdb", self.frames(6, residues=20))
-        for metric, least, most in (("drmsd", 0.3, 5), ("tm", 0.05, 0.999), ("gdt_ts", 0.2, 0.999)):
+        for metric, least, most in (("drmsd", 0.3, 5), ("tm", 0.05, 0.999), ("gdt_ts", 0.2, 0.999),
+                                    ("lddt", 0.3, 0.999)):
             run = self.measure(models, "--select", "ca", "--metric", metric, "--nearest", "1", run=metric)
             shape, found = self.values(run / f"{metric}.npy")
             self.assertEqual(shape, (15,))
@@ -199,6 +200,32 @@ class Measures(ProgramTest):
                                 run=f"{metric}_reference")
             for a, b in zip(found, self.values(slow / f"{metric}.npy")[1]):
                 self.assertAlmostEqual(a, b, places=4)
+
+    def test_lddt_of_frames_and_residues_against_one_structure(self):
+        frames = self.frames(5, residues=9, spread=1.5)
+        models = self.models("models.pdb", frames)
+        run = self.measure(models, "--metric", "lddt", "--select", "heavy", "--reference", "1")
+        apart = [(k, l) for k in range(36) for l in range(k) if k // 4 != l // 4]
+        residues = read_table(run / "lddt_residues.tsv")
+        self.assertEqual([row["residue"] for row in residues], [str(n) for n in range(1, 10)])
+        shape, found = self.values(run / "lddt_residues.npy")
+        self.assertEqual(shape, (5, 9))
+        rounded = [[[float(f"{x:.3f}") for x in atom] for atom in frame] for frame in frames]
+        near = [(k, l) for k, l in apart if math.dist(rounded[1][k], rounded[1][l]) < 15]
+        for i, row in enumerate(read_table(run / "reference.tsv")):
+            kept = {(k, l): sum(abs(math.dist(rounded[1][k], rounded[1][l])
+                                    - math.dist(rounded[i][k], rounded[i][l])) < limit
+                                for limit in (0.5, 1, 2, 4)) / 4 for k, l in near}
+            self.assertAlmostEqual(float(row["lddt"]), sum(kept.values()) / len(near), places=5)
+            for residue in range(9):
+                own = [value for pair, value in kept.items() if residue in (pair[0] // 4, pair[1] // 4)]
+                self.assertEqual(residues[residue]["distances"], str(len(own)))
+                self.assertAlmostEqual(found[9 * i + residue], sum(own) / len(own), places=5)
+        matrix = self.measure(models, "--metric", "lddt", "--select", "heavy", "--matrix", "full", run="all")
+        against = self.measure(models, "--metric", "lddt", "--select", "heavy", "--against", models, run="against")
+        self.assertEqual(self.values(matrix / "lddt.npy"), self.values(against / "lddt.npy"))
+        done = pleat("rmsd", models, "--metric", "lddt", "--select", "resid 3", "-q", "-o", self.folder / "one")
+        self.assert_refused(done, 3, "expected atoms of at least 2 residues for lDDT, found those of 1")
 
     @unittest.skipUnless(shutil.which("TMscore"), "no TMscore on PATH (Debian: tm-align)")
     def test_scores_are_those_of_the_tm_score_program(self):

@@ -35,7 +35,8 @@ namespace pleat::program {
 namespace {
 
 constexpr const char* kDescription =
-    "Compare frames with each other, another set or one structure: RMSD, dRMSD, TM-score, GDT_TS.";
+    "Compare frames with each other, another set or one structure: RMSD, dRMSD, TM-score, GDT_TS, "
+    "lDDT.";
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -57,7 +58,7 @@ constexpr const char* kExamples =
     "chain\n"
     "A, within 5 of resname HEM, A:10-50, joined by and, or, not and parentheses\n"
     "(docs/selections.md). The matrix is named after the metric: rmsd.npy, drmsd.npy, tm.npy,\n"
-    "gdt_ts.npy.\n\n"
+    "gdt_ts.npy, lddt.npy.\n\n"
     "A run of all pairs, or with a matrix, that was stopped or killed resumes if the same command\n"
     "is given again, also with another number of ranks. While it runs it needs disk space for the\n"
     "matrix twice: its tiles, and the file. All ranks must see the run's folder.";
@@ -76,7 +77,8 @@ std::vector<Field> input_fields(RmsdOptions& options) {
     std::vector<Field> all = fields(options.ensemble);
     for (Field& field : all)
         if (field.name == "select")
-            field.help += " [default all; with --metric tm or gdt_ts ca, if atoms have names]";
+            field.help +=
+                " [default all; with --metric tm, gdt_ts or lddt ca, if atoms have names]";
     return all;
 }
 

@@ -145,6 +145,10 @@ rmsd::Result run_reference(ComparedFrames& compared, const SetOptions& options,
     rmsd::ReferenceResult result =
         rmsd::run_reference(input.xyz, narrow, compared.sets, parameters, context);
     rmsd::write_reference(run, result.values, parameters.metric, input.origins, input.files);
+    if (parameters.metric == rmsd::Metric::lddt)
+        rmsd::write_residue_lddt(run, measured_topology(compared),
+                                 rmsd::residues_in_order(compared.sets, input.atoms()),
+                                 result.residues);
     if (options.rmsf) {
         rmsd::Fluctuations all = rmsd::fluctuations(input.xyz, reference, compared.sets, context);
         all.rmsf = measured_of(compared, all.rmsf);

@@ -102,6 +102,8 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     run.sources(compared.frames.files);
     compared.sets.weights = compared.frames.weights;
     compared.sets.weights_file = source.weights;
+    if (parameters.metric == rmsd::Metric::lddt)
+        compared.sets.residues = rmsd::residues_of(*compared.frames.topology);
     if (!has_measure) {
         compared.chains = find_equal_chains(options.symmetry, compared.frames, context);
         rmsd::check(compared.with_chains(), compared.frames.atoms());
@@ -131,6 +133,7 @@ void share(ComparedFrames& compared, Ranks& ranks) {
     ranks.share(compared.sets.weights);
     ranks.share(compared.sets.fit);
     ranks.share(compared.sets.measured);
+    ranks.share(compared.sets.residues);
     share(compared.chains, ranks);
     share(compared.sets.equal_chains, ranks);
     share(compared.sets.equal_sides, ranks);

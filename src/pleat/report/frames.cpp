@@ -29,7 +29,8 @@ struct Measure {
 constexpr Measure kMeasures[] = {{"rmsd", "RMSD", "angstrom", 0},
                                  {"drmsd", "dRMSD", "angstrom", 0},
                                  {"tm", "TM-score", "", 1},
-                                 {"gdt_ts", "GDT_TS", "", 1}};
+                                 {"gdt_ts", "GDT_TS", "", 1},
+                                 {"lddt", "lDDT", "", 1}};
 
 /// "RMSD (angstrom)"
 std::string label_of(const Measure& measure) {
@@ -131,18 +132,20 @@ Json residue_names(const std::filesystem::path& file, const std::vector<double>&
     return names;
 }
 
-/// The RMSF of each residue, in the order of the list.
-void draw_fluctuations(Drawing& drawing) {
-    const std::filesystem::path file = drawing.run.file("rmsf_residues.tsv");
-    const std::string_view names[] = {"rmsf"};
-    const std::vector<double> rmsf = read_columns(file, names)[0];
-    std::vector<double> rows(rmsf.size());
+/// A column of a table of residues, in the order of the list. `name`: "RMSF"; `unit`: "
+/// (angstrom)".
+void draw_residues(Drawing& drawing, const char* table, std::string_view column,
+                   const std::string& name, const std::string& unit) {
+    const std::filesystem::path file = drawing.run.file(table);
+    const std::vector<double> values = read_columns(file, {&column, 1})[0];
+    std::vector<double> rows(values.size());
     std::iota(rows.begin(), rows.end(), 1.0);
-    const ReducedCurve curve = reduce_curve(rows, rmsf);
-    draw_curve(drawing, "RMSF of residues", {{"label", "residue number, in the order of the list"}},
-               {{"label", "RMSF (angstrom)"}}, "RMSF", "residues", curve);
+    const ReducedCurve curve = reduce_curve(rows, values);
+    draw_curve(drawing, name + " of residues",
+               {{"label", "residue number, in the order of the list"}}, {{"label", name + unit}},
+               name, "residues", curve);
     drawing.sections.back()["residues"] = residue_names(file, curve.positions);
-    drawing.add(table_section("RMSF by residue", read_table(file, drawing.limits.rows)));
+    drawing.add(table_section(name + " by residue", read_table(file, drawing.limits.rows)));
 }
 
 /// The cluster of each frame, as stretches of frames in one cluster.
@@ -298,7 +301,10 @@ void draw_frames(Drawing& drawing) {
     const Measure& measure = measure_of(drawing.run);
     if (drawing.claim_file("histogram.tsv")) draw_histogram(drawing, "histogram.tsv", measure);
     if (drawing.claim_file("reference.tsv")) draw_reference(drawing, measure);
-    if (drawing.claim_file("rmsf_residues.tsv")) draw_fluctuations(drawing);
+    if (drawing.claim_file("rmsf_residues.tsv"))
+        draw_residues(drawing, "rmsf_residues.tsv", "rmsf", "RMSF", " (angstrom)");
+    if (drawing.claim_file("lddt_residues.tsv"))
+        draw_residues(drawing, "lddt_residues.tsv", "mean", "lDDT", "");
 }
 
 }  // namespace pleat::report

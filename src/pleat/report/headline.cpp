@@ -153,9 +153,10 @@ Headline information_headline(const RunFolder& run, const Results& results) {
 
 Headline distances_headline(const RunFolder& run, const Results& results) {
     const std::string metric = run.parameter("metric");
-    const bool is_score = metric == "tm" || metric == "gdt_ts";
+    const bool is_score = metric == "tm" || metric == "gdt_ts" || metric == "lddt";
     const std::string label = metric == "tm"       ? "TM-score"
                               : metric == "gdt_ts" ? "GDT_TS"
+                              : metric == "lddt"   ? "lDDT"
                               : metric == "drmsd"  ? "dRMSD"
                                                    : "RMSD";
     const std::string unit = is_score ? "" : " Å";

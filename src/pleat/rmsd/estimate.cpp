@@ -24,6 +24,8 @@ double pair_seconds(Index atoms, const Parameters& parameters) {
     switch (parameters.metric) {
         case Metric::rmsd: break;
         case Metric::drmsd: return 25e-9 + 0.05e-9 * count * (count - 1) / 2;
+        // In a protein an atom has up to some 200 others after it within 15 angstrom.
+        case Metric::lddt: return 25e-9 + 0.2e-9 * count * std::min((count - 1) / 2, 200.0);
         case Metric::tm:
         case Metric::gdt_ts: return 3e-6 * count;
     }

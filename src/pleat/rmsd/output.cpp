@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -73,6 +74,32 @@ void write_reference(RunDirectory& run, const std::vector<float>& values, Metric
     write_text(run.output("reference.tsv"), text);
 }
 
+void write_residue_lddt(RunDirectory& run, const Topology& topology,
+                        const std::vector<Index>& residues, const ResidueLddt& lddt) {
+    const Index frames = lddt.values.extent(0);
+    std::string text = "chain\tresidue\tresidue_name\tdistances\tmean\tmin\tmax\n";
+    Index next = 0;
+    for (std::size_t atom = 0; atom < residues.size(); ++atom) {
+        if (residues[atom] != next) continue;  // the first atom of each
+        const Index residue = next++;
+        const std::int64_t distances = lddt.distances[static_cast<std::size_t>(residue)];
+        double sum = 0.0;
+        float min = 1.0F, max = 0.0F;
+        for (Index i = 0; i < frames; ++i) {
+            sum += lddt.values(i, residue);
+            min = std::min(min, lddt.values(i, residue));
+            max = std::max(max, lddt.values(i, residue));
+        }
+        text += fmt::format(
+            "{}\t{}\t", residue_columns(topology.residue_of(static_cast<Index>(atom))), distances);
+        text += distances > 0 ? fmt::format("{:.6g}\t{:.6g}\t{:.6g}\n",
+                                            sum / static_cast<double>(frames), min, max)
+                              : "NA\tNA\tNA\n";
+    }
+    write_text(run.output("lddt_residues.tsv"), text);
+    write_npy(run.output("lddt_residues.npy"), lddt.values.data(), {frames, lddt.values.extent(1)});
+}
+
 void write_rmsf(RunDirectory& run, const Topology& topology, const Fluctuations& fluctuations,
                 const std::vector<double>& weights) {
     std::string atoms = "chain\tresidue\tresidue_name\tatom\trmsf\tdistance\n";
@@ -108,6 +135,7 @@ void write_rmsf(RunDirectory& run, const Topology& topology, const Fluctuations&
 std::vector<std::string_view> citations(Metric metric) {
     switch (metric) {
         case Metric::drmsd: return {"Cohen1980"};
+        case Metric::lddt: return {"Mariani2013"};
         case Metric::tm: return {"Zhang2004", "Horn1987"};
         case Metric::gdt_ts: return {"Zemla2003", "Zhang2004", "Horn1987"};
         case Metric::rmsd: break;

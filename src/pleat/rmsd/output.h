@@ -22,6 +22,12 @@ void write_reference(RunDirectory& run, const std::vector<float>& values, Metric
                      const std::vector<FrameOrigin>& origins,
                      const std::vector<std::string>& files);
 
+/// Writes lddt_residues.npy [frame, residue] and lddt_residues.tsv: of each residue its distances
+/// in the structure, and the mean, minimum and maximum over the frames. `topology`: the measured
+/// atoms; `residues` [atom]: see ReferenceResult::residues.
+void write_residue_lddt(RunDirectory& run, const Topology& topology,
+                        const std::vector<Index>& residues, const ResidueLddt& lddt);
+
 /// Writes rmsf.tsv, with one row per atom of the topology, and rmsf_residues.tsv: the roots of the
 /// mean squares of each residue's atoms by `weights` (empty: 1).
 void write_rmsf(RunDirectory& run, const Topology& topology, const Fluctuations& fluctuations,

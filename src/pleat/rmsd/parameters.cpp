@@ -17,8 +17,10 @@ std::vector<Field> fields(Parameters& p) {
     return {
         {.name = "metric",
          .target = &p.metric,
-         .help = "rmsd: after superposition; drmsd: of the distances between atoms; tm, gdt_ts: "
-                 "scores up to 1 from TM-score's search over superpositions",
+         .help =
+             "rmsd: after superposition; drmsd: of the distances between atoms; tm, gdt_ts: "
+             "scores up to 1 from TM-score's search over superpositions; lddt: share of distances "
+             "below 15 angstrom between residues that are kept, without superposition",
          .old_names = {"m"}},
         {.name = "precision",
          .target = &p.precision,

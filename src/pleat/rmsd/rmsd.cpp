@@ -123,6 +123,9 @@ void check(const AtomSets& sets, Index atoms) {
                              fmt::format("expected weights from 0 to 1e15, found {}", weight));
     check_set(sets, sets.fit, atoms);
     check_set(sets, sets.measured, atoms);
+    if (!sets.residues.empty() && static_cast<Index>(sets.residues.size()) != atoms)
+        throw UsageError(fmt::format("expected the residue of each of {} atoms, found {}", atoms,
+                                     sets.residues.size()));
     check_chains(sets, atoms);
     check_sides(sets, atoms);
 }
@@ -155,6 +158,10 @@ void check_sets(const AtomSets& sets, Index atoms, const Parameters& parameters)
     if (parameters.metric != Metric::rmsd && !sets.equal_chains.empty())
         throw UsageError(fmt::format(
             "--symmetry needs --metric rmsd: {} keeps chains in their places", metric.name));
+    if (parameters.metric != Metric::lddt) return;
+    const std::vector<Index> residues = residues_in_order(sets, atoms);
+    if (std::count(residues.begin(), residues.end(), 0) == static_cast<Index>(residues.size()))
+        throw InputError("expected atoms of at least 2 residues for lDDT, found those of 1");
 }
 
 void check_matrix(const Parameters& parameters, const MatrixTarget& matrix, Index size) {
@@ -238,6 +245,7 @@ std::string problem_hash(const FrameStore& xyz, const FrameStore& others, const 
         for (const Index atom : *set) hash.field(atom);
     }
     for (const double weight : sets.weights) hash.field(weight);
+    for (const std::int32_t residue : sets.residues) hash.field(residue);
     for (const auto* groups : {&sets.equal_chains, &sets.equal_sides})
         for (const auto& group : *groups)
             for (const std::vector<Index>& part : group) {

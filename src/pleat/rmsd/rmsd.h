@@ -1,5 +1,5 @@
 // RMSD: frames compared with each other, with another set or with one structure by RMSD, dRMSD,
-// TM-score or GDT_TS.
+// TM-score, GDT_TS or lDDT.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "pleat/bio/ensemble/frame_store.h"
+#include "pleat/bio/structure/topology.h"
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
@@ -22,7 +23,7 @@
 
 namespace pleat::rmsd {
 
-enum class Metric { rmsd, drmsd, tm, gdt_ts };
+enum class Metric { rmsd, drmsd, tm, gdt_ts, lddt };
 std::span<const std::string_view> names_of(Metric);
 /// The accuracy of values: see README.md.
 enum class Precision { mixed, float64 };
@@ -53,6 +54,9 @@ struct AtomSets {
     /// [group][side][atom]: measured atoms, none of them fitted, whose sides may take each other's
     /// places, as the two sides of a ring. RMSDs are the least over all these permutations.
     std::vector<std::vector<std::vector<Index>>> equal_sides = {};
+    /// The residue of each of the coordinates' atoms: lDDT measures distances between atoms of
+    /// different residues. Empty: each atom is a residue of its own.
+    std::vector<std::int32_t> residues = {};
 
     /// Whether the fitted atoms are the measured ones.
     bool are_one() const { return fit == measured; }
@@ -61,6 +65,14 @@ struct AtomSets {
 /// outside [0, 1e15], a set whose weights are all 0, weights that differ between equal chains, and
 /// more than kMaxPermutations.
 void check(const AtomSets& sets, Index atoms);
+
+/// The residue of each atom for AtomSets::residues; empty for atoms without names. Atoms of one
+/// chain, residue number, insertion code and residue name are one residue, wherever the file lists
+/// them.
+std::vector<std::int32_t> residues_of(const Topology& topology);
+
+/// The residue of each measured atom, numbered in the order of their first atoms.
+std::vector<Index> residues_in_order(const AtomSets& sets, Index atoms);
 
 /// So many permutations of chains are tried for each pair: 7 equal chains, or 4 and 4.
 inline constexpr double kMaxPermutations = 5040;
@@ -127,12 +139,23 @@ Result run_against(View<const float, 3> xyz, View<const float, 3> others, const 
                    const Parameters& parameters, const Context& context,
                    const MatrixTarget& matrix);
 
+/// In place of the lDDT of a residue that has no other within 15 angstrom in the reference.
+inline constexpr float kNoLddt = -1.0F;
+/// lDDT of each residue against one structure: over the distances of its atoms that are below 15
+/// angstrom there. Residues are in the order of their first measured atom.
+struct ResidueLddt {
+    std::vector<std::int64_t> distances;  ///< [residue], of the structure
+    Array<float, 2> values;               ///< [frame, residue]; kNoLddt without distances
+};
+
 struct ReferenceResult {
     std::vector<float> values;  ///< [frame]
     Result summary;             ///< without neighbours and nearest frames
+    ResidueLddt residues;       ///< empty unless the metric is lDDT
 };
-/// Compares each frame with one structure [atom, axis], angstrom. Throws as run(), and UsageError
-/// as check_with_reference().
+/// Compares each frame with one structure [atom, axis], angstrom; of lDDT its distances are those
+/// to keep. Throws as run(), UsageError as check_with_reference(), and InputError if lDDT finds no
+/// distance in the structure.
 ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> reference,
                               const AtomSets& sets, const Parameters& parameters,
                               const Context& context);

@@ -34,11 +34,12 @@ Array<float, 3> gather(const std::vector<View<const float, 3>>& sides,
     return to;
 }
 
-std::vector<double> gather(const std::vector<double>& weights, const std::vector<Index>& atoms) {
-    if (weights.empty() || atoms.empty()) return weights;
-    std::vector<double> some;
+template <class T>
+std::vector<T> gather(const std::vector<T>& values, const std::vector<Index>& atoms) {
+    if (values.empty() || atoms.empty()) return values;
+    std::vector<T> some;
     some.reserve(atoms.size());
-    for (const Index atom : atoms) some.push_back(weights[static_cast<std::size_t>(atom)]);
+    for (const Index atom : atoms) some.push_back(values[static_cast<std::size_t>(atom)]);
     return some;
 }
 
@@ -164,6 +165,15 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
         auto [rows, columns] = both_sides(sides, unweighted);
         return make_drmsd(std::move(rows), std::move(columns),
                           gather(atoms.weights, atoms.measured), accuracy.precision, context);
+    }
+    if (metric == Metric::lddt) {
+        auto [rows, columns] = both_sides(sides, [&](View<const float, 3> side) {
+            check_coordinates(side);
+            return std::make_shared<const Array<float, 3>>(gather({side}, atoms.measured));
+        });
+        return make_lddt({std::move(rows), std::move(columns),
+                          gather(atoms.residues, atoms.measured), sides.is_reference},
+                         context);
     }
     if (metric != Metric::rmsd) {
         auto [rows, columns] = both_sides(sides, unweighted);

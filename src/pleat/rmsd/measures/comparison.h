@@ -16,6 +16,9 @@ namespace pleat::rmsd {
 /// The two sets of frames that are compared, each [frame, atom, axis] with the same atoms.
 struct Sides {
     View<const float, 3> rows, columns;
+    /// Whether columns are the reference of measures that have one (lDDT): else both directions
+    /// count.
+    bool is_reference = false;
     /// Whether both sides are the same data.
     bool are_one() const {
         return rows.data == columns.data && rows.extent(0) == columns.extent(0);
@@ -88,6 +91,17 @@ std::unique_ptr<Comparison> make_fit_rmsd(std::shared_ptr<const FitFrames> rows,
 std::unique_ptr<Comparison> make_drmsd(FrameSet rows, FrameSet columns,
                                        const std::vector<double>& weights, Precision precision,
                                        const Context& context);
+
+/// Both sides of lDDT, [frame, atom, axis]; of one set the same pointer.
+struct LddtFrames {
+    std::shared_ptr<const Array<float, 3>> rows, columns;
+    std::vector<std::int32_t> residues;  ///< of each atom; empty: each its own
+    bool is_reference = false;           ///< whether only the columns' distances count
+};
+/// lDDT: distances below 15 angstrom between atoms of different residues, and the mean over 0.5, 1,
+/// 2 and 4 angstrom of the share that the other frame keeps within that; exact counts. Throws
+/// InputError for more than 2^30 - 1 pairs of atoms, DeviceError if memory is too small.
+std::unique_ptr<Comparison> make_lddt(LddtFrames frames, const Context& context);
 
 /// TM-score or GDT_TS; frames are not weighted.
 std::unique_ptr<Comparison> make_tm(FrameSet rows, FrameSet columns, Metric metric,

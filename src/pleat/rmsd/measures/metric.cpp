@@ -13,8 +13,9 @@ namespace {
 constexpr MetricTraits kMetrics[] = {{Metric::rmsd, "rmsd", "RMSD", "angstrom", false},
                                      {Metric::drmsd, "drmsd", "dRMSD", "angstrom", false},
                                      {Metric::tm, "tm", "TM-score", "", true},
-                                     {Metric::gdt_ts, "gdt_ts", "GDT_TS", "", true}};
-constexpr std::string_view kNames[] = {"rmsd", "drmsd", "tm", "gdt_ts"};
+                                     {Metric::gdt_ts, "gdt_ts", "GDT_TS", "", true},
+                                     {Metric::lddt, "lddt", "lDDT", "", true}};
+constexpr std::string_view kNames[] = {"rmsd", "drmsd", "tm", "gdt_ts", "lddt"};
 
 }  // namespace
 

@@ -90,7 +90,8 @@ private:
             first == 0
                 ? nearest_memory(sides_.rows.extent(0), sides_.columns.extent(0), parameters_)
                 : 0;
-        comparison_ = comparison_of({rows, sides_.columns}, sets_, parameters_, lists, context_);
+        comparison_ = comparison_of({rows, sides_.columns, sides_.is_reference}, sets_, parameters_,
+                                    lists, context_);
         first_ = first;
     }
 
@@ -215,9 +216,11 @@ ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> ref
     check_others(xyz, one);
     check_sets(sets, xyz.extent(1), parameters);
     const Context own = one_rank(context);
-    const Sides sides{xyz, one};
+    const Sides sides{xyz, one, true};
     RowChunks chunks(sides, sets, parameters, own);
     ReferenceResult result;
+    if (parameters.metric == Metric::lddt)
+        result.residues = residue_lddt(xyz, reference, sets, own);
     result.values.resize(static_cast<std::size_t>(xyz.extent(0)));
     PairCollector pairs(xyz.extent(0), 1, measured_atoms(sets, xyz.extent(1)), parameters,
                         resolve_threads(context));

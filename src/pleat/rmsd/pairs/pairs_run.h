@@ -31,8 +31,12 @@ void visit_tiles(const Context& context, std::string_view stage, std::span<const
 
 /// Throws UsageError for options and shapes that rmsd::run() refuses.
 void check_input(const FrameStore& xyz, Parameters parameters);
-/// Throws UsageError for atoms, weights and a precision that the metric does not have.
+/// Throws UsageError for atoms, weights and a precision that the metric does not have, InputError
+/// for lDDT of a single residue.
 void check_sets(const AtomSets& sets, Index atoms, const Parameters& parameters);
+/// lDDT of residues: see rmsd.h. Throws InputError if the reference has no distance to keep.
+ResidueLddt residue_lddt(View<const float, 3> xyz, View<const float, 2> reference,
+                         const AtomSets& sets, const Context& context);
 /// Throws UsageError if a matrix is wanted and has no target, or memory of another size than
 /// `size`.
 void check_matrix(const Parameters& parameters, const MatrixTarget& matrix, Index size);

@@ -1,0 +1,234 @@
+// lDDT: the share of distances between nearby atoms that another frame keeps, no superposition.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "pleat/core/error.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/rmsd/measures/comparison.h"
+#include "pleat/rmsd/measures/lddt_block.h"
+
+namespace pleat::rmsd {
+
+namespace {
+
+/// What one frame misses of the distances of another.
+struct Missed {
+    std::int64_t distances = 0;   ///< of the other frame, below the radius
+    std::int64_t thresholds = 0;  ///< of four for each distance
+
+    double lddt() const {
+        return 1.0 - static_cast<double>(thresholds) / (4.0 * static_cast<double>(distances));
+    }
+};
+
+/// The mean of both directions; a frame without distances below the radius has none, and two such
+/// frames differ in nothing.
+float mean_lddt(const Missed& one, const Missed& other) {
+    if (one.distances == 0 && other.distances == 0) return 1.0F;
+    if (one.distances == 0) return static_cast<float>(other.lddt());
+    if (other.distances == 0) return static_cast<float>(one.lddt());
+    return static_cast<float>(0.5 * (one.lddt() + other.lddt()));
+}
+
+bool are_apart(const std::vector<std::int32_t>& residues, Index k, Index l) {
+    return residues.empty() ||
+           residues[static_cast<std::size_t>(k)] != residues[static_cast<std::size_t>(l)];
+}
+
+double distance(View<const float, 2> frame, Index k, Index l) {
+    const double x = double{frame(k, 0)} - frame(l, 0), y = double{frame(k, 1)} - frame(l, 1),
+                 z = double{frame(k, 2)} - frame(l, 2);
+    return std::sqrt(x * x + y * y + z * z);
+}
+
+/// As Mariani et al. write it, one pair at a time.
+class ReferenceLddt final : public Comparison {
+public:
+    explicit ReferenceLddt(LddtFrames frames) : frames_(std::move(frames)) {}
+    double cost() const override {
+        return 5.0 * static_cast<double>(frames_.rows->extent(1) * frames_.rows->extent(1));
+    }
+
+    void block(Block rows, Block columns, float* values) const override {
+        for (Index i = rows.first; i < rows.first + rows.count; ++i)
+            for (Index j = columns.first; j < columns.first + columns.count; ++j) {
+                const View<const float, 2> p = (*frames_.rows)[i], q = (*frames_.columns)[j];
+                const Missed of_column = missed(q, p);
+                *values++ = frames_.is_reference ? mean_lddt(of_column, of_column)
+                                                 : mean_lddt(missed(p, q), of_column);
+            }
+    }
+
+private:
+    Missed missed(View<const float, 2> reference, View<const float, 2> model) const {
+        Missed all;
+        for (Index k = 0; k < reference.extent(0); ++k)
+            for (Index l = k + 1; l < reference.extent(0); ++l) {
+                if (!are_apart(frames_.residues, k, l)) continue;
+                const double expected = distance(reference, k, l);
+                if (!(expected < kInclusionRadius)) continue;
+                ++all.distances;
+                const double difference = std::fabs(distance(model, k, l) - expected);
+                for (const double threshold : kLddtThresholds)
+                    all.thresholds += difference < threshold ? 0 : 1;
+            }
+        return all;
+    }
+
+    LddtFrames frames_;
+};
+
+/// One side, a frame per lane.
+struct LddtPanels {
+    Array<double, 4> panels;              ///< [panel, atom, axis, lane]
+    std::vector<std::int64_t> distances;  ///< [frame]: those below the radius
+};
+
+Array<double, 4> panels_of(View<const float, 3> frames) {
+    const Index atoms = frames.extent(1), count = frames.extent(0);
+    auto panels = Array<double, 4>::unset((count + kPanel - 1) / kPanel, atoms, Index{3}, kPanel);
+    // Lanes beyond the last frame repeat it, so that they have no distances of their own.
+    for (Index i = 0; i < panels.extent(0) * kPanel; ++i)
+        for (Index k = 0; k < atoms; ++k)
+            for (int axis = 0; axis < 3; ++axis)
+                panels(i / kPanel, k, axis, i % kPanel) =
+                    double{frames(std::min(i, count - 1), k, axis)};
+    return panels;
+}
+
+/// The pairs of atoms of different residues that are within the radius in any frame. Throws
+/// InputError if they are too many to count, DeviceError if their list does not fit in memory.
+std::vector<ListedPair> near_pairs(const std::vector<const Array<double, 4>*>& sides,
+                                   const std::vector<std::int32_t>& residues, int threads) {
+    constexpr std::int64_t kMaxPairs = (std::int64_t{1} << 30) - 1;  // four thresholds in 32 bits
+    const Index atoms = sides.front()->extent(1);
+    std::vector<std::vector<std::int32_t>> others(static_cast<std::size_t>(atoms));
+    parallel_for(threads, atoms, [&](Index k, int) {
+        for (Index l = k + 1; l < atoms; ++l) {
+            if (!are_apart(residues, k, l)) continue;
+            const ListedPair pair{static_cast<std::int32_t>(k), static_cast<std::int32_t>(l)};
+            const bool is_near = std::any_of(sides.begin(), sides.end(), [&](const auto* side) {
+                return may_be_near(side->data(), side->extent(0), atoms, pair);
+            });
+            if (is_near) others[static_cast<std::size_t>(k)].push_back(pair.l);
+        }
+    });
+    std::int64_t count = 0;
+    for (const auto& list : others) count += static_cast<std::int64_t>(list.size());
+    if (count > kMaxPairs)
+        throw InputError(fmt::format(
+            "expected at most {} pairs of atoms within {} angstrom, found {}: select fewer atoms",
+            kMaxPairs, kInclusionRadius, count));
+    require_memory(count * static_cast<std::int64_t>(sizeof(ListedPair)),
+                   fmt::format("{} pairs of atoms", count), "select fewer atoms");
+    std::vector<ListedPair> pairs;
+    pairs.reserve(static_cast<std::size_t>(count));
+    for (std::size_t k = 0; k < others.size(); ++k)
+        for (const std::int32_t l : others[k]) pairs.push_back({static_cast<std::int32_t>(k), l});
+    return pairs;
+}
+
+std::span<const ListedPair> some_of(const std::vector<ListedPair>& pairs, std::size_t first) {
+    return std::span(pairs).subspan(
+        first, std::min(static_cast<std::size_t>(kPairsAtOnce), pairs.size() - first));
+}
+
+LddtPanels with_counts(Array<double, 4> panels, Index frames, const std::vector<ListedPair>& pairs,
+                       int threads) {
+    LddtPanels side;
+    side.distances.resize(static_cast<std::size_t>(frames));
+    parallel_for(threads, panels.extent(0), [&](Index panel, int) {
+        PanelDistances distances;
+        for (std::size_t first = 0; first < pairs.size(); first += kPairsAtOnce) {
+            const auto some = some_of(pairs, first);
+            panel_distances(panels[panel].data, some, distances);
+            for (Index lane = 0; lane < std::min(kPanel, frames - panel * kPanel); ++lane)
+                for (std::size_t n = 0; n < some.size(); ++n)
+                    side.distances[static_cast<std::size_t>(panel * kPanel + lane)] +=
+                        distances.exact[n * kPanel + static_cast<std::size_t>(lane)] <
+                        kInclusionRadius;
+        }
+    });
+    side.panels = std::move(panels);
+    return side;
+}
+
+/// Distances of a few pairs of atoms at a time in a block of frames, each used for all frames of
+/// the other side and in both directions.
+class BlockLddt final : public Comparison {
+public:
+    BlockLddt(const LddtFrames& frames, int threads)
+        : has_one_side_(frames.rows == frames.columns), is_reference_(frames.is_reference) {
+        Array<double, 4> rows = panels_of(*frames.rows), columns;
+        if (!has_one_side_) columns = panels_of(*frames.columns);
+        std::vector<const Array<double, 4>*> sides;
+        if (has_one_side_ || !is_reference_) sides.push_back(&rows);
+        if (!has_one_side_) sides.push_back(&columns);
+        pairs_ = near_pairs(sides, frames.residues, threads);
+        rows_ = with_counts(std::move(rows), frames.rows->extent(0), pairs_, threads);
+        if (!has_one_side_)
+            columns_ = with_counts(std::move(columns), frames.columns->extent(0), pairs_, threads);
+    }
+
+    Index block_rows() const override { return 8 * kPanel; }
+    Index block_columns() const override { return 16 * kPanel; }
+    double cost() const override { return 20.0 + 0.2 * static_cast<double>(pairs_.size()); }
+
+    void block(Block rows, Block columns, float* values) const override {
+        const LddtPanels& others = has_one_side_ ? rows_ : columns_;
+        const Span down(rows), across(columns);
+        std::vector<PanelDistances> of_rows(down.count()), of_columns(across.count());
+        // [row panel, column panel, row, column]
+        Array<std::uint32_t, 4> by_row(down.panels, across.panels, kPanel, kPanel),
+            by_column(down.panels, across.panels, kPanel, kPanel);
+        for (std::size_t first = 0; first < pairs_.size(); first += kPairsAtOnce) {
+            const auto some = some_of(pairs_, first);
+            for (Index m = 0; m < down.panels; ++m)
+                panel_distances(rows_.panels[down.first + m].data, some, of_rows[m]);
+            for (Index n = 0; n < across.panels; ++n)
+                panel_distances(others.panels[across.first + n].data, some, of_columns[n]);
+            for (Index m = 0; m < down.panels; ++m)
+                for (Index n = 0; n < across.panels; ++n)
+                    add_missed(of_rows[m], kPanel, of_columns[n], static_cast<Index>(some.size()),
+                               by_row[m][n].data, by_column[m][n].data);
+        }
+        for (Index i = rows.first; i < rows.first + rows.count; ++i)
+            for (Index j = columns.first; j < columns.first + columns.count; ++j) {
+                const auto found = [&](const Array<std::uint32_t, 4>& missed) {
+                    return std::int64_t{missed(i / kPanel - down.first, j / kPanel - across.first,
+                                               i % kPanel, j % kPanel)};
+                };
+                const Missed of_column{others.distances[j], found(by_column)};
+                *values++ = is_reference_
+                                ? mean_lddt(of_column, of_column)
+                                : mean_lddt({rows_.distances[i], found(by_row)}, of_column);
+            }
+    }
+
+private:
+    struct Span {
+        explicit Span(Block block)
+            : first(block.first / kPanel),
+              panels((block.first + block.count + kPanel - 1) / kPanel - first) {}
+        std::size_t count() const { return static_cast<std::size_t>(panels); }
+        Index first, panels;
+    };
+
+    bool has_one_side_, is_reference_;
+    std::vector<ListedPair> pairs_;
+    LddtPanels rows_, columns_;
+};
+
+}  // namespace
+
+std::unique_ptr<Comparison> make_lddt(LddtFrames frames, const Context& context) {
+    if (context.device.kind == Device::Kind::reference)
+        return std::make_unique<ReferenceLddt>(std::move(frames));
+    return std::make_unique<BlockLddt>(frames, resolve_threads(context));
+}
+
+}  // namespace pleat::rmsd

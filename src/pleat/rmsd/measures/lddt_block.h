@@ -1,0 +1,47 @@
+// lDDT blocks: distances of listed pairs of atoms, and which thresholds their differences miss.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "pleat/core/view.h"
+#include "pleat/rmsd/kernel/packed.h"
+
+namespace pleat::rmsd {
+
+/// Distances of a frame below this belong to its surroundings, which another frame should keep.
+inline constexpr double kInclusionRadius = 15.0;
+/// A distance is kept within each of these: powers of two, so that the exponent of a difference
+/// tells how many it misses.
+inline constexpr double kLddtThresholds[] = {0.5, 1.0, 2.0, 4.0};
+
+/// Pairs of atoms that are processed at once, so that distances of a block of frames stay in the
+/// cache.
+inline constexpr Index kPairsAtOnce = 64;
+
+/// Two atoms of different residues.
+struct ListedPair {
+    std::int32_t k = 0, l = 0;
+};
+
+/// The distances of kPairsAtOnce pairs in the frames of a panel.
+struct PanelDistances {
+    alignas(64) double exact[kPairsAtOnce * kPanel];   ///< [pair, lane]
+    alignas(64) float rounded[kPairsAtOnce * kPanel];  ///< below the radius if and only if exact is
+};
+
+/// Distances of up to kPairsAtOnce pairs in the frames of a panel [atom, axis, lane].
+void panel_distances(const double* panel, std::span<const ListedPair> pairs, PanelDistances& to);
+
+/// Whether the two atoms are about within the radius in a frame of `panels` [panel, atom, axis,
+/// lane]. A pair just beyond it may be found too.
+bool may_be_near(const double* panels, Index count, Index atoms, ListedPair pair);
+
+/// Counts, for each of the first `row_count` frames of `rows` with each of `columns`, the
+/// thresholds that the difference of a distance misses, over those of `count` distances that are
+/// below the radius in the row and over those that are in the column; adds them to [row, lane].
+/// Every count is that of the exact distances.
+void add_missed(const PanelDistances& rows, Index row_count, const PanelDistances& columns,
+                Index count, std::uint32_t* of_rows, std::uint32_t* of_columns);
+
+}  // namespace pleat::rmsd
