@@ -122,9 +122,13 @@ Ensemble read_ensemble(const std::vector<std::string>& sources, EnsembleOptions 
     while (reader.next(frame)) {
         frames.add(frame);
         ensemble.origins.push_back(reader.origin());
+        ensemble.numbers.push_back(reader.number());
     }
     frames.finish(ensemble);
     ensemble.files = reader.files();
+    ensemble.names = reader.names();
+    ensemble.are_models = reader.are_models();
+    ensemble.scores = reader.scores().of(ensemble.numbers);
     ensemble.notes = reader.notes();
     return ensemble;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pleat/bio/ensemble/frame_scores.h"
 #include "pleat/bio/ensemble/frame_store.h"
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/array.h"
@@ -82,6 +83,10 @@ struct EnsembleOptions {
     /// Atoms that decide in which images of the periodic cell molecules lie; empty: those of
     /// `select`. Two readings with the same atoms here put each molecule at the same place.
     std::string placed_by = {};
+    /// Scores of frames, and which frames are left out by them.
+    ScoreOptions scores = {};
+    /// Whether relaxed copies of predicted models are read where there are both.
+    bool relaxed = false;
 };
 
 /// A file lacks atoms of the topology that are selected.
@@ -98,6 +103,10 @@ struct Ensemble {
     FrameStore on_disk;                         ///< the frames if they are not in `xyz`
     std::vector<std::string> files;             ///< the files that were read
     std::vector<FrameOrigin> origins;           ///< [frame]; empty if not read from files
+    std::vector<std::string> names;             ///< [file]: of the model, or of the file
+    std::vector<Index> numbers;                 ///< [frame]: among all frames of all files, from 0
+    FrameScores scores;                         ///< of these frames
+    bool are_models = false;                    ///< all files are models of folders
     std::vector<std::string> notes;
 
     Index frame_count() const {
@@ -118,7 +127,9 @@ struct Ensemble {
 ///
 /// Throws InputError, naming file and frame, if selected atoms are missing (MissingAtoms), if
 /// numbers of atoms differ, if coordinates are not finite or beyond 1e15 angstrom, and for a range
-/// without frames. Throws OutputError if the disk of `overflow` would be left with less free space
+/// without frames; also if models of one folder have different sequences, and if scores are missing
+/// or doubled. `plddt` in `select` is the mean over the models that are kept, which are read twice
+/// for it. Throws OutputError if the disk of `overflow` would be left with less free space
 /// than a tenth of the frames.
 Ensemble read_ensemble(const std::vector<std::string>& sources, EnsembleOptions options = {},
                        const FrameOverflow* overflow = nullptr);

@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <filesystem>
-#include <set>
+#include <optional>
 #include <string_view>
 
+#include "pleat/bio/ensemble/folder_listing.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/line_list.h"
@@ -20,93 +19,84 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// The digits at the front, without leading zeros.
-std::string_view take_digits(std::string_view& text) {
-    std::size_t n = 0;
-    while (n < text.size() && is_digit(text[n])) ++n;
-    std::string_view digits = text.substr(0, n);
-    text.remove_prefix(n);
-    while (digits.size() > 1 && digits.front() == '0') digits.remove_prefix(1);
-    return digits;
-}
-
-/// By name, with runs of digits compared as numbers.
-bool comes_before(const std::string& left, const std::string& right) {
-    std::string_view a = left, b = right;
-    while (!a.empty() && !b.empty()) {
-        if (is_digit(a.front()) && is_digit(b.front())) {
-            const std::string_view m = take_digits(a), n = take_digits(b);
-            if (m.size() != n.size()) return m.size() < n.size();
-            if (m != n) return m < n;
-        } else if (a.front() != b.front()) {
-            return a.front() < b.front();
-        } else {
-            a.remove_prefix(1);
-            b.remove_prefix(1);
-        }
-    }
-    if (a.empty() != b.empty()) return a.empty();
-    return left < right;
-}
-
-bool names_coordinates(const fs::path& path) {
-    static const std::set<std::string> kPacked = {".gz", ".zst", ".zstd"};
-    static const std::set<std::string> kEndings = {".pdb", ".ent", ".cif", ".mmcif", ".dcd",
-                                                   ".xtc", ".trr", ".nc",  ".ncdf",  ".npy"};
-    fs::path name = path.filename();
-    if (name.string().front() == '.') return false;
-    if (kPacked.count(name.extension().string()) > 0) name = name.stem();
-    std::string ending = name.extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return kEndings.count(ending) > 0;
-}
-
-std::vector<std::string> files_in(const fs::path& folder) {
-    std::vector<std::string> files;
-    std::error_code problem;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, problem)) {
-        if (entry.is_regular_file() && names_coordinates(entry.path())) {
-            files.push_back(entry.path().string());
-        }
-    }
-    if (problem) {
-        throw InputError(folder.string(), 0,
-                         fmt::format("expected a readable folder, found: {}", problem.message()));
-    }
-    if (files.empty()) {
-        throw InputError(folder.string(), 0,
-                         "expected a folder with coordinate files (.pdb, .cif, .dcd, .xtc, ...), "
-                         "found none");
-    }
-    std::sort(files.begin(), files.end(), comes_before);
-    return files;
-}
-
 bool is_list(const std::string& source) { return source.size() > 1 && source.front() == '@'; }
+
+void add_files(const std::vector<std::string>& paths, EnsembleFiles& files) {
+    for (const std::string& path : paths) {
+        files.paths.push_back(path);
+        files.names.push_back(name_without_endings(path));
+        files.folders.push_back(-1);
+    }
+}
+
+/// What to give instead of a folder without coordinate files; empty if there is nothing.
+std::string folder_within(const fs::path& folder, Relaxation wanted) {
+    for (const fs::directory_entry& entry : entries_of(folder)) {
+        std::error_code ignored;
+        if (!entry.is_directory(ignored)) continue;
+        try {
+            if (const auto models = find_models(entry.path(), wanted))
+                return fmt::format("; its folder {} has models of {}",
+                                   entry.path().filename().string(), name_of(models->program));
+        } catch (const InputError&) {
+            continue;  // it is no folder to recommend
+        }
+    }
+    return {};
+}
+
+void add_folder(const std::string& folder, Relaxation wanted, EnsembleFiles& files) {
+    std::optional<ModelFolder> found = find_models(folder, wanted);
+    if (!found) {
+        const std::vector<std::string> paths = coordinate_files(folder);
+        if (paths.empty())
+            throw InputError(folder, 0,
+                             fmt::format("expected a folder with coordinate files (.pdb, .cif, "
+                                         ".dcd, .xtc, ...), found none{}",
+                                         folder_within(folder, wanted)));
+        if (wanted == Relaxation::relaxed)
+            throw InputError(folder, 0,
+                             "expected models of AlphaFold 2 or ColabFold for --relaxed, found "
+                             "other files; leave --relaxed out");
+        return add_files(paths, files);
+    }
+    for (const PredictedModel& model : found->models) {
+        files.paths.push_back(model.file);
+        files.names.push_back(model.name);
+        files.folders.push_back(static_cast<Index>(files.models.size()));
+    }
+    files.notes.push_back(fmt::format("{}: {} model{} of {}, the best first", folder,
+                                      found->models.size(), found->models.size() == 1 ? "" : "s",
+                                      name_of(found->program)));
+    files.notes.insert(files.notes.end(), found->notes.begin(), found->notes.end());
+    files.models.push_back(std::move(*found));
+}
 
 }  // namespace
 
-std::vector<std::string> ensemble_files(const std::vector<std::string>& sources) {
-    std::vector<std::string> files;
+EnsembleFiles list_ensemble_files(const std::vector<std::string>& sources, Relaxation wanted) {
+    EnsembleFiles files;
     for (const std::string& source : sources) {
         if (is_list(source)) {
             const std::string list = source.substr(1);
             const std::vector<std::uint8_t> text = read_file(list, kMaxListBytes);
-            const auto paths = parse_path_list(
-                list, std::string_view(reinterpret_cast<const char*>(text.data()), text.size()));
-            files.insert(files.end(), paths.begin(), paths.end());
+            add_files(
+                parse_path_list(list, std::string_view(reinterpret_cast<const char*>(text.data()),
+                                                       text.size())),
+                files);
         } else if (source != "-" && is_folder(source)) {
-            const auto found = files_in(source);
-            files.insert(files.end(), found.begin(), found.end());
+            add_folder(source, wanted, files);
         } else {
-            files.push_back(source);
+            add_files({source}, files);
         }
     }
-    if (files.empty()) throw UsageError("expected files of coordinates, found none");
+    if (files.paths.empty()) throw UsageError("expected files of coordinates, found none");
     return files;
+}
+
+std::vector<std::string> ensemble_files(const std::vector<std::string>& sources,
+                                        Relaxation wanted) {
+    return list_ensemble_files(sources, wanted).paths;
 }
 
 void check_ensemble_files(const std::vector<std::string>& sources) {

@@ -5,14 +5,30 @@
 #include <string_view>
 #include <vector>
 
+#include "pleat/bio/ensemble/model_folder.h"
+#include "pleat/core/view.h"
+
 namespace pleat {
+
+/// The files of an ensemble.
+struct EnsembleFiles {
+    std::vector<std::string> paths;
+    std::vector<std::string> names;   ///< [file]: of the model, else of the file without endings
+    std::vector<Index> folders;       ///< [file]: index into `models`; -1: not of such a folder
+    std::vector<ModelFolder> models;  ///< folders of predicted models
+    std::vector<std::string> notes;
+};
 
 /// Replaces each folder by its coordinate files (.pdb, .ent, .cif, .mmcif, .dcd, .xtc, .trr, .nc,
 /// .ncdf, .npy, each also with .gz, .zst or .zstd; no hidden ones, no folders within), in the order
-/// of their names with numbers as numbers (2 before 10), and each @LIST by the paths that the file
-/// LIST holds, one per line, with # before comments. Throws InputError for a folder without such
-/// files.
-std::vector<std::string> ensemble_files(const std::vector<std::string>& sources);
+/// of their names with numbers as numbers (2 before 10), a folder of predicted models by these in
+/// the order of their ranking (model_folder.h), and each @LIST by the paths that the file LIST
+/// holds, one per line, with # before comments. Throws InputError for a folder without such files.
+EnsembleFiles list_ensemble_files(const std::vector<std::string>& sources,
+                                  Relaxation wanted = Relaxation::unrelaxed);
+/// Their paths.
+std::vector<std::string> ensemble_files(const std::vector<std::string>& sources,
+                                        Relaxation wanted = Relaxation::unrelaxed);
 
 /// Throws InputError for the first file of these sources that does not exist or may not be read. A
 /// list that is a pipe is not opened, as it could not be read again.

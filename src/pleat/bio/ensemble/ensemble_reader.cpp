@@ -22,6 +22,12 @@ namespace {
 /// Angstrom: squares of larger ones, summed and multiplied, overflow in those who use them.
 constexpr float kLargestCoordinate = 1e15f;
 
+/// Whether a selection may use pLDDT.
+bool is_of_plddt(std::string_view select) {
+    return select.find("plddt") != std::string_view::npos ||
+           select.find("pLDDT") != std::string_view::npos;
+}
+
 std::string text_of(const FrameRange& range) {
     const std::string last = range.last == FrameRange::kEnd ? "" : std::to_string(range.last);
     return fmt::format("{}:{}", range.first, last);
@@ -30,20 +36,27 @@ std::string text_of(const FrameRange& range) {
 }  // namespace
 
 EnsembleReader::EnsembleReader(const std::vector<std::string>& sources, EnsembleOptions options)
-    : files_(ensemble_files(sources)),
+    : files_(list_ensemble_files(sources,
+                                 options.relaxed ? Relaxation::relaxed : Relaxation::unrelaxed)),
       options_(std::move(options)),
       centring_(std::make_shared<Centring>(Centring{.each_frame = options_.centre_each_frame})) {
-    check_readable(files_);
+    check_readable(files_.paths);
+    notes_ = files_.notes;
+    first_models_.resize(files_.models.size());
+    range_text_ = text_of(options_.range);
+    if (options_.range.counts_from_end()) {
+        counted_ = count_frames();
+        options_.range = options_.range.resolved(counted_);
+    }
+    choice_ = FrameChoice(options_.scores, files_, options_.range);
+    notes_.insert(notes_.end(), choice_.notes().begin(), choice_.notes().end());
     if (options_.atoms != nullptr) {
         choose_atoms(options_.atoms);
     } else if (!options_.topology.empty()) {
         choose_atoms(std::make_shared<Topology>(
             read_topology(options_.topology, &notes_, options_.assembly)));
-    }
-    range_text_ = text_of(options_.range);
-    if (options_.range.counts_from_end()) {
-        counted_ = count_frames();
-        options_.range = options_.range.resolved(counted_);
+    } else if (is_of_plddt(options_.select) || is_of_plddt(options_.placed_by)) {
+        average_b_factors(sources);
     }
     open(0);
 }
@@ -51,7 +64,7 @@ EnsembleReader::EnsembleReader(const std::vector<std::string>& sources, Ensemble
 /// The number of frames of all files, which are read for it.
 Index EnsembleReader::count_frames() const {
     Index count = 0;
-    for (const std::string& file : files_) {
+    for (const std::string& file : files_.paths) {
         std::error_code ignored;
         if (std::filesystem::exists(file, ignored) &&
             !std::filesystem::is_regular_file(file, ignored))
@@ -85,7 +98,7 @@ void EnsembleReader::open(std::size_t file) {
     if (reader_ != nullptr)
         notes_.insert(notes_.end(), reader_->notes().begin(), reader_->notes().end());
     is_first_of_file_ = true;
-    const std::string& path = files_[file];
+    const std::string& path = files_.paths[file];
     reader_ = open_frames(path);
     if (!options_.assembly.empty()) reader_->choose_assembly(options_.assembly);
     if (const std::string note = reader_->other_assemblies(); !note.empty() && !noted_assemblies_) {
@@ -108,6 +121,7 @@ void EnsembleReader::open(std::size_t file) {
                         reader_->atom_count(), reader_->format()));
     }
     if (reader_->topology() != nullptr && all_->named) {
+        compare_models(file);
         if (reader_->topology() != all_) compare_residues(path);
         reader_->match(all_, selected_);
     } else if (reader_->atom_count() != all_->atom_count()) {
@@ -133,6 +147,62 @@ void EnsembleReader::compare_residues(const std::string& path) {
         fmt::format("{}: only {} have the names in {}", path, found, all_->source.string()));
 }
 
+/// Throws InputError if a model of a folder has other residues than the first one that was opened.
+void EnsembleReader::compare_models(std::size_t file) {
+    const Index folder = files_.folders[file];
+    if (folder < 0) return;
+    std::shared_ptr<const Topology>& first = first_models_[static_cast<std::size_t>(folder)];
+    const std::shared_ptr<const Topology> own = reader_->topology();
+    if (first == nullptr) first = own;
+    const auto is_same = [](const Topology::Residue& a, const Topology::Residue& b) {
+        return a.name == b.name && a.number == b.number && a.chain == b.chain;
+    };
+    const auto [a, b] = std::mismatch(first->residues.begin(), first->residues.end(),
+                                      own->residues.begin(), own->residues.end(), is_same);
+    if (a == first->residues.end() && b == own->residues.end()) return;
+    const auto text = [](const Topology& topology, auto at) {
+        return at == topology.residues.end()
+                   ? fmt::format("{} residues", topology.residues.size())
+                   : fmt::format("{} {} in chain '{}' of {} residues", at->name, at->number,
+                                 at->chain, topology.residues.size());
+    };
+    throw InputError(
+        files_.models[static_cast<std::size_t>(folder)].path, 0,
+        fmt::format("expected models of one sequence, found {} in {} and {} in {}", text(*first, a),
+                    first->source.string(), text(*own, b), own->source.string()));
+}
+
+/// Sets the atoms to those of the first model, with the means of B factors over all models as
+/// theirs: pLDDT of one selection for all.
+void EnsembleReader::average_b_factors(const std::vector<std::string>& sources) {
+    refuse_pipes(files_.paths, "pLDDT is the mean over models, which are read twice for it");
+    EnsembleOptions options = options_;
+    options.select = "all";
+    options.placed_by.clear();
+    options.pbc = Pbc::none;
+    EnsembleReader models(sources, std::move(options));
+    Array<float, 2> frame(3, models.atom_count());
+    std::vector<double> sums(models.all_->atoms.size());
+    Index count = 0;
+    while (models.next(frame)) {
+        const std::span<const double> b_factors = models.b_factors();
+        if (b_factors.empty()) continue;  // a trajectory
+        for (std::size_t atom = 0; atom < sums.size(); ++atom) sums[atom] += b_factors[atom];
+        ++count;
+    }
+    if (count < 2) return;
+    const auto all = std::make_shared<Topology>(*models.all_);
+    for (std::size_t atom = 0; atom < sums.size(); ++atom)
+        all->atoms[atom].b_factor = sums[atom] / static_cast<double>(count);
+    notes_.push_back(fmt::format("pLDDT of the selection: means over {} models", count));
+    choose_atoms(all);
+}
+
+bool EnsembleReader::are_models() const {
+    return std::none_of(files_.folders.begin(), files_.folders.end(),
+                        [](Index folder) { return folder < 0; });
+}
+
 /// The cell of the frame last read; none if it is that of a crystal. Throws InputError if some
 /// frames of a file have cells and others have none.
 const PeriodicCell& EnsembleReader::cell() {
@@ -143,7 +213,7 @@ const PeriodicCell& EnsembleReader::cell() {
     is_first_of_file_ = false;
     if (has_cell != has_cell_)
         throw InputError(
-            files_[static_cast<std::size_t>(origin_.file)], 0,
+            files_.paths[static_cast<std::size_t>(origin_.file)], 0,
             fmt::format("frame {}: expected {} periodic cell as in the frames before, found {}; "
                         "--pbc none leaves the coordinates as they are",
                         origin_.frame, has_cell_ ? "a" : "no", has_cell ? "one" : "none"));
@@ -168,14 +238,35 @@ bool EnsembleReader::advance(bool wanted, View<float, 2> frame) {
     }
 }
 
-/// Reads or skips the next frame of all files; false after the last one.
-bool EnsembleReader::step(bool wanted, View<float, 2> frame) {
+/// Opens the next file, and passes over those that are left out by their scores; false after the
+/// last one.
+bool EnsembleReader::open_next() {
+    for (; next_file_ < files_.paths.size(); ++next_file_, ++seen_) {
+        if (choice_.is_of_files() && !is_wanted(seen_)) continue;
+        open(next_file_);
+        return true;
+    }
+    return false;
+}
+
+bool EnsembleReader::is_wanted(Index frame) const {
+    return options_.range.has(frame) && choice_.keeps(frame);
+}
+
+/// Reads the next frame of all files if it is wanted, else skips it; false after the last one.
+bool EnsembleReader::step(bool& wanted, View<float, 2> frame) {
+    wanted = is_wanted(seen_);
     while (!advance(wanted, frame)) {
         if (in_file_ == 0)
-            throw InputError(files_[next_file_ - 1], 0, "expected frames, found none");
-        if (next_file_ == files_.size()) return false;
-        open(next_file_);
+            throw InputError(files_.paths[next_file_ - 1], 0, "expected frames, found none");
+        if (!open_next()) return false;
+        wanted = is_wanted(seen_);
     }
+    if (options_.range.has(seen_)) choice_.require(seen_);
+    if (choice_.is_of_files() && in_file_ > 0)
+        throw InputError(files_.paths[next_file_ - 1], 0,
+                         "expected one frame, as scores belong to files, found more; number the "
+                         "frames in the table of scores instead");
     origin_ = {static_cast<Index>(next_file_) - 1, in_file_};
     ++seen_;
     ++in_file_;
@@ -201,7 +292,7 @@ void EnsembleReader::check(View<float, 2> frame) const {
             const float x = frame(axis, atom);
             if (is_fine(x)) continue;
             throw InputError(
-                files_[static_cast<std::size_t>(origin_.file)], 0,
+                files_.paths[static_cast<std::size_t>(origin_.file)], 0,
                 fmt::format(
                     "frame {}: expected {}, found {} for {}", origin_.frame,
                     std::isfinite(x) ? "coordinates between -1e15 and 1e15" : "finite coordinates",
@@ -213,11 +304,14 @@ void EnsembleReader::check(View<float, 2> frame) const {
 bool EnsembleReader::next(View<float, 2> frame) {
     const bool has_other_atoms = selected_.size() != all_->atoms.size();
     while (seen_ < options_.range.last) {
-        const bool wanted = options_.range.has(seen_);
-        if (!step(wanted, has_other_atoms ? scratch_.view() : frame)) break;
+        bool wanted = false;
+        if (!step(wanted, has_other_atoms ? scratch_.view() : frame)) {
+            choice_.check_count(seen_);
+            break;
+        }
         if (!wanted) continue;
         molecules_.apply(cell(), has_other_atoms ? scratch_.view() : frame,
-                         files_[static_cast<std::size_t>(origin_.file)], origin_.frame);
+                         files_.paths[static_cast<std::size_t>(origin_.file)], origin_.frame);
         if (has_other_atoms) gather(frame);
         check(frame);
         ++given_;
@@ -225,11 +319,11 @@ bool EnsembleReader::next(View<float, 2> frame) {
     }
     if (given_ == 0) {
         throw InputError(
-            files_.front(), 0,
+            files_.paths.front(), 0,
             fmt::format(
                 "expected frames of the range {}, counted from 0, found {} frames in {} file{}",
-                range_text_, std::max(seen_, counted_), files_.size(),
-                files_.size() == 1 ? "" : "s"));
+                range_text_, std::max(seen_, counted_), files_.paths.size(),
+                files_.paths.size() == 1 ? "" : "s"));
     }
     return false;
 }

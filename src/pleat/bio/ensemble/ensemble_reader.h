@@ -2,10 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/ensemble/ensemble_files.h"
+#include "pleat/bio/ensemble/frame_choice.h"
 #include "pleat/bio/ensemble/frame_reader.h"
 #include "pleat/bio/periodic/whole_molecules.h"
 
@@ -26,7 +29,18 @@ public:
     bool next(View<float, 2> frame);
     /// Of the frame last given.
     FrameOrigin origin() const { return origin_; }
-    const std::vector<std::string>& files() const { return files_; }
+    /// The number of the frame last given among all frames of all files, from 0.
+    Index number() const { return seen_ - 1; }
+    const std::vector<std::string>& files() const { return files_.paths; }
+    /// [file]: of the model, or of the file without endings.
+    const std::vector<std::string>& names() const { return files_.names; }
+    /// Whether all files are predicted models of folders.
+    bool are_models() const;
+    /// Of all frames of all files.
+    const FrameScores& scores() const { return choice_.scores(); }
+    /// The B factors [atom] of the frame last given, of all atoms of the files; empty if it has
+    /// none.
+    std::span<const double> b_factors() const { return reader_->b_factors(); }
     /// What the user should know: the atoms selected, and remarks on the files so far. A note that
     /// makes results doubtful begins with "warning: ".
     std::vector<std::string> notes() const;
@@ -35,15 +49,21 @@ private:
     void choose_atoms(std::shared_ptr<const Topology> all);
     Index count_frames() const;
     void compare_residues(const std::string& path);
+    void compare_models(std::size_t file);
+    void average_b_factors(const std::vector<std::string>& sources);
     void open(std::size_t file);
-    bool step(bool wanted, View<float, 2> frame);
+    bool open_next();
+    bool is_wanted(Index frame) const;
+    bool step(bool& wanted, View<float, 2> frame);
     bool advance(bool wanted, View<float, 2> frame);
     const PeriodicCell& cell();
     void gather(View<float, 2> frame) const;
     void check(View<float, 2> frame) const;
 
-    std::vector<std::string> files_;
+    EnsembleFiles files_;
     EnsembleOptions options_;
+    FrameChoice choice_;
+    std::vector<std::shared_ptr<const Topology>> first_models_;  // [folder of models]
     std::string range_text_;                    // of options_.range as it was given
     std::shared_ptr<const Topology> all_;       // of the files
     std::shared_ptr<const Topology> topology_;  // of the selected atoms

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,9 @@ public:
     /// Skips the next frame; false after the last one.
     virtual bool skip();
 
+    /// The B factors [atom] of the frame last read, in its order of atoms, NaN for missing ones;
+    /// empty if the format has none.
+    virtual std::span<const double> b_factors() const { return {}; }
     /// The periodic cell of the frame last read.
     const PeriodicCell& cell() const { return cell_; }
     /// Whether that may be the cell of a crystal's structure, not of a simulation: the file is a

@@ -267,6 +267,7 @@ void ModelFrames::match_by_identity(const std::vector<AtomRecord>& records, bool
         }
         seen = 1;
         for (Index axis = 0; axis < 3; ++axis) frame(axis, at->second) = atom.xyz[axis];
+        b_factors_[static_cast<std::size_t>(at->second)] = atom.b_factor;
     }
     std::vector<Index> missing;
     for (const Index i : needed_) {
@@ -288,6 +289,7 @@ bool ModelFrames::next(View<float, 2> frame) {
     } else if (!read_model(records)) {
         return false;
     }
+    b_factors_.assign(wanted_->atoms.size(), std::numeric_limits<double>::quiet_NaN());
     // The only chain of a file has many names (A, blank, the segment's): it needs no match.
     const bool with_chain = !(one_chain_ && one_chain(records));
     if (!same_order(records, with_chain)) {
@@ -298,6 +300,7 @@ bool ModelFrames::next(View<float, 2> frame) {
         for (Index axis = 0; axis < 3; ++axis) {
             frame(axis, static_cast<Index>(i)) = records[i].xyz[axis];
         }
+        b_factors_[i] = records[i].b_factor;
     }
     return true;
 }

@@ -31,6 +31,7 @@ public:
     bool next(View<float, 2> frame) override;
     bool skip() override;
     bool may_be_crystal() override;
+    std::span<const double> b_factors() const override { return b_factors_; }
 
 protected:
     explicit ModelFrames(std::string file) : file_(std::move(file)) {}
@@ -67,6 +68,7 @@ private:
     bool indexed_with_chain_ = false;
     bool noted_extra_ = false;
     Index model_ = -1;  // the one last read, from 0
+    std::vector<double> b_factors_;
     // The second model, if it was read before it was asked for.
     bool looked_ahead_ = false, has_ahead_ = false;
     std::vector<AtomRecord> ahead_;

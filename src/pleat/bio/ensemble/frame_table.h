@@ -1,0 +1,43 @@
+// Frame table: names, first numbers and scores of frames, as tables of runs show them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pleat/bio/ensemble/ensemble.h"
+
+namespace pleat {
+
+/// What is known of frames besides where they came from.
+struct FrameLabels {
+    std::vector<std::string> names = {};  ///< [file], as in Ensemble; so are the others
+    std::vector<Index> numbers = {};
+    FrameScores scores = {};
+    bool are_models = false;
+
+    /// Whether a table of the frames says more than their numbers.
+    bool make_a_table() const { return are_models || !scores.empty(); }
+};
+FrameLabels labels_of(const Ensemble& ensemble);
+
+/// The table frames.tsv: frame, number among all frames of the ensemble, name, cluster (unless
+/// `clusters` is empty), file, frame of the file, scores.
+std::string frames_table(const FrameLabels& labels, const std::vector<FrameOrigin>& origins,
+                         const std::vector<std::string>& files,
+                         std::span<const std::int32_t> clusters = {});
+
+/// The names of the scores as further cells of a table's header, each behind a tab. Behind
+/// `score_` if the header has the name already.
+std::string score_names(const FrameScores& scores, std::string_view header);
+/// The scores of a frame, each behind a tab.
+std::string score_cells(const FrameScores& scores, Index frame);
+
+/// Names of the means of all scores, the best value and its frame, each behind a tab.
+std::string score_summary_names(const FrameScores& scores);
+/// These of some frames, without values that are not known.
+std::string score_summary_cells(const FrameScores& scores, std::span<const Index> frames);
+
+}  // namespace pleat

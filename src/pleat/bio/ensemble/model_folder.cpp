@@ -1,0 +1,380 @@
+// Model folders: the names of files that each program writes, and its ranking.
+#include "pleat/bio/ensemble/model_folder.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "pleat/bio/ensemble/folder_listing.h"
+#include "pleat/bio/ensemble/model_scores.h"
+#include "pleat/core/error.h"
+#include "pleat/core/view.h"
+
+namespace pleat {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_number(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// What stands behind the last `mark`, if it is a number; else nothing.
+std::optional<std::string> number_behind(std::string_view text, std::string_view mark) {
+    const std::size_t at = text.rfind(mark);
+    if (at == std::string_view::npos) return std::nullopt;
+    const std::string_view number = text.substr(at + mark.size());
+    return is_number(number) ? std::optional(std::string(number)) : std::nullopt;
+}
+
+/// The files of a folder.
+struct Listing {
+    explicit Listing(const fs::path& from) : folder(from), files(coordinate_files(from)) {
+        for (const fs::directory_entry& entry : entries_of(from)) {
+            std::error_code ignored;
+            if (entry.is_directory(ignored))
+                folders.push_back(entry.path());
+            else
+                names.insert(entry.path().filename().string());
+        }
+        std::sort(folders.begin(), folders.end(), [](const fs::path& a, const fs::path& b) {
+            return comes_before(a.string(), b.string());
+        });
+    }
+    /// The path of a file; empty if there is none.
+    std::string path_of(const std::string& name) const {
+        return names.count(name) > 0 ? (folder / name).string() : std::string();
+    }
+    /// The path of the first file whose name ends so; empty if there is none.
+    std::string ending_with(std::string_view ending) const {
+        for (const std::string& name : names)
+            if (name.ends_with(ending)) return (folder / name).string();
+        return {};
+    }
+
+    fs::path folder;
+    std::vector<std::string> files;  ///< of coordinates, sorted
+    std::vector<fs::path> folders;   ///< sorted
+    std::set<std::string> names;     ///< of all files
+};
+
+/// A model's file as its name describes it.
+struct Found {
+    PredictedModel model = {};
+    double rank = 0;          ///< models are sorted by this, then by their names
+    bool is_relaxed = false;  ///< the relaxed copy of a model
+    std::string copy_of = {};      ///< the model of which it is a copy; empty: it has no copies
+};
+using Describe = std::function<std::optional<Found>(const std::string& file)>;
+
+std::vector<std::string> names_of(const std::vector<std::string>& files) {
+    std::vector<std::string> names;
+    for (const std::string& file : files) names.push_back(fs::path(file).filename().string());
+    return names;
+}
+
+/// Of several copies of one model, those that are wanted; ".cif" beside ".pdb" counts once.
+std::vector<Found> without_copies(std::vector<Found> all, Relaxation wanted, ModelFolder& folder) {
+    std::set<std::string> seen;
+    std::erase_if(all, [&](const Found& one) { return !seen.insert(one.model.name).second; });
+    const bool has_copies = std::any_of(all.begin(), all.end(),
+                                        [](const Found& one) { return !one.copy_of.empty(); });
+    const bool is_relaxed = wanted == Relaxation::relaxed;
+    if (!has_copies && !is_relaxed) return all;
+    std::set<std::string> models, kept;
+    for (const Found& one : all) {
+        models.insert(one.copy_of);
+        if (one.is_relaxed == is_relaxed && !one.copy_of.empty()) kept.insert(one.copy_of);
+    }
+    if (kept.empty() && is_relaxed)
+        throw InputError(folder.path, 0,
+                         "expected relaxed models, found none; leave --relaxed out");
+    // Some pipelines keep the relaxed copies alone.
+    const bool takes_others = kept.empty();
+    std::erase_if(all, [&](const Found& one) {
+        return one.copy_of.empty() || (one.is_relaxed != is_relaxed && !takes_others);
+    });
+    if (takes_others) {
+        folder.notes.push_back(fmt::format("{}: its models are relaxed", folder.path));
+    } else if (kept.size() < models.size()) {
+        folder.notes.push_back(fmt::format("{}: left out {} of {} models that have no {} copy",
+                                           folder.path, models.size() - kept.size(), models.size(),
+                                           is_relaxed ? "relaxed" : "unrelaxed"));
+    }
+    return all;
+}
+
+/// Describes the coordinate files of a folder. Nothing if none of them is a model; throws
+/// InputError if some are no models.
+std::optional<ModelFolder> described(const Listing& listing, Predictor program, Relaxation wanted,
+                                     const Describe& describe) {
+    ModelFolder folder{.path = listing.folder.string(), .program = program};
+    std::vector<Found> all;
+    std::vector<std::string> others;
+    for (const std::string& file : listing.files) {
+        std::optional<Found> one = describe(file);
+        if (!one) {
+            others.push_back(file);
+            continue;
+        }
+        one->model.file = file;
+        if (one->model.name.empty()) one->model.name = name_without_endings(file);
+        all.push_back(std::move(*one));
+    }
+    if (all.empty()) return std::nullopt;
+    if (!others.empty() && program == Predictor::alphafold_database) return std::nullopt;
+    if (!others.empty()) {
+        constexpr std::size_t kNamed = 3;
+        const std::size_t count = others.size();
+        others.resize(std::min(count, kNamed));
+        throw InputError(
+            folder.path, 0,
+            fmt::format("expected models of {} alone, found {} other coordinate file{}: {}{}; give "
+                        "the files to read as a list, @FILE",
+                        name_of(program), count, count == 1 ? "" : "s",
+                        fmt::join(names_of(others), ", "), count > kNamed ? ", ..." : ""));
+    }
+    all = without_copies(std::move(all), wanted, folder);
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Found& a, const Found& b) { return a.rank < b.rank; });
+    for (Found& one : all) folder.models.push_back(std::move(one.model));
+    return folder;
+}
+
+/// Ranks models by a column of their scores, the highest first.
+void rank_by_scores(ModelFolder& folder, std::string_view column) {
+    std::map<std::string, double> values;
+    Index unknown = 0;
+    for (const PredictedModel& model : folder.models) {
+        const std::optional<double> value = model_score(folder, model, column);
+        unknown += !value || std::isnan(*value);
+        values[model.name] = value && !std::isnan(*value) ? *value : -HUGE_VAL;
+    }
+    std::stable_sort(folder.models.begin(), folder.models.end(),
+                     [&](const PredictedModel& a, const PredictedModel& b) {
+                         return values[a.name] > values[b.name];
+                     });
+    if (unknown > 0)
+        folder.notes.push_back(
+            fmt::format("{}: {} of {} models have no {} and come last, in the order of their names",
+                        folder.path, unknown, folder.models.size(), column));
+}
+
+/// JOB_unrelaxed_rank_001_MODEL_seed_000.pdb, and its relaxed copy.
+std::optional<ModelFolder> find_colabfold(const Listing& listing, Relaxation wanted) {
+    return described(
+        listing, Predictor::colabfold, wanted,
+        [&](const std::string& file) -> std::optional<Found> {
+            const std::string name = name_without_endings(file);
+            for (const std::string mark : {"_unrelaxed_", "_relaxed_"}) {
+                const std::size_t at = name.find(mark);
+                if (at == std::string::npos) continue;
+                const std::string job = name.substr(0, at), model = name.substr(at + mark.size());
+                const std::size_t rank = model.find("rank_");
+                if (rank == std::string::npos) continue;
+                std::string digits = model.substr(rank + 5);
+                digits.resize(std::min(digits.find_first_not_of("0123456789"), digits.size()));
+                if (!is_number(digits) || digits.size() > 9) continue;
+                std::string scores = listing.path_of(job + "_scores_" + model + ".json");
+                if (scores.empty())
+                    scores = listing.path_of(job + "_unrelaxed_" + model + "_scores.json");
+                return Found{.model = {.scores = scores},
+                             .rank = std::stod(digits),
+                             .is_relaxed = mark == "_relaxed_",
+                             .copy_of = job + '\t' + model};
+            }
+            return std::nullopt;
+        });
+}
+
+/// ranked_N.pdb, unrelaxed_model_1.pdb and relaxed_model_1.pdb, with ranking_debug.json.
+std::optional<ModelFolder> find_alphafold2(const Listing& listing, Relaxation wanted) {
+    const std::string ranking = listing.path_of("ranking_debug.json");
+    const std::vector<std::string> order =
+        ranking.empty() ? std::vector<std::string>() : model_order(ranking);
+    const auto rank_of = [&](const std::string& key) {
+        return static_cast<double>(std::find(order.begin(), order.end(), key) - order.begin());
+    };
+    bool has_ranked = false, has_others = false;
+    const auto describe = [&](const std::string& file) -> std::optional<Found> {
+        const std::string name = name_without_endings(file);
+        for (const std::string mark : {"unrelaxed_", "relaxed_"}) {
+            if (!name.starts_with(mark + "model_")) continue;
+            const std::string key = name.substr(mark.size());
+            has_others = true;
+            return Found{.model = {.key = key},
+                         .rank = rank_of(key),
+                         .is_relaxed = mark == "relaxed_",
+                         .copy_of = key};
+        }
+        const std::optional<std::string> rank = number_behind(name, "ranked_");
+        if (!rank || name != "ranked_" + *rank || rank->size() > 9) return std::nullopt;
+        has_ranked = true;
+        const auto at = static_cast<std::size_t>(std::stoul(*rank));
+        return Found{.model = {.key = at < order.size() ? order[at] : std::string()},
+                     .rank = std::stod(*rank)};
+    };
+    // The ranked models are copies of the others.
+    Listing read = listing;
+    for (const std::string& file : listing.files) describe(file);
+    if (has_ranked && has_others) {
+        const bool takes_ranked = order.empty() && wanted == Relaxation::unrelaxed;
+        std::erase_if(read.files, [&](const std::string& file) {
+            const std::optional<Found> one = describe(file);
+            return one && one->copy_of.empty() != takes_ranked;
+        });
+    }
+    std::optional<ModelFolder> folder = described(read, Predictor::alphafold2, wanted, describe);
+    if (!folder) return folder;
+    folder->scores = ranking;
+    if (order.empty() && folder->models.front().name.find("ranked_") != 0)
+        folder->notes.push_back(
+            fmt::format("{}: without ranking_debug.json its models are in the order of their names",
+                        folder->path));
+    return folder;
+}
+
+/// JOB_model_K.cif with confidence_JOB_model_K.json.
+std::optional<ModelFolder> find_boltz(const Listing& listing, Relaxation wanted) {
+    return described(listing, Predictor::boltz, wanted,
+                     [&](const std::string& file) -> std::optional<Found> {
+                         const std::string name = name_without_endings(file);
+                         const auto number = number_behind(name, "_model_");
+                         const std::string scores =
+                             listing.path_of("confidence_" + name + ".json");
+                         if (!number || number->size() > 9 || scores.empty()) return std::nullopt;
+                         return Found{
+                             .model = {.scores = scores},
+                             .rank = std::stod(*number)};
+                     });
+}
+
+/// Those of all jobs in the folder `predictions` of Boltz's output, or in the folder itself.
+std::optional<ModelFolder> find_boltz_jobs(const Listing& listing, Relaxation wanted) {
+    std::optional<ModelFolder> all;
+    std::error_code ignored;
+    const fs::path predictions = listing.folder / "predictions";
+    const std::vector<fs::path> jobs =
+        fs::is_directory(predictions, ignored) ? Listing(predictions).folders : listing.folders;
+    for (const fs::path& job : jobs) {
+        std::optional<ModelFolder> one = find_boltz(Listing(job), wanted);
+        if (!one) continue;
+        if (!all) all = ModelFolder{.path = listing.folder.string(), .program = Predictor::boltz};
+        all->models.insert(all->models.end(), one->models.begin(), one->models.end());
+        all->notes.insert(all->notes.end(), one->notes.begin(), one->notes.end());
+    }
+    return all;
+}
+
+/// pred.model_idx_K.cif with scores.model_idx_K.npz.
+std::optional<ModelFolder> find_chai(const Listing& listing, Relaxation wanted) {
+    std::optional<ModelFolder> folder = described(
+        listing, Predictor::chai, wanted, [&](const std::string& file) -> std::optional<Found> {
+            const auto number = number_behind(name_without_endings(file), "pred.model_idx_");
+            if (!number) return std::nullopt;
+            return Found{
+                .model = {.scores = listing.path_of("scores.model_idx_" + *number + ".npz")}};
+        });
+    if (folder) rank_by_scores(*folder, "aggregate_score");
+    return folder;
+}
+
+/// fold_JOB_model_K.cif with fold_JOB_summary_confidences_K.json, of AlphaFold's server; or
+/// JOB_model.cif with JOB_summary_confidences.json, the best model alone.
+std::optional<ModelFolder> find_server(const Listing& listing, Relaxation wanted) {
+    return described(
+        listing, Predictor::alphafold3, wanted,
+        [&](const std::string& file) -> std::optional<Found> {
+            const std::string name = name_without_endings(file);
+            const auto number = number_behind(name, "_model_");
+            const bool is_best = name.ends_with("_model");
+            if ((!number || number->size() > 9) && !is_best) return std::nullopt;
+            const std::string job = name.substr(0, name.rfind("_model"));
+            const std::string scores = listing.path_of(
+                fmt::format("{}_summary_confidences{}.json", job, is_best ? "" : "_" + *number));
+            if (scores.empty()) return std::nullopt;
+            return Found{.model = {.scores = scores},
+                         .rank = is_best ? 0 : std::stod(*number)};
+        });
+}
+
+bool names_model(const std::string& name) { return name == "model" || name.ends_with("_model"); }
+
+/// seed-S_sample-K/JOB_seed-S_sample-K_model.cif, of older versions seed-S_sample-K/model.cif. The
+/// model at the top is a copy of the best one.
+std::optional<ModelFolder> find_alphafold3(const Listing& listing) {
+    ModelFolder folder{.path = listing.folder.string(), .program = Predictor::alphafold3};
+    for (const fs::path& sample : listing.folders) {
+        const std::string name = sample.filename().string();
+        const auto number = number_behind(name, "_sample-");
+        const auto seed = number ? number_behind(name.substr(0, name.rfind("_sample-")), "seed-")
+                                 : std::nullopt;
+        if (!seed || name != "seed-" + *seed + "_sample-" + *number) continue;
+        const Listing files(sample);
+        for (const std::string& file : files.files) {
+            const std::string model = name_without_endings(file);
+            if (!names_model(model)) continue;
+            const std::string job = model.substr(0, model.size() - std::string("model").size());
+            folder.models.push_back({.name = name,
+                                     .file = file,
+                                     .scores = files.path_of(job + "summary_confidences.json"),
+                                     .key = *seed + '\t' + *number});
+            break;
+        }
+    }
+    if (folder.models.empty()) return std::nullopt;
+    std::vector<std::string> others = names_of(listing.files);
+    std::erase_if(others, [](const std::string& name) {
+        return names_model(name_without_endings(name));
+    });
+    if (!others.empty())
+        throw InputError(
+            folder.path, 0,
+            fmt::format("expected models of AlphaFold 3 alone, found other coordinate files too, "
+                        "such as {}; give the files to read as a list, @FILE",
+                        others.front()));
+    folder.scores = listing.ending_with("ranking_scores.csv");
+    rank_by_scores(folder, "ranking_score");
+    return folder;
+}
+
+/// AF-ACCESSION-F1-model_v4.cif, each a protein or a fragment of one.
+std::optional<ModelFolder> find_database(const Listing& listing, Relaxation wanted) {
+    return described(listing, Predictor::alphafold_database, wanted,
+                     [&](const std::string& file) -> std::optional<Found> {
+                         const std::string name = name_without_endings(file);
+                         if (!name.starts_with("AF-") || !number_behind(name, "-model_v"))
+                             return std::nullopt;
+                         return Found{};
+                     });
+}
+
+}  // namespace
+
+std::string_view name_of(Predictor program) {
+    static constexpr std::string_view kNames[] = {"AlphaFold 2", "ColabFold", "AlphaFold 3",
+                                                  "Boltz",       "Chai-1",    "AlphaFold DB"};
+    return kNames[static_cast<std::size_t>(program)];
+}
+
+std::optional<ModelFolder> find_models(const fs::path& folder, Relaxation wanted) {
+    const Listing listing(folder);
+    std::optional<ModelFolder> found = find_alphafold3(listing);
+    if (!found) found = find_server(listing, wanted);
+    if (!found) found = find_colabfold(listing, wanted);
+    if (!found) found = find_alphafold2(listing, wanted);
+    if (!found) found = find_boltz(listing, wanted);
+    if (!found) found = find_chai(listing, wanted);
+    if (!found) found = find_database(listing, wanted);
+    if (!found && listing.files.empty()) found = find_boltz_jobs(listing, wanted);
+    return found;
+}
+
+}  // namespace pleat
