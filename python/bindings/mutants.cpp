@@ -14,6 +14,8 @@
 #include "pleat/bio/alignment/filter.h"
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/bio/structure/residue_map.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/workflows/mutants/output.h"
 
 namespace pleat::python {
 
@@ -50,6 +52,12 @@ struct SequenceRecord {
     double coverage;
 };
 
+/// A text of a user's file, of which bytes that are not UTF-8 become lone surrogates.
+py::str text_of(const std::string& bytes) {
+    return py::reinterpret_steal<py::str>(PyUnicode_DecodeUTF8(
+        bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
+}
+
 /// A result and its tables.
 struct Effects {
     mutants::Result result;
@@ -59,6 +67,8 @@ struct Effects {
     std::vector<ListedRecord> listed;
     std::vector<SequenceRecord> sequences;
     std::string letters;  ///< of the alphabet, without the gap
+    std::string listed_text;
+    double effective_sequences = 0;
 };
 
 void list_records(Effects& effects) {
@@ -180,6 +190,11 @@ std::unique_ptr<Effects> run(const SavedModel& model, const std::string& table_n
         effects->letters = model.about.alphabet->letters().substr(0, model.about.alphabet->gap());
         effects->result = mutants::run(std::move(input), parameters, call.context);
         list_records(*effects);
+        effects->effective_sequences = model.about.effective_sequences;
+        if (table)
+            for (const std::string& piece : mutants::listed_table(*table, effects->result.listed,
+                                                                  resolve_threads(call.context)))
+                effects->listed_text += piece;
     });
     return effects;
 }
@@ -299,6 +314,9 @@ void add_mutants(py::module_& module) {
         .def_property_readonly("first_number",
                                [](const Effects& e) { return e.result.target.first_number; })
         .def_readonly("letters", &Effects::letters)
+        .def_readonly("effective_sequences", &Effects::effective_sequences)
+        .def_property_readonly("listed_text",
+                               [](const Effects& e) { return text_of(e.listed_text); })
         .def_property_readonly("notes", [](const Effects& e) { return e.result.notes; });
     add_functions(module);
 }

@@ -37,6 +37,8 @@ class Mutants(Result):
                      "bits")
     listed = Attribute("records [row] (epistatic, independent, percentile, z) of `mutants`, in its order; NaN: none")
     problems = Attribute("list of str [row], why there is none; else ''")
+    listed_text = Attribute("`mutants` as it was given, with the predictions appended to each row, as the program's "
+                            "listed.csv; '' without")
     correlations = Attribute("dict of each column of numbers: (rows, Spearman with epistatic, with independent)")
     sequences = Attribute("records [sequence] (energy, couplings, fields, independent, effect, independent_effect, "
                           "residues, gaps, inserted, coverage)")
@@ -48,6 +50,7 @@ class Mutants(Result):
     letters = Attribute("the letters in the order of `epistasis`")
     energy = Attribute("(full, couplings, fields) of the target, in the zero-sum gauge")
     independent_energy = Attribute("of the target")
+    effective_sequences = Attribute("of the family")
     target = Attribute("the target's name")
     sequence = Attribute("the target's residues")
     first_number = Attribute("the number of the first of them")
@@ -60,7 +63,6 @@ class Mutants(Result):
     def _singles_table(self):
         table = records_table(self.singles)
         wt, subs = _letters(table.pop("wt")), _letters(table.pop("subs"))
-        table["column"] = table["column"]
         first = {"mutant": [f"{a}{n}{b}" for a, n, b in zip(wt, table["pos"], subs)], "pos": table.pop("pos"),
                  "wt": wt, "subs": subs, "frequency": table.pop("frequency"),
                  "column_conservation": table.pop("conservation"),

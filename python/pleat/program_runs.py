@@ -1,6 +1,9 @@
 # Program runs: results from the files of the program's finished runs.
 """READERS: {command: function(folder, manifest, values)}, which adds attributes to `values` {name: value}."""
+import csv
+import io
 import json
+import re
 
 import numpy as np
 
@@ -8,7 +11,7 @@ from . import _pleat
 from .ensemble import read_ensemble
 from .errors import InputError
 from .results import Fit, Weights
-from .run_tables import SCORES, SELECTED
+from .run_tables import LOGO, POSITIONS, SCORES, SELECTED, SEQUENCES, SINGLES
 
 
 def _table(path):
@@ -26,7 +29,7 @@ def _or_zero(texts):
     return np.array([0 if text == "NA" else int(text) for text in texts], dtype=np.int64)
 
 
-def _records(table, fields, **columns):
+def _records(table, fields, /, **columns):
     """Columns of a table as records; `columns`: {field: column of another name}."""
     found = np.empty(len(next(iter(table.values()))), dtype=fields)
     for name, kind in fields:
@@ -315,5 +318,69 @@ def _misfit(found):
                                        "passed": found["passed"], "remark": found["remark"]}
 
 
+def _residue_records(path, names):
+    """A table of mutants as records in the order of the library's: letters as S1, columns of the source from 0."""
+    table = _table(path)
+    kinds = {"pos": np.int64, "column": np.int64, "wt": "S1", "subs": "S1", "letter": "S1"}
+    fields = [(field, kinds.get(name, np.float64)) for name, field in names.items()]
+    order = ["pos", "column", "wt", "subs", "letter", "frequency", "information", "height", "conservation", "epistatic",
+             "couplings", "fields", "independent"]
+    fields.sort(key=lambda one: order.index(one[0]) if one[0] in order else len(order))
+    found = np.empty(len(table["column"]), dtype=np.dtype(fields, align=True))
+    for name, field in names.items():
+        is_letter = kinds.get(name) == "S1"
+        found[field] = table[name] if is_letter else _numbers(table[name], found.dtype[field])
+    found["column"] -= 1
+    return found
+
+
+def _listed(path):
+    """(text, records, problems) of the table of mutants that came back; its own columns may be any."""
+    with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
+        text = file.read()
+    separator = re.search(r"(.)(?:pleat_)*prediction_problem[\r\n]", text)[1]
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))[1:]
+    cells = [row[-5:] if row else ["0", "0", "0", "0", ""] for row in rows]
+    found = np.empty(len(rows), dtype=[(name, np.float64) for name in ("epistatic", "independent", "percentile", "z")])
+    for n, name in enumerate(found.dtype.names):
+        found[name] = _numbers([row[n] for row in cells])
+    return text, found, [row[4] for row in cells]
+
+
+def _sequence_energies(path):
+    """{attribute: value} of the energies of sequences."""
+    if not path.is_file():
+        return {"sequences": np.empty(0, SEQUENCE), "sequence_names": [], "sequence_problems": []}
+    table = _table(path)
+    return {"sequences": _records(table, SEQUENCE, **{field: name for name, field in SEQUENCES.items()}),
+            "sequence_names": table["name"],
+            "sequence_problems": ["" if text == "NA" else text for text in table["problem"]]}
+
+
+SEQUENCE = [(field, np.int64 if field in ("residues", "gaps", "inserted") else np.float64) for field in SEQUENCES.values()]
+LETTERS = {"protein": "ARNDCQEGHILKMFPSTWYV", "rna": "ACGU", "dna": "ACGT"}
+
+
+def _mutants(folder, manifest, values):
+    results = manifest["results"]
+    values.update({name: results[name] for name in ("target", "first_number", "effective_sequences")},
+                  energy=tuple(results[name] for name in ("energy", "energy_couplings", "energy_fields")),
+                  independent_energy=results["energy_independent"], letters=LETTERS[results["alphabet"]],
+                  singles=_residue_records(folder / "singles.tsv", SINGLES),
+                  positions=_residue_records(folder / "positions.tsv", POSITIONS),
+                  logo=_residue_records(folder / "logo.tsv", LOGO), **_sequence_energies(folder / "sequences.tsv"))
+    values.update(listed_text="", listed=np.empty(0, [(name, np.float64) for name in (
+        "epistatic", "independent", "percentile", "z")]), problems=[], correlations={})
+    if (folder / "listed.csv").is_file():
+        values["listed_text"], values["listed"], values["problems"] = _listed(folder / "listed.csv")
+        table = _table(folder / "correlations.tsv")
+        numbers = (_numbers(table[f"spearman_{kind}"]).tolist() for kind in ("epistatic", "independent"))
+        values["correlations"] = dict(zip(table["column"], zip(map(int, table["count"]), *numbers)))
+    values.setdefault("double_positions", np.empty(0, np.int64))
+    values.setdefault("double_singles", np.empty((0, 0)))
+    values.setdefault("epistasis", np.empty((0, 0, 0), np.float32))
+
+
 READERS = {"couplings": _couplings, "mi": _mutual_information, "rmsd": _rmsd, "cluster": _clusters, "saxs": _saxs,
-           "select": _selection, "refine": _refinement}
+           "select": _selection, "refine": _refinement,
+           "mutants": _mutants}

@@ -30,6 +30,8 @@ FILES = {
            "neighbours.npz": {"starts": "neighbour_starts", "indices": "neighbour_indices",
                               "METRIC": "neighbour_values"}},
     Clusters: {"assignment.npy": "assignment", "linkage.npy": "tree"},
+    Mutants: {"epistasis.npz": {"epistasis": "epistasis", "positions": "double_positions",
+                                "singles": "double_singles"}},
 }
 CLASSES = {kind.__name__: kind for kind in (*COMMANDS.values(), Fit, Weights, Scatterers)}
 STATE = "python.npz"  # what the program's files do not hold
@@ -96,7 +98,8 @@ def _write_tables(result, folder, files):
     texts = {file: run_tables.table_text(columns)
              for file, columns in run_tables.TABLES[type(result)](result).items()}
     for file, text in {**texts, **run_tables.texts(result)}.items():
-        (folder / file).write_text(text, encoding="utf-8")
+        with open(folder / file, "w", encoding="utf-8", errors="surrogateescape", newline="") as out:
+            out.write(text)
         files.append(file)
 
 
@@ -159,7 +162,7 @@ def _decoded(value, arrays):
 
 def load(folder):
     """Reads the result in a folder: one that `save` of a result wrote, or a finished run of the program
-    (`pleat couplings`, `mi`, `rmsd`, `cluster`, `saxs`, `select`, `refine`).
+    (`pleat couplings`, `mi`, `rmsd`, `cluster`, `saxs`, `select`, `refine`, `mutants`).
 
     Returns pleat.Couplings, MutualInformation, Rmsd, Clusters, Saxs, Selection, Refinement or Mutants. The program
     writes not all that a result of Python holds, and rounds what it writes as tables; what its files lack
@@ -180,9 +183,6 @@ def load(folder):
         values = _arrays(folder, _files_of(kind, manifest.get("parameters", {}).get("metric", "")))
         if manifest.get("saved_from") == "Python":
             _read_state(folder, kind, values)
-        elif command not in READERS:
-            raise InputError(f"{folder}: expected a run of {', '.join(READERS)}, or what save() wrote, found a run of "
-                             f"{command} by the program")
         else:
             READERS[command](folder, manifest, values)
             if kind is Refinement:

@@ -273,15 +273,46 @@ def _refinement(result):
     return {"frames.tsv": {"frame": np.arange(len(result.frames)), **result.table}}
 
 
+# Columns of the tables of mutants: the program's names, and those of records.
+SINGLES = {"pos": "pos", "wt": "wt", "subs": "subs", "frequency": "frequency", "column_conservation": "conservation",
+           "prediction_epistatic": "epistatic", "prediction_independent": "independent", "column": "column",
+           "epistatic_couplings": "couplings", "epistatic_fields": "fields", "percentile": "percentile", "z": "z",
+           "independent_percentile": "independent_percentile", "independent_z": "independent_z"}
+POSITIONS = {"pos": "pos", "wt": "wt", "column": "column", "column_conservation": "conservation",
+             "mean_epistatic": "epistatic", "mean_independent": "independent", "min_epistatic": "min_epistatic",
+             "max_epistatic": "max_epistatic"}
+LOGO = {name: name for name in ("column", "letter", "frequency", "information", "height", "independent")}
+SEQUENCES = {"energy": "energy", "energy_couplings": "couplings", "energy_fields": "fields",
+             "energy_independent": "independent", "prediction_epistatic": "effect",
+             "prediction_independent": "independent_effect",
+             **{name: name for name in ("residues", "gaps", "inserted", "coverage")}}
+
+
+def _columns_of(records, names):
+    """Records as the program's columns: letters as texts, columns of the source from 1."""
+    table = {name: records[field] for name, field in names.items()}
+    table.update({name: values.astype("U1") for name, values in table.items() if values.dtype.kind == "S"})
+    return {name: values + 1 if name == "column" else values for name, values in table.items()}
+
+
 def _mutants(result):
-    singles, positions = result._singles_table(), result._positions_table()
-    for table in singles, positions:
-        table["column"] = table["column"] + 1
-    positions = {"mean_epistatic" if name == "epistatic" else "mean_independent" if name == "independent" else
-                 "column_conservation" if name == "conservation" else name: values
-                 for name, values in positions.items()}
-    return {"singles.tsv": {{"couplings": "epistatic_couplings", "fields": "epistatic_fields"}.get(name, name): values
-                            for name, values in singles.items()}, "positions.tsv": positions}
+    positions, logo = (_columns_of(records, names) for records, names in
+                       ((result.positions, POSITIONS), (result.logo, LOGO)))
+    residue = dict(zip(positions["column"].tolist(), zip(positions["pos"].tolist(), positions["wt"].tolist())))
+    own = [residue.get(column, (None, "-")) for column in logo["column"].tolist()]
+    tables = {"singles.tsv": {"mutant": result._singles_table()["mutant"], **_columns_of(result.singles, SINGLES)},
+              "positions.tsv": positions,
+              "logo.tsv": {"column": logo.pop("column"), "pos": [one[0] for one in own], "wt": [one[1] for one in own],
+                           **logo}}
+    if result.listed_text:
+        found = result.correlations
+        tables["correlations.tsv"] = {"column": list(found), **{
+            name: [one[n] for one in found.values()]
+            for n, name in enumerate(("count", "spearman_epistatic", "spearman_independent"))}}
+    if len(result.sequences) > 0:
+        tables["sequences.tsv"] = {"name": result.sequence_names, **_columns_of(result.sequences, SEQUENCES),
+                                   "problem": [text or None for text in result.sequence_problems]}
+    return tables
 
 
 TABLES = {Couplings: _couplings, MutualInformation: _information, Rmsd: _rmsd, Clusters: _clusters, Saxs: _scattering,
@@ -297,6 +328,8 @@ def texts(result):
         found["convergence.json"] = json.dumps(convergence(result), indent=2) + "\n"
         if result.found_options:
             found["domains.txt"] = result.found_options + "\n"
+    elif isinstance(result, Mutants) and result.listed_text:
+        found["listed.csv"] = result.listed_text
     elif isinstance(result, Clusters) and result.tree is not None and len(result.tree) < MAX_LEAVES:
         found["tree.nwk"] = newick(result.tree)
     return found
@@ -356,7 +389,8 @@ def facts(result):
                                            "background": fit.background, "curve_points": fit.points})}
     if isinstance(result, Mutants):
         return {"target": result.target, "first_number": result.first_number, "residues": len(result.positions),
-                "singles": len(result.singles), "listed": len(result.listed)}
+                "singles": len(result.singles), "listed": len(result.listed),
+                "effective_sequences": result.effective_sequences}
     if isinstance(result, Selection):
         return {"contacts": len(result.contacts), "chain": result.chain, "identity": result.identity,
                 "frames": len(result.scores), "clusters": len(result.clusters),

@@ -1,6 +1,8 @@
 # Mutants from Python: the numbers of the program, models of every kind, tables, files and refusals.
 import copy
+import json
 import pickle
+import re
 
 import numpy as np
 import pleat
@@ -91,6 +93,56 @@ def test_it_is_pickled_saved_and_loaded(run, tmp_path):
     assert np.asarray(found) is found.singles or np.array_equal(np.asarray(found), found.singles)
     for name in ("positions", "logo", "listed", "sequences"):
         assert len({len(values) for values in getattr(found, f"_{name}_table")().values()}) == 1
+
+
+@pytest.mark.parametrize("text", [
+    "mutant,score\n{0},1\n{1},2\n{0}:{1},0\nwt,3\nA999G,1\n",
+    "id;mutants;\"a;b\"\r\n1;{0};1\r\n\r\n2;\"{0},{1}\";NA\r\n3;{1};\"2\"\r\n",
+    "mutants\n{0},{1}\nwt\n"])
+def test_a_run_of_the_program_is_loaded(run, tmp_path, text):
+    first, second = (f"{ROWS[0][n]}{n + 11}{'W' if ROWS[0][n] != 'W' else 'A'}" for n in (2, 9))
+    (tmp_path / "scan.csv").write_bytes(text.format(first, second).encode())
+    (tmp_path / "rows.fasta").write_text("".join(f">row {n}\n{row}\n" for n, row in enumerate(ROWS[:3])), encoding="ascii")
+    program("mutants", run / "run", "-o", tmp_path / "run", "--mutants", tmp_path / "scan.csv", "--doubles", "13,20",
+            "--sequences", tmp_path / "rows.fasta")
+    made = pleat.mutants(run / "run", mutants=tmp_path / "scan.csv", sequences=tmp_path / "rows.fasta", doubles="13,20")
+    found = pleat.load(tmp_path / "run")
+    assert type(found) is pleat.Mutants and repr(found) == repr(made)
+    for name in ("singles", "positions", "logo", "listed", "sequences"):
+        one, other = getattr(found, name), getattr(made, name)
+        assert one.dtype == other.dtype, name
+        for field in one.dtype.names:
+            if one.dtype[field].kind == "f":
+                np.testing.assert_allclose(one[field], other[field], atol=6e-3 if "percentile" in field else 6e-4)
+            else:
+                np.testing.assert_array_equal(one[field], other[field])
+    for name in ("epistasis", "double_positions", "double_singles"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(made, name))
+    for name in ("problems", "sequence_names", "sequence_problems", "listed_text", "target", "first_number", "letters"):
+        assert getattr(found, name) == getattr(made, name), name
+    assert found.listed_text.encode() == (tmp_path / "run/listed.csv").read_bytes()
+    assert list(found.correlations) == list(made.correlations)
+    for name, values in made.correlations.items():
+        assert found.correlations[name] == pytest.approx(values, abs=1e-5, nan_ok=True)
+    assert found.energy == pytest.approx(made.energy) and found.effective_sequences == pytest.approx(made.effective_sequences)
+    with pytest.raises(AttributeError, match="sequence is not known"):
+        found.sequence
+    assert drawn(pleat.report(made)) == drawn(pleat.report(tmp_path / "run"))
+
+
+def drawn(page):
+    """The headline and the titles of panels of the first run of a page, and the numbers of dots of its plots."""
+    data = json.loads(re.search(r'id="pleat-data">(.*?)</script>', page.html, re.DOTALL).group(1))["runs"][0]
+    return (data["headline"], [(one["title"], len(one.get("numbers", []))) for one in data["sections"]])
+
+
+def test_a_run_without_tables_is_loaded(run):
+    found = pleat.load(run / "run")
+    assert found.sequence_names == [] and len(found.sequences) == 0
+    program("mutants", run / "run", "-o", run / "plain")
+    found = pleat.load(run / "plain")
+    assert found.listed_text == "" and found.correlations == {} and found.epistasis.shape == (0, 0, 0)
+    assert [title for title, _ in drawn(pleat.report(found))[1]][:2] == ["Effects of single mutants", "Sequence logo"]
 
 
 def test_refuses_in_a_line(run):

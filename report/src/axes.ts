@@ -76,17 +76,20 @@ export function pointIn(drawing: SVGSVGElement, event: PointerEvent | MouseEvent
 
 /**
  * Reads items of a chart aloud, by pointer and by arrow keys: `find` gives the number of the item at a
- * place of the drawing, `tell` says it.
+ * place of the drawing, -1 for none, `tell` says it.
  */
 export function addReading(
-  drawing: SVGSVGElement, count: number, find: (x: number) => number, tell: (item: number) => void
+  drawing: SVGSVGElement, count: number, find: (x: number, y: number) => number, tell: (item: number) => void
 ): void {
   let current = -1;
   const read = (item: number): void => {
     current = Math.max(0, Math.min(count - 1, item));
     tell(current);
   };
-  drawing.addEventListener("pointermove", (event) => read(find(pointIn(drawing, event).x)));
+  drawing.addEventListener("pointermove", (event) => {
+    const { x, y } = pointIn(drawing, event), item = find(x, y);
+    if (item >= 0) read(item);
+  });
   drawing.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 }[event.key];
     if (step === undefined) return;

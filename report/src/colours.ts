@@ -11,6 +11,10 @@ const RAMPS: Record<string, string[]> = {
 
 export const RAMP_NAMES = Object.keys(RAMPS);
 
+/** From one side of a middle to the other: RdBu of ColorBrewer. */
+const DIVERGING = ["053061", "2166ac", "4393c3", "92c5de", "d1e5f0", "f7f7f7", "fddbc7", "f4a582", "d6604d", "b2182b", "67001f"];
+export const BLUE_RED = "blue to red";
+
 function parse(hex: string): Colour {
   return [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16)) as Colour;
 }
@@ -25,7 +29,8 @@ export function isDark(): boolean {
 
 /** 256 colours of a ramp. */
 export function rampColours(name: string): Colour[] {
-  const anchors = (name === "grey" && isDark() ? DARK_GREY : RAMPS[name] ?? RAMPS.cividis).map(parse);
+  const plain = name === BLUE_RED ? DIVERGING : RAMPS[name] ?? RAMPS.cividis;
+  const anchors = (name === "grey" && isDark() ? DARK_GREY : plain).map(parse);
   return Array.from({ length: 256 }, (_, step) => {
     const place = (step / 255) * (anchors.length - 1);
     const left = Math.min(Math.floor(place), anchors.length - 2);

@@ -89,6 +89,36 @@ export interface Scatter extends Titled {
   labels?: string[];
   /** Draws the line on which both are equal. */
   equal?: boolean;
+  /** What is known of two columns, told below their dots. */
+  correlations?: { x: string; y: string; text: string }[];
+}
+
+/** Letters that stand together, such as aromatic amino acids. */
+export interface LetterGroup {
+  name: string;
+  letters: string;
+}
+
+/** Numbers of all single mutants: [letter in the order of the groups, residue]. */
+export interface Substitutions extends Titled {
+  kind: "substitutions";
+  /** Of the residues, and the columns where they are. */
+  numbers: string[];
+  places: number[];
+  wild_type: string;
+  groups: LetterGroup[];
+  /** `effect`: 0 is the wild type. */
+  layers: { name: string; effect: boolean; matrix: Packed }[];
+}
+
+/** Letters of the columns of a family, in bits. */
+export interface Logo extends Titled {
+  kind: "logo";
+  /** Of a column with one letter. */
+  most: number;
+  groups: LetterGroup[];
+  /** `number` and `letter` of the target's residue, empty and "-" where it has none. */
+  columns: { column: string; number: string; letter: string; stack: [string, number][] }[];
 }
 
 export interface Histogram extends Titled {
@@ -143,6 +173,8 @@ export interface Molecule extends Titled {
   residues: string[];
   columns: number[];
   values: { name: string; values: (number | null)[] }[];
+  /** false: the run has no pairs of columns. */
+  pairs?: boolean;
 }
 
 export interface Models extends Titled {
@@ -155,7 +187,8 @@ export interface Models extends Titled {
 }
 
 export type Section =
-  | ContactMap | HeatMap | Curve | Scatter | Histogram | Bars | Steps | Tree | TableData | Molecule | Models;
+  | ContactMap | HeatMap | Curve | Scatter | Histogram | Bars | Steps | Tree | TableData | Molecule | Models
+  | Substitutions | Logo;
 
 /** What a run found: a sentence, and up to three numbers as the program's summary prints them. */
 export interface Headline {

@@ -1,5 +1,5 @@
 // Labels: what people call columns and residues, and which of them an axis marks.
-import type { ContactMap } from "./data";
+import type { ContactMap, Substitutions } from "./data";
 import { roundStep, type Scale } from "./scale";
 
 /** "column 133 (G)", counted from 1; a gap is named, since a sign before a number would read as a minus. */
@@ -15,6 +15,11 @@ export function columnLabels(map: ContactMap): string[] {
     const column = columnLabel(position, map.letters[n]), residue = map.residues[n];
     return residue !== "" ? `${residue}, ${column}` : hasResidues ? `${column}, no residue` : column;
   });
+}
+
+/** "D57" of each residue. */
+export function mutatedResidues(data: Substitutions): string[] {
+  return data.numbers.map((number, n) => data.wild_type[n] + number);
 }
 
 /** The number of "5MU 54A": "54A". Empty for an empty text. */

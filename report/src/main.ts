@@ -6,13 +6,15 @@ import { curvePanel } from "./curve";
 import { readPageData, type PageData, type Run, type Section } from "./data";
 import { chooser, html, newId, readable } from "./dom";
 import { heatMapPanel, unknownPanel } from "./heat_map";
-import { columnLabels } from "./labels";
+import { columnLabels, mutatedResidues } from "./labels";
+import { logoPanel } from "./logo";
 import { manifestPanel } from "./manifest";
 import { modelsPanel, moleculePanel } from "./molecule";
 import type { Place } from "./panel";
 import { preparePrinting } from "./print";
 import { scatterPanel } from "./scatter";
 import { Selection } from "./selection";
+import { substitutionsPanel } from "./substitutions";
 import { tablePanel } from "./table";
 import { treePanel } from "./tree";
 
@@ -29,6 +31,8 @@ function drawSection(section: Section, place: Place): HTMLElement {
     case "table": return tablePanel(section, place);
     case "molecule": return moleculePanel(section, place);
     case "models": return modelsPanel(section, place, clusterColour);
+    case "substitutions": return substitutionsPanel(section, place);
+    case "logo": return logoPanel(section, place);
     default: return unknownPanel((section as { kind: string }).kind, place);
   }
 }
@@ -51,9 +55,17 @@ function pageTitle(data: PageData): string {
   return data.title !== "" ? data.title : [...new Set(data.runs.map((run) => run.subject ?? run.name))].join(", ");
 }
 
+/** Of the columns of a map, or else of the residues whose mutants are shown. */
+function selectionOf(sections: Section[]): Selection {
+  for (const section of sections)
+    if (section.kind === "contact_map") return new Selection(section.places, columnLabels(section));
+  for (const section of sections)
+    if (section.kind === "substitutions") return new Selection(section.places, mutatedResidues(section));
+  return new Selection();
+}
+
 function drawRun(run: Run, id: string): HTMLElement {
-  const map = run.sections.find((section) => section.kind === "contact_map");
-  const selection = map?.kind === "contact_map" ? new Selection(map.places, columnLabels(map)) : new Selection();
+  const selection = selectionOf(run.sections);
   const place: Place = { run: run.name, selection };
   // Maps tell molecules which pairs are best, so those that listen are made first.
   const panels = new Map<Section, HTMLElement>();

@@ -31,16 +31,16 @@ class MoleculePanel {
       if (residue >= 0) this.columnOf[residue] = column;
     });
     this.shown = data.values[0]?.name ?? ALONG;
-    const names = [...data.values.map(({ name }) => name), TOP_PAIRS, ALONG];
-    this.panel.controls.append(
-      chooser("Colour by", names, this.shown, (name) => {
-        this.shown = name;
-        this.paint();
-      }),
-      checkbox("best pairs as lines", this.lines, (checked) => {
-        this.lines = checked;
-        this.drawPairs();
-      }));
+    const hasPairs = data.pairs ?? true;
+    const names = [...data.values.map(({ name }) => name), ...(hasPairs ? [TOP_PAIRS] : []), ALONG];
+    this.panel.controls.append(chooser("Colour by", names, this.shown, (name) => {
+      this.shown = name;
+      this.paint();
+    }));
+    if (hasPairs) this.panel.controls.append(checkbox("best pairs as lines", this.lines, (checked) => {
+      this.lines = checked;
+      this.drawPairs();
+    }));
     stage(this.panel, data.title, (viewer) => this.begin(viewer));
     this.panel.body.append(this.scale);
     this.selection.listen((change) => {

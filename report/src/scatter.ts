@@ -112,7 +112,8 @@ export function scatterPanel(section: Scatter, at: Place): HTMLElement {
       panel.read(`${name}: ${x.label} ${shortNumber(x.values[item] ?? NaN)}, ` +
         `${y.label} ${shortNumber(y.values[item] ?? NaN)}`);
     });
-    panel.body.replaceChildren(drawing);
+    const told = section.correlations?.find((one) => [x.name, y.name].includes(one.x) && [x.name, y.name].includes(one.y));
+    panel.body.replaceChildren(drawing, ...(told ? [html("p", { class: "note" }, told.text)] : []));
   };
   const names = section.columns.map(({ name }) => name);
   if (names.length > 2) panel.controls.append(

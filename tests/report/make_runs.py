@@ -171,6 +171,16 @@ def hostile_run(folder):
              citations=[{"key": name, "text": name} for name in HOSTILE], messages=HOSTILE)
     write_table(folder / "list.tsv", HOSTILE, [HOSTILE, HOSTILE])
     (folder / "more.json").write_text(json.dumps({name: {name: name} for name in HOSTILE}))
+    effects = ["segment", "pos", "wt", "subs", "column", "prediction_epistatic"]
+    write_table(folder / "singles.tsv", effects, [("A", name, name, name, 1, -1) for name in HOSTILE])
+    write_table(folder / "positions.tsv", ["pos", "wt", "column", "mean_epistatic"], [(name, name, 1, -1) for name in HOSTILE])
+    write_table(folder / "logo.tsv", ["column", "pos", "wt", "letter", "height"], [(1, name, name, name, 1) for name in HOSTILE])
+    (folder / "listed.csv").write_text("\n".join(",".join(row) for row in [
+        ["mutant", '"' + HOSTILE[1] + '"', "prediction_epistatic", "prediction_independent", "prediction_percentile",
+         "prediction_z", "prediction_problem"], *(['"' + name.replace('"', '""') + '"', "1", "2", "3", "4", "5", ""]
+                                                 for name in HOSTILE)]))
+    write_table(folder / "correlations.tsv", ["column", "count", "spearman_epistatic", "spearman_independent"],
+                [(HOSTILE[1], 3, 0.5, 0.4)])
     (folder / "tree.nwk").write_text("('<script>x</script>':1,'<img src=x onerror=alert(3)>':2);")
     (folder / "</script <b>.tsv".replace("/", "_")).write_text("a\n1\n")
 
@@ -189,6 +199,9 @@ def tiny_run(folder):
     write_table(folder / "guinier.tsv", ["q2", "ln_intensity", "sigma", "ln_model", "used"], [])
     write_table(folder / "profile.tsv", ["q", "intensity"], [(0, 5)])
     write_table(folder / "pr.tsv", ["from", "to", "p"], [(0, 1, "NA")])
+    write_table(folder / "singles.tsv", ["pos", "wt", "subs", "column", "prediction_epistatic"], [(1, "A", "C", 1, "NA")])
+    write_table(folder / "positions.tsv", ["pos", "wt", "mean_epistatic"], [(1, "A", "NA")])
+    write_table(folder / "logo.tsv", ["column", "pos", "wt", "letter", "height"], [(1, "NA", "-", "A", 0)])
     write_table(folder / "empty.tsv", ["a", "b"], [])
 
 

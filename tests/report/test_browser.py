@@ -13,7 +13,9 @@ SKIPPED = 77
 # Name of a page, and the runs on it.
 PAGES = {"columns": ["columns"], "gaps": ["gaps"], "frames": ["clusters"], "scattering": ["scattering"],
          "hostile": ["<img src=x onerror=alert(4)>"], "wide": ["wide"], "large": ["large"], "tiny": ["tiny"], "sets": ["sets"],
-         "selection": ["selection"], "all": ["columns", "clusters", "sets", "scattering", "selection"]}
+         "selection": ["selection"], "mutants": ["mutants"],
+         "all": ["columns", "clusters", "sets", "scattering", "selection"]}
+STRUCTURE = {"mutants": ROOT / "data" / "1ql9_A.pdb.gz"}  # of pages whose runs have none of their own
 
 
 def missing():
@@ -39,9 +41,25 @@ def make_pages(folder):
     # As scripts/demo does: 174 columns, of which 75 are kept.
     subprocess.run([PROGRAM, "mi", ROOT / "data" / "trna.sto.gz", "--max-gaps", "0.5", "--null", "none",
                     "-o", runs / "gaps", "-q"], check=True)
+    make_mutants(runs / "mutants", folder / "scan.csv")
     for page, names in PAGES.items():
-        subprocess.run([PROGRAM, "report", *(runs / name for name in names), "-o", folder / f"{page}.html", "-q"],
+        structure = ["--structure", STRUCTURE[page]] if page in STRUCTURE else []
+        subprocess.run([PROGRAM, "report", *(runs / name for name in names), *structure, "-o", folder / f"{page}.html", "-q"],
                        check=True)
+
+
+def make_mutants(run, scan):
+    """Effects in a family with a structure, and a made scan of them: its first column rises with the effect, the
+    second falls."""
+    command = [PROGRAM, "mutants", ROOT / "data" / "trypsin.a2m.gz", "--max-gaps", "0.2", "--tolerance", "0.05", "-o", run, "-q",
+               "-d", "cpu"]
+    subprocess.run(command, check=True)
+    names, *rows = [line.split("\t") for line in (run / "singles.tsv").read_text(encoding="utf-8").splitlines()]
+    effects = [(row[names.index("mutant")], float(row[names.index("prediction_epistatic")])) for row in rows[::9]]
+    lines = [f"{mutant},{effect:.3f},{-effect:.3f}" for mutant, effect in effects]
+    lines += [f"{effects[0][0]}:{effects[-1][0]},-9,NA", "wt,0,0", "A9999G,1,1"]
+    scan.write_text("mutant,rising,falling\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    subprocess.run([*command, "--force", "--mutants", scan], check=True)
 
 
 def main():

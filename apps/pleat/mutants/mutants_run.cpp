@@ -210,9 +210,9 @@ std::string compute_mutants(MutantsOptions options, const JobTask& task) {
     for (const std::string_view key : mutants::citations()) run.cite(key);
     run.stage("read");
     check_options(options);
-    const MutantFiles files = read_files(options, run);
     std::filesystem::path model = model_file(options.alignment.path);
     record_input(model.empty() ? std::filesystem::path(options.alignment.path) : model, run);
+    const MutantFiles files = read_files(options, run);
     if (model.empty()) model = fit_model(options, task, run, context);
     run.stage("model");
     mutants::Input input{.model = couplings::read_saved_model(model),

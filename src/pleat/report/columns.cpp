@@ -342,18 +342,6 @@ Json values_section(const PairFile& pairs, const std::vector<ColumnLabel>& label
     return section;
 }
 
-Json molecule_section(const AlignedChain& known, const Json& values) {
-    Json residues = Json::array();
-    for (const Residue& residue : known.chain.residues)
-        residues.push_back(residue.name + " " + residue.id());
-    return {{"kind", "molecule"},
-            {"title", "Structure " + known.file + ", chain " + known.chain.name},
-            {"pdb", pdb_text(known.chain)},
-            {"residues", residues},
-            {"columns", known.residues},
-            {"values", values}};
-}
-
 void draw_pairs(Drawing& drawing, const PairFile& pairs) {
     std::optional<Table> columns;
     constexpr Index kEveryRow = std::numeric_limits<Index>::max();

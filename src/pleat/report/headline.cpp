@@ -250,6 +250,39 @@ Headline refinement_headline(const RunFolder& run, const Results& results) {
     return headline;
 }
 
+Headline mutants_headline(const RunFolder& run, const Results& results) {
+    Headline headline{.about = "effects of mutations",
+                      .sentence = fmt::format("{} single mutants of {} residues.",
+                                              results.count("singles"), results.count("residues")),
+                      .tiles = {}};
+    constexpr Index kRows = 1'000'000;
+    if (const auto table =
+            first_rows(run, "positions.tsv", {"pos", "wt", "mean_epistatic"}, kRows)) {
+        const std::vector<double> means = table->numbers("mean_epistatic");
+        const auto row =
+            static_cast<std::size_t>(std::min_element(means.begin(), means.end()) - means.begin());
+        const std::string residue =
+            table->rows[row][*table->find("wt")] + table->rows[row][*table->find("pos")];
+        headline.sentence = residue + " tolerates mutations least.";
+        headline.tiles.push_back(
+            {fmt::format("{:.2f}", means[row]), "mean effect of the mutations of " + residue});
+    }
+    const auto measured = first_rows(run, "correlations.tsv",
+                                     {"column", "spearman_epistatic", "spearman_independent"});
+    if (const auto spearman = measured ? cell(*measured, "spearman_epistatic", 3) : std::nullopt)
+        headline.tiles.push_back(
+            {*spearman,
+             fmt::format("rank correlation with {}; independent model {}",
+                         measured->rows[0][*measured->find("column")],
+                         cell(*measured, "spearman_independent", 3).value_or("unknown"))});
+    else if (results.has({"effective_sequences"}))
+        headline.tiles.push_back(
+            {fmt::format("{:.1f}", results.number("effective_sequences")), "effective sequences"});
+    headline.tiles.push_back(
+        {results.count("singles"), "single mutants of " + results.count("residues") + " residues"});
+    return headline;
+}
+
 /// Found by the names of its results; nothing for a run that has others.
 std::optional<Headline> headline_of(const RunFolder& run) {
     const Results results(run);
@@ -257,6 +290,7 @@ std::optional<Headline> headline_of(const RunFolder& run) {
         return couplings_headline(run, results);
     if (results.has({"low_entropy_columns", "sequences", "columns"}))
         return information_headline(run, results);
+    if (results.has({"singles", "residues", "first_number"})) return mutants_headline(run, results);
     if (results.has({"scatterers", "frames", "dmax"})) return scattering_headline(run, results);
     if (results.has({"selected", "frames", "clusters", "best_frame"}))
         return selection_headline(run, results);

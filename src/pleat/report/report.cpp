@@ -102,6 +102,7 @@ Json draw_run(const NamedRun& named, const Parameters& parameters,
     Drawing drawing{
         .run = run, .limits = limits, .structure = parameters.structure, .notes = run_notes};
     draw_selection(drawing);
+    draw_mutants(drawing);
     draw_columns(drawing);
     draw_refinement(drawing);
     draw_frames(drawing);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "pleat/bio/structure/residue_map.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
 
@@ -114,6 +115,37 @@ std::optional<AlignedChain> find_aligned_chain(const RunFolder& run,
         "{}: its structure {} is missing or has changed; give its present path with --structure",
         run.name(), used));
     return std::nullopt;
+}
+
+AlignedChain chain_of_sequence(const std::string& letters, const Alphabet& alphabet,
+                               const std::string& choice) {
+    const StructureChoice parsed = parse_structure_choice(choice);
+    const Structure structure = read_structure(parsed.file);
+    Alignment target{.names = {"target"},
+                     .letters = Array<std::uint8_t, 2>(1, static_cast<Index>(letters.size())),
+                     .alphabet = &alphabet,
+                     .source = {},
+                     .columns = {},
+                     .format = {}};
+    for (std::size_t n = 0; n < letters.size(); ++n)
+        target.letters(0, static_cast<Index>(n)) =
+            std::min(alphabet.code(letters[n]), alphabet.gap());
+    ResidueMap map = map_residues(target, structure, {.chain = parsed.chain});
+    return {.chain = structure.chains[static_cast<std::size_t>(map.chain)],
+            .residues = std::move(map.residues),
+            .file = parsed.file.filename().string()};
+}
+
+Json molecule_section(const AlignedChain& known, const Json& values) {
+    Json residues = Json::array();
+    for (const Residue& residue : known.chain.residues)
+        residues.push_back(residue.name + " " + residue.id());
+    return {{"kind", "molecule"},
+            {"title", "Structure " + known.file + ", chain " + known.chain.name},
+            {"pdb", pdb_text(known.chain)},
+            {"residues", residues},
+            {"columns", known.residues},
+            {"values", values}};
 }
 
 std::string pdb_text(const Chain& chain) {

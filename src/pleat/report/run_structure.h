@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "pleat/bio/alignment/alignment.h"
 #include "pleat/bio/structure/contacts.h"
 #include "pleat/bio/structure/structure.h"
 #include "pleat/report/run_folder.h"
@@ -34,6 +35,14 @@ std::optional<AlignedChain> find_aligned_chain(const RunFolder& run,
                                                const std::vector<ColumnLabel>& labels,
                                                const std::string& choice,
                                                std::vector<std::string>& notes);
+
+/// The chain in the file that `choice` names which is most like a sequence, with the residue of
+/// each letter. Throws InputError if there is none, as map_residues().
+AlignedChain chain_of_sequence(const std::string& letters, const Alphabet& alphabet,
+                               const std::string& choice);
+
+/// A section {"kind": "molecule"}; `values`: numbers of the columns, [{"name", "values"}].
+Json molecule_section(const AlignedChain& known, const Json& values);
 
 /// The chain in PDB format as chain A with residues numbered from 1. Of chains with more than 600
 /// residues only the backbone and CB atoms.

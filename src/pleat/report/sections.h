@@ -32,6 +32,8 @@ struct Drawing {
 
 /// Pairs and triples of columns: contact map, molecule, values by column, lists.
 void draw_columns(Drawing& drawing);
+/// Effects of mutations: all single ones, residues, the family's logo, measurements.
+void draw_mutants(Drawing& drawing);
 /// Frames ranked by several scores, and the clusters selected of them.
 void draw_selection(Drawing& drawing);
 /// Frames that Monte Carlo chains drew: distributions, and by frame.

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "pleat/bio/input/byte_reader.h"
+#include "pleat/bio/input/delimited_text.h"
 #include "pleat/bio/input/text_fields.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/printable.h"
@@ -19,66 +20,6 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-/// Takes records of a text, one after another; line ends in quotes are part of a cell.
-class RecordReader {
-public:
-    explicit RecordReader(std::string_view text) : text_(text) {}
-
-    bool next(std::string_view& record, std::string_view& end, Index& line) {
-        if (at_ >= text_.size()) return false;
-        line = line_;
-        bool is_quoted = false;
-        std::size_t last = at_;
-        for (; last < text_.size(); ++last) {
-            const char c = text_[last];
-            if (c == '"') is_quoted = !is_quoted;
-            if (c == '\n') ++line_;
-            if ((c == '\n' || c == '\r') && !is_quoted) break;
-        }
-        record = text_.substr(at_, last - at_);
-        std::size_t size = last < text_.size() ? 1 : 0;
-        if (size == 1 && text_[last] == '\r' && last + 1 < text_.size() &&
-            text_[last + 1] == '\n') {
-            size = 2;
-            ++line_;
-        }
-        end = text_.substr(last, size);
-        at_ = last + size;
-        return true;
-    }
-
-private:
-    std::string_view text_;
-    std::size_t at_ = 0;
-    Index line_ = 1;
-};
-
-/// The cells of a record, as written.
-void split_record(std::string_view record, char separator, std::vector<std::string_view>& cells) {
-    cells.clear();
-    std::size_t from = 0;
-    bool is_quoted = false;
-    for (std::size_t at = 0; at < record.size(); ++at) {
-        if (record[at] == '"') is_quoted = !is_quoted;
-        if (record[at] != separator || is_quoted) continue;
-        cells.push_back(record.substr(from, at - from));
-        from = at + 1;
-    }
-    cells.push_back(record.substr(from));
-}
-
-/// The text of a cell: without the quotes and blanks around it.
-std::string cell_text(std::string_view cell) {
-    cell = trimmed(cell);
-    if (cell.size() < 2 || cell.front() != '"' || cell.back() != '"') return std::string(cell);
-    std::string text;
-    for (std::size_t at = 1; at + 1 < cell.size(); ++at) {
-        text += cell[at];
-        if (cell[at] == '"' && cell[at + 1] == '"') ++at;
-    }
-    return text;
-}
 
 /// The separator that the header has most of; a comma if it has none.
 char separator_of(std::string_view header) {

@@ -154,22 +154,6 @@ void append_listed(const MutantRow& row, const Listed& listed, char separator, s
     text += row.line_end;
 }
 
-/// The table as it was read, each row with its predictions.
-void write_listed(const std::filesystem::path& path, const Report& report, int threads) {
-    const MutantTable& table = *report.table;
-    std::string head(table.bytes.data(), table.header.data());  // a byte order mark
-    head += table.header;
-    for (const std::string& name : added_names(table)) head += table.separator + name;
-    head += table.header_end;
-    TextPieces pieces =
-        make_lines(threads, static_cast<Index>(table.rows.size()), [&](Index n, std::string& text) {
-            const auto at = static_cast<std::size_t>(n);
-            append_listed(table.rows[at], report.result.listed[at], table.separator, text);
-        });
-    pieces.insert(pieces.begin(), head);
-    write_text(path, pieces);
-}
-
 void write_correlations(const std::filesystem::path& path,
                         const std::vector<Correlation>& correlations) {
     std::string text = "column\tcount\tspearman_epistatic\tspearman_independent\n";
@@ -214,6 +198,20 @@ std::vector<std::string> added_names(const MutantTable& table) {
     return names;
 }
 
+TextPieces listed_table(const MutantTable& table, const std::vector<Listed>& listed, int threads) {
+    std::string head(table.bytes.data(), table.header.data());  // a byte order mark
+    head += table.header;
+    for (const std::string& name : added_names(table)) head += table.separator + name;
+    head += table.header_end;
+    TextPieces pieces =
+        make_lines(threads, static_cast<Index>(table.rows.size()), [&](Index n, std::string& text) {
+            const auto at = static_cast<std::size_t>(n);
+            append_listed(table.rows[at], listed[at], table.separator, text);
+        });
+    pieces.insert(pieces.begin(), head);
+    return pieces;
+}
+
 void write_results(RunDirectory& run, const Report& report, int threads) {
     const Result& result = report.result;
     write_table(run.output("singles.tsv"),
@@ -237,7 +235,7 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
                     append_logo(result.logo[static_cast<std::size_t>(n)], text);
                 });
     if (report.table != nullptr) {
-        write_listed(run.output("listed.csv"), report, threads);
+        write_text(run.output("listed.csv"), listed_table(*report.table, result.listed, threads));
         write_correlations(run.output("correlations.tsv"), result.correlations);
     }
     if (!result.sequences.empty())

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pleat/core/files/line_text.h"
 #include "pleat/core/run/run_directory.h"
 #include "pleat/workflows/mutants/mutants.h"
 
@@ -20,6 +21,9 @@ struct Report {
 /// with sequences sequences.tsv, with doubles epistasis.npz. README.md of this folder describes
 /// each. Throws OutputError.
 void write_results(RunDirectory& run, const Report& report, int threads);
+
+/// The table as it was read, with the predictions appended to each row.
+TextPieces listed_table(const MutantTable& table, const std::vector<Listed>& listed, int threads);
 
 /// The names of the columns that listed.csv has more than the table.
 std::vector<std::string> added_names(const MutantTable& table);

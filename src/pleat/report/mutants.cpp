@@ -1,0 +1,405 @@
+// Mutants: the sections of `pleat mutants`: effects of single mutants, residues, logo, measurements.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "pleat/bio/input/delimited_text.h"
+#include "pleat/core/files/printable.h"
+#include "pleat/core/files/read_file.h"
+#include "pleat/report/run_structure.h"
+#include "pleat/report/sections.h"
+
+namespace pleat::report {
+
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kAdded = 5;  // columns that pleat adds to a table of mutants
+constexpr Index kEveryRow = std::numeric_limits<Index>::max();
+
+struct Layer {
+    const char* column;
+    const char* name;
+    bool is_effect = false;  ///< 0 is the wild type
+};
+constexpr std::array<Layer, 7> kLayers = {{{"prediction_epistatic", "effect", true},
+                                           {"prediction_independent", "independent effect", true},
+                                           {"percentile", "percentile"},
+                                           {"independent_percentile", "independent percentile"},
+                                           {"z", "Z"},
+                                           {"independent_z", "independent Z"},
+                                           {"frequency", "frequency"}}};
+
+/// Amino acids by their properties; nucleotides are one group.
+struct LetterGroup {
+    const char* name;
+    const char* letters;
+};
+constexpr std::array<LetterGroup, 6> kGroups = {{{"aliphatic and small", "GAVILMC"},
+                                                 {"aromatic", "FYW"},
+                                                 {"proline", "P"},
+                                                 {"polar", "STNQ"},
+                                                 {"positive", "HKR"},
+                                                 {"negative", "DE"}}};
+
+/// [{"name", "letters"}] of these letters.
+Json letter_groups(std::string letters) {
+    std::sort(letters.begin(), letters.end());
+    if (letters.find_first_not_of("ACGTU") == std::string::npos)
+        return Json::array({{{"name", ""}, {"letters", letters}}});
+    Json groups = Json::array();
+    for (const LetterGroup& group : kGroups) {
+        std::string own;
+        for (const char* letter = group.letters; *letter != 0; ++letter) {
+            const std::size_t at = letters.find(*letter);
+            if (at == std::string::npos) continue;
+            own += *letter;
+            letters.erase(at, 1);
+        }
+        if (!own.empty()) groups.push_back({{"name", group.name}, {"letters", own}});
+    }
+    if (!letters.empty()) groups.push_back({{"name", "other"}, {"letters", letters}});
+    return groups;
+}
+
+/// The residues of the target and the letters of the family, in the order of the page.
+struct Substitutions {
+    std::vector<std::string> numbers;
+    std::vector<double> columns;
+    std::string wild_type;
+    Json groups;
+    std::string letters;  ///< of all groups
+};
+
+/// The only character of a text.
+char letter_of(std::string_view text) { return text.size() == 1 ? text.front() : '?'; }
+
+/// The place of each residue by its number.
+using Places = std::map<std::string, Index, std::less<>>;
+
+Substitutions list_substitutions(const Table& table, Places& places) {
+    Substitutions found;
+    const std::size_t pos = *table.find("pos"), wt = *table.find("wt"), subs = *table.find("subs");
+    const std::vector<double> columns = table.numbers("column");
+    std::string letters;
+    for (std::size_t n = 0; n < table.rows.size(); ++n) {
+        const std::vector<std::string>& row = table.rows[n];
+        for (const std::size_t at : {wt, subs})
+            if (letters.find(letter_of(row[at])) == std::string::npos)
+                letters += letter_of(row[at]);
+        if (!places.emplace(row[pos], static_cast<Index>(found.numbers.size())).second) continue;
+        found.numbers.push_back(row[pos]);
+        found.columns.push_back(columns[n]);
+        found.wild_type += letter_of(row[wt]);
+    }
+    found.groups = letter_groups(letters);
+    for (const Json& group : found.groups) found.letters += group["letters"].get<std::string>();
+    return found;
+}
+
+/// The numbers of a column, [letter, residue].
+Json layer_matrix(const Table& table, const char* column, const Substitutions& all,
+                  const Places& places) {
+    const auto width = all.numbers.size();
+    const std::size_t pos = *table.find("pos"), subs = *table.find("subs");
+    const std::vector<double> numbers = table.numbers(column);
+    std::vector<double> values(all.letters.size() * width, kNone);
+    for (std::size_t n = 0; n < numbers.size(); ++n) {
+        const std::size_t row = all.letters.find(letter_of(table.rows[n][subs]));
+        if (row == std::string::npos) continue;
+        const auto at = static_cast<std::size_t>(places.at(table.rows[n][pos]));
+        values[row * width + at] = numbers[n];
+    }
+    return encode_rectangle(values, static_cast<Index>(all.letters.size()),
+                            static_cast<Index>(width));
+}
+
+void add_substitutions(Drawing& drawing, const Table& table, const Substitutions& all,
+                       const Places& places) {
+    Json layers = Json::array();
+    for (const Layer& layer : kLayers) {
+        if (!table.find(layer.column)) continue;
+        layers.push_back({{"name", layer.name},
+                          {"effect", layer.is_effect},
+                          {"matrix", layer_matrix(table, layer.column, all, places)}});
+    }
+    drawing.add({{"kind", "substitutions"},
+                 {"title", "Effects of single mutants"},
+                 {"numbers", all.numbers},
+                 {"places", all.columns},
+                 {"wild_type", all.wild_type},
+                 {"groups", all.groups},
+                 {"layers", layers}});
+}
+
+/// Means by residue, in the order of `places`; empty without positions.tsv.
+Json residue_values(const Drawing& drawing, const Places& places) {
+    constexpr std::array<std::pair<const char*, const char*>, 5> kNames = {
+        {{"mean_epistatic", "mean effect"},
+         {"mean_independent", "mean independent effect"},
+         {"min_epistatic", "most harmful effect"},
+         {"max_epistatic", "least harmful effect"},
+         {"column_conservation", "conservation"}}};
+    Json found = Json::array();
+    if (!drawing.run.has("positions.tsv")) return found;
+    const Table table = read_table(drawing.run.file("positions.tsv"), kEveryRow);
+    const auto pos = table.find("pos");
+    if (!pos) return found;
+    for (const auto& [column, name] : kNames) {
+        if (!table.find(column)) continue;
+        const std::vector<double> numbers = table.numbers(column);
+        std::vector<double> values(places.size(), kNone);
+        for (std::size_t n = 0; n < numbers.size(); ++n)
+            if (const auto place = places.find(table.rows[n][*pos]); place != places.end())
+                values[static_cast<std::size_t>(place->second)] = numbers[n];
+        found.push_back({{"name", name}, {"values", finite(values)}});
+    }
+    return found;
+}
+
+const Alphabet& alphabet_of(const std::string& letters) {
+    if (letters.find_first_not_of("ACGTU") != std::string::npos) return Alphabet::protein();
+    return letters.find('T') == std::string::npos ? Alphabet::rna() : Alphabet::dna();
+}
+
+void add_residues(Drawing& drawing, const Substitutions& all, const Json& values) {
+    Json residues = Json::array(), positions = Json::array();
+    for (std::size_t n = 0; n < all.numbers.size(); ++n) {
+        residues.push_back(fmt::format("{} {}", all.wild_type[n], all.numbers[n]));
+        positions.push_back(n + 1);
+    }
+    drawing.add({{"kind", "curve"},
+                 {"title", "Mean effect by residue"},
+                 {"x", {{"label", "residue number"}}},
+                 {"y", {{"label", ""}}},
+                 {"choose", true},
+                 {"style", "bars"},
+                 {"positions", positions},
+                 {"residues", residues},
+                 {"series", values}});
+    if (drawing.structure.empty()) return;
+    const AlignedChain known =
+        chain_of_sequence(all.wild_type, alphabet_of(all.letters), drawing.structure);
+    Json molecule = molecule_section(known, values);
+    molecule["pairs"] = false;
+    drawing.add(std::move(molecule));
+}
+
+/// Letters of a column and their heights, from rows of a letter each.
+void add_logo(Drawing& drawing) {
+    if (!drawing.claim_file("logo.tsv")) return;
+    const Table table = read_table(drawing.run.file("logo.tsv"), kEveryRow);
+    if (!table.has({"column", "pos", "wt", "letter", "height"}) || table.rows.empty()) return;
+    const auto cell = [&](std::size_t row, const char* name) -> const std::string& {
+        return table.rows[row][*table.find(name)];
+    };
+    const std::vector<double> heights = table.numbers("height");
+    Json columns = Json::array();
+    std::string letters;
+    for (std::size_t n = 0; n < heights.size(); ++n) {
+        if (n == 0 || cell(n, "column") != cell(n - 1, "column"))
+            columns.push_back({{"column", cell(n, "column")},
+                               {"number", cell(n, "pos") == "NA" ? "" : cell(n, "pos")},
+                               {"letter", cell(n, "wt")},
+                               {"stack", Json::array()}});
+        if (letters.find(letter_of(cell(n, "letter"))) == std::string::npos)
+            letters += letter_of(cell(n, "letter"));
+        // Lower letters are not seen.
+        constexpr double kLowest = 0.02;
+        if (heights[n] >= kLowest)
+            columns.back()["stack"].push_back(
+                {cell(n, "letter"), std::round(heights[n] * 1000) / 1000});
+    }
+    drawing.add({{"kind", "logo"},
+                 {"title", "Sequence logo"},
+                 {"most", std::log2(std::max(2.0, static_cast<double>(letters.size())))},
+                 {"groups", letter_groups(letters)},
+                 {"columns", columns}});
+}
+
+/// The table of mutants with predictions, which is separated like the user's own.
+Table read_listed(const std::filesystem::path& path) {
+    require_room(path, 20);
+    const std::vector<std::uint8_t> bytes = read_file(path);
+    std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    RecordReader records(text);
+    Table table{.path = path, .columns = {}, .rows = {}};
+    std::string_view record, end;
+    Index line = 0;
+    if (!records.next(record, end, line)) return table;
+    // Names that pleat adds stand last, and have no separator in them.
+    const std::size_t last = record.find_last_of(",;\t");
+    if (last == std::string_view::npos) return table;
+    const char separator = record[last];
+    std::vector<std::string_view> cells;
+    split_record(record, separator, cells);
+    const auto texts = [&] {
+        std::vector<std::string> all;
+        for (const std::string_view cell : cells) all.push_back(cell_text(cell));
+        return all;
+    };
+    table.columns = texts();
+    while (records.next(record, end, line)) {
+        split_record(record, separator, cells);
+        if (cells.size() == table.columns.size()) table.rows.push_back(texts());
+    }
+    table.total = static_cast<Index>(table.rows.size());
+    return table;
+}
+
+/// The rows with a prediction, without those of the target itself, and at most kMaxDots.
+struct Dots {
+    static constexpr std::size_t kMaxDots = 20000;
+    std::vector<std::size_t> rows;
+    std::size_t every = 1;
+
+    Dots(const Table& table, std::size_t epistatic) {
+        for (std::size_t n = 0; n < table.rows.size(); ++n) {
+            const std::optional<double> value = cell_number(table.rows[n][epistatic]);
+            const std::optional<double> other = cell_number(table.rows[n][epistatic + 1]);
+            const bool is_target = value == 0.0 && other == 0.0;
+            if (value && !std::isnan(*value) && !is_target) rows.push_back(n);
+        }
+        every = std::max<std::size_t>(1, (rows.size() + kMaxDots - 1) / kMaxDots);
+        std::size_t kept = 0;
+        for (std::size_t n = 0; n < rows.size(); n += every) rows[kept++] = rows[n];
+        rows.resize(kept);
+    }
+    Json numbers(const Table& table, std::size_t column) const {
+        Json values = Json::array();
+        for (const std::size_t n : rows)
+            values.push_back(finite(cell_number(table.rows[n][column]).value_or(kNone)));
+        return values;
+    }
+};
+
+/// The mutant of each dot and how many mutations it has: one, or several.
+struct DotNames {
+    Json labels = Json::array(), mutations = Json::array(), shown = Json::array();
+
+    DotNames(const Table& table, const Dots& dots) {
+        auto column = table.find("mutant");
+        if (!column) column = table.find("mutants");
+        bool found[3] = {};
+        for (const std::size_t n : dots.rows) {
+            const std::string text =
+                column ? table.rows[n][*column] : fmt::format("row {}", n + 1);
+            const int count = text.find_first_of(":,") == std::string::npos ? 1 : 2;
+            found[count] = true;
+            labels.push_back(text);
+            mutations.push_back(count);
+        }
+        if (!column || !found[2]) return;
+        if (found[1]) shown.push_back({{"value", 1}, {"name", "single mutants"}});
+        shown.push_back({{"value", 2}, {"name", "several mutations"}});
+    }
+};
+
+/// Predictions over the columns of measurements that correlations.tsv names.
+void add_scatter(Drawing& drawing, const Table& listed) {
+    if (!drawing.run.has("correlations.tsv")) return;
+    const Table correlations = read_table(drawing.run.file("correlations.tsv"), kEveryRow);
+    if (!correlations.has({"column", "count", "spearman_epistatic", "spearman_independent"}))
+        return;
+    const std::size_t epistatic = listed.columns.size() - kAdded;
+    const Dots dots(listed, epistatic);
+    const DotNames names(listed, dots);
+    Json measured = Json::array();
+    for (const auto& row : correlations.rows)
+        for (std::size_t at = 0; at < epistatic; ++at)
+            if (table_cell(listed.columns[at]) == row[*correlations.find("column")])
+                measured.push_back({{"name", listed.columns[at]},
+                                    {"label", listed.columns[at]},
+                                    {"values", dots.numbers(listed, at)}});
+    if (measured.empty()) return;
+    struct Kind {
+        const char *title, *name, *label, *spearman;
+    };
+    constexpr std::array<Kind, 2> kKinds = {
+        {{"Predicted effects against measurements", "epistatic", "predicted effect",
+          "spearman_epistatic"},
+         {"Effects in the independent model against measurements", "independent",
+          "effect in the independent model", "spearman_independent"}}};
+    for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
+        const Kind& own = kKinds[kind];
+        Json columns = measured, told = Json::array();
+        columns.push_back({{"name", own.name},
+                           {"label", own.label},
+                           {"values", dots.numbers(listed, epistatic + kind)}});
+        for (const auto& row : correlations.rows) {
+            const double spearman =
+                cell_number(row[*correlations.find(own.spearman)]).value_or(kNone);
+            if (std::isnan(spearman)) continue;
+            told.push_back({{"x", row[*correlations.find("column")]},
+                            {"y", own.name},
+                            {"text", fmt::format("Spearman's rank correlation {:.3f} ({} mutants)",
+                                                 spearman, row[*correlations.find("count")])}});
+        }
+        drawing.add(
+            {{"kind", "scatter"},
+             {"title", own.title},
+             {"note", dots.every > 1 ? fmt::format("Every {}th mutant is drawn.", dots.every) : ""},
+             {"item", "mutant"},
+             {"numbers", dots.rows},
+             {"columns", columns},
+             {"x", measured[0]["name"]},
+             {"y", own.name},
+             {"group",
+              {{"label", "mutations"}, {"values", names.mutations}, {"shown", names.shown}}},
+             {"labels", names.labels},
+             {"correlations", told}});
+    }
+}
+
+/// The table with its predictions in the last kAdded columns; nothing if there is none.
+std::optional<Table> claim_listed(Drawing& drawing) {
+    if (!drawing.claim_file("listed.csv")) return std::nullopt;
+    Table listed = read_listed(drawing.run.file("listed.csv"));
+    const std::size_t columns = listed.columns.size();
+    if (columns <= kAdded || !listed.columns[columns - kAdded].ends_with("prediction_epistatic"))
+        return std::nullopt;
+    return listed;
+}
+
+}  // namespace
+
+void draw_mutants(Drawing& drawing) {
+    if (!drawing.run.has("singles.tsv")) return;
+    const Table table = read_table(drawing.run.file("singles.tsv"), kEveryRow);
+    if (!table.has({"pos", "wt", "subs", "column", "prediction_epistatic"}) || table.rows.empty())
+        return;
+    drawing.claim_file("singles.tsv");
+    Places places;
+    const Substitutions all = list_substitutions(table, places);
+    add_substitutions(drawing, table, all, places);
+    add_logo(drawing);
+    const std::optional<Table> listed = claim_listed(drawing);
+    if (listed) add_scatter(drawing, *listed);
+    const Json values = residue_values(drawing, places);
+    if (!values.empty()) add_residues(drawing, all, values);
+    const auto add_table = [&](const char* file, const char* title) {
+        if (drawing.claim_file(file))
+            drawing.add(
+                table_section(title, read_table(drawing.run.file(file), drawing.limits.rows)));
+    };
+    add_table("correlations.tsv", "Rank correlations with measurements");
+    if (listed) {
+        Table shown = *listed;
+        shown.rows.resize(
+            std::min(shown.rows.size(), static_cast<std::size_t>(drawing.limits.rows)));
+        drawing.add(table_section("Listed mutants", shown));
+    }
+    add_table("positions.tsv", "Residues");
+    add_table("sequences.tsv", "Energies of sequences");
+    Table shown = table;
+    shown.rows.resize(std::min(shown.rows.size(), static_cast<std::size_t>(drawing.limits.rows)));
+    drawing.add(table_section("Single mutants", shown));
+}
+
+}  // namespace pleat::report

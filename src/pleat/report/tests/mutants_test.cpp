@@ -1,0 +1,173 @@
+// Mutants: the map of single mutants, residues on a molecule, the logo, and measurements.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "pleat/core/error.h"
+#include "pleat/core/tests/data_folders.h"
+#include "pleat/report/tests/small_run.h"
+
+namespace pleat::report {
+
+namespace {
+
+using testing::drawn_run;
+using testing::section;
+using testing::SmallRun;
+using testing::unpacked;
+
+constexpr const char* kSingles =
+    "segment\tmutant\tpos\twt\tsubs\tfrequency\tcolumn_conservation\tprediction_epistatic\t"
+    "prediction_independent\tcolumn\tpercentile\n";
+
+std::string single(int number, char wild_type, char letter, const std::string& effect) {
+    return std::string("A_1\t") + wild_type + std::to_string(number) + letter + "\t" +
+           std::to_string(number) + "\t" + wild_type + "\t" + letter + "\t0.1\t0.5\t" + effect +
+           "\t-1\t" + std::to_string(number - 9) + "\t50\n";
+}
+
+struct SmallMutants : SmallRun {
+    explicit SmallMutants(const Json& more = Json::object()) : SmallRun(more) {
+        add("singles.tsv", kSingles + single(10, 'W', 'D', "-3") + single(10, 'W', 'G', "-1") +
+                               single(12, 'G', 'D', "0.5") + single(12, 'G', 'W', "NA"));
+        add("positions.tsv",
+            "segment\tpos\twt\tcolumn\tmean_epistatic\n"
+            "A_1\t10\tW\t1\t-2\nA_1\t12\tG\t3\t0.5\n");
+    }
+};
+
+TEST(Mutants, DrawsAllSingleMutantsWithLettersByTheirProperties) {
+    const Json drawn = section(drawn_run(SmallMutants().path()), "Effects of single mutants");
+    EXPECT_EQ(drawn["kind"], "substitutions");
+    EXPECT_EQ(drawn["numbers"], Json({"10", "12"}));
+    EXPECT_EQ(drawn["places"], Json({1.0, 3.0}));
+    EXPECT_EQ(drawn["wild_type"], "WG");
+    ASSERT_EQ(drawn["groups"].size(), 3U);
+    EXPECT_EQ(drawn["groups"][0]["letters"], "G");
+    EXPECT_EQ(drawn["groups"][2]["letters"], "D");
+    EXPECT_EQ(drawn["layers"][0]["name"], "effect");
+    EXPECT_EQ(drawn["layers"][0]["matrix"]["rows"], 3);
+    const std::vector<double> effects = unpacked(drawn["layers"][0]["matrix"]);
+    ASSERT_EQ(effects.size(), 6U);
+    EXPECT_NEAR(effects[0], -1, 1e-4);     // W10G
+    EXPECT_TRUE(std::isnan(effects[1]));   // the wild type at 12
+    EXPECT_TRUE(std::isnan(effects[2]));   // the wild type at 10
+    EXPECT_TRUE(std::isnan(effects[3]));   // not known
+    EXPECT_NEAR(effects[4], -3, 1e-4);     // W10D
+    EXPECT_NEAR(effects[5], 0.5, 1e-4);    // G12D
+}
+
+TEST(Mutants, NucleotidesAreOneGroup) {
+    SmallRun run;
+    run.add("singles.tsv", kSingles + single(1, 'U', 'A', "1") + single(1, 'U', 'C', "2"));
+    const Json drawn = section(drawn_run(run.path()), "Effects of single mutants");
+    EXPECT_EQ(drawn["groups"], Json::array({{{"name", ""}, {"letters", "ACU"}}}));
+}
+
+TEST(Mutants, DrawsMeansOfResiduesByTheirNumbers) {
+    const Json drawn = section(drawn_run(SmallMutants().path()), "Mean effect by residue");
+    EXPECT_EQ(drawn["residues"], Json({"W 10", "G 12"}));
+    EXPECT_EQ(drawn["series"],
+              Json::array({{{"name", "mean effect"}, {"values", {-2.0, 0.5}}}}));
+}
+
+TEST(Mutants, ColoursTheMoleculeThatIsNamed) {
+    SmallRun run;
+    const std::string letters = "IVGGYTCGANTVPYQVSLNSGYHFCGGSLINSQWVVSAAHCYKSGIQVRLG";
+    std::string singles = kSingles, positions = "pos\twt\tcolumn\tmean_epistatic\n";
+    for (std::size_t n = 0; n < letters.size(); ++n) {
+        const char other = letters[n] == 'A' ? 'E' : 'A';
+        singles += single(static_cast<int>(n) + 10, letters[n], other, "-1");
+        positions += std::to_string(n + 10) + "\t" + letters[n] + "\t" + std::to_string(n + 1) +
+                     "\t" + std::to_string(n) + "\n";
+    }
+    run.add("singles.tsv", singles);
+    run.add("positions.tsv", positions);
+    EXPECT_EQ(drawn_run(run.path()).dump().find("\"molecule\""), std::string::npos);
+    Parameters named;
+    named.structure = (test::data_folder() / "1ql9_A.pdb.gz").string();
+    const Json drawn = section(drawn_run(run.path(), named), "Structure 1ql9_A.pdb.gz, chain A");
+    ASSERT_EQ(drawn["kind"], "molecule");
+    EXPECT_EQ(drawn["pairs"], false);
+    EXPECT_EQ(drawn["columns"].size(), letters.size());
+    const std::size_t third = drawn["columns"][2];
+    EXPECT_EQ(drawn["residues"][third].get<std::string>().substr(0, 3), "GLY");
+    EXPECT_EQ(drawn["values"][0]["values"][2], 2.0);
+    named.structure = (test::data_folder() / "1a8o.pdb.gz").string();
+    EXPECT_THROW(drawn_run(run.path(), named), InputError);
+}
+
+TEST(Mutants, StacksTheLettersOfTheLogo) {
+    SmallMutants run;
+    run.add("logo.tsv",
+            "column\tpos\twt\tletter\tfrequency\tinformation\theight\tindependent\n"
+            "1\t10\tW\tA\t0.25\t0.8\t0.2\t0\n1\t10\tW\tG\t0.75\t0.8\t0.6\t0\n"
+            "2\tNA\t-\tA\t1\t1\t1\t0\n2\tNA\t-\tG\t0\t1\t0\t0\n");
+    const Json drawn = section(drawn_run(run.path()), "Sequence logo");
+    EXPECT_EQ(drawn["most"], 1.0);  // of two letters
+    ASSERT_EQ(drawn["columns"].size(), 2U);
+    EXPECT_EQ(drawn["columns"][0]["number"], "10");
+    EXPECT_EQ(drawn["columns"][0]["stack"], Json::array({{"A", 0.2}, {"G", 0.6}}));
+    EXPECT_EQ(drawn["columns"][1]["number"], "");
+    EXPECT_EQ(drawn["columns"][1]["stack"], Json::array({{"A", 1.0}}));
+}
+
+constexpr const char* kListed =
+    "\xef\xbb\xbfmutant;\"growth; rate\";note;prediction_epistatic;prediction_independent;"
+    "prediction_percentile;prediction_z;prediction_problem\r\n"
+    "W10D;1;\"a;b\";-3;-1;10;-2;\r\n"
+    "W10D:G12D;NA;x;-2.5;-2;20;-1;\r\n"
+    "wt;0;;0.00000;0.00000;90;2;\r\n"
+    "A99G;2;;NA;NA;NA;NA;outside the columns\r\n";
+
+TEST(Mutants, PlotsPredictionsOfBothModelsOverEachMeasurement) {
+    SmallMutants run;
+    run.add("listed.csv", kListed);
+    run.add("correlations.tsv",
+            "column\tcount\tspearman_epistatic\tspearman_independent\n"
+            "growth; rate\t12\t0.53911\tNA\n");
+    const Json page = drawn_run(run.path());
+    const Json drawn = section(page, "Predicted effects against measurements");
+    EXPECT_EQ(drawn["x"], "growth; rate");
+    EXPECT_EQ(drawn["labels"], Json({"W10D", "W10D:G12D"}));  // predicted, and not the target
+    EXPECT_EQ(drawn["group"]["values"], Json({1, 2}));
+    EXPECT_EQ(drawn["columns"][0]["values"], Json({1.0, nullptr}));
+    EXPECT_EQ(drawn["columns"][1]["values"], Json({-3.0, -2.5}));
+    EXPECT_EQ(drawn["correlations"][0]["text"], "Spearman's rank correlation 0.539 (12 mutants)");
+    const Json other = section(page, "Effects in the independent model against measurements");
+    EXPECT_EQ(other["columns"][1]["values"], Json({-1.0, -2.0}));
+    EXPECT_TRUE(other["correlations"].empty());
+    const Json table = section(page, "Listed mutants");
+    EXPECT_EQ(table["total"], 4);
+    EXPECT_EQ(table["rows"][0][2], "a;b");
+}
+
+TEST(Mutants, NamesTheResidueWithTheLowestMeanInTheHeadline) {
+    const Json results = {{"singles", 38},
+                          {"residues", 2},
+                          {"first_number", 10},
+                          {"effective_sequences", 12.345}};
+    SmallMutants run(Json{{"results", results}});
+    Json drawn = drawn_run(run.path());
+    EXPECT_EQ(drawn["headline"]["sentence"], "W10 tolerates mutations least.");
+    ASSERT_EQ(drawn["headline"]["tiles"].size(), 3U);
+    EXPECT_EQ(drawn["headline"]["tiles"][0]["value"], "-2.00");
+    EXPECT_EQ(drawn["headline"]["tiles"][1]["value"], "12.3");
+    run.add("correlations.tsv",
+            "column\tcount\tspearman_epistatic\tspearman_independent\ny\t12\t0.53911\t0.4\n");
+    drawn = drawn_run(run.path());
+    EXPECT_EQ(drawn["headline"]["tiles"][1],
+              Json({{"value", "0.539"},
+                    {"label", "rank correlation with y; independent model 0.400"}}));
+}
+
+TEST(Mutants, ATableOfAnotherKindIsATable) {
+    SmallRun run;
+    run.add("singles.tsv", "pos\tx\n1\t2\n");
+    EXPECT_EQ(section(drawn_run(run.path()), "Singles")["kind"], "table");
+}
+
+}  // namespace
+
+}  // namespace pleat::report
