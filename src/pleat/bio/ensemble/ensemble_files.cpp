@@ -53,7 +53,7 @@ bool comes_before(const std::string& left, const std::string& right) {
 
 bool names_coordinates(const fs::path& path) {
     static const std::set<std::string> kPacked = {".gz", ".zst", ".zstd"};
-    static const std::set<std::string> kEndings = {".pdb", ".ent", ".cif", ".mmcif", ".dcd",
+    static const std::set<std::string> kEndings = {".pdb", ".ent", ".cif", ".mmcif", ".gro", ".dcd",
                                                    ".xtc", ".trr", ".nc",  ".ncdf",  ".npy"};
     fs::path name = path.filename();
     if (name.string().front() == '.') return false;

@@ -7,11 +7,11 @@
 
 namespace pleat {
 
-/// Replaces each folder by its coordinate files (.pdb, .ent, .cif, .mmcif, .dcd, .xtc, .trr, .nc,
-/// .ncdf, .npy, each also with .gz, .zst or .zstd; no hidden ones, no folders within), in the order
-/// of their names with numbers as numbers (2 before 10), and each @LIST by the paths that the file
-/// LIST holds, one per line, with # before comments. Throws InputError for a folder without such
-/// files.
+/// Replaces each folder by its coordinate files (.pdb, .ent, .cif, .mmcif, .gro, .dcd, .xtc, .trr,
+/// .nc, .ncdf, .npy, each also with .gz, .zst or .zstd; no hidden ones, no folders within), in the
+/// order of their names with numbers as numbers (2 before 10), and each @LIST by the paths that the
+/// file LIST holds, one per line, with # before comments. Throws InputError for a folder without
+/// such files.
 std::vector<std::string> ensemble_files(const std::vector<std::string>& sources);
 
 /// Throws InputError for the first file of these sources that does not exist or may not be read. A
