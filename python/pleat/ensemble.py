@@ -181,10 +181,10 @@ def _indices(atoms, count):
 @in_python_words
 def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::", truncated=False,
                   pbc="auto"):
-    """Reads frames of PDB, mmCIF (plain or compressed), DCD, XTC, TRR, AMBER NetCDF or .npy files.
+    """Reads frames of PDB, mmCIF, GRO (plain or compressed), DCD, XTC, TRR, AMBER NetCDF or .npy files.
 
     sources : a path or a list of paths; folders and lists (@FILE, a path a line) too
-    topology : PDB or mmCIF file that names the atoms of trajectories
+    topology : PDB, mmCIF, GRO, PSF or PRMTOP file that names the atoms of trajectories
     assembly : name of a biological assembly to build, as PDB (REMARK 350) and mmCIF files describe it: "1";
         further copies of chain A are chains A-2, A-3, ... By default atoms are as listed in the file
     select : atoms to read: protein, ca, heavy, name CA CB, resid 10 to 50, chain A, within 5 of resname

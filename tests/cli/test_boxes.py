@@ -11,41 +11,9 @@ import unittest
 from pathlib import Path
 
 from program import DATA, ROOT, ProgramTest, manifest, parse_npy, pleat, results
-from structures import ATOM
 
 HARD = Path(os.environ.get("PLEAT_SHARED", ROOT.parent / "shared")) / "data" / "ensembles_hard"
 SPLIT = "selection split over the box in {0} of {0} frames: made whole (--pbc none leaves it)"
-
-
-def pdb_of_gro(text):
-    """GROMACS's .gro as a PDB file without a cell."""
-    lines = text.splitlines()
-    atoms = []
-    for line in lines[2:2 + int(lines[1])]:
-        name, residue = line[10:15].strip(), line[5:10].strip()[:3]
-        atoms.append((name, residue, int(line[:5]), *(10 * float(line[at:at + 8]) for at in (20, 28, 36))))
-    return pdb_of(atoms)
-
-
-def pdb_of_parm7(text):
-    """AMBER's .parm7 as a PDB file without coordinates."""
-    parts = {part.split(None, 1)[0]: part for part in text.split("%FLAG ")[1:]}
-
-    def fields(flag, width):
-        joined = "\n".join(parts[flag].splitlines()[2:])
-        return [line[at:at + width].strip() for line in joined.splitlines()
-                for at in range(0, len(line.rstrip()), width)]
-    names, residues = fields("ATOM_NAME", 4), fields("RESIDUE_LABEL", 4)
-    first = [int(text) for text in fields("RESIDUE_POINTER", 8)] + [len(names) + 1]
-    return pdb_of([(names[n - 1], residues[k][:3], k + 1, 0, 0, 0) for k in range(len(residues))
-                   for n in range(first[k], first[k + 1])])
-
-
-def pdb_of(atoms):
-    # A residue number takes four columns: those of the water count again from 0.
-    return "".join(ATOM.format(n % 100000, f"{name:<4}" if len(name) > 3 else f" {name:<3}", residue, "A",
-                               number % 10000, x, y, z, "") for n, (name, residue, number, x, y, z) in
-                   enumerate(atoms, 1)) + "END\n"
 
 
 def frames_of_dcd(data):
@@ -201,44 +169,34 @@ class Boxes(BoxTest):
 
 @unittest.skipUnless(HARD.is_dir(), f"{HARD} is absent")
 class RealBoxes(BoxTest):
-    def topology(self, text):
-        path = self.folder / "topology.pdb"
-        path.write_text(text, encoding="ascii")
-        return ("--topology", path)
-
-    def adk(self):
-        gro = gzip.decompress((HARD / "mdanalysis/adk_oplsaa.gro.gz").read_bytes()).decode()
-        return self.topology(pdb_of_gro(gro))
+    topology = ("--topology", HARD / "mdanalysis/adk_oplsaa.gro.gz")
 
     def test_a_protein_split_in_each_frame(self):
-        topology = self.adk()
         split = HARD / "mdanalysis/adk_oplsaa.xtc"
-        found, messages = self.matrix(split, *topology, "--select", "ca")
+        found, messages = self.matrix(split, *self.topology, "--select", "ca")
         self.assertIn(SPLIT.format(10), messages)
         self.assertAlmostEqual(sum(found) / len(found), 1.559, delta=0.002)
-        left, _ = self.matrix(split, *topology, "--select", "ca", "--pbc", "none")
+        left, _ = self.matrix(split, *self.topology, "--select", "ca", "--pbc", "none")
         self.assertAlmostEqual(sum(left) / len(left), 13.92, delta=0.01)
-        heavy, messages = self.matrix(split, *topology, "--select", "protein and heavy")
+        heavy, messages = self.matrix(split, *self.topology, "--select", "protein and heavy")
         self.assertIn(SPLIT.format(10), messages)
         self.assertLess(max(heavy), 4)
 
     @unittest.skipUnless(shutil.which("gmx"), "gmx is not installed")
     def test_equals_gromacs(self):
-        topology = self.adk()
         whole = self.folder / "whole.xtc"
         subprocess.run(["gmx", "trjconv", "-s", HARD / "mdanalysis/adk_oplsaa.tpr", "-f",
                         HARD / "mdanalysis/adk_oplsaa.xtc", "-pbc", "whole", "-o", whole],
                        input=b"0\n", check=True, capture_output=True)
-        found, _ = self.matrix(HARD / "mdanalysis/adk_oplsaa.xtc", *topology, "--select", "ca")
-        expected, _ = self.matrix(whole, *topology, "--select", "ca", "--pbc", "none")
+        found, _ = self.matrix(HARD / "mdanalysis/adk_oplsaa.xtc", *self.topology, "--select", "ca")
+        expected, _ = self.matrix(whole, *self.topology, "--select", "ca", "--pbc", "none")
         self.assertLess(max(abs(a - b) for a, b in zip(found, expected)), 1e-3)
 
     @unittest.skipUnless(importlib.util.find_spec("MDAnalysis"), "MDAnalysis is not installed")
     def test_equals_mdanalysis(self):
         import MDAnalysis  # pylint: disable=import-error
-        topology = self.adk()
         split = HARD / "mdanalysis/adk_oplsaa.xtc"
-        found, _ = self.matrix(split, *topology, "--select", "ca")
+        found, _ = self.matrix(split, *self.topology, "--select", "ca")
         universe = MDAnalysis.Universe(HARD / "mdanalysis/adk_oplsaa.tpr", split)
         protein = universe.select_atoms("protein")
         frames = []
@@ -247,13 +205,12 @@ class RealBoxes(BoxTest):
             frames.append([tuple(map(float, atom)) for atom in universe.atoms.positions])
         whole = self.folder / "whole.dcd"
         whole.write_bytes(dcd(frames, (0, 0, 0, 0, 0, 0)))
-        expected, _ = self.matrix(whole, *topology, "--select", "ca", "--pbc", "none")
+        expected, _ = self.matrix(whole, *self.topology, "--select", "ca", "--pbc", "none")
         self.assertLess(max(abs(a - b) for a, b in zip(found, expected)), 1e-3)
 
     def test_whole_proteins(self):
         for name in ("ortho", "truncoct"):
-            topology = self.topology(
-                pdb_of_parm7(gzip.decompress((HARD / f"cpptraj/tz2.{name}.parm7.gz").read_bytes()).decode()))
+            topology = ("--topology", HARD / f"cpptraj/tz2.{name}.parm7.gz")
             for select in ("ca", "A:1-13"):
                 _, messages = self.matrix(HARD / f"cpptraj/tz2.{name}.nc", *topology, "--select", select)
                 self.assertFalse([line for line in messages if "box" in line or "warning" in line], messages)

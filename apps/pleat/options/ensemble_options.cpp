@@ -58,9 +58,8 @@ std::vector<Field> frame_fields(EnsembleSource& options) {
     return {
         {.name = "topology",
          .target = &options.topology,
-         .help = "PDB or mmCIF file that names the atoms of trajectories; its coordinates are not "
-                 "read as a "
-                 "frame",
+         .help = "PDB, mmCIF, GRO, PSF or PRMTOP file that names the atoms of trajectories; its "
+                 "coordinates are not read as a frame",
          .value_name = "FILE"},
         {.name = "assembly",
          .target = &options.assembly,

@@ -37,7 +37,7 @@ std::vector<Field> fields(EnsembleSource& options);
 
 /// What the sources may be, for the help of the argument.
 inline constexpr const char* kEnsembleFiles =
-    "PDB or mmCIF of one or many models, DCD, XTC, TRR, AMBER NetCDF, NumPy arrays "
+    "PDB, mmCIF or GRO of one or many models, DCD, XTC, TRR, AMBER NetCDF, NumPy arrays "
     "[frame, atom, 3] in angstrom; folders; @LIST";
 
 /// A file that is removed at the end.

@@ -81,8 +81,8 @@ Command saxs_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("saxs", kDescription);
     const auto options = std::make_shared<SaxsOptions>();
     parser->add_option("STRUCTURE", options->ensemble.sources,
-                       "PDB or mmCIF of one or many models, DCD, XTC, TRR, AMBER NetCDF; folders; "
-                       "@LIST");
+                       "PDB, mmCIF or GRO of one or many models, DCD, XTC, TRR, AMBER NetCDF; "
+                       "folders; @LIST");
     add_fields(*parser, "Input", input_fields(*options));
     add_fields(*parser, "Curve", curve_fields(*options));
     add_run_options(*parser, options->run);

@@ -1,4 +1,5 @@
-// Mutants: the sections of `pleat mutants`: effects of single mutants, residues, logo, measurements.
+// Mutants: the sections of `pleat mutants`: effects of single mutants, residues, logo,
+// measurements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -288,8 +289,7 @@ struct DotNames {
         if (!column) column = table.find("mutants");
         bool found[3] = {};
         for (const std::size_t n : dots.rows) {
-            const std::string text =
-                column ? table.rows[n][*column] : fmt::format("row {}", n + 1);
+            const std::string text = column ? table.rows[n][*column] : fmt::format("row {}", n + 1);
             const int count = text.find_first_of(":,") == std::string::npos ? 1 : 2;
             found[count] = true;
             labels.push_back(text);

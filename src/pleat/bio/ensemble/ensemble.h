@@ -60,8 +60,8 @@ std::span<const std::string_view> names_of(Pbc);
 
 /// What to read of the files.
 struct EnsembleOptions {
-    /// A PDB or mmCIF file that names the atoms; empty: the first file names them. Its coordinates
-    /// are no frame of the ensemble.
+    /// A PDB, mmCIF, GRO, PSF or PRMTOP file that names the atoms; empty: the first file names
+    /// them. Its coordinates are no frame of the ensemble.
     std::filesystem::path topology;
     std::string assembly = {};  ///< name of the biological assembly to build; empty: as listed
     /// The atoms of all files if they are known already, instead of `topology`; may be null.
@@ -121,8 +121,8 @@ struct Ensemble {
 /// Reads all frames into memory, or, once they do not fit there, into the file of `overflow` (if it
 /// is not null), which stays. Each source is a file, a folder or @LIST, as in ensemble_files.h. The
 /// atoms are those that `select` selects from the topology. Files that name their atoms (PDB,
-/// mmCIF) are matched to it by identity; other files must have as many atoms as the topology, in
-/// its order. Memory beyond the coordinates themselves: 64 MiB. A range that counts from the end
+/// mmCIF, GRO) are matched to it by identity; other files must have as many atoms as the topology,
+/// in its order. Memory beyond the coordinates themselves: 64 MiB. A range that counts from the end
 /// reads all files twice, which must be regular files then.
 ///
 /// Throws InputError, naming file and frame, if selected atoms are missing (MissingAtoms), if

@@ -33,6 +33,24 @@ std::string text_of(const FrameRange& range) {
     return fmt::format("{}:{}", range.first, last);
 }
 
+/// The selection of the topology that has as many atoms as a file; empty if none is known.
+std::string advice_on_count(const Topology& topology, Index count) {
+    if (!topology.named || count >= topology.atom_count()) return {};
+    for (const char* text : {"protein", "nucleic", "protein or nucleic", "not water",
+                             "not (water or ion)", "heavy", "ca", "backbone", "protein and heavy",
+                             "nucleic and heavy", "(protein or nucleic) and heavy", "water"}) {
+        try {
+            if (static_cast<Index>(select_atoms(topology, text).size()) == count)
+                return fmt::format(
+                    "; the selection '{}' of {} has {} atoms: give a topology of these "
+                    "alone",
+                    text, topology.source.string(), count);
+        } catch (const InputError&) {  // it selects nothing
+        }
+    }
+    return {};
+}
+
 }  // namespace
 
 EnsembleReader::EnsembleReader(const std::vector<std::string>& sources, EnsembleOptions options)
@@ -116,9 +134,10 @@ void EnsembleReader::open(std::size_t file) {
     if (all_ == nullptr) {
         throw InputError(
             path, 0,
-            fmt::format("expected a topology (PDB or mmCIF file) for the {} atoms of a "
-                        "{} file, found none",
-                        reader_->atom_count(), reader_->format()));
+            fmt::format(
+                "expected a topology (PDB, mmCIF, GRO, PSF or PRMTOP file) for the {} atoms "
+                "of a {} file, found none",
+                reader_->atom_count(), reader_->format()));
     }
     if (reader_->topology() != nullptr && all_->named) {
         compare_models(file);
@@ -126,8 +145,9 @@ void EnsembleReader::open(std::size_t file) {
         reader_->match(all_, selected_);
     } else if (reader_->atom_count() != all_->atom_count()) {
         throw InputError(path, 0,
-                         fmt::format("expected {} atoms as in {}, found {}", all_->atom_count(),
-                                     all_->source.string(), reader_->atom_count()));
+                         fmt::format("expected {} atoms as in {}, found {}{}", all_->atom_count(),
+                                     all_->source.string(), reader_->atom_count(),
+                                     advice_on_count(*all_, reader_->atom_count())));
     }
 }
 

@@ -5,9 +5,13 @@
 
 #include <cmath>
 
+#include "pleat/bio/ensemble/gro_frames.h"
 #include "pleat/bio/ensemble/model_frames.h"
 #include "pleat/bio/ensemble/trajectory_frames.h"
 #include "pleat/bio/input/coordinate_text.h"
+#include "pleat/bio/input/text_fields.h"
+#include "pleat/bio/structure/prmtop_topology.h"
+#include "pleat/bio/structure/psf_topology.h"
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
 
@@ -15,7 +19,19 @@ namespace pleat {
 
 namespace {
 
-enum class Format { text, npy, dcd, xtc, trr, netcdf };
+enum class Format { text, gro, npy, dcd, xtc, trr, netcdf, psf, prmtop };
+
+constexpr const char* kTopologyFiles = "a topology (PDB, mmCIF, GRO, PSF or PRMTOP file)";
+
+/// Whether a text is GRO: a title, and nothing but a number on the second line.
+bool is_gro(std::string_view start) {
+    const std::size_t title = start.find('\n');
+    if (title == std::string_view::npos) return false;
+    start.remove_prefix(title + 1);
+    const std::string_view second = trimmed(start.substr(0, start.find('\n')));
+    Index count = 0;
+    return parse_number(second, count);
+}
 
 Format format_of(ByteReader& bytes) {
     const std::string_view start = bytes.peek(16);
@@ -36,33 +52,64 @@ Format format_of(ByteReader& bytes) {
                          "expected NetCDF-3 or another format of trajectories, found HDF5 or "
                          "NetCDF-4: convert it first (cpptraj, or nccopy -k classic)");
     }
-    if (start.find('\0') != std::string_view::npos) {
-        throw InputError(bytes.name(), 0,
-                         "expected PDB, mmCIF, DCD, XTC, TRR, AMBER NetCDF or NPY, found other "
-                         "binary data");
+    if (holds(0, std::string_view("\0\0", 2)) && holds(8, "VERSION ")) {
+        throw InputError(
+            bytes.name(), 0,
+            fmt::format(
+                "expected {}, found TPR, which each version of GROMACS writes in another way: "
+                "make a PDB file with bonds by gmx trjconv -s {} -f TRAJECTORY -dump 0 -pbc "
+                "whole -conect -o topology.pdb",
+                kTopologyFiles, bytes.name()));
     }
-    return Format::text;
+    if (start.find('\0') != std::string_view::npos) {
+        throw InputError(
+            bytes.name(), 0,
+            "expected PDB, mmCIF, GRO, DCD, XTC, TRR, AMBER NetCDF or NPY, found other "
+            "binary data");
+    }
+    if (holds(0, "%VERSION") || holds(0, "%FLAG")) return Format::prmtop;
+    if (holds(0, "PSF") && start.size() > 3 && start[3] <= ' ') return Format::psf;
+    constexpr std::size_t kMaxTitle = 4000;
+    return is_gro(bytes.peek(kMaxTitle)) ? Format::gro : Format::text;
 }
 
 /// `text`: all of it is still there, of a pipe too.
-std::unique_ptr<FrameReader> open_text(std::unique_ptr<ByteReader> text) {
+std::unique_ptr<ByteSource> lines_of(std::unique_ptr<ByteReader> text) {
     // PDB files of many models are read one model at a time: no bound but the disk's.
     constexpr Index kMaxText = Index{1} << 44;
-    auto source = std::make_unique<ByteSource>(std::move(text), kMaxText);
+    return std::make_unique<ByteSource>(std::move(text), kMaxText);
+}
+
+std::unique_ptr<FrameReader> open_text(std::unique_ptr<ByteSource> source) {
     if (is_mmcif(*source)) return std::make_unique<MmcifFrames>(std::move(source));
     return std::make_unique<PdbFrames>(std::move(source));
 }
 
 std::unique_ptr<FrameReader> open_frames(std::unique_ptr<ByteReader> bytes) {
-    switch (format_of(*bytes)) {
+    const Format format = format_of(*bytes);
+    switch (format) {
         case Format::npy: return open_npy_frames(std::move(bytes));
         case Format::dcd: return open_dcd_frames(std::move(bytes));
         case Format::xtc: return open_xtc_frames(std::move(bytes));
         case Format::trr: return open_trr_frames(std::move(bytes));
         case Format::netcdf: return open_netcdf_frames(std::move(bytes));
+        case Format::gro: return std::make_unique<GroFrames>(lines_of(std::move(bytes)));
+        case Format::psf:
+        case Format::prmtop:
+            throw InputError(bytes->name(), 0,
+                             fmt::format("expected coordinates, found {}, which names atoms alone: "
+                                         "give it as --topology",
+                                         format == Format::psf ? "PSF" : "PRMTOP"));
         case Format::text: break;
     }
-    return open_text(std::move(bytes));
+    return open_text(lines_of(std::move(bytes)));
+}
+
+std::unique_ptr<ByteReader> open_bytes(const std::filesystem::path& path) {
+    if (path == "-") {
+        throw UsageError("expected files of coordinates, found '-': standard input is read once");
+    }
+    return std::make_unique<ByteReader>(path);
 }
 
 }  // namespace
@@ -152,10 +199,7 @@ void TrajectoryFrames::compare_announced(Index announced) {
 }
 
 std::unique_ptr<FrameReader> open_frames(const std::filesystem::path& path) {
-    if (path == "-") {
-        throw UsageError("expected files of coordinates, found '-': standard input is read once");
-    }
-    return open_frames(std::make_unique<ByteReader>(path));
+    return open_frames(open_bytes(path));
 }
 
 std::unique_ptr<FrameReader> open_frames(const std::string& name, std::string_view bytes) {
@@ -164,11 +208,22 @@ std::unique_ptr<FrameReader> open_frames(const std::string& name, std::string_vi
 
 Topology read_topology(const std::filesystem::path& path, std::vector<std::string>* notes,
                        const std::string& assembly) {
-    const std::unique_ptr<FrameReader> reader = open_frames(path);
+    std::unique_ptr<ByteReader> bytes = open_bytes(path);
+    const Format format = format_of(*bytes);
+    if (format == Format::psf || format == Format::prmtop) {
+        const bool is_psf = format == Format::psf;
+        if (!assembly.empty())
+            throw InputError(path.string(), 0,
+                             fmt::format("cannot build biological assembly '{}': {} files describe "
+                                         "none",
+                                         assembly, is_psf ? "PSF" : "PRMTOP"));
+        ByteSource source(std::move(bytes));
+        return is_psf ? read_psf(source) : read_prmtop(source);
+    }
+    const std::unique_ptr<FrameReader> reader = open_frames(std::move(bytes));
     if (reader->topology() == nullptr) {
-        throw InputError(
-            path.string(), 0,
-            fmt::format("expected a topology (PDB or mmCIF file), found {}", reader->format()));
+        throw InputError(path.string(), 0,
+                         fmt::format("expected {}, found {}", kTopologyFiles, reader->format()));
     }
     if (!assembly.empty()) reader->choose_assembly(assembly);
     if (notes != nullptr) {

@@ -68,9 +68,9 @@ struct Listing {
 /// A model's file as its name describes it.
 struct Found {
     PredictedModel model = {};
-    double rank = 0;          ///< models are sorted by this, then by their names
-    bool is_relaxed = false;  ///< the relaxed copy of a model
-    std::string copy_of = {};      ///< the model of which it is a copy; empty: it has no copies
+    double rank = 0;           ///< models are sorted by this, then by their names
+    bool is_relaxed = false;   ///< the relaxed copy of a model
+    std::string copy_of = {};  ///< the model of which it is a copy; empty: it has no copies
 };
 using Describe = std::function<std::optional<Found>(const std::string& file)>;
 
@@ -84,8 +84,8 @@ std::vector<std::string> names_of(const std::vector<std::string>& files) {
 std::vector<Found> without_copies(std::vector<Found> all, Relaxation wanted, ModelFolder& folder) {
     std::set<std::string> seen;
     std::erase_if(all, [&](const Found& one) { return !seen.insert(one.model.name).second; });
-    const bool has_copies = std::any_of(all.begin(), all.end(),
-                                        [](const Found& one) { return !one.copy_of.empty(); });
+    const bool has_copies =
+        std::any_of(all.begin(), all.end(), [](const Found& one) { return !one.copy_of.empty(); });
     const bool is_relaxed = wanted == Relaxation::relaxed;
     if (!has_copies && !is_relaxed) return all;
     std::set<std::string> models, kept;
@@ -247,12 +247,9 @@ std::optional<ModelFolder> find_boltz(const Listing& listing, Relaxation wanted)
                      [&](const std::string& file) -> std::optional<Found> {
                          const std::string name = name_without_endings(file);
                          const auto number = number_behind(name, "_model_");
-                         const std::string scores =
-                             listing.path_of("confidence_" + name + ".json");
+                         const std::string scores = listing.path_of("confidence_" + name + ".json");
                          if (!number || number->size() > 9 || scores.empty()) return std::nullopt;
-                         return Found{
-                             .model = {.scores = scores},
-                             .rank = std::stod(*number)};
+                         return Found{.model = {.scores = scores}, .rank = std::stod(*number)};
                      });
 }
 
@@ -300,8 +297,7 @@ std::optional<ModelFolder> find_server(const Listing& listing, Relaxation wanted
             const std::string scores = listing.path_of(
                 fmt::format("{}_summary_confidences{}.json", job, is_best ? "" : "_" + *number));
             if (scores.empty()) return std::nullopt;
-            return Found{.model = {.scores = scores},
-                         .rank = is_best ? 0 : std::stod(*number)};
+            return Found{.model = {.scores = scores}, .rank = is_best ? 0 : std::stod(*number)};
         });
 }
 
@@ -314,8 +310,8 @@ std::optional<ModelFolder> find_alphafold3(const Listing& listing) {
     for (const fs::path& sample : listing.folders) {
         const std::string name = sample.filename().string();
         const auto number = number_behind(name, "_sample-");
-        const auto seed = number ? number_behind(name.substr(0, name.rfind("_sample-")), "seed-")
-                                 : std::nullopt;
+        const auto seed =
+            number ? number_behind(name.substr(0, name.rfind("_sample-")), "seed-") : std::nullopt;
         if (!seed || name != "seed-" + *seed + "_sample-" + *number) continue;
         const Listing files(sample);
         for (const std::string& file : files.files) {
@@ -331,9 +327,8 @@ std::optional<ModelFolder> find_alphafold3(const Listing& listing) {
     }
     if (folder.models.empty()) return std::nullopt;
     std::vector<std::string> others = names_of(listing.files);
-    std::erase_if(others, [](const std::string& name) {
-        return names_model(name_without_endings(name));
-    });
+    std::erase_if(others,
+                  [](const std::string& name) { return names_model(name_without_endings(name)); });
     if (!others.empty())
         throw InputError(
             folder.path, 0,

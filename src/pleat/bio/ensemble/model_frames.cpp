@@ -25,6 +25,13 @@ std::string key_of(const std::string& chain, int number, char insertion, const s
                        name);
 }
 
+bool one_chain(const std::vector<AtomRecord>& records) {
+    return std::all_of(records.begin(), records.end(),
+                       [&](const AtomRecord& atom) { return atom.chain == records.front().chain; });
+}
+
+}  // namespace
+
 std::shared_ptr<Topology> topology_of(const std::vector<AtomRecord>& records,
                                       const std::string& file) {
     auto topology = std::make_shared<Topology>();
@@ -45,13 +52,6 @@ std::shared_ptr<Topology> topology_of(const std::vector<AtomRecord>& records,
     }
     return topology;
 }
-
-bool one_chain(const std::vector<AtomRecord>& records) {
-    return std::all_of(records.begin(), records.end(),
-                       [&](const AtomRecord& atom) { return atom.chain == records.front().chain; });
-}
-
-}  // namespace
 
 Index keep_one_location(std::vector<AtomRecord>& records) {
     struct Named {
@@ -93,6 +93,7 @@ void ModelFrames::start() {
     const std::shared_ptr<Topology> topology = topology_of(first_, file_);
     topology->cell = cell_.vectors;
     topology->bonds = listed_bonds();
+    topology->has_chain_names = has_chain_names();
     own_ = topology;
     match(own_, {});
 }
@@ -291,9 +292,16 @@ bool ModelFrames::next(View<float, 2> frame) {
     }
     b_factors_.assign(wanted_->atoms.size(), std::numeric_limits<double>::quiet_NaN());
     // The only chain of a file has many names (A, blank, the segment's): it needs no match.
-    const bool with_chain = !(one_chain_ && one_chain(records));
-    if (!same_order(records, with_chain)) {
-        match_by_identity(records, with_chain, frame);
+    const bool with_chain = !ignores_chains_ && !(one_chain_ && one_chain(records));
+    const bool have_names = has_chain_names() && wanted_->has_chain_names;
+    if (!same_order(records, with_chain && have_names)) {
+        try {
+            match_by_identity(records, with_chain, frame);
+        } catch (const MissingAtoms&) {
+            if (have_names || !with_chain) throw;
+            match_by_identity(records, false, frame);
+            ignores_chains_ = true;
+        }
         return true;
     }
     for (std::size_t i = 0; i < records.size(); ++i) {

@@ -1,4 +1,4 @@
-// Model frames: the models of a PDB or mmCIF file as frames, with atoms matched by identity.
+// Model frames: the models of a PDB, mmCIF or GRO file as frames, with atoms matched by identity.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace pleat {
 
-/// The common code of the PDB and mmCIF readers: alternate locations, the topology of the first
-/// model, and matching the atoms of the others to it.
+/// The common code of the PDB, mmCIF and GRO readers: alternate locations, the topology of the
+/// first model, and matching the atoms of the others to it.
 class ModelFrames : public FrameReader {
 public:
     Index atom_count() const override { return wanted_->atom_count(); }
@@ -46,6 +46,8 @@ protected:
     std::vector<std::array<std::string, 2>> connections_;
     /// What names an atom in that list.
     virtual std::string bond_key(const AtomRecord& atom) const = 0;
+    /// Whether the file names chains. Chains that it does not name need not match.
+    virtual bool has_chain_names() const { return true; }
 
 private:
     bool read_model(std::vector<AtomRecord>& records);
@@ -67,7 +69,8 @@ private:
     std::map<std::string, Index> by_identity_;  // -1: several atoms have it
     bool indexed_with_chain_ = false;
     bool noted_extra_ = false;
-    Index model_ = -1;  // the one last read, from 0
+    bool ignores_chains_ = false;  // as matching by made up names of chains failed
+    Index model_ = -1;             // the one last read, from 0
     std::vector<double> b_factors_;
     // The second model, if it was read before it was asked for.
     bool looked_ahead_ = false, has_ahead_ = false;
@@ -115,6 +118,10 @@ protected:
 private:
     std::deque<std::vector<AtomRecord>> models_;
 };
+
+/// The atoms of one model.
+std::shared_ptr<Topology> topology_of(const std::vector<AtomRecord>& records,
+                                      const std::string& file);
 
 /// Keeps one of the alternate locations of each atom, the one with the highest occupancy (the first
 /// of equals); if a residue has several names, keeps the atoms of one. Returns how many atoms were

@@ -21,6 +21,9 @@ std::vector<std::string_view> words(std::string_view line, std::string_view sepa
 /// Whether the line has no characters but blanks and tabs.
 bool is_blank(std::string_view line);
 
+/// Whether all characters are printable ASCII.
+bool is_printable_ascii(std::string_view text);
+
 /// Sets `value` to the number that the whole text is; false if it is no number.
 template <class Number>
 bool parse_number(std::string_view text, Number& value) {

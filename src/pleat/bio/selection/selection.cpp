@@ -234,10 +234,11 @@ void Expression::refuse_absent_chain(std::string_view word) const {
 
 std::vector<Index> select_atoms(const Topology& topology, std::string_view text) {
     if (!topology.named && words_of(topology, text) != Words{"all"}) {
-        throw InputError(topology.source.string(), 0,
-                         fmt::format("expected atoms with names for the selection '{}', found "
-                                     "coordinates only: give a topology (PDB or mmCIF)",
-                                     text));
+        throw InputError(
+            topology.source.string(), 0,
+            fmt::format("expected atoms with names for the selection '{}', found "
+                        "coordinates only: give a topology (PDB, GRO, PSF, PRMTOP, ...)",
+                        text));
     }
     const Flags taken = Expression(topology, text).evaluate();
     std::vector<Index> atoms;

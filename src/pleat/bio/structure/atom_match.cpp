@@ -19,19 +19,21 @@ Key key_of(const Topology& topology, Index atom, bool with_chain) {
 
 std::vector<Index> find_atoms(const Topology& wanted, const Topology& other) {
     const bool with_chain = wanted.chains().size() > 1 || other.chains().size() > 1;
+    // Chains of files without their names count only where the order does not tell the atoms.
+    const bool in_order = with_chain && wanted.has_chain_names && other.has_chain_names;
     const Index count = wanted.atom_count();
     std::vector<Index> found(static_cast<std::size_t>(count), -1);
     std::map<Key, Index> by_key;  // made when the atoms are not in the same order
     for (Index atom = 0; atom < count; ++atom) {
-        const Key key = key_of(wanted, atom, with_chain);
-        if (atom < other.atom_count() && key == key_of(other, atom, with_chain)) {
+        if (atom < other.atom_count() &&
+            key_of(wanted, atom, in_order) == key_of(other, atom, in_order)) {
             found[static_cast<std::size_t>(atom)] = atom;
             continue;
         }
         if (by_key.empty())
             for (Index n = 0; n < other.atom_count(); ++n)
                 by_key.try_emplace(key_of(other, n, with_chain), n);
-        const auto at = by_key.find(key);
+        const auto at = by_key.find(key_of(wanted, atom, with_chain));
         if (at != by_key.end()) found[static_cast<std::size_t>(atom)] = at->second;
     }
     return found;

@@ -2,9 +2,12 @@
 #include "pleat/bio/structure/element_guess.h"
 
 #include <cctype>
+#include <cmath>
+#include <cstdint>
 #include <map>
 #include <set>
 
+#include "pleat/bio/selection/residue_kinds.h"
 #include "pleat/bio/structure/topology.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 
@@ -65,7 +68,88 @@ std::string clear_element(const std::string& letters, std::string_view residue_n
     return residue_name == "MSE" && letters == "SE" ? "Se" : "";
 }
 
+/// The element with this mass, to 0.03 dalton; "X" if there is none.
+std::string element_of_mass(double mass) {
+    constexpr double kRounding = 0.03;
+    static const std::vector<std::string> kElements = {
+        "H",  "D",  "Li", "B",  "C",  "N",  "O",  "F",  "Na", "Mg", "Al", "Si", "P",
+        "S",  "Cl", "K",  "Ca", "Mn", "Fe", "Co", "Ni", "Cu", "Zn", "As", "Se", "Br",
+        "Rb", "Sr", "Mo", "Ag", "Cd", "I",  "Cs", "Ba", "Pt", "Au", "Hg", "Pb"};
+    for (const std::string& element : kElements)
+        if (std::abs(element_mass(element) - mass) < kRounding) return element;
+    return "X";
+}
+
+/// The element of the only atom of a residue, such as NA of NA+, or "X".
+std::string lone_element(const std::string& letters, const std::string& residue) {
+    if (const std::string ion = ion_element(letters, first_letters(residue)); ion != "X")
+        return ion;
+    return letters.size() == 2 ? element_symbol(letters) : "X";
+}
+
+/// What is known of the names of a residue's atoms.
+enum class NameKind : std::uint8_t {
+    common,  ///< of water or a polymer: the first letter is the element
+    beads,   ///< of several atoms each
+    other
+};
+
+/// [residue]
+std::vector<NameKind> name_kinds(const Topology& topology) {
+    enum : unsigned { kN = 1, kCA = 2, kC = 4, kC1 = 8, kC3 = 16, kC4 = 32, kBB = 64 };
+    static const std::map<std::string_view, unsigned> kNames = {
+        {"N", kN},    {"CA", kCA},  {"C", kC},    {"C1'", kC1}, {"C3'", kC3},
+        {"C4'", kC4}, {"C1*", kC1}, {"C3*", kC3}, {"C4*", kC4}, {"BB", kBB}};
+    std::vector<unsigned> has(topology.residues.size());
+    for (const Topology::Atom& atom : topology.atoms)
+        if (const auto found = kNames.find(atom.name); found != kNames.end())
+            has[static_cast<std::size_t>(atom.residue)] |= found->second;
+    const auto has_all = [&](std::size_t r, unsigned names) { return (has[r] & names) == names; };
+    const std::vector<selection::ResidueKind> residues = selection::residue_kinds(topology);
+    std::vector<NameKind> kinds;
+    kinds.reserve(has.size());
+    for (std::size_t r = 0; r < has.size(); ++r)
+        kinds.push_back(has_all(r, kBB) ? NameKind::beads
+                        : has_all(r, kN | kCA | kC) || has_all(r, kC1 | kC3 | kC4) ||
+                                residues[r] != selection::ResidueKind::other
+                            ? NameKind::common
+                            : NameKind::other);
+    return kinds;
+}
+
+std::string element_by_name(const std::string& name, const std::string& residue, NameKind kind,
+                            bool is_alone) {
+    const std::string letters = first_letters(name);
+    if (kind == NameKind::beads || (is_alone && letters == "W")) return "X";  // MARTINI's
+    if (const std::string clear = clear_element(letters, residue); !clear.empty()) return clear;
+    if (kind == NameKind::common) return one_letter_element(letters[0]);
+    return is_alone ? lone_element(letters, residue) : guess_element(name, residue);
+}
+
 }  // namespace
+
+void guess_elements(Topology& topology, const std::vector<double>& masses) {
+    constexpr double kLightest = 0.9;    // dalton; lone pairs and Drude particles are lighter
+    constexpr double kMovedMass = 10.0;  // that simulations move at most from atoms to hydrogens
+    for (Topology::Atom& atom : topology.atoms) atom.element = "X";
+    const std::vector<NameKind> kinds = name_kinds(topology);
+    std::vector<Index> sizes(topology.residues.size());
+    for (const Topology::Atom& atom : topology.atoms)
+        ++sizes[static_cast<std::size_t>(atom.residue)];
+    for (std::size_t i = 0; i < topology.atoms.size(); ++i) {
+        Topology::Atom& atom = topology.atoms[i];
+        const auto r = static_cast<std::size_t>(atom.residue);
+        atom.element =
+            element_by_name(atom.name, topology.residues[r].name, kinds[r], sizes[r] == 1);
+        atom.mass = element_mass(atom.element);
+        if (masses.empty()) continue;
+        const std::string of_mass = masses[i] < kLightest ? "X" : element_of_mass(masses[i]);
+        if (atom.element == "X" || masses[i] < kLightest ||
+            (of_mass != "X" && std::abs(atom.mass - masses[i]) > kMovedMass))
+            atom.element = of_mass;
+        atom.mass = atom.element == "X" ? masses[i] : element_mass(atom.element);
+    }
+}
 
 std::string guess_element_in_columns(std::string_view columns, std::string_view residue_name) {
     const std::string letters = first_letters(columns);

@@ -1,8 +1,12 @@
-// Element guess: elements of atoms from the columns of their names in a PDB file.
+// Element guess: elements of atoms from their names, from the columns of a PDB file, or from
+// masses.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "pleat/bio/structure/topology.h"
 
 namespace pleat {
 
@@ -12,5 +16,12 @@ namespace pleat {
 /// the first letter decides. Of single letters only H, C, N, O, P and S are elements. See
 /// guess_element() (topology.h) for names without columns.
 std::string guess_element_in_columns(std::string_view columns, std::string_view residue_name);
+
+/// Sets elements and masses of atoms whose file has neither. In amino acids, nucleotides and water,
+/// by name or by their atoms, the first letter is the element; the only atom of a residue is an ion
+/// if its name is one; names of other atoms may tell nothing (X). `masses` [atom] of the file in
+/// dalton, if it is not empty, tells the element where the name does not, and a mass below 0.9 is
+/// no atom.
+void guess_elements(Topology& topology, const std::vector<double>& masses = {});
 
 }  // namespace pleat

@@ -70,12 +70,8 @@ bool is_atom_line(std::string_view line) {
 
 std::string parse_atom_line(std::string_view line, AtomRecord& atom, std::string& segment) {
     line = line.substr(0, line.find_last_not_of(" \t") + 1);
-    for (const char c : line) {
-        const auto u = static_cast<unsigned char>(c);
-        if (u < 0x20 || u >= 0x7f) {
-            return "expected printable ASCII in fixed columns, found other characters";
-        }
-    }
+    if (!is_printable_ascii(line))
+        return "expected printable ASCII in fixed columns, found other characters";
     if (line.size() < kCoordinatesEnd) {
         return fmt::format("expected an atom record of at least {} characters, found {}",
                            kCoordinatesEnd, line.size());

@@ -38,10 +38,33 @@ std::vector<std::string> Topology::chains() const {
     return names;
 }
 
+namespace {
+
+/// Sets the bonds of a part that has these atoms.
+void keep_bonds(const Topology& topology, const std::vector<Index>& atoms, Topology& part) {
+    if (topology.bonds.empty()) return;
+    std::vector<Index> position(topology.atoms.size(), -1);
+    for (std::size_t n = 0; n < atoms.size(); ++n)
+        position[static_cast<std::size_t>(atoms[n])] = static_cast<Index>(n);
+    part.has_all_bonds = topology.has_all_bonds;
+    for (const auto& bond : topology.bonds) {
+        const Index one = position[static_cast<std::size_t>(bond[0])],
+                    other = position[static_cast<std::size_t>(bond[1])];
+        if (one >= 0 && other >= 0)
+            part.bonds.push_back({one, other});
+        else if (one >= 0 || other >= 0)
+            part.has_all_bonds = false;
+    }
+}
+
+}  // namespace
+
 Topology subset(const Topology& topology, const std::vector<Index>& atoms) {
     Topology part;
     part.source = topology.source;
     part.named = topology.named;
+    part.has_chain_names = topology.has_chain_names;
+    part.cell = topology.cell;
     part.atoms.reserve(atoms.size());
     Index last = -1;
     for (const Index at : atoms) {
@@ -57,6 +80,7 @@ Topology subset(const Topology& topology, const std::vector<Index>& atoms) {
         if (!topology.positions.empty())
             part.positions.push_back(topology.positions[static_cast<std::size_t>(at)]);
     }
+    keep_bonds(topology, atoms, part);
     return part;
 }
 

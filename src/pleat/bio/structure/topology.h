@@ -39,10 +39,14 @@ struct Topology {
     /// False for atoms of an array, which have no names; then only `all` can be selected.
     bool named = true;
 
-    /// The vectors of the periodic cell around `positions`, in angstrom; 0 if there is none. Not
-    /// kept by subset(), nor is what follows.
+    /// False if the file has no names of chains: they are segments (PSF), or made up
+    /// (chain_names.h).
+    bool has_chain_names = true;
+
+    /// The vectors of the periodic cell around `positions`, in angstrom; 0 if
+    /// there is none.
     std::array<std::array<double, 3>, 3> cell = {};
-    /// Pairs of atoms that the file calls bonded, and whether it lists all bonds.
+    /// Bonds that the file lists, and whether these are all. subset() keeps those of its atoms.
     std::vector<std::array<Index, 2>> bonds = {};
     bool has_all_bonds = false;
 
@@ -66,8 +70,9 @@ Topology unnamed_topology(Index atom_count, const std::filesystem::path& source)
 /// the residues of proteins and nucleic acids CA is carbon and HG is hydrogen.
 std::string guess_element(std::string_view atom_name, std::string_view residue_name);
 
-/// Reads the first model of a PDB or mmCIF file, plain or compressed: all atoms in the order of the
-/// file, and of alternate locations the one with the highest occupancy (the first of equals).
+/// Reads the atoms of a PDB, mmCIF, GRO, PSF or PRMTOP file, plain or compressed, in the order of
+/// the file: of several models those of the first, and of alternate locations the one with the
+/// highest occupancy (the first of equals). PSF and PRMTOP files have bonds and no coordinates.
 /// `notes` (may be null): remarks on atoms that were left out are appended. `assembly`: the
 /// biological assembly to build; empty: atoms as listed.
 Topology read_topology(const std::filesystem::path& path, std::vector<std::string>* notes = nullptr,

@@ -192,6 +192,12 @@ std::string element_symbol(const std::string& text) {
     return element.name();
 }
 
+std::string element_symbol(int atomic_number) {
+    constexpr int kHighest = 118;
+    const bool exists = atomic_number > 0 && atomic_number <= kHighest;
+    return exists ? gemmi::Element(atomic_number).name() : "X";
+}
+
 double element_mass(const std::string& symbol) {
     const gemmi::Element element(symbol);
     return element == gemmi::El::X ? 0 : element.weight();

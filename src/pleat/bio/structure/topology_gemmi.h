@@ -30,6 +30,8 @@ struct AtomRecord {
 
 /// The symbol as chemists write it ("SE" -> "Se"), or "X" if there is no such element.
 std::string element_symbol(const std::string& text);
+/// The symbol of an atomic number, or "X" if there is no such element.
+std::string element_symbol(int atomic_number);
 /// Mass in dalton of a symbol, 0 for "X".
 double element_mass(const std::string& symbol);
 /// Whether atoms of such a residue are HETATM in PDB: in gemmi's table it is not one of the

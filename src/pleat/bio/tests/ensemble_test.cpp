@@ -243,15 +243,16 @@ TEST_F(TrajectoryEnsemble, TakesItsAtomsFromTheTopology) {
 
 TEST_F(TrajectoryEnsemble, WithoutTopologyOrWithAnotherIsRefused) {
     const auto xtc = folder.write("x.xtc", pleat::testing::xtc_plain_frame(0, 4));
-    EXPECT_TRUE(kHas(refusal([&] { read_ensemble({xtc.string()}); }),
-                     "expected a topology (PDB or mmCIF file) for the 4 atoms of a XTC file"));
+    EXPECT_TRUE(kHas(
+        refusal([&] { read_ensemble({xtc.string()}); }),
+        "expected a topology (PDB, mmCIF, GRO, PSF or PRMTOP file) for the 4 atoms of a XTC file"));
     EnsembleOptions options;
     options.topology = topology;
     EXPECT_TRUE(kHas(refusal([&] { read_ensemble({xtc.string()}, options); }),
                      "x.xtc: expected 3 atoms as in " + topology + ", found 4"));
     options.topology = xtc;
     EXPECT_TRUE(kHas(refusal([&] { read_ensemble({xtc.string()}, options); }),
-                     "expected a topology (PDB or mmCIF file), found XTC"));
+                     "expected a topology (PDB, mmCIF, GRO, PSF or PRMTOP file), found XTC"));
     options.topology = topology;
     EXPECT_TRUE(kHas(refusal([&] { read_ensemble({"nowhere.dcd"}, options); }), "found nothing"));
 }

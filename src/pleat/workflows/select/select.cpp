@@ -45,6 +45,10 @@ Structure read_residues(const Input& input) {
         throw InputError(file.string(), 0,
                          "expected atoms with names for contacts, found coordinates only: give "
                          "--topology");
+    if (input.structure.empty() && !topology.has_chain_names)
+        throw InputError(file.string(), 0,
+                         "expected a PDB or mmCIF file for the residues of contacts, found another "
+                         "topology: give --structure");
     return read_structure(file);
 }
 
