@@ -140,7 +140,8 @@ py::tuple state_of(const Topology& topology) {
         residues.append(py::make_tuple(residue.name, residue.number,
                                        std::string(1, residue.insertion), residue.chain));
     return py::make_tuple(topology.source.string(), topology.named, atoms, residues,
-                          topology.positions);
+                          topology.positions, topology.has_chain_names, topology.cell,
+                          topology.bonds, topology.has_all_bonds);
 }
 
 SharedTopology from_state(const py::tuple& state) {
@@ -155,6 +156,12 @@ SharedTopology from_state(const py::tuple& state) {
     for (const auto& [name, number, insertion, chain] : state[3].cast<std::vector<ResidueState>>())
         topology->residues.push_back({name, number, insertion.at(0), chain});
     topology->positions = state[4].cast<std::vector<std::array<double, 3>>>();
+    constexpr std::size_t kEarlierFields = 5;  // of versions without bonds
+    if (state.size() == kEarlierFields) return topology;
+    topology->has_chain_names = state[5].cast<bool>();
+    topology->cell = state[6].cast<std::array<std::array<double, 3>, 3>>();
+    topology->bonds = state[7].cast<std::vector<std::array<Index, 2>>>();
+    topology->has_all_bonds = state[8].cast<bool>();
     return topology;
 }
 

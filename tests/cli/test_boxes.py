@@ -7,10 +7,12 @@ import random
 import shutil
 import struct
 import subprocess
+import time
 import unittest
 from pathlib import Path
 
-from program import DATA, ROOT, ProgramTest, manifest, parse_npy, pleat, results
+from program import DATA, PROGRAM, ROOT, ProgramTest, clean_environment, manifest, parse_npy, pleat, read_table, \
+    results
 
 HARD = Path(os.environ.get("PLEAT_SHARED", ROOT.parent / "shared")) / "data" / "ensembles_hard"
 SPLIT = "selection split over the box in {0} of {0} frames: made whole (--pbc none leaves it)"
@@ -152,6 +154,62 @@ class Boxes(BoxTest):
         expected, _ = self.call("cluster", whole, "--topology", DATA / "hivp.pdb.gz", "--cutoff", "1.5")
         self.assertEqual(results(clusters)["assignment.npy"], results(expected)["assignment.npy"])
         self.assertIn("leave --topology", self.call("cluster", run, "--cutoff", "1.5", "--pbc", "none", status=2))
+
+    def long_trajectory(self, frames, atoms):
+        """A piece of the protease, each of whose atoms lies in an image of its own, and its topology."""
+        dice, first = random.Random(5), frames_of_dcd(gzip.decompress((DATA / "hivp.dcd.gz").read_bytes()))[0][:atoms]
+        path, topology = self.folder / "long.dcd", self.folder / "piece.pdb"
+        path.write_bytes(dcd([[[x + dice.gauss(0, 1) + 90 * dice.randint(-1, 1) for x in atom] for atom in first]
+                              for _ in range(frames)], CELLS["cubic"][0]))
+        lines = gzip.decompress((DATA / "hivp.pdb.gz").read_bytes()).decode().splitlines(True)
+        topology.write_text("".join([line for line in lines if line.startswith("ATOM")][:atoms]), encoding="ascii")
+        return path, "--topology", topology
+
+    def test_frames_read_from_disk_are_those_in_memory(self):
+        call = ("rmsd", *self.long_trajectory(1500, 40), "--matrix", "none", "--cutoff", "2", "--nearest", "3")
+        whole, messages = self.call(*call, "--device", "cpu")
+        self.assertIn(SPLIT.format(1500), messages)
+        found, messages = self.call(*call, "--memory", "0.065", "--device", "cpu", "--threads", "1")
+        self.assertIn(SPLIT.format(1500), messages)
+        self.assertTrue([line for line in messages if "read in blocks from" in line], messages)
+        self.assertEqual(results(found), results(whole))
+
+    def test_another_pbc_does_not_resume(self):
+        call = ("rmsd", *self.long_trajectory(1400, 6), "--device", "reference")
+        killed = self.folder / "killed"
+        with subprocess.Popen([PROGRAM, *map(str, call), "-o", str(killed), "-q"],
+                              env=clean_environment(PLEAT_CHECKPOINT_SECONDS="0")) as process:
+            until = time.monotonic() + 60
+            while not (killed / "checkpoint.tiles").exists() and time.monotonic() < until:
+                time.sleep(0.01)
+            time.sleep(0.3)
+            self.assertIsNone(process.poll(), "the run ended before it could be killed")
+            process.kill()
+        done = pleat(*call, "-o", killed, "-q", "--pbc", "none")
+        self.assert_refused(done, 3, "checkpoint.tiles", "expected tiles of the same input and options")
+        self.assertTrue((killed / "checkpoint.tiles").exists())
+
+    def test_select_scores_whole_frames(self):
+        letters = {"ALA": "A", "ARG": "R", "ASN": "N", "ASP": "D", "CYS": "C", "GLN": "Q", "GLU": "E", "GLY": "G",
+                   "HIS": "H", "ILE": "I", "LEU": "L", "LYS": "K", "MET": "M", "PHE": "F", "PRO": "P", "THR": "T",
+                   "TRP": "W", "TYR": "Y", "VAL": "V", "SER": "S"}
+        lines = [line for line in gzip.decompress((DATA / "hivp.pdb.gz").read_bytes()).decode().splitlines()
+                 if line.startswith("ATOM") and line[21] == "A"]
+        atoms = [tuple(float(line[at:at + 8]) for at in (30, 38, 46)) for line in lines]
+        pairs = [(i, j) for i in range(99) for j in range(i + 6, 99) if math.dist(atoms[i], atoms[j]) < 7]
+        contacts = self.folder / "x.rr"
+        contacts.write_text("PFRMAT RR\nMODEL 1\n" + "".join(letters[line[17:20]] for line in lines) + "\n" + "".join(
+            f"{i + 1} {j + 1} 0 8 {0.9 - n / 1000:.3f}\n" for n, (i, j) in enumerate(pairs)) + "END\n")
+        split, whole = self.wrapped("triclinic")
+        call = ("--topology", DATA / "hivp.pdb.gz", "--contacts", contacts)
+        found, _ = self.call("select", "--ensemble", split, *call)
+        expected, _ = self.call("select", "--ensemble", whole, *call, "--pbc", "none")
+        scores = [{row["frame"]: row for row in read_table(run / "scores.tsv")} for run in (found, expected)]
+        self.assertEqual(len(scores[1]), 12)
+        self.assertGreater(max(float(row["contacts"]) for row in scores[1].values()), 0.5)
+        for frame, row in scores[1].items():
+            self.assertAlmostEqual(float(scores[0][frame]["contacts"]), float(row["contacts"]), delta=1e-4)
+            self.assertEqual(scores[0][frame]["cluster"], row["cluster"])
 
     def test_what_cannot_be_made_whole_is_refused(self):
         topology = ("--topology", DATA / "hivp.pdb.gz")

@@ -1,8 +1,10 @@
-// Fuzzer of structures: any bytes of PDB or mmCIF give sound chains or atoms, or an InputError.
+// Fuzzer of structures: any bytes of PDB, mmCIF or a topology give sound chains, or atoms and
+// bonds, or an InputError.
 #include "harness.h"
 
 #include <cmath>
 
+#include "pleat/bio/periodic/bonds.h"
 #include "pleat/bio/structure/structure.h"
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/error.h"
@@ -34,6 +36,13 @@ void check(const Topology& topology) {
         topology.identity(i);
     }
     fuzz::require(!topology.chains().empty());
+    fuzz::require(topology.positions.empty() ||
+                  static_cast<Index>(topology.positions.size()) == topology.atom_count());
+    const PeriodicCell cell{topology.cell};
+    constexpr Index kMaxAtoms = 1000;  // more take too long for a fuzzer
+    if (topology.atom_count() > kMaxAtoms) return;
+    for (const Bond& bond : find_bonds(topology, cell.volume() > 0 ? cell : PeriodicCell{}))
+        fuzz::require(bond[0] >= 0 && bond[0] < bond[1] && bond[1] < topology.atom_count());
 }
 
 }  // namespace

@@ -69,6 +69,36 @@ def netcdf():
     return head + struct.pack(">i", len(head) + 4) + bytes(72)
 
 
+def gro(box="5 5 5"):
+    names = ("N", "CA", "C", "O")
+    return "made, t= 0.0\n    6\n" + "".join(
+        f"{(99999 + n // 4) % 100000:5d}{'ALA' if n < 4 else 'SOL':<5s}{names[n % 4]:>5s}{n:5d}"
+        f"{n:8.3f}{n / 10:8.3f}{1.5:8.3f}\n" for n in range(6)) + box + "\n"
+
+
+def psf(layout=""):
+    wide = 4 if layout == " EXT" else 0
+    atoms = "".join(f"{n + 1:{8 + wide // 2}d} {'A':<{4 + wide}s} {1 + n // 2:<{4 + wide}d} {'ALA':<{4 + wide}s} "
+                    f"{name:<{4 + wide}s} CT1 -0.300000       {mass:.4f}           0\n"
+                    for n, (name, mass) in enumerate((("N", 14.007), ("CA", 12.011), ("CA", 12.011), ("X1", 40.1))))
+    return (f"PSF{layout}\n\n       1 !NTITLE\n REMARKS made\n\n       4 !NATOM\n{atoms}\n       3 !NBOND: bonds\n"
+            "       1       2       2       3\n       3       4\n\n       0 !NTHETA: angles\n")
+
+
+def prmtop(more=""):
+    def section(flag, form, values):
+        return f"%FLAG {flag}\n%FORMAT({form})\n{values}\n"
+
+    def integers(flag, values):
+        return section(flag, "10I8", "".join(f"{value:8d}" for value in values))
+    return ("%VERSION  VERSION_STAMP = V0001.000\n" + section("TITLE", "20a4", "made")
+            + integers("POINTERS", (4, 1, 1, 1, 0, 0, 0, 0, 0, 0)).rstrip("\n") + "\n" + f"{0:8d}{2:8d}{1:8d}\n"
+            + section("ATOM_NAME", "20a4", "N   CA  HA  NA+ ") + section("MASS", "5E16.8", "".join(
+                f"{mass:16.8E}" for mass in (14, 12.01, 3.024, 22.99)))
+            + section("RESIDUE_LABEL", "20a4", "ALA NA+ ") + integers("RESIDUE_POINTER", (1, 4))
+            + integers("BONDS_INC_HYDROGEN", (3, 6, 1)) + integers("BONDS_WITHOUT_HYDROGEN", (0, 3, 1)) + more)
+
+
 def ensembles():
     atom = "ATOM      1  CA  ALA A   1       1.000   2.000   3.000  1.00 20.00           C\n"
     cif = ("data_x\nloop_\n_atom_site.Cartn_x\n_atom_site.Cartn_y\n_atom_site.Cartn_z\n"
@@ -76,6 +106,7 @@ def ensembles():
     shape = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1, 3), }".ljust(117) + "\n"
     files = {
         "pdb": f"MODEL 1\n{atom}ENDMDL\nMODEL 2\n{atom}ENDMDL\n".encode(),
+        "gro": (gro() + gro("1 2 3 0 0 0.5 0 0.5 0.5") + "\n").encode(),
         "mmcif": cif.encode(),
         "npy": b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + shape.encode() + bytes(24),
         "dcd": dcd(),
@@ -163,7 +194,17 @@ def structures():
     cif = ("data_x\n_entry.id x\nloop_\n_entity_poly_seq.entity_id\n_entity_poly_seq.num\n"
            "_entity_poly_seq.mon_id\n1 1 ALA\n1 2 ALA\nloop_\n"
            + "".join(f"_atom_site.{name}\n" for name in names) + rows + "#\n")
-    files = {"pdb": f"HEADER    x\n{pdb}TER\n{water}END\n", "models": f"MODEL 1\n{pdb}ENDMDL\nMODEL 2\n{pdb}ENDMDL\n",
+    bonded = pdb + "CONECT    1    2    5\nCONECT    2    1    1   99\nCONECT   12\nCONECT   -1 x  3\nEND\n"
+    connections = cif + ("loop_\n" + "".join(f"_struct_conn.{name}\n" for name in (
+        "conn_type_id ptnr1_auth_asym_id ptnr1_auth_seq_id ptnr1_label_atom_id ptnr2_auth_asym_id "
+        "ptnr2_auth_seq_id ptnr2_label_atom_id ptnr1_symmetry ptnr2_symmetry").split())
+        + "covale A 1 N A 2 C 1_555 1_555\ndisulf A 1 CA A 2 CA 1_555 2_555\nmetalc A 1 O A x O ? .\n#\n")
+    chains = ("%FLAG RESIDUE_CHAINID\n%FORMAT(20a4)\nX\n%FLAG RESIDUE_NUMBER\n%FORMAT(20I4)\n  -1   0\n"
+              "%FLAG ATOMIC_NUMBER\n%FORMAT(10I8)\n       7       6       1      -1\n")
+    files = {"conect": bonded, "struct_conn": connections, "gro": gro(), "psf": psf(), "psf_ext": psf(" EXT"),
+             "psf_namd": psf(" NAMD"), "prmtop": prmtop(), "prmtop_chains": prmtop(chains),
+             "tpr": "\0\0\0\x0c\0\0\0\x0bVERSION 4.0\0",
+             "pdb": f"HEADER    x\n{pdb}TER\n{water}END\n", "models": f"MODEL 1\n{pdb}ENDMDL\nMODEL 2\n{pdb}ENDMDL\n",
              "alternate": disorder, "mmcif": cif}
     chosen = {f"{name}{choice}": bytes([choice]) + text.encode()
               for name, text in files.items() for choice in (0, 1)}
@@ -199,7 +240,8 @@ def lists():
     return {"families": b"\0a.fasta\n# x\n b/c.a3m.gz \r\n", "same": b"\0a.fasta\nb/a.a3m",
             "ensemble": b"\1a.pdb\n/b/c d.dcd # x\n", "range": b"\x021:10:2", "open": b"\x02::10",
             "select": b"\3A:50-52A and not (ca or heavy)", "cid": b"\3//A/50-51/CA,CB[C]",
-            "words": b"\3backbone or :51- and chain B", "structure": b"\4a.pdb:A"}
+            "words": b"\3backbone or :51- and chain B", "structure": b"\4a.pdb:A",
+            "molecule": b"\3same molecule as index 0 to 2"}
 
 
 def unchosen(files):

@@ -9,8 +9,8 @@
 #include <unordered_map>
 
 #include "pleat/bio/periodic/bond_names.h"
-#include "pleat/bio/periodic/near_atoms.h"
 #include "pleat/bio/periodic/periodic_cell.h"
+#include "pleat/bio/periodic/point_tree.h"
 
 namespace pleat {
 
@@ -174,22 +174,50 @@ private:
     /// Bonds of residues whose names are not known, also to their neighbours.
     void add_distances() {
         std::vector<Index> unknown, all;
-        std::vector<Point> positions(topology_.positions.begin(), topology_.positions.end());
+        std::vector<Point> points;  // of all, within one cell
         for (Index r = 0; r < residues(); ++r) {
             if (last(r) - first(r) < 2 || is_water(topology_, r)) continue;
             for (Index i = first(r); i < last(r); ++i) {
                 all.push_back(i);
+                points.push_back(within_cell(i));
                 if (!is_known_[static_cast<std::size_t>(r)]) unknown.push_back(i);
             }
         }
         if (unknown.empty()) return;
-        for_each_near_pair(
-            positions, cell_, unknown, all, 3.3, [&](Index one, Index other, double distance) {
-                const bool hydrogens = is_hydrogen(atom(one)) && is_hydrogen(atom(other));
-                if (!hydrogens && distance < 0.5 + covalent_radius(atom(one).element) +
-                                                 covalent_radius(atom(other).element))
-                    add(one, other);
-            });
+        const PointTree tree(points);
+        constexpr double kMaxDistance = 3.3;
+        const std::vector<Point> shifts = images_around();
+        for (const Index one : unknown)
+            for (const Point& shift : shifts)
+                tree.for_each_near(within_cell(one) + shift, kMaxDistance, [&](Index n) {
+                    const Index other = all[static_cast<std::size_t>(n)];
+                    const bool hydrogens = is_hydrogen(atom(one)) && is_hydrogen(atom(other));
+                    if (other != one && !hydrogens &&
+                        distance(one, other) < 0.5 + covalent_radius(atom(one).element) +
+                                                   covalent_radius(atom(other).element))
+                        add(one, other);
+                });
+    }
+
+    /// An atom's image in the reduced cell; where the atom is if there is no cell.
+    Point within_cell(Index i) const {
+        Point point = topology_.positions[static_cast<std::size_t>(i)];
+        if (lattice_.empty()) return point;
+        const Point fractions = lattice_.front().fractions(point);
+        for (std::size_t k = 0; k < 3; ++k)
+            point = point - std::floor(fractions[k]) * lattice_.front().vectors()[k];
+        return point;
+    }
+
+    /// Translations to the images of the cell and its neighbours; none but 0 if there is no cell.
+    std::vector<Point> images_around() const {
+        if (lattice_.empty()) return {Point{}};
+        std::vector<Point> shifts;
+        for (std::int32_t x = -1; x <= 1; ++x)
+            for (std::int32_t y = -1; y <= 1; ++y)
+                for (std::int32_t z = -1; z <= 1; ++z)
+                    shifts.push_back(lattice_.front().translation({x, y, z}));
+        return shifts;
     }
 
     /// Bonds the atoms of a residue that have no bond: one after another the heavy atom that is

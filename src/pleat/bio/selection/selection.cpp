@@ -147,11 +147,15 @@ private:
     }
 
     Flags same() {
-        const bool residue = take("residue");
-        if (!residue && !take("chain")) refuse("'residue' or 'chain' after 'same'");
-        if (!take("as")) refuse(fmt::format("'as' after 'same {}'", residue ? "residue" : "chain"));
+        std::string what;
+        for (const char* word : {"residue", "chain", "molecule", "fragment"})
+            if (take(word)) what = word;
+        if (what.empty()) refuse("'residue', 'chain' or 'molecule' after 'same'");
+        if (!take("as")) refuse(fmt::format("'as' after 'same {}'", what));
         const Flags flags = factor();
-        return residue ? whole_residues(topology_, flags) : whole_chains(topology_, flags);
+        return what == "residue" ? whole_residues(topology_, flags)
+               : what == "chain" ? whole_chains(topology_, flags)
+                                 : bonded_molecules(topology_, flags);
     }
 
     Flags within() {

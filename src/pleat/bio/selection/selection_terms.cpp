@@ -8,9 +8,11 @@
 #include <cctype>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
+#include "pleat/bio/periodic/bonds.h"
 #include "pleat/bio/selection/residue_kinds.h"
 #include "pleat/bio/selection/selection_keys.h"
 #include "pleat/bio/structure/topology_gemmi.h"
@@ -97,6 +99,8 @@ std::string foreign_word(std::string_view word) {
         {"exwithin", "(within 5 of protein) and not protein"},
         {"byres", "same residue as"},
         {"residue", "resid, the number in the file"},
+        {"fragment", "same molecule as"},
+        {"molecule", "same molecule as"},
         {"resi", "resid"},
         {"resn", "resname"},
         {"segi", "chain"},
@@ -200,6 +204,30 @@ Flags whole_chains(const Topology& topology, const Flags& flags) {
     for (std::size_t n = 0; n < residues.size(); ++n)
         residues[n] = chains.contains(topology.residues[n].chain);
     return atoms_of(topology, residues);
+}
+
+Flags bonded_molecules(const Topology& topology, const Flags& flags) {
+    const PeriodicCell cell{topology.cell};
+    const bool has_cell = cell.exists() && cell.volume() > 0;
+    std::vector<Index> parent(flags.size());
+    std::iota(parent.begin(), parent.end(), Index{0});
+    const auto root_of = [&](Index atom) {
+        while (parent[static_cast<std::size_t>(atom)] != atom) {
+            Index& above = parent[static_cast<std::size_t>(atom)];
+            above = parent[static_cast<std::size_t>(above)];  // shortens the way for later ones
+            atom = above;
+        }
+        return static_cast<std::size_t>(atom);
+    };
+    for (const Bond& bond : find_bonds(topology, has_cell ? cell : PeriodicCell{}))
+        parent[root_of(bond[0])] = static_cast<Index>(root_of(bond[1]));
+    Flags chosen(flags.size());
+    for (std::size_t n = 0; n < flags.size(); ++n)
+        if (flags[n]) chosen[root_of(static_cast<Index>(n))] = 1;
+    Flags atoms(flags.size());
+    for (std::size_t n = 0; n < flags.size(); ++n)
+        atoms[n] = chosen[root_of(static_cast<Index>(n))];
+    return atoms;
 }
 
 std::vector<std::string_view> split_commas(const std::vector<std::string_view>& values) {

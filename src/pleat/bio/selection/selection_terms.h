@@ -33,6 +33,9 @@ Flags ends_of_chains(const Topology& topology, Index count, bool from_end);
 Flags whole_residues(const Topology& topology, const Flags& flags);
 /// All atoms of the chains that have any of these atoms.
 Flags whole_chains(const Topology& topology, const Flags& flags);
+/// All atoms of the molecules that have any of these atoms: those that are bonded, by find_bonds()
+/// (periodic/bonds.h).
+Flags bonded_molecules(const Topology& topology, const Flags& flags);
 
 /// What to write instead of a word that selects nothing, such as `name CB` for `CB`; empty if
 /// nothing is near.

@@ -309,7 +309,7 @@ TEST(PrmtopFile, DamagedIsRefused) {
     EXPECT_TRUE(has(refusal_of(replaced(good, "%FORMAT(10I8)", "%FORMAT(10-8)")),
                     "x:6: expected a format such as %FORMAT(20a4), found '%FORMAT(10-8)'"));
     EXPECT_TRUE(has(refusal_of(replaced(good, "      13       0", "      14       0")),
-                    "expected first atoms"));
+                    "x:11: expected 14 values in ATOM_NAME, found 13"));
     EXPECT_TRUE(has(refusal_of(replaced(good, "      13       0", "       0       0")),
                     "x:5: expected the numbers of atoms and residues in POINTERS, found none"));
     EXPECT_TRUE(has(refusal_of(replaced(good, "RESIDUE_LABEL", "RESIDUE_OTHER")),
@@ -347,6 +347,39 @@ TEST(TopologyFiles, GoWithATrajectoryOfAsManyAtoms) {
     options.assembly = "1";
     EXPECT_TRUE(has(refusal([&] { read_ensemble({gro.string()}, options); }),
                     "cannot build biological assembly '1': PSF files describe none"));
+}
+
+TEST(SameMolecule, FollowsBondsOfTheFileOrThoseFound) {
+    const std::vector<Index> first = {0, 1, 2, 3, 4, 5, 6};
+    for (const std::string& text : {psf_text(), prmtop_text()}) {
+        const Topology topology = topology_of(text);
+        EXPECT_EQ(select_atoms(topology, "same molecule as name HA"), first);
+        EXPECT_EQ(select_atoms(topology, "same fragment as index 9 and ca"),
+                  (std::vector<Index>{8}));
+        EXPECT_EQ(select_atoms(topology, "not same molecule as (name HA or water)"),
+                  (std::vector<Index>{7, 8, 9}));
+    }
+    // In the GRO file residues lie far apart, and bonds within them are known by names.
+    EXPECT_EQ(select_atoms(topology_of(gro_frame()), "same molecule as index 4"),
+              (std::vector<Index>{3, 4, 5, 6}));
+    const Topology topology = topology_of(psf_text());
+    EXPECT_TRUE(has(refusal([&] { select_atoms(topology, "same atom as water"); }),
+                    "expected 'residue', 'chain' or 'molecule' after 'same'"));
+    EXPECT_TRUE(has(refusal([&] { select_atoms(topology, "fragment"); }),
+                    "did you mean 'same molecule as'?"));
+}
+
+TEST(SameMolecule, OfSomeAtomsKeepsTheirBonds) {
+    const Topology all = topology_of(psf_text());
+    const Topology protein = subset(all, select_atoms(all, "index 1 to 9"));
+    EXPECT_FALSE(protein.has_all_bonds);
+    const Topology chains = subset(all, select_atoms(all, "protein"));
+    EXPECT_TRUE(chains.has_all_bonds);
+    EXPECT_EQ(chains.bonds.size(), 8u);
+    EXPECT_EQ(select_atoms(chains, "same molecule as name HA").size(), 7u);
+    const Topology last = subset(all, {10, 12});
+    EXPECT_EQ(last.bonds, (std::vector<std::array<Index, 2>>{{0, 1}}));
+    EXPECT_FALSE(last.has_all_bonds);
 }
 
 TEST(TopologyFiles, OfTprAreAnsweredWithACommand) {

@@ -69,6 +69,27 @@ std::vector<std::vector<Point>> made_frames(const MadeComplex& complex, int coun
     return frames;
 }
 
+TEST(WholeMolecules, OnDiskAreThoseInMemory) {
+    const MadeComplex complex;
+    const ScratchFolder folder;
+    const std::string topology = folder.write("x.pdb", complex.pdb()).string();
+    const std::string path = (folder.path() / "x.dcd").string();
+    write_wrapped(path, made_frames(complex, 7), test_cells()[4], 5);
+    const Ensemble expected = read_ensemble({path}, options_of(topology));
+    const FrameOverflow overflow{[](Index frames, Index) { return frames < 3; },
+                                 folder.path() / "frames.f32"};
+    const Ensemble found = read_ensemble({path}, options_of(topology), &overflow);
+    ASSERT_TRUE(found.on_disk.is_on_disk());
+    EXPECT_EQ(found.notes, expected.notes);
+    EXPECT_TRUE(has_note(found, "selection split over the box in 7 of 7 frames"));
+    for (Index f = 0; f < 7; ++f) {
+        const Array<float, 2> frame = found.on_disk.frame(f);
+        for (Index atom = 0; atom < found.atom_count(); ++atom)
+            for (Index axis = 0; axis < 3; ++axis)
+                ASSERT_EQ(frame(atom, axis), expected.xyz(f, axis, atom));
+    }
+}
+
 TEST(WholeMolecules, ComeBackFromEachCell) {
     const MadeComplex complex;
     const std::vector<std::vector<Point>> frames = made_frames(complex, 6);

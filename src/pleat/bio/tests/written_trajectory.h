@@ -138,14 +138,14 @@ inline std::string xtc_packed_frame(int magic) {
         const auto p = packed_place(i), q = packed_place(before);
         std::array<std::uint64_t, 3> v;
         for (std::size_t a = 0; a < 3; ++a) {
-            v[a] = static_cast<std::uint64_t>(p[a] - q[a] + kRange / 2);
+            v[a] = static_cast<std::uint64_t>(std::int64_t{p[a]} - q[a] + kRange / 2);
         }
         bits.mixed(v, {kRange, kRange, kRange}, kSmall);
     };
     const auto group = [&](int first, int run, bool changed) {
         full(run > 0 ? first + 1 : first);
         bits.put(changed, 1);
-        if (changed) bits.put(static_cast<std::uint64_t>(3 * run + 1), 5);
+        if (changed) bits.put(static_cast<std::uint64_t>(std::int64_t{3} * run + 1), 5);
         for (int k = 0; k < run; ++k) {
             if (k == 0) {
                 small(first, first + 1);
