@@ -255,21 +255,29 @@ class Measures(ProgramTest):
         frames = self.frames(2, residues=16, spread=0.5)
         source = random.Random(4)
         values = [x + source.gauss(0, 0.5) for _ in range(40) for frame in frames for atom in frame[1::4] for x in atom]
-        path = self.folder / "many.npy"
+        path, longer = self.folder / "many.npy", self.folder / "longer.npy"
         path.write_bytes(npy((80, 16, 3), values))
+        longer.write_bytes(npy((4000, 16, 3), values * 50))
         # Slow enough to be killed between two tiles.
-        arguments = (path, "--against", path, "--metric", "tm", "--device", "reference")
-        expected = results(self.measure(*arguments))
-        killed = self.folder / "killed"
-        with subprocess.Popen([PROGRAM, "rmsd", *map(str, arguments), "-q", "-o", str(killed)],
-                              env=clean_environment()) as process:
-            until = time.monotonic() + 60
-            while not (killed / "checkpoint.tiles").exists() and time.monotonic() < until:
-                time.sleep(0.01)
-            time.sleep(1.0)
-            process.send_signal(signal.SIGKILL)
-        self.measure(*arguments, run="killed")
-        self.assertEqual(results(killed), expected)
+        slow = ("--metric", "tm", "--device", "reference")
+        for name, arguments in {"matrix": (path, "--against", path, *slow),
+                                "lists": (path, "--against", path, *slow, "--matrix", "none", "--nearest", "2"),
+                                "reference": (longer, "--reference", "0", *slow)}.items():
+            with self.subTest(name):
+                expected = results(self.measure(*arguments, run=name))
+                killed = self.folder / f"killed-{name}"
+                with subprocess.Popen([PROGRAM, "rmsd", *map(str, arguments), "-q", "-o", str(killed)],
+                                      env={**clean_environment(), "PLEAT_CHECKPOINT_SECONDS": "0"}) as process:
+                    until = time.monotonic() + 60
+                    while not list(killed.glob("checkpoint*")) and time.monotonic() < until:
+                        time.sleep(0.01)
+                    time.sleep(1.0)
+                    process.send_signal(signal.SIGKILL)
+                    self.assertEqual(process.wait(), -signal.SIGKILL)
+                self.measure(*arguments, run=killed.name)
+                self.assertEqual(results(killed), expected)
+                self.assertTrue(manifest(killed)["resumed"])
+                self.assertEqual(list(killed.glob("checkpoint*")), [])
 
 
 if __name__ == "__main__":

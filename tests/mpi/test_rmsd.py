@@ -1,6 +1,7 @@
 # `pleat rmsd` on several ranks: the files of one rank, bit for bit, also after a kill.
 import json
 import random
+import shutil
 import struct
 import subprocess
 import time
@@ -77,12 +78,26 @@ class RmsdTest(RanksTest):
             found, out, err, _ = mpirun(3, PROGRAM, "rmsd", source, "-o", self.folder / "run", *LISTS)
             self.assertEqual((found, out, err.count("\n")), (code, "", 1), err)
 
-    def test_what_works_alone_says_so(self):
-        for option in (("--against", self.ensemble), ("--reference", "1")):
-            code, out, err, _ = mpirun(2, PROGRAM, "rmsd", self.ensemble, "-o", self.folder / "run",
-                                       "-q", *option)
-            self.assertEqual((code, out, err.count("\n")), (2, "", 1), err)
-            self.assertIn("one rank", err)
+    def test_every_measure_is_shared(self):
+        write_ensemble(self.ensemble, 700, 24)
+        others = self.folder / "others.npy"
+        write_ensemble(others, 90, 24)
+        quiet = ("-q", "-t", "1", "--device", "cpu")
+        for metric in ("drmsd", "tm", "gdt_ts", "lddt", "rmsd"):
+            lists = ("--cutoff", "2.5" if metric.endswith("rmsd") else "0.3", "--nearest", "2")
+            frames = ("--frames", "::9") if metric in ("tm", "gdt_ts") else ()
+            cases = {"pairs": lists, "against": ("--against", others, *lists),
+                     "lists": ("--against", others, *lists, "--matrix", "none"),
+                     "reference": ("--reference", others), "mean": ("--reference", "mean"),
+                     "fluctuations": ("--reference", "3", "--rmsf", "--superposed", "npy")}
+            for name, options in cases.items():
+                with self.subTest(metric=metric, case=name):
+                    options = (*quiet, *frames, "--metric", metric, *options)
+                    alone = self.run_alone(f"{metric}-{name}", *options)
+                    run = self.folder / f"{metric}-{name}-3"
+                    self.assertEqual(mpirun(3, PROGRAM, "rmsd", self.ensemble, "-o", run, *options)[:3],
+                                     (0, "", ""))
+                    self.assertEqual(results(run), alone)
 
     def kill_and_go_on(self, options, has_kept):
         alone = self.run_alone("whole", *options)
@@ -108,6 +123,17 @@ class RmsdTest(RanksTest):
     def test_killed_lists_go_on_with_another_number(self):
         write_ensemble(self.ensemble, 6000, 100)
         self.kill_and_go_on((*FEW, "--nearest", "3", "--matrix", "none"), lambda run: len(list(run.glob("checkpoint.rank*.tiles"))) > 1)
+
+    def test_killed_references_and_rectangles_go_on_with_another_number(self):
+        write_ensemble(self.ensemble, 60000, 40)
+        slow = ("-q", "-t", "1", "--metric", "tm")
+        has_kept = lambda run: len(list(run.glob("checkpoint.rank*.tiles"))) > 1
+        self.kill_and_go_on((*slow, "--reference", "5"), has_kept)
+        shutil.rmtree(self.folder / "whole")
+        shutil.rmtree(self.folder / "killed")
+        others = self.folder / "others.npy"
+        write_ensemble(others, 3, 40)
+        self.kill_and_go_on((*slow, "--against", others, "--frames", "::3", "--matrix", "none", "--nearest", "1"), has_kept)
 
 
 if __name__ == "__main__":

@@ -59,9 +59,9 @@ constexpr const char* kExamples =
     "A, within 5 of resname HEM, A:10-50, joined by and, or, not and parentheses\n"
     "(docs/selections.md). The matrix is named after the metric: rmsd.npy, drmsd.npy, tm.npy,\n"
     "gdt_ts.npy, lddt.npy.\n\n"
-    "A run of all pairs, or with a matrix, that was stopped or killed resumes if the same command\n"
-    "is given again, also with another number of ranks. While it runs it needs disk space for the\n"
-    "matrix twice: its tiles, and the file. All ranks must see the run's folder.";
+    "A run that was stopped or killed resumes if the same command is given again, also with\n"
+    "another number of ranks. While it runs it needs disk space for the matrix twice: its tiles,\n"
+    "and the file. All ranks must see the run's folder.";
 
 struct RmsdOptions {
     RunOptions run;
@@ -124,21 +124,35 @@ void check_options(const RmsdOptions& options) {
     rmsd::check_with_reference(options.parameters);
 }
 
-/// `run`: that of the leading rank, which alone compares with other frames.
-rmsd::Result compute(const RmsdOptions& options, ComparedFrames& compared, const Context& context,
-                     const std::filesystem::path& matrix, std::optional<RunDirectory>& run) {
+/// The frames of --against, on every rank. `run`: that of the leading rank, which reads them.
+Array<float, 3> share_others(const RmsdOptions& options, const ComparedFrames& compared,
+                             Ranks& ranks, const Context& context,
+                             std::optional<RunDirectory>& run) {
+    Array<float, 3> xyz;
+    ranks.lead([&] {
+        Coordinates others =
+            read_others(compared, options.sets.against, options.sets.against_frames,
+                        options.sets.any_residues, *run, context);
+        run->fact("others", others.frames());
+        if (options.sets.symmetry.relabel)
+            relabel(options.sets.symmetry, others.xyz, compared.frames.xyz[0],
+                    "the first frame of the ensemble", compared.with_chains(), context);
+        xyz = std::move(others.xyz);
+    });
+    if (ranks.size() > 1) ranks.share(xyz);
+    return xyz;
+}
+
+rmsd::Result compute(const RmsdOptions& options, ComparedFrames& compared, Ranks& ranks,
+                     const Context& context, const std::filesystem::path& matrix,
+                     std::optional<RunDirectory>& run) {
     const rmsd::Parameters& parameters = options.parameters;
     if (options.sets.has_reference())
-        return run_reference(compared, options.sets, parameters, context, *run);
+        return run_reference(compared, options.sets, parameters, ranks, context, run);
     if (!options.sets.has_against())
         return rmsd::run(compared.frames.store(), compared.sets, parameters, context, matrix);
-    Coordinates others = read_others(compared, options.sets.against, options.sets.against_frames,
-                                     options.sets.any_residues, *run, context);
-    run->fact("others", others.frames());
-    if (options.sets.symmetry.relabel)
-        relabel(options.sets.symmetry, others.xyz, compared.frames.xyz[0],
-                "the first frame of the ensemble", compared.with_chains(), context);
-    return rmsd::run_against(compared.frames.xyz, others.xyz, compared.sets, parameters, context,
+    const Array<float, 3> others = share_others(options, compared, ranks, context, run);
+    return rmsd::run_against(compared.frames.xyz, others, compared.sets, parameters, context,
                              matrix);
 }
 
@@ -231,12 +245,6 @@ std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
                        human_bytes(demand->bytes));
 }
 
-/// Several ranks share pairs of one set.
-void check_ranks(const RmsdOptions& options, const Ranks& ranks) {
-    if (options.sets.has_reference() || options.sets.has_against())
-        ranks.require_one("rmsd --against, --reference, --rmsf and --superposed");
-}
-
 /// Whether the atoms can have no names: an array without a topology. A pipe is not looked into.
 bool lacks_names(const EnsembleSource& source) {
     if (!source.topology.empty()) return false;
@@ -290,7 +298,6 @@ ComparedFrames read(const RmsdOptions& options, std::optional<RunDirectory>& run
 /// Reads, compares and writes; returns the text for standard output.
 std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ranks) {
     check_options(options);
-    check_ranks(options, ranks);
     Context context = make_context(options.run, ranks);
     std::jthread device_start;
     if (!task.choose_device) device_start = start_device(options.run, context, true);
@@ -314,7 +321,7 @@ std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ra
         ranks.share(matrix);
     }
     if (run) run->stage("prepare");
-    const rmsd::Result result = compute(options, compared, context, matrix, run);
+    const rmsd::Result result = compute(options, compared, ranks, context, matrix, run);
     if (task.computed) task.computed();
     std::string text;
     ranks.lead([&] {

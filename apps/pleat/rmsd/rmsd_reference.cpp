@@ -82,6 +82,12 @@ private:
     std::unique_ptr<OutputFile> array_;
 };
 
+Array<float, 2> narrowed(const Array<double, 2>& reference) {
+    Array<float, 2> narrow(reference.extent(0), Index{3});
+    std::copy(reference.begin(), reference.end(), narrow.begin());
+    return narrow;
+}
+
 /// The measured atoms' topology.
 Topology measured_topology(const ComparedFrames& compared) {
     const Topology& all = *compared.frames.topology;
@@ -120,9 +126,12 @@ void write_superposed(const ComparedFrames& compared, const Array<double, 2>& re
 
 }  // namespace
 
-rmsd::Result run_reference(ComparedFrames& compared, const SetOptions& options,
-                           const rmsd::Parameters& parameters, const Context& context,
-                           RunDirectory& run) {
+namespace {
+
+/// What the leading rank does before frames are compared: finds the structure [atom, axis], and
+/// gives the frames one labelling if that is asked for.
+Array<double, 2> prepare_reference(ComparedFrames& compared, const SetOptions& options,
+                                   const Context& context, RunDirectory& run) {
     Coordinates& input = compared.frames;
     const bool needs_names =
         options.superposed == FrameFormat::pdb || options.superposed == FrameFormat::cif;
@@ -136,16 +145,19 @@ rmsd::Result run_reference(ComparedFrames& compared, const SetOptions& options,
     if (is_mean && options.symmetry.relabel)
         relabel(options.symmetry, input.xyz, input.xyz[0], "the first frame",
                 compared.with_chains(), context);
-    const Array<double, 2> reference = find_reference(compared, options, context, run);
-    Array<float, 2> narrow(input.atoms(), Index{3});
-    std::copy(reference.begin(), reference.end(), narrow.begin());
+    Array<double, 2> reference = find_reference(compared, options, context, run);
     if (!is_mean && options.symmetry.relabel)
-        relabel(options.symmetry, input.xyz, narrow, "the reference", compared.with_chains(),
-                context);
-    rmsd::ReferenceResult result =
-        rmsd::run_reference(input.xyz, narrow, compared.sets, parameters, context);
-    rmsd::write_reference(run, result.values, parameters.metric, input.origins, input.files);
-    if (parameters.metric == rmsd::Metric::lddt)
+        relabel(options.symmetry, input.xyz, narrowed(reference), "the reference",
+                compared.with_chains(), context);
+    return reference;
+}
+
+void write_compared(const ComparedFrames& compared, const SetOptions& options,
+                    const rmsd::ReferenceResult& result, rmsd::Metric metric,
+                    const Array<double, 2>& reference, const Context& context, RunDirectory& run) {
+    const Coordinates& input = compared.frames;
+    rmsd::write_reference(run, result.values, metric, input.origins, input.files);
+    if (metric == rmsd::Metric::lddt)
         rmsd::write_residue_lddt(run, measured_topology(compared),
                                  rmsd::residues_in_order(compared.sets, input.atoms()),
                                  result.residues);
@@ -158,6 +170,32 @@ rmsd::Result run_reference(ComparedFrames& compared, const SetOptions& options,
     }
     if (options.superposed != FrameFormat::none)
         write_superposed(compared, reference, options.superposed, context, run);
+}
+
+}  // namespace
+
+rmsd::Result run_reference(ComparedFrames& compared, const SetOptions& options,
+                           const rmsd::Parameters& parameters, Ranks& ranks, const Context& context,
+                           std::optional<RunDirectory>& run) {
+    // The mean, fluctuations and superposed frames are the work of the leading rank alone.
+    Context alone = context;
+    alone.comm = nullptr;
+    Array<double, 2> reference;
+    Array<float, 3> shared;  // [0, atom, axis]
+    ranks.lead([&] {
+        reference = prepare_reference(compared, options, alone, *run);
+        shared = Array<float, 3>(Index{1}, reference.extent(0), Index{3});
+        std::copy(reference.begin(), reference.end(), shared.begin());
+    });
+    if (ranks.size() > 1) {
+        ranks.share(shared);
+        if (options.symmetry.relabel) ranks.share(compared.frames.xyz);
+    }
+    rmsd::ReferenceResult result =
+        rmsd::run_reference(compared.frames.xyz, shared[0], compared.sets, parameters, context);
+    ranks.lead([&] {
+        write_compared(compared, options, result, parameters.metric, reference, alone, *run);
+    });
     return std::move(result.summary);
 }
 

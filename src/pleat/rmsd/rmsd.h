@@ -133,8 +133,8 @@ Result run(const FrameStore& xyz, const AtomSets& sets, const Parameters& parame
            const Context& context, const MatrixTarget& matrix);
 
 /// Compares each frame with each of `others`, which have the same atoms. The matrix has the shape
-/// [frame, other]; neighbours and nearest frames are others of each frame. Resumes like run();
-/// works on one rank. Throws as run().
+/// [frame, other]; neighbours and nearest frames are others of each frame. Resumes and shares its
+/// tiles among ranks like run(). Throws as run().
 Result run_against(View<const float, 3> xyz, View<const float, 3> others, const AtomSets& sets,
                    const Parameters& parameters, const Context& context,
                    const MatrixTarget& matrix);
@@ -153,7 +153,8 @@ struct ReferenceResult {
     Result summary;             ///< without neighbours and nearest frames
     ResidueLddt residues;       ///< empty unless the metric is lDDT
 };
-/// Compares each frame with one structure [atom, axis], angstrom; of lDDT its distances are those
+/// Compares each frame with one structure [atom, axis], angstrom, resuming and over ranks as run()
+/// without a matrix (rank 0 has the values); of lDDT its distances are those
 /// to keep. Throws as run(), UsageError as check_with_reference(), and InputError if lDDT finds no
 /// distance in the structure.
 ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> reference,

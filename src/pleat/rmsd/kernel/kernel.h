@@ -41,7 +41,8 @@ protected:
 class Kernel {
 public:
     virtual ~Kernel() = default;
-    /// The value of each frame of `rows` with every later frame, in condensed order.
+    /// The value of each frame of `rows` with every later frame, in condensed order; of two sets
+    /// with every frame of the other, [row, other].
     virtual void band(Block rows, float* values) = 0;
     /// Does ahead of the first band what all bands share.
     virtual void prepare() {}

@@ -30,9 +30,11 @@ struct Surrounding {
     double distance;
 };
 
-std::vector<Surrounding> surroundings_of(View<const float, 2> reference,
-                                         const std::vector<Index>& atoms,
-                                         const std::vector<Index>& residues) {
+std::vector<Surrounding> surroundings_of(View<const float, 2> reference, const AtomSets& sets) {
+    const std::vector<Index> residues = residues_in_order(sets, reference.extent(0));
+    std::vector<Index> atoms = sets.measured;
+    for (Index atom = 0; sets.measured.empty() && atom < reference.extent(0); ++atom)
+        atoms.push_back(atom);
     std::vector<Surrounding> found;
     for (std::size_t k = 0; k < atoms.size(); ++k)
         for (std::size_t l = k + 1; l < atoms.size(); ++l) {
@@ -75,19 +77,19 @@ std::vector<Index> residues_in_order(const AtomSets& sets, Index atoms) {
     return found;
 }
 
-ResidueLddt residue_lddt(View<const float, 3> xyz, View<const float, 2> reference,
-                         const AtomSets& sets, const Context& context) {
-    const Index frames = xyz.extent(0);
-    const std::vector<Index> residues = residues_in_order(sets, xyz.extent(1));
-    std::vector<Index> atoms = sets.measured;
-    for (Index atom = 0; sets.measured.empty() && atom < xyz.extent(1); ++atom)
-        atoms.push_back(atom);
-    const std::vector<Surrounding> pairs = surroundings_of(reference, atoms, residues);
-    if (pairs.empty())
+void require_surroundings(View<const float, 2> reference, const AtomSets& sets) {
+    if (surroundings_of(reference, sets).empty())
         throw InputError(fmt::format(
             "expected atoms of different residues within {} angstrom of each other in the "
             "reference, found none: lDDT has nothing to compare",
             kInclusionRadius));
+}
+
+ResidueLddt residue_lddt(View<const float, 3> xyz, View<const float, 2> reference,
+                         const AtomSets& sets, const Context& context) {
+    const Index frames = xyz.extent(0);
+    const std::vector<Index> residues = residues_in_order(sets, xyz.extent(1));
+    const std::vector<Surrounding> pairs = surroundings_of(reference, sets);
     ResidueLddt result;
     const Index count = *std::max_element(residues.begin(), residues.end()) + 1;
     require_memory(4 * frames * count,

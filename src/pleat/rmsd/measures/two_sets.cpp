@@ -5,15 +5,12 @@
 #include <limits>
 
 #include "pleat/core/error.h"
-#include "pleat/core/files/npy_header.h"
-#include "pleat/core/files/output_file.h"
+#include "pleat/core/files/hash.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/sweep.h"
-#include "pleat/core/loops/tile_file.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/rmsd/measures/comparison.h"
-#include "pleat/rmsd/pairs/pair_collector.h"
 #include "pleat/rmsd/pairs/pairs_run.h"
 #include "pleat/rmsd/superposition/frames.h"
 
@@ -55,7 +52,7 @@ Index chunk_size(Index rows, Index columns, Index atoms) {
 
 /// Two sets, the rows of which are packed chunk by chunk. Chunks do not depend on where a stopped
 /// run resumes, since the last bits of values depend on the frames that are packed together.
-class RowChunks {
+class RowChunks final : public Kernel {
 public:
     RowChunks(const Sides& sides, const AtomSets& sets, const Parameters& parameters,
               const Context& context)
@@ -72,7 +69,7 @@ public:
     Index size() const { return size_; }
 
     /// Compares rows within one chunk with all columns, [row, column].
-    void compare_rows(Block rows, float* values) {
+    void band(Block rows, float* values) override {
         const Index first = rows.first / size_ * size_;
         if (first != first_) pack_chunk(first);
         compare(*comparison_, {rows.first - first, rows.count}, {0, sides_.columns.extent(0)},
@@ -123,15 +120,6 @@ std::vector<Tile> row_tiles(Index rows, Index columns, const RowChunks& chunks) 
     return tiles;
 }
 
-void write_rectangle(const std::filesystem::path& path, Index rows, Index columns,
-                     const std::vector<Tile>& tiles, const TileFile& file) {
-    OutputFile to(path);
-    to.write(npy_header("<f4", {rows, columns}));
-    for (const Tile& tile : tiles)
-        to.write(file.output(tile).data, static_cast<std::size_t>(tile.items) * sizeof(float));
-    to.close();
-}
-
 void check_others(View<const float, 3> xyz, View<const float, 3> others) {
     if (others.extent(1) != xyz.extent(1) || others.extent(2) != 3)
         throw UsageError(
@@ -146,11 +134,20 @@ void check_others(View<const float, 3> xyz, View<const float, 3> others) {
     check_coordinates(others, "other frame");
 }
 
-Context one_rank(const Context& context) {
+Result run_rectangle(const Sides& sides, const AtomSets& sets, const Parameters& parameters,
+                     const Context& context, const MatrixTarget& matrix) {
     require_one_device(context, "a comparison with other frames");
-    Context own = context;
-    own.comm = nullptr;
-    return own;
+    RowChunks chunks(sides, sets, parameters, context);
+    const Index frames = sides.rows.extent(0), columns = sides.columns.extent(0);
+    const auto hash = [&] {
+        Sha256 problem;
+        problem.field(problem_hash(sides.rows, sides.columns, sets, parameters, context));
+        if (sides.is_reference) problem.field("reference");
+        return problem.hex();
+    };
+    return run_pairs({chunks, frames, measured_atoms(sets, sides.rows.extent(1)),
+                      row_tiles(frames, columns, chunks), hash, columns},
+                     parameters, context, matrix);
 }
 
 }  // namespace
@@ -162,38 +159,7 @@ Result run_against(View<const float, 3> xyz, View<const float, 3> others, const 
     check_others(xyz, others);
     check_matrix(parameters, matrix, xyz.extent(0) * others.extent(0));
     check_sets(sets, xyz.extent(1), parameters);
-    const Context own = one_rank(context);
-    const Sides sides{xyz, others};
-    const Index frames = xyz.extent(0), columns = others.extent(0);
-    RowChunks chunks(sides, sets, parameters, own);
-    const std::vector<Tile> tiles = row_tiles(frames, columns, chunks);
-    PairCollector pairs(frames, columns, measured_atoms(sets, xyz.extent(1)), parameters,
-                        resolve_threads(context));
-    const std::string_view stage = traits_of(parameters.metric).name;
-    const bool is_kept = parameters.matrix != MatrixLayout::none;
-    if (!is_kept || matrix.file.empty()) {
-        visit_tiles(
-            own, stage, tiles,
-            [&](const Tile& tile, float* values) { chunks.compare_rows(tile.side[0], values); },
-            [&](Block rows, const float* values) {
-                pairs.add(rows, values);
-                if (is_kept)
-                    std::copy_n(values, rows.count * columns,
-                                matrix.memory.data() + rows.first * columns);
-            });
-        return pairs.finish();
-    }
-    const std::filesystem::path path = tile_path(context, matrix);
-    {
-        TileFile file(path, problem_hash(xyz, others, sets, parameters, context), tiles);
-        sweep(own, stage, tiles, file, [&](const Tile& tile, View<float, 2> output) {
-            chunks.compare_rows(tile.side[0], output.data);
-        });
-        for (const Tile& tile : tiles) pairs.add(tile.side[0], file.output(tile).data);
-        write_rectangle(matrix.file, frames, columns, tiles, file);
-    }
-    if (context.checkpoint.empty()) std::filesystem::remove(path);
-    return pairs.finish();
+    return run_rectangle({xyz, others}, sets, parameters, context, matrix);
 }
 
 void check_with_reference(const Parameters& parameters) {
@@ -215,23 +181,19 @@ ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> ref
                                    reference.extent(1));
     check_others(xyz, one);
     check_sets(sets, xyz.extent(1), parameters);
-    const Context own = one_rank(context);
-    const Sides sides{xyz, one, true};
-    RowChunks chunks(sides, sets, parameters, own);
+    const bool is_lddt = parameters.metric == Metric::lddt;
+    if (is_lddt) require_surroundings(reference, sets);
+    // The structure is the nearest of one: its values are saved and gathered as such lists are.
+    Parameters own = parameters;
+    own.matrix = MatrixLayout::none;
+    own.nearest = 1;
     ReferenceResult result;
-    if (parameters.metric == Metric::lddt)
-        result.residues = residue_lddt(xyz, reference, sets, own);
-    result.values.resize(static_cast<std::size_t>(xyz.extent(0)));
-    PairCollector pairs(xyz.extent(0), 1, measured_atoms(sets, xyz.extent(1)), parameters,
-                        resolve_threads(context));
-    visit_tiles(
-        own, traits_of(parameters.metric).name, row_tiles(xyz.extent(0), 1, chunks),
-        [&](const Tile& tile, float* values) { chunks.compare_rows(tile.side[0], values); },
-        [&](Block rows, const float* values) {
-            std::copy_n(values, rows.count, result.values.begin() + rows.first);
-            pairs.add(rows, values);
-        });
-    result.summary = pairs.finish();
+    result.summary = run_rectangle({xyz, one, true}, sets, own, context, {});
+    const Array<float, 2>& values = result.summary.nearest.values;
+    result.values.assign(values.begin(), values.end());
+    result.summary.nearest = {};
+    if (is_lddt && context.rank() == 0)
+        result.residues = residue_lddt(xyz, reference, sets, context);
     return result;
 }
 

@@ -64,6 +64,23 @@ void complete_full(float* matrix, Index frames, int threads, float value_of_equa
     });
 }
 
+namespace {
+
+void write_tiles(OutputFile& to, std::span<const Tile> tiles, const TileFile& file) {
+    for (const Tile& tile : tiles)
+        to.write(file.output(tile).data, static_cast<std::size_t>(tile.items) * sizeof(float));
+}
+
+}  // namespace
+
+void write_rectangle(const std::filesystem::path& path, Index frames, Index others,
+                     std::span<const Tile> tiles, const TileFile& file) {
+    OutputFile to(path);
+    to.write(npy_header("<f4", {frames, others}));
+    write_tiles(to, tiles, file);
+    to.close();
+}
+
 void write_matrix(const std::filesystem::path& path, Index frames, std::span<const Tile> tiles,
                   const TileFile& file, bool full, float value_of_equal_structures) {
     OutputFile to(path);
@@ -72,8 +89,7 @@ void write_matrix(const std::filesystem::path& path, Index frames, std::span<con
         write_full(to, frames, tiles, file, value_of_equal_structures);
     } else {
         to.write(npy_header("<f4", {frames * (frames - 1) / 2}));
-        for (const Tile& tile : tiles)
-            to.write(file.output(tile).data, static_cast<std::size_t>(tile.items) * sizeof(float));
+        write_tiles(to, tiles, file);
     }
     to.close();
 }

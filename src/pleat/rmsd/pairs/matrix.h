@@ -18,6 +18,10 @@ std::vector<Tile> bands(Index frames, Index pairs, Index step);
 void write_matrix(const std::filesystem::path& path, Index frames, std::span<const Tile> tiles,
                   const TileFile& file, bool full, float value_of_equal_structures = 0.0f);
 
+/// Writes the complete tiles of two sets, each [row, other] of some rows, as .npy [frame, other].
+void write_rectangle(const std::filesystem::path& path, Index frames, Index others,
+                     std::span<const Tile> tiles, const TileFile& file);
+
 /// Completes a full matrix in memory [frame, frame] whose rows have the pairs with later frames
 /// only: sets the other pairs and the diagonal.
 void complete_full(float* matrix, Index frames, int threads, float value_of_equal_structures);

@@ -25,25 +25,19 @@ PairCollector::PairCollector(Index frames, std::optional<Index> others, Index at
     result_.atoms = atoms;
     result_.statistics = PairStatistics(frames, parameters.bin_width);
     if (parameters.cutoff) cutoff_ = static_cast<float>(*parameters.cutoff);
-    if (cutoff_ && is_rectangle_) result_.neighbours.starts.push_back(0);
     const Index candidates = std::max<Index>(is_rectangle_ ? columns_ : frames - 1, 0);
     const Index count = std::min<Index>(parameters.nearest, candidates);
     if (count > 0) result_.nearest = empty_nearest(frames, count, metric_);
 }
 
-/// Reserves memory for so many more pairs: 8 bytes each in a rectangle, else 12 and 16 at the end.
+/// Reserves memory for so many more pairs: 12 bytes each, and up to 16 at the end.
 void PairCollector::reserve_pairs(std::size_t more) {
-    Neighbours& rows = result_.neighbours;
-    const std::size_t before = is_rectangle_ ? rows.indices.size() : near_pairs_.size();
-    const std::size_t capacity = is_rectangle_ ? rows.indices.capacity() : near_pairs_.capacity();
-    const std::size_t count = before + more;
+    const std::size_t count = near_pairs_.size() + more, capacity = near_pairs_.capacity();
     if (count <= capacity) return;
     const std::size_t larger = std::max(count, capacity + capacity / 2);
-    const std::size_t bytes = is_rectangle_ ? 8 * larger : larger * sizeof(NearPair) + 16 * count;
-    require_list_memory(static_cast<Index>(count), static_cast<std::int64_t>(bytes));
-    if (!is_rectangle_) return near_pairs_.reserve(larger);
-    rows.indices.reserve(larger);
-    rows.values.reserve(larger);
+    require_list_memory(static_cast<Index>(count),
+                        static_cast<std::int64_t>(larger * sizeof(NearPair) + 16 * count));
+    near_pairs_.reserve(larger);
 }
 
 void PairCollector::add(Block rows, const float* values) {
@@ -73,17 +67,9 @@ void PairCollector::list_near(Block rows, const float* values) {
     for (Index i = rows.first; i < end; ++i) {
         for (Index j = is_rectangle_ ? 0 : i + 1; j < columns_; ++j, ++values) {
             if (!is_near(*values)) continue;
-            if (is_rectangle_) {
-                result_.neighbours.indices.push_back(static_cast<std::int32_t>(j));
-                result_.neighbours.values.push_back(*values);
-            } else {
-                near_pairs_.push_back(
-                    {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), *values});
-            }
+            near_pairs_.push_back(
+                {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), *values});
         }
-        if (is_rectangle_)
-            result_.neighbours.starts.push_back(
-                static_cast<std::int64_t>(result_.neighbours.indices.size()));
     }
 }
 
@@ -122,9 +108,8 @@ void PairCollector::load(const NpzReader& file, std::string_view name) {
         throw InputError(
             fmt::format("expected {} nearest of all frames, found {}", kept, indices.size()));
     for (const std::int32_t index : indices)
-        if (index < -1 || index >= result_.frames)
-            throw InputError(
-                fmt::format("expected frames below {}, found {}", result_.frames, index));
+        if (index < -1 || index >= columns_)
+            throw InputError(fmt::format("expected frames below {}, found {}", columns_, index));
     const std::size_t before = near_pairs_.size(), more = near.size() / sizeof(NearPair);
     reserve_pairs(more);
     near_pairs_.resize(before + more);
@@ -187,11 +172,12 @@ void PairCollector::make_rows() {
     rows.starts.assign(static_cast<std::size_t>(result_.frames) + 1, 0);
     for (const NearPair& pair : near_pairs_) {
         ++rows.starts[pair.i + 1];
-        ++rows.starts[pair.j + 1];
+        if (!is_rectangle_) ++rows.starts[pair.j + 1];
     }
     for (Index i = 0; i < result_.frames; ++i) rows.starts[i + 1] += rows.starts[i];
-    rows.indices.resize(2 * near_pairs_.size());
-    rows.values.resize(2 * near_pairs_.size());
+    const std::size_t listed = (is_rectangle_ ? 1 : 2) * near_pairs_.size();
+    rows.indices.resize(listed);
+    rows.values.resize(listed);
     std::vector<std::int64_t> next(rows.starts.begin(), rows.starts.end() - 1);
     const auto put = [&](std::int32_t row, std::int32_t other, float value) {
         const std::int64_t at = next[row]++;
@@ -199,14 +185,15 @@ void PairCollector::make_rows() {
         rows.values[at] = value;
     };
     // Pairs are sorted by i, then j: each row gets its earlier frames first, both ascending.
-    for (const NearPair& pair : near_pairs_) put(pair.j, pair.i, pair.value);
+    for (const NearPair& pair : near_pairs_)
+        if (!is_rectangle_) put(pair.j, pair.i, pair.value);
     for (const NearPair& pair : near_pairs_) put(pair.i, pair.j, pair.value);
     near_pairs_ = {};
 }
 
 Result PairCollector::finish() {
     result_.statistics.trim();
-    if (cutoff_ && !is_rectangle_) make_rows();
+    if (cutoff_) make_rows();
     sort_nearest(result_.nearest, metric_, threads_);
     return std::move(result_);
 }

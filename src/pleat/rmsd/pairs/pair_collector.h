@@ -18,15 +18,15 @@ class NpzWriter;
 namespace pleat::rmsd {
 
 /// Gathers statistics, neighbours and nearest frames of all pairs of one set, or of the frames of
-/// one set with those of another. Bands of one set may be added in any order and on any ranks: the
-/// result is the same. Throws DeviceError before a list of neighbours grows beyond memory.
+/// one set with those of another. Bands may be added in any order and on any ranks: the result is
+/// the same. Throws DeviceError before a list of neighbours grows beyond memory.
 class PairCollector {
 public:
     /// For one set of frames, or with `others` for a rectangle [frame, other].
     PairCollector(Index frames, std::optional<Index> others, Index atoms,
                   const Parameters& parameters, int threads);
     /// Adds rows. `values` has the pairs of `rows` with all later frames, in condensed order; or,
-    /// of two sets, [row, other], with rows in ascending order.
+    /// of two sets, [row, other].
     void add(Block rows, const float* values);
     /// Adds rows of one set that a device has counted.
     void add(Block rows, const PairCounts& counts);
@@ -54,7 +54,7 @@ private:
     int threads_;
     std::optional<float> cutoff_;
     Result result_;
-    std::vector<NearPair> near_pairs_;  ///< of one set; those of two sets go to the result at once
+    std::vector<NearPair> near_pairs_;
 };
 
 }  // namespace pleat::rmsd

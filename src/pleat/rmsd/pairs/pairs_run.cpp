@@ -53,9 +53,12 @@ void run_with_matrix(const PairsJob& job, const Parameters& parameters, const Co
         together(context, [&] {
             if (!leads) return;
             for (const Tile& tile : job.tiles) pairs.add(tile.side[0], file->output(tile).data);
-            write_matrix(matrix.file, job.frames, job.tiles, *file,
-                         parameters.matrix == MatrixLayout::full,
-                         metric.value_of_equal_structures());
+            if (job.others)
+                write_rectangle(matrix.file, job.frames, *job.others, job.tiles, *file);
+            else
+                write_matrix(matrix.file, job.frames, job.tiles, *file,
+                             parameters.matrix == MatrixLayout::full,
+                             metric.value_of_equal_structures());
         });
     }
     if (context.checkpoint.empty() && leads) std::filesystem::remove(path);
@@ -69,19 +72,23 @@ void run_in_memory(const PairsJob& job, const Parameters& parameters, const Cont
     const Index frames = job.frames;
     const MetricTraits& metric = traits_of(parameters.metric);
     const bool is_full = parameters.matrix == MatrixLayout::full;
-    visit_tiles(
-        context, metric.name, job.tiles,
-        [&](const Tile& tile, float* values) { job.kernel.band(tile.side[0], values); },
-        [&](Block rows, const float* values) {
-            pairs.add(rows, values);
-            for (Index i = rows.first; i < rows.first + rows.count; ++i) {
-                const Index count = frames - 1 - i;
-                const Index at = is_full ? i * frames + i + 1 : pairs_before(i, frames);
-                std::copy_n(values, count, matrix.data() + at);
-                values += count;
-            }
-        });
-    if (is_full)
+    std::vector<float> band;
+    for_each_tile(context, metric.name, job.tiles, {.compute = [&](const Tile& tile) {
+                      const Block rows = tile.side[0];
+                      band.resize(static_cast<std::size_t>(tile.items));
+                      job.kernel.band(rows, band.data());
+                      pairs.add(rows, band.data());
+                      const float* values = band.data();
+                      for (Index i = rows.first; i < rows.first + rows.count; ++i) {
+                          const Index count = job.others.value_or(frames - 1 - i);
+                          const Index at = job.others ? i * count
+                                           : is_full  ? i * frames + i + 1
+                                                      : pairs_before(i, frames);
+                          std::copy_n(values, count, matrix.data() + at);
+                          values += count;
+                      }
+                  }});
+    if (is_full && !job.others)
         complete_full(matrix.data(), frames, resolve_threads(context),
                       metric.value_of_equal_structures());
 }
@@ -118,17 +125,6 @@ void run_without_matrix(const PairsJob& job, const Parameters& parameters, const
 
 }  // namespace
 
-void visit_tiles(const Context& context, std::string_view stage, std::span<const Tile> tiles,
-                 const std::function<void(const Tile& tile, float* values)>& compute,
-                 const BandVisitor& visit) {
-    std::vector<float> values;
-    for_each_tile(context, stage, tiles, {.compute = [&](const Tile& tile) {
-                      values.resize(static_cast<std::size_t>(tile.items));
-                      compute(tile, values.data());
-                      visit(tile.side[0], values.data());
-                  }});
-}
-
 std::filesystem::path tile_path(const Context& context, const MatrixTarget& matrix) {
     std::filesystem::path path = context.checkpoint;
     if (path.empty()) (path = matrix.file) += ".tiles";
@@ -137,7 +133,7 @@ std::filesystem::path tile_path(const Context& context, const MatrixTarget& matr
 
 Result run_pairs(const PairsJob& job, const Parameters& parameters, const Context& context,
                  const MatrixTarget& matrix) {
-    PairCollector pairs(job.frames, std::nullopt, job.atoms, parameters, resolve_threads(context));
+    PairCollector pairs(job.frames, job.others, job.atoms, parameters, resolve_threads(context));
     if (parameters.matrix == MatrixLayout::none)
         run_without_matrix(job, parameters, context, pairs);
     else if (matrix.file.empty())

@@ -1,8 +1,9 @@
-// Pairs run: the loop over all pairs of a set with any kernel.
+// Pairs run: the loop over all pairs of a set, or of two sets, with any kernel.
 #pragma once
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct PairsJob {
     Index frames = 0, atoms = 0;
     std::vector<Tile> tiles;            ///< bands of rows
     std::function<std::string()> hash;  ///< of the problem; asked for only if tiles are kept
+    /// Of two sets, the frames of the other one: the kernel's bands are [row, other].
+    std::optional<Index> others = std::nullopt;
 };
 
 /// Computes the tiles into `matrix`, unless none is wanted, and into the result, over the ranks of
@@ -24,17 +27,14 @@ struct PairsJob {
 Result run_pairs(const PairsJob& job, const Parameters& parameters, const Context& context,
                  const MatrixTarget& matrix);
 
-/// Computes tiles on this rank in order, [tile.items] values each, and hands them to `visit`.
-void visit_tiles(const Context& context, std::string_view stage, std::span<const Tile> tiles,
-                 const std::function<void(const Tile& tile, float* values)>& compute,
-                 const BandVisitor& visit);
-
 /// Throws UsageError for options and shapes that rmsd::run() refuses.
 void check_input(const FrameStore& xyz, Parameters parameters);
 /// Throws UsageError for atoms, weights and a precision that the metric does not have, InputError
 /// for lDDT of a single residue.
 void check_sets(const AtomSets& sets, Index atoms, const Parameters& parameters);
-/// lDDT of residues: see rmsd.h. Throws InputError if the reference has no distance to keep.
+/// Throws InputError if lDDT finds no distance to keep in the structure [atom, axis].
+void require_surroundings(View<const float, 2> reference, const AtomSets& sets);
+/// lDDT of residues: see rmsd.h.
 ResidueLddt residue_lddt(View<const float, 3> xyz, View<const float, 2> reference,
                          const AtomSets& sets, const Context& context);
 /// Throws UsageError if a matrix is wanted and has no target, or memory of another size than

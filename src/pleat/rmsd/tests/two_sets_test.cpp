@@ -89,7 +89,7 @@ TEST(Measures, ScoresHaveNoPrecision) {
 
 TEST(Measures, TwoSetsGiveARectangleOfAllPairs) {
     const TemporaryFolder folder;
-    for (const char* metric : {"rmsd", "drmsd", "tm", "gdt_ts"}) {
+    for (const char* metric : {"rmsd", "drmsd", "tm", "gdt_ts", "lddt"}) {
         for (const AtomSets& sets : {AtomSets{}, kHalves}) {
             if (metric != std::string("rmsd") && !sets.fit.empty()) continue;
             const std::vector<float> expected = expected_rectangle(sets, metric);
@@ -281,6 +281,43 @@ TEST(Measures, CancelledRunsResumeWithTheSameBits) {
         std::filesystem::remove(folder / "tiles.bin");
         std::filesystem::remove(folder / "parts.npy");
     }
+}
+
+TEST(Measures, CancelledRunsWithoutMatrixResumeToo) {
+    const TemporaryFolder folder;
+    const Array<float, 3> many = random_ensemble(4000, 5, 1.0, 3);
+    const View<const float, 3> few(many.data(), Index{3}, Index{5}, Index{3});
+    Parameters parameters = by("tm", MatrixLayout::none);
+    Context context = one_thread();
+    context.device = {Device::Kind::reference, 0};
+    const ReferenceResult whole = run_reference(many, many[7], {}, parameters, context);
+    parameters.cutoff = 0.3;
+    parameters.nearest = 2;
+    const Result lists = run_against(many, few, {}, parameters, context, {});
+    Stopper progress;
+    context.progress = &progress;
+    context.checkpoint = folder / "lists.tiles";
+    EXPECT_THROW(run_against(many, few, {}, parameters, context, {}), Cancelled);
+    progress.stops = false;
+    const Result again = run_against(many, few, {}, parameters, context, {});
+    EXPECT_TRUE(progress.resumed);
+    EXPECT_EQ(again.neighbours.starts, lists.neighbours.starts);
+    EXPECT_EQ(again.neighbours.indices, lists.neighbours.indices);
+    EXPECT_EQ(again.neighbours.values, lists.neighbours.values);
+    EXPECT_TRUE(std::equal(again.nearest.indices.begin(), again.nearest.indices.end(),
+                           lists.nearest.indices.begin()));
+    EXPECT_EQ(again.statistics.sum(), lists.statistics.sum());
+    progress = {};
+    context.checkpoint = folder / "reference.tiles";
+    parameters = by("tm", MatrixLayout::none);
+    EXPECT_THROW(run_reference(many, many[7], {}, parameters, context), Cancelled);
+    progress.stops = false;
+    const ReferenceResult resumed = run_reference(many, many[7], {}, parameters, context);
+    EXPECT_TRUE(progress.resumed);
+    EXPECT_EQ(resumed.values, whole.values);
+    EXPECT_EQ(resumed.summary.statistics.histogram(), whole.summary.statistics.histogram());
+    // Of another structure they are no part.
+    EXPECT_THROW(run_reference(many, many[8], {}, parameters, context), InputError);
 }
 
 TEST(Measures, ThreadsChangeNothing) {
