@@ -1,4 +1,5 @@
-// Mutants: the sections of `pleat mutants`: effects of single mutants, residues, logo, measurements.
+// Mutants: the sections of `pleat mutants`: effects of single mutants, residues, logo,
+// measurements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,7 +69,7 @@ Json letter_groups(std::string letters) {
 }
 
 /// The residues of the target and the letters of the family, in the order of the page.
-struct Substitutions {
+struct Substitutions {  // NOLINT(bugprone-exception-escape): moving JSON throws nothing
     std::vector<std::string> numbers;
     std::vector<double> columns;
     std::string wild_type;
@@ -241,6 +242,7 @@ Table read_listed(const std::filesystem::path& path) {
     split_record(record, separator, cells);
     const auto texts = [&] {
         std::vector<std::string> all;
+        all.reserve(cells.size());
         for (const std::string_view cell : cells) all.push_back(cell_text(cell));
         return all;
     };
@@ -288,8 +290,7 @@ struct DotNames {
         if (!column) column = table.find("mutants");
         bool found[3] = {};
         for (const std::size_t n : dots.rows) {
-            const std::string text =
-                column ? table.rows[n][*column] : fmt::format("row {}", n + 1);
+            const std::string text = column ? table.rows[n][*column] : fmt::format("row {}", n + 1);
             const int count = text.find_first_of(":,") == std::string::npos ? 1 : 2;
             found[count] = true;
             labels.push_back(text);

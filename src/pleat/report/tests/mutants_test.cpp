@@ -50,12 +50,12 @@ TEST(Mutants, DrawsAllSingleMutantsWithLettersByTheirProperties) {
     EXPECT_EQ(drawn["layers"][0]["matrix"]["rows"], 3);
     const std::vector<double> effects = unpacked(drawn["layers"][0]["matrix"]);
     ASSERT_EQ(effects.size(), 6U);
-    EXPECT_NEAR(effects[0], -1, 1e-4);     // W10G
-    EXPECT_TRUE(std::isnan(effects[1]));   // the wild type at 12
-    EXPECT_TRUE(std::isnan(effects[2]));   // the wild type at 10
-    EXPECT_TRUE(std::isnan(effects[3]));   // not known
-    EXPECT_NEAR(effects[4], -3, 1e-4);     // W10D
-    EXPECT_NEAR(effects[5], 0.5, 1e-4);    // G12D
+    EXPECT_NEAR(effects[0], -1, 1e-4);    // W10G
+    EXPECT_TRUE(std::isnan(effects[1]));  // the wild type at 12
+    EXPECT_TRUE(std::isnan(effects[2]));  // the wild type at 10
+    EXPECT_TRUE(std::isnan(effects[3]));  // not known
+    EXPECT_NEAR(effects[4], -3, 1e-4);    // W10D
+    EXPECT_NEAR(effects[5], 0.5, 1e-4);   // G12D
 }
 
 TEST(Mutants, NucleotidesAreOneGroup) {
@@ -68,8 +68,7 @@ TEST(Mutants, NucleotidesAreOneGroup) {
 TEST(Mutants, DrawsMeansOfResiduesByTheirNumbers) {
     const Json drawn = section(drawn_run(SmallMutants().path()), "Mean effect by residue");
     EXPECT_EQ(drawn["residues"], Json({"W 10", "G 12"}));
-    EXPECT_EQ(drawn["series"],
-              Json::array({{{"name", "mean effect"}, {"values", {-2.0, 0.5}}}}));
+    EXPECT_EQ(drawn["series"], Json::array({{{"name", "mean effect"}, {"values", {-2.0, 0.5}}}}));
 }
 
 TEST(Mutants, ColoursTheMoleculeThatIsNamed) {
@@ -144,10 +143,8 @@ TEST(Mutants, PlotsPredictionsOfBothModelsOverEachMeasurement) {
 }
 
 TEST(Mutants, NamesTheResidueWithTheLowestMeanInTheHeadline) {
-    const Json results = {{"singles", 38},
-                          {"residues", 2},
-                          {"first_number", 10},
-                          {"effective_sequences", 12.345}};
+    const Json results = {
+        {"singles", 38}, {"residues", 2}, {"first_number", 10}, {"effective_sequences", 12.345}};
     SmallMutants run(Json{{"results", results}});
     Json drawn = drawn_run(run.path());
     EXPECT_EQ(drawn["headline"]["sentence"], "W10 tolerates mutations least.");
@@ -157,9 +154,9 @@ TEST(Mutants, NamesTheResidueWithTheLowestMeanInTheHeadline) {
     run.add("correlations.tsv",
             "column\tcount\tspearman_epistatic\tspearman_independent\ny\t12\t0.53911\t0.4\n");
     drawn = drawn_run(run.path());
-    EXPECT_EQ(drawn["headline"]["tiles"][1],
-              Json({{"value", "0.539"},
-                    {"label", "rank correlation with y; independent model 0.400"}}));
+    EXPECT_EQ(
+        drawn["headline"]["tiles"][1],
+        Json({{"value", "0.539"}, {"label", "rank correlation with y; independent model 0.400"}}));
 }
 
 TEST(Mutants, ATableOfAnotherKindIsATable) {
