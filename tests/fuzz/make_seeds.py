@@ -230,6 +230,12 @@ def runs():
         "reference": {15: b"frame\trmsd\n0\t1.5\n1\tNA\n", 16: b"chain\tresidue\tname\trmsf\nA\t1\tALA\t1\n"},
         "scattering": {17: profile, 18: b"q_rg\tkratky\n0.1\t1\n", 22: npy("(1, 3)", "<f8", bytes(24))},
         "selection": {7: b"frame\tscore\tchi2\n0\t1\t2\n1\t2\t1\n", 8: clusters, 21: columns, 23: model},
+        "mutants": {0: manifest, 24: b"pos\twt\tsubs\tcolumn\tprediction_epistatic\tz\n1\tA\tC\t1\t-1\t0\n1\tA\tD\t1\tNA\t1\n",
+                    25: b"pos\twt\tcolumn\tmean_epistatic\n1\tA\t1\t-1\n",
+                    26: b"column\tpos\twt\tletter\theight\n1\t1\tA\tA\t2\n1\t1\tA\tC\t0\n",
+                    27: b"mutant,y,prediction_epistatic,prediction_independent,prediction_percentile,prediction_z,"
+                        b"prediction_problem\nA1C,2,-1,-2,5,0,\n",
+                    28: b"column\tcount\tspearman_epistatic\tspearman_independent\ny\t3\t0.5\tNA\n"},
         "json": {19: b'{"a": [1, null, "</script>"], "b": {"c": true}}', 20: columns},
     }
     return {name: b"\x1e".join(bytes([number]) + content for number, content in files.items())
@@ -244,6 +250,29 @@ def lists():
             "molecule": b"\3same molecule as index 0 to 2"}
 
 
+def plmc_models():
+    """Models of two columns and an RNA's letters in plmc's layout: with the gap, without it (-g), in float64."""
+    found = {}
+    for name, letters, kind in (("gap", b"-ACGU", "f"), ("no_gap", b"ACGU", "f"), ("double", b"-ACGU", "d")):
+        columns, count = 2, len(letters)
+        numbers = {"f": "f", "d": "d"}[kind]
+
+        def reals(total):
+            return struct.pack(f"<{total}{numbers}", *[0.25 + n % 3 for n in range(total)])
+        head = struct.pack("<5i", columns, count, 2, 1, 10) + reals(5) + letters + reals(3) + b"AC" + struct.pack("<2i", 5, 6)
+        found[name] = head + reals(2 * columns * count) + 2 * reals(count * count)
+    found["gzip"] = gzip.compress(found["gap"], mtime=0)
+    return found
+
+
+def mutant_tables():
+    return {"proteingym": b"mutant,mutated_sequence,DMS_score,DMS_score_bin\nA24G,ACDE,-0.5,0\nA24G:K30R,ACDF,1.5,1\nwt,ACD,0,\n",
+            "evcouplings": b"pos;mutants;effect\r\n24;\"A24G,K30R\";0.5\r\n\r\n30;wild;NA\r\n",
+            "sequences": b"\xef\xbb\xbfmutated_sequence\tscore\nACDE\t1\nAC-E\tnan\n",
+            "alone": b"mutant\nA24G,K30R\nA-1G\n", "quotes": b"\"mutant\",\"a \"\"b\"\"\nc\"\n\"A1G\",1e5\r\"A2G\",2\n",
+            "twice": b"mutant,x,x\nA1G,1,2\n"}
+
+
 def unchosen(files):
     """Harnesses that take choices from the first byte: 0 leaves them to the content."""
     return {name: b"\0" + content for name, content in files.items()}
@@ -253,7 +282,8 @@ def main():
     if len(sys.argv) != 2:
         sys.exit("make_seeds.py: give a folder for the seeds")
     kinds = {"alignment": unchosen(alignments()), "archive": archives(), "contacts": unchosen(contacts()),
-             "ensemble": unchosen(ensembles()), "lists": lists(), "profile": unchosen(profiles()),
+             "ensemble": unchosen(ensembles()), "lists": lists(), "model": unchosen(plmc_models()),
+             "mutants": unchosen(mutant_tables()), "profile": unchosen(profiles()),
              "run": runs(), "secondary": unchosen(secondary_structures()), "structure": structures()}
     for kind, files in kinds.items():
         folder = Path(sys.argv[1]) / kind

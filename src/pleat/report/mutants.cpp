@@ -69,7 +69,7 @@ Json letter_groups(std::string letters) {
 }
 
 /// The residues of the target and the letters of the family, in the order of the page.
-struct Substitutions {
+struct Substitutions {  // NOLINT(bugprone-exception-escape): moving JSON throws nothing
     std::vector<std::string> numbers;
     std::vector<double> columns;
     std::string wild_type;
@@ -242,6 +242,7 @@ Table read_listed(const std::filesystem::path& path) {
     split_record(record, separator, cells);
     const auto texts = [&] {
         std::vector<std::string> all;
+        all.reserve(cells.size());
         for (const std::string_view cell : cells) all.push_back(cell_text(cell));
         return all;
     };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -149,10 +150,12 @@ void set_reference(const std::string& target, const std::vector<std::int32_t>& n
     }
 }
 
+/// float32 holds the numbers of the model.
 void require_finite(const std::vector<double>& values, const std::string& name) {
     for (const double value : values)
-        if (!std::isfinite(value))
-            throw InputError(name, 0, fmt::format("expected finite numbers, found {}", value));
+        if (!(std::abs(value) <= std::numeric_limits<float>::max()))
+            throw InputError(name, 0,
+                             fmt::format("expected finite numbers of float32, found {}", value));
 }
 
 }  // namespace
@@ -177,7 +180,6 @@ SavedModel read_plmc_model(ByteReader& reader) {
     const Index columns = shape.columns, count = shape.letters;
     about.frequencies = Array<double, 2>(columns, count);
     saved.model.fields = Array<float, 2>(columns, count);
-    saved.model.pairs = Array<float, 3>::unset(shape.pairs(), count, count);
     const auto each_letter = [&](auto&& take) {
         cursor.reals(reals, columns * count);
         require_finite(reals, name);
@@ -191,6 +193,8 @@ SavedModel read_plmc_model(ByteReader& reader) {
         saved.model.fields(i, a) = static_cast<float>(field);
     });
     cursor.skip(cursor.real_bytes * shape.pairs() * count * count);
+    // Of a packed file only now is it known that as much as this is there.
+    saved.model.pairs = Array<float, 3>::unset(shape.pairs(), count, count);
     for (Index pair = 0; pair < shape.pairs(); ++pair) {
         cursor.reals(reals, count * count);
         require_finite(reals, name);
