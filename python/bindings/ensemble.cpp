@@ -14,6 +14,7 @@
 #include "pleat/bio/periodic/whole_molecules.h"
 #include "pleat/bio/selection/selection.h"
 #include "pleat/bio/structure/atom_match.h"
+#include "pleat/bio/structure/molecular_graph.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/bio/structure/write_structure.h"
 #include "pleat/core/fields.h"
@@ -140,7 +141,8 @@ py::tuple state_of(const Topology& topology) {
         residues.append(py::make_tuple(residue.name, residue.number,
                                        std::string(1, residue.insertion), residue.chain));
     return py::make_tuple(topology.source.string(), topology.named, atoms, residues,
-                          topology.positions);
+                          topology.positions, topology.bonds, topology.has_all_bonds,
+                          topology.bond_orders);
 }
 
 SharedTopology from_state(const py::tuple& state) {
@@ -155,6 +157,10 @@ SharedTopology from_state(const py::tuple& state) {
     for (const auto& [name, number, insertion, chain] : state[3].cast<std::vector<ResidueState>>())
         topology->residues.push_back({name, number, insertion.at(0), chain});
     topology->positions = state[4].cast<std::vector<std::array<double, 3>>>();
+    if (state.size() < 6) return topology;  // of an earlier version
+    topology->bonds = state[5].cast<std::vector<std::array<Index, 2>>>();
+    topology->has_all_bonds = state[6].cast<bool>();
+    topology->bond_orders = state[7].cast<std::vector<std::uint8_t>>();
     return topology;
 }
 
@@ -241,9 +247,22 @@ void add_ensemble(py::module_& module) {
         });
     // (indices [wanted atom], -1 for absent ones; residues matched; of these of the same name)
     module.def("match_atoms", [](const Topology& wanted, const Topology& other) {
+        // Names of a molecule's atoms count in the order of their file.
+        if (!wanted.bond_orders.empty() && !other.bond_orders.empty()) {
+            MoleculeMatch match = match_molecules(wanted, other);
+            if (match.atoms.empty())
+                throw InputError(
+                    other.source.string(), 0,
+                    fmt::format("expected the molecule of {}, {}, found {}", wanted.source.string(),
+                                heavy_formula(wanted), heavy_formula(other)));
+            return py::make_tuple(owned_array(std::move(match.atoms)), 1, 1);
+        }
         AtomMatch match = match_atoms(wanted, other);
         return py::make_tuple(owned_array(std::move(match.atoms)), match.residues,
                               match.residues_of_name);
+    });
+    module.def("are_molecules", [](const Topology& one, const Topology& other) {
+        return !one.bond_orders.empty() && !other.bond_orders.empty();
     });
     module.def("unnamed_topology", [](Index atoms) {
         return std::make_shared<Topology>(unnamed_topology(atoms, "array"));

@@ -144,6 +144,7 @@ rmsd::Result run_reference(ComparedFrames& compared, const SetOptions& options,
                 context);
     rmsd::ReferenceResult result =
         rmsd::run_reference(input.xyz, narrow, compared.sets, parameters, context);
+    compared.unproven = result.unproven;
     rmsd::write_reference(run, result.values, parameters.metric, input.origins, input.files);
     if (options.rmsf) {
         rmsd::Fluctuations all = rmsd::fluctuations(input.xyz, reference, compared.sets, context);

@@ -53,8 +53,9 @@ bool comes_before(const std::string& left, const std::string& right) {
 
 bool names_coordinates(const fs::path& path) {
     static const std::set<std::string> kPacked = {".gz", ".zst", ".zstd"};
-    static const std::set<std::string> kEndings = {".pdb", ".ent", ".cif", ".mmcif", ".dcd",
-                                                   ".xtc", ".trr", ".nc",  ".ncdf",  ".npy"};
+    static const std::set<std::string> kEndings = {".pdb",  ".ent", ".cif", ".mmcif",
+                                                   ".dcd",  ".xtc", ".trr", ".nc",
+                                                   ".ncdf", ".npy", ".sdf", ".mol"};
     fs::path name = path.filename();
     if (name.string().front() == '.') return false;
     if (kPacked.count(name.extension().string()) > 0) name = name.stem();

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pleat/bio/ensemble/model_frames.h"
+#include "pleat/bio/ensemble/sdf_frames.h"
 #include "pleat/bio/ensemble/trajectory_frames.h"
 #include "pleat/bio/input/coordinate_text.h"
 #include "pleat/core/array.h"
@@ -37,9 +38,10 @@ Format format_of(ByteReader& bytes) {
                          "NetCDF-4: convert it first (cpptraj, or nccopy -k classic)");
     }
     if (start.find('\0') != std::string_view::npos) {
-        throw InputError(bytes.name(), 0,
-                         "expected PDB, mmCIF, DCD, XTC, TRR, AMBER NetCDF or NPY, found other "
-                         "binary data");
+        throw InputError(
+            bytes.name(), 0,
+            "expected PDB, mmCIF, SDF, DCD, XTC, TRR, AMBER NetCDF or NPY, found other "
+            "binary data");
     }
     return Format::text;
 }
@@ -48,7 +50,10 @@ Format format_of(ByteReader& bytes) {
 std::unique_ptr<FrameReader> open_text(std::unique_ptr<ByteReader> text) {
     // PDB files of many models are read one model at a time: no bound but the disk's.
     constexpr Index kMaxText = Index{1} << 44;
+    constexpr std::size_t kMaxHeader = 2048;  // four lines of an SDF file
+    const bool has_molecules = is_sdf(text->peek(kMaxHeader));
     auto source = std::make_unique<ByteSource>(std::move(text), kMaxText);
+    if (has_molecules) return std::make_unique<SdfFrames>(std::move(source));
     if (is_mmcif(*source)) return std::make_unique<MmcifFrames>(std::move(source));
     return std::make_unique<PdbFrames>(std::move(source));
 }

@@ -38,6 +38,35 @@ std::vector<std::string> Topology::chains() const {
     return names;
 }
 
+namespace {
+
+/// The bonds among these atoms, if bonds to others are those of hydrogens only: what is left of a
+/// molecule would look like another one.
+void keep_bonds(const Topology& topology, const std::vector<Index>& atoms, Topology& part) {
+    std::vector<Index> place(topology.atoms.size(), -1);
+    for (std::size_t n = 0; n < atoms.size(); ++n)
+        place[static_cast<std::size_t>(atoms[n])] = static_cast<Index>(n);
+    for (std::size_t n = 0; n < topology.bonds.size(); ++n) {
+        std::array<Index, 2> bond{};
+        for (std::size_t end = 0; end < 2; ++end)
+            bond[end] = place[static_cast<std::size_t>(topology.bonds[n][end])];
+        if (std::max(bond[0], bond[1]) < 0) continue;
+        if (std::min(bond[0], bond[1]) < 0) {
+            const Index left = topology.bonds[n][bond[0] < 0 ? 0 : 1];
+            const std::string& element = topology.atoms[static_cast<std::size_t>(left)].element;
+            if (element == "H" || element == "D") continue;
+            part.bonds.clear();
+            part.bond_orders.clear();
+            return;
+        }
+        part.bonds.push_back(bond);
+        if (!topology.bond_orders.empty()) part.bond_orders.push_back(topology.bond_orders[n]);
+    }
+    part.has_all_bonds = topology.has_all_bonds;
+}
+
+}  // namespace
+
 Topology subset(const Topology& topology, const std::vector<Index>& atoms) {
     Topology part;
     part.source = topology.source;
@@ -57,6 +86,7 @@ Topology subset(const Topology& topology, const std::vector<Index>& atoms) {
         if (!topology.positions.empty())
             part.positions.push_back(topology.positions[static_cast<std::size_t>(at)]);
     }
+    if (!topology.bonds.empty()) keep_bonds(topology, atoms, part);
     return part;
 }
 

@@ -22,10 +22,11 @@ namespace pleat::rmsd {
 namespace {
 
 /// For few columns, turning a frame for float32 takes longer than its RMSDs in float64.
-Accuracy exactness_of(const Parameters& parameters, Index columns) {
+Accuracy exactness_of(const Parameters& parameters, Index columns, bool allows_unproven) {
     constexpr Index kFew = 64;
     const bool few = parameters.metric == Metric::rmsd && columns <= kFew;
-    return {few ? Precision::float64 : parameters.precision, parameters.cutoff.value_or(0.0)};
+    return {few ? Precision::float64 : parameters.precision, parameters.cutoff.value_or(0.0),
+            allows_unproven};
 }
 
 Index measured_atoms(const AtomSets& sets, Index all) {
@@ -34,15 +35,16 @@ Index measured_atoms(const AtomSets& sets, Index all) {
 
 /// Throws DeviceError if memory is too small, then packs the frames.
 std::unique_ptr<Comparison> comparison_of(const Sides& sides, const AtomSets& sets,
-                                          const Parameters& parameters, std::int64_t lists,
-                                          const Context& context) {
+                                          const Parameters& parameters, bool allows_unproven,
+                                          std::int64_t lists, const Context& context) {
     const Index frames = sides.rows.extent(0) + (sides.are_one() ? 0 : sides.columns.extent(0));
     const Index atoms = sides.rows.extent(1);
     require_memory(comparison_memory(frames, atoms, parameters.metric, !sets.are_one()) + lists,
                    fmt::format("{} frames of {} atoms", frames, atoms),
                    "take fewer frames or atoms");
     return make_comparison(sides, sets, parameters.metric,
-                           exactness_of(parameters, sides.columns.extent(0)), context);
+                           exactness_of(parameters, sides.columns.extent(0), allows_unproven),
+                           context);
 }
 
 /// How many rows are packed together: few enough to need little memory, and enough that packing all
@@ -58,16 +60,19 @@ Index chunk_size(Index rows, Index columns, Index atoms) {
 class RowChunks {
 public:
     RowChunks(const Sides& sides, const AtomSets& sets, const Parameters& parameters,
-              const Context& context)
+              bool allows_unproven, const Context& context)
         : sides_(sides),
           sets_(sets),
           parameters_(parameters),
+          allows_unproven_(allows_unproven),
           context_(context),
           size_(chunk_size(sides.rows.extent(0), sides.columns.extent(0), sides.rows.extent(1))) {
         pack_chunk(0);
     }
     /// Compares the frames of the chunk that was packed last.
     const Comparison& comparison() const { return *comparison_; }
+    /// Values of all chunks so far that are not proven to be the least.
+    Index unproven() const { return unproven_ + comparison_->unproven(); }
     /// Rows of each chunk but the last.
     Index size() const { return size_; }
 
@@ -81,6 +86,7 @@ public:
 
 private:
     void pack_chunk(Index first) {
+        if (comparison_ != nullptr) unproven_ = unproven();
         comparison_.reset();  // frees its memory before the next one needs it
         const Index count = std::min(size_, sides_.rows.extent(0) - first);
         const View<const float, 3> rows(sides_.rows[first].data, count, sides_.rows.extent(1),
@@ -90,15 +96,17 @@ private:
             first == 0
                 ? nearest_memory(sides_.rows.extent(0), sides_.columns.extent(0), parameters_)
                 : 0;
-        comparison_ = comparison_of({rows, sides_.columns}, sets_, parameters_, lists, context_);
+        comparison_ = comparison_of({rows, sides_.columns}, sets_, parameters_, allows_unproven_,
+                                    lists, context_);
         first_ = first;
     }
 
     const Sides& sides_;
     const AtomSets& sets_;
     const Parameters& parameters_;
+    bool allows_unproven_;
     const Context& context_;
-    Index size_, first_ = 0;
+    Index size_, first_ = 0, unproven_ = 0;
     std::unique_ptr<Comparison> comparison_;
 };
 
@@ -164,7 +172,7 @@ Result run_against(View<const float, 3> xyz, View<const float, 3> others, const 
     const Context own = one_rank(context);
     const Sides sides{xyz, others};
     const Index frames = xyz.extent(0), columns = others.extent(0);
-    RowChunks chunks(sides, sets, parameters, own);
+    RowChunks chunks(sides, sets, parameters, false, own);
     const std::vector<Tile> tiles = row_tiles(frames, columns, chunks);
     PairCollector pairs(frames, columns, measured_atoms(sets, xyz.extent(1)), parameters,
                         resolve_threads(context));
@@ -216,7 +224,7 @@ ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> ref
     check_sets(sets, xyz.extent(1), parameters);
     const Context own = one_rank(context);
     const Sides sides{xyz, one};
-    RowChunks chunks(sides, sets, parameters, own);
+    RowChunks chunks(sides, sets, parameters, true, own);
     ReferenceResult result;
     result.values.resize(static_cast<std::size_t>(xyz.extent(0)));
     PairCollector pairs(xyz.extent(0), 1, measured_atoms(sets, xyz.extent(1)), parameters,
@@ -229,6 +237,7 @@ ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> ref
             pairs.add(rows, values);
         });
     result.summary = pairs.finish();
+    result.unproven = chunks.unproven();
     return result;
 }
 
