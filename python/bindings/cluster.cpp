@@ -106,6 +106,19 @@ std::unique_ptr<Clustered> of_frames(const Argument<float>& xyz, const Argument<
         options, how);
 }
 
+/// Frames in place, or with what may change places, on CPUs.
+std::unique_ptr<Clustered> of_permuted(const Argument<float>& xyz, const rmsd::AtomSets& sets,
+                                       const std::string& precision, const py::dict& options,
+                                       const py::dict& how) {
+    const View<const float, 3> view = coordinates(xyz);
+    return run(
+        take_cpu,
+        [&](const Context& lane) {
+            return rmsd::permuted_pairs(view, sets, with_precision(precision), lane);
+        },
+        options, how);
+}
+
 /// As SciPy's linkage: the two nodes, their height, and the items below.
 py::object tree(const Clustered& clustered) {
     const std::vector<cluster::Merge>& merges = clustered.result.tree;
@@ -173,6 +186,7 @@ void add_cluster(py::module_& module) {
                                      [](const Clustered& c) { return c.result.statistics.max(); });
     module.def("cluster_matrix", &of_matrix);
     module.def("cluster_frames", &of_frames);
+    module.def("cluster_permuted", &of_permuted);
     module.def("cluster_compared", &of_compared);
     module.def("cluster_fields", [] {
         cluster::Parameters parameters;

@@ -14,6 +14,7 @@
 #include "pleat/bio/periodic/whole_molecules.h"
 #include "pleat/bio/selection/selection.h"
 #include "pleat/bio/structure/atom_match.h"
+#include "pleat/bio/structure/molecular_graph.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/bio/structure/write_structure.h"
 #include "pleat/core/fields.h"
@@ -141,7 +142,7 @@ py::tuple state_of(const Topology& topology) {
                                        std::string(1, residue.insertion), residue.chain));
     return py::make_tuple(topology.source.string(), topology.named, atoms, residues,
                           topology.positions, topology.has_chain_names, topology.cell,
-                          topology.bonds, topology.has_all_bonds);
+                          topology.bonds, topology.has_all_bonds, topology.bond_orders);
 }
 
 SharedTopology from_state(const py::tuple& state) {
@@ -162,6 +163,7 @@ SharedTopology from_state(const py::tuple& state) {
     topology->cell = state[6].cast<std::array<std::array<double, 3>, 3>>();
     topology->bonds = state[7].cast<std::vector<std::array<Index, 2>>>();
     topology->has_all_bonds = state[8].cast<bool>();
+    topology->bond_orders = state[9].cast<std::vector<std::uint8_t>>();
     return topology;
 }
 
@@ -248,9 +250,22 @@ void add_ensemble(py::module_& module) {
         });
     // (indices [wanted atom], -1 for absent ones; residues matched; of these of the same name)
     module.def("match_atoms", [](const Topology& wanted, const Topology& other) {
+        // Names of a molecule's atoms count in the order of their file.
+        if (!wanted.bond_orders.empty() && !other.bond_orders.empty()) {
+            MoleculeMatch match = match_molecules(wanted, other);
+            if (match.atoms.empty())
+                throw InputError(
+                    other.source.string(), 0,
+                    fmt::format("expected the molecule of {}, {}, found {}", wanted.source.string(),
+                                heavy_formula(wanted), heavy_formula(other)));
+            return py::make_tuple(owned_array(std::move(match.atoms)), 1, 1);
+        }
         AtomMatch match = match_atoms(wanted, other);
         return py::make_tuple(owned_array(std::move(match.atoms)), match.residues,
                               match.residues_of_name);
+    });
+    module.def("are_molecules", [](const Topology& one, const Topology& other) {
+        return !one.bond_orders.empty() && !other.bond_orders.empty();
     });
     module.def("unnamed_topology", [](Index atoms) {
         return std::make_shared<Topology>(unnamed_topology(atoms, "array"));

@@ -1,6 +1,11 @@
 // RMSD: calls of the engine on coordinates of NumPy's, matrices straight into arrays of NumPy's.
 #include "pleat/rmsd/rmsd.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <numeric>
+
 #include "arrays.h"
 #include "options.h"
 #include "parts.h"
@@ -8,6 +13,7 @@
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/measures/metric.h"
 #include "pleat/rmsd/superposition/superposition.h"
+#include "pleat/rmsd/symmetry/symmetry.h"
 
 namespace pleat::python {
 
@@ -25,14 +31,59 @@ struct Compared {
     /// them (see cluster.cpp); else None.
     py::object coordinates = py::none(), weights = py::none();
     std::string precision;
+    Index unproven = 0;
 };
 
 /// `topology`: of the coordinates' atoms, or none.
 rmsd::AtomSets sets_of(const Argument<Index>& fit, const Argument<Index>& measured,
-                       const Argument<double>& weights, const Topology* topology) {
+                       const Argument<double>& weights, const Topology* topology, bool in_place) {
     rmsd::AtomSets sets{copy_array(fit), copy_array(measured), copy_array(weights)};
     if (topology != nullptr) sets.residues = rmsd::residues_of(*topology);
+    sets.in_place = in_place;
     return sets;
+}
+
+rmsd::Symmetry parse_symmetry(const std::string& text) {
+    rmsd::Symmetry symmetry{};
+    Choice choice(&symmetry);
+    if (!choice.set(text))
+        throw UsageError(fmt::format("symmetry: expected one of {}, found '{}'",
+                                     fmt::join(choice.names(), ", "), text));
+    return symmetry;
+}
+
+/// `sets` with what may change places. `atoms`: those compared among all of `topology`; empty: all.
+rmsd::AtomSets with_symmetry(rmsd::AtomSets sets, const Topology& topology,
+                             const Argument<Index>& atoms, const std::string& symmetry) {
+    std::vector<Index> read = copy_array(atoms);
+    if (read.empty()) {
+        read.resize(topology.atoms.size());
+        std::iota(read.begin(), read.end(), Index{0});
+    }
+    rmsd::FoundSymmetry found = rmsd::find_symmetry(parse_symmetry(symmetry), topology, read, sets);
+    sets.equal_chains = std::move(found.equal_chains);
+    sets.equal_orders = std::move(found.equal_orders);
+    rmsd::check(sets, static_cast<Index>(read.size()));
+    return sets;
+}
+
+/// (frames with the places of their equal chains that suit the reference, frames that changed,
+/// those whose places are not proven to be the best)
+py::tuple relabelled(const Argument<float>& xyz, const Argument<float>& reference,
+                     const rmsd::AtomSets& sets, const py::dict& how) {
+    CallContext call(parse_execution_options(how));
+    const View<const float, 3> view = coordinates(xyz);
+    if (reference.ndim() != 2 || reference.shape(0) != view.extent(1) || reference.shape(1) != 3)
+        throw InputError(fmt::format("expected a reference [{}, 3], found shape {}", view.extent(1),
+                                     shape_text(reference)));
+    const View<const float, 2> target(reference.data(), reference.shape(0), reference.shape(1));
+    auto own = Array<float, 3>::unset(view.extent(0), view.extent(1), Index{3});
+    const rmsd::Relabelled done = without_lock(call.progress, [&] {
+        call.choose_device(std::nullopt);
+        std::copy(view.begin(), view.end(), own.begin());
+        return rmsd::relabel_chains(own, target, sets, call.context);
+    });
+    return py::make_tuple(owned_array(std::move(own)), done.changed, done.unproven);
 }
 
 /// An array for a matrix, not initialised; None if none is wanted.
@@ -73,7 +124,7 @@ Compared pairs(const Argument<float>& xyz, const rmsd::AtomSets& sets, const py:
         choose_device(call, view, sets, parameters, true);
         return rmsd::run(view, sets, parameters, call.context, target);
     });
-    if (parameters.metric == rmsd::Metric::rmsd && sets.fit.empty() && sets.measured.empty()) {
+    if (parameters.metric == rmsd::Metric::rmsd && sets.are_plain()) {
         compared.coordinates = xyz;
         compared.weights = owned_array(std::vector<double>(sets.weights));
         compared.precision = parameters.precision == rmsd::Precision::float64 ? "float64" : "mixed";
@@ -123,6 +174,7 @@ Compared to_reference(const Argument<float>& xyz, const Argument<float>& referen
         compared.residue_values = owned_array(std::move(result.residues.values));
         compared.residue_distances = owned_array(std::move(result.residues.distances));
     }
+    compared.unproven = result.unproven;
     compared.metric = rmsd::traits_of(parameters.metric).name;
     compared.device = device_names(call.context);
     return compared;
@@ -144,7 +196,8 @@ py::array_t<double> mean_structure(const Argument<float>& xyz, const rmsd::AtomS
 void add_rmsd(py::module_& module) {
     py::class_<rmsd::AtomSets>(module, "AtomSets")
         .def(py::init(&sets_of), py::arg("fit"), py::arg("measured"), py::arg("weights"),
-             py::arg("topology") = nullptr);
+             py::arg("topology") = nullptr, py::arg("in_place") = false)
+        .def("with_symmetry", &with_symmetry);
     py::class_<Compared> result(module, "Rmsd");
     const auto number = [&](const char* name, auto part) {
         result.def_property_readonly(name, [part](const Compared& c) { return part(c.result); });
@@ -184,6 +237,7 @@ void add_rmsd(py::module_& module) {
         .def_readonly("residue_distances", &Compared::residue_distances)
         .def_readonly("metric", &Compared::metric)
         .def_readonly("device", &Compared::device)
+        .def_readonly("unproven", &Compared::unproven)
         .def_readonly("_coordinates", &Compared::coordinates)
         .def_readonly("_weights", &Compared::weights)
         .def_readonly("_precision", &Compared::precision)
@@ -192,6 +246,7 @@ void add_rmsd(py::module_& module) {
     module.def("rmsd_against", &against);
     module.def("rmsd_to_reference", &to_reference);
     module.def("mean_structure", &mean_structure);
+    module.def("relabelled", &relabelled);
     py::dict selections;
     for (const std::string_view name : rmsd::names_of(rmsd::Metric()))
         selections[py::str(std::string(name))] =

@@ -84,10 +84,24 @@ def _has_names(frames):
     return frames.topology is not None and frames.topology.named
 
 
+def _superposed(select, measure, fit, symmetry):
+    """(atoms to superpose, atoms to measure, whether frames are measured in place)"""
+    if symmetry == "ligand" and select is None:
+        select = "heavy"
+    if (isinstance(fit, str) and fit == "none") or (fit is None and symmetry == "ligand" and measure is None):
+        return (select if measure is None else measure), None, True
+    if fit is None:
+        return select, measure, False
+    if select is not None and measure is not None:
+        raise UsageError("give two of select, fit and measure, not all three")
+    return fit, (select if measure is None else measure), False
+
+
 class _Atoms:
     """What is superposed and measured: the atoms of both, and their places among these."""
 
-    def __init__(self, frames, select, measure, metric):
+    def __init__(self, frames, select, measure, metric, in_place=False):
+        self.in_place = in_place
         default = _pleat.default_selections.get(metric, "all") if isinstance(metric, str) else "all"
         if select is None and measure is not None:
             select = "all" if default == "all" else measure
@@ -127,7 +141,13 @@ class _Atoms:
         topology = None
         if self.metric == "lddt" and _has_names(frames):
             topology = frames.topology if self.indices is None else frames.topology.subset(self.indices)
-        return _pleat.AtomSets(*self.sets, self.weights_of(frames, weights), topology)
+        return _pleat.AtomSets(*self.sets, self.weights_of(frames, weights), topology, self.in_place)
+
+    def with_symmetry(self, sets, frames, symmetry):
+        """`sets` with the chains or atoms that may change places."""
+        if not _has_names(frames):
+            raise InputError(f"expected atoms with names for symmetry={symmetry!r}, found coordinates only")
+        return sets.with_symmetry(frames.topology, _NO_INDICES if self.indices is None else self.indices, symmetry)
 
 
 def _masses(frames):
@@ -151,6 +171,9 @@ def _matched(frames, others, what, any_residues):
                          "compares anyway")
     if np.array_equal(atoms, np.arange(others.shape[1])):
         return others
+    if _pleat.are_molecules(frames.topology, others.topology):  # by bonds; hydrogens are not known
+        xyz = np.where((atoms < 0)[:, None], np.float32(np.nan), others.xyz[:, atoms])
+        return Ensemble(np.ascontiguousarray(xyz))
     ours, theirs = frames.topology, others.topology
     if (atoms < 0).any() and (ours.names, ours.residue_numbers) == (theirs.names, theirs.residue_numbers):
         return others  # chains of other names, as packages give them
@@ -162,7 +185,7 @@ def _matched(frames, others, what, any_residues):
 
 @engine(_pleat.rmsd_fields(), Rmsd)
 def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, atom_weights=None,
-         any_residues=False, fit=None, weights=None, options, how):
+         any_residues=False, fit=None, symmetry="none", relabel=False, weights=None, options, how):
     """Compares the frames of an ensemble with each other, another set or one structure.
 
     ensemble : what pleat.ensemble takes: an array [frame, atom, 3] in angstrom (contiguous float32
@@ -177,27 +200,68 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
         elements
     any_residues : compare also if fewer than half of the residues of `against` or `reference` have the
         names in the ensemble
-    fit, weights : older names of `select` and `atom_weights`
+    fit : atoms to superpose if not those of `select`, which are then only measured; 'none': measure
+        frames where they are; None: as `select` says, and with symmetry='ligand' 'none'
+    symmetry : 'chains': chains of the same residues and atoms may take each other's places; the RMSD of
+        two frames is the least over all permutations; 'atoms': the two sides of rings of PHE and TYR,
+        the oxygens of ASP and GLU and the like may change places; 'ligand': so may atoms of a ligand
+        that its bonds do not tell apart, and heavy atoms are compared unless others are selected; or
+        'none'
+    relabel : with symmetry='chains': give the chains of each frame, once, the places that bring it
+        closest to the first frame (or to `reference`), instead of trying all permutations for each pair
+    weights : an older name of `atom_weights`
 
-    Atoms of `against` and `reference` are matched by chain, residue and name if they have names.
+    Atoms of `against` and `reference` are matched by chain, residue and name if they have names;
+    molecules of SDF files by their bonds.
     """
-    if fit is not None and select is not None:
-        raise UsageError("expected one of select and fit, its older name, found both")
+    _check_symmetry(symmetry, relabel)
     weights = _one_of(atom_weights, weights, "atom_weights", "weights")
     if against is not None and reference is not None:
         raise UsageError("expected one of against and reference, found both")
     frames = as_ensemble(ensemble)
-    atoms = _Atoms(frames, fit if select is None else select, measure, options.get("metric", "rmsd"))
-    sets, xyz = atoms.with_weights(frames, weights), atoms.of(frames.xyz)
+    superposed, measured, in_place = _superposed(select, measure, fit, symmetry)
+    is_mean = isinstance(reference, str) and reference == "mean"
+    if is_mean and in_place:
+        raise UsageError("a mean superposes frames: leave fit='none' out, or name a file or a frame for reference")
+    if is_mean and symmetry != "none" and not relabel:
+        raise UsageError("a mean needs one labelling of each frame: take symmetry='chains' and relabel=True, or "
+                         "leave symmetry out")
+    atoms = _Atoms(frames, superposed, measured, options.get("metric", "rmsd"), in_place)
+    plain, xyz = atoms.with_weights(frames, weights), atoms.of(frames.xyz)
+    permuted = plain if symmetry == "none" else atoms.with_symmetry(plain, frames, symmetry)
+    sets = plain if relabel else permuted
+
+    def relabelled(frames, onto):
+        return _pleat.relabelled(frames, onto, permuted, how)[0] if relabel else frames
+
     if against is not None:
-        others = _matched(frames, as_ensemble(against), "against", any_residues)
-        result = _pleat.rmsd_against(xyz, atoms.of(others.xyz), sets, options, how)
+        others = as_ensemble(against)
+        _refuse_moved(in_place, frames, others)
+        others = _matched(frames, others, "against", any_residues)
+        xyz = relabelled(xyz, xyz[0])
+        result = _pleat.rmsd_against(xyz, relabelled(atoms.of(others.xyz), xyz[0]), sets, options, how)
     elif reference is not None:
+        if is_mean:
+            xyz = relabelled(xyz, xyz[0])
         structure = _structure(frames, reference, any_residues, atoms, xyz, sets, how)
-        result = _pleat.rmsd_to_reference(xyz, structure, sets, options, how)
+        if not (is_mean or isinstance(reference, (int, np.integer))):
+            _refuse_moved(in_place, frames)
+        result = _pleat.rmsd_to_reference(xyz if is_mean else relabelled(xyz, structure), structure, sets, options, how)
     else:
-        result = _pleat.rmsd(xyz, sets, options, how)
-    return Rmsd(result, selection=atoms.name)
+        result = _pleat.rmsd(relabelled(xyz, xyz[0]), sets, options, how)
+    return Rmsd(result, selection=atoms.name, symmetry=symmetry)
+
+
+def _refuse_moved(in_place, *ensembles):
+    """Two sets in place must be where they were given."""
+    if in_place and any("moved to the origin" in note for one in ensembles for note in one.notes):
+        raise InputError("expected coordinates near the origin for fit='none' with other frames, found some of "
+                         "float64 that were moved there: subtract one vector from both, or give float32")
+
+
+def _check_symmetry(symmetry, relabel):
+    if relabel and symmetry != "chains":
+        raise UsageError("relabel=True needs symmetry='chains'")
 
 
 def _structure(frames, reference, any_residues, atoms, xyz, sets, how):
@@ -209,6 +273,7 @@ def _structure(frames, reference, any_residues, atoms, xyz, sets, how):
         return atoms.of(Ensemble(reference[np.newaxis]).xyz[0])
     is_file = isinstance(reference, (str, os.PathLike))
     others = read_ensemble(reference, frames="0") if is_file else as_ensemble(reference)
+    _refuse_moved(atoms.in_place, others)
     if len(others) != 1:
         raise InputError(f"expected a reference of 1 frame, found {len(others)}")
     return atoms.of(_matched(frames, others, "reference", any_residues).xyz[0])
@@ -239,7 +304,8 @@ def _clusters(native, options):
 
 
 @engine(_pleat.cluster_fields(), Clusters)
-def cluster(items, *, select="all", atom_weights=None, precision="mixed", weights=None, options, how):
+def cluster(items, *, select="all", atom_weights=None, precision="mixed", fit=None, symmetry="none", relabel=False,
+            weights=None, options, how):
     """Groups the frames of an ensemble by their RMSD, or items by a matrix of distances.
 
     items : distances, condensed as SciPy's or square, float32 or float64 (contiguous without a
@@ -247,10 +313,17 @@ def cluster(items, *, select="all", atom_weights=None, precision="mixed", weight
         from the frames that it refers to; or what pleat.ensemble takes, whose pairs are then
         superposed without keeping a matrix
     select : atoms of frames to superpose, as text, indices or a mask
-    atom_weights, precision : of frames, as pleat.rmsd takes them
+    atom_weights, precision, symmetry, relabel : of frames, as pleat.rmsd takes them
+    fit : 'none': compare frames where they are; None: superpose them by `select`, with symmetry='ligand'
+        'none'; or the same atoms as `select`
     weights : an older name of `atom_weights`
     """
     weights = _one_of(atom_weights, weights, "atom_weights", "weights")
+    _check_symmetry(symmetry, relabel)
+    is_of_frames = not (isinstance(items, Rmsd) or hasattr(items, "to_numpy") or
+                        (isinstance(items, np.ndarray) and items.ndim < 3))
+    if not is_of_frames and (symmetry != "none" or fit is not None):
+        raise UsageError("leave symmetry and fit out: a matrix has no atoms")
     if isinstance(items, Rmsd):
         if items.matrix is None:
             raise InputError("expected an Rmsd with a matrix, found none; take matrix='condensed'")
@@ -266,6 +339,20 @@ def cluster(items, *, select="all", atom_weights=None, precision="mixed", weight
             raise UsageError("leave select and atom_weights out: a matrix has no atoms")
         return _clusters(_pleat.cluster_matrix(items, options, how), options)
     frames = as_ensemble(items)
-    atoms = _Atoms(frames, select, None, "rmsd")
-    sets = atoms.weights_of(frames, weights)
-    return _clusters(_pleat.cluster_frames(atoms.of(frames.xyz), sets, precision, options, how), options)
+    if symmetry == "ligand" and isinstance(select, str) and select == "all":
+        select = "heavy"
+    in_place = (isinstance(fit, str) and fit == "none") or (fit is None and symmetry == "ligand")
+    if fit is not None and not in_place and not np.array_equal(frames.indices(fit), frames.indices(select)):
+        raise UsageError("fit takes 'none' or the atoms of select here: to measure other atoms give the result of "
+                         "pleat.rmsd")
+    atoms = _Atoms(frames, select, None, "rmsd", in_place)
+    xyz = atoms.of(frames.xyz)
+    if symmetry == "none" and not in_place:
+        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, weights), precision, options, how), options)
+    sets = atoms.with_weights(frames, weights)
+    if symmetry != "none":
+        sets = atoms.with_symmetry(sets, frames, symmetry)
+    if relabel:
+        xyz = _pleat.relabelled(xyz, xyz[0], sets, how)[0]
+        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, weights), precision, options, how), options)
+    return _clusters(_pleat.cluster_permuted(xyz, sets, precision, options, how), options)

@@ -128,6 +128,7 @@ def _rmsd(folder, manifest, values):
     else:
         values["values"] = None
     values.update(metric=metric, selection=parameters["measure"] or parameters["select"], device=manifest["device"],
+                  symmetry=parameters.get("symmetry", "none"), unproven=results.get("unproven", 0),
                   **_histogram(folder, manifest), _coordinates=None, _weights=None, _precision=parameters["precision"])
 
 

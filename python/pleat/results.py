@@ -99,6 +99,8 @@ class Rmsd(Result):
     metric = Attribute("the measure: 'rmsd', 'drmsd', 'tm', 'gdt_ts' or 'lddt'")
     device = Attribute("the device that computed")
     selection = Attribute("the text that selected the measured atoms; '' if it was none")
+    symmetry = Attribute("what could take each other's places: 'none', 'chains', 'atoms' or 'ligand'")
+    unproven = Attribute("with `reference`: number of values that are not proven to be the least over all permutations")
     histogram = Attribute("int64 [bin], of width `bin_width`")
     bin_width = Attribute("width of the bins of the histogram")
     neighbour_starts = Attribute("int64 [frame + 1], with cutoff: those of frame i are numbers starts[i] to "

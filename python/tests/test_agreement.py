@@ -17,9 +17,8 @@ FILES = {"format": pleat.read_alignment, "alphabet": pleat.read_alignment, "topo
 ABSENT = {
     "couplings": {"structure", "row", "contact", "contact-cutoff"},  # residues of a structure beside the columns
     "mi": {"structure", "row", "contact"},
-    # `against` may be any ensemble; files; symmetry is the program's alone so far
-    "rmsd": {"against-frames", "rmsf", "superposed", "symmetry", "relabel"},
-    "cluster": {"structures", "write", "write-members", "symmetry", "relabel"},  # files of structures; as rmsd
+    "rmsd": {"against-frames", "rmsf", "superposed"},  # `against` may be any ensemble; files
+    "cluster": {"structures", "write", "write-members"},  # files of structures
     "saxs": set(),
     "refine": set(),
     "mutants": set()}

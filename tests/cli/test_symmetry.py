@@ -118,7 +118,7 @@ class Symmetry(ProgramTest):
                 self.assertEqual(clusters(self.run_quietly("cluster", pairs, *call, run=f"of{run}")), wanted)
         run = self.run_quietly("rmsd", mixed, run="run")
         self.assert_refused(pleat("cluster", run, "--symmetry", "chains", "--cutoff", "2", "-o", self.folder / "x"), 2,
-                            "leave --symmetry out: ", "is a finished run")
+                            "leave --symmetry and --fit out: ", "is a finished run")
 
     def test_sides_of_rings_change_places(self):
         source = random.Random(3)
@@ -144,9 +144,16 @@ class Symmetry(ProgramTest):
                       (run / "log.txt").read_text(encoding="utf-8"))
         done = pleat("rmsd", models, *call, "--symmetry", "atoms", "-o", self.folder / "told")
         self.assertIn(b"\nsymmetry: exact, 3 groups of equivalent atoms\n", done.stdout)
+        # All atoms are superposed, and flipped too.
+        self.assertGreater(self.matrix(models, run="superposed")[0], 0.2)
+        self.assertLess(self.matrix(models, "--symmetry", "atoms", run="within")[0], 2e-3)
+        done = pleat("rmsd", models, "--symmetry", "atoms", "--reference", "0", "-o", self.folder / "one")
+        self.assertIn(b"\nsymmetry: exact, 3 groups of equivalent atoms\n", done.stdout)
+        self.assertEqual(manifest(self.folder / "one")["results"]["unproven"], 0)
+        run = self.run_quietly("cluster", models, "--symmetry", "atoms", "--cutoff", "0.1", "--structures", "pdb", run="c")
+        self.assertEqual(set(parse_npy((run / "assignment.npy").read_bytes())[1]), {0})
         out = ("--symmetry", "atoms", "-o", self.folder / "x", "-q")
         for code, text, arguments in (
-                (2, "needs atoms that are measured and not superposed", ()),
                 (2, "need one labelling", (*call, "--rmsf")),
                 (2, "--relabel needs --symmetry chains", (*call, "--relabel")),
                 (2, "GPUs do not try permutations", (*call, "--device", "cuda")),
@@ -154,7 +161,6 @@ class Symmetry(ProgramTest):
                  ("--select", "all", "--measure", "name CG CD1 CD2 CE1 CE2"))):
             with self.subTest(text):
                 self.assert_refused(pleat("rmsd", models, *arguments, *out), code, text)
-        self.assert_refused(pleat("cluster", models, "--cutoff", "1", *out), 2, "run 'pleat rmsd --measure'")
 
     def test_what_cannot_be_is_refused(self):
         mixed = self.models("mixed.pdb", self.frames(4, True))
@@ -163,7 +169,7 @@ class Symmetry(ProgramTest):
                 (2, "--relabel needs --symmetry chains", ("--relabel",)),
                 (2, "GPUs do not try permutations", ("--symmetry", "chains", "--device", "cuda")),
                 (2, "--symmetry needs --metric rmsd", ("--symmetry", "chains", "--metric", "tm")),
-                (2, "leave --measure out", ("--symmetry", "chains", "--measure", "A")),
+                (2, "leave --measure and --fit out", ("--symmetry", "chains", "--measure", "A")),
                 (2, "need one labelling of each frame: take --symmetry", ("--symmetry", "chains", "--rmsf")),
                 (2, "need one labelling", ("--symmetry", "chains", "--reference", "mean")),
                 (3, "found none that are equal among 'A', 'D'", ("--symmetry", "chains", "--select", "A or D"))):
@@ -171,9 +177,25 @@ class Symmetry(ProgramTest):
                 self.assert_refused(pleat("rmsd", mixed, *arguments, *out), code, text)
         self.assert_refused(pleat("cluster", mixed, "--cutoff", "2", "--symmetry", "chains", "--device", "cuda:0", *out), 2,
                             "GPUs do not try permutations")
-        many = self.models("many.pdb", [frame[:3] + [frame[0]] * 6 for frame in self.frames(2, False)], "ABCDEFGHI")
-        self.assert_refused(pleat("rmsd", many, "--symmetry", "chains", *out), 3,
-                            "expected at most 5040 permutations of equal chains", "found 40320")
+
+    def test_more_than_can_be_tried(self):
+        source = random.Random(7)
+        centres = [tuple(source.gauss(0, 40) for _ in range(3)) for _ in range(10)]
+        shape = [[tuple(c + source.gauss(0, 4) for c in centre) for _ in NAMES] for centre in centres]
+        frames = []
+        for _ in range(4):
+            frame = [[tuple(x + source.gauss(0, 0.2) for x in atom) for atom in chain] for chain in shape]
+            equal = frame[:3] + frame[4:]  # models() gives the fourth another first residue
+            source.shuffle(equal)
+            frames.append(equal[:3] + frame[3:4] + equal[3:])
+        many = self.models("many.pdb", frames, "ABCDEFGHIJ")
+        run = self.run_quietly("rmsd", many, "--symmetry", "chains", run="many")
+        self.assertEqual(manifest(run)["results"]["permutations"], 362880)
+        self.assertLess(max(parse_npy((run / "rmsd.npy").read_bytes())[1]), 1)
+        self.assertGreater(min(self.matrix(many, run="named")), 10)
+        done = pleat("rmsd", many, "--symmetry", "chains", "--estimate", "-o", self.folder / "none")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"4 frames, 60 atoms", done.stdout)
 
 
 if __name__ == "__main__":

@@ -108,6 +108,9 @@ def ensembles():
         "pdb": f"MODEL 1\n{atom}ENDMDL\nMODEL 2\n{atom}ENDMDL\n".encode(),
         "gro": (gro() + gro("1 2 3 0 0 0.5 0 0.5 0.5") + "\n").encode(),
         "mmcif": cif.encode(),
+        "sdf": b"x\n\n\n  2  1  0  0  0  0            999 V2000\n"
+               b"    0.0000    0.0000    0.5000 C   0  0\n    1.5000    0.0000    0.0000 O   0  0\n"
+               b"  1  2  1  0\nM  END\n$$$$\n",
         "npy": b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + shape.encode() + bytes(24),
         "dcd": dcd(),
         "trr": trr(),

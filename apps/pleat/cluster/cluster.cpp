@@ -48,16 +48,18 @@ JobFunctions<ClusterOptions> job_functions(Ranks& ranks) {
                         "mean"},
             .fields = result_fields,
             .set_input = set_ensemble<ClusterOptions>,
+            .prepare = choose_atoms,
             .check = check_job,
             .input_files = job_files,
             .run = [&ranks](ClusterOptions& options,
                             const JobTask& task) { make_clusters(options, task, ranks); },
             .estimate =
                 [](ClusterOptions& options, SharedInputs& inputs) {
+                    choose_atoms(options);
                     check_job(options);
                     options.ensemble.inputs = &inputs;
                     return estimate_clustering(options.ensemble, options.parameters,
-                                               options.superposition);
+                                               options.superposition, options.symmetry);
                 }};
 }
 

@@ -4,17 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
-#include <limits>
-#include <map>
 #include <string>
 #include <utility>
 
+#include "cluster/earlier_rmsd.h"
+#include "pleat/bio/selection/selection.h"
 #include "pleat/cluster/estimate.h"
 #include "pleat/core/error.h"
-#include "pleat/core/files/hash.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/run/manifest.h"
 #include "pleat/rmsd/device_choice.h"
@@ -31,11 +28,15 @@ bool on_gpu(const Context& context) { return context.device.kind == Device::Kind
 }  // namespace
 
 Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameters& parameters,
-                              const rmsd::Parameters& superposition, const Context& context) {
+                              const rmsd::Parameters& superposition, const Context& context,
+                              double pair_seconds) {
     rmsd::Parameters pairs = superposition;
     pairs.matrix = rmsd::MatrixLayout::none;
-    const Estimate superposing =
-        rmsd::estimate({.frames = size.frames, .atoms = size.atoms}, pairs, context);
+    const Estimate superposing = rmsd::estimate({.frames = size.frames,
+                                                 .atoms = size.atoms,
+                                                 .has_sets = pair_seconds > 0,
+                                                 .pair_seconds = pair_seconds},
+                                                pairs, context);
     const double count =
         std::max(1.0, static_cast<double>(size.frames) * static_cast<double>(size.frames - 1) / 2);
     const bool reduces = on_gpu(context) && parameters.method == cluster::Method::gromos &&
@@ -64,53 +65,6 @@ JobDemand demand_of(Index frames, Index atoms, const cluster::Parameters& parame
     return {.gpu_bytes = estimate(on_cuda).gpu_bytes, .estimate = estimate};
 }
 
-/// A parameter of an earlier run, which may have its earlier name.
-std::string parameter_of(const EarlierRun& earlier, const std::string& name,
-                         const std::string& old_name) {
-    const std::string text = text_parameter(earlier, name);
-    return text.empty() ? text_parameter(earlier, old_name) : text;
-}
-
-EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder) {
-    EnsembleSource source;
-    // The paths are files, even if a name looks like a list (@NAME).
-    for (const std::string& file : earlier.sources)
-        source.sources.push_back(file.starts_with('@') ? "./" + file : file);
-    source.topology = text_parameter(earlier, "topology");
-    source.assembly = text_parameter(earlier, "assembly");
-    source.select = text_parameter(earlier, "select");
-    source.frames = text_parameter(earlier, "frames");
-    source.weights = parameter_of(earlier, "atom-weights", "weights");
-    const auto truncated = earlier.parameters.find("truncated");
-    source.truncated = truncated != earlier.parameters.end() && truncated->second == "true";
-    // Versions without this option left molecules as they were.
-    source.pbc = Pbc::none;
-    Choice(&source.pbc).set(text_parameter(earlier, "pbc"));
-    if (source.select.empty()) source.select = "all";
-    if (source.frames.empty()) source.frames = "::";
-    if (source.frames != "::" && !earlier.results.contains("frames_count_from"))
-        throw InputError(
-            folder, 0,
-            fmt::format("expected frames {} counted from 0, found a run of a version that "
-                        "counted them from 1: run 'pleat rmsd' again",
-                        source.frames));
-    return source;
-}
-
-/// Why the files of an earlier run cannot be read again as they were; empty if they can.
-std::string obstacle(const EarlierRun& earlier) {
-    if (earlier.sources.empty()) return "expected the files of its ensemble, found none listed";
-    for (std::size_t n = 0; n < earlier.input_paths.size(); ++n) {
-        const std::string& path = earlier.input_paths[n];
-        std::error_code error;
-        if (!std::filesystem::is_regular_file(path, error))
-            return fmt::format("expected its input '{}', found none", path);
-        if (hash_input(path).sha256 != earlier.input_hashes[n])
-            return fmt::format("expected its input '{}' unchanged, found other content", path);
-    }
-    return {};
-}
-
 /// Checks that what was read again is what the run compared. If the run measured other atoms than
 /// it fitted, their number is not that of the atoms read here.
 void check_size(const ClusterInput& input, const EarlierRun& earlier) {
@@ -125,7 +79,7 @@ void check_size(const ClusterInput& input, const EarlierRun& earlier) {
                             expected, what, found));
     };
     check("frames", input.coordinates->frames());
-    if (text_parameter(earlier, "measure").empty()) check("atoms", input.coordinates->atoms());
+    if (!has_other_atoms(earlier)) check("atoms", input.coordinates->atoms());
 }
 
 /// Throws UsageError for options of an ensemble with frames that were compared already.
@@ -144,37 +98,8 @@ void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Paramet
 
 void refuse_symmetry(const SymmetryOptions& symmetry, const std::string& name,
                      std::string_view kind) {
-    if (symmetry.has_chains())
-        throw UsageError(fmt::format("leave --symmetry out: '{}' is {}", name, kind));
-}
-
-/// The metric of an earlier run, which must have compared all pairs of one set by distances.
-rmsd::Metric metric_of(const EarlierRun& earlier, const std::string& folder) {
-    const std::string name = text_parameter(earlier, "metric");
-    const rmsd::Metric metric = name.empty() ? rmsd::Metric::rmsd : rmsd::metric_named(name);
-    rmsd::require_distances(metric, folder);
-    for (const char* option : {"against", "reference"})
-        if (!text_parameter(earlier, option).empty())
-            throw InputError(
-                folder, 0,
-                fmt::format("expected a run of all pairs of one set, found one with '{}'", option));
-    return metric;
-}
-
-rmsd::Precision precision_of(const EarlierRun& earlier) {
-    return text_parameter(earlier, "precision") == "float64" ? rmsd::Precision::float64
-                                                             : rmsd::Precision::mixed;
-}
-
-/// The number with this name, or its earlier one, in an earlier run; NaN if there is none.
-double number_of(const std::map<std::string, std::string>& values, const std::string& name,
-                 const std::string& old_name) {
-    auto at = values.find(name);
-    if (at == values.end()) at = values.find(old_name);
-    double number = std::numeric_limits<double>::quiet_NaN();
-    if (at != values.end())
-        std::from_chars(at->second.data(), at->second.data() + at->second.size(), number);
-    return number;
+    if (symmetry.symmetry != Symmetry::none || !symmetry.fit.empty())
+        throw UsageError(fmt::format("leave --symmetry and --fit out: '{}' is {}", name, kind));
 }
 
 /// If the run listed the neighbours below a cutoff, they need not be found again.
@@ -194,47 +119,32 @@ void read_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirector
                     list.string(), input.known->cutoff));
 }
 
-/// Reads frames that will be superposed, into memory or, without symmetry, onto the disk.
+/// Reads frames that will be compared, into memory or, if they are superposed without symmetry,
+/// onto the disk.
 Coordinates read_superposed(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
                             const SymmetryOptions& symmetry, RunDirectory& run,
                             const Context& context) {
-    if (symmetry.has_chains()) return read_coordinates(ensemble, run, context);
+    if (symmetry.symmetry != Symmetry::none || ensemble.in_place)
+        return read_coordinates(ensemble, run, context);
     return read_coordinates(ensemble, run, context, nullptr, [&](Index frames, Index atoms) {
         return rmsd::memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0});
     });
 }
 
-/// Finds the equal chains of the frames, and gives the frames one labelling if that is asked for.
-void find_chains(ClusterInput& input, const Context& context) {
-    input.chains = find_equal_chains(input.symmetry, *input.coordinates, context);
+/// Finds what may change places in the frames, and gives them one labelling if that is asked for.
+void find_symmetry(ClusterInput& input, const Context& context) {
+    input.in_place = input.ensemble.in_place;
+    const Topology& all = *input.coordinates->all_atoms;
+    rmsd::FoundSymmetry found = find_symmetry(
+        input.symmetry, all, select_atoms(all, input.ensemble.select), input.sets(), context);
+    input.orders = std::move(found.equal_orders);
+    input.chains = std::move(found.equal_chains);
     rmsd::AtomSets sets = input.sets();
     sets.equal_chains = input.chains;
     rmsd::check(sets, input.coordinates->atoms());
     if (input.symmetry.relabel)
         relabel(input.symmetry, input.coordinates->xyz, input.coordinates->xyz[0],
                 "the first frame", sets, context);
-}
-
-/// The symmetry of an earlier run.
-SymmetryOptions symmetry_of(const EarlierRun& earlier) {
-    SymmetryOptions symmetry;
-    if (text_parameter(earlier, "symmetry") == "chains") symmetry.symmetry = Symmetry::chains;
-    const auto relabel = earlier.parameters.find("relabel");
-    symmetry.relabel = relabel != earlier.parameters.end() && relabel->second == "true";
-    return symmetry;
-}
-
-void refuse_other_command(const EarlierRun& earlier, const std::string& folder) {
-    if (earlier.command != "rmsd")
-        throw InputError(folder, 0,
-                         fmt::format("expected a run of 'pleat rmsd', found one of 'pleat {}'",
-                                     earlier.command));
-}
-
-/// A count among the results of a run; 0 if there is none.
-Index whole_number(const std::map<std::string, std::string>& values, const std::string& name) {
-    const double number = number_of(values, name, name);
-    return std::isfinite(number) ? static_cast<Index>(number) : 0;
 }
 
 void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
@@ -248,8 +158,7 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
             fmt::format("expected a finished run, found one that is {}", earlier.status));
     std::error_code error;
     const bool has_matrix = std::filesystem::is_regular_file(matrix, error);
-    const bool is_superposed =
-        metric == rmsd::Metric::rmsd && text_parameter(earlier, "measure").empty();
+    const bool is_superposed = metric == rmsd::Metric::rmsd && !has_other_atoms(earlier);
     if (has_matrix) {
         input.matrix = matrix;
         record_input(matrix, run);
@@ -268,12 +177,17 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
     input.ensemble = source_of(earlier, input.name);
     input.superposition.precision = precision_of(earlier);
     input.symmetry = symmetry_of(earlier);
+    input.ensemble.in_place =
+        compared_atoms(input.symmetry, input.ensemble.select, text_parameter(earlier, "measure"))
+            .in_place;
+    // Atoms that were measured beside the superposed ones do not move structures.
+    if (has_other_atoms(earlier)) input.symmetry.symmetry = Symmetry::none;
     input.coordinates = has_matrix ? read_coordinates(input.ensemble, run, context)
                                    : read_superposed(input.ensemble, input.superposition,
                                                      input.symmetry, run, context);
     check_size(input, earlier);
-    find_chains(input, context);
-    input.recomputes = has_matrix && is_superposed && !input.symmetry.is_of_pairs();
+    find_symmetry(input, context);
+    input.recomputes = has_matrix && is_superposed && !input.is_permuted();
     if (!has_matrix) read_neighbours(input, earlier, run, context);
 }
 
@@ -305,14 +219,16 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
         }
     }
     input.symmetry = symmetry;
-    input.coordinates = read_superposed(ensemble, parameters, symmetry, run, context);
-    find_chains(input, context);
+    input.ensemble.in_place = compared_atoms(symmetry, ensemble.select, {}).in_place;
+    input.coordinates = read_superposed(input.ensemble, parameters, symmetry, run, context);
+    find_symmetry(input, context);
     return input;
 }
 
 RunEstimate estimate_clustering(const EnsembleSource& ensemble,
                                 const cluster::Parameters& parameters,
-                                const rmsd::Parameters& superposition) {
+                                const rmsd::Parameters& superposition,
+                                const SymmetryOptions& symmetry) {
     const std::filesystem::path first = ensemble.sources.front();
     std::filesystem::path matrix;
     EnsembleSize size;
@@ -331,31 +247,42 @@ RunEstimate estimate_clustering(const EnsembleSource& ensemble,
             size.frames = cluster::matrix_items(first);
         }
     }
-    if (size.frames == 0) size = measure_ensemble(ensemble);
+    double pair_seconds = 0;
+    if (size.frames == 0) {
+        size = measure_ensemble(ensemble);
+        rmsd::AtomSets sets;
+        sets.in_place = compared_atoms(symmetry, ensemble.select, {}).in_place;
+        rmsd::FoundSymmetry found = find_symmetry(
+            symmetry, *size.all_atoms, select_atoms(*size.all_atoms, ensemble.select), sets, {});
+        sets.equal_chains = std::move(found.equal_chains);
+        sets.equal_orders = std::move(found.equal_orders);
+        if (symmetry.is_of_pairs() || sets.in_place)
+            pair_seconds = rmsd::permuted_seconds(sets, size.atoms);
+    }
     const bool is_stored = !matrix.empty();
-    return {.input = is_stored ? fmt::format("{} items in {}", size.frames, matrix.string())
-                               : fmt::format("{} frames, {} atoms", size.frames, size.atoms),
-            .may_use_gpu = !is_stored,
-            .on = [=](const Context& context) {
-                if (!is_stored)
-                    return estimate_superposing(size, parameters, superposition, context);
-                Estimate all =
-                    cluster::estimate(size.frames, {.is_stored = true}, parameters, context);
-                // Of a run also the frames, for structures.
-                all.host_bytes += 36 * size.frames * size.atoms;
-                return all;
-            }};
+    return {
+        .input = is_stored ? fmt::format("{} items in {}", size.frames, matrix.string())
+                           : fmt::format("{} frames, {} atoms", size.frames, size.atoms),
+        .may_use_gpu = !is_stored && pair_seconds == 0,
+        .on = [=](const Context& context) {
+            if (!is_stored)
+                return estimate_superposing(size, parameters, superposition, context, pair_seconds);
+            Estimate all = cluster::estimate(size.frames, {.is_stored = true}, parameters, context);
+            // Of a run also the frames, for structures.
+            all.host_bytes += 36 * size.frames * size.atoms;
+            return all;
+        }};
 }
 
 void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
                    const RunOptions& options, const JobTask& task, Ranks& ranks, Context& context) {
     if (!input.matrix.empty()) return;
     const Coordinates& frames = *input.coordinates;
-    if (input.symmetry.is_of_pairs()) {
+    if (input.is_permuted()) {
         // An earlier run says so after the device was named.
         if (options.names_device() && on_gpu(context)) check_options(input.symmetry, options);
         if (!options.names_device()) context.device = {Device::Kind::cpu, 0};
-        input.remark = "device cpu: GPUs do not try permutations";
+        input.remark = "device cpu: GPUs superpose frames, without permutations";
         return;
     }
     // Neighbours on a GPU are those of all frames: several GPUs superpose alone, and so does one in
@@ -390,7 +317,7 @@ void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
 }
 
 std::unique_ptr<PairSource> distances_of(const ClusterInput& input, const Context& context) {
-    if (input.matrix.empty() && input.symmetry.is_of_pairs())
+    if (input.matrix.empty() && input.is_permuted())
         return rmsd::permuted_pairs(input.coordinates->xyz, input.sets(), input.superposition,
                                     context);
     if (input.matrix.empty())
@@ -416,12 +343,15 @@ void share(ClusterInput& input, Ranks& ranks) {
                                       input.recomputes,
                                       static_cast<int>(input.superposition.precision),
                                       static_cast<int>(input.symmetry.symmetry),
-                                      input.symmetry.relabel};
+                                      input.symmetry.relabel,
+                                      input.in_place};
     ranks.share(numbers);
     input.recomputes = numbers[2] != 0;
     input.symmetry.symmetry = static_cast<Symmetry>(numbers[4]);
     input.symmetry.relabel = numbers[5] != 0;
+    input.in_place = numbers[6] != 0;
     share(input.chains, ranks);
+    share(input.orders, ranks);
     input.superposition.precision = static_cast<rmsd::Precision>(numbers[3]);
     if (numbers[0] != 0 && !input.coordinates) input.coordinates.emplace();
     if (numbers[0] != 0) share(*input.coordinates, ranks);

@@ -31,16 +31,22 @@ struct ClusterInput {
     bool recomputes = false;       ///< pairs near a cutoff are recomputed from the coordinates
     rmsd::Parameters superposition;
     SymmetryOptions symmetry;  ///< asked for, or of the earlier run
-    AtomGroups chains;         ///< with symmetry
+    AtomGroups chains;         ///< with symmetry of chains
+    AtomGroups orders;         ///< with symmetry of atoms or ligands
+    bool in_place = false;     ///< frames are not superposed
 
-    /// All atoms, their weights, and the chains that are tried in all places for each pair.
+    /// All atoms, their weights, and what is tried in all places for each pair.
     rmsd::AtomSets sets() const {
         rmsd::AtomSets all;
         all.weights = coordinates->weights;
         all.weights_file = ensemble.weights;
+        all.equal_orders = orders;
+        all.in_place = in_place;
         if (symmetry.is_of_pairs()) all.equal_chains = chains;
         return all;
     }
+    /// Whether pairs are not those of superposed atoms as they are named.
+    bool is_permuted() const { return symmetry.is_of_pairs() || in_place; }
 };
 
 /// Reads `ensemble`: a folder of a finished `pleat rmsd`, whose matrix is used (else its ensemble
@@ -53,11 +59,14 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
 /// What clustering `ensemble`, as for read_cluster_input(), needs.
 RunEstimate estimate_clustering(const EnsembleSource& ensemble,
                                 const cluster::Parameters& parameters,
-                                const rmsd::Parameters& superposition);
+                                const rmsd::Parameters& superposition,
+                                const SymmetryOptions& symmetry = {});
 
-/// What superposing and clustering so many frames needs.
+/// What superposing and clustering so many frames needs. `pair_seconds`: of one thread and pair
+/// with permutations; 0 without.
 Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameters& parameters,
-                              const rmsd::Parameters& superposition, const Context& context);
+                              const rmsd::Parameters& superposition, const Context& context,
+                              double pair_seconds = 0);
 
 /// Chooses the device of the context for these parameters if frames are superposed. A collective
 /// call. Throws InputError, DeviceError.

@@ -51,10 +51,13 @@ void record_result(RunDirectory& run, const cluster::Result& result) {
 
 void check_symmetry(const ClusterOptions& options) {
     check_options(options.symmetry, options.run);
-    if (options.symmetry.symmetry == Symmetry::atoms)
+    const ComparedAtoms atoms = compared_atoms(options.symmetry, options.ensemble.select, {});
+    if (!atoms.in_place && atoms.differ())
         throw UsageError(
-            "--symmetry atoms needs atoms that are measured and not superposed: run 'pleat rmsd "
-            "--measure', and cluster its folder");
+            "--fit takes none or the atoms of --select here: to measure other atoms run 'pleat "
+            "rmsd', and cluster its folder");
+    if (atoms.in_place && options.symmetry.has_chains())
+        throw UsageError("leave --fit out: --symmetry chains measures the superposed atoms");
 }
 
 /// Refuses pipes if other atoms are written than superposed, since they are read a second time.
@@ -100,6 +103,12 @@ std::string summary(const ClusterOptions& options, const cluster::Result& result
 
 }  // namespace
 
+void choose_atoms(ClusterOptions& options) {
+    std::string& select = options.ensemble.select;
+    if (options.symmetry.symmetry == Symmetry::ligand && select == EnsembleSource().select)
+        select = "heavy";
+}
+
 std::vector<Field> precision_field(ClusterOptions& options) {
     std::vector<Field> chosen;
     for (const Field& field : rmsd::fields(options.superposition))
@@ -131,6 +140,7 @@ void check_job(const ClusterOptions& options) {
 
 ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks& ranks,
                              ClusterInput* read) {
+    choose_atoms(options);
     cluster::check_options(options.parameters);
     check_options(options.structures);
     check_symmetry(options);
@@ -193,14 +203,15 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
         cluster::write_results(*run, result, options.parameters, series_of(input));
         write_structures(*run, input, result, options.structures, context);
         record_result(*run, result);
-        if (!input.chains.empty()) {
-            rmsd::AtomSets sets;
-            sets.equal_chains = input.chains;
-            run->fact("permutations", rmsd::permutation_count(sets));
-        }
+        rmsd::AtomSets sets;
+        sets.equal_chains = input.chains;
+        sets.equal_orders = input.orders;
+        sets.in_place = input.in_place;
+        if (!input.chains.empty()) run->fact("permutations", rmsd::permutation_count(sets));
+        if (input.symmetry.symmetry == Symmetry::ligand)
+            run->fact("automorphisms", rmsd::order_count(sets));
         run->finish();
-        text = summary(options, result, symmetry_line(input.symmetry, input.chains),
-                       run->path().string());
+        text = summary(options, result, symmetry_lines(input.symmetry, sets), run->path().string());
     });
     return {std::move(result), std::move(text)};
 }

@@ -25,6 +25,8 @@ struct ClusterOptions {
     JobListOptions jobs;
 };
 /// The option of `pleat rmsd` that says how exactly frames are superposed.
+/// Ligands are compared by their heavy atoms unless others are selected.
+void choose_atoms(ClusterOptions& options);
 std::vector<Field> precision_field(ClusterOptions& options);
 /// The options on which results depend, in the order of the manifest.
 std::vector<Field> result_fields(ClusterOptions& options);

@@ -31,6 +31,7 @@ std::unique_ptr<EnsembleReader> reader_of_written(const ClusterInput& input,
                                         .range = parse_frame_range(source.frames),
                                         .truncated = source.truncated,
                                         .centre_each_frame = true,
+                                        .in_place = source.in_place,
                                         .pbc = source.pbc,
                                         .placed_by = source.select});
 }
@@ -96,20 +97,21 @@ public:
         return {rmsd::to_double(coordinates_.frame(target)), {{}, {}, coordinates_.weights}};
     }
 
-    /// [axis, atom], moved as superposer_onto(`target`) says. Equal chains keep their places, and
-    /// the frame is moved so that it comes closest with the best permutation.
+    /// [axis, atom], moved as superposer_onto(`target`) says, or in place. Equal chains and atoms
+    /// keep their names, and the frame is moved so that it comes closest with the best permutation.
     Array<float, 2> moved(Index frame, Index target, const rmsd::Superposer& superposer) const {
         const Array<float, 2> superposed = coordinates_.frame(frame);
+        const bool is_permuted = !sets_.equal_chains.empty() || !sets_.equal_orders.empty();
         const rmsd::RigidMotion motion =
-            sets_.equal_chains.empty() ? superposer.motion(superposed)
-                                       : permuted_target(target, superposed).motion(superposed);
+            is_permuted && !sets_.in_place ? permuted_target(target, superposed).motion(superposed)
+                                           : superposer.motion(superposed);
         const Index atoms = topology_->atom_count();
         Array<float, 2> to(Index{3}, atoms);
         for (Index atom = 0; atom < atoms; ++atom) {
             double x[3];
             for (Index axis = 0; axis < 3; ++axis) x[axis] = at(superposed, frame, axis, atom);
             // A frame that is superposed onto itself is not changed.
-            if (frame != target) motion.move(x);
+            if (frame != target && !sets_.in_place) motion.move(x);
             for (Index axis = 0; axis < 3; ++axis) to(axis, atom) = static_cast<float>(x[axis]);
         }
         return to;
@@ -120,7 +122,10 @@ private:
     rmsd::Superposer permuted_target(Index target, const Array<float, 2>& frame) const {
         Array<float, 2> places = coordinates_.frame(target);
         const View<float, 3> one(places.data(), Index{1}, places.extent(0), Index{3});
-        rmsd::relabel_chains(one, frame, sets_, {});
+        if (sets_.equal_chains.empty())
+            rmsd::relabel_orders(one, frame, sets_, {});
+        else
+            rmsd::relabel_chains(one, frame, sets_, {});
         return {rmsd::to_double(places), {{}, {}, coordinates_.weights}};
     }
 

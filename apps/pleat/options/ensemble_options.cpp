@@ -49,6 +49,7 @@ EnsembleOptions reading_options(const EnsembleSource& options) {
             .same_residues = options.same_residues,
             .truncated = options.truncated,
             .centre_each_frame = true,
+            .in_place = options.in_place,
             .pbc = options.pbc};
 }
 
@@ -108,9 +109,9 @@ void record_ensemble(const EnsembleSource& options, const std::vector<std::strin
 }
 
 std::string input_key(const EnsembleSource& options) {
-    return fmt::format("{}\n\n{}\n{}\n{}\n{}\n{}{}{}", fmt::join(options.sources, "\n"),
+    return fmt::format("{}\n\n{}\n{}\n{}\n{}\n{}{}{}{}", fmt::join(options.sources, "\n"),
                        options.topology, options.assembly, options.select, options.frames,
-                       options.same_residues, options.truncated,
+                       options.same_residues, options.truncated, options.in_place,
                        names_of(options.pbc)[static_cast<std::size_t>(options.pbc)]);
 }
 

@@ -28,6 +28,7 @@ struct EnsembleSource {
     bool same_residues = false;  ///< see EnsembleOptions
     bool truncated = false;
     Pbc pbc = Pbc::automatic;
+    bool in_place = false;           ///< frames are not moved: see EnsembleOptions
     SharedInputs* inputs = nullptr;  ///< what other jobs have read; or null
 };
 /// Topology, assembly, selection and frames.
@@ -37,7 +38,7 @@ std::vector<Field> fields(EnsembleSource& options);
 
 /// What the sources may be, for the help of the argument.
 inline constexpr const char* kEnsembleFiles =
-    "PDB, mmCIF or GRO of one or many models, DCD, XTC, TRR, AMBER NetCDF, NumPy arrays "
+    "PDB, mmCIF, GRO or SDF of one or many models, DCD, XTC, TRR, AMBER NetCDF, NumPy arrays "
     "[frame, atom, 3] in angstrom; folders; @LIST";
 
 /// A file that is removed at the end.

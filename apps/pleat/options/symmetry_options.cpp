@@ -1,36 +1,45 @@
-// Symmetry options: finding equal chains, and giving frames one labelling.
+// Symmetry options: finding equal chains and orders of atoms, and giving frames one labelling.
 #include "options/symmetry_options.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "pleat/bio/structure/equal_chains.h"
-#include "pleat/bio/structure/equivalent_atoms.h"
 #include "pleat/core/error.h"
 
 namespace pleat::program {
-
-std::span<const std::string_view> names_of(Symmetry) {
-    static constexpr std::string_view kNames[] = {"none", "chains", "atoms"};
-    return kNames;
-}
 
 std::vector<Field> fields(SymmetryOptions& options) {
     return {{.name = "symmetry",
              .target = &options.symmetry,
              .help = "chains: chains of the same residues and atoms may take each other's places; "
-                     "the RMSD of two frames is the least over all permutations (up to 5040, on "
-                     "CPUs); atoms: of measured atoms that are not superposed, the two sides of "
-                     "rings of PHE and TYR, the oxygens of ASP and GLU and the like may change "
-                     "places"},
+                     "the RMSD of two frames is the least over all permutations (on CPUs); atoms: "
+                     "the two sides of rings of PHE and TYR, the oxygens of ASP and "
+                     "GLU and the like may change places; ligand: so may atoms of a ligand that "
+                     "its bonds (SDF, or CONECT of PDB) do not tell apart"},
             {.name = "relabel",
              .target = &options.relabel,
              .help = "With --symmetry: give the chains of each frame, once, the places that bring "
                      "it closest to the first frame (or to --reference), instead of trying all "
-                     "permutations for each pair"}};
+                     "permutations for each pair"},
+            {.name = "fit",
+             .target = &options.fit,
+             .help = "Atoms to superpose, if not those of --select, which are then only measured; "
+                     "none: measure frames where they are [default those of --select; with "
+                     "--symmetry ligand none]",
+             .value_name = "ATOMS|none"}};
+}
+
+ComparedAtoms compared_atoms(const SymmetryOptions& options, const std::string& select,
+                             const std::string& measure) {
+    const std::string& fit = options.fit;
+    if (fit == kNoFit || (fit.empty() && options.symmetry == Symmetry::ligand && measure.empty()))
+        return {.superposed = {}, .measured = measure.empty() ? select : measure, .in_place = true};
+    if (fit.empty()) return {.superposed = select, .measured = measure.empty() ? select : measure};
+    if (!measure.empty() && select != fit)
+        throw UsageError("give two of --select, --fit and --measure, not all three");
+    return {.superposed = fit, .measured = measure.empty() ? select : measure};
 }
 
 void check_options(const SymmetryOptions& options, const RunOptions& run) {
@@ -42,65 +51,14 @@ void check_options(const SymmetryOptions& options, const RunOptions& run) {
             "cpu");
 }
 
-AtomGroups find_equal_chains(const SymmetryOptions& options, const Coordinates& coordinates,
-                             const Context& context) {
-    AtomGroups chains;
-    if (!options.has_chains()) return chains;
-    const Topology& topology = *coordinates.topology;
-    const std::vector<EqualChains> groups =
-        topology.named ? equal_chains(topology) : std::vector<EqualChains>();
-    if (groups.empty())
-        throw InputError(
-            topology.source.string(), 0,
-            fmt::format("expected chains of the same residues and atoms for --symmetry chains, "
-                        "found none that are equal among {}",
-                        topology.named ? fmt::format("'{}'", fmt::join(topology.chains(), "', '"))
-                                       : "atoms without names"));
-    rmsd::AtomSets sets;
-    std::vector<std::string> names;
-    for (const EqualChains& group : groups) {
-        sets.equal_chains.push_back(group.atoms);
-        names.push_back(fmt::format("{}", fmt::join(group.names, " = ")));
-    }
-    rmsd::check(sets, topology.atom_count());
-    context.message(fmt::format("symmetry: chains {}, {:g} permutations{}", fmt::join(names, "; "),
-                                rmsd::permutation_count(sets),
-                                options.is_of_pairs() ? ", compared on the CPU" : ""));
-    return sets.equal_chains;
-}
-
-AtomGroups find_equal_sides(const SymmetryOptions& options, const Topology& topology,
-                            const rmsd::AtomSets& sets, const Context& context) {
-    AtomGroups groups;
-    if (options.symmetry != Symmetry::atoms) return groups;
-    const auto has = [](const std::vector<Index>& set, Index atom) {
-        return set.empty() || std::binary_search(set.begin(), set.end(), atom);
-    };
-    std::string kept;
-    Index superposed = 0;
-    for (auto& group : equivalent_atoms(topology)) {
-        bool is_measured = true, is_superposed = false;
-        for (const std::vector<Index>& side : group)
-            for (const Index atom : side) {
-                is_measured = is_measured && has(sets.measured, atom);
-                is_superposed = is_superposed || has(sets.fit, atom);
-            }
-        if (!is_measured) continue;
-        if (is_superposed && superposed++ == 0) kept = topology.label(group.front().front());
-        if (!is_superposed) groups.push_back(std::move(group));
-    }
-    if (groups.empty())
-        throw InputError(
-            topology.source.string(), 0,
-            fmt::format("expected equivalent atoms that are measured and not superposed, as with "
-                        "--select backbone --measure heavy, found none{}",
-                        kept.empty() ? "" : fmt::format(" but superposed ones such as {}", kept)));
-    context.message(fmt::format(
-        "symmetry: {} groups of equivalent atoms may change places{}", groups.size(),
-        kept.empty()
-            ? ""
-            : fmt::format("; {} with superposed atoms, such as {}, may not", superposed, kept)));
-    return groups;
+rmsd::FoundSymmetry find_symmetry(const SymmetryOptions& options, const Topology& all,
+                                  const std::vector<Index>& read, const rmsd::AtomSets& sets,
+                                  const Context& context) {
+    rmsd::FoundSymmetry found = rmsd::find_symmetry(options.symmetry, all, read, sets);
+    const bool is_told = options.has_chains() && options.is_of_pairs();
+    if (!found.message.empty())
+        context.message(found.message + (is_told ? ", compared on the CPU" : ""));
+    return found;
 }
 
 void relabel(const SymmetryOptions& options, View<float, 3> xyz, View<const float, 2> reference,
@@ -108,22 +66,21 @@ void relabel(const SymmetryOptions& options, View<float, 3> xyz, View<const floa
     if (!options.relabel) return;
     Array<float, 2> copy(reference.extent(0), Index{3});
     std::copy(reference.begin(), reference.end(), copy.begin());
-    const Index changed = rmsd::relabel_chains(xyz, copy, sets, context);
-    context.message(fmt::format("symmetry: chains changed places in {} of {} frames, towards {}",
-                                changed, xyz.extent(0), name));
+    const rmsd::Relabelled done = rmsd::relabel_chains(xyz, copy, sets, context);
+    context.message(
+        fmt::format("symmetry: chains changed places in {} of {} frames, towards {}{}",
+                    done.changed, xyz.extent(0), name,
+                    done.unproven == 0
+                        ? ""
+                        : fmt::format(" (in {} not proven to be the best places)", done.unproven)));
 }
 
-std::string symmetry_line(const SymmetryOptions& options, const AtomGroups& groups) {
-    if (options.symmetry == Symmetry::none) return {};
-    if (!options.has_chains())
-        return fmt::format("symmetry: exact, {} groups of equivalent atoms\n", groups.size());
-    rmsd::AtomSets sets;
-    sets.equal_chains = groups;
-    const double count = rmsd::permutation_count(sets);
-    return options.relabel
-               ? fmt::format("symmetry: relabelled, each frame by the best of {:g} permutations\n",
-                             count)
-               : fmt::format("symmetry: exact, {:g} permutations\n", count);
+std::string symmetry_lines(const SymmetryOptions& options, const rmsd::AtomSets& sets,
+                           Index unproven, Index count) {
+    const std::string text =
+        rmsd::symmetry_text(options.symmetry, sets, options.relabel, unproven, count);
+    return fmt::format("{}{}", sets.in_place ? "in place, not superposed\n" : "",
+                       text.empty() ? "" : fmt::format("symmetry: {}\n", text));
 }
 
 void share(AtomGroups& groups, Ranks& ranks) {

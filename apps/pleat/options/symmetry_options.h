@@ -1,7 +1,7 @@
-// Symmetry options: equal chains that may change places when frames are compared.
+// Symmetry options: chains and atoms that may change places when frames are compared, and whether
+// frames are superposed.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,16 +10,19 @@
 #include "options/ensemble_options.h"
 #include "pleat/core/fields.h"
 #include "pleat/rmsd/rmsd.h"
+#include "pleat/rmsd/symmetry/symmetry.h"
 
 namespace pleat::program {
 
-/// Which parts of a structure count as the same.
-enum class Symmetry { none, chains, atoms };
-std::span<const std::string_view> names_of(Symmetry);
+using rmsd::Symmetry;
+
+/// What --fit says instead of atoms: frames are measured where they are.
+inline constexpr std::string_view kNoFit = "none";
 
 struct SymmetryOptions {
     Symmetry symmetry = Symmetry::none;
     bool relabel = false;
+    std::string fit;  ///< atoms to superpose, kNoFit, or empty
 
     bool has_chains() const { return symmetry == Symmetry::chains; }
     /// Whether permutations are tried for each pair of frames.
@@ -27,29 +30,41 @@ struct SymmetryOptions {
 };
 std::vector<Field> fields(SymmetryOptions& options);
 
+/// The selections that frames are superposed by and measured with.
+struct ComparedAtoms {
+    std::string superposed, measured;
+    bool in_place = false;  ///< frames are not superposed
+
+    /// Whether the superposed atoms are not those that are measured.
+    bool differ() const { return in_place || superposed != measured; }
+};
+/// What --select, --measure (may be empty) and --fit say. Without --fit ligands are measured in
+/// place unless --measure names other atoms. Throws UsageError if --fit and --measure name atoms
+/// besides another --select.
+ComparedAtoms compared_atoms(const SymmetryOptions& options, const std::string& select,
+                             const std::string& measure);
+
 /// Throws UsageError for --relabel without symmetry, and for a GPU that was named where pairs of
 /// frames are compared over permutations.
 void check_options(const SymmetryOptions& options, const RunOptions& run);
 
 using AtomGroups = std::vector<std::vector<std::vector<Index>>>;  ///< as in rmsd::AtomSets
 
-/// The atoms of the equal chains of `coordinates`, and a message that names them; nothing without
-/// symmetry. Throws InputError if no chains are equal or their permutations are too many.
-AtomGroups find_equal_chains(const SymmetryOptions& options, const Coordinates& coordinates,
-                             const Context& context);
-/// The groups of equivalent atoms that are measured, and a message about them; nothing without
-/// --symmetry atoms. Groups with superposed atoms keep their places, which the message says. Throws
-/// InputError if there are none.
-AtomGroups find_equal_sides(const SymmetryOptions& options, const Topology& topology,
-                            const rmsd::AtomSets& sets, const Context& context);
+/// As rmsd::find_symmetry(), with a message about what was found.
+rmsd::FoundSymmetry find_symmetry(const SymmetryOptions& options, const Topology& all,
+                                  const std::vector<Index>& read, const rmsd::AtomSets& sets,
+                                  const Context& context);
 
 /// With --relabel: lets the equal chains of each frame take the places that bring it closest to
 /// `reference` [atom, axis], which `name` names in a message.
 void relabel(const SymmetryOptions& options, View<float, 3> xyz, View<const float, 2> reference,
              const std::string& name, const rmsd::AtomSets& sets, const Context& context);
 
-/// A line of the summary, `symmetry: exact, 24 permutations`; empty without symmetry.
-std::string symmetry_line(const SymmetryOptions& options, const AtomGroups& groups);
+/// Lines of the summary, `symmetry: exact, 24 permutations`, and that frames were not superposed;
+/// empty without symmetry. `sets`: with their equal chains or orders; `unproven`: how many values
+/// of `count` are not proven to be the least.
+std::string symmetry_lines(const SymmetryOptions& options, const rmsd::AtomSets& sets,
+                           Index unproven = 0, Index count = 0);
 
 /// Copies groups of atoms from the leading rank to the others.
 void share(AtomGroups& groups, Ranks& ranks);

@@ -51,6 +51,7 @@ constexpr const char* kExamples =
     "run\n"
     "  pleat rmsd models.pdb --select ca --measure all --rmsf --superposed pdb -o run\n"
     "  pleat rmsd tetramers.pdb --select ca --symmetry chains -o run\n"
+    "  pleat rmsd poses.sdf --symmetry ligand --reference crystal.sdf -o run\n"
     "  pleat rmsd --each decoys/ -o runs --sweep metric=rmsd,tm\n"
     "  mpirun -n 4 pleat rmsd run1.xtc --topology protein.pdb --select ca -o run\n\n"
     "Several files, folders, and lists (@FILE, one path per line) are one ensemble. Frames count\n"
@@ -78,7 +79,8 @@ std::vector<Field> input_fields(RmsdOptions& options) {
     for (Field& field : all)
         if (field.name == "select")
             field.help +=
-                " [default all; with --metric tm, gdt_ts or lddt ca, if atoms have names]";
+                " [default all; with --metric tm, gdt_ts or lddt ca, if atoms have names; with "
+                "--symmetry ligand heavy]";
     return all;
 }
 
@@ -94,20 +96,24 @@ std::vector<Field> result_fields(RmsdOptions& options) {
 void check_symmetry(const RmsdOptions& options) {
     const SymmetryOptions& symmetry = options.sets.symmetry;
     check_options(symmetry, options.run);
-    if (symmetry.symmetry == Symmetry::none) return;
+    const ComparedAtoms atoms = options.sets.atoms(options.ensemble.select);
+    if (symmetry.symmetry == Symmetry::none && !atoms.in_place) return;
     if (options.parameters.metric != rmsd::Metric::rmsd)
-        throw UsageError("--symmetry needs --metric rmsd");
-    if (!symmetry.has_chains() && !options.sets.has_measure(options.ensemble.select))
         throw UsageError(
-            "--symmetry atoms needs atoms that are measured and not superposed, such as --select "
-            "backbone --measure heavy");
-    if (symmetry.has_chains() && !options.sets.measure.empty())
-        throw UsageError("leave --measure out: --symmetry chains measures the superposed atoms");
+            fmt::format("{} needs --metric rmsd", atoms.in_place ? "--fit none" : "--symmetry"));
+    if (symmetry.has_chains() && atoms.differ())
+        throw UsageError(
+            "leave --measure and --fit out: --symmetry chains measures the superposed atoms");
     const bool is_mean =
         options.sets.has_reference() &&
         parse_reference(options.sets.reference).kind == ReferenceChoice::Kind::mean;
-    if (!symmetry.relabel &&
-        (is_mean || options.sets.rmsf || options.sets.superposed != FrameFormat::none))
+    const bool is_of_all =
+        is_mean || options.sets.rmsf || options.sets.superposed != FrameFormat::none;
+    if (atoms.in_place && is_of_all)
+        throw UsageError(
+            "a mean, --rmsf and --superposed superpose frames: leave --fit none out, or name a "
+            "file or a frame for --reference");
+    if (!symmetry.relabel && is_of_all)
         throw UsageError(
             "a mean, --rmsf and --superposed need one labelling of each frame: take --symmetry "
             "chains --relabel, or leave --symmetry out");
@@ -175,8 +181,8 @@ void record_result(const RmsdOptions& options, const rmsd::Result& result, RunDi
 }
 
 /// The selection of the atoms that were measured.
-const std::string& measured_atoms(const RmsdOptions& options) {
-    return options.sets.measure.empty() ? options.ensemble.select : options.sets.measure;
+std::string measured_atoms(const RmsdOptions& options) {
+    return options.sets.atoms(options.ensemble.select).measured;
 }
 
 std::string summary(const RmsdOptions& options, const rmsd::Result& result,
@@ -207,12 +213,15 @@ std::string summary(const RmsdOptions& options, const rmsd::Result& result,
 }
 
 /// The frames of --against, if they are compared, are counted later.
-rmsd::ComparedSizes sizes_of(const RmsdOptions& options, Index frames, Index atoms) {
+rmsd::ComparedSizes sizes_of(const RmsdOptions& options, const rmsd::AtomSets& sets, Index frames,
+                             Index atoms) {
+    const bool is_permuted = options.sets.symmetry.is_of_pairs() || sets.in_place;
     return {.frames = frames,
             .atoms = atoms,
             .has_reference = options.sets.has_reference(),
-            .has_sets = options.sets.has_measure(options.ensemble.select) ||
-                        options.sets.symmetry.is_of_pairs()};
+            .has_sets = options.sets.atoms(options.ensemble.select).differ() ||
+                        options.sets.symmetry.is_of_pairs(),
+            .pair_seconds = is_permuted ? rmsd::permuted_seconds(sets, atoms) : 0};
 }
 
 /// A GPU is for RMSD of all pairs; everything else runs on the CPU unless a device is named.
@@ -224,7 +233,7 @@ std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
                          options.parameters, is_one_set);
     if (task.choose_device) {
         const rmsd::ComparedSizes sizes =
-            sizes_of(options, compared.frames.frames(), compared.frames.atoms());
+            sizes_of(options, compared.sets, compared.frames.frames(), compared.frames.atoms());
         const auto estimate = [&](Context chosen) {
             // Without pairs for a GPU the job computes on the CPU.
             if (!demand && chosen.device.kind == Device::Kind::cuda)
@@ -259,7 +268,16 @@ std::string choose_atoms(RmsdOptions& options) {
     if (!options.ensemble.select.empty()) return {};
     const rmsd::MetricTraits& metric = rmsd::traits_of(options.parameters.metric);
     std::string& select = options.ensemble.select;
+    const SymmetryOptions& symmetry = options.sets.symmetry;
+    if (symmetry.symmetry == Symmetry::ligand) {
+        select = "heavy";
+        return {};
+    }
     select = rmsd::default_selection(options.parameters.metric);
+    if (!symmetry.fit.empty() && symmetry.fit != kNoFit) {
+        select = symmetry.fit;
+        return {};
+    }
     if (metric.is_score && !options.sets.measure.empty()) select = options.sets.measure;
     if (select == "all" || !options.sets.measure.empty()) return {};
     if (lacks_names(options.ensemble)) select = "all";
@@ -330,8 +348,14 @@ std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ra
         record_result(options, result, *run);
         if (!compared.chains.empty())
             run->fact("permutations", rmsd::permutation_count(compared.with_chains()));
+        if (options.sets.symmetry.symmetry == Symmetry::ligand)
+            run->fact("automorphisms", rmsd::order_count(compared.sets));
+        if (options.sets.symmetry.symmetry != Symmetry::none && options.sets.has_reference())
+            run->fact("unproven", compared.unproven);
         run->finish();
-        text = summary(options, result, symmetry_line(options.sets.symmetry, compared.groups()),
+        text = summary(options, result,
+                       symmetry_lines(options.sets.symmetry, compared.with_chains(),
+                                      compared.unproven, result.frames),
                        run->path().string());
     });
     return text;
@@ -344,7 +368,8 @@ RunEstimate estimate_comparison(RmsdOptions& options, SharedInputs& inputs) {
     EnsembleSource source = compared_source(options.ensemble, options.sets);
     source.inputs = &inputs;
     const EnsembleSize size = measure_ensemble(source);
-    rmsd::ComparedSizes sizes = sizes_of(options, size.frames, size.atoms);
+    const rmsd::AtomSets sets = sets_of(*size.all_atoms, options.ensemble, options.sets, {});
+    rmsd::ComparedSizes sizes = sizes_of(options, sets, size.frames, size.atoms);
     std::string input = fmt::format("{} frames, {} atoms", size.frames, size.atoms);
     if (options.sets.has_against()) {
         source.sources = {options.sets.against};
@@ -413,7 +438,7 @@ Command rmsd_command(CLI::App& program, Ranks& ranks) {
     add_fields(*parser, "Comparison", fields(options->sets.symmetry));
     add_fields(*parser, "Measure", rmsd::fields(options->parameters));
     refuse_empty(*parser,
-                 {"measure", "against", "reference", "topology", "atom-weights", "weights"});
+                 {"measure", "fit", "against", "reference", "topology", "atom-weights", "weights"});
     parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
     return {.parser = parser,
             .run =

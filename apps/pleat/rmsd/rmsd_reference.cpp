@@ -193,6 +193,7 @@ rmsd::Result run_reference(ComparedFrames& compared, const SetOptions& options,
     }
     rmsd::ReferenceResult result =
         rmsd::run_reference(compared.frames.xyz, shared[0], compared.sets, parameters, context);
+    compared.unproven = result.unproven;
     ranks.lead([&] {
         write_compared(compared, options, result, parameters.metric, reference, alone, *run);
     });

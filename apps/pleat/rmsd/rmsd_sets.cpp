@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/selection/selection.h"
@@ -79,10 +80,33 @@ void check_other_files(const SetOptions& options) {
 
 EnsembleSource compared_source(const EnsembleSource& source, const SetOptions& options) {
     EnsembleSource both = source;
-    if (!options.has_measure(source.select)) return both;
-    for (const std::string& text : {source.select, options.measure}) check_selection(text);
-    both.select = fmt::format("({}) or ({})", source.select, options.measure);
+    const ComparedAtoms atoms = options.atoms(source.select);
+    both.in_place = atoms.in_place;
+    both.select = atoms.measured;
+    if (!atoms.differ() || atoms.in_place) return both;
+    for (const std::string& text : {atoms.superposed, atoms.measured}) check_selection(text);
+    both.select = fmt::format("({}) or ({})", atoms.superposed, atoms.measured);
     return both;
+}
+
+rmsd::AtomSets sets_of(const Topology& all, const EnsembleSource& source, const SetOptions& options,
+                       const Context& context) {
+    const ComparedAtoms atoms = options.atoms(source.select);
+    const std::vector<Index> both = select_atoms(all, compared_source(source, options).select);
+    rmsd::AtomSets sets;
+    sets.in_place = atoms.in_place;
+    if (atoms.differ() && !atoms.in_place) {
+        const std::vector<Index> fit = select_atoms(all, atoms.superposed);
+        const std::vector<Index> measured = select_atoms(all, atoms.measured);
+        sets.fit = positions(fit, both);
+        sets.measured = positions(measured, both);
+        context.message(fmt::format("superposed '{}': {} atoms; measured '{}': {} atoms",
+                                    atoms.superposed, fit.size(), atoms.measured, measured.size()));
+    }
+    rmsd::FoundSymmetry found = find_symmetry(options.symmetry, all, both, sets, context);
+    sets.equal_chains = std::move(found.equal_chains);
+    sets.equal_orders = std::move(found.equal_orders);
+    return sets;
 }
 
 ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,
@@ -90,10 +114,10 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
                              const Context& context) {
     ComparedFrames compared;
     compared.source = compared_source(source, options);
-    const bool has_measure = options.has_measure(source.select);
+    const ComparedAtoms atoms = options.atoms(source.select);
     std::function<std::int64_t(Index, Index)> work_bytes;
-    const bool has_symmetry = options.symmetry.has_chains();
-    if (parameters.metric == rmsd::Metric::rmsd && !has_measure && !has_symmetry &&
+    const bool has_symmetry = options.symmetry.symmetry != Symmetry::none;
+    if (parameters.metric == rmsd::Metric::rmsd && !atoms.differ() && !has_symmetry &&
         !options.has_reference() && !options.has_against())
         work_bytes = [&](Index frames, Index atoms) {
             return rmsd::memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0});
@@ -102,28 +126,19 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     run.sources(compared.frames.files);
     compared.sets.weights = compared.frames.weights;
     compared.sets.weights_file = source.weights;
+    rmsd::AtomSets sets = sets_of(*compared.frames.all_atoms, source, options, context);
+    compared.chains = std::move(sets.equal_chains);
+    sets.equal_chains.clear();
+    sets.weights = std::move(compared.sets.weights);
+    sets.weights_file = std::move(compared.sets.weights_file);
+    compared.sets = std::move(sets);
     if (parameters.metric == rmsd::Metric::lddt)
         compared.sets.residues = rmsd::residues_of(*compared.frames.topology);
-    if (!has_measure) {
-        compared.chains = find_equal_chains(options.symmetry, compared.frames, context);
-        rmsd::check(compared.with_chains(), compared.frames.atoms());
-        if (options.symmetry.is_of_pairs()) compared.sets.equal_chains = compared.chains;
-        if (!options.has_reference() && options.symmetry.relabel)
-            relabel(options.symmetry, compared.frames.xyz, compared.frames.xyz[0],
-                    "the first frame", compared.with_chains(), context);
-        return compared;
-    }
-    const Topology& all = *compared.frames.all_atoms;
-    const std::vector<Index> both = select_atoms(all, compared.source.select);
-    const std::vector<Index> fit = select_atoms(all, source.select);
-    const std::vector<Index> measured = select_atoms(all, options.measure);
-    compared.sets.fit = positions(fit, both);
-    compared.sets.measured = positions(measured, both);
-    compared.sets.equal_sides =
-        find_equal_sides(options.symmetry, *compared.frames.topology, compared.sets, context);
-    rmsd::check(compared.sets, compared.frames.atoms());
-    context.message(fmt::format("superposed '{}': {} atoms; measured '{}': {} atoms", source.select,
-                                fit.size(), options.measure, measured.size()));
+    rmsd::check(compared.with_chains(), compared.frames.atoms());
+    if (options.symmetry.is_of_pairs()) compared.sets.equal_chains = compared.chains;
+    if (!options.has_reference() && options.symmetry.relabel)
+        relabel(options.symmetry, compared.frames.xyz, compared.frames.xyz[0], "the first frame",
+                compared.with_chains(), context);
     return compared;
 }
 
@@ -136,7 +151,10 @@ void share(ComparedFrames& compared, Ranks& ranks) {
     ranks.share(compared.sets.residues);
     share(compared.chains, ranks);
     share(compared.sets.equal_chains, ranks);
-    share(compared.sets.equal_sides, ranks);
+    share(compared.sets.equal_orders, ranks);
+    std::vector<std::int64_t> flags{compared.sets.in_place};
+    ranks.share(flags);
+    compared.sets.in_place = flags[0] != 0;
     share(compared.frames, ranks);
 }
 

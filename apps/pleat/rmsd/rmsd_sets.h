@@ -27,9 +27,9 @@ struct SetOptions {
     FrameFormat superposed = FrameFormat::none;
     SymmetryOptions symmetry;
 
-    /// Whether other atoms are measured than `select`.
-    bool has_measure(const std::string& select) const {
-        return !measure.empty() && measure != select;
+    /// Which atoms are superposed and measured.
+    ComparedAtoms atoms(const std::string& select) const {
+        return compared_atoms(symmetry, select, measure);
     }
     bool has_against() const { return !against.empty(); }
     /// Whether frames are compared with one structure instead of each other.
@@ -57,11 +57,8 @@ struct ComparedFrames {
     rmsd::AtomSets sets;
     AtomGroups chains;      ///< with symmetry; in `sets` too if they are tried for each pair
     EnsembleSource source;  ///< what was read: both selections
+    Index unproven = 0;     ///< values that are not proven to be the least over all permutations
 
-    /// What symmetry lets change places.
-    const AtomGroups& groups() const {
-        return sets.equal_sides.empty() ? chains : sets.equal_sides;
-    }
     /// `sets` with the equal chains.
     rmsd::AtomSets with_chains() const {
         rmsd::AtomSets all = sets;
@@ -75,6 +72,11 @@ EnsembleSource compared_source(const EnsembleSource& source, const SetOptions& o
 ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,
                              const rmsd::Parameters& parameters, RunDirectory& run,
                              const Context& context);
+
+/// Which atoms are which, and what may change places, of frames with the atoms that
+/// compared_source() selects from `all`.
+rmsd::AtomSets sets_of(const Topology& all, const EnsembleSource& source, const SetOptions& options,
+                       const Context& context);
 
 /// Copies coordinates, weights and atom sets from the leading rank to the others.
 void share(ComparedFrames& compared, Ranks& ranks);

@@ -33,6 +33,25 @@ double pair_seconds(Index atoms, const Parameters& parameters) {
     return (25e-9 + 0.3e-9 * count) * exactness;
 }
 
+double permuted_seconds(const AtomSets& sets, Index atoms) {
+    const auto count = static_cast<double>(atoms);
+    if (!sets.equal_chains.empty()) {
+        double products = count;
+        for (const auto& group : sets.equal_chains)
+            products += static_cast<double>(group.size() * group.size() * group.front().size());
+        // Of more permutations most are never tried.
+        return 1e-9 *
+               (1000 + 8 * products + 60 * std::min(permutation_count(sets), 2 * kMaxPermutations));
+    }
+    double orders = 0, products = 0;
+    for (const auto& group : sets.equal_orders) {
+        orders += static_cast<double>(group.size());
+        products += static_cast<double>(group.size() * group.front().size());
+    }
+    return sets.are_one() ? 1e-9 * (2000 + 9 * (count + products) + 60 * orders)
+                          : 1e-9 * (1000 + 5 * (count + products));
+}
+
 Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters,
                   const Context& context) {
     constexpr double kWriteSeconds = 8e-9;  // per number of the matrix, on one thread
@@ -52,9 +71,11 @@ Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters,
     switch (context.device.kind) {
         case Device::Kind::reference: return all;
         case Device::Kind::cpu:
-            all.seconds =
-                0.05 + written +
-                sizes.pairs() * pair_seconds(sizes.atoms, parameters) / resolve_threads(context);
+            all.seconds = 0.05 + written +
+                          sizes.pairs() *
+                              (sizes.pair_seconds > 0 ? sizes.pair_seconds
+                                                      : pair_seconds(sizes.atoms, parameters)) /
+                              resolve_threads(context);
             return all;
         case Device::Kind::cuda: break;
     }

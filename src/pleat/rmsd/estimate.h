@@ -12,12 +12,18 @@ struct ComparedSizes {
     Index others = 0;             ///< frames of a second set; 0: all pairs of one set
     bool has_reference = false;   ///< each frame is compared with one structure
     bool has_sets = false;        ///< other atoms are fitted than measured
+    double pair_seconds = 0;      ///< of one thread, if pair_seconds() does not say
 
     double pairs() const;
 };
 
 /// Seconds of one thread per pair; measured (README.md), right to a factor of about two.
 double pair_seconds(Index atoms, const Parameters& parameters);
+
+/// Seconds of one thread per pair in place, or with chains or atoms that may change places;
+/// measured (README.md), right to a factor of about two where permutations are few enough to try
+/// them all.
+double permuted_seconds(const AtomSets& sets, Index atoms);
 
 /// What reading the frames, comparing, and writing need. Lists of pairs below a cutoff, whose
 /// number is not known, and mapped files come on top. Throws UsageError if the context's device is

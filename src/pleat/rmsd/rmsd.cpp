@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <utility>
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
@@ -66,40 +67,58 @@ void check_chains(const AtomSets& sets, Index atoms) {
     if (sets.equal_chains.empty()) return;
     if (!sets.fit.empty() || !sets.measured.empty())
         throw UsageError("equal chains need all atoms superposed and measured");
-    if (const double count = permutation_count(sets); count > kMaxPermutations)
-        throw InputError(
-            fmt::format("expected at most {:g} permutations of equal chains, of which "
-                        "the best is found exactly, found {:g}: select fewer chains",
-                        kMaxPermutations, count));
+    for (const auto& group : sets.equal_chains)
+        if (group.size() > kMaxEqualChains)
+            throw InputError(fmt::format("expected at most {} equal chains, found {}",
+                                         kMaxEqualChains, group.size()));
 }
 
-/// Sides of a group are measured, not superposed, and their corresponding atoms have one weight.
-void check_sides(const AtomSets& sets, Index atoms) {
+/// Throws unless each order of a group has the atoms of its first, with one weight in each place.
+void check_group(const AtomSets& sets, const std::vector<std::vector<Index>>& group) {
+    if (group.empty() || group.size() > kMaxOrders)
+        throw UsageError(fmt::format("expected from 1 to {} orders of a group of atoms, found {}",
+                                     kMaxOrders, group.size()));
+    std::vector<Index> atoms = group.front();
+    std::sort(atoms.begin(), atoms.end());
+    for (const std::vector<Index>& order : group) {
+        std::vector<Index> sorted = order;
+        std::sort(sorted.begin(), sorted.end());
+        if (sorted != atoms) throw UsageError("expected orders of the same atoms in each group");
+        for (std::size_t k = 0; k < order.size() && !sets.weights.empty(); ++k)
+            if (sets.weights[static_cast<std::size_t>(order[k])] !=
+                sets.weights[static_cast<std::size_t>(group.front()[k])])
+                throw InputError(sets.weights_file, 0,
+                                 "expected one weight for atoms that may change places, found two");
+    }
+}
+
+/// Atoms that change places are measured, each in one group; they are fitted only if the fitted
+/// atoms are the measured ones.
+void check_orders(const AtomSets& sets, Index atoms) {
+    if (sets.in_place && !sets.fit.empty())
+        throw UsageError("expected no fitted atoms of frames that are measured in place");
+    if (sets.in_place && !sets.equal_chains.empty())
+        throw UsageError("equal chains need all atoms superposed and measured");
     const auto has = [](const std::vector<Index>& set, Index atom) {
         return set.empty() || std::binary_search(set.begin(), set.end(), atom);
     };
-    for (const auto& group : sets.equal_sides) {
-        constexpr std::size_t kMaxSides = 4;
-        if (group.size() < 2 || group.size() > kMaxSides)
-            throw UsageError("expected groups of 2 to 4 sides that may change places");
-        for (const std::vector<Index>& side : group) {
-            if (side.size() != group.front().size())
-                throw UsageError("expected sides of the same number of atoms");
-            for (std::size_t k = 0; k < side.size(); ++k) {
-                const Index atom = side[k];
-                if (atom < 0 || atom >= atoms || !has(sets.measured, atom) || has(sets.fit, atom))
-                    throw UsageError(fmt::format(
-                        "expected sides of atoms that are measured and not superposed, found {}",
-                        atom));
-                if (!sets.weights.empty() &&
-                    sets.weights[static_cast<std::size_t>(atom)] !=
-                        sets.weights[static_cast<std::size_t>(group.front()[k])])
-                    throw InputError(
-                        sets.weights_file, 0,
-                        "expected one weight for corresponding atoms of equal sides, found two");
-            }
+    std::vector<std::uint8_t> is_used(static_cast<std::size_t>(atoms));
+    for (const auto& group : sets.equal_orders) {
+        for (const Index atom : group.empty() ? std::vector<Index>() : group.front()) {
+            const bool is_there = atom >= 0 && atom < atoms;
+            const bool is_fitted =
+                is_there && !sets.in_place && !sets.are_one() && has(sets.fit, atom);
+            if (!is_there || is_fitted || !has(sets.measured, atom) ||
+                std::exchange(is_used[static_cast<std::size_t>(atom)], std::uint8_t{1}) != 0)
+                throw UsageError(
+                    fmt::format("expected groups of other atoms each, which are measured and not "
+                                "superposed, or all that are superposed, found {}",
+                                atom));
         }
+        check_group(sets, group);
     }
+    if (!sets.equal_orders.empty() && !sets.equal_chains.empty())
+        throw UsageError("expected either equal chains or equal orders of atoms, found both");
 }
 
 /// Divides the rows into bands for the device. On a GPU a band takes a fraction of a second.
@@ -127,7 +146,7 @@ void check(const AtomSets& sets, Index atoms) {
         throw UsageError(fmt::format("expected the residue of each of {} atoms, found {}", atoms,
                                      sets.residues.size()));
     check_chains(sets, atoms);
-    check_sides(sets, atoms);
+    check_orders(sets, atoms);
 }
 
 void check_input(const FrameStore& xyz, Parameters parameters) {
@@ -152,12 +171,13 @@ void check_sets(const AtomSets& sets, Index atoms, const Parameters& parameters)
     if (metric.is_score && parameters.precision != Precision::mixed)
         throw UsageError(fmt::format(
             "leave --precision out: --metric {} is always computed in float64", metric.name));
-    if (parameters.metric != Metric::rmsd && !sets.are_one())
+    if (parameters.metric != Metric::rmsd && sets.fit != sets.measured)
         throw UsageError(fmt::format(
             "--measure needs --metric rmsd: {} uses the measured atoms only", metric.name));
-    if (parameters.metric != Metric::rmsd && !sets.equal_chains.empty())
-        throw UsageError(fmt::format(
-            "--symmetry needs --metric rmsd: {} keeps chains in their places", metric.name));
+    const bool has_symmetry = !sets.equal_chains.empty() || !sets.equal_orders.empty();
+    if (parameters.metric != Metric::rmsd && (has_symmetry || sets.in_place))
+        throw UsageError(fmt::format("{} needs --metric rmsd: {} knows no other places of atoms",
+                                     has_symmetry ? "--symmetry" : "--fit none", metric.name));
     if (parameters.metric != Metric::lddt) return;
     const std::vector<Index> residues = residues_in_order(sets, atoms);
     if (std::count(residues.begin(), residues.end(), 0) == static_cast<Index>(residues.size()))
@@ -246,7 +266,8 @@ std::string problem_hash(const FrameStore& xyz, const FrameStore& others, const 
     }
     for (const double weight : sets.weights) hash.field(weight);
     for (const std::int32_t residue : sets.residues) hash.field(residue);
-    for (const auto* groups : {&sets.equal_chains, &sets.equal_sides})
+    if (sets.in_place) hash.field("in place");
+    for (const auto* groups : {&sets.equal_chains, &sets.equal_orders})
         for (const auto& group : *groups)
             for (const std::vector<Index>& part : group) {
                 hash.field(static_cast<std::int64_t>(part.size()));
@@ -275,8 +296,7 @@ Result run(const FrameStore& xyz, const AtomSets& sets, const Parameters& parame
     check_sets(sets, xyz.atom_count(), parameters);
     check_matrix(parameters, matrix, matrix_size(xyz.frame_count(), parameters));
     const Index frames = xyz.frame_count(), atoms = xyz.atom_count();
-    const bool is_plain = parameters.metric == Metric::rmsd && sets.fit.empty() &&
-                          sets.measured.empty() && sets.equal_chains.empty();
+    const bool is_plain = parameters.metric == Metric::rmsd && sets.are_plain();
     if (!is_plain && xyz.is_on_disk())
         throw UsageError("frames on disk: only the RMSD of all atoms is computed from them");
     const bool has_gpu = context.device.kind == Device::Kind::cuda;

@@ -51,19 +51,27 @@ struct AtomSets {
     /// [group][chain][atom]: chains that may take each other's places, each with its atoms in the
     /// order of the others of its group. RMSDs are then the least over all these permutations.
     std::vector<std::vector<std::vector<Index>>> equal_chains = {};
-    /// [group][side][atom]: measured atoms, none of them fitted, whose sides may take each other's
-    /// places, as the two sides of a ring. RMSDs are the least over all these permutations.
-    std::vector<std::vector<std::vector<Index>>> equal_sides = {};
+    /// [group][order][position]: measured atoms in several orders of which each is as good as the
+    /// first: a ligand by its automorphisms, the two sides of a ring. RMSDs are the least over all
+    /// orders. Either none of these atoms is fitted, or the fitted atoms are the measured ones.
+    std::vector<std::vector<std::vector<Index>>> equal_orders = {};
+    /// Frames are measured where they are, without superposing; `fit` is empty.
+    bool in_place = false;
     /// The residue of each of the coordinates' atoms: lDDT measures distances between atoms of
     /// different residues. Empty: each atom is a residue of its own.
     std::vector<std::int32_t> residues = {};
 
     /// Whether the fitted atoms are the measured ones.
-    bool are_one() const { return fit == measured; }
+    bool are_one() const { return fit == measured && !in_place; }
+    /// Whether all atoms are superposed and measured as they are called.
+    bool are_plain() const {
+        return fit.empty() && measured.empty() && equal_chains.empty() && equal_orders.empty() &&
+               !in_place;
+    }
 };
 /// Throws UsageError for indices beyond `atoms`, InputError for a wrong number of weights, weights
-/// outside [0, 1e15], a set whose weights are all 0, weights that differ between equal chains, and
-/// more than kMaxPermutations.
+/// outside [0, 1e15], a set whose weights are all 0, weights that differ between atoms that may
+/// change places, and more than kMaxEqualChains.
 void check(const AtomSets& sets, Index atoms);
 
 /// The residue of each atom for AtomSets::residues; empty for atoms without names. Atoms of one
@@ -74,14 +82,30 @@ std::vector<std::int32_t> residues_of(const Topology& topology);
 /// The residue of each measured atom, numbered in the order of their first atoms.
 std::vector<Index> residues_in_order(const AtomSets& sets, Index atoms);
 
-/// So many permutations of chains are tried for each pair: 7 equal chains, or 4 and 4.
+/// So many permutations of chains are tried for each pair: 7 equal chains, or 4 and 4. Of more the
+/// best is found by branch and bound, over up to kMaxNodes partial ones for a pair.
 inline constexpr double kMaxPermutations = 5040;
+inline constexpr std::int64_t kMaxNodes = 1'000'000;
+inline constexpr std::size_t kMaxEqualChains = 64;
 /// How many permutations the equal chains have: the product of the factorials of their numbers.
 double permutation_count(const AtomSets& sets);
+/// So many orders of one group are tried for each pair.
+inline constexpr std::size_t kMaxOrders = 20'000;
+/// Gives the atoms of each frame of `xyz` [frame, atom, axis] the orders that bring it closest to
+/// `reference` [atom, axis], as far as they are found. All atoms are superposed and measured.
+/// Throws as check().
+void relabel_orders(View<float, 3> xyz, View<const float, 2> reference, const AtomSets& sets,
+                    const Context& context);
+/// The number of all orders together: the product of those of the groups.
+double order_count(const AtomSets& sets);
+/// How many frames were changed, and of how many the best permutation is not proven.
+struct Relabelled {
+    Index changed = 0, unproven = 0;
+};
 /// Lets the equal chains of each frame of `xyz` [frame, atom, axis] take the places that bring it
-/// closest to `reference` [atom, axis]; returns how many frames this changed. Throws as check().
-Index relabel_chains(View<float, 3> xyz, View<const float, 2> reference, const AtomSets& sets,
-                     const Context& context);
+/// closest to `reference` [atom, axis]. Throws as check().
+Relabelled relabel_chains(View<float, 3> xyz, View<const float, 2> reference, const AtomSets& sets,
+                          const Context& context);
 
 /// Frames near each other (below the cutoff; scores above it) in compressed rows: those of frame i
 /// are indices[starts[i]], ..., indices[starts[i + 1] - 1], ascending, without itself; each pair is
@@ -125,7 +149,8 @@ struct Result {
 /// in files beside Context::checkpoint; with a matrix in memory nothing is kept. Ranks share the
 /// tiles: rank 0 returns the result, the others one without values, and the files must be in a
 /// folder that all ranks see. Throws UsageError (options, shapes, indices), InputError (weights,
-/// coordinates), DeviceError (GPUs compute RMSD of all atoms only), OutputError, Cancelled.
+/// coordinates, an RMSD that is not proven to be the least over all orders), DeviceError (GPUs
+/// compute RMSD of all atoms only), OutputError, Cancelled.
 ///
 /// Frames on disk, or too many for memory, are read in blocks for the RMSD of all atoms; other
 /// comparisons need them in memory (UsageError).
@@ -152,11 +177,14 @@ struct ReferenceResult {
     std::vector<float> values;  ///< [frame]
     Result summary;             ///< without neighbours and nearest frames
     ResidueLddt residues;       ///< empty unless the metric is lDDT
+    /// How many values are not proven to be the least over all permutations and orders.
+    Index unproven = 0;
 };
 /// Compares each frame with one structure [atom, axis], angstrom, resuming and over ranks as run()
-/// without a matrix (rank 0 has the values); of lDDT its distances are those
-/// to keep. Throws as run(), UsageError as check_with_reference(), and InputError if lDDT finds no
-/// distance in the structure.
+/// without a matrix (rank 0 has the values); of lDDT its distances are those to keep. Where run()
+/// refuses values that it cannot prove to be the least, these are counted; with atoms that may
+/// change places each rank computes all values. Throws as run(), UsageError as
+/// check_with_reference(), and InputError if lDDT finds no distance in the structure.
 ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> reference,
                               const AtomSets& sets, const Parameters& parameters,
                               const Context& context);
@@ -172,8 +200,9 @@ std::unique_ptr<PairSource> superposed_pairs(const FrameStore& xyz, std::span<co
                                              const Parameters& parameters, bool reduces,
                                              const Context& context);
 
-/// The RMSD of all pairs of frames [frame, atom, axis] over the permutations of sets.equal_chains,
-/// computed when they are asked for, on CPUs. `xyz` is copied. Throws as run().
+/// The RMSD of all pairs of frames [frame, atom, axis] in place, or over the permutations of
+/// sets.equal_chains or the orders of sets.equal_orders, computed when they are asked for, on CPUs.
+/// `xyz` is copied. Throws as run().
 std::unique_ptr<PairSource> permuted_pairs(View<const float, 3> xyz, const AtomSets& sets,
                                            const Parameters& parameters, const Context& context);
 

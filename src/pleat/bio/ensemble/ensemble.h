@@ -77,6 +77,8 @@ struct EnsembleOptions {
     /// Frames of float64 far from the origin are moved towards it: each by its own centre, or all
     /// by that of the first one.
     bool centre_each_frame = false;
+    /// Frames are compared where they are: none is moved towards the origin.
+    bool in_place = false;
     /// Cells of structures of one model, of space groups other than P 1 and of assemblies are those
     /// of crystals and not used.
     Pbc pbc = Pbc::automatic;

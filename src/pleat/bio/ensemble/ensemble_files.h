@@ -19,12 +19,12 @@ struct EnsembleFiles {
     std::vector<std::string> notes;
 };
 
-/// Replaces each folder by its coordinate files (.pdb, .ent, .cif, .mmcif, .gro, .dcd, .xtc, .trr,
-/// .nc, .ncdf, .npy, each also with .gz, .zst or .zstd; no hidden ones, no folders within), in the
-/// order of their names with numbers as numbers (2 before 10), a folder of predicted models by
-/// these in the order of their ranking (model_folder.h), and each @LIST by the paths that the file
-/// LIST holds, one per line, with # before comments. Throws InputError for a folder without such
-/// files.
+/// Replaces each folder by its coordinate files (.pdb, .ent, .cif, .mmcif, .gro, .sdf, .mol, .dcd,
+/// .xtc, .trr, .nc, .ncdf, .npy, each also with .gz, .zst or .zstd; no hidden ones, no folders
+/// within), in the order of their names with numbers as numbers (2 before 10), a folder of
+/// predicted models by these in the order of their ranking (model_folder.h), and each @LIST by the
+/// paths that the file LIST holds, one per line, with # before comments. Throws InputError for a
+/// folder without such files.
 EnsembleFiles list_ensemble_files(const std::vector<std::string>& sources,
                                   Relaxation wanted = Relaxation::unrelaxed);
 /// Their paths.

@@ -123,7 +123,7 @@ void EnsembleReader::open(std::size_t file) {
         notes_.push_back(note);
         noted_assemblies_ = true;  // a note about one file is enough
     }
-    reader_->centre(centring_);
+    if (!options_.in_place) reader_->centre(centring_);
     is_cut_ = false;
     next_file_ = file + 1;
     in_file_ = 0;
@@ -141,6 +141,12 @@ void EnsembleReader::open(std::size_t file) {
     }
     if (reader_->topology() != nullptr && all_->named) {
         compare_models(file);
+        // Names of a molecule's atoms count in the order of their file.
+        if (!all_->bond_orders.empty() && reader_->format() != "SDF")
+            throw InputError(path, 0,
+                             fmt::format("expected SDF as {}, whose atoms are matched by their "
+                                         "bonds, found {}",
+                                         all_->source.string(), reader_->format()));
         if (reader_->topology() != all_) compare_residues(path);
         reader_->match(all_, selected_);
     } else if (reader_->atom_count() != all_->atom_count()) {

@@ -7,6 +7,7 @@
 
 #include "pleat/bio/ensemble/gro_frames.h"
 #include "pleat/bio/ensemble/model_frames.h"
+#include "pleat/bio/ensemble/sdf_frames.h"
 #include "pleat/bio/ensemble/trajectory_frames.h"
 #include "pleat/bio/input/coordinate_text.h"
 #include "pleat/bio/input/text_fields.h"
@@ -19,7 +20,7 @@ namespace pleat {
 
 namespace {
 
-enum class Format { text, gro, npy, dcd, xtc, trr, netcdf, psf, prmtop };
+enum class Format { text, gro, sdf, npy, dcd, xtc, trr, netcdf, psf, prmtop };
 
 constexpr const char* kTopologyFiles = "a topology (PDB, mmCIF, GRO, PSF or PRMTOP file)";
 
@@ -64,13 +65,15 @@ Format format_of(ByteReader& bytes) {
     if (start.find('\0') != std::string_view::npos) {
         throw InputError(
             bytes.name(), 0,
-            "expected PDB, mmCIF, GRO, DCD, XTC, TRR, AMBER NetCDF or NPY, found other "
+            "expected PDB, mmCIF, GRO, SDF, DCD, XTC, TRR, AMBER NetCDF or NPY, found other "
             "binary data");
     }
     if (holds(0, "%VERSION") || holds(0, "%FLAG")) return Format::prmtop;
     if (holds(0, "PSF") && start.size() > 3 && start[3] <= ' ') return Format::psf;
-    constexpr std::size_t kMaxTitle = 4000;
-    return is_gro(bytes.peek(kMaxTitle)) ? Format::gro : Format::text;
+    constexpr std::size_t kMaxHeader = 4000;  // two lines of a GRO file, four of an SDF file
+    const std::string_view header = bytes.peek(kMaxHeader);
+    if (is_sdf(header)) return Format::sdf;
+    return is_gro(header) ? Format::gro : Format::text;
 }
 
 /// `text`: all of it is still there, of a pipe too.
@@ -94,6 +97,7 @@ std::unique_ptr<FrameReader> open_frames(std::unique_ptr<ByteReader> bytes) {
         case Format::trr: return open_trr_frames(std::move(bytes));
         case Format::netcdf: return open_netcdf_frames(std::move(bytes));
         case Format::gro: return std::make_unique<GroFrames>(lines_of(std::move(bytes)));
+        case Format::sdf: return std::make_unique<SdfFrames>(lines_of(std::move(bytes)));
         case Format::psf:
         case Format::prmtop:
             throw InputError(bytes->name(), 0,

@@ -34,7 +34,7 @@ class FrameReader {
 public:
     virtual ~FrameReader() = default;
 
-    /// The format: "PDB", "mmCIF", "GRO", "DCD", "XTC", "TRR", "AMBER NetCDF", "NPY".
+    /// The format: "PDB", "mmCIF", "GRO", "SDF", "DCD", "XTC", "TRR", "AMBER NetCDF", "NPY".
     virtual std::string_view format() const = 0;
     virtual Index atom_count() const = 0;
     /// The atoms of the first frame if the file names them, else null.
@@ -75,8 +75,8 @@ protected:
     std::vector<std::string> notes_;
 };
 
-/// Opens a file, whose format is recognised by its content: PDB, mmCIF, GRO, DCD, XTC, TRR, AMBER
-/// NetCDF-3 or NPY, each plain, gzip or Zstandard.
+/// Opens a file, whose format is recognised by its content: PDB, mmCIF, GRO, SDF, DCD, XTC, TRR,
+/// AMBER NetCDF-3 or NPY, each plain, gzip or Zstandard.
 std::unique_ptr<FrameReader> open_frames(const std::filesystem::path& path);
 
 /// The same from memory, which must outlive the reader; `name` stands for the file in errors.

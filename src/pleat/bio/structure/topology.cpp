@@ -40,21 +40,31 @@ std::vector<std::string> Topology::chains() const {
 
 namespace {
 
-/// Sets the bonds of a part that has these atoms.
+/// The bonds among these atoms, if bonds to others are those of hydrogens only: what is left of a
+/// molecule would look like another one.
 void keep_bonds(const Topology& topology, const std::vector<Index>& atoms, Topology& part) {
     if (topology.bonds.empty()) return;
-    std::vector<Index> position(topology.atoms.size(), -1);
+    std::vector<Index> place(topology.atoms.size(), -1);
     for (std::size_t n = 0; n < atoms.size(); ++n)
-        position[static_cast<std::size_t>(atoms[n])] = static_cast<Index>(n);
-    part.has_all_bonds = topology.has_all_bonds;
-    for (const auto& bond : topology.bonds) {
-        const Index one = position[static_cast<std::size_t>(bond[0])],
-                    other = position[static_cast<std::size_t>(bond[1])];
-        if (one >= 0 && other >= 0)
-            part.bonds.push_back({one, other});
-        else if (one >= 0 || other >= 0)
+        place[static_cast<std::size_t>(atoms[n])] = static_cast<Index>(n);
+    for (std::size_t n = 0; n < topology.bonds.size(); ++n) {
+        std::array<Index, 2> bond{};
+        for (std::size_t end = 0; end < 2; ++end)
+            bond[end] = place[static_cast<std::size_t>(topology.bonds[n][end])];
+        if (std::max(bond[0], bond[1]) < 0) continue;
+        if (std::min(bond[0], bond[1]) < 0) {
+            const Index left = topology.bonds[n][bond[0] < 0 ? 0 : 1];
+            const std::string& element = topology.atoms[static_cast<std::size_t>(left)].element;
+            if (element == "H" || element == "D") continue;
+            part.bonds.clear();
+            part.bond_orders.clear();
             part.has_all_bonds = false;
+            return;
+        }
+        part.bonds.push_back(bond);
+        if (!topology.bond_orders.empty()) part.bond_orders.push_back(topology.bond_orders[n]);
     }
+    part.has_all_bonds = topology.has_all_bonds;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -43,12 +44,14 @@ struct Topology {
     /// (chain_names.h).
     bool has_chain_names = true;
 
-    /// The vectors of the periodic cell around `positions`, in angstrom; 0 if
-    /// there is none.
+    /// The vectors of the periodic cell around `positions`, in angstrom; 0 if there is none. Not
+    /// kept by subset(), which keeps what follows if the bonds that it cuts are of hydrogens only.
     std::array<std::array<double, 3>, 3> cell = {};
     /// Bonds that the file lists, and whether these are all. subset() keeps those of its atoms.
     std::vector<std::array<Index, 2>> bonds = {};
     bool has_all_bonds = false;
+    /// Orders of these bonds: 1, 2, 3, or 4 for aromatic ones; empty if the file does not say.
+    std::vector<std::uint8_t> bond_orders = {};
 
     Index atom_count() const { return static_cast<Index>(atoms.size()); }
     const Residue& residue_of(Index atom) const;

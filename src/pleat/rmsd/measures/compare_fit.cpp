@@ -1,4 +1,4 @@
-// RMSD of some atoms after superposing others.
+// RMSD of some atoms after superposing others, or in place.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -19,41 +19,49 @@ public:
         : rows_(std::move(rows)), columns_(std::move(columns)), is_reference_(is_reference) {}
 
     double cost() const override {
-        return 1000.0 + 5.0 * static_cast<double>(rows_->fit.atom_count() + atoms());
+        double orders = 0.0;
+        for (const auto& group : rows_->equal_orders)
+            orders += static_cast<double>(group.size() * group.front().size());
+        const Index fitted = is_fitted() ? rows_->fit.atom_count() : 0;
+        return 1000.0 + 5.0 * static_cast<double>(fitted + atoms()) + 5.0 * orders;
     }
 
     void block(Block rows, Block columns, float* values) const override {
         for (Index i = rows.first; i < rows.first + rows.count; ++i)
             for (Index j = columns.first; j < columns.first + columns.count; ++j) {
-                double covariance[9], rotation[9];
-                covariance_of(rows_->fit.frame(i), columns_->fit.frame(j), rows_->fit.atom_count(),
-                              covariance);
-                is_reference_ ? rotation_by_jacobi(covariance, rotation)
-                              : rotation_of_covariance(covariance, rotation);
+                double rotation[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+                if (is_fitted()) fit(i, j, rotation);
                 double sum = rotated_residual(measured(*rows_, i), measured(*columns_, j), atoms(),
                                               rotation);
-                for (const auto& sides : rows_->equal_sides)
-                    sum -= gain(measured(*rows_, i), measured(*columns_, j), rotation, sides);
+                for (const auto& orders : rows_->equal_orders)
+                    sum -= gain(measured(*rows_, i), measured(*columns_, j), rotation, orders);
                 *values++ = static_cast<float>(std::sqrt(std::max(sum, 0.0) / rows_->weight));
             }
     }
 
 private:
-    /// How much less the sum of squares is with the sides of a group in their best places.
+    bool is_fitted() const { return rows_->fit.xyz.size() > 0; }
+
+    void fit(Index row, Index column, double (&rotation)[9]) const {
+        double covariance[9];
+        covariance_of(rows_->fit.frame(row), columns_->fit.frame(column), rows_->fit.atom_count(),
+                      covariance);
+        is_reference_ ? rotation_by_jacobi(covariance, rotation)
+                      : rotation_of_covariance(covariance, rotation);
+    }
+
+    /// How much less the sum of squares is with the atoms of a group in their best order.
     double gain(const double* p, const double* q, const double (&m)[9],
-                const std::vector<std::vector<Index>>& sides) const {
-        std::vector<std::size_t> places(sides.size());
-        for (std::size_t n = 0; n < places.size(); ++n) places[n] = n;
-        double as_named = -1.0, min_sum = 0.0;
-        do {
+                const std::vector<std::vector<Index>>& orders) const {
+        const std::vector<Index>& named = orders.front();
+        double as_named = 0.0, min_sum = 0.0;
+        for (std::size_t n = 0; n < orders.size(); ++n) {
             double sum = 0.0;
-            for (std::size_t n = 0; n < sides.size(); ++n)
-                for (std::size_t k = 0; k < sides[n].size(); ++k)
-                    sum += square_between(p, sides[n][k], q, sides[places[n]][k], m);
-            // The first permutation has all sides in their own places.
-            if (as_named < 0) as_named = min_sum = sum;
+            for (std::size_t k = 0; k < named.size(); ++k)
+                sum += square_between(p, named[k], q, orders[n][k], m);
+            if (n == 0) as_named = min_sum = sum;
             min_sum = std::min(min_sum, sum);
-        } while (std::next_permutation(places.begin(), places.end()));
+        }
         return as_named - min_sum;
     }
 

@@ -57,23 +57,28 @@ Frames centre_some(View<const float, 3> side, const std::vector<Index>& atoms,
     return centre(gather({side}, atoms), gather(weights, atoms), threads);
 }
 
-/// The fitted atoms, and the measured ones moved with them.
+/// The orders of groups as positions among `atoms` (empty: all).
+std::vector<std::vector<std::vector<Index>>> orders_among(const AtomSets& sets,
+                                                          const std::vector<Index>& atoms) {
+    std::vector<std::vector<std::vector<Index>>> groups = sets.equal_orders;
+    for (auto& group : groups)
+        for (std::vector<Index>& order : group)
+            if (!atoms.empty()) order = positions_of(order, atoms);
+    return groups;
+}
+
+/// The fitted atoms, and the measured ones moved with them; in place as they are.
 FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int threads) {
     const std::vector<double> fit_weights = gather(sets.weights, sets.fit);
     FitFrames frames;
-    frames.fit = centre_some(side, sets.fit, sets.weights, threads);
+    if (!sets.in_place) frames.fit = centre_some(side, sets.fit, sets.weights, threads);
     const Array<float, 3> measured = gather({side}, sets.measured);
     const std::vector<double> weights = gather(sets.weights, sets.measured);
     const auto weight = [&](Index k) { return weights.empty() ? 1.0 : weights[k]; };
     const auto fit_weight = [&](Index k) { return fit_weights.empty() ? 1.0 : fit_weights[k]; };
-    const Index atoms = measured.extent(1), fitted = frames.fit.atom_count();
+    const Index atoms = measured.extent(1), fitted = sets.in_place ? 0 : frames.fit.atom_count();
     for (Index k = 0; k < atoms; ++k) frames.weight += weight(k);
-    for (const auto& group : sets.equal_sides) {
-        frames.equal_sides.emplace_back();
-        for (const std::vector<Index>& one : group)
-            frames.equal_sides.back().push_back(
-                sets.measured.empty() ? one : positions_of(one, sets.measured));
-    }
+    frames.equal_orders = orders_among(sets, sets.measured);
     frames.measured = Array<double, 3>::unset(side.extent(0), Index{3}, atoms);
     check_coordinates(measured);
     parallel_for(threads, side.extent(0), [&](Index i, int) {
@@ -83,10 +88,10 @@ FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int thread
             };
             double sum = 0.0;
             for (Index k = 0; k < fitted; ++k) sum += fit_weight(k) * (at(k) - at(0));
-            const double mean = sum / frames.fit.weight;
+            const double origin = sets.in_place ? 0.0 : at(0) + sum / frames.fit.weight;
             for (Index k = 0; k < atoms; ++k)
                 frames.measured(i, axis, k) =
-                    std::sqrt(weight(k)) * (measured(i, k, axis) - at(0) - mean);
+                    std::sqrt(weight(k)) * (measured(i, k, axis) - origin);
         }
     });
     return frames;
@@ -185,9 +190,9 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
         std::vector<View<const float, 3>> both{sides.columns};
         if (!is_one) both.push_back(sides.rows);
         FrameSet all = owned(centre_in_order(both, order, atoms.weights, threads));
-        return std::make_unique<ChainRmsd>(std::move(all), std::move(order),
-                                           is_one ? 0 : sides.columns.extent(0),
-                                           context.device.kind == Device::Kind::reference);
+        return std::make_unique<ChainRmsd>(
+            std::move(all), std::move(order), is_one ? 0 : sides.columns.extent(0),
+            accuracy.allows_unproven, context.device.kind == Device::Kind::reference);
     }
     if (!atoms.are_one()) {
         auto [rows, columns] = both_sides(sides, [&](View<const float, 3> side) {
@@ -201,6 +206,9 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
         owned(sides.are_one() ? centre_some(sides.rows, atoms.fit, atoms.weights, threads)
                               : centre(gather({sides.columns, sides.rows}, atoms.fit),
                                        gather(atoms.weights, atoms.fit), threads));
+    if (!atoms.equal_orders.empty())
+        return make_orders_rmsd(std::move(all), orders_among(atoms, atoms.fit), first_row,
+                                accuracy.allows_unproven, context);
     if (context.device.kind == Device::Kind::reference)
         return make_reference_rmsd(std::move(all), first_row);
     return make_packed_rmsd(std::move(all), first_row, accuracy.precision, accuracy.cutoff,

@@ -38,6 +38,8 @@ public:
     virtual Index block_columns() const { return 16; }
     /// About how long a pair takes, in nanoseconds; used to cut the work into tiles.
     virtual double cost() const = 0;
+    /// How many values so far are not proven to be the least; see Accuracy.
+    virtual Index unproven() const { return 0; }
 };
 
 /// How exact values are. RMSDs of all fitted atoms that are near `cutoff` (0: none) are recomputed
@@ -45,6 +47,8 @@ public:
 struct Accuracy {
     Precision precision = Precision::mixed;
     double cutoff = 0.0;
+    /// RMSDs that are not proven to be the least over all permutations are counted, not refused.
+    bool allows_unproven = false;
 };
 
 /// The comparison by `metric` on the context's device: reference or cpu. Throws DeviceError for
@@ -78,13 +82,19 @@ struct FitFrames {
     Frames fit;
     Array<double, 3> measured;  ///< [frame, axis, atom], each atom times the root of its weight
     double weight = 0.0;        ///< of all measured atoms
-    /// [group][side][atom]: positions among the measured atoms; see AtomSets
-    std::vector<std::vector<std::vector<Index>>> equal_sides = {};
+    /// [group][order][position]: positions among the measured atoms; see AtomSets
+    std::vector<std::vector<std::vector<Index>>> equal_orders = {};
 };
-/// RMSD of some atoms after superposing others.
+/// RMSD of some atoms after superposing others, or in place if no atoms are fitted.
 std::unique_ptr<Comparison> make_fit_rmsd(std::shared_ptr<const FitFrames> rows,
                                           std::shared_ptr<const FitFrames> columns,
                                           const Context& context);
+
+/// RMSD of all fitted atoms, the least over orders of some of them: [group][order][position], which
+/// are positions among the atoms of `frames`. Rows are the frames from `first_row` on.
+std::unique_ptr<Comparison> make_orders_rmsd(
+    FrameSet frames, std::vector<std::vector<std::vector<Index>>> equal_orders, Index first_row,
+    bool allows_unproven, const Context& context);
 
 /// dRMSD: root mean square difference of the distances between atoms. Frames are not weighted;
 /// `weights` [atom], empty: 1.

@@ -19,10 +19,11 @@ namespace pleat::rmsd {
 namespace {
 
 /// For few columns, turning a frame for float32 takes longer than its RMSDs in float64.
-Accuracy exactness_of(const Parameters& parameters, Index columns) {
+Accuracy exactness_of(const Parameters& parameters, Index columns, bool allows_unproven) {
     constexpr Index kFew = 64;
     const bool few = parameters.metric == Metric::rmsd && columns <= kFew;
-    return {few ? Precision::float64 : parameters.precision, parameters.cutoff.value_or(0.0)};
+    return {few ? Precision::float64 : parameters.precision, parameters.cutoff.value_or(0.0),
+            allows_unproven};
 }
 
 Index measured_atoms(const AtomSets& sets, Index all) {
@@ -31,15 +32,16 @@ Index measured_atoms(const AtomSets& sets, Index all) {
 
 /// Throws DeviceError if memory is too small, then packs the frames.
 std::unique_ptr<Comparison> comparison_of(const Sides& sides, const AtomSets& sets,
-                                          const Parameters& parameters, std::int64_t lists,
-                                          const Context& context) {
+                                          const Parameters& parameters, bool allows_unproven,
+                                          std::int64_t lists, const Context& context) {
     const Index frames = sides.rows.extent(0) + (sides.are_one() ? 0 : sides.columns.extent(0));
     const Index atoms = sides.rows.extent(1);
     require_memory(comparison_memory(frames, atoms, parameters.metric, !sets.are_one()) + lists,
                    fmt::format("{} frames of {} atoms", frames, atoms),
                    "take fewer frames or atoms");
     return make_comparison(sides, sets, parameters.metric,
-                           exactness_of(parameters, sides.columns.extent(0)), context);
+                           exactness_of(parameters, sides.columns.extent(0), allows_unproven),
+                           context);
 }
 
 /// How many rows are packed together: few enough to need little memory, and enough that packing all
@@ -55,16 +57,19 @@ Index chunk_size(Index rows, Index columns, Index atoms) {
 class RowChunks final : public Kernel {
 public:
     RowChunks(const Sides& sides, const AtomSets& sets, const Parameters& parameters,
-              const Context& context)
+              bool allows_unproven, const Context& context)
         : sides_(sides),
           sets_(sets),
           parameters_(parameters),
+          allows_unproven_(allows_unproven),
           context_(context),
           size_(chunk_size(sides.rows.extent(0), sides.columns.extent(0), sides.rows.extent(1))) {
         pack_chunk(0);
     }
     /// Compares the frames of the chunk that was packed last.
     const Comparison& comparison() const { return *comparison_; }
+    /// Values of all chunks so far that are not proven to be the least.
+    Index unproven() const { return unproven_ + comparison_->unproven(); }
     /// Rows of each chunk but the last.
     Index size() const { return size_; }
 
@@ -78,6 +83,7 @@ public:
 
 private:
     void pack_chunk(Index first) {
+        if (comparison_ != nullptr) unproven_ = unproven();
         comparison_.reset();  // frees its memory before the next one needs it
         const Index count = std::min(size_, sides_.rows.extent(0) - first);
         const View<const float, 3> rows(sides_.rows[first].data, count, sides_.rows.extent(1),
@@ -88,15 +94,16 @@ private:
                 ? nearest_memory(sides_.rows.extent(0), sides_.columns.extent(0), parameters_)
                 : 0;
         comparison_ = comparison_of({rows, sides_.columns, sides_.is_reference}, sets_, parameters_,
-                                    lists, context_);
+                                    allows_unproven_, lists, context_);
         first_ = first;
     }
 
     const Sides& sides_;
     const AtomSets& sets_;
     const Parameters& parameters_;
+    bool allows_unproven_;
     const Context& context_;
-    Index size_, first_ = 0;
+    Index size_, first_ = 0, unproven_ = 0;
     std::unique_ptr<Comparison> comparison_;
 };
 
@@ -135,9 +142,10 @@ void check_others(View<const float, 3> xyz, View<const float, 3> others) {
 }
 
 Result run_rectangle(const Sides& sides, const AtomSets& sets, const Parameters& parameters,
-                     const Context& context, const MatrixTarget& matrix) {
+                     const Context& context, const MatrixTarget& matrix,
+                     Index* unproven = nullptr) {
     require_one_device(context, "a comparison with other frames");
-    RowChunks chunks(sides, sets, parameters, context);
+    RowChunks chunks(sides, sets, parameters, unproven != nullptr, context);
     const Index frames = sides.rows.extent(0), columns = sides.columns.extent(0);
     const auto hash = [&] {
         Sha256 problem;
@@ -145,9 +153,21 @@ Result run_rectangle(const Sides& sides, const AtomSets& sets, const Parameters&
         if (sides.is_reference) problem.field("reference");
         return problem.hex();
     };
-    return run_pairs({chunks, frames, measured_atoms(sets, sides.rows.extent(1)),
-                      row_tiles(frames, columns, chunks), hash, columns},
-                     parameters, context, matrix);
+    Result result = run_pairs({chunks, frames, measured_atoms(sets, sides.rows.extent(1)),
+                               row_tiles(frames, columns, chunks), hash, columns},
+                              parameters, context, matrix);
+    if (unproven != nullptr) *unproven = chunks.unproven();
+    return result;
+}
+
+/// Values that are not proven are counted where they are computed: not by other ranks, and not
+/// before a resume.
+Context alone_if_unproven(const AtomSets& sets, const Context& context) {
+    Context own = context;
+    if (sets.equal_chains.empty() && sets.equal_orders.empty()) return own;
+    own.comm = nullptr;
+    own.checkpoint.clear();
+    return own;
 }
 
 }  // namespace
@@ -188,7 +208,8 @@ ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> ref
     own.matrix = MatrixLayout::none;
     own.nearest = 1;
     ReferenceResult result;
-    result.summary = run_rectangle({xyz, one, true}, sets, own, context, {});
+    result.summary = run_rectangle({xyz, one, true}, sets, own, alone_if_unproven(sets, context),
+                                   {}, &result.unproven);
     const Array<float, 2>& values = result.summary.nearest.values;
     result.values.assign(values.begin(), values.end());
     result.summary.nearest = {};

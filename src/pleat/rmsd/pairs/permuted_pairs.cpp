@@ -1,4 +1,4 @@
-// Permuted pairs: the source of RMSDs over permutations of equal chains.
+// Permuted pairs: the source of RMSDs in place, and over permutations of chains or atoms.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
-#include "pleat/rmsd/measures/chain_permutations.h"
+#include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/pairs/pairs_run.h"
 
 namespace pleat::rmsd {
@@ -16,7 +16,7 @@ namespace {
 
 class PermutedPairs final : public PairSource {
 public:
-    PermutedPairs(std::shared_ptr<const ChainRmsd> rmsd, Index count, std::string hash,
+    PermutedPairs(std::unique_ptr<const Comparison> rmsd, Index count, std::string hash,
                   const Context& context)
         : rmsd_(std::move(rmsd)), count_(count), hash_(std::move(hash)), context_(context) {
         context_.comm = nullptr;
@@ -66,10 +66,12 @@ public:
 private:
     float at(Index i, Index j) const {
         if (i == j) return 0.0F;
-        return static_cast<float>(rmsd_->value(std::min(i, j), std::max(i, j)));
+        float value = 0.0F;
+        rmsd_->block({std::min(i, j), 1}, {std::max(i, j), 1}, &value);
+        return value;
     }
 
-    std::shared_ptr<const ChainRmsd> rmsd_;
+    std::unique_ptr<const Comparison> rmsd_;
     Index count_;
     std::string hash_;
     Context context_;
@@ -84,11 +86,8 @@ std::unique_ptr<PairSource> permuted_pairs(View<const float, 3> xyz, const AtomS
     require_memory(comparison_memory(xyz.extent(0), xyz.extent(1), Metric::rmsd, true),
                    fmt::format("{} frames of {} atoms", xyz.extent(0), xyz.extent(1)),
                    "take fewer frames or atoms");
-    ChainOrder order(sets, xyz.extent(1));
-    const int threads = resolve_threads(context);
-    auto rmsd = std::make_shared<const ChainRmsd>(
-        owned(centre_in_order({xyz}, order, sets.weights, threads)), order, 0,
-        context.device.kind == Device::Kind::reference);
+    auto rmsd =
+        make_comparison({xyz, xyz}, sets, parameters.metric, {parameters.precision}, context);
     const bool is_kept = !context.checkpoint.empty();
     return std::make_unique<PermutedPairs>(
         std::move(rmsd), xyz.extent(0),

@@ -1,0 +1,267 @@
+// Molecular graph: colours refined by neighbours, and backtracking over vertices of one colour.
+#include "pleat/bio/structure/molecular_graph.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "pleat/bio/selection/residue_kinds.h"
+#include "pleat/bio/structure/shared_electrons.h"
+
+namespace pleat {
+
+namespace {
+
+using Colours = std::vector<int>;  // [vertex]
+
+std::size_t at(Index n) { return static_cast<std::size_t>(n); }
+
+int kind_of(const MolecularGraph::Edge& edge, BondKinds kinds) {
+    return kinds == BondKinds::compared ? edge.kind : 0;
+}
+
+/// Colours of the vertices of two graphs, equal where elements and all neighbours, and theirs, are.
+std::array<Colours, 2> refined_colours(const MolecularGraph& a, const MolecularGraph& b,
+                                       BondKinds kinds) {
+    const std::array<const MolecularGraph*, 2> graphs{&a, &b};
+    std::array<Colours, 2> colours;
+    std::map<std::string, int> elements;
+    for (std::size_t n = 0; n < 2; ++n)
+        for (const std::string& element : graphs[n]->elements)
+            colours[n].push_back(
+                elements.try_emplace(element, static_cast<int>(elements.size())).first->second);
+    using Key = std::pair<int, std::vector<std::pair<int, int>>>;
+    for (std::size_t before = 0, after = elements.size(); after > before;) {
+        before = after;
+        std::map<Key, int> keys;
+        std::array<Colours, 2> next;
+        for (std::size_t n = 0; n < 2; ++n)
+            for (std::size_t v = 0; v < colours[n].size(); ++v) {
+                Key key{colours[n][v], {}};
+                for (const MolecularGraph::Edge& edge : graphs[n]->edges[v])
+                    key.second.emplace_back(kind_of(edge, kinds), colours[n][at(edge.to)]);
+                std::sort(key.second.begin(), key.second.end());
+                next[n].push_back(
+                    keys.try_emplace(std::move(key), static_cast<int>(keys.size())).first->second);
+            }
+        colours = std::move(next);
+        after = keys.size();
+    }
+    return colours;
+}
+
+/// Extends a map vertex by vertex, each a neighbour of an earlier one where there is any.
+class MapSearch {
+public:
+    MapSearch(const MolecularGraph& a, const MolecularGraph& b, BondKinds kinds,
+              std::size_t max_maps)
+        : a_(a), b_(b), kinds_(kinds), max_maps_(max_maps) {
+        std::tie(colours_a_, colours_b_) = [&] {
+            std::array<Colours, 2> both = refined_colours(a, b, kinds);
+            return std::make_pair(std::move(both[0]), std::move(both[1]));
+        }();
+        Colours sorted_a = colours_a_, sorted_b = colours_b_;
+        std::sort(sorted_a.begin(), sorted_a.end());
+        std::sort(sorted_b.begin(), sorted_b.end());
+        if (sorted_a != sorted_b) return;
+        choose_order();
+        map_.assign(at(a.size()), -1);
+        is_used_.assign(at(b.size()), 0);
+        extend(0);
+    }
+
+    std::vector<std::vector<Index>> maps() && { return std::move(maps_); }
+
+private:
+    void choose_order() {
+        std::map<int, Index> sizes;
+        for (const int colour : colours_a_) ++sizes[colour];
+        std::vector<std::uint8_t> is_chosen(at(a_.size()));
+        const auto add = [&](Index vertex, Index earlier) {
+            is_chosen[at(vertex)] = 1;
+            order_.push_back(vertex);
+            earlier_.push_back(earlier);
+        };
+        for (std::size_t done = 0; static_cast<Index>(order_.size()) < a_.size();) {
+            Index first = -1;  // of the rarest colour
+            for (Index v = 0; v < a_.size(); ++v)
+                if (is_chosen[at(v)] == 0 &&
+                    (first < 0 || sizes[colours_a_[at(v)]] < sizes[colours_a_[at(first)]]))
+                    first = v;
+            add(first, -1);
+            for (; done < order_.size(); ++done) {
+                const Index from = order_[done];
+                for (const MolecularGraph::Edge& edge : a_.edges[at(from)])
+                    if (is_chosen[at(edge.to)] == 0) add(edge.to, from);
+            }
+        }
+    }
+
+    bool fits(Index vertex, Index image) const {
+        if (is_used_[at(image)] != 0 || colours_a_[at(vertex)] != colours_b_[at(image)])
+            return false;
+        for (const MolecularGraph::Edge& edge : a_.edges[at(vertex)]) {
+            const Index mapped = map_[at(edge.to)];
+            if (mapped < 0) continue;
+            const auto& others = b_.edges[at(image)];
+            const bool is_there =
+                std::any_of(others.begin(), others.end(), [&](const MolecularGraph::Edge& other) {
+                    return other.to == mapped && kind_of(other, kinds_) == kind_of(edge, kinds_);
+                });
+            if (!is_there) return false;
+        }
+        return true;
+    }
+
+    void extend(std::size_t depth) {
+        if (depth == order_.size()) {
+            maps_.push_back(map_);
+            return;
+        }
+        const Index vertex = order_[depth], earlier = earlier_[depth];
+        const auto take = [&](Index image) {
+            if (maps_.size() >= max_maps_ || !fits(vertex, image)) return;
+            map_[at(vertex)] = image;
+            is_used_[at(image)] = 1;
+            extend(depth + 1);
+            map_[at(vertex)] = -1;
+            is_used_[at(image)] = 0;
+        };
+        if (earlier < 0)
+            for (Index image = 0; image < b_.size(); ++image) take(image);
+        else
+            for (const MolecularGraph::Edge& edge : b_.edges[at(map_[at(earlier)])]) take(edge.to);
+    }
+
+    const MolecularGraph &a_, &b_;
+    BondKinds kinds_;
+    std::size_t max_maps_;
+    Colours colours_a_, colours_b_;
+    std::vector<Index> order_, earlier_;  // vertices, and a neighbour that comes before (-1: none)
+    std::vector<Index> map_;
+    std::vector<std::uint8_t> is_used_;
+    std::vector<std::vector<Index>> maps_;
+};
+
+}  // namespace
+
+MolecularGraph heavy_graph(const Topology& topology, const std::vector<Index>& atoms) {
+    MolecularGraph graph;
+    std::vector<Index> vertex_of(topology.atoms.size(), -1);
+    for (const Index atom : atoms) {
+        if (selection::is_hydrogen(topology.atoms[at(atom)])) continue;
+        vertex_of[at(atom)] = graph.size();
+        graph.atoms.push_back(atom);
+        graph.elements.push_back(topology.atoms[at(atom)].element);
+    }
+    graph.edges.resize(graph.atoms.size());
+    for (std::size_t n = 0; n < topology.bonds.size(); ++n) {
+        const Index a = vertex_of[at(topology.bonds[n][0])],
+                    b = vertex_of[at(topology.bonds[n][1])];
+        if (a < 0 || b < 0) continue;
+        const auto& known = graph.edges[at(a)];
+        // CONECT lists each bond from both sides.
+        if (std::any_of(known.begin(), known.end(), [&](const auto& edge) { return edge.to == b; }))
+            continue;
+        const int kind = topology.bond_orders.empty() ? 0 : topology.bond_orders[n];
+        graph.edges[at(a)].push_back({b, kind});
+        graph.edges[at(b)].push_back({a, kind});
+    }
+    if (!topology.bond_orders.empty()) mark_shared_electrons(graph);
+    return graph;
+}
+
+MolecularGraph heavy_graph(const Topology& topology) {
+    std::vector<Index> all(topology.atoms.size());
+    std::iota(all.begin(), all.end(), Index{0});
+    return heavy_graph(topology, all);
+}
+
+std::vector<std::vector<Index>> connected_parts(const MolecularGraph& graph) {
+    std::vector<std::vector<Index>> parts;
+    std::vector<std::uint8_t> is_seen(at(graph.size()));
+    for (Index first = 0; first < graph.size(); ++first) {
+        if (is_seen[at(first)] != 0) continue;
+        std::vector<Index>& part = parts.emplace_back(std::vector<Index>{first});
+        is_seen[at(first)] = 1;
+        for (std::size_t n = 0; n < part.size(); ++n)
+            for (const MolecularGraph::Edge& edge : graph.edges[at(part[n])])
+                if (!std::exchange(is_seen[at(edge.to)], std::uint8_t{1})) part.push_back(edge.to);
+        std::sort(part.begin(), part.end());
+    }
+    return parts;
+}
+
+MolecularGraph part_of(const MolecularGraph& graph, const std::vector<Index>& vertices) {
+    MolecularGraph part;
+    std::vector<Index> vertex_of(at(graph.size()), -1);
+    for (const Index vertex : vertices) {
+        vertex_of[at(vertex)] = part.size();
+        part.atoms.push_back(graph.atoms[at(vertex)]);
+        part.elements.push_back(graph.elements[at(vertex)]);
+    }
+    for (const Index vertex : vertices) {
+        auto& edges = part.edges.emplace_back();
+        for (const MolecularGraph::Edge& edge : graph.edges[at(vertex)])
+            if (vertex_of[at(edge.to)] >= 0) edges.push_back({vertex_of[at(edge.to)], edge.kind});
+    }
+    return part;
+}
+
+std::string heavy_formula(const Topology& topology) {
+    std::map<std::string, int> counts;
+    int heavy = 0;
+    for (const Topology::Atom& atom : topology.atoms)
+        if (!selection::is_hydrogen(atom)) ++counts[atom.element], ++heavy;
+    std::vector<std::string> words;
+    words.reserve(counts.size());
+    for (const auto& [element, count] : counts)
+        words.push_back(fmt::format("{}{}", element, count));
+    return fmt::format("{}, {} heavy atoms", fmt::join(words, " "), heavy);
+}
+
+std::vector<std::vector<Index>> graph_maps(const MolecularGraph& a, const MolecularGraph& b,
+                                           BondKinds kinds, std::size_t max_maps) {
+    if (a.size() != b.size()) return {};
+    const auto bonds = [](const MolecularGraph& graph) {
+        std::size_t count = 0;
+        for (const auto& edges : graph.edges) count += edges.size();
+        return count;
+    };
+    // With as many bonds, a map that keeps those of one keeps those of the other.
+    if (bonds(a) != bonds(b)) return {};
+    return MapSearch(a, b, kinds, max_maps).maps();
+}
+
+MoleculeMatch match_molecules(const Topology& wanted, const Topology& found) {
+    MoleculeMatch match;
+    const auto same_element = [](const Topology::Atom& one, const Topology::Atom& other) {
+        return one.element == other.element;
+    };
+    if (found.bonds == wanted.bonds &&
+        std::equal(found.atoms.begin(), found.atoms.end(), wanted.atoms.begin(), wanted.atoms.end(),
+                   same_element)) {
+        match.atoms.resize(wanted.atoms.size());
+        std::iota(match.atoms.begin(), match.atoms.end(), Index{0});
+        return match;
+    }
+    match.is_by_bonds = true;
+    const MolecularGraph from = heavy_graph(wanted), onto = heavy_graph(found);
+    auto maps = graph_maps(from, onto, BondKinds::compared, 1);
+    if (maps.empty()) {
+        match.has_same_orders = false;
+        maps = graph_maps(from, onto, BondKinds::ignored, 1);
+    }
+    if (maps.empty()) return match;
+    match.atoms.assign(wanted.atoms.size(), -1);
+    for (std::size_t n = 0; n < from.atoms.size(); ++n)
+        match.atoms[at(from.atoms[n])] = onto.atoms[at(maps.front()[n])];
+    return match;
+}
+
+}  // namespace pleat

@@ -1,0 +1,62 @@
+// Molecular graph: heavy atoms and their bonds, and the maps of one such graph onto another.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pleat/bio/structure/topology.h"
+
+namespace pleat {
+
+/// Heavy atoms of a topology as vertices, their bonds as edges.
+struct MolecularGraph {
+    struct Edge {
+        Index to = 0;  ///< vertex
+        /// Order of the bond, or kDelocalised: of rings with six shared electrons, and of terminal
+        /// atoms of one element that share a double bond, as the oxygens of a carboxyl group. 0:
+        /// not known.
+        int kind = 0;
+    };
+    static constexpr int kDelocalised = 4;
+
+    std::vector<Index> atoms;              ///< [vertex]: index in the topology
+    std::vector<std::string> elements;     ///< [vertex]
+    std::vector<std::vector<Edge>> edges;  ///< [vertex]
+
+    Index size() const { return static_cast<Index>(atoms.size()); }
+};
+
+/// The graph of all heavy atoms, or of these.
+MolecularGraph heavy_graph(const Topology& topology);
+MolecularGraph heavy_graph(const Topology& topology, const std::vector<Index>& atoms);
+
+/// The vertices of each connected part, by its first vertex.
+std::vector<std::vector<Index>> connected_parts(const MolecularGraph& graph);
+/// The graph of some of its vertices.
+MolecularGraph part_of(const MolecularGraph& graph, const std::vector<Index>& vertices);
+
+/// The numbers of heavy atoms by element: "C20 N2 O5, 27 heavy atoms".
+std::string heavy_formula(const Topology& topology);
+
+enum class BondKinds { compared, ignored };
+
+/// The maps of graph `a` onto `b` that keep elements and bonds, [map][vertex of a]: vertex of b;
+/// the automorphisms if both are one. At most `max_maps` are returned; chirality is not compared.
+/// Backtracking over vertices of equal colours, which are refined by those of their neighbours.
+std::vector<std::vector<Index>> graph_maps(const MolecularGraph& a, const MolecularGraph& b,
+                                           BondKinds kinds, std::size_t max_maps);
+
+/// The atoms of one molecule in another file.
+struct MoleculeMatch {
+    /// [atom of `wanted`]: index in `found`, -1 for hydrogens that are not known; empty if the
+    /// heavy atoms and bonds of the molecules differ.
+    std::vector<Index> atoms;
+    bool is_by_bonds = false;     ///< not in their order, but by a map of the bonds
+    bool has_same_orders = true;  ///< the orders of bonds were compared, and agree
+};
+/// Matches atoms in their order if elements and bonds agree so; else heavy atoms by their bonds, by
+/// the first map that is found.
+MoleculeMatch match_molecules(const Topology& wanted, const Topology& found);
+
+}  // namespace pleat
