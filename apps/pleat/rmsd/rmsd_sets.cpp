@@ -119,8 +119,8 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     const bool has_symmetry = options.symmetry.symmetry != Symmetry::none;
     if (parameters.metric == rmsd::Metric::rmsd && !atoms.differ() && !has_symmetry &&
         !options.has_reference() && !options.has_against())
-        work_bytes = [&](Index frames, Index atoms) {
-            return rmsd::memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0});
+        work_bytes = [&](Index frames, Index count) {
+            return rmsd::memory_needed(frames, count, parameters, {Device::Kind::cpu, 0});
         };
     compared.frames = read_coordinates(compared.source, run, context, nullptr, work_bytes);
     run.sources(compared.frames.files);
