@@ -96,7 +96,8 @@ std::string GroFrames::parse_atom(std::string_view line, AtomRecord& atom) const
     for (std::size_t axis = 0; axis < 3; ++axis) {
         const std::string_view field = line.substr(kFirstCoordinate + axis * width_, width_);
         double value = 0;
-        if (!parse_coordinate(field, value))
+        // Numbers that are too long shift those behind them.
+        if (field.find('.') != point_ || !parse_coordinate(field, value))
             return fmt::format("expected a coordinate in columns {}-{}, found {}",
                                kFirstCoordinate + axis * width_ + 1,
                                kFirstCoordinate + (axis + 1) * width_, in_quotes(field));
@@ -153,7 +154,10 @@ bool GroFrames::next_records(std::vector<AtomRecord>& records) {
     int wraps = 0, previous = 0;
     for (Index n = 0; n < count; ++n) {
         if (!source_->next(line)) refuse_cut(fmt::format("{} atoms", count));
-        if (n == 0) width_ = coordinate_width(line);
+        if (n == 0) {
+            width_ = coordinate_width(line);
+            point_ = line.find('.', kFirstCoordinate) - kFirstCoordinate;
+        }
         AtomRecord atom;
         if (const std::string problem = parse_atom(line, atom); !problem.empty())
             complaints.add(source_->line(), problem);

@@ -36,6 +36,7 @@ private:
     std::unique_ptr<ByteSource> source_;
     Index frames_ = 0;               // read so far
     std::size_t width_ = 0;          // of a coordinate in this frame
+    std::size_t point_ = 0;          // where its decimal point is
     std::vector<AtomRecord> named_;  // of the frame last named
 };
 

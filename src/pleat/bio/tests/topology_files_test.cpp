@@ -195,6 +195,10 @@ TEST(GroFile, DamagedIsRefused) {
     EXPECT_TRUE(has(refusal_of(replaced(good, "   1.000", "   1.0x0")),
                     "x:4: expected a coordinate in columns 21-28, found '   1.0x0'"));
     EXPECT_TRUE(has(refusal_of(replaced(good, "   1.000", "     nan")), "x:4: expected"));
+    EXPECT_TRUE(has(refusal_of(replaced(good, "   1.000   0.100", "   1.0000   0.10")),
+                    "x:4: expected a coordinate in columns 29-36, found '0   0.10'"));
+    EXPECT_TRUE(has(refusal_of(replaced(good, "   1.000   0.100", "  1.0000  0.1000")),
+                    "x:4: expected a coordinate in columns 21-28"));
     EXPECT_TRUE(has(refusal_of(replaced(good, "    1ALA      N", "    xALA      N")),
                     "x:3: expected a residue number in columns 1-5, found '    x'"));
     EXPECT_TRUE(has(refusal_of(replaced(good, "    1ALA      N", "    1ALA       ")),
