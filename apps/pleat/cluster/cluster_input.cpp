@@ -83,6 +83,7 @@ EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder) {
     source.weights = parameter_of(earlier, "atom-weights", "weights");
     const auto truncated = earlier.parameters.find("truncated");
     source.truncated = truncated != earlier.parameters.end() && truncated->second == "true";
+    repeat_scores(earlier, source);
     // Versions without this option left molecules as they were.
     source.pbc = Pbc::none;
     Choice(&source.pbc).set(text_parameter(earlier, "pbc"));
@@ -134,11 +135,11 @@ void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Paramet
     const EnsembleSource plain;
     if (ensemble.topology != plain.topology || ensemble.assembly != plain.assembly ||
         ensemble.select != plain.select || ensemble.frames != plain.frames ||
-        ensemble.weights != plain.weights || ensemble.truncated || ensemble.pbc != plain.pbc ||
-        parameters.precision != rmsd::Parameters().precision)
+        ensemble.weights != plain.weights || ensemble.truncated || has_scores(ensemble) ||
+        ensemble.pbc != plain.pbc || parameters.precision != rmsd::Parameters().precision)
         throw UsageError(fmt::format(
-            "leave --topology, --assembly, --select, --frames, --truncated, --pbc, --atom-weights "
-            "and also --precision out: '{}' is {}",
+            "leave --topology, --assembly, --select, --frames, --truncated, --pbc, --atom-weights, "
+            "scores and also --precision out: '{}' is {}",
             ensemble.sources.front(), kind));
 }
 

@@ -81,9 +81,9 @@ struct FrameChoice::Table {
             const std::string& cell = cells[c + 1];
             double value = kUnknown;
             if (!is_unknown(cell) && !parse_number(cell, value))
-                throw InputError(path, line,
-                                 fmt::format("expected a number or NA as {}, found '{}'",
-                                             columns[c], cell));
+                throw InputError(
+                    path, line,
+                    fmt::format("expected a number or NA as {}, found '{}'", columns[c], cell));
             values[c].push_back(value);
         }
     }
@@ -210,11 +210,11 @@ void FrameChoice::add_table(const Table& table, const EnsembleFiles& files,
         if (frames[row] < 0) continue;
         const auto frame = static_cast<std::size_t>(frames[row]);
         if (line_of[frame] != 0)
-            throw InputError(table.path, table.lines[row],
-                             fmt::format("expected each frame once, found {} '{}' again, as in "
-                                         "line {}",
-                                         table.is_by_name ? "name" : "frame", table.keys[row],
-                                         line_of[frame]));
+            throw InputError(
+                table.path, table.lines[row],
+                fmt::format("expected each frame once, found {} '{}' again, as in "
+                            "line {}",
+                            table.is_by_name ? "name" : "frame", table.keys[row], line_of[frame]));
         line_of[frame] = table.lines[row];
         for (std::size_t c = 0; c < values.size(); ++c) values[c][frame] = table.values[c][row];
     }
@@ -251,8 +251,8 @@ void FrameChoice::choose_column(const ScoreOptions& options, const EnsembleFiles
     if (options.column.empty() && columns.size() == 1) scores_.ranked_by = columns.front();
     if (options.column.empty() && options.of_models && !options.lowest_is_best)
         scores_.ranked_by = ranking_column(files.models.front().program, columns);
-    const bool is_known = std::find(columns.begin(), columns.end(), scores_.ranked_by) !=
-                          columns.end();
+    const bool is_known =
+        std::find(columns.begin(), columns.end(), scores_.ranked_by) != columns.end();
     if (!options.column.empty() && !is_known)
         throw UsageError(fmt::format("--score: expected one of {}, found '{}'",
                                      fmt::join(columns, ", "), options.column));
@@ -266,12 +266,12 @@ void FrameChoice::leave_out(const ScoreOptions& options, const FrameRange& range
     std::vector<Index> frames;  // to choose from
     for (Index frame = 0; frame < static_cast<Index>(has_.size()); ++frame)
         if (range.has(frame)) frames.push_back(frame);
-    notes_.push_back(fmt::format("scores of {} frames: {}", frames.size(),
-                                 fmt::join(scores_.columns, ", ")));
+    notes_.push_back(
+        fmt::format("scores of {} frames: {}", frames.size(), fmt::join(scores_.columns, ", ")));
     if (scores_.ranked_by.empty()) return;
     const std::vector<double> values = scores_.of(frames).ranking();
-    const auto unknown = std::count_if(values.begin(), values.end(),
-                                       [](double value) { return std::isnan(value); });
+    const auto unknown =
+        std::count_if(values.begin(), values.end(), [](double value) { return std::isnan(value); });
     if (unknown > 0)
         notes_.push_back(fmt::format("{} of {} frames have no {}, and are worse than all others",
                                      unknown, frames.size(), scores_.ranked_by));

@@ -1,4 +1,5 @@
-// Frame choice: the scores of the frames of an ensemble, read before the frames, and what they keep.
+// Frame choice: the scores of the frames of an ensemble, read before the frames, and what they
+// keep.
 #pragma once
 
 #include <string>
@@ -15,9 +16,9 @@ class FrameChoice {
 public:
     /// Keeps all frames.
     FrameChoice() = default;
-    /// Reads the scores of these files. `range` has no negative numbers. Throws UsageError (a column
-    /// that there is not, several to choose from), InputError (damaged tables; scores that are
-    /// missing, doubled, or of no frame).
+    /// Reads the scores of these files. `range` has no negative numbers. Throws UsageError (a
+    /// column that there is not, several to choose from), InputError (damaged tables; scores that
+    /// are missing, doubled, or of no frame).
     FrameChoice(const ScoreOptions& options, const EnsembleFiles& files, const FrameRange& range);
 
     /// Whether this frame of all files is kept, if there is one of this number.
@@ -42,9 +43,9 @@ private:
 
     FrameScores scores_;
     bool is_of_files_ = false;
-    std::string source_;           // the first one, for messages
-    std::vector<std::uint8_t> has_;  // [frame]: its scores are known
-    std::vector<std::uint8_t> kept_; // [frame]; empty: all
+    std::string source_;              // the first one, for messages
+    std::vector<std::uint8_t> has_;   // [frame]: its scores are known
+    std::vector<std::uint8_t> kept_;  // [frame]; empty: all
     std::vector<std::string> notes_;
 };
 

@@ -33,9 +33,8 @@ double parse_percentage(std::string_view text) {
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool is_number = problem == std::errc() && end == text.data() + text.size() - 1;
     if (!is_number || !text.ends_with('%') || !(value >= 0 && value < 100))
-        throw UsageError(
-            fmt::format("give a percentage from 0% up to but not 100%, such as 10%, found '{}'",
-                        text));
+        throw UsageError(fmt::format(
+            "give a percentage from 0% up to but not 100%, such as 10%, found '{}'", text));
     return value / 100;
 }
 
@@ -46,10 +45,8 @@ const std::vector<double>& FrameScores::ranking() const {
 }
 
 FrameScores FrameScores::of(const std::vector<Index>& frames) const {
-    FrameScores some{.columns = columns,
-                     .values = {},
-                     .ranked_by = ranked_by,
-                     .lowest_is_best = lowest_is_best};
+    FrameScores some{
+        .columns = columns, .values = {}, .ranked_by = ranked_by, .lowest_is_best = lowest_is_best};
     for (const std::vector<double>& column : values) {
         std::vector<double>& kept = some.values.emplace_back();
         kept.reserve(frames.size());
@@ -70,8 +67,8 @@ std::vector<Index> best_frames(const std::vector<double>& values, bool lowest_is
     });
     const auto count = static_cast<double>(values.size());
     // 10 % of 30 are 3, though 0.1 in binary times 30 may be a little less.
-    std::size_t kept = values.size() -
-                       static_cast<std::size_t>(std::floor(worst_share * count * (1 + 1e-12)));
+    std::size_t kept =
+        values.size() - static_cast<std::size_t>(std::floor(worst_share * count * (1 + 1e-12)));
     if (best > 0) kept = std::min(kept, static_cast<std::size_t>(best));
     order.resize(kept);
     std::sort(order.begin(), order.end());

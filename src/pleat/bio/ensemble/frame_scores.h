@@ -48,9 +48,9 @@ struct FrameScores {
     FrameScores of(const std::vector<Index>& frames) const;
 };
 
-/// The numbers of the frames to keep, ascending: the best by `values` (NaN is worse than any number,
-/// of equal ones the first is better), without the share of the worst, rounded down to whole frames,
-/// and at most `best` (0: no limit).
+/// The numbers of the frames to keep, ascending: the best by `values` (NaN is worse than any
+/// number, of equal ones the first is better), without the share of the worst, rounded down to
+/// whole frames, and at most `best` (0: no limit).
 std::vector<Index> best_frames(const std::vector<double>& values, bool lowest_is_best,
                                std::int64_t best, double worst_share);
 

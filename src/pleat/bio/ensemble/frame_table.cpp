@@ -34,8 +34,8 @@ std::string frames_table(const FrameLabels& labels, const std::vector<FrameOrigi
     text += score_names(labels.scores, text) + '\n';
     for (std::size_t frame = 0; frame < origins.size(); ++frame) {
         const auto file = static_cast<std::size_t>(origins[frame].file);
-        text += fmt::format("{}\t{}\t{}", frame, labels.numbers[frame],
-                            table_cell(labels.names[file]));
+        text +=
+            fmt::format("{}\t{}\t{}", frame, labels.numbers[frame], table_cell(labels.names[file]));
         if (!clusters.empty()) text += fmt::format("\t{}", clusters[frame]);
         text += fmt::format("\t{}\t{}", table_cell(files[file]), origins[frame].frame);
         text += score_cells(labels.scores, static_cast<Index>(frame)) + '\n';

@@ -68,14 +68,15 @@ struct Listing {
 /// A model's file as its name describes it.
 struct Found {
     PredictedModel model = {};
-    double rank = 0;          ///< models are sorted by this, then by their names
-    bool is_relaxed = false;  ///< the relaxed copy of a model
-    std::string copy_of = {};      ///< the model of which it is a copy; empty: it has no copies
+    double rank = 0;           ///< models are sorted by this, then by their names
+    bool is_relaxed = false;   ///< the relaxed copy of a model
+    std::string copy_of = {};  ///< the model of which it is a copy; empty: it has no copies
 };
 using Describe = std::function<std::optional<Found>(const std::string& file)>;
 
 std::vector<std::string> names_of(const std::vector<std::string>& files) {
     std::vector<std::string> names;
+    names.reserve(files.size());
     for (const std::string& file : files) names.push_back(fs::path(file).filename().string());
     return names;
 }
@@ -84,8 +85,8 @@ std::vector<std::string> names_of(const std::vector<std::string>& files) {
 std::vector<Found> without_copies(std::vector<Found> all, Relaxation wanted, ModelFolder& folder) {
     std::set<std::string> seen;
     std::erase_if(all, [&](const Found& one) { return !seen.insert(one.model.name).second; });
-    const bool has_copies = std::any_of(all.begin(), all.end(),
-                                        [](const Found& one) { return !one.copy_of.empty(); });
+    const bool has_copies =
+        std::any_of(all.begin(), all.end(), [](const Found& one) { return !one.copy_of.empty(); });
     const bool is_relaxed = wanted == Relaxation::relaxed;
     if (!has_copies && !is_relaxed) return all;
     std::set<std::string> models, kept;
@@ -182,13 +183,14 @@ std::optional<ModelFolder> find_colabfold(const Listing& listing, Relaxation wan
                 std::string digits = model.substr(rank + 5);
                 digits.resize(std::min(digits.find_first_not_of("0123456789"), digits.size()));
                 if (!is_number(digits) || digits.size() > 9) continue;
-                std::string scores = listing.path_of(job + "_scores_" + model + ".json");
+                std::string scores = listing.path_of(fmt::format("{}_scores_{}.json", job, model));
                 if (scores.empty())
-                    scores = listing.path_of(job + "_unrelaxed_" + model + "_scores.json");
+                    scores =
+                        listing.path_of(fmt::format("{}_unrelaxed_{}_scores.json", job, model));
                 return Found{.model = {.scores = scores},
                              .rank = std::stod(digits),
                              .is_relaxed = mark == "_relaxed_",
-                             .copy_of = job + '\t' + model};
+                             .copy_of = fmt::format("{}\t{}", job, model)};
             }
             return std::nullopt;
         });
@@ -206,8 +208,8 @@ std::optional<ModelFolder> find_alphafold2(const Listing& listing, Relaxation wa
     const auto describe = [&](const std::string& file) -> std::optional<Found> {
         const std::string name = name_without_endings(file);
         for (const std::string mark : {"unrelaxed_", "relaxed_"}) {
-            if (!name.starts_with(mark + "model_")) continue;
-            const std::string key = name.substr(mark.size());
+            const std::string key = name.substr(std::min(mark.size(), name.size()));
+            if (!name.starts_with(mark) || !key.starts_with("model_")) continue;
             has_others = true;
             return Found{.model = {.key = key},
                          .rank = rank_of(key),
@@ -247,12 +249,9 @@ std::optional<ModelFolder> find_boltz(const Listing& listing, Relaxation wanted)
                      [&](const std::string& file) -> std::optional<Found> {
                          const std::string name = name_without_endings(file);
                          const auto number = number_behind(name, "_model_");
-                         const std::string scores =
-                             listing.path_of("confidence_" + name + ".json");
+                         const std::string scores = listing.path_of("confidence_" + name + ".json");
                          if (!number || number->size() > 9 || scores.empty()) return std::nullopt;
-                         return Found{
-                             .model = {.scores = scores},
-                             .rank = std::stod(*number)};
+                         return Found{.model = {.scores = scores}, .rank = std::stod(*number)};
                      });
 }
 
@@ -300,8 +299,7 @@ std::optional<ModelFolder> find_server(const Listing& listing, Relaxation wanted
             const std::string scores = listing.path_of(
                 fmt::format("{}_summary_confidences{}.json", job, is_best ? "" : "_" + *number));
             if (scores.empty()) return std::nullopt;
-            return Found{.model = {.scores = scores},
-                         .rank = is_best ? 0 : std::stod(*number)};
+            return Found{.model = {.scores = scores}, .rank = is_best ? 0 : std::stod(*number)};
         });
 }
 
@@ -314,9 +312,9 @@ std::optional<ModelFolder> find_alphafold3(const Listing& listing) {
     for (const fs::path& sample : listing.folders) {
         const std::string name = sample.filename().string();
         const auto number = number_behind(name, "_sample-");
-        const auto seed = number ? number_behind(name.substr(0, name.rfind("_sample-")), "seed-")
-                                 : std::nullopt;
-        if (!seed || name != "seed-" + *seed + "_sample-" + *number) continue;
+        const auto seed =
+            number ? number_behind(name.substr(0, name.rfind("_sample-")), "seed-") : std::nullopt;
+        if (!seed || name != fmt::format("seed-{}_sample-{}", *seed, *number)) continue;
         const Listing files(sample);
         for (const std::string& file : files.files) {
             const std::string model = name_without_endings(file);
@@ -325,15 +323,14 @@ std::optional<ModelFolder> find_alphafold3(const Listing& listing) {
             folder.models.push_back({.name = name,
                                      .file = file,
                                      .scores = files.path_of(job + "summary_confidences.json"),
-                                     .key = *seed + '\t' + *number});
+                                     .key = fmt::format("{}\t{}", *seed, *number)});
             break;
         }
     }
     if (folder.models.empty()) return std::nullopt;
     std::vector<std::string> others = names_of(listing.files);
-    std::erase_if(others, [](const std::string& name) {
-        return names_model(name_without_endings(name));
-    });
+    std::erase_if(others,
+                  [](const std::string& name) { return names_model(name_without_endings(name)); });
     if (!others.empty())
         throw InputError(
             folder.path, 0,

@@ -1,4 +1,5 @@
-// Model folders: the folders in which AlphaFold, ColabFold, Boltz and Chai-1 leave predicted models.
+// Model folders: the folders in which AlphaFold, ColabFold, Boltz and Chai-1 leave predicted
+// models.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +16,8 @@ std::string_view name_of(Predictor program);
 
 /// One model of a folder.
 struct PredictedModel {
-    std::string name = {};  ///< as the program names it: "ranked_0", "seed-1_sample-0", "JOB_model_0"
+    std::string name =
+        {};  ///< as the program names it: "ranked_0", "seed-1_sample-0", "JOB_model_0"
     std::string file = {};
     std::string scores = {};  ///< file of its own scores; empty: none
     std::string key = {};  ///< its name in the folder's `scores`; empty if it is not listed there
@@ -26,7 +28,8 @@ struct ModelFolder {
     std::string path = {};
     Predictor program = Predictor::alphafold2;
     std::string scores = {};  ///< file of the scores of all models; empty: none
-    std::vector<PredictedModel> models = {};  ///< in the order of the program's ranking, the best first
+    std::vector<PredictedModel> models =
+        {};  ///< in the order of the program's ranking, the best first
     std::vector<std::string> notes = {};
 };
 

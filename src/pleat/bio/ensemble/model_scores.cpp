@@ -141,7 +141,8 @@ std::vector<std::string> model_order(const std::filesystem::path& ranking) {
         for (const Json& name : *order)
             if (name.is_string()) names.push_back(name.get<std::string>());
     if (names.empty())
-        throw InputError(ranking.string(), 0, "expected the names of models as 'order', found none");
+        throw InputError(ranking.string(), 0,
+                         "expected the names of models as 'order', found none");
     return names;
 }
 

@@ -29,9 +29,9 @@ TEST(FrameScores, BestFramesAreTheFirstOfTheSortedOnes) {
     for (const bool lowest : {true, false}) {
         std::vector<std::pair<double, Index>> sorted;  // by value, then by frame
         for (std::size_t n = 0; n < values.size(); ++n)
-            sorted.emplace_back(std::isnan(values[n]) ? HUGE_VAL
-                                                      : (lowest ? values[n] : -values[n]),
-                                static_cast<Index>(n));
+            sorted.emplace_back(
+                std::isnan(values[n]) ? HUGE_VAL : (lowest ? values[n] : -values[n]),
+                static_cast<Index>(n));
         std::sort(sorted.begin(), sorted.end());
         std::vector<Index> expected;
         for (std::size_t n = 0; n < 5000; ++n) expected.push_back(sorted[n].second);
@@ -144,8 +144,7 @@ TEST_F(ScoredFrames, MayBeFiles) {
     write_file(folder_.path() / "d/c.pdb", model_pdb(23, 50));
     files_ = {root + "/d"};
     options_.scores.best = 2;
-    const Ensemble best =
-        read("name\tenergy\nc\t3\nd\t8\na.pdb\t1\n" + root + "/d/b.pdb\t2\n");
+    const Ensemble best = read("name\tenergy\nc\t3\nd\t8\na.pdb\t1\n" + root + "/d/b.pdb\t2\n");
     EXPECT_EQ(best.numbers, (std::vector<Index>{1, 2}));
     EXPECT_EQ(best.names, (std::vector<std::string>{"a", "b", "c"}));
     EXPECT_EQ(best.xyz(0, 0, 3), 22);

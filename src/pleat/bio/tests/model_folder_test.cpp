@@ -73,9 +73,8 @@ TEST(ModelFolder, ReadsAlphaFold2ByItsRanking) {
     make_alphafold2(folder.path() / "ranking");
     const Ensemble ensemble = read_models(folder.path() / "ranking", of_models());
     EXPECT_EQ(last_x(ensemble), (std::vector<float>{20, 21, 22}));
-    EXPECT_EQ(ensemble.names,
-              (Strings{"unrelaxed_model_2_pred_0", "unrelaxed_model_10_pred_0",
-                       "unrelaxed_model_1_pred_0"}));
+    EXPECT_EQ(ensemble.names, (Strings{"unrelaxed_model_2_pred_0", "unrelaxed_model_10_pred_0",
+                                       "unrelaxed_model_1_pred_0"}));
     EXPECT_EQ(ensemble.scores.ranked_by, "iptm+ptm");
     expect_near(column(ensemble, "iptm+ptm"), {0.9, 0.7, 0.5});
     expect_near(column(ensemble, "plddt"), {82.5, 72.5, 62.5});  // of the B factors
