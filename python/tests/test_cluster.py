@@ -103,8 +103,18 @@ def test_earlier_names():
     np.testing.assert_array_equal(new.assignment, old.assignment)
     np.testing.assert_array_equal(new.histogram, old.histogram)
     assert (new.least, new.most) == (new.min, new.max)
-    pairs, same = pleat.rmsd(xyz, nearest=2, atom_weights=weights), pleat.rmsd(xyz, best=2, weights=weights)
+    pairs, same = pleat.rmsd(xyz, nearest=2, atom_weights=weights), pleat.rmsd(xyz, nearest=2, weights=weights)
     np.testing.assert_array_equal(pairs.best_indices, same.best_indices)
     assert (pairs.least, pairs.most) == (pairs.min, pairs.max)
     with pytest.raises(pleat.UsageError, match="not both"):
         pleat.rmsd(xyz, atom_weights=weights, weights=weights)
+
+
+def test_iterated_density_leaves_the_densest_items():
+    matrix = pleat.rmsd(two_groups()).matrix
+    found = pleat.cluster(matrix, method="iterated-density", keep=5, drop=0.5)
+    assert (found.assignment == 0).sum() == 5 and (found.assignment == -1).sum() == 27
+    assert (found.rounds["round"] == 0).tolist() == (found.assignment == 0).tolist()
+    assert found.rounds["round"].max() == 3 and found.peaks is None
+    with pytest.raises(pleat.UsageError, match="give --keep"):
+        pleat.cluster(matrix, method="iterated-density")

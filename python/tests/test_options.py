@@ -57,8 +57,8 @@ def test_values_of_another_kind_are_refused(options, kind, text):
 
 def test_numbers_of_numpy_are_numbers():
     xyz = made_ensemble(9, 5)
-    plain = pleat.rmsd(xyz, cutoff=2.0, best=2, threads=1)
-    same = pleat.rmsd(xyz, cutoff=np.float32(2), best=np.int16(2), threads=np.uint8(1))
+    plain = pleat.rmsd(xyz, cutoff=2.0, nearest=2, threads=1)
+    same = pleat.rmsd(xyz, cutoff=np.float32(2), nearest=np.int16(2), threads=np.uint8(1))
     np.testing.assert_array_equal(plain.best_indices, same.best_indices)
     assert pleat.rmsd(xyz, cutoff=None).neighbour_starts is None
 

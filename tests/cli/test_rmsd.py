@@ -148,11 +148,12 @@ class Rmsd(ProgramTest):
         weights = self.write("weights.npy", npy((20,), [1.0, 2.0] * 10, "d"))
         new = self.measure(path, "--metric", "drmsd", "--nearest", "3", "--bin-width", "0.1",
                            "--atom-weights", weights, run="new")
-        for name, old in (("names", ("--metric", "drmsd", "--best", "3", "--bin", "0.1", "--weights",
+        for name, old in (("names", ("--metric", "drmsd", "--nearest", "3", "--bin", "0.1", "--weights",
                                      weights)),
                           ("letters", ("-m", "drmsd", "-k", "3", "--bin", "0.1", "--weights", weights))):
             self.assertEqual(results(self.measure(path, *old, run=name)), results(new))
-        self.assertNotIn("--best", pleat("rmsd", "--help").stdout.decode())
+        self.assertNotIn("--weights", pleat("rmsd", "--help").stdout.decode())
+        self.assert_refused(pleat("rmsd", path, "--best", "3", "-o", self.folder / "no"), 2, "--scores")
 
     def test_killed_run_resumes_with_the_same_bits(self):
         path = self.ensemble(1400, 4)

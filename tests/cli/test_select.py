@@ -265,7 +265,7 @@ class Select(ProgramTest):
         curve = self.folder / "curve.dat"
         curve.write_text("".join(f"{0.01 * n:.3f} {math.exp(-0.01 * n * n):.6g} 0.01\n" for n in range(3, 30)))
         self.select("--data", curve, "--max-clusters", "1", "--min-size", "2")
-        self.select("--saxs", curve, "--best", "1", "--least-size", "2", folder=self.folder / "second")
+        self.select("--saxs", curve, "-n", "1", "--least-size", "2", folder=self.folder / "second")
         self.select("--saxs", curve, "-n", "1", "--least-size", "2", folder=self.folder / "third")
         expected = (self.run_folder / "clusters.tsv").read_bytes()
         for other in ("second", "third"):

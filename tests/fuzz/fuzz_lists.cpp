@@ -1,4 +1,4 @@
-// Fuzzer of what users list: paths, ranges of frames, selections of atoms, chains of structures.
+// Fuzzer of what users list: paths, ranges of frames, selections, chains of structures, scores.
 #include "harness.h"
 
 #include <iterator>
@@ -7,6 +7,7 @@
 
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
+#include "pleat/bio/ensemble/frame_choice.h"
 #include "pleat/bio/selection/selection.h"
 #include "pleat/bio/structure/structure.h"
 #include "pleat/core/error.h"
@@ -76,13 +77,34 @@ void choose_structure(std::string_view text) {
     fuzz::require(!parse_structure_choice(text).file.empty());
 }
 
+/// Of three files, by number or by name, of which the two with the highest first score are kept.
+void read_scores(std::string_view text) {
+    const fuzz::MemoryFile file(text);
+    EnsembleFiles files;
+    for (const char* name : {"a", "b", "c"}) {
+        files.paths.push_back(std::string(name) + ".pdb");
+        files.names.emplace_back(name);
+        files.folders.push_back(-1);
+    }
+    ScoreOptions options;
+    options.tables = {file.path()};
+    options.column = "energy";
+    options.best = 2;
+    const FrameChoice choice(options, files, {});
+    int kept = 0;
+    for (Index frame = 0; frame < 3; ++frame) kept += choice.keeps(frame);
+    choice.check_count(3);
+    for (Index frame = 0; frame < 3; ++frame) choice.require(frame);
+    fuzz::require(kept == 2 && choice.scores().ranking().size() == 3);
+}
+
 }  // namespace
 
 /// The first byte chooses what the rest is.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     constexpr void (*kReaders[])(std::string_view) = {read_jobs, read_ensemble_list, read_range,
-                                                      select, choose_structure};
+                                                      select,    choose_structure,   read_scores};
     try {
         kReaders[data[0] % std::size(kReaders)](fuzz::text_of(data + 1, size - 1));
     } catch (const InputError& error) {

@@ -250,7 +250,9 @@ def lists():
             "ensemble": b"\1a.pdb\n/b/c d.dcd # x\n", "range": b"\x021:10:2", "open": b"\x02::10",
             "select": b"\3A:50-52A and not (ca or heavy)", "cid": b"\3//A/50-51/CA,CB[C]",
             "words": b"\3backbone or :51- and chain B", "structure": b"\4a.pdb:A",
-            "molecule": b"\3same molecule as index 0 to 2"}
+            "molecule": b"\3same molecule as index 0 to 2",
+            "numbers": b"\5frame\tenergy\tq\n2\t-1.5\t0\n0\tNA\t1\n1\t2e3\t1\n",
+            "names": b"\5name,energy\nb.pdb,1\na,nan\nc,3\n"}
 
 
 def plmc_models():

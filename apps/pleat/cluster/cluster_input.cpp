@@ -88,11 +88,11 @@ void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Paramet
     const EnsembleSource plain;
     if (ensemble.topology != plain.topology || ensemble.assembly != plain.assembly ||
         ensemble.select != plain.select || ensemble.frames != plain.frames ||
-        ensemble.weights != plain.weights || ensemble.truncated || ensemble.pbc != plain.pbc ||
-        parameters.precision != rmsd::Parameters().precision)
+        ensemble.weights != plain.weights || ensemble.truncated || has_scores(ensemble) ||
+        ensemble.pbc != plain.pbc || parameters.precision != rmsd::Parameters().precision)
         throw UsageError(fmt::format(
-            "leave --topology, --assembly, --select, --frames, --truncated, --pbc, --atom-weights "
-            "and also --precision out: '{}' is {}",
+            "leave --topology, --assembly, --select, --frames, --truncated, --pbc, --atom-weights, "
+            "scores and also --precision out: '{}' is {}",
             ensemble.sources.front(), kind));
 }
 

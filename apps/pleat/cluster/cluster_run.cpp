@@ -128,7 +128,7 @@ std::vector<std::string> job_files(const ClusterOptions& options) {
     std::error_code ignored;
     const std::filesystem::path first = options.ensemble.sources.front();
     if (std::filesystem::exists(first / "manifest.json", ignored)) return {};
-    return ensemble_files(options.ensemble.sources);
+    return files_of(options.ensemble);
 }
 
 void check_job(const ClusterOptions& options) {
@@ -200,7 +200,10 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
             run->cite(key);
         if (input.coordinates)
             for (const std::string_view key : rmsd::citations()) run->cite(key);
-        cluster::write_results(*run, result, options.parameters, series_of(input));
+        cluster::write_results(
+            *run, result, options.parameters, series_of(input),
+            input.coordinates ? input.coordinates->labels.scores : FrameScores());
+        if (input.coordinates) write_frames(*run, *input.coordinates, result.clustering.assignment);
         write_structures(*run, input, result, options.structures, context);
         record_result(*run, result);
         rmsd::AtomSets sets;

@@ -24,16 +24,10 @@ std::unique_ptr<EnsembleReader> reader_of_written(const ClusterInput& input,
                                                   const StructureOutput& options) {
     const EnsembleSource& source = input.ensemble;
     if (options.atoms.empty() || options.atoms == source.select) return nullptr;
-    return std::make_unique<EnsembleReader>(
-        source.sources, EnsembleOptions{.topology = source.topology,
-                                        .assembly = source.assembly,
-                                        .select = options.atoms,
-                                        .range = parse_frame_range(source.frames),
-                                        .truncated = source.truncated,
-                                        .centre_each_frame = true,
-                                        .in_place = source.in_place,
-                                        .pbc = source.pbc,
-                                        .placed_by = source.select});
+    EnsembleOptions reading = reading_options(source);
+    reading.select = options.atoms;
+    reading.placed_by = source.select;
+    return std::make_unique<EnsembleReader>(source.sources, std::move(reading));
 }
 
 /// How far atoms can lie from the origin when frames are turned about the means of their superposed

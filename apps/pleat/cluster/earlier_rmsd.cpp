@@ -37,6 +37,7 @@ EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder) {
     source.weights = parameter_of(earlier, "atom-weights", "weights");
     const auto truncated = earlier.parameters.find("truncated");
     source.truncated = truncated != earlier.parameters.end() && truncated->second == "true";
+    repeat_scores(earlier, source);
     // Versions without this option left molecules as they were.
     source.pbc = Pbc::none;
     Choice(&source.pbc).set(text_parameter(earlier, "pbc"));

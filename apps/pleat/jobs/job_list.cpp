@@ -117,6 +117,7 @@ void check_ensemble_job(const EnsembleSource& options) {
     refuse_ensemble_pipes(options.sources, "a job may be run again");
     check_ensemble_files(options.sources);
     check_readable({options.topology});
+    check_readable(score_files(options));
 }
 
 void add_job_options(CLI::App& command, JobListOptions& options, bool joins_files) {

@@ -12,7 +12,6 @@
 #include "options/common_options.h"
 #include "options/ensemble_options.h"
 #include "options/run_estimate.h"
-#include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/core/jobs/job_command.h"
 #include "process/ranks.h"
 
@@ -57,7 +56,7 @@ void set_ensemble(Options& options, const std::vector<std::string>& files) {
 }
 template <class Options>
 std::vector<std::string> files_of_ensemble(const Options& options) {
-    return ensemble_files(options.ensemble.sources);
+    return files_of(options.ensemble);
 }
 /// Throws InputError if a file is missing or cannot be read twice.
 void check_ensemble_job(const EnsembleSource& options);

@@ -10,6 +10,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/npy.h"
+#include "pleat/core/files/output_file.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 
@@ -41,22 +42,84 @@ std::vector<double> masses(const Topology& topology) {
                     count > kMaxNamed ? "; ..." : ""));
 }
 
-EnsembleOptions reading_options(const EnsembleSource& options) {
-    return {.topology = options.topology,
-            .assembly = options.assembly,
-            .select = options.select,
-            .range = parse_frame_range(options.frames),
-            .same_residues = options.same_residues,
-            .truncated = options.truncated,
-            .centre_each_frame = true,
-            .in_place = options.in_place,
-            .pbc = options.pbc};
+Relaxation relaxation_of(const EnsembleSource& options) {
+    return options.relaxed ? Relaxation::relaxed : Relaxation::unrelaxed;
 }
 
 }  // namespace
 
-std::vector<Field> frame_fields(EnsembleSource& options) {
+EnsembleOptions reading_options(const EnsembleSource& options) {
+    EnsembleOptions reading{.topology = options.topology,
+                            .assembly = options.assembly,
+                            .select = options.select,
+                            .range = parse_frame_range(options.frames),
+                            .same_residues = options.same_residues,
+                            .truncated = options.truncated,
+                            .centre_each_frame = true,
+                            .in_place = options.in_place,
+                            .pbc = options.pbc,
+                            .relaxed = options.relaxed};
+    parse_score_sources(options.scores, reading.scores);
+    reading.scores.column = options.score;
+    reading.scores.best = options.best.value_or(0);
+    reading.scores.lowest_is_best = options.lowest_is_best;
+    if (!options.worst_left_out.empty())
+        reading.scores.worst_share = parse_percentage(options.worst_left_out);
+    return reading;
+}
+
+std::vector<std::string> files_of(const EnsembleSource& options) {
+    return ensemble_files(options.sources, relaxation_of(options));
+}
+
+std::vector<std::string> score_files(const EnsembleSource& options) {
+    ScoreOptions scores;
+    parse_score_sources(options.scores, scores);
+    std::vector<std::string> files = std::move(scores.tables);
+    if (!scores.of_models) return files;
+    for (const ModelFolder& folder :
+         list_ensemble_files(options.sources, relaxation_of(options)).models) {
+        if (!folder.scores.empty()) files.push_back(folder.scores);
+        for (const PredictedModel& model : folder.models)
+            if (!model.scores.empty()) files.push_back(model.scores);
+    }
+    return files;
+}
+
+std::vector<Field> score_fields(EnsembleSource& options) {
     return {
+        {.name = "scores",
+         .target = &options.scores,
+         .help = "Scores of frames: tables with a column frame (from 0) or name (of files) and "
+                 "columns of numbers, or the word folder for what AlphaFold, ColabFold, Boltz and "
+                 "Chai-1 write beside their models; commas between several",
+         .value_name = "FILE|folder"},
+        {.name = "score",
+         .target = &options.score,
+         .help = "Score by which frames are ranked; not needed if there is one, or the one by "
+                 "which the models' program ranks them",
+         .value_name = "COLUMN"},
+        {.name = "best",
+         .target = &options.best,
+         .help = "Keep this number of frames with the best scores, and read no others",
+         .min = 1,
+         .automatic = "all"},
+        {.name = "least",
+         .target = &options.lowest_is_best,
+         .help = "The lowest score is the best, as of energies"},
+        {.name = "worst-left-out",
+         .target = &options.worst_left_out,
+         .help = "Leave out this percentage of the frames, those with the worst scores, such as "
+                 "10%",
+         .value_name = "PERCENT"},
+        {.name = "relaxed",
+         .target = &options.relaxed,
+         .help = "Of predicted models that are there relaxed and unrelaxed, read the relaxed "
+                 "ones"}};
+}
+
+std::vector<Field> frame_fields(EnsembleSource& options) {
+    std::vector<Field> all = {
         {.name = "topology",
          .target = &options.topology,
          .help = "PDB, mmCIF, GRO, PSF or PRMTOP file that names the atoms of trajectories; its "
@@ -88,6 +151,8 @@ std::vector<Field> frame_fields(EnsembleSource& options) {
          .help =
              "Molecules that lie on both sides of the periodic cell of a frame: auto makes them "
              "whole; whole does too, and refuses frames where it cannot; none leaves them"}};
+    for (Field& field : score_fields(options)) all.push_back(std::move(field));
+    return all;
 }
 
 std::vector<Field> fields(EnsembleSource& options) {
@@ -105,14 +170,49 @@ void record_ensemble(const EnsembleSource& options, const std::vector<std::strin
                      RunDirectory& run, bool with_topology) {
     record_lists(options.sources, run);
     for (const std::string& file : files) record_input(file, run);
+    for (const std::string& file : score_files(options)) record_input(file, run);
     if (with_topology) record_input(options.topology, run);
 }
 
 std::string input_key(const EnsembleSource& options) {
-    return fmt::format("{}\n\n{}\n{}\n{}\n{}\n{}{}{}{}", fmt::join(options.sources, "\n"),
-                       options.topology, options.assembly, options.select, options.frames,
-                       options.same_residues, options.truncated, options.in_place,
+    return fmt::format("{}\n\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}{}{}{}{}{}",
+                       fmt::join(options.sources, "\n"), options.scores, options.score,
+                       options.best.value_or(0), options.worst_left_out, options.topology,
+                       options.assembly, options.select, options.frames, options.lowest_is_best,
+                       options.relaxed, options.same_residues, options.truncated, options.in_place,
                        names_of(options.pbc)[static_cast<std::size_t>(options.pbc)]);
+}
+
+void leave_scores_out(EnsembleSource& options) {
+    options.scores.clear();
+    options.score.clear();
+    options.best.reset();
+    options.lowest_is_best = false;
+    options.worst_left_out.clear();
+}
+
+bool has_scores(const EnsembleSource& options) {
+    EnsembleSource given = options, usual;
+    const std::vector<Field> fields = score_fields(given), defaults = score_fields(usual);
+    for (std::size_t n = 0; n < fields.size(); ++n)
+        if (fields[n].text() != defaults[n].text()) return true;
+    return false;
+}
+
+void repeat_scores(const EarlierRun& earlier, EnsembleSource& options) {
+    for (Field& field : score_fields(options)) {
+        const auto value = earlier.parameters.find(field.name);
+        if (value == earlier.parameters.end()) continue;
+        const bool is_text = value->second.starts_with('"');
+        field.set(is_text ? text_parameter(earlier, field.name) : value->second);
+    }
+}
+
+void write_frames(RunDirectory& run, const Coordinates& coordinates,
+                  std::span<const std::int32_t> clusters) {
+    if (!coordinates.labels.make_a_table()) return;
+    write_text(run.output("frames.tsv"),
+               frames_table(coordinates.labels, coordinates.origins, coordinates.files, clusters));
 }
 
 TemporaryFile::~TemporaryFile() {
@@ -197,6 +297,7 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
     coordinates.all_atoms = ensemble.all_atoms;
     coordinates.origins = ensemble.origins;
     coordinates.files = ensemble.files;
+    coordinates.labels = labels_of(ensemble);
     if (options.weights.empty()) return coordinates;
     if (options.weights == "mass") {
         coordinates.weights = masses(*coordinates.topology);

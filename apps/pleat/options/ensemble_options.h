@@ -6,16 +6,21 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/ensemble/ensemble_reader.h"
+#include "pleat/bio/ensemble/frame_table.h"
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
 #include "pleat/core/jobs/shared_inputs.h"
+#include "pleat/core/run/manifest.h"
 #include "pleat/core/run/run_directory.h"
 #include "process/ranks.h"
 
@@ -29,17 +34,31 @@ struct EnsembleSource {
     bool truncated = false;
     Pbc pbc = Pbc::automatic;
     bool in_place = false;           ///< frames are not moved: see EnsembleOptions
+    std::string scores = {}, score = {};    ///< files of scores, and the column by which to rank
+    std::optional<std::int64_t> best = {};  ///< frames to keep
+    bool lowest_is_best = false;
+    std::string worst_left_out = {};  ///< a percentage
+    bool relaxed = false;
     SharedInputs* inputs = nullptr;  ///< what other jobs have read; or null
 };
-/// Topology, assembly, selection and frames.
+/// Topology, assembly, selection, frames, and what is left out by scores.
 std::vector<Field> frame_fields(EnsembleSource& options);
+/// Scores of frames, what is left out by them, and which copies of models are read.
+std::vector<Field> score_fields(EnsembleSource& options);
+/// How the sources are read, each frame centred by itself. Throws UsageError.
+EnsembleOptions reading_options(const EnsembleSource& options);
+/// The files of the sources.
+std::vector<std::string> files_of(const EnsembleSource& options);
+/// Tables of scores among the inputs, and those of the models' programs.
+std::vector<std::string> score_files(const EnsembleSource& options);
 /// The fields of frame_fields() and the weights of atoms.
 std::vector<Field> fields(EnsembleSource& options);
 
 /// What the sources may be, for the help of the argument.
 inline constexpr const char* kEnsembleFiles =
     "PDB, mmCIF, GRO or SDF of one or many models, DCD, XTC, TRR, AMBER NetCDF, NumPy arrays "
-    "[frame, atom, 3] in angstrom; folders; @LIST";
+    "[frame, atom, 3] in angstrom; folders, also of models by AlphaFold, ColabFold, Boltz and "
+    "Chai-1; @LIST";
 
 /// A file that is removed at the end.
 struct TemporaryFile {
@@ -61,12 +80,17 @@ struct Coordinates {
     std::shared_ptr<const Topology> all_atoms;  ///< of the files, selected or not
     std::vector<FrameOrigin> origins;           ///< [frame]
     std::vector<std::string> files;             ///< that the origins refer to
+    FrameLabels labels;
     FrameStore store() const { return on_disk.is_on_disk() ? on_disk : FrameStore(xyz); }
     Index frames() const { return store().frame_count(); }
     Index atoms() const { return store().atom_count(); }
     /// [atom, axis]
     Array<float, 2> frame(Index frame) const { return store().frame(frame); }
 };
+
+/// Writes frames.tsv if frames have names or scores. `clusters` of the frames, or none.
+void write_frames(RunDirectory& run, const Coordinates& coordinates,
+                  std::span<const std::int32_t> clusters = {});
 
 /// Copies the coordinates and weights from the leading rank to the others.
 void share(Coordinates& coordinates, Ranks& ranks);
@@ -86,6 +110,13 @@ EnsembleSize measure_ensemble(
 /// Lists the files of an ensemble among the run's inputs.
 void record_ensemble(const EnsembleSource& options, const std::vector<std::string>& files,
                      RunDirectory& run, bool with_topology);
+
+/// Reads other frames of the same atoms without scores.
+void leave_scores_out(EnsembleSource& options);
+/// Whether an option of scores or of copies of models is given.
+bool has_scores(const EnsembleSource& options);
+/// Sets these options as they were in an earlier run.
+void repeat_scores(const EarlierRun& earlier, EnsembleSource& options);
 
 /// What is read of the sources, as one text: jobs with the same text share it.
 std::string input_key(const EnsembleSource& options);

@@ -14,7 +14,6 @@
 #include "options/ensemble_options.h"
 #include "options/option_checks.h"
 #include "options/options.h"
-#include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/ensemble/frame_reader.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/printable.h"
@@ -257,7 +256,7 @@ std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
 /// Whether the atoms can have no names: an array without a topology. A pipe is not looked into.
 bool lacks_names(const EnsembleSource& source) {
     if (!source.topology.empty()) return false;
-    const std::string first = ensemble_files(source.sources).front();
+    const std::string first = files_of(source).front();
     std::error_code ignored;
     return std::filesystem::is_regular_file(first, ignored) &&
            open_frames(first)->format() == "NPY";
@@ -345,6 +344,7 @@ std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ra
     ranks.lead([&] {
         run->stage("write");
         rmsd::write_results(*run, result, options.parameters);
+        write_frames(*run, compared.frames);
         record_result(options, result, *run);
         if (!compared.chains.empty())
             run->fact("permutations", rmsd::permutation_count(compared.with_chains()));

@@ -123,7 +123,7 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
             return rmsd::memory_needed(frames, count, parameters, {Device::Kind::cpu, 0});
         };
     compared.frames = read_coordinates(compared.source, run, context, nullptr, work_bytes);
-    run.sources(compared.frames.files);
+    run.sources(compared.frames.labels.are_models ? source.sources : compared.frames.files);
     compared.sets.weights = compared.frames.weights;
     compared.sets.weights_file = source.weights;
     rmsd::AtomSets sets = sets_of(*compared.frames.all_atoms, source, options, context);
@@ -165,6 +165,7 @@ Coordinates read_others(const ComparedFrames& compared, const std::string& file,
     source.sources = {file};
     source.frames = frames;
     source.weights.clear();
+    leave_scores_out(source);
     source.same_residues = !any_residues;
     // The atoms of the first ensemble name those of every other.
     const std::shared_ptr<const Topology>& atoms = compared.frames.all_atoms;

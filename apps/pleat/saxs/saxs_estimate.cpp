@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/core/error.h"
 #include "pleat/saxs/memory_estimate.h"
 #include "saxs/saxs_run.h"
@@ -49,7 +48,7 @@ constexpr Index kMaxParts = 202;
 saxs::ComponentSize measure(const SaxsOptions& options, const std::vector<std::string>& sources) {
     EnsembleSource source = options.ensemble;
     source.sources = sources;
-    const std::size_t files = ensemble_files(sources).size();
+    const std::size_t files = files_of(source).size();
     saxs::ComponentSize size;
     Box all;
     std::vector<float> parts;
@@ -84,7 +83,7 @@ RunEstimate estimate_profiles(SaxsOptions& options) {
     if (!options.mixture)
         sizes.push_back(measure(options, options.ensemble.sources));
     else
-        for (const std::string& file : ensemble_files(options.ensemble.sources))
+        for (const std::string& file : files_of(options.ensemble))
             sizes.push_back(measure(options, {file}));
     Index points = 0, frames = 0, atoms = 0;
     if (!options.data.empty())

@@ -86,12 +86,9 @@ void read_component(const SaxsOptions& options, const std::vector<std::string>& 
                     Components& components) {
     Ensemble ensemble;
     try {
-        ensemble = read_ensemble(sources, {.topology = options.ensemble.topology,
-                                           .assembly = options.ensemble.assembly,
-                                           .select = options.ensemble.select,
-                                           .range = parse_frame_range(options.ensemble.frames),
-                                           .truncated = options.ensemble.truncated,
-                                           .pbc = options.ensemble.pbc});
+        EnsembleOptions reading = reading_options(options.ensemble);
+        reading.centre_each_frame = false;
+        ensemble = read_ensemble(sources, std::move(reading));
     } catch (const MissingAtoms& error) {
         if (sources.size() == 1) throw;
         throw InputError(
@@ -107,6 +104,10 @@ void read_component(const SaxsOptions& options, const std::vector<std::string>& 
             components.notes.push_back(text);
     }
     const std::string remark = saxs::interpret_models(options.models_are, ensemble);
+    if (!options.ensemble.scores.empty() && ensemble.scores.empty())
+        throw InputError(sources.front(), 0,
+                         "expected models that are states for --scores, found parts of one "
+                         "structure");
     if (!remark.empty()) components.notes.push_back(remark);
     components.ensembles.push_back(std::move(ensemble));
 }
@@ -117,7 +118,7 @@ Components read_components(const SaxsOptions& options) {
         read_component(options, options.ensemble.sources, components);
         return components;
     }
-    for (const std::string& file : ensemble_files(options.ensemble.sources))
+    for (const std::string& file : files_of(options.ensemble))
         read_component(options, {file}, components);
     return components;
 }
@@ -151,6 +152,9 @@ Input read_input(const SaxsOptions& options, const SaxsInputRead& read, const Co
     }
     if (options.mixture && !options.ensemble.topology.empty())
         throw UsageError("expected --mixture of files that name their atoms, found --topology");
+    if (options.mixture && !options.ensemble.scores.empty())
+        throw UsageError(
+            "give either --mixture or --scores: its files are no frames to choose from");
     input.read = shared_input<Components>(
         options.ensemble.inputs,
         fmt::format("models {} {}\n{}", static_cast<int>(options.models_are), options.mixture,
@@ -191,6 +195,7 @@ void prepare_run(const SaxsOptions& options, const Input& input,
     for (const std::string& file : other_files(options)) {
         if (!file.empty()) record_input(file, run);
     }
+    for (const std::string& file : score_files(options.ensemble)) record_input(file, run);
 }
 
 saxs::Result compute(const SaxsOptions& options, const Input& input, const Context& context) {

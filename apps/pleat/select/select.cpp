@@ -66,13 +66,9 @@ struct SelectInput {
 /// contacts, and those that are superposed.
 void read_frames(const SelectOptions& options, SelectInput& input) {
     const EnsembleSource& source = options.ensemble;
-    EnsembleOptions reading{.topology = source.topology,
-                            .assembly = source.assembly,
-                            .range = {},
-                            .truncated = source.truncated,
-                            .centre_each_frame = true,
-                            .pbc = source.pbc,
-                            .placed_by = source.select};
+    EnsembleOptions reading = reading_options(source);
+    reading.select = "all";
+    reading.placed_by = source.select;
     const std::shared_ptr<const Topology> all = EnsembleReader(source.sources, reading).all_atoms();
     if (!options.curve.empty())
         reading.select = "all";
@@ -80,7 +76,6 @@ void read_frames(const SelectOptions& options, SelectInput& input) {
         reading.select = fmt::format("({}) or (name CA CB)", source.select);
     else
         reading.select = source.select;
-    reading.range = parse_frame_range(source.frames);
     const std::vector<Index> superposed = select_atoms(*all, source.select);
     input.superposed = positions_among(superposed, select_atoms(*all, reading.select));
     input.ensemble = read_ensemble(source.sources, reading);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/core/error.h"
 #include "pleat/workflows/select/ranking.h"
 #include "pleat/workflows/select/stages.h"
@@ -72,7 +71,8 @@ void check_options(const SelectOptions& options) {
 }
 
 std::vector<std::filesystem::path> ensemble_inputs(const EnsembleSource& ensemble) {
-    std::vector<std::string> names = ensemble_files(ensemble.sources);
+    std::vector<std::string> names = files_of(ensemble);
+    for (std::string& file : score_files(ensemble)) names.push_back(std::move(file));
     if (!ensemble.topology.empty()) names.push_back(ensemble.topology);
     std::vector<std::filesystem::path> files;
     for (const std::string& name : names)

@@ -15,6 +15,7 @@
 #include "pleat/cluster/methods/dbscan.h"
 #include "pleat/cluster/methods/density_peaks.h"
 #include "pleat/cluster/methods/greedy.h"
+#include "pleat/cluster/methods/iterated_density.h"
 #include "pleat/cluster/methods/kmedoids.h"
 #include "pleat/cluster/methods/linkage.h"
 #include "pleat/cluster/neighbours/neighbours.h"
@@ -39,7 +40,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr const char *kPairStage = "pairs", *kQuantileStage = "quantile", *kPeakStage = "peaks",
                      *kDescriptionStage = "describe", *kNeighbourStage = "neighbours",
                      *kSilhouetteStage = "silhouettes", *kMedoidStage = "medoids",
-                     *kGreedyStage = "greedy";
+                     *kGreedyStage = "greedy", *kRoundStage = "rounds";
 
 /// Number of values of a sweep whose stages are saved; more would leave thousands of files.
 constexpr std::size_t kSavedTrials = 100;
@@ -100,6 +101,9 @@ public:
             if (trials_.family == MethodFamily::medoids)
                 require_medoids(source.count(), static_cast<Index>(k));
         }
+        if (parameters.keep.value_or(1) > source.count())
+            throw UsageError(fmt::format("--keep: {} items are more than the {} that there are",
+                                         *parameters.keep, source.count()));
         if (known != nullptr && use(*known)) return;
         const bool has_one_cutoff = trials_.cutoffs.size() == 1;
         const bool is_kept = keeps_pairs(source.count(), source.is_stored());
@@ -138,7 +142,8 @@ public:
                       best->cutoff,
                       std::move(sweep),
                       std::move(tree_),
-                      std::move(peaks_)};
+                      std::move(peaks_),
+                      std::move(rounds_)};
         // After a sweep over cutoffs the peaks kept are the last ones, not those of the best.
         if (trials_.family == MethodFamily::peaks && trials_.cutoffs.size() > 1)
             result.peaks = peaks_at(result.cutoff);
@@ -300,6 +305,10 @@ private:
             case MethodFamily::tree:
                 if (by_cutoff) return {cut_below(tree_, source_->count(), value), value};
                 return {cut_to(tree_, source_->count(), count)};
+            case MethodFamily::rounds:
+                rounds_ = iterate_density(*source_, *parameters_.keep, parameters_.drop,
+                                          statistics_.max(), stage(kRoundStage));
+                return {densest_cluster(rounds_)};
             case MethodFamily::peaks: break;
         }
         return peaks_trial(value);
@@ -332,6 +341,7 @@ private:
     std::unique_ptr<Neighbours> neighbours_;
     std::vector<Merge> tree_;
     std::vector<Peak> peaks_;
+    std::vector<DensityRound> rounds_;
 };
 
 }  // namespace
@@ -349,7 +359,8 @@ std::vector<std::string> checkpoint_names(const Parameters& parameters,
     const auto add = [&](const std::string& stage) {
         names.push_back(stage_file(checkpoint, stage).filename().string());
     };
-    for (const char* stage : {kPairStage, kQuantileStage, kDescriptionStage}) add(stage);
+    for (const char* stage : {kPairStage, kQuantileStage, kDescriptionStage, kRoundStage})
+        add(stage);
     const std::size_t trials = trials_of(parameters).values().size();
     // One pass more, because the neighbours at the best value of a sweep are found again.
     for (std::size_t n = 0; n < std::min(trials + 1, kSavedTrials); ++n)

@@ -19,7 +19,18 @@
 
 namespace pleat::cluster {
 
-enum class Method { gromos, gmx, single, complete, average, ward, kmedoids, dbscan, density_peaks };
+enum class Method {
+    gromos,
+    gmx,
+    single,
+    complete,
+    average,
+    ward,
+    kmedoids,
+    dbscan,
+    density_peaks,
+    iterated_density
+};
 std::span<const std::string_view> names_of(Method);
 
 /// The values of an option: none, one (`step` 0), or first, first + step, ..., last.
@@ -61,6 +72,8 @@ struct Parameters {
     CutoffRange cutoff;
     CountRange k;
     std::int64_t min_neighbours = 4;
+    std::optional<std::int64_t> keep = {};  ///< items that iterated density leaves
+    double drop = 0.1;                      ///< share of the items that each of its rounds drops
     double bin_width = 0.05;
     bool silhouettes = false;
 };
@@ -120,6 +133,13 @@ struct Peak {
     float separation = 0;       ///< distance to it; for the densest that to the farthest item
 };
 
+/// When iterated density dropped an item.
+struct DensityRound {
+    static constexpr std::int32_t kLeft = 0;
+    std::int32_t round = kLeft;  ///< from 1; kLeft: never
+    double mean = 0;             ///< mean distance to the others left then
+};
+
 struct Result {
     PairStatistics statistics;  ///< of all pairs
     Clustering clustering;
@@ -129,6 +149,7 @@ struct Result {
     std::vector<SweepPoint> sweep;  ///< empty unless several values were tried
     std::vector<Merge> tree;        ///< of linkage
     std::vector<Peak> peaks;        ///< of density peaks
+    std::vector<DensityRound> rounds = {};  ///< [item]: of iterated density
 };
 
 /// Statistics and neighbours of all pairs of the same items, from an earlier run.

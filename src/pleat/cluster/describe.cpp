@@ -51,18 +51,6 @@ Middle middle_of(const PairSource& distances, const std::vector<Index>& items,
     return {position, sums[position] / static_cast<double>(count - 1), furthest[position]};
 }
 
-/// Tiles of up to `batch` of `count` items each, without an output array.
-std::vector<Tile> tiles_of(Index count, Index batch) {
-    std::vector<Tile> tiles;
-    for (Index first = 0; first < count; first += batch) {
-        Tile tile;
-        tile.id = static_cast<Index>(tiles.size());
-        tile.side[0] = {first, std::min(batch, count - first)};
-        tiles.push_back(tile);
-    }
-    return tiles;
-}
-
 std::string problem_of(const PairSource& distances, const Clustering& clustering) {
     const std::vector<std::int32_t>& assignment = clustering.assignment;
     return Sha256()

@@ -23,6 +23,7 @@ double passes_of(const Trials& trials, const Parameters& parameters) {
         case MethodFamily::tree: break;
         case MethodFamily::medoids: passes += 10 * tried; break;  // rounds of all rows
         case MethodFamily::peaks: passes += trials.cutoffs.empty() ? 3 : 1; break;
+        case MethodFamily::rounds: passes += 2; break;
     }
     if (trials.has_several() || parameters.silhouettes) passes += 2 * tried;
     return passes;
@@ -55,6 +56,7 @@ Estimate estimate(Index items, const DistanceCost& distances, const Parameters& 
             all.host_bytes += medoid_bytes(items, static_cast<Index>(k));
             break;
         }
+        case MethodFamily::rounds: all.host_bytes += std::int64_t{128} << 20; break;
         case MethodFamily::greedy:
         case MethodFamily::dbscan:
         case MethodFamily::peaks:

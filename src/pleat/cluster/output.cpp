@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "pleat/bio/ensemble/frame_table.h"
 #include "pleat/cluster/methods/linkage.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
@@ -20,16 +21,21 @@ std::string number_or_na(double value) {
     return std::isnan(value) ? "NA" : fmt::format("{:.6g}", value);
 }
 
-std::string cluster_table(const Result& result) {
-    std::string text = "cluster\tsize\tshare\tmedoid\tmean\tradius\tsilhouette\tcentre\n";
+std::string cluster_table(const Result& result, const FrameScores& scores) {
+    std::string text = "cluster\tsize\tshare\tmedoid\tmean\tradius\tsilhouette\tcentre" +
+                       score_summary_names(scores) + '\n';
+    const std::vector<std::vector<Index>> members =
+        scores.empty() ? std::vector<std::vector<Index>>() : result.clustering.members();
     const auto items = static_cast<double>(result.clustering.assignment.size());
     for (std::size_t c = 0; c < result.clusters.size(); ++c) {
         const ClusterDescription& one = result.clusters[c];
         const std::vector<Index>& centres = result.clustering.centres;
-        text += fmt::format("{}\t{}\t{:.6g}\t{}\t{:.6g}\t{:.6g}\t{}\t{}\n", c, one.size,
+        text += fmt::format("{}\t{}\t{:.6g}\t{}\t{:.6g}\t{:.6g}\t{}\t{}", c, one.size,
                             static_cast<double>(one.size) / items, one.medoid, one.mean, one.radius,
                             number_or_na(one.silhouette),
                             centres.empty() ? "NA" : fmt::format("{}", centres[c]));
+        if (!scores.empty()) text += score_summary_cells(scores, members[c]);
+        text += '\n';
     }
     return text;
 }
@@ -70,6 +76,17 @@ std::string peak_table(const Result& result) {
     return text;
 }
 
+std::string round_table(const Result& result) {
+    std::string text = "item\tround\tmean\n";
+    for (std::size_t i = 0; i < result.rounds.size(); ++i) {
+        const DensityRound& one = result.rounds[i];
+        text += fmt::format("{}\t{}\t{:.6g}\n", i,
+                            one.round == DensityRound::kLeft ? "NA" : fmt::format("{}", one.round),
+                            one.mean);
+    }
+    return text;
+}
+
 std::string sweep_table(const Result& result, bool by_k) {
     std::string text =
         fmt::format("{}\tclusters\tlargest\tnoise\tsilhouette\n", by_k ? "k" : "cutoff");
@@ -92,15 +109,16 @@ void write_tree(RunDirectory& run, const std::vector<Merge>& tree, Index count) 
 }  // namespace
 
 void write_results(RunDirectory& run, const Result& result, const Parameters& parameters,
-                   const std::vector<Index>& series) {
+                   const std::vector<Index>& series, const FrameScores& scores) {
     const std::vector<std::int32_t>& assignment = result.clustering.assignment;
     const auto count = static_cast<Index>(assignment.size());
     write_npy(run.output("assignment.npy"), assignment.data(), {count});
-    write_text(run.output("clusters.tsv"), cluster_table(result));
+    write_text(run.output("clusters.tsv"), cluster_table(result, scores));
     write_text(run.output("transitions.tsv"), transition_table(assignment, series));
     write_text(run.output("histogram.tsv"), histogram_table(result.statistics));
     if (!result.tree.empty()) write_tree(run, result.tree, count);
     if (!result.peaks.empty()) write_text(run.output("peaks.tsv"), peak_table(result));
+    if (!result.rounds.empty()) write_text(run.output("rounds.tsv"), round_table(result));
     if (!result.sweep.empty()) {
         const bool by_k = parameters.k.values().size() > 1;
         write_text(run.output("sweep.tsv"), sweep_table(result, by_k));
@@ -118,6 +136,7 @@ std::vector<std::string_view> citations(Method method, bool has_silhouettes) {
             case Method::ward: return {"Ward1963", "Muellner2011"};
             case Method::kmedoids: return {"Schubert2021"};
             case Method::dbscan: return {"Ester1996"};
+            case Method::iterated_density: return {};
             case Method::density_peaks: break;
         }
         return {"Rodriguez2014"};

@@ -8,8 +8,9 @@ namespace pleat::cluster {
 
 namespace {
 
-constexpr std::string_view kMethods[] = {"gromos", "gmx",      "single", "complete",     "average",
-                                         "ward",   "kmedoids", "dbscan", "density-peaks"};
+constexpr std::string_view kMethods[] = {
+    "gromos", "gmx",      "single", "complete",      "average",
+    "ward",   "kmedoids", "dbscan", "density-peaks", "iterated-density"};
 
 MethodFamily family_of(Method method) {
     switch (method) {
@@ -18,6 +19,7 @@ MethodFamily family_of(Method method) {
         case Method::dbscan: return MethodFamily::dbscan;
         case Method::kmedoids: return MethodFamily::medoids;
         case Method::density_peaks: return MethodFamily::peaks;
+        case Method::iterated_density: return MethodFamily::rounds;
         default: return MethodFamily::tree;
     }
 }
@@ -32,7 +34,8 @@ std::vector<Field> fields(Parameters& p) {
          .target = &p.method,
          .help = "gromos: the item with the most neighbours first, as Daura et al. define it; gmx: "
                  "exactly as gmx cluster -method gromos; single, complete, average, ward: trees; "
-                 "kmedoids; dbscan; density-peaks",
+                 "kmedoids; dbscan; density-peaks; iterated-density: the items left when those "
+                 "farthest from all others are dropped",
          .letter = 'm',
          .old_choices = {{"daura", "gromos"}, {"gromacs", "gmx"}}},
         {.name = "cutoff",
@@ -55,6 +58,17 @@ std::vector<Field> fields(Parameters& p) {
          .min = 1,
          .max = 2e9,
          .old_names = {"least-neighbours"}},
+        {.name = "keep",
+         .target = &p.keep,
+         .help = "Items that iterated-density leaves",
+         .min = 1,
+         .automatic = "none"},
+        {.name = "drop",
+         .target = &p.drop,
+         .help = "Share of the items that each round of iterated-density drops",
+         .min = 0,
+         .max = 0.9,
+         .min_excluded = true},
         {.name = "silhouettes",
          .target = &p.silhouettes,
          .help = "Measure how well each cluster is separated from the others; always done if "
@@ -78,6 +92,9 @@ Trials trials_of(const Parameters& p) {
     };
     if (trials.family != MethodFamily::dbscan && p.min_neighbours != Parameters().min_neighbours)
         refuse("leave --min-neighbours out: only dbscan has it");
+    const bool has_rounds = trials.family == MethodFamily::rounds;
+    if (!has_rounds && (p.keep || p.drop != Parameters().drop))
+        refuse("leave --keep and --drop out: only iterated-density has them");
     switch (trials.family) {
         case MethodFamily::greedy:
         case MethodFamily::dbscan:
@@ -96,6 +113,10 @@ Trials trials_of(const Parameters& p) {
             if (!has_k) refuse("give --k");
             if (trials.cutoffs.size() > 1 && trials.counts.size() > 1)
                 refuse("give several values either of --cutoff or of --k, not of both");
+            break;
+        case MethodFamily::rounds:
+            if (!p.keep) refuse("give --keep");
+            if (has_cutoff || has_k) refuse("give --keep alone, not --cutoff or --k");
             break;
     }
     return trials;

@@ -38,6 +38,17 @@ void sum_over_pairs(const PairSource& source, const Context& context, std::strin
         [&](const Tile& tile, View<const float, 2> output) { add(tile.side[0], output.data); });
 }
 
+std::vector<Tile> tiles_of(Index count, Index batch) {
+    std::vector<Tile> tiles;
+    for (Index first = 0; first < count; first += batch) {
+        Tile tile;
+        tile.id = static_cast<Index>(tiles.size());
+        tile.side[0] = {first, std::min(batch, count - first)};
+        tiles.push_back(tile);
+    }
+    return tiles;
+}
+
 void gather_rows_of(const PairSource& source, const Context& context, std::span<const Index> items,
                     Index batch, float* values) {
     const Index all = source.count(), count = static_cast<Index>(items.size());

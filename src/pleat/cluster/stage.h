@@ -25,6 +25,9 @@ void sum_over_pairs(const PairSource& source, const Context& context, std::strin
                     std::string_view options, const std::function<void(AdditiveCheckpoint&)>& join,
                     const BandVisitor& add);
 
+/// Tiles of up to `batch` of `count` items each, without an output array.
+std::vector<Tile> tiles_of(Index count, Index batch);
+
 /// The rows of `items` as PairSource::rows() gives them, in batches of `batch` items that the ranks
 /// share: the same numbers for any number of ranks.
 void gather_rows_of(const PairSource& source, const Context& context, std::span<const Index> items,

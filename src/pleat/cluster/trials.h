@@ -7,7 +7,7 @@
 
 namespace pleat::cluster {
 
-enum class MethodFamily { greedy, dbscan, tree, medoids, peaks };
+enum class MethodFamily { greedy, dbscan, tree, medoids, peaks, rounds };
 
 struct Trials {
     MethodFamily family = MethodFamily::greedy;
@@ -16,7 +16,11 @@ struct Trials {
     bool has_several() const { return cutoffs.size() > 1 || counts.size() > 1; }
     /// Whether the cutoff varies; else k does.
     bool by_cutoff() const { return counts.size() <= 1 && !cutoffs.empty(); }
-    const std::vector<double>& values() const { return by_cutoff() ? cutoffs : counts; }
+    /// Iterated density has one trial, whose value means nothing.
+    std::vector<double> values() const {
+        if (family == MethodFamily::rounds) return {0};
+        return by_cutoff() ? cutoffs : counts;
+    }
 };
 
 /// Throws UsageError if the options lack what the method needs, or have what it does not know.

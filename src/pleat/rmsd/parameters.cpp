@@ -44,7 +44,7 @@ std::vector<Field> fields(Parameters& p) {
          .help = "How many nearest frames best.npz lists for each frame; 0: no list",
          .min = 0,
          .max = 1e6,
-         .old_names = {"best", "k"}},
+         .old_names = {"k"}},
         {.name = "bin-width",
          .target = &p.bin_width,
          .help = "Width of the bins of the histogram",

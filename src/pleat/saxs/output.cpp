@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "pleat/bio/ensemble/frame_table.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/printable.h"
@@ -40,8 +41,9 @@ std::string pairs_table(const Result& result, double bin_width) {
 std::string frames_table(const Result& result) {
     const bool has_fits = !result.frame_fits.empty(),
                is_atomic = result.model == Resolution::all_atom;
-    std::string text = fmt::format("frame\tfile\tframe_of_file\trg\ti0\tdmax{}\n",
-                                   has_fits ? "\tchi2\tc1\tc2" : "");
+    std::string text =
+        fmt::format("frame\tfile\tframe_of_file\trg\ti0\tdmax{}", has_fits ? "\tchi2\tc1\tc2" : "");
+    text += score_names(result.scores, text) + '\n';
     for (std::size_t frame = 0; frame < result.shapes.size(); ++frame) {
         const Shape& shape = result.shapes[frame];
         text += fmt::format(
@@ -54,7 +56,7 @@ std::string frames_table(const Result& result) {
                                 is_atomic ? fmt::format("{:.6g}", fit.contrast.c1) : "NA",
                                 fit.contrast.c2);
         }
-        text += '\n';
+        text += score_cells(result.scores, static_cast<Index>(frame)) + '\n';
     }
     return text;
 }

@@ -76,6 +76,7 @@ using Describe = std::function<std::optional<Found>(const std::string& file)>;
 
 std::vector<std::string> names_of(const std::vector<std::string>& files) {
     std::vector<std::string> names;
+    names.reserve(files.size());
     for (const std::string& file : files) names.push_back(fs::path(file).filename().string());
     return names;
 }
@@ -182,13 +183,14 @@ std::optional<ModelFolder> find_colabfold(const Listing& listing, Relaxation wan
                 std::string digits = model.substr(rank + 5);
                 digits.resize(std::min(digits.find_first_not_of("0123456789"), digits.size()));
                 if (!is_number(digits) || digits.size() > 9) continue;
-                std::string scores = listing.path_of(job + "_scores_" + model + ".json");
+                std::string scores = listing.path_of(fmt::format("{}_scores_{}.json", job, model));
                 if (scores.empty())
-                    scores = listing.path_of(job + "_unrelaxed_" + model + "_scores.json");
+                    scores =
+                        listing.path_of(fmt::format("{}_unrelaxed_{}_scores.json", job, model));
                 return Found{.model = {.scores = scores},
                              .rank = std::stod(digits),
                              .is_relaxed = mark == "_relaxed_",
-                             .copy_of = job + '\t' + model};
+                             .copy_of = fmt::format("{}\t{}", job, model)};
             }
             return std::nullopt;
         });
@@ -206,8 +208,8 @@ std::optional<ModelFolder> find_alphafold2(const Listing& listing, Relaxation wa
     const auto describe = [&](const std::string& file) -> std::optional<Found> {
         const std::string name = name_without_endings(file);
         for (const std::string mark : {"unrelaxed_", "relaxed_"}) {
-            if (!name.starts_with(mark + "model_")) continue;
-            const std::string key = name.substr(mark.size());
+            const std::string key = name.substr(std::min(mark.size(), name.size()));
+            if (!name.starts_with(mark) || !key.starts_with("model_")) continue;
             has_others = true;
             return Found{.model = {.key = key},
                          .rank = rank_of(key),
@@ -312,7 +314,7 @@ std::optional<ModelFolder> find_alphafold3(const Listing& listing) {
         const auto number = number_behind(name, "_sample-");
         const auto seed =
             number ? number_behind(name.substr(0, name.rfind("_sample-")), "seed-") : std::nullopt;
-        if (!seed || name != "seed-" + *seed + "_sample-" + *number) continue;
+        if (!seed || name != fmt::format("seed-{}_sample-{}", *seed, *number)) continue;
         const Listing files(sample);
         for (const std::string& file : files.files) {
             const std::string model = name_without_endings(file);
@@ -321,7 +323,7 @@ std::optional<ModelFolder> find_alphafold3(const Listing& listing) {
             folder.models.push_back({.name = name,
                                      .file = file,
                                      .scores = files.path_of(job + "summary_confidences.json"),
-                                     .key = *seed + '\t' + *number});
+                                     .key = fmt::format("{}\t{}", *seed, *number)});
             break;
         }
     }

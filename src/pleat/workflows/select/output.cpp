@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "pleat/bio/ensemble/frame_table.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/printable.h"
 
@@ -33,7 +34,8 @@ std::string scores_table(const Ensemble& ensemble, const Result& result) {
             frame;
     std::string text =
         "place\tframe\tcluster\tjoined\tcontacts\tleft\tdensity\tchi2\trmsd\t"
-        "contact_part\tcluster_part\tcurve_part\tfile\tframe_of_file\n";
+        "contact_part\tcluster_part\tcurve_part\tfile\tframe_of_file";
+    text += score_names(ensemble.scores, text) + '\n';
     for (const Index frame : order) {
         const auto at = static_cast<std::size_t>(frame);
         text += fmt::format("{}\t{}\t{}", scores.position[at], frame, result.assignment[at]);
@@ -45,19 +47,25 @@ std::string scores_table(const Ensemble& ensemble, const Result& result) {
               cell_of(scores.curve_rank, frame)})
             text += '\t' + value;
         const FrameOrigin& origin = ensemble.origins[at];
-        text += fmt::format("\t{}\t{}\n",
+        text += fmt::format("\t{}\t{}{}\n",
                             table_cell(ensemble.files[static_cast<std::size_t>(origin.file)]),
-                            origin.frame);
+                            origin.frame, score_cells(ensemble.scores, frame));
     }
     return text;
 }
 
-std::string clusters_table(const Result& result) {
+std::string clusters_table(const Result& result, const FrameScores& scores) {
+    std::vector<std::vector<Index>> members(scores.empty() ? 0 : result.medoids.size());
+    for (std::size_t frame = 0; !members.empty() && frame < result.assignment.size(); ++frame)
+        if (result.assignment[frame] >= 0)
+            members[static_cast<std::size_t>(result.assignment[frame])].push_back(
+                static_cast<Index>(frame));
     const auto frames = static_cast<double>(result.assignment.size());
     std::string text =
         "selected\tcluster\tsize\tshare\tmedoid\tbest\tjoined\twhen_"
         "selected\tcontacts\tadded\tleft\t"
-        "density\tchi2\tleast_chi2\n";
+        "density\tchi2\tleast_chi2" +
+        score_summary_names(scores) + '\n';
     for (const ClusterSummary& one : result.clusters) {
         text += fmt::format("{}\t{}\t{}\t{:.6f}\t{}\t{}",
                             one.selected > 0 ? std::to_string(one.selected) : "NA", one.cluster,
@@ -67,6 +75,8 @@ std::string clusters_table(const Result& result) {
              {one.joint_rank, one.joint_rank_when_selected, one.contacts, one.added,
               one.unexplained_share, one.density, one.chi2, one.min_chi2})
             text += '\t' + cell(value);
+        if (!scores.empty())
+            text += score_summary_cells(scores, members[static_cast<std::size_t>(one.cluster)]);
         text += '\n';
     }
     return text;
@@ -112,7 +122,11 @@ std::string explained_table(const Result& result) {
 
 void write_results(RunDirectory& run, const Ensemble& ensemble, const Result& result) {
     write_text(run.output("scores.tsv"), scores_table(ensemble, result));
-    write_text(run.output("clusters.tsv"), clusters_table(result));
+    write_text(run.output("clusters.tsv"), clusters_table(result, ensemble.scores));
+    const FrameLabels labels = labels_of(ensemble);
+    if (labels.make_a_table())
+        write_text(run.output("frames.tsv"),
+                   frames_table(labels, ensemble.origins, ensemble.files, result.assignment));
     if (!result.expected.contacts.empty())
         write_text(run.output("explained.tsv"), explained_table(result));
 }

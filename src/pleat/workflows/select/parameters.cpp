@@ -43,7 +43,7 @@ std::vector<Field> fields(Parameters& p) {
              .help = "Maximum number of clusters to select",
              .min = 1,
              .max = 1000,
-             .old_names = {"best", "n"}},
+             .old_names = {"n"}},
             {.name = "min-size",
              .target = &p.min_size,
              .help = "Minimum number of frames in a selected cluster",
@@ -53,8 +53,8 @@ std::vector<Field> fields(Parameters& p) {
 }
 
 std::vector<Field> clustering_fields(Parameters& p) {
-    constexpr std::array<std::string_view, 4> kOffered = {"method", "cutoff", "k",
-                                                          "min-neighbours"};
+    constexpr std::array<std::string_view, 6> kOffered = {"method",         "cutoff", "k",
+                                                          "min-neighbours", "keep",   "drop"};
     std::vector<Field> offered;
     for (Field& field : cluster::fields(p.clustering)) {
         if (std::find(kOffered.begin(), kOffered.end(), field.name) == kOffered.end()) continue;
