@@ -56,8 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view bytes = fuzz::text_of(data + 1, size - 1);
     (void)mutants::is_mutant_table(bytes);
     try {
-        const mutants::MutantTable table =
-            mutants::parse_mutant_table("fuzz", std::string(bytes));
+        const mutants::MutantTable table = mutants::parse_mutant_table("fuzz", std::string(bytes));
         check_rows(table);
         check_text(table, bytes);
     } catch (const pleat::InputError& error) {
