@@ -47,43 +47,65 @@ struct BlockMeans {
     }
 };
 
-/// Moves the means of the blocks of column i with all later columns out of the couplings. Returns
-/// what the fields of column i get, and writes what those of later columns get to `later`,
-/// [column, letter].
-std::vector<double> centre_blocks(Index i, couplings::Model& model, View<double, 2> later) {
+/// What the blocks of a column with all later columns give: to its own letters, and to those of the
+/// later columns, [column, letter].
+struct RowSums {
+    std::vector<double> own_fields, own_singles;
+    View<double, 2> later_fields, later_singles;
+};
+
+/// Moves the means of the blocks of column i with all later columns out of the couplings into the
+/// fields, and adds the effects of single mutants of the target: one pass over the couplings.
+void centre_blocks(Index i, couplings::Model& model, std::span<const std::uint8_t> target,
+                   RowSums& sums) {
     const Index columns = model.column_count(), letters = model.letter_count();
-    std::vector<double> own(static_cast<std::size_t>(letters), 0.0);
     BlockMeans means(letters);
+    const Index w_i = target[static_cast<std::size_t>(i)];
     for (Index j = i + 1; j < columns; ++j) {
         const View<float, 2> block = model.pairs[pair_index(i, j, columns)];
         means.set(block);
         for (Index a = 0; a < letters; ++a) {
             const double of_a = means.of_i[static_cast<std::size_t>(a)];
-            own[static_cast<std::size_t>(a)] += of_a - means.all;
-            later(j, a) += means.of_j[static_cast<std::size_t>(a)] - means.all;
+            sums.own_fields[static_cast<std::size_t>(a)] += of_a - means.all;
+            sums.later_fields(j, a) += means.of_j[static_cast<std::size_t>(a)] - means.all;
             float* row = block.data + a * letters;
             const double from_row = means.all - of_a;
             for (Index b = 0; b < letters; ++b)
                 row[b] =
                     static_cast<float>(row[b] + from_row - means.of_j[static_cast<std::size_t>(b)]);
         }
+        const Index w_j = target[static_cast<std::size_t>(j)];
+        if (w_i >= letters || w_j >= letters) continue;
+        const float* own_row = block.data + w_i * letters;
+        const double of_target = own_row[w_j];
+        const View<double, 1> later = sums.later_singles[j];
+        for (Index a = 0; a < letters; ++a) {
+            sums.own_singles[static_cast<std::size_t>(a)] += block(a, w_j) - of_target;
+            later(a) += own_row[a] - of_target;
+        }
     }
-    return own;
 }
 
 }  // namespace
 
-EnergyModel::EnergyModel(couplings::Model model, int threads) : model_(std::move(model)) {
+EnergyModel::EnergyModel(couplings::Model model, std::span<const std::uint8_t> target, int threads)
+    : model_(std::move(model)) {
     const Index columns = column_count(), letters = letter_count();
     Array<double, 2> fields(columns, letters);
+    singles_ = {Array<double, 2>(columns, letters), Array<double, 2>(columns, letters)};
     // Blocks of rows of a fixed size, so that sums do not depend on the number of threads.
     constexpr Index kRows = 32;
     const Index blocks = (columns + kRows - 1) / kRows;
-    Array<double, 3> later(blocks, columns, letters);
+    Array<double, 3> later_fields(blocks, columns, letters),
+        later_singles(blocks, columns, letters);
     parallel_for(threads, blocks, [&](Index block, int) {
         for (Index i = block * kRows; i < std::min(columns, (block + 1) * kRows); ++i) {
-            const std::vector<double> own = centre_blocks(i, model_, later[block]);
-            std::copy(own.begin(), own.end(), fields[i].begin());
+            const auto count = static_cast<std::size_t>(letters);
+            RowSums sums{std::vector<double>(count), std::vector<double>(count),
+                         later_fields[block], later_singles[block]};
+            centre_blocks(i, model_, target, sums);
+            std::copy(sums.own_fields.begin(), sums.own_fields.end(), fields[i].begin());
+            std::copy(sums.own_singles.begin(), sums.own_singles.end(), singles_.full[i].begin());
         }
     });
     for (Index i = 0; i < columns; ++i) {
@@ -92,15 +114,19 @@ EnergyModel::EnergyModel(couplings::Model model, int threads) : model_(std::move
         mean /= static_cast<double>(letters);
         for (Index a = 0; a < letters; ++a) {
             double field = fields(i, a) + model_.fields(i, a) - mean;
-            for (Index block = 0; block < blocks; ++block) field += later(block, i, a);
+            for (Index block = 0; block < blocks; ++block) field += later_fields(block, i, a);
             model_.fields(i, a) = static_cast<float>(field);
         }
+        const Index own = target[static_cast<std::size_t>(i)];
+        if (own >= letters) continue;
+        for (Index a = 0; a < letters; ++a) {
+            singles_.fields(i, a) =
+                static_cast<double>(model_.fields(i, a)) - model_.fields(i, own);
+            singles_.full(i, a) += singles_.fields(i, a);
+            for (Index block = 0; block < blocks; ++block)
+                singles_.full(i, a) += later_singles(block, i, a);
+        }
     }
-}
-
-double EnergyModel::coupling(Index i, std::uint8_t a, Index j, std::uint8_t b) const {
-    if (i > j) return coupling(j, b, i, a);
-    return model_.pairs(pair_index(i, j, column_count()), a, b);
 }
 
 Energy EnergyModel::energy(std::span<const std::uint8_t> codes) const {
@@ -120,35 +146,24 @@ Energy EnergyModel::energy(std::span<const std::uint8_t> codes) const {
     return energy;
 }
 
-EnergyModel::Singles EnergyModel::singles(std::span<const std::uint8_t> target, int threads) const {
-    const Index columns = column_count(), letters = letter_count();
-    Singles found{Array<double, 2>(columns, letters), Array<double, 2>(columns, letters)};
-    const auto code = [&](Index i) { return target[static_cast<std::size_t>(i)]; };
-    parallel_for(threads, columns, [&](Index i, int) {
-        const std::uint8_t own = code(i);
-        if (own >= letters) return;
-        const View<double, 1> full = found.full[i], fields = found.fields[i];
-        for (Index a = 0; a < letters; ++a)
-            fields(a) = static_cast<double>(model_.fields(i, a)) - model_.fields(i, own);
-        std::copy(fields.begin(), fields.end(), full.begin());
-        for (Index j = 0; j < columns; ++j) {
-            const std::uint8_t other = code(j);
-            if (j == i || other >= letters) continue;
-            const View<const float, 2> block =
-                model_.pairs[j > i ? pair_index(i, j, columns) : pair_index(j, i, columns)];
-            const float* from = j > i ? block.data + other : block.data + other * letters;
-            const Index step = j > i ? letters : 1;
-            const double of_own = from[own * step];
-            for (Index a = 0; a < letters; ++a) full(a) += from[a * step] - of_own;
-        }
-    });
-    return found;
-}
-
 double EnergyModel::epistasis(Index i, std::uint8_t w_i, std::uint8_t a, Index j, std::uint8_t w_j,
                               std::uint8_t b) const {
-    return coupling(i, a, j, b) - coupling(i, a, j, w_j) - coupling(i, w_i, j, b) +
-           coupling(i, w_i, j, w_j);
+    if (i > j) return epistasis(j, w_j, b, i, w_i, a);
+    const Index letters = letter_count();
+    const float* block = model_.pairs.data() + pair_index(i, j, column_count()) * letters * letters;
+    const float* of_a = block + a * letters;
+    const float* of_target = block + w_i * letters;
+    return static_cast<double>(of_a[b]) - of_a[w_j] - of_target[b] + of_target[w_j];
+}
+
+void EnergyModel::prefetch(Index i, std::uint8_t w_i, std::uint8_t a, Index j, std::uint8_t w_j,
+                           std::uint8_t b) const {
+    if (i > j) return prefetch(j, w_j, b, i, w_i, a);
+    const Index letters = letter_count();
+    const float* block = model_.pairs.data() + pair_index(i, j, column_count()) * letters * letters;
+    for (const Index row : {Index{a}, Index{w_i}})
+        for (const Index column : {Index{b}, Index{w_j}})
+            __builtin_prefetch(block + row * letters + column);
 }
 
 }  // namespace pleat::mutants

@@ -23,8 +23,8 @@ struct Energy {
 /// lets a column without a letter be left out: its terms are 0 on average over all letters.
 class EnergyModel {
 public:
-    /// Takes a model in any gauge.
-    EnergyModel(couplings::Model model, int threads);
+    /// Takes a model in any gauge, and a target given as one code per column.
+    EnergyModel(couplings::Model model, std::span<const std::uint8_t> target, int threads);
 
     Index column_count() const { return model_.column_count(); }
     Index letter_count() const { return model_.letter_count(); }
@@ -38,17 +38,19 @@ public:
     struct Singles {
         Array<double, 2> full, fields;
     };
-    Singles singles(std::span<const std::uint8_t> target, int threads) const;
+    const Singles& singles() const { return singles_; }
 
     /// E(double mutant) - E(target) minus both single effects: letters a at column i and b at
     /// column j of a target that has w_i and w_j there.
     double epistasis(Index i, std::uint8_t w_i, std::uint8_t a, Index j, std::uint8_t w_j,
                      std::uint8_t b) const;
+    /// Tells the processor that epistasis() of the same will be called soon.
+    void prefetch(Index i, std::uint8_t w_i, std::uint8_t a, Index j, std::uint8_t w_j,
+                  std::uint8_t b) const;
 
 private:
-    double coupling(Index i, std::uint8_t a, Index j, std::uint8_t b) const;
-
     couplings::Model model_;
+    Singles singles_;
 };
 
 }  // namespace pleat::mutants

@@ -42,11 +42,11 @@ struct Work {
     int threads = 1;
 
     Work(const couplings::ModelDescription& description, couplings::Model&& fitted,
-         int thread_count)
+         const Target& target, int thread_count)
         : about(description),
           alphabet(*description.alphabet),
           order(residue_order(alphabet)),
-          model(std::move(fitted), thread_count),
+          model(std::move(fitted), target.codes, thread_count),
           shares(residue_frequencies(description.frequencies, alphabet.gap())),
           independent(independent_fields(shares, description.effective_sequences)),
           threads(thread_count) {}
@@ -79,7 +79,8 @@ std::vector<Target> possible_targets(const Input& input, const Parameters& param
     return targets;
 }
 
-void add_singles(const Work& work, const EnergyModel::Singles& singles, Result& result) {
+void add_singles(const Work& work, Result& result) {
+    const EnergyModel::Singles& singles = work.model.singles();
     const double max_entropy = std::log2(static_cast<double>(work.alphabet.gap()));
     const Target& target = result.target;
     for (std::size_t i = 0; i < target.codes.size(); ++i) {
@@ -196,8 +197,7 @@ void add_sequences(const Work& work, const SequenceFile& file, bool align, const
     });
 }
 
-void add_doubles(const Work& work, const EnergyModel::Singles& singles, const std::string& region,
-                 Result& result) {
+void add_doubles(const Work& work, const std::string& region, Result& result) {
     Doubles& doubles = result.doubles;
     doubles.columns = columns_of_region(region, result.target);
     const auto count = static_cast<Index>(doubles.columns.size());
@@ -207,7 +207,7 @@ void add_doubles(const Work& work, const EnergyModel::Singles& singles, const st
     const auto code = [&](Index i) { return result.target.codes[static_cast<std::size_t>(i)]; };
     parallel_for(work.threads, count, [&](Index n, int) {
         const Index i = doubles.columns[static_cast<std::size_t>(n)];
-        for (Index a = 0; a < letters; ++a) doubles.singles(n, a) = singles.full(i, a);
+        for (Index a = 0; a < letters; ++a) doubles.singles(n, a) = work.model.singles().full(i, a);
         for (Index m = n + 1; m < count; ++m) {
             const Index j = doubles.columns[static_cast<std::size_t>(m)];
             const View<float, 2> block = doubles.epistasis[couplings::pair_index(n, m, count)];
@@ -261,25 +261,24 @@ Result run(Input input, const Parameters& parameters, const Context& context) {
             "{}: residues of '{}' are counted from {}, since the wild-type letters agree with it",
             input.table->source, printable(best.name), best.first_number));
     const int threads = resolve_threads(context);
-    const Work work(input.model.about, std::move(input.model.model), threads);
-    const EnergyModel::Singles singles = work.model.singles(result.target.codes, threads);
+    const Work work(input.model.about, std::move(input.model.model), result.target, threads);
     result.energy = work.model.energy(result.target.codes);
     result.independent_energy = work.independent_energy(result.target.codes);
     result.target_gaps =
         std::count(result.target.residues.begin(), result.target.residues.end(), Target::kNone);
-    add_singles(work, singles, result);
+    add_singles(work, result);
     add_positions(result);
     const EffectRanks ranks = rank_singles(result);
     add_logo(work, result);
     if (input.table != nullptr) {
-        const Predictor predictor{work.model, work.alphabet,    result.target,
-                                  singles,    work.independent, ranks};
+        const Predictor predictor{work.model, work.alphabet, result.target, work.independent,
+                                  ranks};
         result.listed = predict_rows(predictor, *input.table, threads);
         result.correlations = correlations(*input.table, result.listed);
     }
     if (input.sequences != nullptr)
         add_sequences(work, *input.sequences, parameters.align, context, result);
-    if (!parameters.doubles.empty()) add_doubles(work, singles, parameters.doubles, result);
+    if (!parameters.doubles.empty()) add_doubles(work, parameters.doubles, result);
     add_notes(input, result.target, result);
     return result;
 }

@@ -56,9 +56,14 @@ struct Change {
 
 Listed sum_of(const Predictor& p, const std::vector<Change>& changes) {
     Listed listed;
+    // The couplings of a large model are far from the processor.
+    for (std::size_t n = 0; n < changes.size(); ++n)
+        for (std::size_t m = 0; m < n; ++m)
+            p.model.prefetch(changes[m].column, changes[m].from, changes[m].to, changes[n].column,
+                             changes[n].from, changes[n].to);
     for (std::size_t n = 0; n < changes.size(); ++n) {
         const Change& change = changes[n];
-        listed.epistatic += p.singles.full(change.column, change.to);
+        listed.epistatic += p.model.singles().full(change.column, change.to);
         listed.independent +=
             p.independent(change.column, change.to) - p.independent(change.column, change.from);
         for (std::size_t m = 0; m < n; ++m)

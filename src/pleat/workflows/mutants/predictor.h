@@ -28,7 +28,6 @@ struct Predictor {
     const EnergyModel& model;
     const Alphabet& alphabet;
     const Target& target;
-    const EnergyModel::Singles& singles;
     const Array<double, 2>& independent;  ///< fields, [column, letter without the gap]
     const EffectRanks& ranks;             ///< of the effects of single mutants
 

@@ -39,9 +39,9 @@ const std::string kRow = "ACD-KWYV";
 
 TEST(Energies, SinglesAreDifferencesOfBruteForceEnergies) {
     const Model model = small_model(kRow, true, 1).model;
-    const EnergyModel energies(model, 2);
     const std::vector<std::uint8_t> target = codes(kRow);
-    const EnergyModel::Singles singles = energies.singles(target, 2);
+    const EnergyModel energies(model, target, 2);
+    const EnergyModel::Singles& singles = energies.singles();
     const double own = brute_energy(model, target);
     for (std::size_t i = 0; i < target.size(); ++i) {
         for (std::uint8_t a = 0; a < 21; ++a) {
@@ -59,9 +59,9 @@ TEST(Energies, SinglesAreDifferencesOfBruteForceEnergies) {
 
 TEST(Energies, SinglesAndEpistasisGiveDoubleMutants) {
     const Model model = small_model(kRow, true, 2).model;
-    const EnergyModel energies(model, 1);
     const std::vector<std::uint8_t> target = codes(kRow);
-    const EnergyModel::Singles singles = energies.singles(target, 1);
+    const EnergyModel energies(model, target, 1);
+    const EnergyModel::Singles& singles = energies.singles();
     const double own = brute_energy(model, target);
     for (const auto& [i, j] : {std::pair{0, 1}, {2, 7}, {6, 4}, {7, 0}}) {
         for (const auto& [a, b] : {std::pair{3, 4}, {19, 0}, {7, 7}}) {
@@ -87,9 +87,9 @@ TEST(Energies, DoNotDependOnTheGauge) {
         other.fields(1, a) += moved;
         for (Index b = 0; b < 21; ++b) other.pairs(pair, a, b) -= moved;
     }
-    const EnergyModel one(model, 1), two(other, 3);
     const std::vector<std::uint8_t> target = codes(kRow);
-    const auto first = one.singles(target, 1), second = two.singles(target, 1);
+    const EnergyModel one(model, target, 1), two(other, target, 3);
+    const auto &first = one.singles(), &second = two.singles();
     for (Index n = 0; n < first.full.size(); ++n) {
         EXPECT_NEAR(first.full.data()[n], second.full.data()[n], 3e-6);
         EXPECT_NEAR(first.fields.data()[n], second.fields.data()[n], 3e-6);
@@ -100,8 +100,8 @@ TEST(Energies, DoNotDependOnTheGauge) {
 }
 
 TEST(Energies, TheMeanOverAllLettersIsZeroInEveryColumn) {
-    const EnergyModel energies(small_model("ACDE", true, 4).model, 1);
     std::vector<std::uint8_t> sequence = codes("ACDE");
+    const EnergyModel energies(small_model("ACDE", true, 4).model, sequence, 1);
     double sum = 0, of_fields = 0;
     for (std::uint8_t a = 0; a < 21; ++a) {
         sequence[2] = a;
@@ -114,10 +114,10 @@ TEST(Energies, TheMeanOverAllLettersIsZeroInEveryColumn) {
 }
 
 TEST(Energies, LeaveOutColumnsWithoutALetterOfTheModel) {
-    const EnergyModel energies(small_model(kRow, false, 5).model, 1);
     const std::vector<std::uint8_t> target = codes(kRow);
+    const EnergyModel energies(small_model(kRow, false, 5).model, target, 1);
     EXPECT_EQ(energies.letter_count(), 20);
-    const EnergyModel::Singles singles = energies.singles(target, 1);
+    const EnergyModel::Singles& singles = energies.singles();
     for (Index a = 0; a < 20; ++a) EXPECT_EQ(singles.full(3, a), 0);
     std::vector<std::uint8_t> mutant = target;
     mutant[0] = 9;
@@ -127,9 +127,9 @@ TEST(Energies, LeaveOutColumnsWithoutALetterOfTheModel) {
 
 TEST(Energies, AreTheSameBitsForAnyNumberOfThreads) {
     const Model model = small_model("ACDEFGHIKLMNPQRSTVWYACDEFGHIKLMNPQRSTVWY", true, 6).model;
-    const EnergyModel one(model, 1), three(model, 3);
     const std::vector<std::uint8_t> target = codes("ACDEFGHIKLMNPQRSTVWYACDEFGHIKLMNPQRSTVWY");
-    const auto a = one.singles(target, 1), b = three.singles(target, 3);
+    const EnergyModel one(model, target, 1), three(model, target, 3);
+    const auto &a = one.singles(), &b = three.singles();
     EXPECT_TRUE(std::equal(a.full.begin(), a.full.end(), b.full.begin()));
     EXPECT_EQ(one.energy(target).full, three.energy(target).full);
 }

@@ -109,7 +109,8 @@ TEST(Mutants, PredictsSinglesAndMultiplesOfATable) {
     EXPECT_EQ(result.listed[1].epistatic, 0);
     EXPECT_EQ(result.listed[5].epistatic, 0);
     EXPECT_EQ(result.listed[2].epistatic, result.listed[3].epistatic);
-    const EnergyModel energies(small_model("ACD-KWYV", true, 1).model, 1);
+    const EnergyModel energies(small_model("ACD-KWYV", true, 1).model, std::vector<std::uint8_t>(8),
+                               1);
     const auto code = [](char c) { return Alphabet::protein().code(c); };
     EXPECT_NEAR(result.listed[2].epistatic,
                 result.listed[0].epistatic + result.listed[4].epistatic +
@@ -295,7 +296,8 @@ TEST(Mutants, GivesEpistasisOfARegion) {
     parameters.doubles = "5-6,8";
     const Result result = run({.model = small_model("ACD-KWYV", true, 1)}, parameters, {});
     ASSERT_EQ(result.doubles.columns, (std::vector<Index>{0, 1, 4}));
-    const EnergyModel energies(small_model("ACD-KWYV", true, 1).model, 1);
+    const EnergyModel energies(small_model("ACD-KWYV", true, 1).model, std::vector<std::uint8_t>(8),
+                               1);
     const auto code = [](char c) { return Alphabet::protein().code(c); };
     EXPECT_NEAR(result.doubles.epistasis(1, code('G'), code('R')),
                 energies.epistasis(0, code('A'), code('G'), 4, code('K'), code('R')), 1e-6);
