@@ -89,6 +89,7 @@ Coordinates coordinates_of(const Ensemble& ensemble, const std::vector<Index>& s
     coordinates.all_atoms = ensemble.all_atoms;
     coordinates.origins = ensemble.origins;
     coordinates.files = ensemble.files;
+    coordinates.is_trajectory = ensemble.is_trajectory;
     return coordinates;
 }
 

@@ -125,6 +125,7 @@ Ensemble read_ensemble(const std::vector<std::string>& sources, EnsembleOptions 
     }
     frames.finish(ensemble);
     ensemble.files = reader.files();
+    ensemble.is_trajectory = reader.is_trajectory();
     ensemble.notes = reader.notes();
     return ensemble;
 }

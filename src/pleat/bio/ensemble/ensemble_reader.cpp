@@ -176,9 +176,10 @@ bool EnsembleReader::step(bool wanted, View<float, 2> frame) {
         if (next_file_ == files_.size()) return false;
         open(next_file_);
     }
-    origin_ = {static_cast<Index>(next_file_) - 1, in_file_};
+    origin_ = {static_cast<Index>(next_file_) - 1, in_file_, reader_->time()};
     ++seen_;
     ++in_file_;
+    if (in_file_ > 1 && !reader_->is_trajectory()) is_trajectory_ = false;
     return true;
 }
 

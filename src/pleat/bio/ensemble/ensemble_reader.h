@@ -26,6 +26,9 @@ public:
     bool next(View<float, 2> frame);
     /// Of the frame last given.
     FrameOrigin origin() const { return origin_; }
+    /// Whether all files so far that have several frames have a format that simulations write (DCD,
+    /// XTC, TRR, AMBER NetCDF), so that the frames of each follow each other in time.
+    bool is_trajectory() const { return is_trajectory_; }
     const std::vector<std::string>& files() const { return files_; }
     /// What the user should know: the atoms selected, and remarks on the files so far. A note that
     /// makes results doubtful begins with "warning: ".
@@ -56,6 +59,7 @@ private:
     Index given_ = 0;
     Index counted_ = 0;    // frames of all files, if the range counts from the end
     bool is_cut_ = false;  // `reader_` has no more whole frames
+    bool is_trajectory_ = true;
     FrameOrigin origin_;
     Array<float, 2> scratch_;
     std::shared_ptr<Centring> centring_;
