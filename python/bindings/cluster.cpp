@@ -1,12 +1,20 @@
 // Cluster: clustering matrices of NumPy's where they lie, or frames without a matrix.
 #include "pleat/cluster/cluster.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 
 #include "arrays.h"
 #include "options.h"
 #include "parts.h"
+#include "pleat/cluster/states.h"
+#include "pleat/core/loops/steps.h"
 #include "pleat/core/ranks/lanes.h"
+#include "pleat/rmsd/assign/assignment.h"
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/rmsd.h"
 
@@ -17,6 +25,7 @@ namespace {
 struct Clustered {
     cluster::Result result;
     std::string device;
+    rmsd::Nearest nearest = {};  ///< of frames that were given to medoids
 };
 
 /// Chooses the device of the call, if that is left open.
@@ -119,6 +128,48 @@ std::unique_ptr<Clustered> of_permuted(const Argument<float>& xyz, const rmsd::A
         options, how);
 }
 
+/// Frames given to the nearest of `medoids` [medoid, atom, 3], in the blocks of the program.
+std::unique_ptr<Clustered> assign(const Argument<float>& xyz, const Argument<float>& medoids,
+                                  const Argument<double>& weights, const py::dict& options,
+                                  const py::dict& how) {
+    cluster::Parameters parameters;
+    set_fields(cluster::fields(parameters), options);
+    parameters.cutoff.check("cutoff");
+    if (parameters.cutoff.values().size() > 1)
+        throw UsageError("--assign: give one --cutoff, not several");
+    const View<const float, 3> frames = coordinates(xyz), given = coordinates(medoids);
+    if (given.extent(0) == 0) throw InputError("expected at least 1 medoid, found none");
+    CallContext call(parse_execution_options(how));
+    if (call.is_named() && call.context.device.kind == Device::Kind::cuda)
+        throw UsageError("--assign computes on CPUs: leave --device out");
+    std::optional<double> cutoff;
+    if (parameters.cutoff.is_set()) cutoff = *parameters.cutoff.first;
+    return without_lock(call.progress, [&] {
+        call.choose_device(std::nullopt);
+        rmsd::Assignment assignment(given, copy_array(weights), cutoff, parameters.bin_width,
+                                    call.context);
+        auto found = std::make_unique<Clustered>();
+        const Index ranks = std::min<Index>(2, given.extent(0));
+        found->nearest.indices = Array<std::int32_t, 2>(frames.extent(0), ranks);
+        found->nearest.values = Array<float, 2>(frames.extent(0), ranks);
+        for_each_block(
+            call.context, "assign", frames.extent(0), assignment.block_frames(),
+            [&](Index first, Index count) {
+                const View<const float, 3> block(frames[first].data, count, frames.extent(1),
+                                                 Index{3});
+                const rmsd::Nearest nearest = assignment.add(block);
+                std::copy(nearest.indices.begin(), nearest.indices.end(),
+                          found->nearest.indices[first].data);
+                std::copy(nearest.values.begin(), nearest.values.end(),
+                          found->nearest.values[first].data);
+            },
+            "frames");
+        found->result = assignment.finish();
+        found->device = device_names(call.context);
+        return found;
+    });
+}
+
 /// As SciPy's linkage: the two nodes, their height, and the items below.
 py::object tree(const Clustered& clustered) {
     const std::vector<cluster::Merge>& merges = clustered.result.tree;
@@ -131,6 +182,39 @@ py::object tree(const Clustered& clustered) {
               static_cast<double>(merge.size)})
             *to++ = number;
     return owned_array(std::move(rows));
+}
+
+/// Items and the lengths of their series.
+struct Order {
+    std::vector<std::int32_t> assignment;
+    std::vector<Index> series;
+};
+
+Order order_of(const Argument<std::int32_t>& assignment, const Argument<Index>& series) {
+    Order order{copy_array(assignment), copy_array(series)};
+    const Index items = std::accumulate(order.series.begin(), order.series.end(), Index{0});
+    if (!order.series.empty() && items != std::ssize(order.assignment))
+        throw InputError(fmt::format("expected series of {} items, found those of {}",
+                                     order.assignment.size(), items));
+    return order;
+}
+
+py::object transitions(const Argument<std::int32_t>& assignment, const Argument<Index>& series,
+                       Index lag) {
+    if (lag < 1) throw UsageError(fmt::format("lag: expected at least 1, found {}", lag));
+    const Order order = order_of(assignment, series);
+    return owned_array(cluster::count_transitions(order.assignment, order.series, lag));
+}
+
+py::object dwells(const Argument<std::int32_t>& assignment, const Argument<Index>& series) {
+    const Order order = order_of(assignment, series);
+    return owned_array(cluster::count_dwells(order.assignment, order.series));
+}
+
+py::object dwell_times(const Argument<std::int32_t>& assignment, const Argument<Index>& series) {
+    const Order order = order_of(assignment, series);
+    return owned_array(
+        cluster::summarise_dwells(cluster::count_dwells(order.assignment, order.series)));
 }
 
 py::object number_or_none(double number) {
@@ -146,6 +230,14 @@ void add_cluster(py::module_& module) {
     PYBIND11_NUMPY_DTYPE(SweepPoint, value, clusters, largest, noise, silhouette);
     PYBIND11_NUMPY_DTYPE_EX(Peak, density, "density", nearest_denser, "denser", separation,
                             "separation");
+    using cluster::Transition, cluster::DwellCount, cluster::DwellTimes;
+    PYBIND11_NUMPY_DTYPE(Transition, from, to, count, from_count, probability);
+    PYBIND11_NUMPY_DTYPE(DwellCount, cluster, dwell, visits, cut);
+    PYBIND11_NUMPY_DTYPE(DwellTimes, cluster, items, visits, mean, median, longest, cut,
+                         longest_cut);
+    module.def("transitions", &transitions);
+    module.def("dwells", &dwells);
+    module.def("dwell_times", &dwell_times);
     py::class_<Clustered> result(module, "Clusters");
     const auto array = [&](const char* name, auto part) {
         result.def_property_readonly(name, [part](py::object self) {
@@ -160,6 +252,17 @@ void add_cluster(py::module_& module) {
         "sweep", [](const Result& r) -> auto& { return r.sweep; });
     array(
         "peaks", [](const Result& r) -> auto& { return r.peaks; });
+    const auto nearest = [&](const char* name, auto part) {
+        result.def_property_readonly(name, [part](py::object self) -> py::object {
+            const auto& values = part(self.cast<const Clustered&>().nearest);
+            if (values.size() == 0) return py::none();
+            return array_view(values, self);
+        });
+    };
+    nearest(
+        "nearest", [](const rmsd::Nearest& n) -> auto& { return n.indices; });
+    nearest(
+        "distances", [](const rmsd::Nearest& n) -> auto& { return n.values; });
     array(
         "histogram", [](const Result& r) -> auto& { return r.statistics.histogram(); });
     result
@@ -188,6 +291,7 @@ void add_cluster(py::module_& module) {
     module.def("cluster_frames", &of_frames);
     module.def("cluster_permuted", &of_permuted);
     module.def("cluster_compared", &of_compared);
+    module.def("assign_frames", &assign);
     module.def("cluster_fields", [] {
         cluster::Parameters parameters;
         return describe_fields(cluster::fields(parameters));

@@ -1,7 +1,9 @@
 # Engines: the functions that compute, each a call of the library.
 """pleat.couplings, mutual_information, rmsd, mean_structure and cluster."""
+import json
 import os
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -298,21 +300,71 @@ def mean_structure(ensemble, *, fit=None, atom_weights=None, weights=None, optio
 _METHOD = next(field["default"] for field in _pleat.cluster_fields() if field["name"] == "method")
 
 
-def _clusters(native, options):
+def _clusters(native, options, origins=()):
     swept = None if native.sweep is None else "cutoff" if options.get("cutoff") is not None else "k"
-    return Clusters(native, method=options.get("method", _METHOD), sweep_of=swept)
+    return Clusters(native, method=options.get("method", _METHOD), sweep_of=swept, series=_series(origins))
+
+
+def _series(origins):
+    """Lengths of stretches of frames of one file at equal distances, from (file, frame) of each frame; None
+    without these."""
+    if len(origins) == 0:
+        return None
+    files, steps = np.diff(np.asarray(origins, dtype=np.int64), axis=0).T
+    inside, counts = np.unique(steps[files == 0], return_counts=True)
+    usual = inside[counts.argmax()] if inside.size else 1
+    starts = np.flatnonzero((files != 0) | (steps != usual)) + 1
+    return np.diff(np.concatenate([[0], starts, [len(origins)]]))
+
+
+def _medoids(assign, select, weights):
+    """Medoids from what `assign` of cluster is, and the atoms and weights to superpose them by."""
+    is_path = isinstance(assign, (str, os.PathLike))
+    manifest = Path(assign) / "manifest.json" if is_path else None
+    if manifest is None or not manifest.is_file():
+        return as_ensemble(assign), select, weights
+    if weights is not None or not (isinstance(select, str) and select == "all"):
+        raise UsageError(f"leave select and atom_weights out: '{assign}' is a run, whose atoms are superposed")
+    run = json.loads(manifest.read_text(encoding="utf-8"))
+    file = next((path for path in (Path(assign) / f"medoids.{kind}" for kind in ("pdb", "cif")) if path.is_file()), None)
+    results = run.get("results", {})
+    if (run.get("command"), run.get("status")) != ("cluster", "finished") or "select" not in results or file is None:
+        raise InputError(f"{assign}: expected a finished run of 'pleat cluster' that superposed frames without "
+                         "--symmetry, with medoids.pdb or medoids.cif, found another")
+    weights = results.get("atom_weights")
+    return read_ensemble(file), results["select"], weights if weights in (None, "mass") else np.load(weights)
+
+
+def _assigned(items, assign, select, weights, options, how):
+    useless = [name for name in options if name not in ("cutoff", "bin-width")]
+    if useless:
+        raise UsageError(f"leave {', '.join('--' + name for name in useless)} out: with --assign the clusters are given")
+    frames, (medoids, select, weights) = as_ensemble(items), _medoids(assign, select, weights)
+    if isinstance(select, str) and select == "all":
+        frames = _matched(medoids, frames, "items", False)
+    else:
+        frames = frames.select(select)
+        medoids = (_matched(frames, medoids, "assign", False) if _has_names(frames) and _has_names(medoids)
+                   else medoids if medoids.shape[1] == frames.shape[1] else medoids.select(select))
+    if medoids.shape[1] != frames.shape[1]:
+        raise InputError(f"assign: expected {frames.shape[1]} atoms as the frames have, found {medoids.shape[1]}")
+    native = _pleat.assign_frames(frames.xyz, medoids.xyz, _weights(frames, weights), options, how)
+    return Clusters(native, method="assign", sweep_of=None, series=_series(frames.origins))
 
 
 @engine(_pleat.cluster_fields(), Clusters)
-def cluster(items, *, select="all", atom_weights=None, precision="mixed", fit=None, symmetry="none", relabel=False,
-            weights=None, options, how):
+def cluster(items, *, assign=None, select="all", atom_weights=None, precision="mixed", fit=None, symmetry="none",
+            relabel=False, weights=None, options, how):
     """Groups the frames of an ensemble by their RMSD, or items by a matrix of distances.
 
     items : distances, condensed as SciPy's or square, float32 or float64 (contiguous without a
         copy), or a DataFrame of pandas; a pleat.Rmsd with such a matrix, whose pairs near a cutoff are recomputed in float64
         from the frames that it refers to; or what pleat.ensemble takes, whose pairs are then
         superposed without keeping a matrix
-    select : atoms of frames to superpose, as text, indices or a mask
+    assign : give every frame to the nearest of these medoids instead of finding clusters: what pleat.ensemble
+        takes, or the folder of a finished `pleat cluster`, whose atoms are superposed; frames that are not below
+        `cutoff` of any are noise. Clusters keep the numbers of the medoids
+    select : atoms of frames to superpose, as text, indices or a mask; with `assign` "all" means those of the medoids
     atom_weights, precision, symmetry, relabel : of frames, as pleat.rmsd takes them
     fit : 'none': compare frames where they are; None: superpose them by `select`, with symmetry='ligand'
         'none'; or the same atoms as `select`
@@ -320,6 +372,12 @@ def cluster(items, *, select="all", atom_weights=None, precision="mixed", fit=No
     """
     weights = _one_of(atom_weights, weights, "atom_weights", "weights")
     _check_symmetry(symmetry, relabel)
+    if assign is not None:
+        if precision != "mixed":
+            raise UsageError("leave precision out: with assign it is float64")
+        if symmetry != "none" or fit is not None:
+            raise UsageError("leave symmetry and fit out: with assign all atoms are superposed as they are called")
+        return _assigned(items, assign, select, weights, options, how)
     is_of_frames = not (isinstance(items, Rmsd) or hasattr(items, "to_numpy") or
                         (isinstance(items, np.ndarray) and items.ndim < 3))
     if not is_of_frames and (symmetry != "none" or fit is not None):
@@ -348,11 +406,14 @@ def cluster(items, *, select="all", atom_weights=None, precision="mixed", fit=No
     atoms = _Atoms(frames, select, None, "rmsd", in_place)
     xyz = atoms.of(frames.xyz)
     if symmetry == "none" and not in_place:
-        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, weights), precision, options, how), options)
+        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, weights), precision, options, how), options,
+                         frames.origins)
     sets = atoms.with_weights(frames, weights)
     if symmetry != "none":
         sets = atoms.with_symmetry(sets, frames, symmetry)
     if relabel:
         xyz = _pleat.relabelled(xyz, xyz[0], sets, how)[0]
-        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, weights), precision, options, how), options)
-    return _clusters(_pleat.cluster_permuted(xyz, sets, precision, options, how), options)
+        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, weights), precision, options, how), options,
+                         frames.origins)
+    return _clusters(_pleat.cluster_permuted(xyz, sets, precision, options, how), options,
+                         frames.origins)

@@ -10,7 +10,8 @@ from .result import square
 from .results import Clusters, Couplings, MutualInformation, Rmsd, Saxs
 from .workflow_results import Refinement, Selection
 
-__all__ = ["clusters", "contact_map", "dendrogram", "distribution", "fit", "logo", "matrix", "profile", "scores"]
+__all__ = ["clusters", "contact_map", "dendrogram", "distribution", "dwell_times", "fit", "logo", "matrix", "profile",
+           "scores", "transitions"]
 
 
 def _axes(ax):
@@ -118,6 +119,52 @@ def clusters(result, *, ax=None):
     ax.plot(result.assignment, ".", markersize=3)
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel="frame", ylabel="cluster", title=f"{len(result.clusters)} clusters")
+    return ax
+
+
+def transitions(result, *, lag=1, counts=False, ax=None):
+    """The transition probabilities between clusters as an image, rows to columns; noise is -1.
+
+    result : pleat.Clusters of a trajectory
+    lag : items from the begin to the end of a step
+    counts : show how often steps are taken instead
+    """
+    _is(result, Clusters, "pleat.Clusters")
+    steps = result.transitions(lag)
+    if len(steps) == 0:
+        raise InputError(f"expected two items of one series that are {lag} apart, found none")
+    names, places = np.unique(np.concatenate([steps["from"], steps["to"]]), return_inverse=True)
+    shown = np.zeros((names.size, names.size))
+    shown[places[:len(steps)], places[len(steps):]] = steps["count" if counts else "probability"]
+    ax = _axes(ax)
+    image = ax.imshow(shown, cmap="Blues", vmin=0)
+    ax.figure.colorbar(image, ax=ax, label="steps" if counts else f"probability of a step of {lag}")
+    every = range(0, names.size, -(-names.size // 20))
+    ax.set_xticks(every, names[every])
+    ax.set_yticks(every, names[every])
+    ax.set(xlabel="to cluster", ylabel="from cluster")
+    return ax
+
+
+def dwell_times(result, *, cluster=0, timestep=1.0, bins=40, ax=None):
+    """The distribution of the dwell times of one cluster: whole visits, and on top those that a file cuts.
+
+    result : pleat.Clusters of a trajectory
+    cluster : its number; -1: noise
+    timestep : time from one item to the next; 1: dwell times in items
+    bins : number of bins
+    """
+    _is(result, Clusters, "pleat.Clusters")
+    rows = result.dwells()
+    rows = rows[rows["cluster"] == cluster]
+    if len(rows) == 0:
+        raise UsageError(f"cluster: expected one with items, found {cluster}")
+    ax = _axes(ax)
+    times = rows["dwell"] * timestep
+    ax.hist([times, times], weights=[rows["visits"], rows["cut"]], bins=bins, stacked=True,
+            label=["whole", "cut by the begin or end of a file"])
+    ax.set(xlabel="dwell time" if timestep != 1 else "dwell time (frames)", ylabel="visits", title=f"cluster {cluster}")
+    ax.legend()
     return ax
 
 

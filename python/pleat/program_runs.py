@@ -135,11 +135,21 @@ def _rmsd(folder, manifest, values):
 def _clusters(folder, manifest, values):
     results, found = manifest["results"], _table(folder / "clusters.tsv")
     values.setdefault("tree", None)
+    found["medoid"] = ["-1" if text == "NA" else text for text in found["medoid"]]
     clusters = _records(found, [("size", np.int64), ("medoid", np.int64), ("mean", np.float64),
                                 ("radius", np.float64), ("silhouette", np.float64)])
     centres = found["centre"]
     values.update(centres=None if "NA" in centres else _numbers(centres, np.int64), sweep=None, sweep_of=None,
                   peaks=None, cutoff=results.get("cutoff"))
+    values.update(nearest=None, distances=None)
+    if (folder / "distances.tsv").is_file():
+        table = _table(folder / "distances.tsv")
+        ranks = 1 if "NA" in table["second"] else 2
+        values["nearest"] = np.stack([_numbers(table[name], np.int32) for name in ("nearest", "second")[:ranks]], axis=1)
+        values["distances"] = np.stack([_numbers(table[name], np.float32)
+                                        for name in ("distance", "second_distance")[:ranks]], axis=1)
+    if (folder / "series.tsv").is_file():
+        values["series"] = _numbers(_table(folder / "series.tsv")["frames"], np.int64)
     if (folder / "sweep.tsv").is_file():
         table = _table(folder / "sweep.tsv")
         values["sweep_of"] = next(iter(table))
@@ -150,7 +160,7 @@ def _clusters(folder, manifest, values):
         table["denser"] = ["-1" if text == "NA" else text for text in table["denser"]]
         values["peaks"] = _records(table, [("density", np.int64), ("denser", np.int64), ("separation", np.float64)])
     values.update(clusters=clusters, silhouette=results.get("silhouette"), device=manifest["device"],
-                  method=manifest["parameters"]["method"], **_histogram(folder, manifest),
+                  method=manifest["parameters"].get("method", "assign"), **_histogram(folder, manifest),
                   **{name: results[name] for name in ("min", "mean", "max")})
 
 

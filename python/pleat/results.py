@@ -156,6 +156,10 @@ class Clusters(Result):
     """
 
     assignment = Attribute("int32 [item]; 0 is the largest cluster, -1 noise")
+    nearest = Attribute("int32 [item, 2], with `assign` the nearest and the second nearest medoid (one column if there is "
+                        "only one), below the cutoff or not; None without")
+    distances = Attribute("float32 [item, 2], distances to these")
+    series = Attribute("int64 [series], items of each stretch that the files hold without a gap; None: all items are one")
     clusters = Attribute("records (size, medoid, mean, radius, silhouette)")
     centres = Attribute("int64 [cluster], None for methods without them")
     tree = Attribute("float64 [item - 1, 4], as SciPy's linkage; None if the method has none")
@@ -172,7 +176,7 @@ class Clusters(Result):
     sweep_of = Attribute("'k' or 'cutoff', what `sweep` varies; None without a sweep")
     device = Attribute("the device that computed")
     least, most = older("min"), older("max")
-    _array_of, _tables = "assignment", ("clusters", "items", "sweep")
+    _array_of, _tables = "assignment", ("clusters", "items", "sweep", "transitions", "dwell_times")
 
     def _headline(self):
         noise = int(np.count_nonzero(self.assignment < 0))
@@ -189,6 +193,43 @@ class Clusters(Result):
         if self.sweep is None:
             raise UsageError("expected a result of several values, found one without")
         return records_table(self.sweep)
+
+    def _order(self):
+        return self.assignment, np.empty(0, dtype=np.int64) if self.series is None else self.series
+
+    def transitions(self, lag=1):
+        """How often an item of one cluster is followed by one of another (or the same) cluster `lag` items later
+        in the same series: records (from, to, count, from_count, probability), of steps that there are.
+
+        Noise (-1) counts as a cluster. It means something only if items are in order of time, as frames of a
+        trajectory are.
+        """
+        return _pleat.transitions(*self._order(), lag)
+
+    def dwells(self):
+        """Visits by cluster and length: records (cluster, dwell, visits, cut). A visit is a stretch of items of one
+        series in one cluster, as long as can be; `cut` counts those that the begin or end of a series cuts."""
+        return _pleat.dwells(*self._order())
+
+    def dwell_times(self, timestep=1.0):
+        """How long visits last: records (cluster, items, visits, mean, median, longest, cut, longest_cut).
+
+        timestep : time from one item to the next, the unit of mean, median, longest and longest_cut; 1: items
+
+        mean, median and longest are those of `visits` whole visits, 0 without any.
+        """
+        found = _pleat.dwell_times(*self._order())
+        lengths = ("mean", "median", "longest", "longest_cut")
+        times = found.astype([(name, np.float64 if name in lengths else found.dtype[name]) for name in found.dtype.names])
+        for name in lengths:
+            times[name] *= timestep
+        return times
+
+    def _transitions_table(self):
+        return records_table(self.transitions())
+
+    def _dwell_times_table(self):
+        return records_table(self.dwell_times())
 
 
 class Fit(Result):

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 
+from . import _pleat
 from .mutation_effects import Mutants
 from .results import Clusters, Couplings, MutualInformation, Rmsd, Saxs
 from .workflow_results import Refinement, Selection
@@ -118,12 +119,16 @@ def _rmsd(result):
 def _clusters(result):
     groups, items = result.clusters, result.assignment
     centres = known(result, "centres")
-    steps, counts = np.unique(np.stack([items[:-1], items[1:]], axis=1), axis=0, return_counts=True)
+    series = known(result, "series")
+    lengths = np.array([len(items)]) if series is None else series
+    steps = _pleat.transitions(items, lengths, 1)
     tables = {"clusters.tsv": {
         "cluster": np.arange(len(groups)), "size": groups["size"], "share": groups["size"] / max(len(items), 1),
-        **{name: groups[name] for name in ("medoid", "mean", "radius", "silhouette")},
+        "medoid": [None if n < 0 else n for n in groups["medoid"].tolist()],
+        **{name: groups[name] for name in ("mean", "radius", "silhouette")},
         "centre": [None] * len(groups) if centres is None else centres},
-        "transitions.tsv": {"from": steps[:, 0], "to": steps[:, 1], "count": counts}, **_histogram(result)}
+        "transitions.tsv": {name: steps[name] for name in ("from", "to", "count")},
+        "series.tsv": {"first": np.cumsum(lengths) - lengths, "frames": lengths}, **_histogram(result)}
     peaks, sweep = known(result, "peaks"), known(result, "sweep")
     if peaks is not None:
         tables["peaks.tsv"] = {"item": np.arange(len(peaks)), "density": peaks["density"],

@@ -118,3 +118,37 @@ def test_iterated_density_leaves_the_densest_items():
     assert found.rounds["round"].max() == 3 and found.peaks is None
     with pytest.raises(pleat.UsageError, match="give --keep"):
         pleat.cluster(matrix, method="iterated-density")
+
+
+def states(text):
+    """Distances of items that are in states of these numbers."""
+    found = np.array([int(state) for state in text], dtype=np.float64)
+    return np.abs(found[:, np.newaxis] - found)
+
+
+def test_transitions_and_dwell_times():
+    result = pleat.cluster(states("000110020001110000220"), cutoff=0.5)
+    assert result.series is None
+    steps = result.transitions()
+    assert steps[["from", "to", "count", "from_count"]].tolist()[:3] == [(0, 0, 8, 12), (0, 1, 2, 12), (0, 2, 2, 12)]
+    np.testing.assert_allclose(steps["probability"], steps["count"] / steps["from_count"])
+    assert result.transitions(lag=20)["count"].tolist() == [1] and len(result.transitions(lag=21)) == 0
+    first = result.dwell_times(timestep=2.0)[0]
+    assert [first[name] for name in ("visits", "mean", "median", "longest", "cut", "longest_cut")] == [3, 6, 6, 8, 2, 6]
+    assert result.dwells()[0].tolist() == (0, 1, 0, 1)
+    with pytest.raises(pleat.UsageError, match="lag: expected at least 1, found 0"):
+        result.transitions(lag=0)
+
+
+def test_series_are_the_files_of_frames(tmp_path):
+    np.save(tmp_path / "a.npy", two_groups())
+    np.save(tmp_path / "b.npy", two_groups())
+    frames = pleat.ensemble([tmp_path / "a.npy", tmp_path / "b.npy"])
+    for chosen, lengths in ((frames, [32, 32]), (frames[::5], [7, 6]), (frames[np.r_[0:5, 7:20]], [5, 13])):
+        result = pleat.cluster(chosen, cutoff=3.5)
+        assert result.series.tolist() == lengths
+        assert result.transitions()["count"].sum() == sum(lengths) - 2
+    result.save(tmp_path / "run")
+    again = pleat.load(tmp_path / "run")
+    assert again.series.tolist() == [5, 13]
+    np.testing.assert_array_equal(again.dwell_times(), result.dwell_times())

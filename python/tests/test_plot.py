@@ -85,3 +85,17 @@ def test_logos(ax):
 def test_refusals():
     with pytest.raises(pleat.InputError, match="expected pleat.Couplings, found list"):
         pleat.plot.contact_map([])
+
+
+def test_states_of_a_trajectory(ax):
+    found = np.array([int(state) for state in "0001100200011100002201"])
+    result = pleat.cluster(np.abs(found[:, np.newaxis] - found).astype(float), cutoff=0.5)
+    pleat.plot.transitions(result, counts=True, ax=ax)
+    np.testing.assert_array_equal(ax.images[-1].get_array(), [[8, 3, 2], [2, 3, 0], [2, 0, 1]])
+    pleat.plot.transitions(result, ax=ax)
+    np.testing.assert_allclose(ax.images[-1].get_array().sum(axis=1), 1)
+    ax.clear()
+    pleat.plot.dwell_times(result, timestep=5, ax=ax)
+    assert sum(bar.get_height() for bar in ax.patches) == result.dwells()["visits"][:5].sum() + 1
+    with pytest.raises(pleat.UsageError, match="cluster: expected one with items, found 9"):
+        pleat.plot.dwell_times(result, cluster=9, ax=ax)

@@ -7,9 +7,9 @@ import { Panel, type Place } from "./panel";
 import { makeScale, range, type Scale } from "./scale";
 
 const WIDTH = 560, HEIGHT = 320;
-const BOX: Box = { left: 66, right: WIDTH - 12, top: 12, bottom: HEIGHT - 44 };
+export const BOX: Box = { left: 66, right: WIDTH - 12, top: 12, bottom: HEIGHT - 44 };
 
-function canvas(title: string): SVGSVGElement {
+export function canvas(title: string): SVGSVGElement {
   return svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "drawing", tabindex: 0, role: "img",
                       "aria-label": `${title}. Arrow keys read its values.` });
 }

@@ -147,6 +147,26 @@ export interface Steps extends Titled {
   lengths: number[];
 }
 
+/** Steps of a trajectory from cluster to cluster, of which there are any; -1 is noise. */
+export interface Transitions extends Titled {
+  kind: "transitions";
+  from: number[];
+  to: number[];
+  count: number[];
+  probability: (number | null)[];
+}
+
+/** Visits of a trajectory to a cluster that are `dwell` frames long: whole ones, and those that a file cuts. */
+export interface Dwells extends Titled {
+  kind: "dwells";
+  cluster: number[];
+  dwell: number[];
+  visits: number[];
+  cut: number[];
+  /** Picoseconds from frame to frame. */
+  interval: number | null;
+}
+
 export interface Tree extends Titled {
   kind: "tree";
   x: Axis;
@@ -187,8 +207,8 @@ export interface Models extends Titled {
 }
 
 export type Section =
-  | ContactMap | HeatMap | Curve | Scatter | Histogram | Bars | Steps | Tree | TableData | Molecule | Models
-  | Substitutions | Logo;
+  | ContactMap | HeatMap | Curve | Scatter | Histogram | Bars | Steps | Transitions | Dwells | Tree | TableData
+  | Molecule | Models | Substitutions | Logo;
 
 /** What a run found: a sentence, and up to three numbers as the program's summary prints them. */
 export interface Headline {

@@ -14,6 +14,7 @@ import type { Place } from "./panel";
 import { preparePrinting } from "./print";
 import { scatterPanel } from "./scatter";
 import { Selection } from "./selection";
+import { dwellsPanel, transitionsPanel } from "./states";
 import { substitutionsPanel } from "./substitutions";
 import { tablePanel } from "./table";
 import { treePanel } from "./tree";
@@ -27,6 +28,8 @@ function drawSection(section: Section, place: Place): HTMLElement {
     case "histogram": return histogramPanel(section, place);
     case "bars": return barsPanel(section, place);
     case "steps": return stepsPanel(section, place);
+    case "transitions": return transitionsPanel(section, place);
+    case "dwells": return dwellsPanel(section, place);
     case "tree": return treePanel(section, place);
     case "table": return tablePanel(section, place);
     case "molecule": return moleculePanel(section, place);

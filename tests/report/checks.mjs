@@ -354,6 +354,34 @@ export const checks = [
     },
   },
   {
+    name: "transitions and dwell times are read", needs: "frames",
+    async run({ page }) {
+      await showAll(page);
+      const title = "Transitions between clusters", data = await page.evaluate(() => JSON.parse(document.getElementById("pleat-data").textContent));
+      const { from, to, count, probability } = data.runs[0].sections.find(({ kind }) => kind === "transitions");
+      const of = (row, column) => from.findIndex((one, n) => one === row && to[n] === column);
+      await page.mouse.move(...(await cell(page, title, 0, 3)));  // noise comes last
+      const leaving = count.filter((_, n) => from[n] === 0).reduce((sum, one) => sum + one, 0), n = of(0, -1);
+      assert.equal(await status(page, title), `cluster 0 to noise: probability ${Number(probability[n].toPrecision(3))}, ${count[n]} of ${leaving} steps`);
+      assert.deepEqual(await panel(page, title).locator("svg .mark").evaluateAll((all) => all.slice(0, 4).map((one) => one.textContent)), ["0", "1", "2", "-1"]);
+      await panel(page, title).locator("select").first().selectOption("counts");
+      assert.ok((await panel(page, title).locator("svg .mark").allTextContents()).includes(String(Math.max(...count))));
+      const dwells = panel(page, "Dwell times"), choose = async (n, value) => dwells.locator("select").nth(n).selectOption(value);
+      await dwells.locator("svg").focus();
+      await page.keyboard.press("ArrowRight");
+      assert.equal(await status(page, "Dwell times"), "cluster 0, 20 to 60 ps: 4 visits");
+      await choose(1, "frames");
+      await choose(0, "2");
+      await dwells.locator("svg").focus();
+      for (let n = 0; n < 5; ++n) await page.keyboard.press("ArrowRight");
+      assert.equal(await status(page, "Dwell times"), "cluster 2, 5 frames: 0 visits and 1 cut");
+      await choose(0, "-1");
+      await dwells.locator("svg").focus();
+      await page.keyboard.press("ArrowRight");
+      assert.equal(await status(page, "Dwell times"), "noise, 1 frames: 9 visits and 1 cut");
+    },
+  },
+  {
     name: "a cut through the tree tells its clusters", needs: "frames",
     async run({ page }) {
       await setSlider(page, "Dendrogram", "Cut at", 0);

@@ -7,6 +7,7 @@ import random
 import struct
 import sys
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 HOSTILE = ["</script><script>document.title='owned'</script>", "<img src=x onerror=alert(1)>",
@@ -78,7 +79,7 @@ def helix(turn):
 
 def clusters_run(folder, frames=240):
     rng = random.Random(5)
-    manifest(folder, "cluster")
+    manifest(folder, "cluster", results={"frames": 10, "ps_per_frame": 20})
     centre = [rng.choice([0, 0, 0, 1, 1, 2]) for _ in range(frames // 8)]
     cluster = [centre[n // 8] if rng.random() < 0.95 else -1 for n in range(frames)]
     place = [(5 * c + rng.gauss(0, 0.5), rng.gauss(0, 0.5)) for c in cluster]
@@ -90,7 +91,15 @@ def clusters_run(folder, frames=240):
                 [(c, sizes[c], f"{sizes[c] / frames:.6f}", cluster.index(c), "0.700000", "1.500000", "NA") for c in range(3)])
     write_table(folder / "sweep.tsv", ["cutoff", "clusters", "largest", "noise", "silhouette"],
                 [(f"{n * 0.5:g}", 12 - n, 20 * n, 0, "NA" if n == 1 else f"{0.5 - abs(n - 5) / 20:.4f}") for n in range(1, 10)])
-    write_table(folder / "transitions.tsv", ["from", "to", "count"], [(0, 1, 4), (1, 0, 3), (1, 2, 2)])
+    steps = Counter(zip(cluster, cluster[1:]))
+    leaving = Counter(cluster[:-1])
+    write_table(folder / "transitions.tsv", ["from", "to", "count"], [(*step, steps[step]) for step in sorted(steps)])
+    write_table(folder / "transition_probabilities.tsv", ["from", "to", "count", "from_count", "probability"],
+                [(*step, steps[step], leaving[step[0]], f"{steps[step] / leaving[step[0]]:.6g}") for step in sorted(steps)])
+    write_table(folder / "dwell_distribution.tsv", ["cluster", "dwell", "visits", "cut"],
+                [(-1, 1, 9, 1), (0, 1, 4, 0), (0, 8, 5, 1), (0, 120, 1, 0), (1, 3, 2, 0), (2, 5, 0, 1)])
+    write_table(folder / "dwell_times.tsv", ["cluster", "frames", "visits", "mean", "median"],
+                [(-1, 10, 9, "1", "1"), (0, 172, 10, "16.4", "8"), (1, 6, 2, "3", "3"), (2, 5, 0, "NA", "NA")])
     bins = [sum(1 for d in distances if int(d / 0.25) == n) for n in range(80)]
     write_table(folder / "histogram.tsv", ["from", "to", "pairs"],
                 [(f"{n * 0.25:g}", f"{(n + 1) * 0.25:g}" if n < 79 else "NA", count) for n, count in enumerate(bins)])

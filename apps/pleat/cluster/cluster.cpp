@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/cluster_assign.h"
 #include "cluster/cluster_run.h"
 #include "commands.h"
 #include "help/help_format.h"
@@ -29,6 +30,7 @@ constexpr const char* kExamples =
     "  pleat cluster rmsd_run -m dbscan --cutoff 1.5 --min-neighbours 10 -o run\n"
     "  pleat cluster distances.npy -m kmedoids --k 8 -o run\n"
     "  pleat cluster md.xtc --topology protein.pdb -o runs --sweep cutoff=1.5,2,2.5\n"
+    "  pleat cluster long.xtc --topology protein.pdb --assign run -o states\n"
     "  mpirun -n 4 pleat cluster md.xtc --topology protein.pdb --cutoff 2.5 -o run\n\n"
     "Input: an ensemble as for 'pleat rmsd'; the folder of a finished 'pleat rmsd'; or a matrix "
     "of\n"
@@ -58,6 +60,7 @@ JobFunctions<ClusterOptions> job_functions(Ranks& ranks) {
                     choose_atoms(options);
                     check_job(options);
                     options.ensemble.inputs = &inputs;
+                    if (options.has_assign()) return estimate_assignment(options);
                     return estimate_clustering(options.ensemble, options.parameters,
                                                options.superposition, options.symmetry);
                 }};
@@ -94,8 +97,10 @@ Command cluster_command(CLI::App& program, Ranks& ranks) {
     add_estimate_option(*parser, options->run);
     add_job_options(*parser, options->jobs, true);
     add_fields(*parser, "Clustering", cluster::fields(options->parameters));
+    add_fields(*parser, "Clustering", {assign_field(*options)});
     add_fields(*parser, "Clustering", precision_field(*options));
     add_fields(*parser, "Clustering", fields(options->symmetry));
+    add_fields(*parser, "Trajectory", fields(options->trajectory));
     add_fields(*parser, "Structures", fields(options->structures));
     parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
     return {.parser = parser,

@@ -3,12 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <thread>
 
+#include "cluster/cluster_assign.h"
 #include "cluster/cluster_input.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
+#include "pleat/cluster/estimate.h"
 #include "pleat/cluster/output.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/printable.h"
@@ -19,12 +23,17 @@ namespace pleat::program {
 
 namespace {
 
-/// The file of each frame: steps from one file to the next are no transitions.
-std::vector<Index> series_of(const ClusterInput& input) {
-    std::vector<Index> series;
-    if (input.coordinates)
-        for (const FrameOrigin& origin : input.coordinates->origins) series.push_back(origin.file);
-    return series;
+Trajectory trajectory_of(const ClusterInput& input, const ClusterOptions& options,
+                         const Context& context) {
+    if (!input.coordinates) {
+        Trajectory items = trajectory_of({}, {input.name}, cluster::matrix_items(input.matrix),
+                                         false, "::", options.trajectory, context);
+        items.files = {"NA"};  // items of a matrix come from no file of frames
+        return items;
+    }
+    const Coordinates& frames = *input.coordinates;
+    return trajectory_of(frames.origins, frames.files, frames.frames(), frames.is_trajectory,
+                         input.ensemble.frames, options.trajectory, context);
 }
 
 void record_result(RunDirectory& run, const cluster::Result& result) {
@@ -38,7 +47,10 @@ void record_result(RunDirectory& run, const cluster::Result& result) {
     run.fact("frames_count_from", std::int64_t{0});  // versions until 0.1.0 counted from 1
     run.fact("items", static_cast<std::int64_t>(result.clustering.assignment.size()));
     run.fact("clusters", static_cast<std::int64_t>(result.clusters.size()));
-    run.fact("largest", result.clusters.empty() ? std::int64_t{0} : result.clusters.front().size);
+    std::int64_t largest = 0;
+    for (const cluster::ClusterDescription& one : result.clusters)
+        largest = std::max<std::int64_t>(largest, one.size);
+    run.fact("largest", largest);
     run.fact("noise", noise);
     if (!std::isnan(result.cutoff)) run.fact("cutoff", result.cutoff);
     if (chosen != nullptr) run.fact("chosen", chosen->value);
@@ -47,6 +59,15 @@ void record_result(RunDirectory& run, const cluster::Result& result) {
     run.fact("min", result.statistics.min());
     run.fact("mean", result.statistics.mean());
     run.fact("max", result.statistics.max());
+}
+
+/// The atoms and weights of the RMSDs, for --assign; nothing if distances are others.
+void record_superposition(RunDirectory& run, const ClusterInput& input) {
+    const bool is_rmsd = input.matrix.empty() || input.recomputes;
+    if (!input.coordinates || !is_rmsd || input.symmetry.has_chains()) return;
+    run.fact("select", std::string_view(input.ensemble.select));
+    if (!input.ensemble.weights.empty())
+        run.fact("atom_weights", std::string_view(input.ensemble.weights));
 }
 
 void check_symmetry(const ClusterOptions& options) {
@@ -70,18 +91,27 @@ void check_pipes(const ClusterOptions& options) {
     refuse_pipes({ensemble.topology}, kReason);
 }
 
-std::string_view name_of(cluster::Method method) {
-    return names_of(method)[static_cast<std::size_t>(method)];
+/// "9 clusters by gromos"
+std::string made_by(const ClusterOptions& options, const cluster::Result& result) {
+    const std::size_t clusters = result.clusters.size();
+    if (options.has_assign()) {
+        const auto& assignment = result.clustering.assignment;
+        return fmt::format("given to {} medoids of {}, {} to none", clusters,
+                           printable(options.assign),
+                           std::count(assignment.begin(), assignment.end(), cluster::kNoise));
+    }
+    const cluster::Method method = options.parameters.method;
+    return fmt::format("{} clusters by {}", clusters,
+                       names_of(method)[static_cast<std::size_t>(method)]);
 }
 
 std::string summary(const ClusterOptions& options, const cluster::Result& result,
                     const std::string& symmetry, const std::string& folder) {
     constexpr std::size_t kListed = 10;
     const auto items = result.clustering.assignment.size();
-    std::string text = fmt::format("{}{}: {} items, {} clusters by {}\n",
-                                   printable(options.ensemble.sources.front()),
-                                   options.ensemble.sources.size() > 1 ? " and more" : "", items,
-                                   result.clusters.size(), name_of(options.parameters.method));
+    std::string text = fmt::format(
+        "{}{}: {} items, {}\n", printable(options.ensemble.sources.front()),
+        options.ensemble.sources.size() > 1 ? " and more" : "", items, made_by(options, result));
     text += symmetry;
     if (!std::isnan(result.silhouette))
         text += fmt::format("mean silhouette {:.4f}\n", result.silhouette);
@@ -90,9 +120,10 @@ std::string summary(const ClusterOptions& options, const cluster::Result& result
                             "medoid", "mean", "radius");
     for (std::size_t c = 0; c < std::min(kListed, result.clusters.size()); ++c) {
         const cluster::ClusterDescription& one = result.clusters[c];
-        text += fmt::format("{:>8}{:>9}{:>8.4f}{:>9}{:>9.4f}{:>9.4f}\n", c, one.size,
-                            static_cast<double>(one.size) / static_cast<double>(items), one.medoid,
-                            one.mean, one.radius);
+        text +=
+            fmt::format("{:>8}{:>9}{:>8.4f}{:>9}{:>9.4f}{:>9.4f}\n", c, one.size,
+                        static_cast<double>(one.size) / static_cast<double>(items),
+                        one.size > 0 ? fmt::format("{}", one.medoid) : "NA", one.mean, one.radius);
     }
     if (result.clusters.size() > kListed)
         text += fmt::format("and {} more in clusters.tsv\n", result.clusters.size() - kListed);
@@ -118,9 +149,11 @@ std::vector<Field> precision_field(ClusterOptions& options) {
 
 std::vector<Field> result_fields(ClusterOptions& options) {
     std::vector<Field> all = cluster::fields(options.parameters);
-    for (const std::vector<Field>& more : {precision_field(options), fields(options.ensemble),
-                                           fields(options.symmetry), fields(options.structures)})
+    for (const std::vector<Field>& more :
+         {precision_field(options), fields(options.ensemble), fields(options.symmetry),
+          fields(options.trajectory), fields(options.structures)})
         all.insert(all.end(), more.begin(), more.end());
+    all.push_back(assign_field(options));
     return all;
 }
 
@@ -128,18 +161,63 @@ std::vector<std::string> job_files(const ClusterOptions& options) {
     std::error_code ignored;
     const std::filesystem::path first = options.ensemble.sources.front();
     if (std::filesystem::exists(first / "manifest.json", ignored)) return {};
-    return files_of(options.ensemble);
+    std::vector<std::string> files = files_of(options.ensemble);
+    if (options.has_assign())
+        for (const std::string& file : medoid_files(options.assign)) files.push_back(file);
+    return files;
 }
 
 void check_job(const ClusterOptions& options) {
+    if (options.has_assign()) {
+        check_assign_options(options);
+        check_ensemble_job(options.ensemble);
+        return;
+    }
     cluster::check_options(options.parameters);
     check_options(options.structures);
     check_symmetry(options);
     if (!job_files(options).empty()) check_ensemble_job(options.ensemble);
 }
 
+namespace {
+
+ClusterOutcome make_assignment(ClusterOptions& options, const JobTask& task, Ranks& ranks) {
+    check_assign_options(options);
+    ranks.require_one("cluster --assign");
+    Context context = make_context(options.run, ranks);
+    if (!options.run.names_device()) context.device = {Device::Kind::cpu, 0};
+    options.ensemble.inputs = task.inputs;
+    RunDirectory run({.path = options.run.output,
+                      .command = "cluster",
+                      .arguments = task.arguments,
+                      .force = options.run.force,
+                      .shares_process = task.shares_process});
+    run.parameters(assign_result_fields(options));
+    context.progress = &run.watch(task.shown);
+    run.context(context);
+    run.stage("assign");
+    AssignedFrames assigned = assign_frames(options, run, context);
+    cluster::Result& result = assigned.result;
+    if (task.computed) task.computed();
+    run.stage("write");
+    for (const std::string_view key : rmsd::citations()) run.cite(key);
+    cluster::write_results(run, result, options.parameters, assigned.trajectory.lengths());
+    write_trajectory(run, result.clustering.assignment, assigned.trajectory, options.trajectory);
+    std::vector<Index> all(result.clusters.size());
+    std::iota(all.begin(), all.end(), 0);
+    write_frames(run, "medoids", assigned.medoids, all, options.structures, context);
+    record_result(run, result);
+    record_superposition(run, assigned.medoids);
+    run.finish();
+    std::string text = summary(options, result, "", run.path().string());
+    return {std::move(result), std::move(text)};
+}
+
+}  // namespace
+
 ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks& ranks,
                              ClusterInput* read) {
+    if (options.has_assign()) return make_assignment(options, task, ranks);
     choose_atoms(options);
     cluster::check_options(options.parameters);
     check_options(options.structures);
@@ -181,7 +259,9 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
     });
     share(input, ranks);
     choose_device(input, options.parameters, options.run, task, ranks, context);
+    Trajectory trajectory;
     ranks.lead([&] {
+        trajectory = trajectory_of(input, options, context);
         check_structures(input, options.structures);
         run->context(context);
     });
@@ -201,11 +281,13 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
         if (input.coordinates)
             for (const std::string_view key : rmsd::citations()) run->cite(key);
         cluster::write_results(
-            *run, result, options.parameters, series_of(input),
+            *run, result, options.parameters, trajectory.lengths(),
             input.coordinates ? input.coordinates->labels.scores : FrameScores());
+        write_trajectory(*run, result.clustering.assignment, trajectory, options.trajectory);
         if (input.coordinates) write_frames(*run, *input.coordinates, result.clustering.assignment);
         write_structures(*run, input, result, options.structures, context);
         record_result(*run, result);
+        record_superposition(*run, input);
         rmsd::AtomSets sets;
         sets.equal_chains = input.chains;
         sets.equal_orders = input.orders;

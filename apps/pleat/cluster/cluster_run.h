@@ -6,6 +6,7 @@
 
 #include "cluster/cluster_input.h"
 #include "cluster/cluster_structures.h"
+#include "cluster/cluster_trajectory.h"
 #include "jobs/job_list.h"
 #include "options/common_options.h"
 #include "options/ensemble_options.h"
@@ -21,8 +22,12 @@ struct ClusterOptions {
     cluster::Parameters parameters;
     rmsd::Parameters superposition;
     SymmetryOptions symmetry;
+    TrajectoryOptions trajectory;
     StructureOutput structures;
+    std::string assign;  ///< a file of medoids or a finished run; empty: clusters are found
     JobListOptions jobs;
+
+    bool has_assign() const { return !assign.empty(); }
 };
 /// The option of `pleat rmsd` that says how exactly frames are superposed.
 /// Ligands are compared by their heavy atoms unless others are selected.

@@ -245,6 +245,9 @@ EnsembleSize measure_ensemble(
         Array<float, 2> frame(3, size.atoms);
         for (; reader.next(frame); ++size.frames)
             if (visit) visit(reader, frame);
+        size.files = reader.files();
+        size.notes = reader.notes();
+        size.is_trajectory = reader.is_trajectory();
         return size;
     };
     if (visit || atoms != nullptr) return count();
@@ -298,6 +301,7 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
     coordinates.origins = ensemble.origins;
     coordinates.files = ensemble.files;
     coordinates.labels = labels_of(ensemble);
+    coordinates.is_trajectory = ensemble.is_trajectory;
     if (options.weights.empty()) return coordinates;
     if (options.weights == "mass") {
         coordinates.weights = masses(*coordinates.topology);

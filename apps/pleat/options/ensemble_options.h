@@ -81,6 +81,7 @@ struct Coordinates {
     std::vector<FrameOrigin> origins;           ///< [frame]
     std::vector<std::string> files;             ///< that the origins refer to
     FrameLabels labels;
+    bool is_trajectory = false;                 ///< see EnsembleReader::is_trajectory()
     FrameStore store() const { return on_disk.is_on_disk() ? on_disk : FrameStore(xyz); }
     Index frames() const { return store().frame_count(); }
     Index atoms() const { return store().atom_count(); }
@@ -99,6 +100,8 @@ void share(Coordinates& coordinates, Ranks& ranks);
 struct EnsembleSize {
     Index frames = 0, atoms = 0;
     std::shared_ptr<const Topology> all_atoms = nullptr;  ///< of the files, selected or not
+    std::vector<std::string> files = {}, notes = {};      ///< as of EnsembleReader
+    bool is_trajectory = false;
 };
 /// Goes through the frames of the sources without keeping them, and calls `visit` with each, [axis,
 /// atom]; it may be empty. `atoms`: as for read_coordinates(). Throws as read_coordinates().

@@ -90,6 +90,7 @@ Coordinates coordinates_of(const Ensemble& ensemble, const std::vector<Index>& s
     coordinates.origins = ensemble.origins;
     coordinates.files = ensemble.files;
     coordinates.labels = labels_of(ensemble);
+    coordinates.is_trajectory = ensemble.is_trajectory;
     return coordinates;
 }
 

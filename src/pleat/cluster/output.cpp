@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
+#include <optional>
 #include <string>
-#include <utility>
 
 #include "pleat/bio/ensemble/frame_table.h"
 #include "pleat/cluster/methods/linkage.h"
+#include "pleat/cluster/states.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
 
@@ -30,8 +30,9 @@ std::string cluster_table(const Result& result, const FrameScores& scores) {
     for (std::size_t c = 0; c < result.clusters.size(); ++c) {
         const ClusterDescription& one = result.clusters[c];
         const std::vector<Index>& centres = result.clustering.centres;
+        const std::string medoid = one.size > 0 ? fmt::format("{}", one.medoid) : "NA";
         text += fmt::format("{}\t{}\t{:.6g}\t{}\t{:.6g}\t{:.6g}\t{}\t{}", c, one.size,
-                            static_cast<double>(one.size) / items, one.medoid, one.mean, one.radius,
+                            static_cast<double>(one.size) / items, medoid, one.mean, one.radius,
                             number_or_na(one.silhouette),
                             centres.empty() ? "NA" : fmt::format("{}", centres[c]));
         if (!scores.empty()) text += score_summary_cells(scores, members[c]);
@@ -40,15 +41,44 @@ std::string cluster_table(const Result& result, const FrameScores& scores) {
     return text;
 }
 
-std::string transition_table(const std::vector<std::int32_t>& assignment,
-                             const std::vector<Index>& series) {
-    std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> counts;
-    for (std::size_t i = 1; i < assignment.size(); ++i)
-        if (series.empty() || series[i] == series[i - 1])
-            ++counts[{assignment[i - 1], assignment[i]}];
+std::string transition_table(const std::vector<Transition>& transitions) {
     std::string text = "from\tto\tcount\n";
-    for (const auto& [step, count] : counts)
-        text += fmt::format("{}\t{}\t{}\n", step.first, step.second, count);
+    for (const Transition& one : transitions)
+        text += fmt::format("{}\t{}\t{}\n", one.from, one.to, one.count);
+    return text;
+}
+
+std::string probability_table(const std::vector<Transition>& transitions) {
+    std::string text = "from\tto\tcount\tfrom_count\tprobability\n";
+    for (const Transition& one : transitions)
+        text += fmt::format("{}\t{}\t{}\t{}\t{:.6g}\n", one.from, one.to, one.count, one.from_count,
+                            one.probability);
+    return text;
+}
+
+std::string dwell_table(const std::vector<DwellCount>& dwells, std::optional<double> interval) {
+    std::string text =
+        "cluster\tframes\tvisits\tmean\tmedian\tlongest\tcut\tlongest_cut\tmean_ps\tmedian_ps\t"
+        "longest_ps\n";
+    for (const DwellTimes& one : summarise_dwells(dwells)) {
+        const double frames[] = {one.mean, one.median, static_cast<double>(one.longest)};
+        std::string in_frames, in_time;
+        for (const double value : frames) {
+            in_frames += one.visits == 0 ? "\tNA" : fmt::format("\t{:.6g}", value);
+            in_time +=
+                one.visits == 0 || !interval ? "\tNA" : fmt::format("\t{:.6g}", value * *interval);
+        }
+        text +=
+            fmt::format("{}\t{}\t{}{}\t{}\t{}{}\n", one.cluster, one.items, one.visits, in_frames,
+                        one.cut, one.cut == 0 ? "NA" : fmt::format("{}", one.longest_cut), in_time);
+    }
+    return text;
+}
+
+std::string distribution_table(const std::vector<DwellCount>& dwells) {
+    std::string text = "cluster\tdwell\tvisits\tcut\n";
+    for (const DwellCount& one : dwells)
+        text += fmt::format("{}\t{}\t{}\t{}\n", one.cluster, one.dwell, one.visits, one.cut);
     return text;
 }
 
@@ -114,7 +144,8 @@ void write_results(RunDirectory& run, const Result& result, const Parameters& pa
     const auto count = static_cast<Index>(assignment.size());
     write_npy(run.output("assignment.npy"), assignment.data(), {count});
     write_text(run.output("clusters.tsv"), cluster_table(result, scores));
-    write_text(run.output("transitions.tsv"), transition_table(assignment, series));
+    write_text(run.output("transitions.tsv"),
+               transition_table(count_transitions(assignment, series)));
     write_text(run.output("histogram.tsv"), histogram_table(result.statistics));
     if (!result.tree.empty()) write_tree(run, result.tree, count);
     if (!result.peaks.empty()) write_text(run.output("peaks.tsv"), peak_table(result));
@@ -123,6 +154,15 @@ void write_results(RunDirectory& run, const Result& result, const Parameters& pa
         const bool by_k = parameters.k.values().size() > 1;
         write_text(run.output("sweep.tsv"), sweep_table(result, by_k));
     }
+}
+
+void write_states(RunDirectory& run, const std::vector<std::int32_t>& assignment,
+                  const std::vector<Index>& series, Index lag, std::optional<double> interval) {
+    const std::vector<DwellCount> dwells = count_dwells(assignment, series);
+    write_text(run.output("transition_probabilities.tsv"),
+               probability_table(count_transitions(assignment, series, lag)));
+    write_text(run.output("dwell_times.tsv"), dwell_table(dwells, interval));
+    write_text(run.output("dwell_distribution.tsv"), distribution_table(dwells));
 }
 
 std::vector<std::string_view> citations(Method method, bool has_silhouettes) {

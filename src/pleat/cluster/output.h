@@ -1,6 +1,8 @@
 // Output: what a clustering leaves in its run directory, structures apart.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -12,11 +14,16 @@ namespace pleat::cluster {
 
 /// Writes assignment.npy, clusters.tsv, transitions.tsv, histogram.tsv and, where there are any,
 /// tree.nwk, linkage.npy, peaks.tsv and sweep.tsv; README.md of this folder describes each.
-/// `series` of each item: transitions are counted between items that follow each other in one
-/// series; empty: all are one. `scores` of the items: clusters.tsv has their means and the best
-/// item of each cluster. OutputError.
+/// `series`: lengths, as in states.h. `scores` of the items: clusters.tsv has their means and the
+/// best item of each cluster. OutputError.
 void write_results(RunDirectory& run, const Result& result, const Parameters& parameters,
                    const std::vector<Index>& series, const FrameScores& scores = {});
+
+/// Writes what states.h finds in the frames of a trajectory: transition_probabilities.tsv,
+/// dwell_times.tsv and dwell_distribution.tsv. `interval`: picoseconds from one frame to the next.
+/// OutputError.
+void write_states(RunDirectory& run, const std::vector<std::int32_t>& assignment,
+                  const std::vector<Index>& series, Index lag, std::optional<double> interval);
 
 /// Keys of the papers on which a clustering is based (core/run/citations.bib).
 std::vector<std::string_view> citations(Method method, bool has_silhouettes);

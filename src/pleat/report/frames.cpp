@@ -55,6 +55,14 @@ std::string frames_note(const RunFolder& run) {
                              range);
 }
 
+/// Why there are no transitions, if the run says that its frames are not those of a trajectory.
+std::string order_note(const RunFolder& run) {
+    const Json results = run.manifest().value("results", Json::object());
+    if (!results.is_object() || results.value("trajectory", Json()) != "no") return "";
+    return "There are no transitions and dwell times: these are not frames of a trajectory (DCD, "
+           "XTC, TRR, AMBER NetCDF), and --timestep does not say that they are in order of time.";
+}
+
 /// Joins two remarks into one text.
 std::string join(const std::string& first, const std::string& second) {
     return first + (first.empty() || second.empty() ? "" : " ") + second;
@@ -161,7 +169,8 @@ void draw_assignment(Drawing& drawing) {
     const ReducedSteps steps = reduce_steps(array.as<std::int64_t>(path.string()));
     drawing.add({{"kind", "steps"},
                  {"title", "Cluster against time"},
-                 {"note", join(steps.note("frames"), frames_note(drawing.run))},
+                 {"note", join(join(steps.note("frames"), frames_note(drawing.run)),
+                               order_note(drawing.run))},
                  {"x", {{"label", "frame"}}},
                  {"y", {{"label", "cluster"}}},
                  {"values", steps.labels},
@@ -284,6 +293,7 @@ void draw_models(Drawing& drawing, const std::string& file, const char* title, c
 void draw_frames(Drawing& drawing) {
     if (drawing.claim_file("assignment.npy")) draw_assignment(drawing);
     if (drawing.claim_file("clusters.tsv")) draw_clusters(drawing);
+    draw_states(drawing);
     if (drawing.claim_file("sweep.tsv")) draw_sweep(drawing);
     if (drawing.claim_file("medoids.pdb"))
         draw_models(drawing, "medoids.pdb", "Medoids", "cluster");

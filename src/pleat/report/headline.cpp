@@ -177,11 +177,16 @@ Headline distances_headline(const RunFolder& run, const Results& results) {
 
 Headline clusters_headline(const RunFolder& run, const Results& results) {
     const double items = results.number("items"), share = results.number("largest") / items;
+    const bool has_assign = !run.parameter("assign").empty();
+    const std::string made =
+        has_assign ? fmt::format("were given to {} medoids", results.count("clusters"))
+                   : fmt::format("form {} clusters by {}", results.count("clusters"),
+                                 run.parameter("method"));
     Headline headline{
         .about = "clusters",
-        .sentence = fmt::format("{} items form {} clusters by {}; the largest has {} ({:.0f} %).",
-                                results.count("items"), results.count("clusters"),
-                                run.parameter("method"), results.count("largest"), 100 * share),
+        .sentence =
+            fmt::format("{} items {}; the largest{} has {} ({:.0f} %).", results.count("items"),
+                        made, has_assign ? " cluster" : "", results.count("largest"), 100 * share),
         .tiles = {{results.count("clusters"), "clusters of " + results.count("items") + " items"},
                   {fmt::format("{:.4f}", share), "share of the largest cluster"}}};
     if (results.has({"silhouette"}))

@@ -40,6 +40,8 @@ void draw_selection(Drawing& drawing);
 void draw_refinement(Drawing& drawing);
 /// Distances between frames, and clusters of them.
 void draw_frames(Drawing& drawing);
+/// Transitions of a trajectory between clusters, and dwell times.
+void draw_states(Drawing& drawing);
 /// Profiles of scattering, fits to a curve, and pair distances.
 void draw_scattering(Drawing& drawing);
 /// Tables and JSON that no other reader has drawn.

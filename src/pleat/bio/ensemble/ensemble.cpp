@@ -129,6 +129,7 @@ Ensemble read_ensemble(const std::vector<std::string>& sources, EnsembleOptions 
     ensemble.names = reader.names();
     ensemble.are_models = reader.are_models();
     ensemble.scores = reader.scores().of(ensemble.numbers);
+    ensemble.is_trajectory = reader.is_trajectory();
     ensemble.notes = reader.notes();
     return ensemble;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,8 +46,9 @@ FrameRange parse_frame_range(std::string_view text);
 
 /// Where a frame came from.
 struct FrameOrigin {
-    Index file = 0;   ///< index into the files of the ensemble
-    Index frame = 0;  ///< frame (or model) of that file, from 0
+    Index file = 0;                   ///< index into the files of the ensemble
+    Index frame = 0;                  ///< frame (or model) of that file, from 0
+    std::optional<double> time = {};  ///< picoseconds, if the file has it
 };
 
 /// Whether molecules that lie on both sides of their periodic cell are made whole.
@@ -109,6 +111,7 @@ struct Ensemble {
     std::vector<Index> numbers;                 ///< [frame]: among all frames of all files, from 0
     FrameScores scores;                         ///< of these frames
     bool are_models = false;                    ///< all files are models of folders
+    bool is_trajectory = false;                 ///< see EnsembleReader::is_trajectory()
     std::vector<std::string> notes;
 
     Index frame_count() const {

@@ -293,9 +293,10 @@ bool EnsembleReader::step(bool& wanted, View<float, 2> frame) {
         throw InputError(files_.paths[next_file_ - 1], 0,
                          "expected one frame, as scores belong to files, found more; number the "
                          "frames in the table of scores instead");
-    origin_ = {static_cast<Index>(next_file_) - 1, in_file_};
+    origin_ = {static_cast<Index>(next_file_) - 1, in_file_, reader_->time()};
     ++seen_;
     ++in_file_;
+    if (in_file_ > 1 && !reader_->is_trajectory()) is_trajectory_ = false;
     return true;
 }
 

@@ -41,6 +41,9 @@ public:
     /// The B factors [atom] of the frame last given, of all atoms of the files; empty if it has
     /// none.
     std::span<const double> b_factors() const { return reader_->b_factors(); }
+    /// Whether all files so far that have several frames have a format that simulations write (DCD,
+    /// XTC, TRR, AMBER NetCDF), so that the frames of each follow each other in time.
+    bool is_trajectory() const { return is_trajectory_; }
     /// What the user should know: the atoms selected, and remarks on the files so far. A note that
     /// makes results doubtful begins with "warning: ".
     std::vector<std::string> notes() const;
@@ -76,6 +79,7 @@ private:
     Index given_ = 0;
     Index counted_ = 0;    // frames of all files, if the range counts from the end
     bool is_cut_ = false;  // `reader_` has no more whole frames
+    bool is_trajectory_ = true;
     FrameOrigin origin_;
     Array<float, 2> scratch_;
     std::shared_ptr<Centring> centring_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,6 +61,10 @@ public:
     virtual std::span<const double> b_factors() const { return {}; }
     /// The periodic cell of the frame last read.
     const PeriodicCell& cell() const { return cell_; }
+    /// The time of the frame last read or skipped, picoseconds, if the format has it.
+    std::optional<double> time() const { return time_; }
+    /// Whether frames follow each other in time: the format is one that simulations write.
+    virtual bool is_trajectory() const { return false; }
     /// Whether that may be the cell of a crystal's structure, not of a simulation: the file is a
     /// structure of one model.
     virtual bool may_be_crystal() { return false; }
@@ -72,6 +77,7 @@ public:
 
 protected:
     PeriodicCell cell_;
+    std::optional<double> time_;
     std::vector<std::string> notes_;
 };
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <utility>
 
 #include "pleat/bio/ensemble/netcdf_header.h"
 #include "pleat/bio/ensemble/trajectory_frames.h"
@@ -34,8 +33,9 @@ public:
         if (before_ + coordinates_.bytes > record_bytes_) {
             fail("expected coordinates within a record, found them beyond its end");
         }
-        lengths_ = find_cell_part("cell_lengths", start);
-        angles_ = find_cell_part("cell_angles", start);
+        lengths_ = find_part("cell_lengths", 3, start);
+        angles_ = find_part("cell_angles", 3, start);
+        times_ = find_part("time", 1, start);
         const auto gap = static_cast<std::size_t>(start - bytes_->position());
         if (bytes_->skip(gap) < gap) {
             fail("expected the values behind the header, found the end of the file (cut short)");
@@ -52,33 +52,35 @@ private:
 
     void skip_coordinates() override { skip_in_frame(static_cast<std::size_t>(record_bytes_)); }
 
-    /// Lengths or angles of the cell, which stand in each record.
-    struct CellPart {
+    /// Lengths or angles of the cell, or the time, which stand in each record.
+    struct RecordPart {
         Index before = 0;  // bytes of a record in front of it
         Index bytes = 0;
+        std::size_t count = 0;
         std::array<double, 3> values{};
     };
 
-    /// A variable of three numbers in each record; none if it has another shape.
-    CellPart find_cell_part(const std::string& name, Index start) const {
+    /// A variable of so many numbers in each record; none if it has another shape.
+    RecordPart find_part(const std::string& name, Index count, Index start) const {
         const NetcdfHeader::Variable* found = header_.find(name);
-        CellPart part;
+        RecordPart part;
         if (found == nullptr || !found->in_records || !coordinates_.in_records) return part;
         const Index width = netcdf_type_bytes(found->type);
         const bool is_real = found->type == kFloat || found->type == kDouble;
-        if (!is_real || found->bytes != 3 * width || found->begin < start) return part;
+        if (!is_real || found->bytes != count * width || found->begin < start) return part;
         if (found->begin - start + found->bytes > record_bytes_) return part;
         part.before = found->begin - start;
         part.bytes = found->bytes;
+        part.count = static_cast<std::size_t>(count);
         return part;
     }
 
-    void read_cell_part(CellPart& part) {
+    void read_part(RecordPart& part) {
         const char* at = frame_bytes(static_cast<std::size_t>(part.bytes)).data();
-        const std::size_t width = static_cast<std::size_t>(part.bytes) / 3;
-        for (double& value : part.values) {
-            value = width == 4 ? double{stored_number<float>(at, true)}
-                               : stored_number<double>(at, true);
+        const std::size_t width = static_cast<std::size_t>(part.bytes) / part.count;
+        for (std::size_t n = 0; n < part.count; ++n) {
+            part.values[n] = width == 4 ? double{stored_number<float>(at, true)}
+                                        : stored_number<double>(at, true);
             at += width;
         }
     }
@@ -132,31 +134,33 @@ private:
         return !is_end;
     }
 
-    /// Reads a record's cell and its coordinates, which are returned, and skips everything else.
+    /// Reads a record's cell, its time and its coordinates, which are returned, and skips
+    /// everything else.
     const char* read_record() {
         Index at = 0;
         const auto go_to = [&](Index to) {
             skip_in_frame(static_cast<std::size_t>(to - at));
             at = to;
         };
-        const auto read_cell_until = [&](Index end) {
-            CellPart* parts[] = {&lengths_, &angles_};
-            if (angles_.before < lengths_.before) std::swap(parts[0], parts[1]);
-            for (CellPart* part : parts) {
+        const auto read_parts_until = [&](Index end) {
+            RecordPart* parts[] = {&lengths_, &angles_, &times_};
+            std::ranges::sort(parts, {}, &RecordPart::before);
+            for (RecordPart* part : parts) {
                 if (part->bytes == 0 || part->before < at || part->before + part->bytes > end)
                     continue;
                 go_to(part->before);
-                read_cell_part(*part);
+                read_part(*part);
                 at += part->bytes;
             }
         };
-        read_cell_until(before_);
+        read_parts_until(before_);
         go_to(before_);
         const std::vector<char>& bytes = frame_bytes(static_cast<std::size_t>(coordinates_.bytes));
         values_.assign(bytes.begin(), bytes.end());
         at += coordinates_.bytes;
-        read_cell_until(record_bytes_);
+        read_parts_until(record_bytes_);
         go_to(record_bytes_);
+        if (times_.bytes > 0) time_ = times_.values[0];
         cell_ = lengths_.bytes > 0 && angles_.bytes > 0 ? make_cell(lengths_.values, angles_.values)
                                                         : PeriodicCell{};
         return values_.data();
@@ -167,7 +171,7 @@ private:
     Index announced_ = 0;
     Index record_bytes_ = 0;
     Index before_ = 0;  // bytes of a record in front of its coordinates
-    CellPart lengths_, angles_;
+    RecordPart lengths_, angles_, times_;
     std::vector<char> values_;  // of the coordinates of one frame
     double scale_ = 1;
 };

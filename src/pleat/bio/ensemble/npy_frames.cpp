@@ -45,6 +45,7 @@ public:
     }
 
     std::string_view format() const override { return "NPY"; }
+    bool is_trajectory() const override { return false; }
 
     void centre(const std::shared_ptr<Centring>& centring) override { centring_ = centring; }
 

@@ -17,6 +17,7 @@ namespace pleat {
 class TrajectoryFrames : public FrameReader {
 public:
     Index atom_count() const override { return atoms_; }
+    bool is_trajectory() const override { return true; }
     void choose_assembly(const std::string& name) override;
     bool next(View<float, 2> frame) final;
     bool skip() final;

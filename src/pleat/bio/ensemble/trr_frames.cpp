@@ -124,7 +124,10 @@ private:
                             section + 1, size(section)));
         }
         find_width();
-        frame_bytes(2 * 4 + 2 * width_);  // step, number of energies, time, lambda
+        // Step, number of energies, time, lambda.
+        const char* const last = frame_bytes(2 * 4 + 2 * width_).data();
+        time_ = width_ == 4 ? double{stored_number<float>(last + 8, true)}
+                            : stored_number<double>(last + 8, true);
     }
 
     /// Floats or doubles: a box is nine of them, the others three an atom.

@@ -66,6 +66,7 @@ private:
             if (atoms == atoms_) continue;
             fail_in_frame(fmt::format("expected {} atoms, found {}", atoms_, atoms));
         }
+        time_ = stored_number<float>(header.data() + 12, true);
         for (std::size_t i = 0; i < 9; ++i)
             cell_.vectors[i / 3][i % 3] =
                 10.0 * stored_number<float>(header.data() + 16 + 4 * i, true);

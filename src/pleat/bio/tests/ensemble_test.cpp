@@ -241,6 +241,44 @@ TEST_F(TrajectoryEnsemble, TakesItsAtomsFromTheTopology) {
         << "the first file names the atoms of those after it";
 }
 
+TEST_F(TrajectoryEnsemble, FramesKeepTheirTimes) {
+    using namespace pleat::testing;
+    const auto times = [&](const std::filesystem::path& file, const char* frames = "::") {
+        EnsembleOptions options;
+        options.topology = topology;
+        options.range = parse_frame_range(frames);
+        const Ensemble ensemble = read_ensemble({file.string()}, options);
+        EXPECT_TRUE(ensemble.is_trajectory);
+        std::vector<double> found;
+        for (const FrameOrigin& origin : ensemble.origins)
+            found.push_back(origin.time.value_or(-1));
+        return found;
+    };
+    const auto trr = folder.write("x.trr", trr_frame<float>(0, 3, true, true) +
+                                               trr_frame<double>(1, 3, true, false) +
+                                               trr_frame<float>(2, 3, true, false));
+    EXPECT_EQ(times(trr), (std::vector<double>{0, 0.25, 0.5}));
+    EXPECT_EQ(times(trr, "::2"), (std::vector<double>{0, 0.5}));
+    EXPECT_EQ(times(folder.write("x.xtc", xtc_plain_frame(0, 3))), std::vector<double>{0.5});
+    EXPECT_EQ(times(folder.write("x.nc", netcdf_file(1, 3, 2, 2))), (std::vector<double>{0, 1}));
+    EXPECT_EQ(times(folder.write("x.dcd", dcd_file({.atoms = 3, .frames = 2}))),
+              (std::vector<double>{-1, -1}));
+}
+
+TEST_F(TrajectoryEnsemble, ModelsAreNoTrajectory) {
+    const std::string model = pdb_line(atom("N", 1, 1)) + "ENDMDL\n";
+    const auto one = folder.write("1.pdb", model), two = folder.write("2.pdb", model + model);
+    const auto is_trajectory = [](const std::vector<std::string>& files) {
+        return read_ensemble(files).is_trajectory;
+    };
+    EXPECT_FALSE(is_trajectory({two.string()}));
+    const auto xtc = folder.write(
+        "x.xtc", pleat::testing::xtc_plain_frame(0, 1) + pleat::testing::xtc_plain_frame(1, 1));
+    EXPECT_TRUE(is_trajectory({one.string(), xtc.string()}))
+        << "a structure in front of a trajectory";
+    EXPECT_FALSE(is_trajectory({two.string(), xtc.string()}));
+}
+
 TEST_F(TrajectoryEnsemble, WithoutTopologyOrWithAnotherIsRefused) {
     const auto xtc = folder.write("x.xtc", pleat::testing::xtc_plain_frame(0, 4));
     EXPECT_TRUE(kHas(

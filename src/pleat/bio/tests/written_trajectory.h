@@ -195,7 +195,7 @@ std::string trr_frame(int f, int atoms, bool places, bool speeds) {
          {0, 0, 9 * kWidth, 0, 0, 0, 0, places ? three : 0, speeds ? three : 0, 0}) {
         frame.integer(size);
     }
-    frame.integer(atoms).integer(f).integer(0).put(Real(0)).put(Real(0));
+    frame.integer(atoms).integer(f).integer(0).put(static_cast<Real>(f) / 4).put(Real(0));
     for (int i = 0; i < 9; ++i) frame.put(Real(i % 4 == 0 ? 5 : 0));
     for (int i = 0; places && i < 3 * atoms; ++i)
         frame.put(static_cast<Real>(place(f, i % 3, i / 3)) / 10);

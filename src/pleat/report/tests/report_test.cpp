@@ -259,6 +259,40 @@ TEST(Report, DrawsClusters) {
     EXPECT_EQ(section(drawn_run(run.path()), "Histogram of RMSD")["y"]["label"], "frames");
 }
 
+TEST(Report, DrawsTransitionsAndDwellTimes) {
+    SmallRun run({{"parameters", {{"lag", 3}}}, {"results", {{"ps_per_frame", 20.5}}}});
+    run.add("transitions.tsv", "from\tto\tcount\n0\t0\t4\n");
+    run.add("series.tsv", "first\tframes\n0\t7\n");
+    run.add("transition_probabilities.tsv",
+            "from\tto\tcount\tfrom_count\tprobability\n-1\t0\t1\t1\t1\n0\t0\t3\t4\t0.75\n"
+            "0\t40\t1\t4\t0.25\n");
+    run.add("dwell_distribution.tsv", "cluster\tdwell\tvisits\tcut\n-1\t1\t0\t1\n0\t5\t2\t1\n");
+    run.add("dwell_times.tsv", "cluster\tvisits\tmean\n0\t2\t5\n");
+    const Json drawn = drawn_run(run.path());
+    const Json steps = section(drawn, "Transitions between clusters");
+    EXPECT_EQ(steps["kind"], "transitions");
+    EXPECT_EQ(steps["from"], Json({-1.0, 0.0}));
+    EXPECT_EQ(steps["probability"], Json({1.0, 0.75}));
+    EXPECT_EQ(steps["note"],
+              "From the cluster of a frame (row) to that of the frame 3 later of the same file "
+              "(column); -1 is noise. Only the first 40 clusters are shown.");
+    EXPECT_EQ(section(drawn, "Transitions")["total"], 3) << "the table has all rows";
+    const Json dwells = section(drawn, "Dwell times");
+    EXPECT_EQ(dwells["dwell"], Json({1.0, 5.0}));
+    EXPECT_EQ(dwells["cut"], Json({1.0, 1.0}));
+    EXPECT_EQ(dwells["interval"], 20.5);
+    EXPECT_EQ(section(drawn, "Dwell times by cluster")["total"], 1);
+    EXPECT_TRUE(section(drawn, "transitions.tsv").is_null());
+}
+
+TEST(Report, SaysWhyThereAreNoTransitions) {
+    SmallRun run({{"results", {{"trajectory", "no"}}}});
+    const std::vector<std::int32_t> assignment = {0, 0, 1};
+    write_npy(run.file("assignment.npy"), assignment.data(), {3});
+    const Json steps = section(drawn_run(run.path()), "Cluster against time");
+    EXPECT_TRUE(steps["note"].get<std::string>().starts_with("There are no transitions"));
+}
+
 TEST(Report, CutsATreeIntoTheClustersOfTheRun) {
     const Json manifest = {{"results", {{"items", 3}, {"clusters", 2}, {"largest", 2}}}};
     SmallRun run(manifest);

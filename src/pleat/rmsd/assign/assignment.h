@@ -1,0 +1,47 @@
+// Assignment: frames given to the nearest of given structures, block by block.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "pleat/cluster/cluster.h"
+#include "pleat/rmsd/rmsd.h"
+
+#pragma GCC visibility push(default)
+
+namespace pleat::rmsd {
+
+/// Gives frames to the nearest of given medoids by the RMSD of all atoms after superposition, in
+/// float64. Equally near medoids (as float32): the one with the lower number. Memory: one block,
+/// and 4 bytes per frame.
+class Assignment {
+public:
+    /// `medoids` [medoid, atom, axis], angstrom, must outlive this object. Frames that are not
+    /// below `cutoff` of any belong to no cluster. `weights` [atom]; empty: all 1. `bin_width` of
+    /// the histogram of all distances. Throws as run_against() does.
+    Assignment(View<const float, 3> medoids, std::vector<double> weights,
+               std::optional<double> cutoff, double bin_width, const Context& context);
+
+    /// How many frames a block should have, so that neither the medoids are packed too often nor
+    /// memory is large.
+    Index block_frames() const;
+    /// Gives the frames [frame, atom, axis] that follow those of earlier calls to medoids. Returns
+    /// the two nearest of each (one if there is only one). Throws as run_against() does.
+    Nearest add(View<const float, 3> frames);
+    /// The clusters, numbered as the medoids: `medoid` is the frame nearest to the given one (-1 in
+    /// an empty cluster), `mean` and `radius` are those of all members' distances to the given one.
+    /// The statistics are those of all frames with all medoids.
+    cluster::Result finish();
+
+private:
+    View<const float, 3> medoids_;
+    AtomSets sets_;
+    Parameters parameters_;
+    Context context_;
+    cluster::Result result_;
+    std::vector<float> nearest_distances_;  ///< [cluster]: of the frame `medoid`
+};
+
+}  // namespace pleat::rmsd
+
+#pragma GCC visibility pop
