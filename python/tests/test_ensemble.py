@@ -1,5 +1,6 @@
 # Ensembles from Python: files, arrays, and the objects of other packages where these are there.
 import gzip
+import pickle
 
 import numpy as np
 import pleat
@@ -213,6 +214,42 @@ def test_a_file_that_is_cut_short_gives_its_whole_frames_with_a_warning(tmp_path
         found = pleat.read_ensemble(path, topology=DATA / "hivp.pdb.gz", truncated=True)
     every = pleat.read_ensemble(DATA / "hivp.dcd.gz", topology=DATA / "hivp.pdb.gz")
     np.testing.assert_array_equal(found.xyz, every.xyz[:-1])
+
+
+def gro_frame(shift=0.0):
+    """Two molecules of two and one residues, and a water, in a box of 5 nm."""
+    rows = [(number, residue, name) for number, residue, names in
+            ((1, "ALA", "N CA C"), (2, "GLY", "N CA C"), (1, "LYS", "N CA C"), (2, "SOL", "OW HW1 HW2"))
+            for name in names.split()]
+    return f"made\n{len(rows):5d}\n" + "".join(
+        f"{number:5d}{residue:<5s}{name:>5s}{n:5d}{0.14 * n + (n > 5):8.3f}{shift:8.3f}{1:8.3f}\n"
+        for n, (number, residue, name) in enumerate(rows)) + "5 5 5\n"
+
+
+def psf():
+    rows = [("A", 1, "ALA", "N"), ("A", 1, "ALA", "CA"), ("A", 2, "GLY", "CA"), ("W", 1, "TIP3", "OH2")]
+    atoms = "".join(f"{n:8d} {segment:<4s} {number:<4d} {residue:<4s} {name:<4s} X1 0.0 12.0 0\n"
+                    for n, (segment, number, residue, name) in enumerate(rows, 1))
+    return f"PSF\n\n       1 !NTITLE\n made\n\n       4 !NATOM\n{atoms}\n       2 !NBOND: bonds\n 1 2 2 3\n"
+
+
+def test_topologies_of_simulations(tmp_path):
+    gro = tmp_path / "x.gro"
+    gro.write_text(gro_frame() + gro_frame(0.1))
+    frames = pleat.ensemble(gro)
+    assert frames.shape == (2, 12)
+    assert list(frames.indices("same molecule as index 0")) == [0, 1, 2, 3, 4, 5]
+    assert frames.topology.chains == ["A"] * 6 + ["B"] * 3 + [""] * 3
+    topology = tmp_path / "x.psf"
+    topology.write_text(psf())
+    array = tmp_path / "x.npy"
+    np.save(array, np.arange(24, dtype=np.float32).reshape(2, 4, 3))
+    found = pleat.read_ensemble(array, topology=topology)
+    for atoms in (found, pickle.loads(pickle.dumps(found)), found.select([0, 1, 2])):
+        assert list(atoms.indices("same molecule as index 0")) == [0, 1, 2]
+    with pytest.raises(pleat.InputError, match="found TPR.*gmx trjconv"):
+        topology.write_bytes(b"\0\0\0\x0c\0\0\0\x0bVERSION 4.0\0")
+        pleat.read_ensemble(array, topology=topology)
 
 
 def test_molecules_split_over_a_box_are_made_whole():
