@@ -19,7 +19,18 @@
 
 namespace pleat::cluster {
 
-enum class Method { gromos, gmx, single, complete, average, ward, kmedoids, dbscan, density_peaks };
+enum class Method {
+    gromos,
+    gmx,
+    single,
+    complete,
+    average,
+    ward,
+    kmedoids,
+    dbscan,
+    density_peaks,
+    jarvis_patrick
+};
 std::span<const std::string_view> names_of(Method);
 
 /// The values of an option: none, one (`step` 0), or first, first + step, ..., last.
@@ -61,6 +72,7 @@ struct Parameters {
     CutoffRange cutoff;
     CountRange k;
     std::int64_t min_neighbours = 4;
+    std::int64_t nearest = 10, common = 3;
     double bin_width = 0.05;
     bool silhouettes = false;
 };

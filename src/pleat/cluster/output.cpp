@@ -118,6 +118,7 @@ std::vector<std::string_view> citations(Method method, bool has_silhouettes) {
             case Method::ward: return {"Ward1963", "Muellner2011"};
             case Method::kmedoids: return {"Schubert2021"};
             case Method::dbscan: return {"Ester1996"};
+            case Method::jarvis_patrick: return {"Jarvis1973"};
             case Method::density_peaks: break;
         }
         return {"Rodriguez2014"};
