@@ -18,7 +18,7 @@ SHARED = Path(os.environ.get("PLEAT_SHARED", ROOT.parent / "shared"))
 METHODS = (("gromos", "--cutoff", "3"), ("gmx", "--cutoff", "3"), ("single", "--cutoff", "3"),
            ("complete", "--k", "3"), ("average", "--k", "3"), ("ward", "--k", "3"),
            ("kmedoids", "--k", "3"), ("dbscan", "--cutoff", "2.5"),
-           ("density-peaks", "--k", "3"))
+           ("density-peaks", "--k", "3"), ("jarvis-patrick", "--nearest", "12"))
 
 
 def npy(shape, values, kind="f"):

@@ -1,4 +1,4 @@
-# pleat cluster --method gmx beside `gmx cluster -method gromos`: every frame of real ensembles.
+# pleat cluster beside `gmx cluster`, gromos and jarvis-patrick: every frame of real ensembles.
 import gzip
 import os
 import shutil
@@ -25,6 +25,12 @@ def alpha_carbons(frames, path):
             file.write("ENDMDL\n")
 
 
+def in_order(clusters):
+    """The clusters numbered in the order in which they appear."""
+    numbers = {}
+    return [numbers.setdefault(cluster, len(numbers)) for cluster in clusters]
+
+
 def dcd_frames(path, chosen):
     """The chosen atoms of each frame of a little-endian CHARMM DCD file without unit cells."""
     data = path.read_bytes()
@@ -41,19 +47,19 @@ def dcd_frames(path, chosen):
 @unittest.skipIf(GMX is None, "no gmx on PATH (Debian package gromacs)")
 @unittest.skipUnless(ENSEMBLES.is_dir(), "no real ensembles in PLEAT_SHARED or beside the repository")
 class Gromacs(ProgramTest):
-    def gmx(self, trajectory, topology, cutoff, group, skip=1):
+    def gmx(self, trajectory, topology, group, *options, method="gromos", skip=1):
         """The cluster of each frame, counted from 0."""
         done = subprocess.run(
-            [GMX, "-nobackup", "-quiet", "cluster", "-f", trajectory, "-s", topology, "-method", "gromos",
-             "-cutoff", str(cutoff / 10), "-skip", str(skip), "-clid", "clid.xvg", "-xvg", "none",
+            [GMX, "-nobackup", "-quiet", "cluster", "-f", trajectory, "-s", topology, "-method", method,
+             *map(str, options), "-skip", str(skip), "-clid", "clid.xvg", "-xvg", "none",
              "-nopbc"], input=f"{group}\n{group}\n".encode(), cwd=self.folder, check=False,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=580)
         self.assertEqual(done.returncode, 0, done.stdout[-2000:])
         rows = (self.folder / "clid.xvg").read_text().split("\n")
         return [int(row.split()[1]) - 1 for row in rows if row.strip()]
 
-    def ours(self, *arguments):
-        done = pleat("cluster", *arguments, "--method", "gmx", "-q", "--structures", "none",
+    def ours(self, *arguments, method="gmx"):
+        done = pleat("cluster", *arguments, "--method", method, "-q", "--structures", "none", "--force",
                      "-o", self.folder / "run")
         self.assertEqual(done.returncode, 0, done.stderr)
         return list(parse_npy((self.folder / "run" / "assignment.npy").read_bytes())[1])
@@ -61,7 +67,7 @@ class Gromacs(ProgramTest):
     def compare_models(self, frames, cutoff):
         path = self.folder / "models.pdb"
         alpha_carbons(frames, path)
-        expected = self.gmx(path, path, cutoff, 0)
+        expected = self.gmx(path, path, 0, "-cutoff", cutoff / 10)
         found = self.ours(path, "--cutoff", cutoff)
         self.assertGreater(max(expected), 2)
         self.assertEqual(found, expected)
@@ -81,11 +87,26 @@ class Gromacs(ProgramTest):
 
     def test_peptide_trajectory(self):
         folder = ENSEMBLES / "asp7"
-        expected = self.gmx(folder / "asp7.xtc", folder / "asp7.pdb", 1.5, "C-alpha", skip=4)
+        expected = self.gmx(folder / "asp7.xtc", folder / "asp7.pdb", "C-alpha", "-cutoff", 0.15, skip=4)
         found = self.ours(folder / "asp7.xtc", "--topology", folder / "asp7.pdb", "--select", "ca",
                           "--frames", "::4", "--cutoff", 1.5)
         self.assertGreater(max(expected), 2)
         self.assertEqual(found, expected)
+
+    def test_jarvis_patrick(self):
+        shape, values = parse_npy((ENSEMBLES / "md70_CA70_M5000_xyz.npy").read_bytes())
+        atoms = [values[n:n + 3] for n in range(0, len(values), 3)]
+        frames = [atoms[n:n + shape[1]] for n in range(0, len(atoms), shape[1])][::25]
+        path = self.folder / "models.pdb"
+        alpha_carbons(frames, path)
+        for nearest, common, cutoff in ((10, 3, None), (6, 2, None), (20, 8, 2.0), (0, 8, 2.5)):
+            with self.subTest(nearest=nearest, common=common, cutoff=cutoff):
+                limit = () if cutoff is None else ("-cutoff", cutoff / 10)
+                expected = self.gmx(path, path, 0, "-M", nearest, "-P", common, *limit, method="jarvis-patrick")
+                found = self.ours(path, "--nearest", nearest, "--common", common,
+                                  *(() if cutoff is None else ("--cutoff", cutoff)), method="jarvis-patrick")
+                self.assertGreater(len(set(expected)), 2)
+                self.assertEqual(in_order(found), in_order(expected))
 
 
 if __name__ == "__main__":

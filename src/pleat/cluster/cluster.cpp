@@ -16,8 +16,10 @@
 #include "pleat/cluster/methods/density_peaks.h"
 #include "pleat/cluster/methods/greedy.h"
 #include "pleat/cluster/methods/iterated_density.h"
+#include "pleat/cluster/methods/jarvis_patrick.h"
 #include "pleat/cluster/methods/kmedoids.h"
 #include "pleat/cluster/methods/linkage.h"
+#include "pleat/cluster/neighbours/nearest_lists.h"
 #include "pleat/cluster/neighbours/neighbours.h"
 #include "pleat/cluster/neighbours/quantile.h"
 #include "pleat/cluster/stage.h"
@@ -111,7 +113,8 @@ public:
         if (device_ != nullptr)
             count_on_device();
         else
-            first_pass(is_kept, trials_.family != MethodFamily::tree && has_one_cutoff);
+            first_pass(is_kept, trials_.family != MethodFamily::tree && has_one_cutoff &&
+                                    !trials_.uses_nearest);
         statistics_.trim();
     }
 
@@ -173,8 +176,9 @@ private:
 
     /// Uses the result of an earlier run if that is all that this clustering needs.
     bool use(const KnownPairs& known) {
-        const bool is_enough =
-            trials_.family == MethodFamily::greedy || trials_.family == MethodFamily::dbscan;
+        const bool is_enough = trials_.family == MethodFamily::greedy ||
+                               trials_.family == MethodFamily::dbscan ||
+                               (trials_.family == MethodFamily::shared && !trials_.uses_nearest);
         if (!is_enough || trials_.cutoffs.size() != 1 || trials_.cutoffs[0] > known.cutoff ||
             known.statistics.bin_width() != parameters_.bin_width)
             return false;
@@ -236,13 +240,15 @@ private:
                            "take fewer of them, or a method that needs no matrix: gromos, dbscan");
             condensed.resize(pair_count(count));
         }
+        if (trials_.uses_nearest) nearest_.emplace(count, parameters_.nearest, context);
         if (needs_neighbours) neighbours.emplace(*source_, trials_.cutoffs[0], context, max_bits());
         if (trials_.family == MethodFamily::peaks && trials_.cutoffs.empty())
             quantile.emplace(count, threads);
         const std::string options =
             fmt::format("{} {} {} {} {}", parameters_.bin_width, !condensed.empty(),
                         neighbours ? trials_.cutoffs[0] : 0.0,
-                        neighbours && neighbours->keeps_bits(), quantile.has_value());
+                        neighbours && neighbours->keeps_bits(), quantile.has_value()) +
+            (nearest_ ? fmt::format(" {}", parameters_.nearest) : "");
         sum_over_pairs(
             *source_, context, "distances", options,
             [&](AdditiveCheckpoint& sums) {
@@ -250,6 +256,7 @@ private:
                 if (!condensed.empty()) sums.fill("pairs", condensed);
                 if (neighbours) neighbours->join(sums);
                 if (quantile) quantile->join(sums);
+                if (nearest_) nearest_->join(sums);
             },
             [&](Block rows, const float* values) {
                 const Index first = pairs_before(rows.first, count);
@@ -258,8 +265,10 @@ private:
                 if (!condensed.empty()) std::copy_n(values, pairs, condensed.data() + first);
                 if (neighbours) neighbours->add(rows, values);
                 if (quantile) quantile->add(rows, values);
+                if (nearest_) nearest_->add(rows, values);
             });
         if (neighbours) neighbours_ = neighbours->finish();
+        if (nearest_) nearest_->share();
         if (is_kept) {
             kept_.emplace(*source_, StoredPairs(count, is_tree ? condensed : std::move(condensed)));
             source_ = &*kept_;
@@ -309,9 +318,18 @@ private:
                 rounds_ = iterate_density(*source_, *parameters_.keep, parameters_.drop,
                                           statistics_.max(), stage(kRoundStage));
                 return {densest_cluster(rounds_)};
+            case MethodFamily::shared: return shared_trial(value);
             case MethodFamily::peaks: break;
         }
         return peaks_trial(value);
+    }
+
+    Trial shared_trial(double cutoff) {
+        const std::optional<double> given =
+            trials_.has_cutoff ? std::optional(cutoff) : std::nullopt;
+        const ItemLists lists = trials_.uses_nearest ? nearest_->below(*source_, given)
+                                                     : lists_of(*neighbours_below(cutoff));
+        return {jarvis_patrick(lists, parameters_.common, context_), given.value_or(kNaN)};
     }
 
     Clustering gromos_on_device(double cutoff) const {
@@ -339,6 +357,7 @@ private:
     std::size_t number_ = 0;    ///< index of the value that is tried
     double peak_cutoff_ = 0.0;  ///< cutoff of density peaks if the user gives none
     std::unique_ptr<Neighbours> neighbours_;
+    std::optional<NearestLists> nearest_;
     std::vector<Merge> tree_;
     std::vector<Peak> peaks_;
     std::vector<DensityRound> rounds_;

@@ -29,7 +29,8 @@ enum class Method {
     kmedoids,
     dbscan,
     density_peaks,
-    iterated_density
+    iterated_density,
+    jarvis_patrick
 };
 std::span<const std::string_view> names_of(Method);
 
@@ -74,6 +75,7 @@ struct Parameters {
     std::int64_t min_neighbours = 4;
     std::optional<std::int64_t> keep = {};  ///< items that iterated density leaves
     double drop = 0.1;                      ///< share of the items that each of its rounds drops
+    std::int64_t nearest = 10, common = 3;
     double bin_width = 0.05;
     bool silhouettes = false;
 };

@@ -20,6 +20,7 @@ double passes_of(const Trials& trials, const Parameters& parameters) {
     switch (trials.family) {
         case MethodFamily::greedy:
         case MethodFamily::dbscan: passes += tried > 1 ? tried : 0; break;
+        case MethodFamily::shared: passes += tried > 1 && !trials.uses_nearest ? tried : 0; break;
         case MethodFamily::tree: break;
         case MethodFamily::medoids: passes += 10 * tried; break;  // rounds of all rows
         case MethodFamily::peaks: passes += trials.cutoffs.empty() ? 3 : 1; break;
@@ -57,6 +58,12 @@ Estimate estimate(Index items, const DistanceCost& distances, const Parameters& 
             break;
         }
         case MethodFamily::rounds: all.host_bytes += std::int64_t{128} << 20; break;
+        case MethodFamily::shared:
+            if (trials.uses_nearest) {
+                all.host_bytes += 20 * items * std::min<Index>(parameters.nearest, items - 1);
+                break;
+            }
+            [[fallthrough]];
         case MethodFamily::greedy:
         case MethodFamily::dbscan:
         case MethodFamily::peaks:

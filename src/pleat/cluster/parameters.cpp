@@ -9,8 +9,8 @@ namespace pleat::cluster {
 namespace {
 
 constexpr std::string_view kMethods[] = {
-    "gromos", "gmx",      "single", "complete",      "average",
-    "ward",   "kmedoids", "dbscan", "density-peaks", "iterated-density"};
+    "gromos",   "gmx",    "single",        "complete",         "average",       "ward",
+    "kmedoids", "dbscan", "density-peaks", "iterated-density", "jarvis-patrick"};
 
 MethodFamily family_of(Method method) {
     switch (method) {
@@ -20,6 +20,7 @@ MethodFamily family_of(Method method) {
         case Method::kmedoids: return MethodFamily::medoids;
         case Method::density_peaks: return MethodFamily::peaks;
         case Method::iterated_density: return MethodFamily::rounds;
+        case Method::jarvis_patrick: return MethodFamily::shared;
         default: return MethodFamily::tree;
     }
 }
@@ -35,7 +36,8 @@ std::vector<Field> fields(Parameters& p) {
          .help = "gromos: the item with the most neighbours first, as Daura et al. define it; gmx: "
                  "exactly as gmx cluster -method gromos; single, complete, average, ward: trees; "
                  "kmedoids; dbscan; density-peaks; iterated-density: the items left when those "
-                 "farthest from all others are dropped",
+                 "farthest from all others are dropped; jarvis-patrick: items that are each "
+                 "other's neighbours and share some, as gmx cluster -method jarvis-patrick",
          .letter = 'm',
          .old_choices = {{"daura", "gromos"}, {"gromacs", "gmx"}}},
         {.name = "cutoff",
@@ -69,6 +71,17 @@ std::vector<Field> fields(Parameters& p) {
          .min = 0,
          .max = 0.9,
          .min_excluded = true},
+        {.name = "nearest",
+         .target = &p.nearest,
+         .help = "How many nearest items are neighbours of each in jarvis-patrick (with --cutoff "
+                 "those below it); 0: all below --cutoff",
+         .min = 0,
+         .max = 1e6},
+        {.name = "common",
+         .target = &p.common,
+         .help = "Neighbours in common that link two items of jarvis-patrick",
+         .min = 0,
+         .max = 2e9},
         {.name = "silhouettes",
          .target = &p.silhouettes,
          .help = "Measure how well each cluster is separated from the others; always done if "
@@ -84,7 +97,7 @@ std::vector<Field> fields(Parameters& p) {
 Trials trials_of(const Parameters& p) {
     p.cutoff.check("cutoff");
     p.k.check("k");
-    const Trials trials{family_of(p.method), p.cutoff.values(), p.k.values()};
+    Trials trials{family_of(p.method), p.cutoff.values(), p.k.values()};
     const bool has_cutoff = p.cutoff.is_set(), has_k = p.k.is_set();
     const auto refuse = [&](const char* advice) {
         throw UsageError(
@@ -95,7 +108,18 @@ Trials trials_of(const Parameters& p) {
     const bool has_rounds = trials.family == MethodFamily::rounds;
     if (!has_rounds && (p.keep || p.drop != Parameters().drop))
         refuse("leave --keep and --drop out: only iterated-density has them");
+    const Parameters usual;
+    if (trials.family != MethodFamily::shared &&
+        (p.nearest != usual.nearest || p.common != usual.common))
+        refuse("leave --nearest and --common out: only jarvis-patrick has them");
     switch (trials.family) {
+        case MethodFamily::shared:
+            if (has_k) refuse("leave --k out: clusters are what neighbours connect");
+            if (p.nearest == 0 && !has_cutoff) refuse("give --cutoff, or --nearest above 0");
+            trials.uses_nearest = p.nearest > 0;
+            trials.has_cutoff = has_cutoff;
+            if (!has_cutoff) trials.cutoffs = {0.0};
+            break;
         case MethodFamily::greedy:
         case MethodFamily::dbscan:
             if (!has_cutoff) refuse("give --cutoff");

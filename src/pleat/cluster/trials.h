@@ -7,11 +7,14 @@
 
 namespace pleat::cluster {
 
-enum class MethodFamily { greedy, dbscan, tree, medoids, peaks, rounds };
+enum class MethodFamily { greedy, dbscan, tree, medoids, peaks, rounds, shared };
 
 struct Trials {
     MethodFamily family = MethodFamily::greedy;
     std::vector<double> cutoffs, counts;
+    /// Whether the nearest items are neighbours, with or without a cutoff. Without one `cutoffs`
+    /// has a value that is not used.
+    bool uses_nearest = false, has_cutoff = true;
 
     bool has_several() const { return cutoffs.size() > 1 || counts.size() > 1; }
     /// Whether the cutoff varies; else k does.

@@ -44,6 +44,8 @@ inline const std::vector<Parameters>& every_method() {
                                                 with(Method::density_peaks, {}, 4),
                                                 with(Method::density_peaks, 2, {2, 5}),
                                                 with(Method::density_peaks, {1, 3, 1}, 4),
+                                                with(Method::jarvis_patrick, {}, {}),
+                                                with(Method::jarvis_patrick, {1, 5, 1}, {}),
                                                 with(Method::gromos, {1, 5, 1}, {})};
     return all;
 }

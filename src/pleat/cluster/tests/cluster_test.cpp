@@ -48,6 +48,8 @@ TEST(Run, OfOneItemOrTwo) {
         for (Parameters parameters : every_method()) {
             if (parameters.k.is_set()) parameters.k = 1;
             if (parameters.method == Method::dbscan) parameters.min_neighbours = 1;
+            // Two items have no others in common.
+            if (parameters.method == Method::jarvis_patrick) parameters.common = 0;
             const Result result = run(distances, parameters, threads(1));
             EXPECT_EQ(result.clustering.assignment,
                       std::vector<std::int32_t>(static_cast<std::size_t>(count), 0))

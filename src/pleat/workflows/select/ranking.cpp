@@ -233,7 +233,8 @@ bool wants_cutoff(const cluster::Parameters& clustering) {
     return !clustering.cutoff.is_set() && !clustering.k.is_set() &&
            clustering.method != cluster::Method::kmedoids &&
            clustering.method != cluster::Method::density_peaks &&
-           clustering.method != cluster::Method::iterated_density;
+           clustering.method != cluster::Method::iterated_density &&
+           !(clustering.method == cluster::Method::jarvis_patrick && clustering.nearest > 0);
 }
 
 std::vector<double> ranks_of(std::span<const double> values, bool higher_is_better) {
