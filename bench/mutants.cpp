@@ -60,7 +60,8 @@ std::string random_table(const std::string& target, Index rows) {
         const std::size_t count = 1 + random() % 8, step = target.size() / 8;
         for (std::size_t n = 0; n < count; ++n) {
             const std::size_t at = n * step + random() % step;
-            const char letter = Alphabet::protein().letter(static_cast<std::uint8_t>(random() % 20));
+            const char letter =
+                Alphabet::protein().letter(static_cast<std::uint8_t>(random() % 20));
             text += (n > 0 ? ":" : "") + (target[at] + std::to_string(at + 1)) + letter;
         }
         text += "," + std::to_string(random() % 100000 / 1e4) + "," + std::to_string(random() % 2) +
@@ -79,8 +80,8 @@ double cpu_seconds() {
 }
 
 /// The least wall and CPU seconds of five calls; `prepare` is not timed.
-nlohmann::ordered_json timed(const std::function<void()>& work,
-                             const std::function<void()>& prepare = [] {}) {
+nlohmann::ordered_json timed(
+    const std::function<void()>& work, const std::function<void()>& prepare = [] {}) {
     double wall = 1e30, cpu = 1e30;
     for (int repeat = 0; repeat < 5; ++repeat) {
         prepare();

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-# Fits the constants of contact_probability() to families with structures, cross-validated by family.
+# Fits the constants of contact_probability() and of RNA's to families with structures, cross-validated by family.
+"""calibrate_probability.py --keep FOLDER: proteins; with --rna the 56 RNA families of coconet, with --tertiary its
+pairs that are more than 2 columns away from every nested base pair."""
 import argparse
 import json
 import subprocess
@@ -15,39 +17,79 @@ HARD = {"102mA_MYG", "1a00A_HBA", "2jp1A_XCL1", "2ougC_RfaH", "2qkeE_KaiB", "PF0
 SAME_FOLD = {"DHFR_PEPM3_1rx2": "DHFR", "DYR_ECOLI_1rx2": "DHFR", "5ptpA": "trypsin",
              "S1A_3tgi": "trypsin", "PF00595_2H3LA": "PDZ", "PF00595deep_2h3l": "PDZ",
              "1guuA": "Myb", "PF00249_1GUUA": "Myb"}
-CUTOFF, LEAST_SEPARATION = 8.0, 6
-SATURATION, COLUMNS = 6.0, (50, 500)
+# RNA families that are kin.
+KIN = {name: group[0] for group in (("RF00005_1", "RF01852", "RF02553"), ("RF00169", "RF01854"), ("RF00162", "RF01725"),
+                                    ("RF00010", "RF00011_1"), ("RF00029", "RF02001_2")) for name in group}
+CUTOFF = 8.0
+SATURATION = 6.0
+
+
+def saturated(z):
+    """Z saturates: among the highest scores false contacts (between the chains of oligomers, say) stay as likely
+    as among lower ones."""
+    return z / np.sqrt(1 + (z / SATURATION) ** 2)
 
 
 class Family:
     """Pairs of one run with --structure: Z, whether they are in contact, and what is known of all."""
+    least_separation, column_range, top_divisor = 6, (50, 500), 1
 
-    def __init__(self, run):
+    def __init__(self, run, fold):
         told = json.loads((run / "manifest.json").read_text(encoding="utf-8"))["results"]
-        self.name = run.name
-        self.fold = SAME_FOLD.get(run.name, run.name)
-        self.columns = told["columns"]
+        self.name, self.fold = run.name, fold
+        self.columns, self.effective = told["columns"], told["effective_sequences"]
         lines = (run / "contacts.tsv").read_text(encoding="utf-8").splitlines()
         place = {name: k for k, name in enumerate(lines[0].split("\t"))}
         rows = [line.split("\t") for line in lines[1:]]
-        known = [row for row in rows if row[place["distance"]] != "NA"
-                 and int(row[place["j"]]) - int(row[place["i"]]) >= LEAST_SEPARATION]
-        self.z = np.array([float(row[place["z"]]) for row in known])
-        self.contact = np.array([float(row[place["distance"]]) < CUTOFF for row in known], float)
+        pairs = [(int(row[place["i"]]), int(row[place["j"]]), float(row[place["z"]]), row[place["distance"]])
+                 for row in rows]
+        self.take([pair for pair in pairs if pair[3] != "NA" and pair[1] - pair[0] >= self.least_separation],
+                  {pair[:2]: pair[2] for pair in pairs})
+
+    def take(self, known, z_of):
+        """`known`: (i, j, Z, distance) of the pairs to learn from; `z_of`: of all."""
+        del z_of
+        self.z = np.array([pair[2] for pair in known])
+        self.contact = np.array([float(pair[3]) < CUTOFF for pair in known], float)
+
+    def features(self):
+        """[pair, constant]: the terms of the exponent. The share of contacts falls with the number of columns."""
+        log_columns = np.log(np.clip(self.columns, *self.column_range))
+        return np.stack([np.ones_like(self.z), saturated(self.z), np.full_like(self.z, log_columns)], axis=1)
 
 
-def features(family):
-    """[pair, constant]: the terms of the exponent. Z saturates: among the highest scores false contacts
-    (between the chains of oligomers, say) stay as likely as among lower ones. The share of contacts
-    falls with the number of columns."""
-    z = family.z / np.sqrt(1 + (family.z / SATURATION) ** 2)
-    log_columns = np.log(np.clip(family.columns, *COLUMNS))
-    return np.stack([np.ones_like(z), z, np.full_like(z, log_columns)], axis=1)
+class RnaFamily(Family):
+    """An RNA: the depth of the alignment and the stacked neighbour are terms, too."""
+    least_separation, column_range, top_divisor, depth_range = 5, (41, 496), 2, (-4.5, 4.8)
+
+    def take(self, known, z_of):
+        super().take(known, z_of)
+        self.stacked = np.array([max(z_of.get((i - 1, j + 1), -np.inf), z_of.get((i + 1, j - 1), -np.inf))
+                                 for i, j, _, _ in known])
+
+    def features(self):
+        z = saturated(self.z)
+        depth = np.clip(np.log(self.effective / self.columns), *self.depth_range)
+        return np.column_stack([super().features(), np.full_like(z, depth), depth * z, saturated(self.stacked)])
+
+
+class TertiaryFamily(RnaFamily):
+    """The tertiary pairs of an RNA, without the stacked neighbour; `near`: pairs of its helices or beside them."""
+
+    def __init__(self, run, fold, near):
+        self.near = near
+        super().__init__(run, fold)
+
+    def take(self, known, z_of):
+        super().take([pair for pair in known if pair[:2] not in self.near], z_of)
+
+    def features(self):
+        return super().features()[:, :-1]
 
 
 def fit(families):
     """Logistic regression in which every family has the same weight, by Newton steps."""
-    x = np.concatenate([features(family) for family in families])
+    x = np.concatenate([family.features() for family in families])
     y = np.concatenate([family.contact for family in families])
     weight = np.concatenate([np.full(len(f.z), 1 / len(f.z)) for f in families]) / len(families)
     constants = np.zeros(x.shape[1])
@@ -63,7 +105,7 @@ def fit(families):
 
 
 def predict(family, constants):
-    return 1 / (1 + np.exp(-features(family) @ constants))
+    return 1 / (1 + np.exp(-family.features() @ constants))
 
 
 def left_out_predictions(families):
@@ -93,25 +135,44 @@ def calibration_error(rows):
 
 
 def top_error(family, probabilities):
-    """|mean probability - share of contacts| of the strongest pairs, as many as there are columns."""
-    top = np.argsort(-family.z, kind="stable")[:family.columns]
+    """|mean probability - share of contacts| of the strongest pairs: L of a protein, L/2 of an RNA."""
+    top = np.argsort(-family.z, kind="stable")[:family.columns // family.top_divisor]
     return abs(probabilities[top].mean() - family.contact[top].mean())
 
 
-def run_families(options):
-    """Fits every family that has no run yet; the runs' folders come back."""
-    runs = []
+def run_program(options, alignment, structure, run, *more):
+    """Fits a family that has no run yet."""
+    if not (run / "evaluation.json").exists():
+        subprocess.run([options.pleat, "couplings", alignment, "-o", run, "-q", "--no-models", "--structure", structure,
+                        *more], check=True)
+
+
+def protein_families(options):
     for structure in sorted((options.data / "structures").glob("*.pdb.gz")):
         name = structure.name.removesuffix(".pdb.gz")
         alignment = options.data / "alignments" / f"{name}.aln.gz"
         if name in HARD or not alignment.exists():
             continue
+        run_program(options, alignment, structure, options.keep / name, "--tolerance", "1e-3")
+        yield Family(options.keep / name, SAME_FOLD.get(name, name))
+
+
+def rna_families(options):
+    """The families of bench/rna.py. Stacked neighbours of pairs 5 columns apart are 3 apart."""
+    sys.path.insert(0, str(ROOT / "bench"))
+    import rna
+    data = options.data / "rna_contacts"
+    for name, structure, chain in rna.families(data):
         run = options.keep / name
-        if not (run / "evaluation.json").exists():
-            subprocess.run([options.pleat, "couplings", alignment, "-o", run, "-q", "--no-models",
-                            "--tolerance", "1e-3", "--structure", structure], check=True)
-        runs.append(run)
-    return runs
+        run_program(options, rna.alignment(data, name), f"{data / 'PDBFiles' / structure}.pdb.gz:{chain}", run,
+                    "--alphabet", "rna", "--min-separation", "3")
+        fold = KIN.get(name, name)
+        if options.tertiary:
+            near = {(i + di, j + dj) for i, j in rna.base_pairs(data, structure)
+                    for di in range(-2, 3) for dj in range(-2, 3)}
+            yield TertiaryFamily(run, fold, near)
+        else:
+            yield RnaFamily(run, fold)
 
 
 def main():
@@ -120,9 +181,12 @@ def main():
     parser.add_argument("--pleat", default="pleat", help="pleat program (default: on PATH)")
     parser.add_argument("--keep", type=Path, required=True,
                         help="folder for the runs, which a later call reuses")
+    parser.add_argument("--rna", action="store_true", help="the constants of RNA, of DATA/rna_contacts")
+    parser.add_argument("--tertiary", action="store_true", help="those of its tertiary pairs")
     options = parser.parse_args()
     options.keep.mkdir(parents=True, exist_ok=True)
-    families = [Family(run) for run in run_families(options)]
+    is_rna = options.rna or options.tertiary
+    families = list(rna_families(options) if is_rna else protein_families(options))
     if len(families) < 3:
         sys.exit(f"expected at least 3 families with structures, found {len(families)}")
     found = left_out_predictions(families)
@@ -142,7 +206,10 @@ def main():
           f"{calibration_error(upper):.4f}; Brier {brier:.5f} (base rate {base:.5f}); "
           f"log loss {entropy:.5f}")
     errors = sorted(top_error(family, found[family.name]) for family in families)
-    print(f"top L of a family, |mean probability - share of contacts|: median "
+    likely = np.concatenate([found[family.name] for family in families]) >= 0.5
+    share = np.concatenate([family.contact for family in families])[likely].mean()
+    print(f"{int(likely.sum())} pairs at 0.5 and above, {share:.3f} of them contacts")
+    print(f"top {'L/2' if is_rna else 'L'} of a family, |mean probability - share of contacts|: median "
           f"{np.median(errors):.3f}, greatest {errors[-1]:.3f}")
     print("constants: " + ", ".join(f"{value:.4f}" for value in fit(families)))
 

@@ -45,7 +45,8 @@ def contact_map(result, *, best=None, min_separation=6, ax=None):
     best : number of contacts; None: as many as columns
     min_separation : as for `contacts`
 
-    Axes count columns of the source alignment from 1, as the program's tables.
+    Axes count columns of the source alignment from 1, as the program's tables. Dashed lines are the borders of
+    its parts.
     """
     _is(result, Couplings, "pleat.Couplings")
     ax = _axes(ax)
@@ -62,6 +63,11 @@ def contact_map(result, *, best=None, min_separation=6, ax=None):
     low, high = np.quantile(result.scores[apart], [0.8, 0.999]) if apart.any() else (None, None)
     ax.imshow(shown, cmap="Greys", origin="lower", extent=(*edge, *edge), vmin=low, vmax=high)
     ax.plot(contacts["i"] + 1, contacts["j"] + 1, "o", color="tab:red", markersize=4, fillstyle="none")
+    parts = getattr(result, "parts", None) or [""] * len(columns)
+    for n in range(1, len(columns)):
+        if parts[n] != parts[n - 1]:
+            for line in (ax.axvline, ax.axhline):
+                line((columns[n] + columns[n - 1]) / 2, color="tab:blue", linestyle="--", linewidth=1)
     ax.set(xlabel="column", ylabel="column", title=f"{len(contacts)} best contacts, above the diagonal")
     return ax
 

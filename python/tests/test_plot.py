@@ -32,6 +32,13 @@ def test_contact_maps_count_columns_of_the_source(ax):
         np.searchsorted(fitted.columns, i), np.searchsorted(fitted.columns, j)]
 
 
+def test_contact_maps_show_borders_of_parts(ax):
+    fitted = pleat.couplings(family(columns=20), parts="8,12", max_iterations=5)
+    pleat.plot.contact_map(fitted, ax=ax)
+    places = [line.get_xdata()[0] for line in ax.lines[1:] if line.get_xdata()[0] == line.get_xdata()[1]]
+    assert places == [8.5] and len(ax.lines) == 3
+
+
 def test_matrices(ax):
     pleat.plot.matrix(once("rmsd"), ax=ax)
     np.testing.assert_array_equal(ax.images[0].get_array(), pleat.square(once("rmsd").matrix))

@@ -3,17 +3,16 @@ import { RAMP_NAMES, rampColours, rampPixels } from "./colours";
 import { type ContactMap, Matrix } from "./data";
 import { checkbox, chooser, html, shortNumber, slider, svg } from "./dom";
 import { Heat } from "./heat";
-import { markItems, residueId } from "./labels";
+import { markItems, partNames, residueId } from "./labels";
 import { Panel, type Place } from "./panel";
 import { makeScale } from "./scale";
 import type { Pair, Selection } from "./selection";
 
 const RIGHT = "#0072b2", WRONG = "#d55e00";
 
-/** The best `most` pairs of shown columns whose places differ by at least `separation`, best first. */
-function rankPairs(matrix: Matrix, places: number[], isShown: boolean[], separation: number, most: number): Pair[] {
-  const far = (least: number) => matrix.pairsFrom(least)
-    .filter(({ i, j }) => isShown[i] && isShown[j] && places[j] - places[i] >= separation);
+/** The best `most` pairs for which `isRanked` is true, best first. */
+function rankPairs(matrix: Matrix, isRanked: (i: number, j: number) => boolean, most: number): Pair[] {
+  const far = (least: number) => matrix.pairsFrom(least).filter(({ i, j }) => isRanked(i, j));
   // With what most pairs are below left out, few are left to sort.
   let found = far(matrix.quantile(0.95));
   if (found.length < most) found = far(-Infinity);
@@ -35,6 +34,8 @@ class ContactMapPanel {
   private readonly matrices: (Matrix | null)[];
   private readonly distances = new Map<number, number>();
   private readonly selection: Selection;
+  /** The part of each column. */
+  private readonly parts: string[];
   private readonly legend = html("ul", { class: "legend" });
   private layer = 0;
   private ramp = "grey";
@@ -47,6 +48,7 @@ class ContactMapPanel {
   constructor(private readonly map: ContactMap, place: Place) {
     this.panel = new Panel(place, map.title);
     this.selection = place.selection;
+    this.parts = partNames(map);
     this.matrices = map.layers.map(() => null);
     const { contacts } = map, size = map.places.length, placed = map.placed.filter((one) => one).length;
     contacts?.i.forEach((i, n) => this.distances.set(i * size + contacts.j[n], contacts.distance[n]));
@@ -153,14 +155,18 @@ class ContactMapPanel {
 
   private rank(): void {
     const size = this.map.places.length;
-    this.ranked = rankPairs(this.matrix, this.map.places, this.at.map((n) => n >= 0), this.separation, 3 * size);
+    const { at, parts, separation, map: { places } } = this;
+    // Columns of two parts are apart however near they stand.
+    this.ranked = rankPairs(this.matrix, (i, j) => at[i] >= 0 && at[j] >= 0 &&
+      (places[j] - places[i] >= separation || parts[i] !== parts[j]), 3 * size);
     this.mark();
   }
 
   /** Whether a pair is a contact: null where its distance is not known. */
   private isContact([i, j]: Pair): boolean | null {
     const { contacts, places, placed } = this.map;
-    if (contacts === null || !placed[i] || !placed[j] || places[j] - places[i] < contacts.separation) return null;
+    if (contacts === null || !placed[i] || !placed[j]) return null;
+    if (this.parts[i] === this.parts[j] && places[j] - places[i] < contacts.separation) return null;
     return this.distances.has(i * this.map.places.length + j);
   }
 
@@ -175,7 +181,9 @@ class ContactMapPanel {
   private summary(): string {
     const top = this.selection.top;
     const known = top.filter(({ right }) => right !== null), right = known.filter((one) => one.right);
-    const text = `Best ${top.length} pairs at least ${this.separation} columns apart`;
+    const between = top.filter(({ pair: [i, j] }) => this.parts[i] !== this.parts[j]).length;
+    const text = `Best ${top.length} pairs at least ${this.separation} columns apart` +
+      (this.borders().length > 0 ? `, ${between} of them between parts` : "");
     if (this.map.contacts === null) return `${text}.`;
     return `${text}: ${right.length} of ${known.length} with known distance are contacts` +
       (known.length > 0 ? ` (${((100 * right.length) / known.length).toFixed(0)} %).` : ".");
@@ -198,10 +206,17 @@ class ContactMapPanel {
     marks.push(path(cellsOf(true), RIGHT, side, "mark-cells outlined"), path(cellsOf(false), WRONG, side, "mark-cells outlined"),
                path(cellsOf(null), "none", side, "mark-cells hollow"));
     marks.push(svg("path", { class: "diagonal", d: `M0 0L${size} ${size}` }));
+    const borders = this.borders().map((at) => `M${at} 0V${size}M0 ${at}H${size}`).join("");
+    if (borders !== "") marks.push(svg("path", { class: "border", d: borders }));
     for (const [i, j] of inView(this.pickedPairs()))
       for (const [row, column] of [[i, j], [j, i]])
         marks.push(svg("circle", { class: "picked", cx: column + 0.5, cy: row + 0.5, r: Math.max(0.8, size / 45) }));
     this.heat.setMarks(...marks);
+  }
+
+  /** Where a part ends and another begins, on the axes. */
+  private borders(): number[] {
+    return this.shown.flatMap((column, n) => (n > 0 && this.parts[column] !== this.parts[this.shown[n - 1]] ? [n] : []));
   }
 
   private pickedPairs(): Pair[] {
@@ -228,6 +243,8 @@ class ContactMapPanel {
                   `(below ${shortNumber(this.map.contacts.cutoff)} Å), lower half`));
     if (this.map.contacts === null) keys.push(key("open", pairs(count(null))));
     else if (count(null) > 0) keys.push(key("open", `${pairs(count(null))} of unknown distance`));
+    const names = [...new Set(this.shown.map((column) => this.parts[column]))];
+    if (names.length > 1) keys.push(key("border-key", `borders of the parts ${names.join(", ")}`));
     if (this.map.structure !== null) keys.push(key("helix", "helix"), key("strand", "strand"));
     this.legend.replaceChildren(...keys);
   }

@@ -33,6 +33,8 @@ export interface ContactMap extends Titled {
   structure: string | null;
   /** Of each column, in bits. */
   entropy: (number | null)[] | null;
+  /** "A 55" of each column: its part of the alignment and its position there; null without parts. */
+  parts: string[] | null;
   /** All pairs in contact whose places differ by at least `separation`. */
   contacts: { cutoff: number; separation: number; i: number[]; j: number[]; distance: number[] } | null;
   layers: { name: string; matrix: Packed }[];

@@ -12,8 +12,17 @@ function columnLabel(position: number, letter: string): string {
 export function columnLabels(map: ContactMap): string[] {
   const hasResidues = map.residues.some((residue) => residue !== "");
   return map.places.map((position, n) => {
-    const column = columnLabel(position, map.letters[n]), residue = map.residues[n];
+    const part = map.parts === null ? "" : `${map.parts[n]}, `;
+    const column = part + columnLabel(position, map.letters[n]), residue = map.residues[n];
     return residue !== "" ? `${residue}, ${column}` : hasResidues ? `${column}, no residue` : column;
+  });
+}
+
+/** The part of each column, "A" of "A 55"; "" without parts. */
+export function partNames(map: ContactMap): string[] {
+  return map.places.map((_, n) => {
+    const part = map.parts?.[n] ?? "";
+    return part.slice(0, Math.max(0, part.lastIndexOf(" ")));
   });
 }
 

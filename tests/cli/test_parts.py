@@ -1,4 +1,5 @@
 # Parts of an alignment and nucleic acids: tables of the program, its manifest, and what it refuses.
+import gzip
 import math
 import unittest
 
@@ -48,6 +49,40 @@ class Parts(ProgramTest):
         done = pleat("report", run, "-o", self.folder / "page.html")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("Pairs between parts", (self.folder / "page.html").read_text(encoding="utf-8"))
+
+    def test_a_structure_with_a_chain_for_each_part(self):
+        family, options = DATA / "trypsin.a2m.gz", ("--max-gaps", "0.02", "--tolerance", "0.1", "--no-models")
+        with gzip.open(family, "rt", encoding="ascii") as file:
+            name, *rows = file.read().split(">")[1].split("\n")
+        width = sum(letter.isupper() or letter == "-" for letter in "".join(rows))
+        whole = self.fit(family, *options, "--row", name, "--structure", f"{DATA / '1ql9_A.pdb.gz'}:A", run="whole")
+        known = {(row["i"], row["j"]): row for row in read_table(whole / "contacts.tsv")}
+        numbers = {int(row[end]): row["number_" + end] for row in known.values() for end in "ij" if row["number_" + end] != "NA"}
+        border = sorted(numbers)[len(numbers) // 2]  # the first column of the second part
+        split = self.folder / "split.pdb"
+        with gzip.open(DATA / "1ql9_A.pdb.gz", "rt", encoding="ascii") as file:
+            lines = [line for line in file if line.startswith("ATOM")]
+        first = next(n for n, line in enumerate(lines) if line[22:27].strip() == numbers[border])
+        split.write_text("".join(line[:21] + ("A" if n < first else "B") + line[22:] for n, line in enumerate(lines)) + "END\n",
+                         encoding="ascii")
+        run = self.fit(family, *options, "--row", name, "--parts", f"{border - 1},{width - border + 1}", "--structure",
+                       f"{split}:A,B", run="parts")
+        inter = read_table(run / "contacts_inter.tsv")
+        compared = 0
+        for row in inter:
+            one = known.get((row["i"], row["j"]))
+            if one is None:
+                continue  # nearer in the source than contacts.tsv of one part lists
+            for column in ("residue_i", "number_i", "residue_j", "number_j", "distance"):
+                self.assertEqual(row[column], one[column], (row["i"], row["j"], column))
+            compared += row["distance"] != "NA"
+        self.assertGreater(compared, 1000)
+        ranges = {row["range"]: row for row in read_table(run / "evaluation.tsv") if row["depth"] == "L/2"}
+        best = [float(row["distance"]) < 8 for row in inter if row["distance"] != "NA"][:int(ranges["inter"]["pairs"])]
+        self.assertEqual(int(ranges["inter"]["correct"]), sum(best))
+        done = pleat("couplings", family, *options, "--parts", f"{border - 1},{width - border + 1}", "--structure",
+                     f"{split}:A,C", "-o", self.folder / "refused")
+        self.assertEqual(done.returncode, 3, done.stderr)
 
     def test_refusals(self):
         for arguments, code, text in (

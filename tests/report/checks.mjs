@@ -178,6 +178,21 @@ export const checks = [
     },
   },
   {
+    name: "parts have borders on the map, and columns of two parts are apart", needs: "parts",
+    async run({ page }) {
+      await showAll(page);
+      const map = panel(page, "Scores of pairs");
+      assert.equal(await map.locator("path.border").getAttribute("d"), "M12 0V30M0 12H30");
+      assert.match(await map.locator(".legend").innerText(), /borders of the parts my chain, B/);
+      await page.mouse.move(...(await cell(page, "Scores of pairs", 11, 12)));
+      assert.match(await status(page, "Scores of pairs"), /^my chain 12, column 12 \(N\) and B 1, column 13 \(P\): /);
+      await setSlider(page, "Scores of pairs", "Separation", 20);
+      await setSlider(page, "Scores of pairs", "Best pairs", 90);
+      // 55 pairs are at least 20 apart, all of two parts; of 216 between parts all are ranked.
+      assert.match(await status(page, "Scores of pairs"), /^Best 90 pairs at least 20 columns apart, 90 of them between parts\.$/);
+    },
+  },
+  {
     name: "keys move, pick and zoom in a map", needs: "wide",
     async run({ page }) {
       await showAll(page);

@@ -66,6 +66,13 @@ def columns_run(folder, size, command="couplings", letters="ACDEFGHIKLMNPQRSTVWY
                  for n, (v, i, j) in enumerate(pairs)))
 
 
+def parts_run(folder):
+    """Two chains of 12 and 18 columns."""
+    columns_run(folder, 30)
+    write_table(folder / "contacts_inter.tsv", ["rank", "i", "j", "part_i", "position_i", "part_j", "position_j", "block_corrected"],
+                [(12 * n + k + 1, k + 1, n + 13, "my chain", k + 1, "B", n + 1, 0) for n in range(18) for k in range(12)])
+
+
 def atom_line(serial, name, residue, chain, number, x, y, z):
     return (f"ATOM  {serial:5d}  {name:<3} {residue:>3} {chain}{number:4d}    "
             f"{x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00           {name[0]}")
@@ -222,6 +229,7 @@ def main():
     selection_run(folder / "selection")
     hostile_run(folder / "<img src=x onerror=alert(4)>")
     tiny_run(folder / "tiny")
+    parts_run(folder / "parts")
     columns_run(folder / "wide", 264)
     columns_run(folder / "large", 1000)
 

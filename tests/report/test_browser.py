@@ -13,7 +13,7 @@ SKIPPED = 77
 # Name of a page, and the runs on it.
 PAGES = {"columns": ["columns"], "gaps": ["gaps"], "frames": ["clusters"], "scattering": ["scattering"],
          "hostile": ["<img src=x onerror=alert(4)>"], "wide": ["wide"], "large": ["large"], "tiny": ["tiny"], "sets": ["sets"],
-         "selection": ["selection"], "mutants": ["mutants"],
+         "selection": ["selection"], "mutants": ["mutants"], "parts": ["parts"],
          "all": ["columns", "clusters", "sets", "scattering", "selection"]}
 STRUCTURE = {"mutants": ROOT / "data" / "1ql9_A.pdb.gz"}  # of pages whose runs have none of their own
 

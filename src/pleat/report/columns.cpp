@@ -276,6 +276,30 @@ Json values_of(const Json& values, std::string_view name) {
     return at == values.end() ? Json() : (*at)["values"];
 }
 
+/// "A 55" for each column of a run with parts: its part and its position there. Null without parts.
+Json parts_of_columns(const RunFolder& run, const PairFile& pairs) {
+    if (!run.has("contacts_inter.tsv")) return nullptr;
+    const std::filesystem::path path = run.file("contacts_inter.tsv");
+    const Table head = read_table(path, 0);
+    if (!head.has({"i", "j", "part_i", "part_j", "position_i", "position_j"})) return nullptr;
+    std::map<std::string, std::string, std::less<>> part_of;
+    read_table(path, 0, [&](Index, std::span<const std::string_view> cells) {
+        for (const char* end : {"i", "j"}) {
+            const auto cell = [&](const std::string& name) {
+                return cells[*head.find(name + end)];
+            };
+            part_of.emplace(cell(""), fmt::format("{} {}", cell("part_"), cell("position_")));
+        }
+    });
+    Json parts = Json::array();
+    for (const Index number : pairs.numbers) {
+        const auto found = part_of.find(std::to_string(number));
+        if (found == part_of.end()) return nullptr;
+        parts.push_back(found->second);
+    }
+    return parts;
+}
+
 Json map_section(const PairFile& pairs, const std::vector<ColumnLabel>& labels,
                  const Json& contacts, const Json& values, const AlignedChain* known) {
     Json layers = Json::array();
@@ -355,7 +379,9 @@ void draw_pairs(Drawing& drawing, const PairFile& pairs) {
         find_aligned_chain(drawing.run, tables.labels, drawing.structure, drawing.notes);
     const Json contacts = known ? true_contacts(drawing.run, *known) : tables.contacts;
     const Json values = columns ? column_values(*columns) : Json::array();
-    drawing.add(map_section(pairs, tables.labels, contacts, values, known ? &*known : nullptr));
+    Json map = map_section(pairs, tables.labels, contacts, values, known ? &*known : nullptr);
+    map["parts"] = parts_of_columns(drawing.run, pairs);
+    drawing.add(std::move(map));
     if (known) drawing.add(molecule_section(*known, values));
     drawing.add(table_section("Pairs", important_first(tables.pairs)));
     if (!values.empty()) drawing.add(values_section(pairs, tables.labels, values));
