@@ -133,6 +133,7 @@ void add_cluster(py::module_& module) {
     PYBIND11_NUMPY_DTYPE(SweepPoint, value, clusters, largest, noise, silhouette);
     PYBIND11_NUMPY_DTYPE_EX(Peak, density, "density", nearest_denser, "denser", separation,
                             "separation");
+    PYBIND11_NUMPY_DTYPE(cluster::DensityRound, round, mean);
     py::class_<Clustered> result(module, "Clusters");
     const auto array = [&](const char* name, auto part) {
         result.def_property_readonly(name, [part](py::object self) {
@@ -147,6 +148,8 @@ void add_cluster(py::module_& module) {
         "sweep", [](const Result& r) -> auto& { return r.sweep; });
     array(
         "peaks", [](const Result& r) -> auto& { return r.peaks; });
+    array(
+        "rounds", [](const Result& r) -> auto& { return r.rounds; });
     array(
         "histogram", [](const Result& r) -> auto& { return r.statistics.histogram(); });
     result
