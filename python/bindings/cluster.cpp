@@ -230,6 +230,7 @@ void add_cluster(py::module_& module) {
     PYBIND11_NUMPY_DTYPE(SweepPoint, value, clusters, largest, noise, silhouette);
     PYBIND11_NUMPY_DTYPE_EX(Peak, density, "density", nearest_denser, "denser", separation,
                             "separation");
+    PYBIND11_NUMPY_DTYPE(cluster::DensityRound, round, mean);
     using cluster::Transition, cluster::DwellCount, cluster::DwellTimes;
     PYBIND11_NUMPY_DTYPE(Transition, from, to, count, from_count, probability);
     PYBIND11_NUMPY_DTYPE(DwellCount, cluster, dwell, visits, cut);
@@ -263,6 +264,8 @@ void add_cluster(py::module_& module) {
         "nearest", [](const rmsd::Nearest& n) -> auto& { return n.indices; });
     nearest(
         "distances", [](const rmsd::Nearest& n) -> auto& { return n.values; });
+    array(
+        "rounds", [](const Result& r) -> auto& { return r.rounds; });
     array(
         "histogram", [](const Result& r) -> auto& { return r.statistics.histogram(); });
     result

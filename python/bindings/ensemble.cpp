@@ -7,6 +7,7 @@
 #include <pybind11/stl/filesystem.h>
 
 #include <numeric>
+#include <tuple>
 
 #include "arrays.h"
 #include "parts.h"
@@ -72,10 +73,24 @@ py::tuple make_whole(const Argument<float>& given, const std::shared_ptr<Topolog
     return py::make_tuple(owned_array(std::move(whole)), notes);
 }
 
-/// (xyz, topology, files, [(file, frame)], notes)
+/// How scores are read and used: (files, column, best, lowest is best, percentage to leave out).
+using ScoreWords = std::tuple<std::string, std::string, std::int64_t, bool, std::string>;
+
+ScoreOptions score_options(const ScoreWords& words) {
+    ScoreOptions options;
+    std::string sources, share;
+    std::tie(sources, options.column, options.best, options.lowest_is_best, share) = words;
+    parse_score_sources(sources, options);
+    if (options.best < 0)
+        throw UsageError(fmt::format("best: expected a number of frames, found {}", options.best));
+    if (!share.empty()) options.worst_share = parse_percentage(share);
+    return options;
+}
+
+/// (xyz, topology, files, [(file, frame)], notes, names of files, numbers of frames, scores)
 py::tuple read(const std::vector<std::string>& sources, const std::string& topology,
                const std::string& assembly, const std::string& select, const std::string& frames,
-               bool truncated, const std::string& pbc) {
+               bool truncated, const std::string& pbc, const ScoreWords& scores, bool relaxed) {
     Ensemble ensemble;
     Array<float, 3> xyz;
     {
@@ -85,16 +100,23 @@ py::tuple read(const std::vector<std::string>& sources, const std::string& topol
                                            .select = select,
                                            .range = parse_frame_range(frames),
                                            .truncated = truncated,
-                                           .pbc = parse_pbc(pbc)});
+                                           .pbc = parse_pbc(pbc),
+                                           .scores = score_options(scores),
+                                           .relaxed = relaxed});
         xyz = atom_by_atom(ensemble, {}, available_threads());
         ensemble.xyz = {};
     }
     py::list origins;
     for (const FrameOrigin& origin : ensemble.origins)
         origins.append(py::make_tuple(origin.file, origin.frame));
+    py::dict columns;
+    for (std::size_t c = 0; c < ensemble.scores.columns.size(); ++c)
+        columns[py::str(ensemble.scores.columns[c])] =
+            owned_array(std::move(ensemble.scores.values[c]));
     return py::make_tuple(owned_array(std::move(xyz)),
                           std::const_pointer_cast<Topology>(ensemble.topology), ensemble.files,
-                          origins, ensemble.notes);
+                          origins, ensemble.notes, ensemble.names,
+                          owned_array(std::move(ensemble.numbers)), columns);
 }
 
 /// What Python knows of each atom.

@@ -72,6 +72,9 @@ class Ensemble:
     files : the files that frames came from
     origins : [(index into files, frame of that file from 0)], one a frame; empty for arrays
     notes : what the reader found worth telling
+    names : of each file: of the predicted model, or of the file without endings; empty for arrays
+    numbers : int64 [frame], among all frames that the files have, from 0; of arrays 0, 1, ...
+    scores : {name: float64 [frame]}, NaN where a score is not known
     box : the periodic cell of all frames, or of each: lengths in angstrom and angles in degrees [6] or
         [frame, 6] (a, b, c, alpha, beta, gamma), or vectors [3, 3] or [frame, 3, 3]. With it and a
         topology molecules that lie on both sides of the cell are made whole, in a copy
@@ -80,7 +83,8 @@ class Ensemble:
     numpy.asarray(ensemble) is `xyz`.
     """
 
-    def __init__(self, xyz, topology=None, *, files=(), origins=(), notes=(), box=None, pbc="auto"):
+    def __init__(self, xyz, topology=None, *, files=(), origins=(), notes=(), names=(), numbers=None,
+                 scores=None, box=None, pbc="auto"):
         notes = list(notes)
         self.xyz = np.ascontiguousarray(_near_origin(xyz, notes), dtype=np.float32)
         if self.xyz.ndim != 3 or self.xyz.shape[2] != 3:
@@ -93,7 +97,15 @@ class Ensemble:
             _warn(told)
             notes += told
         self.topology = topology
-        self.files, self.origins, self.notes = list(files), list(origins), list(notes)
+        self.files, self.origins, self.notes, self.names = list(files), list(origins), list(notes), list(names)
+        self.numbers = self._of_frames(np.arange(len(self)) if numbers is None else numbers, np.int64, "numbers")
+        self.scores = {name: self._of_frames(values, np.float64, name) for name, values in (scores or {}).items()}
+
+    def _of_frames(self, values, dtype, name):
+        array = np.asarray(values, dtype=dtype)
+        if array.shape != (len(self),):
+            raise InputError(f"{name}: expected a number for each of {len(self)} frames, found shape {array.shape}")
+        return array
 
     def __len__(self):
         return self.xyz.shape[0]
@@ -121,14 +133,15 @@ class Ensemble:
         chosen = np.arange(len(self))[frames]
         origins = [self.origins[n] for n in chosen] if self.origins else ()
         return Ensemble(self.xyz[frames], self.topology, files=self.files, origins=origins,
-                        notes=self.notes)
+                        notes=self.notes, names=self.names, numbers=self.numbers[chosen],
+                        scores={name: values[chosen] for name, values in self.scores.items()})
 
     def select(self, atoms):
         """The ensemble of some atoms: text as `pleat rmsd --select` takes it, indices or a mask."""
         indices = self.indices(atoms)
         topology = None if self.topology is None else self.topology.subset(indices)
         return Ensemble(self.xyz[:, indices], topology, files=self.files, origins=self.origins,
-                        notes=self.notes)
+                        notes=self.notes, names=self.names, numbers=self.numbers, scores=self.scores)
 
     def indices(self, atoms):
         """Indices of atoms, int64 [n], from text, indices or a mask: a truth value for each atom.
@@ -180,10 +193,11 @@ def _indices(atoms, count):
 
 @in_python_words
 def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::", truncated=False,
-                  pbc="auto"):
-    """Reads frames of PDB, mmCIF, GRO (plain or compressed), DCD, XTC, TRR, AMBER NetCDF or .npy files.
+                  pbc="auto", scores=(), score="", best=0, least=False, worst_left_out="", relaxed=False):
+    """Reads frames of PDB, mmCIF, GRO, SDF (plain or compressed), DCD, XTC, TRR, AMBER NetCDF or .npy files.
 
-    sources : a path or a list of paths; folders and lists (@FILE, a path a line) too
+    sources : a path or a list of paths; folders and lists (@FILE, a path a line) too. Folders of models by
+        AlphaFold, ColabFold, Boltz and Chai-1 give each model once, the best first
     topology : PDB, mmCIF, GRO, PSF or PRMTOP file that names the atoms of trajectories
     assembly : name of a biological assembly to build, as PDB (REMARK 350) and mmCIF files describe it: "1";
         further copies of chain A are chains A-2, A-3, ... By default atoms are as listed in the file
@@ -193,17 +207,29 @@ def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::
     truncated : keep the whole frames of a file that is cut short, and warn; otherwise it is refused
     pbc : molecules that lie on both sides of the periodic cell of a frame: "auto" makes them whole, "whole"
         does too and refuses frames where it cannot, "none" leaves them
+    scores : a file or a list of files with a column `frame` (from 0) or `name` (of files) and columns of
+        numbers; or "folder", what the programs wrote beside their models
+    score : the column by which frames are ranked; not needed if there is one, or the one by which the
+        program ranks its models
+    best : keep this number of frames with the best scores, and read no others; 0: all
+    least : the lowest score is the best
+    worst_left_out : percentage of the frames to leave out, those with the worst scores: "10%"
+    relaxed : read the relaxed copies of predicted models where there are both
 
     Warns of files that were cut short and of molecules that may still be split; `notes` says what was made whole.
     Memory while reading: twice the coordinates. InputError names the file and what is wrong with it.
     """
     if isinstance(sources, (str, os.PathLike)):
         sources = [sources]
-    xyz, read, files, origins, notes = _pleat.read_ensemble(
+    if isinstance(scores, (str, os.PathLike)):
+        scores = [scores]
+    xyz, read, files, origins, notes, names, numbers, found = _pleat.read_ensemble(
         [os.fspath(source) for source in sources], os.fspath(topology), str(assembly), select,
-        slice_text(frames), truncated, pbc)
+        slice_text(frames), truncated, pbc,
+        (",".join(os.fspath(one) for one in scores), score, best, least, worst_left_out), relaxed)
     _warn(notes)
-    return Ensemble(xyz, read, files=files, origins=origins, notes=notes)
+    return Ensemble(xyz, read, files=files, origins=origins, notes=notes, names=names, numbers=numbers,
+                    scores=found)
 
 
 def _topology(atoms):

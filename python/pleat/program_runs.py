@@ -140,7 +140,7 @@ def _clusters(folder, manifest, values):
                                 ("radius", np.float64), ("silhouette", np.float64)])
     centres = found["centre"]
     values.update(centres=None if "NA" in centres else _numbers(centres, np.int64), sweep=None, sweep_of=None,
-                  peaks=None, cutoff=results.get("cutoff"))
+                  peaks=None, rounds=None, cutoff=results.get("cutoff"))
     values.update(nearest=None, distances=None)
     if (folder / "distances.tsv").is_file():
         table = _table(folder / "distances.tsv")
@@ -159,6 +159,10 @@ def _clusters(folder, manifest, values):
         table = _table(folder / "peaks.tsv")
         table["denser"] = ["-1" if text == "NA" else text for text in table["denser"]]
         values["peaks"] = _records(table, [("density", np.int64), ("denser", np.int64), ("separation", np.float64)])
+    if (folder / "rounds.tsv").is_file():
+        table = _table(folder / "rounds.tsv")
+        table["round"] = ["0" if text == "NA" else text for text in table["round"]]
+        values["rounds"] = _records(table, [("round", np.int64), ("mean", np.float64)])
     values.update(clusters=clusters, silhouette=results.get("silhouette"), device=manifest["device"],
                   method=manifest["parameters"].get("method", "assign"), **_histogram(folder, manifest),
                   **{name: results[name] for name in ("min", "mean", "max")})

@@ -165,6 +165,8 @@ class Clusters(Result):
     tree = Attribute("float64 [item - 1, 4], as SciPy's linkage; None if the method has none")
     sweep = Attribute("records of the values that were tried; None if there are none")
     peaks = Attribute("records of density peaks; None for other methods")
+    rounds = Attribute("records of iterated density (round from 1 in which an item was dropped, 0: left; mean distance "
+                       "to the others left then); None for other methods")
     silhouette = Attribute("of all items, or None")
     cutoff = Attribute("the cutoff of the clustering, or None")
     min = Attribute("the smallest distance")

@@ -134,6 +134,10 @@ def _clusters(result):
         tables["peaks.tsv"] = {"item": np.arange(len(peaks)), "density": peaks["density"],
                                "separation": peaks["separation"],
                                "denser": [None if n < 0 else n for n in peaks["denser"].tolist()], "cluster": items}
+    rounds = known(result, "rounds")
+    if rounds is not None:
+        tables["rounds.tsv"] = {"item": np.arange(len(rounds)), "round": [n or None for n in rounds["round"].tolist()],
+                                "mean": rounds["mean"]}
     if sweep is not None:
         tables["sweep.tsv"] = {known(result, "sweep_of") or "value": sweep["value"],
                                **{name: sweep[name] for name in ("clusters", "largest", "noise", "silhouette")}}

@@ -88,6 +88,9 @@ class Ensemble:
     files: list[str]
     origins: list[tuple[int, int]]
     notes: list[str]
+    names: list[str]
+    numbers: NDArray[np.int64]
+    scores: dict[str, NDArray[np.float64]]
     def __init__(
         self,
         xyz: ArrayLike,
@@ -96,6 +99,9 @@ class Ensemble:
         files: Sequence[str] = (),
         origins: Sequence[tuple[int, int]] = (),
         notes: Sequence[str] = (),
+        names: Sequence[str] = (),
+        numbers: ArrayLike | None = None,
+        scores: dict[str, ArrayLike] | None = None,
         box: ArrayLike | None = None,
         pbc: Pbc = "auto",
     ) -> None: ...
@@ -293,6 +299,8 @@ class Clusters(_Result):
     def sweep(self) -> Records | None: ...
     @property
     def peaks(self) -> Records | None: ...
+    @property
+    def rounds(self) -> Records | None: ...
     @property
     def histogram(self) -> NDArray[np.int64] | None: ...
     @property
@@ -505,6 +513,12 @@ def read_ensemble(
     frames: str | slice = "::",
     truncated: bool = False,
     pbc: Pbc = "auto",
+    scores: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
+    score: str = "",
+    best: int = 0,
+    least: bool = False,
+    worst_left_out: str = "",
+    relaxed: bool = False,
 ) -> Ensemble: ...
 def profile(
     source: ProfileLike,

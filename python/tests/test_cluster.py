@@ -118,7 +118,7 @@ def test_iterated_density_leaves_the_densest_items():
     assert (found.assignment == 0).sum() == 5 and (found.assignment == -1).sum() == 27
     assert (found.rounds["round"] == 0).tolist() == (found.assignment == 0).tolist()
     assert found.rounds["round"].max() == 3 and found.peaks is None
-    with pytest.raises(pleat.UsageError, match="give --keep"):
+    with pytest.raises(pleat.UsageError, match="give keep"):
         pleat.cluster(matrix, method="iterated-density")
 
 

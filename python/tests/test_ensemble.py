@@ -270,3 +270,37 @@ def test_molecules_split_over_a_box_are_made_whole():
         pleat.Ensemble(split, whole.topology, box=np.ones((2, 6)))
     with pytest.raises(pleat.UsageError, match="pbc"):
         pleat.read_ensemble(STRUCTURE, pbc="maybe")
+
+
+def test_scores_keep_the_best_frames(tmp_path):
+    xyz = made_ensemble()
+    energies = [float((7 * n) % 5) for n in range(len(xyz))]
+    table = tmp_path / "energies.tsv"
+    table.write_text("frame\tenergy\n" + "".join(f"{n}\t{energy}\n" for n, energy in enumerate(energies)))
+    np.save(tmp_path / "frames.npy", xyz)
+    found = pleat.read_ensemble(tmp_path / "frames.npy", scores=table, best=3, least=True)
+    best = sorted(sorted(range(len(xyz)), key=lambda n: (energies[n], n))[:3])
+    assert found.numbers.tolist() == best and found.names == ["frames"]
+    np.testing.assert_array_equal(found.xyz, np.asarray(xyz, np.float32)[best])
+    assert found.scores["energy"].tolist() == [energies[n] for n in best]
+    later = found[1:].select([0, 1])
+    assert later.numbers.tolist() == best[1:] and later.scores["energy"].tolist() == [energies[n] for n in best[1:]]
+    kept = pleat.read_ensemble(tmp_path / "frames.npy", scores=[table], worst_left_out="50%")
+    assert len(kept) == len(xyz) - len(xyz) // 2
+    with pytest.raises(pleat.UsageError, match="one of energy"):
+        pleat.read_ensemble(tmp_path / "frames.npy", scores=table, score="mass")
+    with pytest.raises(pleat.InputError, match="each of 2 frames"):
+        pleat.Ensemble(xyz[:2], scores={"energy": [1.0]})
+
+
+def test_models_of_a_folder_have_names_and_scores(tmp_path):
+    text = gzip.decompress(STRUCTURE.read_bytes()).decode()
+    for rank in (2, 1):
+        name = f"rank_00{rank}_alphafold2_ptm_model_1_seed_000"
+        (tmp_path / f"job_unrelaxed_{name}.pdb").write_text(text)
+        (tmp_path / f"job_scores_{name}.json").write_text('{"plddt": [90, %d], "ptm": 0.5}' % (90 - rank))
+    found = pleat.read_ensemble(tmp_path, select="ca", scores="folder")
+    assert [name[14:22] for name in found.names] == ["rank_001", "rank_002"]
+    assert found.scores["plddt"].tolist() == [89.5, 89] and found.scores["ptm"].tolist() == [0.5, 0.5]
+    with pytest.raises(pleat.InputError, match="leave relaxed out"):
+        pleat.read_ensemble(tmp_path, relaxed=True)

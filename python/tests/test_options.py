@@ -42,7 +42,7 @@ def test_unknown_keywords_name_the_nearest():
     ({"bin_width": None}, TypeError, "bin_width: expected a number, found None"),
     ({"nearest": 2.5}, TypeError, "nearest: expected a whole number, found 2.5"),
     ({"nearest": True}, TypeError, "nearest: expected a whole number, found True"),
-    ({"best": 2**70}, OverflowError, "int"),
+    ({"nearest": 2**70}, OverflowError, "int"),
     ({"nearest": -3}, pleat.UsageError, "nearest: expected a whole number >= 0"),
     ({"matrix": "square"}, pleat.UsageError, "expected one of condensed, full, none, found 'square'"),
     ({"matrix": 3}, TypeError, "matrix: expected text, found 3"),

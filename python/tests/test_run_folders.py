@@ -124,6 +124,10 @@ def test_runs_of_rmsd_and_cluster(tmp_path):
             "--k", 3, *source)
     peaks = pleat.cluster(frames, method="density-peaks", cutoff=1.5, k=3, device="cpu")
     assert_known_same(pleat.load(tmp_path / "peaks"), peaks, {"cutoff"} if peaks.cutoff is None else set())
+    program("cluster", DATA / "hivp.dcd.gz", "-o", tmp_path / "rounds", "--method", "iterated-density", "--keep", 9,
+            *source)
+    rounds = pleat.cluster(frames, method="iterated-density", keep=9, device="cpu")
+    assert_known_same(pleat.load(tmp_path / "rounds"), rounds, set())
 
 
 def test_runs_of_saxs(tmp_path):

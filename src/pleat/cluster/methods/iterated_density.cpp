@@ -59,9 +59,8 @@ std::vector<DensityRound> iterate_density(const PairSource& distances, Index kee
         const auto all = static_cast<Index>(left.size());
         const auto share = static_cast<Index>(std::floor(drop * static_cast<double>(all)));
         const Index dropped = std::clamp<Index>(share, 1, all - keep);
-        std::sort(left.begin(), left.end(), [&](Index a, Index b) {
-            return sums[a] != sums[b] ? sums[a] < sums[b] : a < b;
-        });
+        std::sort(left.begin(), left.end(),
+                  [&](Index a, Index b) { return sums[a] != sums[b] ? sums[a] < sums[b] : a < b; });
         const std::vector<Index> out(left.end() - dropped, left.end());
         set_means(out, round);
         left.resize(static_cast<std::size_t>(all - dropped));

@@ -45,16 +45,15 @@ std::vector<DensityRound> by_definition(const StoredPairs& distances, Index keep
 
 double largest(const StoredPairs& distances) {
     double max = 0;
-    for (const float value : distances.condensed())
-        max = std::max(max, static_cast<double>(value));
+    for (const float value : distances.condensed()) max = std::max(max, static_cast<double>(value));
     return max;
 }
 
 void expect_definition(const StoredPairs& distances, Index keep, double drop) {
     const std::vector<DensityRound> expected = by_definition(distances, keep, drop);
     const OddBands computed(distances, 3);
-    for (const PairSource* source : {static_cast<const PairSource*>(&distances),
-                                     static_cast<const PairSource*>(&computed)})
+    for (const PairSource* source :
+         {static_cast<const PairSource*>(&distances), static_cast<const PairSource*>(&computed)})
         for (const int many : {1, 3}) {
             const std::vector<DensityRound> found =
                 iterate_density(*source, keep, drop, largest(distances), threads(many));
