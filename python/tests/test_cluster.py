@@ -2,7 +2,7 @@
 import numpy as np
 import pleat
 import pytest
-from helpers import in_process, made_ensemble
+from helpers import in_process, made_ensemble, program
 
 
 def two_groups():
@@ -154,3 +154,37 @@ def test_series_are_the_files_of_frames(tmp_path):
     again = pleat.load(tmp_path / "run")
     assert again.series.tolist() == [5, 13]
     np.testing.assert_array_equal(again.dwell_times(), result.dwell_times())
+
+
+def test_assign_gives_frames_to_medoids(tmp_path):
+    xyz = two_groups()
+    found = pleat.cluster(xyz, cutoff=3.5)
+    medoids = xyz[found.clusters["medoid"]]
+    again = pleat.cluster(xyz, assign=medoids)
+    np.testing.assert_array_equal(again.assignment, found.assignment)
+    assert again.method == "assign" and again.cutoff is None and again.clusters["medoid"].tolist() == found.clusters["medoid"].tolist()
+    distances = pleat.rmsd(xyz, against=medoids, precision="float64").matrix
+    np.testing.assert_array_equal(again.nearest, np.argsort(distances, axis=1, kind="stable"))
+    np.testing.assert_allclose(again.distances, np.sort(distances, axis=1), atol=2e-6)
+    some = pleat.cluster(xyz, assign=medoids[:1], cutoff=3.5, threads=1)
+    assert some.nearest.shape == (32, 1) and some.assignment.tolist() == [-1] * 12 + [0] * 20
+    pleat.cluster(xyz, assign=medoids[:1], cutoff=3.5).save(tmp_path / "run")
+    np.testing.assert_array_equal(pleat.load(tmp_path / "run").distances, some.distances)
+    assert found.nearest is None
+    with pytest.raises(pleat.UsageError, match="leave method out: with assign the clusters are given"):
+        pleat.cluster(xyz, assign=medoids, method="average")
+    with pytest.raises(pleat.InputError, match="expected 10 atoms as the frames have, found 9"):
+        pleat.cluster(xyz, assign=medoids[:, :9])
+
+
+def test_assign_takes_finished_runs(tmp_path):
+    np.save(tmp_path / "frames.npy", two_groups())
+    for name, *options in (("first", "--cutoff", "3.5"), ("second", "--assign", tmp_path / "first")):
+        program("cluster", tmp_path / "frames.npy", *options, "-o", tmp_path / name)
+    first, second = (pleat.load(tmp_path / name) for name in ("first", "second"))
+    found = pleat.cluster(tmp_path / "frames.npy", assign=tmp_path / "first")
+    np.testing.assert_array_equal(found.assignment, first.assignment)
+    np.testing.assert_array_equal(second.assignment, first.assignment)
+    np.testing.assert_array_equal(second.nearest, found.nearest)
+    np.testing.assert_allclose(second.distances, found.distances, rtol=1e-5)
+    assert second.method == "assign" and second.series.tolist() == [32]

@@ -39,9 +39,9 @@ MedoidSource find_medoids(const std::string& assign) {
                          fmt::format("expected a run of 'pleat cluster', found one of 'pleat {}'",
                                      earlier.command));
     if (earlier.status != "finished")
-        throw InputError(assign, 0,
-                         fmt::format("expected a finished run, found one that is {}",
-                                     earlier.status));
+        throw InputError(
+            assign, 0,
+            fmt::format("expected a finished run, found one that is {}", earlier.status));
     const auto select = earlier.results.find("select");
     if (select == earlier.results.end())
         throw InputError(assign, 0,
@@ -101,8 +101,7 @@ std::string choose_atoms(const Topology& all, const MedoidSource& medoids,
     const std::shared_ptr<const Topology> named = medoid_atoms(medoids.file);
     if (named == nullptr || !named->named || !all.named) return medoids.select;
     if (medoids.select != "all") {
-        AtomMatch match =
-            match_atoms(subset(all, select_atoms(all, medoids.select)), *named);
+        AtomMatch match = match_atoms(subset(all, select_atoms(all, medoids.select)), *named);
         // Atoms that the medoids lack are reported with their names when they are read.
         std::erase(match.atoms, Index{-1});
         compare_names(match, medoids.file, ensemble);
@@ -156,8 +155,7 @@ ClusterInput read_medoids(const Superposed& from, RunDirectory& run, const Conte
     input.name = from.medoids.file;
     input.coordinates =
         read_coordinates(input.ensemble, run, context, from.all->named ? from.all : nullptr);
-    const Index expected =
-        static_cast<Index>(select_atoms(*from.all, from.frames.select).size());
+    const Index expected = static_cast<Index>(select_atoms(*from.all, from.frames.select).size());
     if (input.coordinates->atoms() != expected)
         throw InputError(input.name, 0,
                          fmt::format("expected {} atoms as in {}, found {}", expected,
@@ -187,10 +185,11 @@ void write_distances(OutputFile& file, const rmsd::Nearest& nearest, Index frame
 Field assign_field(ClusterOptions& options) {
     return {.name = "assign",
             .target = &options.assign,
-            .help = "Find no clusters, but give every frame to the nearest of these structures: "
-                    "medoids.pdb of a run or any file of models; or the folder of a finished "
-                    "'pleat cluster', whose atoms are superposed too. With --cutoff frames that "
-                    "are further from all of them are noise",
+            .help =
+                "Find no clusters, but give every frame to the nearest of these structures: "
+                "medoids.pdb of a run or any file of models; or the folder of a finished "
+                "'pleat cluster', whose atoms are superposed too. With --cutoff frames that "
+                "are further from all of them are noise",
             .value_name = "MEDOIDS"};
 }
 
@@ -212,7 +211,8 @@ void check_assign_options(const ClusterOptions& options) {
     const std::vector<Field> given = result_fields(own), defaults = result_fields(plain);
     std::vector<std::string> useless;
     for (std::size_t n = 0; n < given.size(); ++n)
-        if (std::ranges::none_of(used, [&](const Field& one) { return one.name == given[n].name; }) &&
+        if (std::ranges::none_of(used,
+                                 [&](const Field& one) { return one.name == given[n].name; }) &&
             given[n].text() != defaults[n].text())
             useless.push_back("--" + given[n].name);
     if (!useless.empty())
@@ -239,11 +239,13 @@ AssignedFrames assign_frames(const ClusterOptions& options, RunDirectory& run,
     const Coordinates& medoids = *assigned.medoids.coordinates;
     std::optional<double> cutoff;
     if (options.parameters.cutoff.is_set()) cutoff = *options.parameters.cutoff.first;
-    rmsd::check({.fit = {}, .measured = {}, .weights = medoids.weights,
+    rmsd::check({.fit = {},
+                 .measured = {},
+                 .weights = medoids.weights,
                  .weights_file = from.frames.weights},
                 medoids.atoms());
-    rmsd::Assignment assignment(medoids.xyz, medoids.weights, cutoff,
-                                options.parameters.bin_width, context);
+    rmsd::Assignment assignment(medoids.xyz, medoids.weights, cutoff, options.parameters.bin_width,
+                                context);
     SeriesRecorder recorder(parse_frame_range(from.frames.frames).step);
     OutputFile distances(run.output("distances.tsv"));
     distances.write("frame\tcluster\tnearest\tdistance\tsecond\tsecond_distance\n");
@@ -255,8 +257,8 @@ AssignedFrames assign_frames(const ClusterOptions& options, RunDirectory& run,
         write_distances(distances, assignment.add(frames), in_block, done, cutoff);
         done += std::exchange(in_block, 0);
     };
-    const EnsembleSize read =
-        measure_ensemble(from.frames, [&](const EnsembleReader& reader, View<const float, 2> frame) {
+    const EnsembleSize read = measure_ensemble(
+        from.frames, [&](const EnsembleReader& reader, View<const float, 2> frame) {
             for (Index atom = 0; atom < medoids.atoms(); ++atom)
                 for (Index axis = 0; axis < 3; ++axis)
                     block(in_block, atom, axis) = frame(axis, atom);
@@ -280,8 +282,7 @@ RunEstimate estimate_assignment(const ClusterOptions& options) {
     EnsembleSource medoids = from.frames;
     medoids.sources = {from.medoids.file};
     medoids.frames = "::";
-    const EnsembleSize others =
-        measure_ensemble(medoids, {}, from.all->named ? from.all : nullptr);
+    const EnsembleSize others = measure_ensemble(medoids, {}, from.all->named ? from.all : nullptr);
     return {.input = fmt::format("{} frames, {} atoms, {} medoids", size.frames, size.atoms,
                                  others.frames),
             .may_use_gpu = false,
@@ -293,8 +294,8 @@ RunEstimate estimate_assignment(const ClusterOptions& options) {
                 const rmsd::ComparedSizes compared{
                     .frames = size.frames, .atoms = size.atoms, .others = others.frames};
                 Estimate all = rmsd::estimate(compared, pairs, context);
-                all.host_bytes = kBlockBytes + kFrameBytes * size.frames +
-                                 48 * others.frames * size.atoms;
+                all.host_bytes =
+                    kBlockBytes + kFrameBytes * size.frames + 48 * others.frames * size.atoms;
                 return all;
             }};
 }

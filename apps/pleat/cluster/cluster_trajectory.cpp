@@ -21,26 +21,27 @@ constexpr double kEven = 1e-3;
 }  // namespace
 
 std::vector<Field> fields(TrajectoryOptions& options) {
-    return {{.name = "lag",
-             .target = &options.lag,
-             .help = "Frames from the begin to the end of a step between clusters, of which "
-                     "transition_probabilities.tsv lists the probabilities",
-             .min = 1,
-             .max = 2e9},
-            {.name = "timestep",
-             .target = &options.timestep,
-             .help = "Time from one frame of the files to the next, for dwell times; with it models "
-                     "of PDB and mmCIF files, .npy files and matrices, too, are in order of time",
-             .unit = "ps",
-             .min = 0,
-             .max = 1e15,
-             .min_excluded = true,
-             .automatic = "that of the files"}};
+    return {
+        {.name = "lag",
+         .target = &options.lag,
+         .help = "Frames from the begin to the end of a step between clusters, of which "
+                 "transition_probabilities.tsv lists the probabilities",
+         .min = 1,
+         .max = 2e9},
+        {.name = "timestep",
+         .target = &options.timestep,
+         .help = "Time from one frame of the files to the next, for dwell times; with it models "
+                 "of PDB and mmCIF files, .npy files and matrices, too, are in order of time",
+         .unit = "ps",
+         .min = 0,
+         .max = 1e15,
+         .min_excluded = true,
+         .automatic = "that of the files"}};
 }
 
 void SeriesRecorder::add(const FrameOrigin& origin) {
-    const bool follows = previous_ && previous_->file == origin.file &&
-                         origin.frame - previous_->frame == step_;
+    const bool follows =
+        previous_ && previous_->file == origin.file && origin.frame - previous_->frame == step_;
     if (!follows)
         series_.push_back({series_.empty() ? 0 : series_.back().first + series_.back().count, 0,
                            origin.file, origin.frame});
@@ -80,8 +81,8 @@ Trajectory trajectory_of(const SeriesRecorder& recorder, const std::vector<std::
                      .files = files,
                      .step = parse_frame_range(frames).step,
                      .interval = recorder.interval()};
-    const bool has_steps = std::ranges::any_of(
-        found.series, [](const FrameSeries& one) { return one.count > 1; });
+    const bool has_steps =
+        std::ranges::any_of(found.series, [](const FrameSeries& one) { return one.count > 1; });
     found.is_ordered = has_steps && (is_trajectory || options.timestep);
     if (!found.is_ordered && (options.lag != TrajectoryOptions().lag || options.timestep))
         throw InputError(

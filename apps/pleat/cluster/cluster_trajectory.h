@@ -22,7 +22,7 @@ std::vector<Field> fields(TrajectoryOptions& options);
 
 /// Frames of one file at equal distances: none is left out between them.
 struct FrameSeries {
-    Index first = 0, count = 0;          ///< frames of the run
+    Index first = 0, count = 0;         ///< frames of the run
     Index file = 0, frame_of_file = 0;  ///< where the first of them was read
 };
 

@@ -41,9 +41,9 @@ std::vector<DwellCount> count_dwells(std::span<const std::int32_t> assignment,
 /// How long the visits of one cluster last, in items.
 struct DwellTimes {
     std::int32_t cluster = 0;
-    std::int64_t items = 0;        ///< in all visits
-    std::int64_t visits = 0;       ///< whole ones, to which the next three refer; 0 if none
-    double mean = 0, median = 0;   ///< of an even number of visits: the mean of the middle two
+    std::int64_t items = 0;       ///< in all visits
+    std::int64_t visits = 0;      ///< whole ones, to which the next three refer; 0 if none
+    double mean = 0, median = 0;  ///< of an even number of visits: the mean of the middle two
     std::int64_t longest = 0;
     std::int64_t cut = 0, longest_cut = 0;  ///< visits that are cut
 };

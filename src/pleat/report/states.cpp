@@ -28,11 +28,9 @@ ShownRows shown_rows(const std::filesystem::path& file, std::span<const std::str
     const std::vector<std::vector<double>> all = read_columns(file, names);
     ShownRows shown{std::vector<std::vector<double>>(all.size()), ""};
     for (std::size_t row = 0; row < all.front().size(); ++row) {
-        const bool is_shown =
-            std::all_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(clusters),
-                        [&](const std::vector<double>& column) {
-                            return column[row] < kMaxClusters;
-                        });
+        const bool is_shown = std::all_of(
+            all.begin(), all.begin() + static_cast<std::ptrdiff_t>(clusters),
+            [&](const std::vector<double>& column) { return column[row] < kMaxClusters; });
         for (std::size_t n = 0; n < all.size() && is_shown; ++n)
             shown.columns[n].push_back(all[n][row]);
         if (!is_shown)
@@ -69,13 +67,13 @@ void draw_transitions(Drawing& drawing) {
 
 void draw_dwells(Drawing& drawing) {
     constexpr std::string_view kNames[] = {"cluster", "dwell", "visits", "cut"};
-    const ShownRows shown =
-        shown_rows(drawing.run.file("dwell_distribution.tsv"), kNames, 1);
+    const ShownRows shown = shown_rows(drawing.run.file("dwell_distribution.tsv"), kNames, 1);
     drawing.add({{"kind", "dwells"},
                  {"title", "Dwell times"},
-                 {"note", "How long the trajectory stays in a cluster once it has come there. Of "
-                          "visits that the begin or end of a file cuts the length is not known." +
-                              shown.note},
+                 {"note",
+                  "How long the trajectory stays in a cluster once it has come there. Of "
+                  "visits that the begin or end of a file cuts the length is not known." +
+                      shown.note},
                  {"cluster", finite(shown.columns[0])},
                  {"dwell", finite(shown.columns[1])},
                  {"visits", finite(shown.columns[2])},
@@ -93,9 +91,9 @@ void draw_states(Drawing& drawing) {
     }
     if (drawing.claim_file("dwell_distribution.tsv")) draw_dwells(drawing);
     if (drawing.claim_file("dwell_times.tsv"))
-        drawing.add(table_section("Dwell times by cluster",
-                                  read_table(drawing.run.file("dwell_times.tsv"),
-                                             drawing.limits.rows)));
+        drawing.add(
+            table_section("Dwell times by cluster",
+                          read_table(drawing.run.file("dwell_times.tsv"), drawing.limits.rows)));
 }
 
 }  // namespace pleat::report

@@ -34,33 +34,28 @@ const std::vector<std::int32_t> kAssignment = {0, 0, 1, 1, -1, 1, 1, 0, 0, 1, 0,
 const std::vector<Index> kFiles = {9, 5};
 
 TEST(States, CountsTransitionsWithinFiles) {
-    EXPECT_EQ(rows(count_transitions(kAssignment, kFiles)),
-              (std::vector<Row>{{-1, 1, 1, 1},
-                                {0, 0, 4, 6},
-                                {0, 1, 2, 6},
-                                {1, -1, 1, 5},
-                                {1, 0, 2, 5},
-                                {1, 1, 2, 5}}));
+    EXPECT_EQ(
+        rows(count_transitions(kAssignment, kFiles)),
+        (std::vector<Row>{
+            {-1, 1, 1, 1}, {0, 0, 4, 6}, {0, 1, 2, 6}, {1, -1, 1, 5}, {1, 0, 2, 5}, {1, 1, 2, 5}}));
     EXPECT_DOUBLE_EQ(count_transitions(kAssignment, kFiles)[1].probability, 4.0 / 6);
     // As one series there is the step from the first file to the second.
     EXPECT_EQ(rows(count_transitions(kAssignment, {}))[2], Row(0, 1, 3, 7));
 }
 
 TEST(States, CountsTransitionsOverALag) {
-    EXPECT_EQ(rows(count_transitions(kAssignment, kFiles, 4)),
-              (std::vector<Row>{{-1, 0, 1, 1}, {0, -1, 1, 2}, {0, 1, 1, 2}, {1, 0, 1, 3},
-                                {1, 1, 2, 3}}));
+    EXPECT_EQ(
+        rows(count_transitions(kAssignment, kFiles, 4)),
+        (std::vector<Row>{{-1, 0, 1, 1}, {0, -1, 1, 2}, {0, 1, 1, 2}, {1, 0, 1, 3}, {1, 1, 2, 3}}));
     EXPECT_TRUE(count_transitions(kAssignment, kFiles, 9).empty());
     EXPECT_TRUE(count_transitions(kAssignment, {}, 1'000'000).empty());
 }
 
 TEST(States, SetsVisitsApartThatAFileCuts) {
     const std::vector<DwellCount> dwells = count_dwells(kAssignment, kFiles);
-    EXPECT_EQ(rows(dwells), (std::vector<Row>{{-1, 1, 1, 0},
-                                              {0, 2, 0, 2},
-                                              {0, 3, 1, 0},
-                                              {1, 1, 0, 2},
-                                              {1, 2, 2, 0}}));
+    EXPECT_EQ(
+        rows(dwells),
+        (std::vector<Row>{{-1, 1, 1, 0}, {0, 2, 0, 2}, {0, 3, 1, 0}, {1, 1, 0, 2}, {1, 2, 2, 0}}));
     const std::vector<DwellTimes> times = summarise_dwells(dwells);
     ASSERT_EQ(times.size(), 3u);
     EXPECT_EQ(times[1].cluster, 0);

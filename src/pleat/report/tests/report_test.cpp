@@ -260,7 +260,8 @@ TEST(Report, DrawsClusters) {
 }
 
 TEST(Report, DrawsTransitionsAndDwellTimes) {
-    SmallRun run({{"parameters", {{"lag", 3}}}, {"results", {{"ps_per_frame", 20.5}}}});
+    const Json manifest = {{"parameters", {{"lag", 3}}}, {"results", {{"ps_per_frame", 20.5}}}};
+    SmallRun run(manifest);
     run.add("transitions.tsv", "from\tto\tcount\n0\t0\t4\n");
     run.add("series.tsv", "first\tframes\n0\t7\n");
     run.add("transition_probabilities.tsv",
@@ -286,7 +287,8 @@ TEST(Report, DrawsTransitionsAndDwellTimes) {
 }
 
 TEST(Report, SaysWhyThereAreNoTransitions) {
-    SmallRun run({{"results", {{"trajectory", "no"}}}});
+    const Json manifest = {{"results", {{"trajectory", "no"}}}};
+    SmallRun run(manifest);
     const std::vector<std::int32_t> assignment = {0, 0, 1};
     write_npy(run.file("assignment.npy"), assignment.data(), {3});
     const Json steps = section(drawn_run(run.path()), "Cluster against time");
