@@ -147,6 +147,12 @@ def test_scores_compare_ca_by_default(tmp_path, metric):
     program("rmsd", models, "-o", tmp_path / "run", "--metric", metric)
     found = pleat.rmsd(models, metric=metric)
     np.testing.assert_array_equal(found.matrix, np.load(tmp_path / "run" / f"{metric}.npy"))
+    np.testing.assert_array_equal(found.matrix, pleat.rmsd(models, metric=metric, select="ca").matrix)
+    assert found.selection == "ca" and found.atoms < 50
+    assert pleat.rmsd(models, metric=metric, select="all").atoms == 300
+    assert pleat.rmsd(models).selection == "all" and pleat.rmsd(models).atoms == 300
+    array = pleat.rmsd(pleat.read_ensemble(models).xyz, metric=metric)
+    assert array.atoms == 300, "atoms without names"
 
 
 def test_lddt_of_residues_and_a_definition(tmp_path):
@@ -168,12 +174,6 @@ def test_lddt_of_residues_and_a_definition(tmp_path):
     np.testing.assert_allclose(found.values, [one[near].mean() for one in kept], atol=1e-6)
     np.testing.assert_array_equal(found.residue_distances, near.sum(axis=1))
     np.testing.assert_allclose(found.residue_values, (kept * near).sum(axis=2) / near.sum(axis=1), atol=1e-6)
-    np.testing.assert_array_equal(found.matrix, pleat.rmsd(models, metric=metric, select="ca").matrix)
-    assert found.selection == "ca" and found.atoms < 50
-    assert pleat.rmsd(models, metric=metric, select="all").atoms == 300
-    assert pleat.rmsd(models).selection == "all" and pleat.rmsd(models).atoms == 300
-    array = pleat.rmsd(pleat.read_ensemble(models).xyz, metric=metric)
-    assert array.atoms == 300, "atoms without names"
 
 
 @pytest.mark.parametrize("reference", [0, 3, -1, "mean"])

@@ -125,7 +125,7 @@ class RmsdTest(RanksTest):
         self.kill_and_go_on((*FEW, "--nearest", "3", "--matrix", "none"), lambda run: len(list(run.glob("checkpoint.rank*.tiles"))) > 1)
 
     def test_killed_references_and_rectangles_go_on_with_another_number(self):
-        write_ensemble(self.ensemble, 60000, 40)
+        write_ensemble(self.ensemble, 12000, 40)
         slow = ("-q", "-t", "1", "--metric", "tm")
         has_kept = lambda run: len(list(run.glob("checkpoint.rank*.tiles"))) > 1
         self.kill_and_go_on((*slow, "--reference", "5"), has_kept)
