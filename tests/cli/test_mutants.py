@@ -140,6 +140,8 @@ class Mutants(ProgramTest):
         self.assertEqual((columns, letters), (20, 21))
         cases = [(3, "expected the wild-type letters of 'target/11-30', found other letters in 2 of 2", fit, "--mutants",
                   self.table("mutant\nK11A\nV12A\n", "shifted.csv")),
+                 (3, "no shift of the numbers fits;", fit, "--mutants",
+                  self.table("mutant\nW11A\nM12A\nW13A\nW14A\n", "other_protein.csv")),
                  (3, "numbers shifted by +1 would agree in 2 of 2 (--first-number 10)", fit, "--mutants",
                   self.folder / "shifted.csv"),
                  (3, "expected a column 'mutant' or 'mutated_sequence', found 'a,b'", fit, "--mutants",

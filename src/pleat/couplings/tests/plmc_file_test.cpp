@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -206,6 +207,31 @@ TEST(PlmcFile, IsRefusedWhereItIsCutShort) {
     other[0] = 0;
     EXPECT_NE(refusal_of(other).find("expected a model of plmc, found 0 columns"),
               std::string::npos);
+}
+
+/// A model in float64 of two columns and the letters -ACGU, with this number as its last coupling.
+std::string float64_model(double last) {
+    std::string bytes;
+    const auto append = [&](const auto& value) {
+        bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    for (const std::int32_t number : {2, 5, 1, 0, 10}) append(number);
+    for (int n = 0; n < 5; ++n) append(1.5);
+    bytes += "-ACGU";
+    append(1.0);
+    bytes += "AC";
+    for (const std::int32_t number : {5, 6}) append(number);
+    for (int n = 0; n < 2 * 10 + 25 + 24; ++n) append(0.25);
+    append(last);
+    return bytes;
+}
+
+TEST(PlmcFile, RefusesNumbersThatFloat32CannotHold) {
+    EXPECT_EQ(refusal_of(float64_model(3e38)), "accepted");
+    EXPECT_EQ(refusal_of(float64_model(-1e39)),
+              ": expected finite numbers of float32, found -1e+39");
+    EXPECT_EQ(refusal_of(float64_model(std::nan(""))),
+              ": expected finite numbers of float32, found nan");
 }
 
 TEST(PlmcFile, HasOnePairForTwoColumns) {

@@ -174,8 +174,8 @@ const Target& best_target(const std::vector<Target>& targets, const MutantTable&
             : fmt::format("other letters in {} of {} substitutions", found.differing,
                           found.compared);
     const std::string advice =
-        shift.agreeing == 0 || shift.shift == 0
-            ? std::string("no shift of the numbers fits better")
+        2 * shift.agreeing <= all || shift.shift == 0  // letters that fit by chance are no advice
+            ? std::string("no shift of the numbers fits")
             : fmt::format("numbers shifted by {:+} would agree in {} of {} (--first-number {})",
                           shift.shift, shift.agreeing, all, best->first_number - shift.shift);
     throw InputError(table.source, 0,
