@@ -53,7 +53,8 @@ bool is_sdf(std::string_view start) {
 }
 
 SdfFrames::SdfFrames(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {
-    if (!read_record(record_)) throw InputError(source_->name(), 0, "expected a molecule, found none");
+    if (!read_record(record_))
+        throw InputError(source_->name(), 0, "expected a molecule, found none");
     own_ = std::make_shared<const Topology>(topology_of(record_));
     match(own_, {});
 }
@@ -107,9 +108,10 @@ void SdfFrames::read_bonds(Record& record, Index count) {
                              parse_number(column(line, 6, 3), order);
         if (!is_read || std::min(first, second) < 1 || std::max(first, second) > atoms ||
             first == second || order < 1 || order > 4)
-            fail(fmt::format("expected a bond of two atoms from 1 to {} with an order from 1 to 4, "
-                             "found {}",
-                             atoms, in_quotes(line)));
+            fail(
+                fmt::format("expected a bond of two atoms from 1 to {} with an order from 1 to 4, "
+                            "found {}",
+                            atoms, in_quotes(line)));
         record.bonds.push_back({first - 1, second - 1});
         record.orders.push_back(static_cast<std::uint8_t>(order));
     }
@@ -140,8 +142,9 @@ bool SdfFrames::read_record(Record& record) {
     }
     ++number_;
     if (has_version(line, "V3000"))
-        fail("expected a molecule of format V2000, found V3000: convert the file, as with obabel "
-             "or RDKit");
+        fail(
+            "expected a molecule of format V2000, found V3000: convert the file, as with obabel "
+            "or RDKit");
     Index atoms = 0, bonds = 0;
     if (!has_version(line, "V2000") || !parse_number(column(line, 0, 3), atoms) ||
         !parse_number(column(line, 3, 3), bonds) || atoms < 1 || bonds < 0)
@@ -154,9 +157,10 @@ bool SdfFrames::read_record(Record& record) {
     const bool is_flat = atoms > 3 && std::all_of(record.xyz.begin(), record.xyz.end(),
                                                   [](const auto& xyz) { return xyz[2] == 0; });
     if (is_flat && number_ == 0)
-        notes_.push_back(fmt::format("warning: {}: the molecule is flat (z is 0): a drawing, not a "
-                                     "structure?",
-                                     source_->name()));
+        notes_.push_back(
+            fmt::format("warning: {}: the molecule is flat (z is 0): a drawing, not a "
+                        "structure?",
+                        source_->name()));
     return true;
 }
 
@@ -191,10 +195,10 @@ std::vector<Index> SdfFrames::numbers(const Record& record) {
     const Topology found = topology_of(record);
     const MoleculeMatch match = match_molecules(*wanted_, found);
     if (match.atoms.empty())
-        fail(fmt::format("expected the molecule of {}, {}, found {}{}", wanted_->source.string(),
-                         heavy_formula(*wanted_), heavy_formula(found),
-                         heavy_formula(found) == heavy_formula(*wanted_) ? " with other bonds"
-                                                                         : ""));
+        fail(fmt::format(
+            "expected the molecule of {}, {}, found {}{}", wanted_->source.string(),
+            heavy_formula(*wanted_), heavy_formula(found),
+            heavy_formula(found) == heavy_formula(*wanted_) ? " with other bonds" : ""));
     if (match.is_by_bonds && !std::exchange(noted_order_, true))
         notes_.push_back(fmt::format(
             "{}: frame {}: atoms in another order than in {}{}: matched by elements and bonds "

@@ -161,7 +161,8 @@ MolecularGraph heavy_graph(const Topology& topology, const std::vector<Index>& a
     }
     graph.edges.resize(graph.atoms.size());
     for (std::size_t n = 0; n < topology.bonds.size(); ++n) {
-        const Index a = vertex_of[at(topology.bonds[n][0])], b = vertex_of[at(topology.bonds[n][1])];
+        const Index a = vertex_of[at(topology.bonds[n][0])],
+                    b = vertex_of[at(topology.bonds[n][1])];
         if (a < 0 || b < 0) continue;
         const auto& known = graph.edges[at(a)];
         // CONECT lists each bond from both sides.
@@ -219,7 +220,8 @@ std::string heavy_formula(const Topology& topology) {
         if (!selection::is_hydrogen(atom)) ++counts[atom.element], ++heavy;
     std::vector<std::string> words;
     words.reserve(counts.size());
-    for (const auto& [element, count] : counts) words.push_back(fmt::format("{}{}", element, count));
+    for (const auto& [element, count] : counts)
+        words.push_back(fmt::format("{}{}", element, count));
     return fmt::format("{}, {} heavy atoms", fmt::join(words, " "), heavy);
 }
 
@@ -242,8 +244,8 @@ MoleculeMatch match_molecules(const Topology& wanted, const Topology& found) {
         return one.element == other.element;
     };
     if (found.bonds == wanted.bonds &&
-        std::equal(found.atoms.begin(), found.atoms.end(), wanted.atoms.begin(),
-                   wanted.atoms.end(), same_element)) {
+        std::equal(found.atoms.begin(), found.atoms.end(), wanted.atoms.begin(), wanted.atoms.end(),
+                   same_element)) {
         match.atoms.resize(wanted.atoms.size());
         std::iota(match.atoms.begin(), match.atoms.end(), Index{0});
         return match;

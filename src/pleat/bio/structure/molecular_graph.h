@@ -41,16 +41,16 @@ std::string heavy_formula(const Topology& topology);
 
 enum class BondKinds { compared, ignored };
 
-/// The maps of graph `a` onto `b` that keep elements and bonds, [map][vertex of a]: vertex of b; the
-/// automorphisms if both are one. At most `max_maps` are returned; chirality is not compared.
+/// The maps of graph `a` onto `b` that keep elements and bonds, [map][vertex of a]: vertex of b;
+/// the automorphisms if both are one. At most `max_maps` are returned; chirality is not compared.
 /// Backtracking over vertices of equal colours, which are refined by those of their neighbours.
 std::vector<std::vector<Index>> graph_maps(const MolecularGraph& a, const MolecularGraph& b,
                                            BondKinds kinds, std::size_t max_maps);
 
 /// The atoms of one molecule in another file.
 struct MoleculeMatch {
-    /// [atom of `wanted`]: index in `found`, -1 for hydrogens that are not known; empty if the heavy
-    /// atoms and bonds of the molecules differ.
+    /// [atom of `wanted`]: index in `found`, -1 for hydrogens that are not known; empty if the
+    /// heavy atoms and bonds of the molecules differ.
     std::vector<Index> atoms;
     bool is_by_bonds = false;     ///< not in their order, but by a map of the bonds
     bool has_same_orders = true;  ///< the orders of bonds were compared, and agree

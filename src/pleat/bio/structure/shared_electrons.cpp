@@ -15,7 +15,8 @@ using Edge = MolecularGraph::Edge;
 
 Edge& edge_between(MolecularGraph& graph, Index a, Index b) {
     auto& edges = graph.edges[at(a)];
-    return *std::find_if(edges.begin(), edges.end(), [&](const Edge& edge) { return edge.to == b; });
+    return *std::find_if(edges.begin(), edges.end(),
+                         [&](const Edge& edge) { return edge.to == b; });
 }
 
 void mark(MolecularGraph& graph, Index a, Index b) {
@@ -110,7 +111,8 @@ void mark_terminal(MolecularGraph& graph) {
             std::vector<Index> terminal;
             bool has_double = false;
             for (const Edge& edge : graph.edges[at(centre)])
-                if (graph.elements[at(edge.to)] == element && graph.edges[at(edge.to)].size() == 1) {
+                if (graph.elements[at(edge.to)] == element &&
+                    graph.edges[at(edge.to)].size() == 1) {
                     terminal.push_back(edge.to);
                     has_double = has_double || edge.kind == 2;
                 }

@@ -76,9 +76,10 @@ TEST(Sdf, MatchesAtomsOfAnotherOrder) {
     const std::array<float, 3> moved{10, 11.5, 12};
     for (Index n = 0; n < 3; ++n) EXPECT_EQ(frame(0, n), moved[static_cast<std::size_t>(n)]);
     ASSERT_EQ(reader->notes().size(), 1U);
-    EXPECT_EQ(reader->notes()[0],
-              "other.sdf: frame 0: atoms in another order than in made.sdf: matched by elements and "
-              "bonds (--symmetry ligand compares all ways to do so)");
+    EXPECT_EQ(
+        reader->notes()[0],
+        "other.sdf: frame 0: atoms in another order than in made.sdf: matched by elements and "
+        "bonds (--symmetry ligand compares all ways to do so)");
     EXPECT_TRUE(std::isnan(frame(0, 3)));
     // The hydrogen has no place.
     const auto again = open_frames("other.sdf", kReversed);
@@ -90,22 +91,28 @@ TEST(Sdf, MatchesAtomsOfAnotherOrder) {
     ASSERT_TRUE(twice->next(frame));
     ASSERT_EQ(twice->notes().size(), 1U);
     EXPECT_NE(twice->notes()[0].find("and bonds of other orders"), std::string::npos);
-    EXPECT_EQ(told(kEthanol + replaced(kReversed, "  2  3  1", "  1  3  1")),
-              "made.sdf:26: frame 1: expected the molecule of made.sdf, C2 O1, 3 heavy atoms, found "
-              "C2 O1, 3 heavy atoms with other bonds");
-    EXPECT_NE(told(kEthanol + replaced(kReversed, " O ", " N ")).find("found C2 N1, 3 heavy atoms"), std::string::npos);
+    EXPECT_EQ(
+        told(kEthanol + replaced(kReversed, "  2  3  1", "  1  3  1")),
+        "made.sdf:26: frame 1: expected the molecule of made.sdf, C2 O1, 3 heavy atoms, found "
+        "C2 O1, 3 heavy atoms with other bonds");
+    EXPECT_NE(told(kEthanol + replaced(kReversed, " O ", " N ")).find("found C2 N1, 3 heavy atoms"),
+              std::string::npos);
 }
 
 TEST(Sdf, TellsWhatIsBroken) {
-    const auto expect = [](const std::string& from, const std::string& to, const std::string& text) {
+    const auto expect = [](const std::string& from, const std::string& to,
+                           const std::string& text) {
         EXPECT_NE(told(replaced(kEthanol, from, to)).find(text), std::string::npos)
             << told(replaced(kEthanol, from, to));
     };
-    expect("V2000", "V3000", "made.sdf:4: frame 0: expected a molecule of format V2000, found V3000");
+    expect("V2000", "V3000",
+           "made.sdf:4: frame 0: expected a molecule of format V2000, found V3000");
     expect("  4  3  0", "  x  3  0", "expected a line with the numbers of atoms and bonds");
     expect("  4  3  0", "  0  3  0", "expected a line with the numbers of atoms and bonds");
-    expect("    1.5000", "    1.5x00", "made.sdf:6: frame 0: expected coordinates in columns 1 to 30");
-    expect(" O   0", " R#  0", "made.sdf:7: frame 0: expected an element in columns 32 to 34, found 'R#'");
+    expect("    1.5000", "    1.5x00",
+           "made.sdf:6: frame 0: expected coordinates in columns 1 to 30");
+    expect(" O   0", " R#  0",
+           "made.sdf:7: frame 0: expected an element in columns 32 to 34, found 'R#'");
     expect("  2  3  1", "  2  5  1", "expected a bond of two atoms from 1 to 4");
     expect("  2  3  1", "  2  2  1", "expected a bond of two atoms from 1 to 4");
     expect("  2  3  1", "  2  3  9", "with an order from 1 to 4");
@@ -113,7 +120,11 @@ TEST(Sdf, TellsWhatIsBroken) {
     EXPECT_NE(told(kEthanol.substr(0, kEthanol.find("    2.0000"))).find("cut short"),
               std::string::npos);
     EXPECT_NE(told(kEthanol + "ethanol\n  made\n").find("cut short"), std::string::npos);
-    const auto flat = open_frames("made.sdf", replaced(replaced(replaced(replaced(kEthanol, "    0.5000 C", "    0.0000 C"), "   -0.2500 O", "    0.0000 O"), "   -0.2500 H", "    0.0000 H"), "made", "flat"));
+    const auto flat = open_frames(
+        "made.sdf", replaced(replaced(replaced(replaced(kEthanol, "    0.5000 C", "    0.0000 C"),
+                                               "   -0.2500 O", "    0.0000 O"),
+                                      "   -0.2500 H", "    0.0000 H"),
+                             "made", "flat"));
     ASSERT_EQ(flat->notes().size(), 1U);
     EXPECT_NE(flat->notes()[0].find("is flat"), std::string::npos);
 }

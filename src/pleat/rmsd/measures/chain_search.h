@@ -19,13 +19,13 @@ struct ChainLimits {
     std::int64_t nodes = kMaxNodes;   ///< of more, so many partial placements
 };
 
-/// Finds the permutations within `margin` (of the sum of products that superposition reaches) of the
-/// best one for frames p and q, centred and in this order.
+/// Finds the permutations within `margin` (of the sum of products that superposition reaches) of
+/// the best one for frames p and q, centred and in this order.
 ///
 /// Few permutations are tried one by one. Of more, a good one is found first: each pair of
 /// chains is superposed, all chains are assigned (Hungarian method) and superposed, until nothing
-/// changes. Then chains are placed one after another. With S the sum of the blocks of those that are
-/// placed and R_ab that of placing chain a at b, the m chains that are left reach at most
+/// changes. Then chains are placed one after another. With S the sum of the blocks of those that
+/// are placed and R_ab that of placing chain a at b, the m chains that are left reach at most
 ///
 ///     sum over a of max over b of x(S / m + R_ab),   x: the largest root
 ///

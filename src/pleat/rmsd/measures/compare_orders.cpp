@@ -81,7 +81,6 @@ public:
     }
 
 private:
-
     std::vector<OrderChoice> all_choices() const {
         std::vector<OrderChoice> all{{}};
         for (const auto& group : groups_) {

@@ -43,15 +43,12 @@ double turned_trace(const Rotation& m, const Covariance& r) {
     return sum;
 }
 
-double axial_norm(const Covariance& n) {
-    return std::hypot(n[5] - n[7], n[6] - n[2], n[1] - n[3]);
-}
+double axial_norm(const Covariance& n) { return std::hypot(n[5] - n[7], n[6] - n[2], n[1] - n[3]); }
 
 /// The symmetric part: its norm, and its largest eigenvalue.
 double symmetric_norm(const Covariance& n) {
     const double xy = n[1] + n[3], xz = n[2] + n[6], yz = n[5] + n[7];
-    return std::sqrt(n[0] * n[0] + n[4] * n[4] + n[8] * n[8] +
-                     (xy * xy + xz * xz + yz * yz) / 2);
+    return std::sqrt(n[0] * n[0] + n[4] * n[4] + n[8] * n[8] + (xy * xy + xz * xz + yz * yz) / 2);
 }
 
 double largest_eigenvalue(const Covariance& n) {

@@ -87,7 +87,7 @@ Groups orders_of_ligands(const Topology& all, const std::vector<Index>& read, co
     const std::size_t count = names.size();
     names.resize(std::min(count, kNamed));
     message = fmt::format("symmetry: {}{}", fmt::join(names, ", "),
-                                count > kNamed ? fmt::format(" and {} more", count - kNamed) : "");
+                          count > kNamed ? fmt::format(" and {} more", count - kNamed) : "");
     return groups;
 }
 
@@ -153,9 +153,9 @@ std::string symmetry_text(Symmetry symmetry, const AtomSets& sets, bool is_relab
         case Symmetry::chains: break;
     }
     const double permutations = permutation_count(sets);
-    return is_relabelled
-               ? fmt::format("relabelled, each frame by the best of {:g} permutations", permutations)
-               : fmt::format("{}, {:g} permutations", proof, permutations);
+    return is_relabelled ? fmt::format("relabelled, each frame by the best of {:g} permutations",
+                                       permutations)
+                         : fmt::format("{}, {:g} permutations", proof, permutations);
 }
 
 }  // namespace pleat::rmsd

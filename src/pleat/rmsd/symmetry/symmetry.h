@@ -22,12 +22,13 @@ struct FoundSymmetry {
 /// Finds equal chains, equivalent atoms or ligands among the compared atoms: `read`, ascending
 /// indices of `all`, which the indices of `sets` and of the result refer to. Groups of equivalent
 /// atoms that are superposed beside others that are measured keep their places, which the message
-/// says. Throws InputError if there are no equal chains or equivalent atoms, and as ligand_orders().
+/// says. Throws InputError if there are no equal chains or equivalent atoms, and as
+/// ligand_orders().
 FoundSymmetry find_symmetry(Symmetry symmetry, const Topology& all, const std::vector<Index>& read,
                             const AtomSets& sets);
 
-/// "exact, 24 permutations", for summaries; empty without symmetry. `sets`: with its equal chains or
-/// orders; `unproven`: how many of `count` values are not proven to be the least.
+/// "exact, 24 permutations", for summaries; empty without symmetry. `sets`: with its equal chains
+/// or orders; `unproven`: how many of `count` values are not proven to be the least.
 std::string symmetry_text(Symmetry symmetry, const AtomSets& sets, bool is_relabelled,
                           Index unproven, Index count);
 
