@@ -114,10 +114,10 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
                              const Context& context) {
     ComparedFrames compared;
     compared.source = compared_source(source, options);
-    const ComparedAtoms atoms = options.atoms(source.select);
+    const bool is_split = options.atoms(source.select).differ();
     std::function<std::int64_t(Index, Index)> work_bytes;
     const bool has_symmetry = options.symmetry.symmetry != Symmetry::none;
-    if (parameters.metric == rmsd::Metric::rmsd && !atoms.differ() && !has_symmetry &&
+    if (parameters.metric == rmsd::Metric::rmsd && !is_split && !has_symmetry &&
         !options.has_reference() && !options.has_against())
         work_bytes = [&](Index frames, Index count) {
             return rmsd::memory_needed(frames, count, parameters, {Device::Kind::cpu, 0});

@@ -70,6 +70,7 @@ std::vector<std::vector<Index>> orders_of(const std::vector<Index>& atoms,
         if (is_measured[at(atoms[n])] != 0) places.push_back(static_cast<Index>(n));
     std::set<std::vector<Index>> found;
     std::vector<Index> own;
+    own.reserve(places.size());
     for (const Index place : places) own.push_back(atoms[at(place)]);
     for (const std::vector<Index>& map : maps) {
         std::vector<Index> order;
