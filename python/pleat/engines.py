@@ -232,6 +232,8 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
     plain, xyz = atoms.with_weights(frames, weights), atoms.of(frames.xyz)
     permuted = plain if symmetry == "none" else atoms.with_symmetry(plain, frames, symmetry)
     sets = plain if relabel else permuted
+    if len(xyz) == 0:
+        raise InputError("expected at least 1 frame, found none")
 
     def relabelled(frames, onto):
         return _pleat.relabelled(frames, onto, permuted, how)[0] if relabel else frames

@@ -13,12 +13,15 @@ HIVP = (DATA / "hivp.dcd.gz", "--topology", DATA / "hivp.pdb.gz")
 # Options of a command that are no keyword of its function, and why.
 FILES = {"format": pleat.read_alignment, "alphabet": pleat.read_alignment, "topology": pleat.read_ensemble,
          "assembly": pleat.read_ensemble, "frames": pleat.read_ensemble, "truncated": pleat.read_ensemble,
-         "pbc": pleat.read_ensemble}
+         "pbc": pleat.read_ensemble, "scores": pleat.read_ensemble, "score": pleat.read_ensemble,
+         "best": pleat.read_ensemble, "least": pleat.read_ensemble, "worst-left-out": pleat.read_ensemble,
+         "relaxed": pleat.read_ensemble}
 ABSENT = {
     "couplings": {"structure", "row", "contact", "contact-cutoff"},  # residues of a structure beside the columns
     "mi": {"structure", "row", "contact"},
     "rmsd": {"against-frames", "rmsf", "superposed"},  # `against` may be any ensemble; files
-    "cluster": {"structures", "write", "write-members"},  # files of structures
+    "cluster": {"structures", "write", "write-members",  # files of structures
+                "lag", "timestep"},  # of the methods of its result
     "saxs": set(),
     "refine": set(),
     "mutants": set()}

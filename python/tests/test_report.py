@@ -9,8 +9,8 @@ from helpers import DATA, program
 from test_results import once
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* effective sequences")
-# Panels that results in memory lack: the program keeps structures of frames.
-WITHOUT = {"Medoids"}
+# Panels that results in memory lack: the program keeps structures of frames, and knows which files are trajectories.
+WITHOUT = {"Medoids", "Transitions between clusters", "Dwell times"}
 
 
 def drawn(page):

@@ -48,7 +48,7 @@ def test_ligands_have_the_values_of_the_program(tmp_path, name):
     program("rmsd", POSES, "-o", tmp_path / "one", *arguments, "--reference", CRYSTAL)
     values = np.loadtxt(tmp_path / "one" / "reference.tsv", skiprows=1, usecols=1)
     found = pleat.rmsd(POSES, **keywords, reference=CRYSTAL)
-    np.testing.assert_allclose(found.values, values, atol=1e-5)
+    np.testing.assert_allclose(found.values, values, rtol=1e-5, atol=1e-5)
     assert found.unproven == 0
     program("cluster", POSES, "-o", tmp_path / "clusters", *arguments, "--cutoff", "2")
     clusters = pleat.cluster(POSES, **keywords, cutoff=2)
@@ -80,7 +80,7 @@ def test_chains_have_the_values_of_the_program(tmp_path):
             program("rmsd", path, "-o", run, "--symmetry", "chains", *more, "--reference", str(reference))
             values = np.loadtxt(run / "reference.tsv", skiprows=1, usecols=1)
             found = pleat.rmsd(path, symmetry="chains", relabel=relabel, reference=reference)
-            np.testing.assert_allclose(found.values, values, atol=1e-5)
+            np.testing.assert_allclose(found.values, values, rtol=1e-5, atol=1e-5)
         against = pleat.rmsd(path, against=path, symmetry="chains", relabel=relabel)
         assert np.abs(np.diag(against.matrix)).max() < 1e-5
         assert len(pleat.cluster(path, symmetry="chains", relabel=relabel, cutoff=2).clusters) == 1

@@ -114,9 +114,11 @@ class Topologies(ProgramTest):
 
     def test_damaged_files_are_refused(self):
         tpr = b"\0\0\0\x0c\0\0\0\x0bVERSION 4.0\0" + bytes(40)
+        letters = self.files["x.gro"].split("\n")
+        letters[5] = letters[5][:22] + "x" + letters[5][23:]
         changed = {
             "cut.gro": (self.files["x.gro"][:-300], "(cut short)"),
-            "letters.gro": (self.files["x.gro"].replace("PRO  ", "PRO  x", 1), "letters.gro:3: expected"),
+            "letters.gro": ("\n".join(letters), "letters.gro:6: expected"),
             "cut.psf": (self.files["x.psf"][:-30], "expected 196 bonds, found the end of the file (cut short)"),
             "atoms.psf": (self.files["x.psf"].replace("198 !NATOM", "197 !NATOM"), "in the 196 bonds, found '198'"),
             "cut.prmtop": (self.files["x.prmtop"][:-30], "expected 198 values in ATOMIC_NUMBER, found"),

@@ -213,6 +213,20 @@ ClusterOutcome make_assignment(ClusterOptions& options, const JobTask& task, Ran
     return {std::move(result), std::move(text)};
 }
 
+void open_run(ClusterOptions& options, const JobTask& task, Context& context,
+              std::optional<RunDirectory>& run) {
+    run.emplace(RunDirectory::Request{.path = options.run.output,
+                                      .command = "cluster",
+                                      .arguments = task.arguments,
+                                      .force = options.run.force,
+                                      .shares_process = task.shares_process});
+    run->parameters(result_fields(options));
+    context.checkpoint = run->checkpoint("checkpoint.npz");
+    for (const std::string& name :
+         cluster::checkpoint_names(options.parameters, context.checkpoint))
+        run->checkpoint(name);
+}
+
 }  // namespace
 
 ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks& ranks,
@@ -230,18 +244,7 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
         device_start = start_device(options.run, context, true);
     options.ensemble.inputs = task.inputs;
     std::optional<RunDirectory> run;
-    ranks.lead([&] {
-        run.emplace(RunDirectory::Request{.path = options.run.output,
-                                          .command = "cluster",
-                                          .arguments = task.arguments,
-                                          .force = options.run.force,
-                                          .shares_process = task.shares_process});
-        run->parameters(result_fields(options));
-        context.checkpoint = run->checkpoint("checkpoint.npz");
-        for (const std::string& name :
-             cluster::checkpoint_names(options.parameters, context.checkpoint))
-            run->checkpoint(name);
-    });
+    ranks.lead([&] { open_run(options, task, context, run); });
     ranks.share(context.checkpoint);
     context.progress = run ? &run->watch(task.shown) : task.shown;
     if (!ranks.advice().empty()) context.message(ranks.advice());

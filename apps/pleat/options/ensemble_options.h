@@ -33,7 +33,7 @@ struct EnsembleSource {
     bool same_residues = false;  ///< see EnsembleOptions
     bool truncated = false;
     Pbc pbc = Pbc::automatic;
-    bool in_place = false;           ///< frames are not moved: see EnsembleOptions
+    bool in_place = false;                  ///< frames are not moved: see EnsembleOptions
     std::string scores = {}, score = {};    ///< files of scores, and the column by which to rank
     std::optional<std::int64_t> best = {};  ///< frames to keep
     bool lowest_is_best = false;
@@ -81,7 +81,7 @@ struct Coordinates {
     std::vector<FrameOrigin> origins;           ///< [frame]
     std::vector<std::string> files;             ///< that the origins refer to
     FrameLabels labels;
-    bool is_trajectory = false;                 ///< see EnsembleReader::is_trajectory()
+    bool is_trajectory = false;  ///< see EnsembleReader::is_trajectory()
     FrameStore store() const { return on_disk.is_on_disk() ? on_disk : FrameStore(xyz); }
     Index frames() const { return store().frame_count(); }
     Index atoms() const { return store().atom_count(); }

@@ -320,9 +320,11 @@ std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ra
     if (!task.choose_device) device_start = start_device(options.run, context, true);
     options.ensemble.inputs = task.inputs;
     std::string remark_on_atoms;
-    ranks.lead([&] { remark_on_atoms = choose_atoms(options); });
     std::optional<RunDirectory> run;
-    ranks.lead([&] { open_run(options, task, context, run); });
+    ranks.lead([&] {
+        remark_on_atoms = choose_atoms(options);
+        open_run(options, task, context, run);
+    });
     ranks.share(context.checkpoint);
     context.progress = run ? &run->watch(task.shown) : task.shown;
     if (!ranks.advice().empty()) context.message(ranks.advice());
@@ -346,12 +348,7 @@ std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ra
         rmsd::write_results(*run, result, options.parameters);
         write_frames(*run, compared.frames);
         record_result(options, result, *run);
-        if (!compared.chains.empty())
-            run->fact("permutations", rmsd::permutation_count(compared.with_chains()));
-        if (options.sets.symmetry.symmetry == Symmetry::ligand)
-            run->fact("automorphisms", rmsd::order_count(compared.sets));
-        if (options.sets.symmetry.symmetry != Symmetry::none && options.sets.has_reference())
-            run->fact("unproven", compared.unproven);
+        record_symmetry(compared, options.sets, *run);
         run->finish();
         text = summary(options, result,
                        symmetry_lines(options.sets.symmetry, compared.with_chains(),
@@ -418,7 +415,7 @@ void run_rmsd(const CLI::App& parser, RmsdOptions& options,
     install_interrupt_handler();
     if (options.run.estimate)
         return print_estimate(options, sources.front(), job_functions(ranks), ranks);
-    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
+    const auto shown = ranks.progress(options.run.quiet);
     const std::string text =
         make_comparison(options, {.arguments = arguments, .shown = shown.get()}, ranks);
     if (!options.run.quiet && !text.empty()) print(text);

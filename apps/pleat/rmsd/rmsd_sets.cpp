@@ -142,6 +142,15 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     return compared;
 }
 
+void record_symmetry(const ComparedFrames& compared, const SetOptions& options, RunDirectory& run) {
+    if (!compared.chains.empty())
+        run.fact("permutations", rmsd::permutation_count(compared.with_chains()));
+    if (options.symmetry.symmetry == Symmetry::ligand)
+        run.fact("automorphisms", rmsd::order_count(compared.sets));
+    if (options.symmetry.symmetry != Symmetry::none && options.has_reference())
+        run.fact("unproven", compared.unproven);
+}
+
 void share(ComparedFrames& compared, Ranks& ranks) {
     if (ranks.size() == 1) return;
     ranks.share(compared.frames.name);

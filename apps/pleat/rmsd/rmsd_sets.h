@@ -78,6 +78,9 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
 rmsd::AtomSets sets_of(const Topology& all, const EnsembleSource& source, const SetOptions& options,
                        const Context& context);
 
+/// Facts of the manifest: permutations, automorphisms, values that are not proven.
+void record_symmetry(const ComparedFrames& compared, const SetOptions& options, RunDirectory& run);
+
 /// Copies coordinates, weights and atom sets from the leading rank to the others.
 void share(ComparedFrames& compared, Ranks& ranks);
 

@@ -382,7 +382,7 @@ TEST(SameMolecule, OfSomeAtomsKeepsTheirBonds) {
     EXPECT_EQ(chains.bonds.size(), 8u);
     EXPECT_EQ(select_atoms(chains, "same molecule as name HA").size(), 7u);
     const Topology last = subset(all, {10, 12});
-    EXPECT_EQ(last.bonds, (std::vector<std::array<Index, 2>>{{0, 1}}));
+    EXPECT_TRUE(last.bonds.empty());  // what is left of a molecule would look like another one
     EXPECT_FALSE(last.has_all_bonds);
 }
 

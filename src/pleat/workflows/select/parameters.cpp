@@ -53,8 +53,8 @@ std::vector<Field> fields(Parameters& p) {
 }
 
 std::vector<Field> clustering_fields(Parameters& p) {
-    constexpr std::array<std::string_view, 6> kOffered = {"method",         "cutoff", "k",
-                                                          "min-neighbours", "keep",   "drop"};
+    constexpr std::array<std::string_view, 8> kOffered = {
+        "method", "cutoff", "k", "min-neighbours", "keep", "drop", "nearest", "common"};
     std::vector<Field> offered;
     for (Field& field : cluster::fields(p.clustering)) {
         if (std::find(kOffered.begin(), kOffered.end(), field.name) == kOffered.end()) continue;
