@@ -63,6 +63,9 @@ def test_every_option_has_the_same_name_and_default(runs, command):
         if (command, name) == ("refine", "mode"):
             assert (default, value) == ("auto", "pool")  # recorded as what it is without a curve
             continue
+        if name == "best":
+            assert (default, value) == (0, "all")
+            continue
         if command == "rmsd" and name == "select":
             assert default is None and value == _pleat.default_selections["rmsd"]
         elif default is None:  # automatic, or nothing

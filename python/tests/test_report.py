@@ -10,7 +10,7 @@ from test_results import once
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* effective sequences")
 # Panels that results in memory lack: the program keeps structures of frames, and knows which files are trajectories.
-WITHOUT = {"Medoids", "Transitions between clusters", "Dwell times"}
+WITHOUT = {"Medoids", "Transitions between clusters", "Transitions", "Dwell times", "Dwell times by cluster"}
 
 
 def drawn(page):

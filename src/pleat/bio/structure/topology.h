@@ -44,10 +44,10 @@ struct Topology {
     /// (chain_names.h).
     bool has_chain_names = true;
 
-    /// The vectors of the periodic cell around `positions`, in angstrom; 0 if there is none. Not
-    /// kept by subset(), which keeps what follows if the bonds that it cuts are of hydrogens only.
+    /// The vectors of the periodic cell around `positions`, in angstrom; 0 if there is none.
+    /// subset() keeps it, and what follows if the bonds that it cuts are of hydrogens only.
     std::array<std::array<double, 3>, 3> cell = {};
-    /// Bonds that the file lists, and whether these are all. subset() keeps those of its atoms.
+    /// Bonds that the file lists, and whether these are all: not if subset() cut a molecule.
     std::vector<std::array<Index, 2>> bonds = {};
     bool has_all_bonds = false;
     /// Orders of these bonds: 1, 2, 3, or 4 for aromatic ones; empty if the file does not say.

@@ -377,13 +377,15 @@ TEST(SameMolecule, OfSomeAtomsKeepsTheirBonds) {
     const Topology all = topology_of(psf_text());
     const Topology protein = subset(all, select_atoms(all, "index 1 to 9"));
     EXPECT_FALSE(protein.has_all_bonds);
+    EXPECT_TRUE(protein.bonds.empty());  // what is left of a molecule would look like another one
     const Topology chains = subset(all, select_atoms(all, "protein"));
     EXPECT_TRUE(chains.has_all_bonds);
     EXPECT_EQ(chains.bonds.size(), 8u);
     EXPECT_EQ(select_atoms(chains, "same molecule as name HA").size(), 7u);
     const Topology last = subset(all, {10, 12});
-    EXPECT_TRUE(last.bonds.empty());  // what is left of a molecule would look like another one
-    EXPECT_FALSE(last.has_all_bonds);
+    // A hydrogen is missing, which connects nothing.
+    EXPECT_EQ(last.bonds, (std::vector<std::array<Index, 2>>{{0, 1}}));
+    EXPECT_TRUE(last.has_all_bonds);
 }
 
 TEST(TopologyFiles, OfTprAreAnsweredWithACommand) {
