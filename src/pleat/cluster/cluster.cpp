@@ -275,6 +275,7 @@ private:
         }
         if (quantile)
             peak_cutoff_ = just_above(quantile->find(*source_, kPeakShare, stage(kQuantileStage)));
+        // NOLINTNEXTLINE(bugprone-use-after-move): moved above only if there is no tree
         if (is_tree) tree_ = link(parameters_.method, count, std::move(condensed), context_);
     }
 

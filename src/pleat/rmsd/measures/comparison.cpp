@@ -46,6 +46,7 @@ std::vector<T> gather(const std::vector<T>& values, const std::vector<Index>& at
 /// Where each of `atoms` is among `all`, which ascend.
 std::vector<Index> positions_of(const std::vector<Index>& atoms, const std::vector<Index>& all) {
     std::vector<Index> positions;
+    positions.reserve(atoms.size());
     for (const Index atom : atoms)
         positions.push_back(std::lower_bound(all.begin(), all.end(), atom) - all.begin());
     return positions;
