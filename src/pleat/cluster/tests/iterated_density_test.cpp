@@ -1,4 +1,4 @@
-// Iterated density beside its definition, which sums anew in each round.
+// Iterated density beside its definition, which adds up all distances again in each round.
 #include "pleat/cluster/methods/iterated_density.h"
 
 #include <gtest/gtest.h>
