@@ -32,7 +32,7 @@ def saturated(z):
 
 class Family:
     """Pairs of one run with --structure: Z, whether they are in contact, and what is known of all."""
-    least_separation, column_range, top_divisor = 6, (50, 500), 1
+    min_separation, column_range, top_divisor = 6, (50, 500), 1
 
     def __init__(self, run, fold):
         told = json.loads((run / "manifest.json").read_text(encoding="utf-8"))["results"]
@@ -43,7 +43,7 @@ class Family:
         rows = [line.split("\t") for line in lines[1:]]
         pairs = [(int(row[place["i"]]), int(row[place["j"]]), float(row[place["z"]]), row[place["distance"]])
                  for row in rows]
-        self.take([pair for pair in pairs if pair[3] != "NA" and pair[1] - pair[0] >= self.least_separation],
+        self.take([pair for pair in pairs if pair[3] != "NA" and pair[1] - pair[0] >= self.min_separation],
                   {pair[:2]: pair[2] for pair in pairs})
 
     def take(self, known, z_of):
@@ -60,7 +60,7 @@ class Family:
 
 class RnaFamily(Family):
     """An RNA: the depth of the alignment and the stacked neighbour are terms, too."""
-    least_separation, column_range, top_divisor, depth_range = 5, (41, 496), 2, (-4.5, 4.8)
+    min_separation, column_range, top_divisor, depth_range = 5, (41, 496), 2, (-4.5, 4.8)
 
     def take(self, known, z_of):
         super().take(known, z_of)
