@@ -107,6 +107,7 @@ BARS = (
     Bar("lists: results of two GPUs that differ from those of one", "lists", most=0, gpus=2),
     Bar("cpu list: seconds over what CPU seconds and the longest family allow", "cpu_list", most=1.3),
     Bar("cpu list: results of the longest family that differ alone", "cpu_list", most=0),
+    Bar("mutants: seconds of all singles of PDZ3, 36690x82", "mutants", most=1),
     Bar("rmsd: kernel seconds, values of 5000x140", "rmsd", most=0.005),
     Bar("rmsd: error of values of 5000x140, angstrom", "rmsd", most=1e-5),
     Bar("rmsd: clusterings of 20000x100 other than the definition's", "rmsd", most=0),
