@@ -19,6 +19,7 @@ from .optimum import optimum, start_cpu_fits, wait_for_cpu_fits
 from .pack import unpack_programs
 from .record import Record
 from .refine import refine
+from .refine_trials import refine_trials
 from .rmsd import million, rmsd
 from .saxs import saxs
 from .session import OutOfTime, Session
@@ -30,7 +31,7 @@ PARTS = {"tests": tests, "sanitizers": sanitizers, "ceilings": ceilings, "times"
          "evaluations": evaluations, "optimum": optimum, "families": families, "mutants": mutants,
          "mutual_information": mutual_information, "lanes": lanes, "lists": lists,
          "cpu_list": cpu_list, "rmsd": rmsd, "saxs": saxs, "refine": refine,
-         "million": million, "large": large}
+         "refine_trials": refine_trials, "million": million, "large": large}
 BESIDE_THE_CPU = ("tests", "sanitizers")
 
 
