@@ -226,7 +226,7 @@ private:
     void keep(const OrderChoice& chosen, const Covariance& sum) {
         const double square = square_of(sum), limit = best_ - margin_;
         if (3.0 * square < limit * limit && limit > 0) return;
-        const double root = largest_root(sum, square, limit);
+        const double root = largest_root(sum, limit);
         if (root < limit) return;
         best_ = std::max(best_, root);
         candidates_.emplace_back(root, chosen);
