@@ -24,8 +24,8 @@ public:
         task_.fitted = rows.fit.xyz.size() > 0 ? rows.fit.atom_count() : 0;
         measures_others_ = rows.measured.size() > 0;
         task_.atoms = measures_others_ ? rows.measured.extent(2) : task_.fitted;
-        task_.bounds = {rows.weight, octet_product_error(task_.atoms), kRotationError, kTolerance,
-                        cutoff};
+        task_.bounds = {rows.weight, octet_product_error(task_.atoms), kRotationError,
+                        kFitTolerance, cutoff};
         const std::vector<Index> orders = order_numbers(rows.equal_orders);
         if (!orders.empty()) {
             orders_ = Array<Index>(static_cast<Index>(orders.size()));
@@ -47,8 +47,7 @@ public:
         };
         task.row_tiles = tiles(rows, kProductRows);
         if (is_tiled_)
-            gpu_.launch("superpose frames",
-                        measures_others_ ? &fit_tiles<true> : &fit_tiles<false>,
+            gpu_.launch("superpose frames", measures_others_ ? &fit_tiles<true> : &fit_tiles<false>,
                         pleat::cuda::Sides{task.row_tiles * tiles(columns, kProductColumns)},
                         pleat::cuda::Sides{kProductThreads}, fit_tile_bytes(measures_others_),
                         task);
@@ -69,8 +68,7 @@ private:
     template <class T>
     using Array = typename Gpu::template Array<T>;
 
-    /// Values have a smaller error than is promised, as they are rounded to float32.
-    static constexpr double kTolerance = 5e-7, kRotationError = 1e-13;
+    static constexpr double kRotationError = 1e-13;  // radians
 
     /// Pairs in place, and with atoms that may change places, are computed one by a thread.
     static bool is_tiled(const FitFrames& frames) {
@@ -95,8 +93,9 @@ private:
 
         FitSide side() const {
             const bool has_others = measured_.size() > 0;
-            return {fit_octets_.octets(), has_others ? measured_octets_.octets() : fit_octets_.octets(),
-                    squares_.data(), fit_.data(), has_others ? measured_.data() : fit_.data()};
+            return {fit_octets_.octets(),
+                    has_others ? measured_octets_.octets() : fit_octets_.octets(), squares_.data(),
+                    fit_.data(), has_others ? measured_.data() : fit_.data()};
         }
 
     private:

@@ -17,6 +17,9 @@ struct FitBounds {
     double cutoff;          ///< values nearer to it than 1e-6 are recomputed; 0: none
 };
 
+/// Values have a smaller error than is promised, as they are rounded to float32.
+constexpr double kFitTolerance = 5e-7;
+
 /// The error of a sum of products in units of both norms, as product_error() of pair_block.cpp.
 inline double octet_product_error(Index atoms) {
     constexpr double kUnit = 1.1e-16;
@@ -58,13 +61,15 @@ struct FitTask {
     float* values;  ///< [row, column]
 };
 
-/// Bytes of shared memory of fit_tiles(): quaternions are kept while the second product takes place.
+/// Bytes of shared memory of fit_tiles(): quaternions are kept while the second product takes
+/// place.
 constexpr Index fit_tile_bytes(bool measures_others) {
     return kProductBytes + (measures_others ? 4 * kThreadPairs * kProductThreads * 8 : 0);
 }
 
 /// tr(U R) of a rotation by a unit quaternion.
-__device__ __forceinline__ double turned_trace(const double (&r)[9], const double (&quaternion)[4]) {
+__device__ __forceinline__ double turned_trace(const double (&r)[9],
+                                               const double (&quaternion)[4]) {
     double n[4][4], sum = 0.0;
     key_matrix(r, n);
     for (int a = 0; a < 4; ++a)
@@ -85,13 +90,14 @@ __device__ __forceinline__ void unit_quaternion(const double (&r)[9], double (&q
 template <bool kMeasuresOthers>
 __global__ void __launch_bounds__(kProductThreads, 1) fit_tiles(FitTask task) {
     PLEAT_DYNAMIC_SHARED(DoublePair, memory);
-    const Index row_octet = task.row_block.first / kOctet + blockIdx.x % task.row_tiles * kRowOctets;
+    const Index row_octet =
+        task.row_block.first / kOctet + blockIdx.x % task.row_tiles * kRowOctets;
     const Index column_octet =
         task.column_block.first / kOctet + blockIdx.x / task.row_tiles * kColumnOctets;
     PairSums sums;
-    multiply_octets({task.rows.fit, task.columns.fit, row_octet, column_octet, 0, 0,
-                     task.rows.fit.steps},
-                    memory, sums);
+    multiply_octets(
+        {task.rows.fit, task.columns.fit, row_octet, column_octet, 0, 0, task.rows.fit.steps},
+        memory, sums);
     if constexpr (kMeasuresOthers) {
         // [part][pair][thread], each only used by its thread
         double* const kept = &memory[kProductBytes / 16].x + threadIdx.x;

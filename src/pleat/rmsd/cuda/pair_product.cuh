@@ -85,8 +85,8 @@ __device__ __forceinline__ void load_step(const ProductOperands& operands, Index
         const int octet = n / kStepPairs;
         const bool is_row = octet < kRowOctets;
         const FrameOctets& side = is_row ? operands.rows : operands.columns;
-        const Index of = is_row ? operands.row_octet + octet
-                                : operands.column_octet + octet - kRowOctets;
+        const Index of =
+            is_row ? operands.row_octet + octet : operands.column_octet + octet - kRowOctets;
         const Index at = (is_row ? operands.row_step : operands.column_step) + step;
         pleat::cuda::copy_async(
             to + n, side.numbers + (of * side.steps + at) * kStepNumbers + n % kStepPairs * 2);
@@ -119,8 +119,8 @@ __device__ __forceinline__ void multiply_step(const double* step, PairSums& sums
 
 /// Sets `sums`. Each is added in the order of the atoms, wherever the pair is in a tile. `memory`:
 /// kProductBytes, free for others afterwards.
-__device__ __forceinline__ void multiply_octets(const ProductOperands& operands,
-                                                DoublePair* memory, PairSums& sums) {
+__device__ __forceinline__ void multiply_octets(const ProductOperands& operands, DoublePair* memory,
+                                                PairSums& sums) {
     constexpr int kStage = kTileOctets * kStepPairs;
 #pragma unroll
     for (int entry = 0; entry < 9; ++entry)
