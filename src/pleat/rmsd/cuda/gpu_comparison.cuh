@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "pleat/core/cuda/grow.h"
 #include "pleat/core/cuda/gpu_sides.h"
+#include "pleat/core/cuda/grow.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel_sort.h"
 #include "pleat/core/pairs/pair_order.h"
@@ -78,8 +78,7 @@ private:
     void for_each_part(Block rows, Index columns, const Work& work) const {
         const Index height = std::max<Index>(1, sizes_.values / std::max<Index>(columns, 1));
         // In whole tiles, if that is at least one.
-        const Index step =
-            height < block_rows() ? height : height / block_rows() * block_rows();
+        const Index step = height < block_rows() ? height : height / block_rows() * block_rows();
         const Index end = rows.first + rows.count;
         for (Index first = rows.first; first < end; first += step)
             work(Block{first, std::min(step, end - first)});
@@ -131,10 +130,10 @@ private:
 
     /// Returns how many pairs are near; they are listed if the list has room for all.
     Index launch_counts(Block rows, Block columns, const Bins& bins) const {
-        gpu_.launch("count values", &count_values, Sides{rows.count}, Sides{kCountThreads}, 0,
-                    ValueCounts{values_.data(), rows, columns, bins, histogram_.data(),
-                                row_sums_.data(), extremes_.data(), near_.data(),
-                                near_count_.data(), near_.size()});
+        gpu_.launch(
+            "count values", &count_values, Sides{rows.count}, Sides{kCountThreads}, 0,
+            ValueCounts{values_.data(), rows, columns, bins, histogram_.data(), row_sums_.data(),
+                        extremes_.data(), near_.data(), near_count_.data(), near_.size()});
         unsigned long long wanted = 0;
         near_count_.download(&wanted, 0, 1);
         return static_cast<Index>(wanted);
@@ -156,9 +155,10 @@ private:
         counts.statistics.add(0, counted);
         if (listed == 0) return;
         // The list, its copy while it is sorted, and its copy among those of other bands.
-        require_memory(static_cast<std::int64_t>(3 * sizeof(NearPair)) * listed,
-                       "the list of " + std::to_string(listed) + " pairs by the cutoff",
-                       counter.bins.is_score ? "take a larger --cutoff" : "take a smaller --cutoff");
+        require_memory(
+            static_cast<std::int64_t>(3 * sizeof(NearPair)) * listed,
+            "the list of " + std::to_string(listed) + " pairs by the cutoff",
+            counter.bins.is_score ? "take a larger --cutoff" : "take a smaller --cutoff");
         std::vector<NearPair> near(static_cast<std::size_t>(listed));
         near_.download(near.data(), 0, listed);
         parallel_sort(near, counter.threads, [](const NearPair& a, const NearPair& b) {

@@ -36,8 +36,7 @@ struct LddtCoordinates {
         const float* const p = xyz + (frame * atoms + pair.k) * 3;
         const float* const q = xyz + (frame * atoms + pair.l) * 3;
         const double x = double{p[0]} - q[0], y = double{p[1]} - q[1], z = double{p[2]} - q[2];
-        return __dsqrt_rn(
-            __dadd_rn(__dadd_rn(__dmul_rn(x, x), __dmul_rn(y, y)), __dmul_rn(z, z)));
+        return __dsqrt_rn(__dadd_rn(__dadd_rn(__dmul_rn(x, x), __dmul_rn(y, y)), __dmul_rn(z, z)));
     }
 };
 
@@ -64,7 +63,8 @@ static __global__ void __launch_bounds__(kLddtThreads)
             is_near = coordinates.distance(frame, pair) < kLimit;
     }
     const unsigned bits = __ballot_sync(~0u, is_near);
-    if (threadIdx.x % 32 == 0 && bits != 0) atomicOr(words + k * ((atoms + 31) / 32) + l / 32, bits);
+    if (threadIdx.x % 32 == 0 && bits != 0)
+        atomicOr(words + k * ((atoms + 31) / 32) + l / 32, bits);
 }
 
 /// The distances of `count` pairs, rounded so that they are below the radius where the exact ones
@@ -79,7 +79,8 @@ static __global__ void __launch_bounds__(kLddtThreads)
         const double exact = coordinates.distance(to.first + at, pairs[n]);
         constexpr double kBelow = 0x1.dffffep3;  // the greatest float32 below the radius
         const bool is_near = exact < kInclusionRadius;
-        to.values[n * to.stride + at] = static_cast<float>(is_near && exact > kBelow ? kBelow : exact);
+        to.values[n * to.stride + at] =
+            static_cast<float>(is_near && exact > kBelow ? kBelow : exact);
     }
 }
 
@@ -111,11 +112,11 @@ struct MissedBoth {
 struct LddtTask {
     LddtSide rows, columns;
     const ListedPair* pairs;
-    Index count;                ///< pairs of this launch
+    Index count;  ///< pairs of this launch
     Index row_tiles;
-    MissedBoth* missed;         ///< [row, column]: of earlier launches; null if this is the only one
+    MissedBoth* missed;  ///< [row, column]: of earlier launches; null if this is the only one
     bool is_first, is_last, is_reference;
-    float* values;              ///< [row, column]
+    float* values;  ///< [row, column]
 };
 
 /// The mean of both directions, as the CPU computes it.
@@ -129,8 +130,8 @@ __device__ __forceinline__ float mean_of(const LddtTask& task, const MissedBoth&
     if (of_row == 0 && of_column == 0) return 1.0f;
     if (of_row == 0) return static_cast<float>(lddt(missed.by_column, of_column));
     if (of_column == 0) return static_cast<float>(lddt(missed.by_row, of_row));
-    return static_cast<float>(
-        0.5 * (lddt(missed.by_row, of_row) + lddt(missed.by_column, of_column)));
+    return static_cast<float>(0.5 *
+                              (lddt(missed.by_row, of_row) + lddt(missed.by_column, of_column)));
 }
 
 /// The thresholds that a difference misses, in the bits above the mantissa: see kBase.
@@ -160,8 +161,7 @@ __device__ __attribute__((noinline)) inline unsigned corrections(const LddtTask&
                                        task.columns.coordinates.distance(j, pair));
         const unsigned missed = (difference < 0.5 ? 0 : 1) + (difference < 1.0 ? 0 : 1) +
                                 (difference < 2.0 ? 0 : 1) + (difference < 4.0 ? 0 : 1);
-        const unsigned units =
-            nearness(p, task.is_reference ? 0 : 1) | nearness(q, 1u << 16);
+        const unsigned units = nearness(p, task.is_reference ? 0 : 1) | nearness(q, 1u << 16);
         sum += (missed - (bits >> kMantissaBits)) * units;
     }
     return sum;
@@ -220,8 +220,7 @@ static __global__ void __launch_bounds__(kLddtThreads) count_missed(LddtTask tas
             const auto q = *reinterpret_cast<const FourDistances*>(&columns[stage][n][own_column]);
             unsigned of_column[kFramesOfThread];
 #pragma unroll
-            for (int b = 0; b < kFramesOfThread; ++b)
-                of_column[b] = nearness(q.of[b], 1u << 16);
+            for (int b = 0; b < kFramesOfThread; ++b) of_column[b] = nearness(q.of[b], 1u << 16);
 #pragma unroll
             for (int a = 0; a < kFramesOfThread; ++a) {
                 const unsigned of_row = nearness(p.of[a], row_unit);
@@ -238,7 +237,8 @@ static __global__ void __launch_bounds__(kLddtThreads) count_missed(LddtTask tas
 #pragma unroll
             for (int b = 0; b < kFramesOfThread; ++b) {
                 const Index i = row + own_row + a, j = column + own_column + b;
-                if (nearest[a][b] >= 2 * kSlack || i >= task.rows.block.first + task.rows.block.count ||
+                if (nearest[a][b] >= 2 * kSlack ||
+                    i >= task.rows.block.first + task.rows.block.count ||
                     j >= task.columns.block.first + task.columns.block.count)
                     continue;
                 missed[a][b] += corrections(task, first, count, &rows[stage][0][own_row + a],

@@ -48,7 +48,8 @@ public:
         if (launches > 1) pleat::cuda::grow(missed_, rows.count * columns.count);
         const Index row_tiles = tiles_of(rows);
         for (Index n = 0; n < launches; ++n) {
-            const Index first = n * kLddtPairs, count = std::min<Index>(kLddtPairs, pair_count_ - first);
+            const Index first = n * kLddtPairs,
+                        count = std::min<Index>(kLddtPairs, pair_count_ - first);
             const LddtTask task{side_of(sides_.front(), rows, first, count, row_distances_),
                                 side_of(sides_.back(), columns, first, count, column_distances_),
                                 pairs_.data() + first,
@@ -139,8 +140,9 @@ private:
             const Index frames = is_kept_ ? stride : std::min<Index>(stride, kFramesAtOnce);
             if (!is_kept_) pleat::cuda::grow(some, frames * count);
             for (Index frame = 0; frame < stride; frame += frames) {
-                const LddtDistances to{is_kept_ ? side.distances.data() + first * stride : some.data(),
-                                       frame, std::min(frames, stride - frame)};
+                const LddtDistances to{
+                    is_kept_ ? side.distances.data() + first * stride : some.data(), frame,
+                    std::min(frames, stride - frame)};
                 measure(side, to, first, count);
                 gpu_.launch("count near atoms", &count_near_distances,
                             Sides{(to.stride + kLddtThreads - 1) / kLddtThreads},

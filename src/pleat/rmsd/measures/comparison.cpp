@@ -68,36 +68,6 @@ std::vector<std::vector<std::vector<Index>>> orders_among(const AtomSets& sets,
     return groups;
 }
 
-/// The fitted atoms, and the measured ones moved with them; in place as they are.
-FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int threads) {
-    const std::vector<double> fit_weights = gather(sets.weights, sets.fit);
-    FitFrames frames;
-    if (!sets.in_place) frames.fit = centre_some(side, sets.fit, sets.weights, threads);
-    const Array<float, 3> measured = gather({side}, sets.measured);
-    const std::vector<double> weights = gather(sets.weights, sets.measured);
-    const auto weight = [&](Index k) { return weights.empty() ? 1.0 : weights[k]; };
-    const auto fit_weight = [&](Index k) { return fit_weights.empty() ? 1.0 : fit_weights[k]; };
-    const Index atoms = measured.extent(1), fitted = sets.in_place ? 0 : frames.fit.atom_count();
-    for (Index k = 0; k < atoms; ++k) frames.weight += weight(k);
-    frames.equal_orders = orders_among(sets, sets.measured);
-    frames.measured = Array<double, 3>::unset(side.extent(0), Index{3}, atoms);
-    check_coordinates(measured);
-    parallel_for(threads, side.extent(0), [&](Index i, int) {
-        for (int axis = 0; axis < 3; ++axis) {
-            const auto at = [&](Index k) {
-                return double{side(i, sets.fit.empty() ? k : sets.fit[k], axis)};
-            };
-            double sum = 0.0;
-            for (Index k = 0; k < fitted; ++k) sum += fit_weight(k) * (at(k) - at(0));
-            const double origin = sets.in_place ? 0.0 : at(0) + sum / frames.fit.weight;
-            for (Index k = 0; k < atoms; ++k)
-                frames.measured(i, axis, k) =
-                    std::sqrt(weight(k)) * (measured(i, k, axis) - origin);
-        }
-    });
-    return frames;
-}
-
 /// Makes one side, and the other one too unless both are the same data.
 template <class Make>
 auto both_sides(const Sides& sides, const Make& make) {
@@ -168,6 +138,44 @@ void require_gpu_measure(const AtomSets& atoms, Metric metric, const Context& co
 }
 
 }  // namespace
+
+FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int threads) {
+    const std::vector<double> fit_weights = gather(sets.weights, sets.fit);
+    FitFrames frames;
+    if (!sets.in_place) frames.fit = centre_some(side, sets.fit, sets.weights, threads);
+    if (sets.are_one()) {
+        frames.weight = frames.fit.weight;
+        return frames;
+    }
+    const Array<float, 3> measured = gather({side}, sets.measured);
+    const std::vector<double> weights = gather(sets.weights, sets.measured);
+    const auto weight = [&](Index k) { return weights.empty() ? 1.0 : weights[k]; };
+    const auto fit_weight = [&](Index k) { return fit_weights.empty() ? 1.0 : fit_weights[k]; };
+    const Index atoms = measured.extent(1), fitted = sets.in_place ? 0 : frames.fit.atom_count();
+    for (Index k = 0; k < atoms; ++k) frames.weight += weight(k);
+    frames.equal_orders = orders_among(sets, sets.measured);
+    frames.measured = Array<double, 3>::unset(side.extent(0), Index{3}, atoms);
+    frames.square_sum.resize(static_cast<std::size_t>(side.extent(0)));
+    check_coordinates(measured);
+    parallel_for(threads, side.extent(0), [&](Index i, int) {
+        double squares = 0.0;
+        for (int axis = 0; axis < 3; ++axis) {
+            const auto at = [&](Index k) {
+                return double{side(i, sets.fit.empty() ? k : sets.fit[k], axis)};
+            };
+            double sum = 0.0;
+            for (Index k = 0; k < fitted; ++k) sum += fit_weight(k) * (at(k) - at(0));
+            const double origin = sets.in_place ? 0.0 : at(0) + sum / frames.fit.weight;
+            for (Index k = 0; k < atoms; ++k) {
+                double& x = frames.measured(i, axis, k);
+                x = std::sqrt(weight(k)) * (measured(i, k, axis) - origin);
+                squares += x * x;
+            }
+        }
+        frames.square_sum[static_cast<std::size_t>(i)] = squares;
+    });
+    return frames;
+}
 
 Frames centre_in_order(const std::vector<View<const float, 3>>& sides, const ChainOrder& order,
                        const std::vector<double>& weights, int threads) {

@@ -79,9 +79,9 @@ TEST(GpuComparisonOnHost, CountsWhatItWouldReturn) {
               test::CountOptions{1e-4, 100.0}}) {
             HostGpuState state;
             const HostGpu gpu(state);
-            const auto kernel = make_pair_kernel(
-                std::make_unique<Numbers>(PairNumbers{gpu}, frames, 1, gpu, sizes), frames, 2,
-                {options.bin_width, options.cutoff, false});
+            const auto kernel =
+                make_pair_kernel(std::make_unique<Numbers>(PairNumbers{gpu}, frames, 1, gpu, sizes),
+                                 frames, 2, {options.bin_width, options.cutoff, false});
             ASSERT_NE(kernel->counter(), nullptr);
             PairCounts found;
             for (Index row = 0; row < frames; row += 40)
@@ -105,7 +105,8 @@ TEST(GpuComparisonOnHost, ListsScoresAboveTheCutoff) {
     for (const float value : numbers_of(frames)) expected += value > 800.0f;
     ASSERT_GT(expected, 10u);
     EXPECT_EQ(found.near.size(), expected);
-    for (const NearPair& pair : found.near) EXPECT_EQ(pair.value, PairNumbers::value(pair.i, pair.j));
+    for (const NearPair& pair : found.near)
+        EXPECT_EQ(pair.value, PairNumbers::value(pair.i, pair.j));
 }
 
 using LddtOnHost = cuda::LddtOnGpu<HostGpu>;
