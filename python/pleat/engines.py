@@ -302,9 +302,21 @@ def mean_structure(ensemble, *, fit=None, atom_weights=None, weights=None, optio
 _METHOD = next(field["default"] for field in _pleat.cluster_fields() if field["name"] == "method")
 
 
-def _clusters(native, options, origins=()):
+def _clusters(native, options, origins=(), chains=None):
     swept = None if native.sweep is None else "cutoff" if options.get("cutoff") is not None else "k"
-    return Clusters(native, method=options.get("method", _METHOD), sweep_of=swept, series=_series(origins))
+    return Clusters(native, method=options.get("method", _METHOD), sweep_of=swept, series=_series(origins), chains=chains)
+
+
+def _of_each_chain(frames, atoms, weights, precision, options, how):
+    """Clusters of the equal chains of all frames, chain by chain."""
+    if not _has_names(frames):
+        raise InputError("expected atoms with names for each_chain=True, found coordinates only")
+    chains, places = _pleat.equal_chains(frames.topology if atoms.indices is None else frames.topology.subset(atoms.indices))
+    if weights.size not in (0, places.shape[1]):
+        weights = np.ascontiguousarray(weights[places[0]])
+    xyz = atoms.of(frames.xyz)
+    native = _pleat.cluster_frames(np.concatenate([xyz[:, of] for of in places]), weights, precision, options, how)
+    return _clusters(native, options, list(frames.origins) * len(chains), chains)
 
 
 def _series(origins):
@@ -351,12 +363,13 @@ def _assigned(items, assign, select, weights, options, how):
     if medoids.shape[1] != frames.shape[1]:
         raise InputError(f"assign: expected {frames.shape[1]} atoms as the frames have, found {medoids.shape[1]}")
     native = _pleat.assign_frames(frames.xyz, medoids.xyz, _weights(frames, weights), options, how)
-    return Clusters(native, method="assign", sweep_of=None, series=_series(frames.origins))
+    return Clusters(native, method="assign", sweep_of=None, series=_series(frames.origins),
+                    chains=None)
 
 
 @engine(_pleat.cluster_fields(), Clusters)
 def cluster(items, *, assign=None, select="all", atom_weights=None, precision="mixed", fit=None, symmetry="none",
-            relabel=False, weights=None, options, how):
+            relabel=False, each_chain=False, weights=None, options, how):
     """Groups the frames of an ensemble by their RMSD, or items by a matrix of distances.
 
     items : distances, condensed as SciPy's or square, float32 or float64 (contiguous without a
@@ -370,10 +383,15 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
     atom_weights, precision, symmetry, relabel : of frames, as pleat.rmsd takes them
     fit : 'none': compare frames where they are; None: superpose them by `select`, with symmetry='ligand'
         'none'; or the same atoms as `select`
+    each_chain : cluster the equal chains of all frames, each as a structure of its own. Items are ordered by chain
+        and then by frame; to_dataframe('chains') has the clusters of the chains of each frame. An array of
+        `atom_weights` is then one of the selected atoms, or of those of one chain
     weights : an older name of `atom_weights`
     """
     weights = _one_of(atom_weights, weights, "atom_weights", "weights")
     _check_symmetry(symmetry, relabel)
+    if each_chain and (assign is not None or symmetry != "none" or fit is not None):
+        raise UsageError("leave assign, symmetry and fit out: each_chain=True superposes single chains")
     if assign is not None:
         if precision != "mixed":
             raise UsageError("leave precision out: with assign it is float64")
@@ -382,8 +400,8 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
         return _assigned(items, assign, select, weights, options, how)
     is_of_frames = not (isinstance(items, Rmsd) or hasattr(items, "to_numpy") or
                         (isinstance(items, np.ndarray) and items.ndim < 3))
-    if not is_of_frames and (symmetry != "none" or fit is not None):
-        raise UsageError("leave symmetry and fit out: a matrix has no atoms")
+    if not is_of_frames and (symmetry != "none" or fit is not None or each_chain):
+        raise UsageError("leave symmetry, fit and each_chain out: a matrix has no atoms")
     if isinstance(items, Rmsd):
         if items.matrix is None:
             raise InputError("expected an Rmsd with a matrix, found none; take matrix='condensed'")
@@ -406,6 +424,8 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
         raise UsageError("fit takes 'none' or the atoms of select here: to measure other atoms give the result of "
                          "pleat.rmsd")
     atoms = _Atoms(frames, select, None, "rmsd", in_place)
+    if each_chain:
+        return _of_each_chain(frames, atoms, atoms.weights_of(frames, weights), precision, options, how)
     xyz = atoms.of(frames.xyz)
     if symmetry == "none" and not in_place:
         return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, weights), precision, options, how), options,

@@ -89,10 +89,11 @@ void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Paramet
     if (ensemble.topology != plain.topology || ensemble.assembly != plain.assembly ||
         ensemble.select != plain.select || ensemble.frames != plain.frames ||
         ensemble.weights != plain.weights || ensemble.truncated || has_scores(ensemble) ||
-        ensemble.pbc != plain.pbc || parameters.precision != rmsd::Parameters().precision)
+        ensemble.each_chain || ensemble.pbc != plain.pbc ||
+        parameters.precision != rmsd::Parameters().precision)
         throw UsageError(fmt::format(
             "leave --topology, --assembly, --select, --frames, --truncated, --pbc, --atom-weights, "
-            "scores and also --precision out: '{}' is {}",
+            "--each-chain, scores and also --precision out: '{}' is {}",
             ensemble.sources.front(), kind));
 }
 
@@ -119,12 +120,12 @@ void read_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirector
                     list.string(), input.known->cutoff));
 }
 
-/// Reads frames that will be compared, into memory or, if they are superposed without symmetry,
-/// onto the disk.
+/// Reads frames that will be compared, into memory or, if whole frames are superposed without
+/// symmetry, onto the disk.
 Coordinates read_superposed(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
                             const SymmetryOptions& symmetry, RunDirectory& run,
                             const Context& context) {
-    if (symmetry.symmetry != Symmetry::none || ensemble.in_place)
+    if (symmetry.symmetry != Symmetry::none || ensemble.in_place || ensemble.each_chain)
         return read_coordinates(ensemble, run, context);
     return read_coordinates(ensemble, run, context, nullptr, [&](Index frames, Index atoms) {
         return rmsd::memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0});
@@ -250,6 +251,12 @@ RunEstimate estimate_clustering(const EnsembleSource& ensemble,
     double pair_seconds = 0;
     if (size.frames == 0) {
         size = measure_ensemble(ensemble);
+        if (ensemble.each_chain) {
+            const EqualChains chains = only_equal_chains(
+                subset(*size.all_atoms, select_atoms(*size.all_atoms, ensemble.select)));
+            size.frames *= static_cast<Index>(chains.names.size());
+            size.atoms = static_cast<Index>(chains.atoms.front().size());
+        }
         rmsd::AtomSets sets;
         sets.in_place = compared_atoms(symmetry, ensemble.select, {}).in_place;
         rmsd::FoundSymmetry found = find_symmetry(
