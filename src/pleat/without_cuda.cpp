@@ -3,6 +3,7 @@
 #include "pleat/core/error.h"
 #include "pleat/couplings/kernel/kernel.h"
 #include "pleat/mutual_information/kernel/kernel.h"
+#include "pleat/rmsd/cuda/gpu_comparisons.h"
 #include "pleat/rmsd/kernel/kernel.h"
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/kernel/kernel.h"
@@ -50,6 +51,16 @@ std::unique_ptr<rmsd::Kernel> rmsd::make_cuda_kernel(const Problem&, const Conte
 
 DeviceClusters rmsd::cluster_on_cuda(const FrameSource&, double, const Context& context,
                                      const CudaChoices&) {
+    refuse(context.device.index);
+}
+
+std::unique_ptr<rmsd::Comparison> rmsd::make_lddt_on_cuda(const LddtFrames&,
+                                                          const Context& context) {
+    refuse(context.device.index);
+}
+
+std::unique_ptr<rmsd::Comparison> rmsd::make_tm_on_cuda(const FrameSet&, const FrameSet&, Metric,
+                                                        const Context& context) {
     refuse(context.device.index);
 }
 

@@ -251,6 +251,9 @@ using std::min;
 inline float __expf(float value) { return std::exp(value); }
 inline float rsqrtf(float value) { return 1 / std::sqrt(value); }
 inline double rsqrt(double value) { return 1 / std::sqrt(value); }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline double __dsqrt_rn(double value) { return std::sqrt(value); }
 inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
 inline long long __double2ll_rn(double value) { return std::llrint(value); }
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }

@@ -109,11 +109,20 @@ auto both_sides(const Sides& sides, const Make& make) {
 /// A band as blocks of rows and of the columns after them, which end at multiples of the width.
 class PairKernel final : public Kernel {
 public:
-    PairKernel(std::unique_ptr<const Comparison> comparison, Index frames, int threads)
-        : comparison_(std::move(comparison)), frames_(frames), threads_(threads) {}
+    PairKernel(std::unique_ptr<const Comparison> comparison, Index frames, int threads,
+               const Bins& bins)
+        : comparison_(std::move(comparison)),
+          frames_(frames),
+          threads_(comparison_->is_on_gpu() ? 1 : threads),
+          bins_(bins) {}
+
+    BandCounter* counter() override {
+        return bins_.width > 0 ? comparison_->counter(bins_) : nullptr;
+    }
 
     void band(Block rows, float* to) override {
-        const Index height = comparison_->block_rows(), width = comparison_->block_columns();
+        const Index height = comparison_->is_on_gpu() ? rows.count : comparison_->block_rows(),
+                    width = comparison_->block_columns();
         std::vector<std::pair<Block, Block>> blocks;
         const Index rows_end = rows.first + rows.count;
         // Columns outside, so that their frames stay in the cache while the rows of the band pass.
@@ -128,7 +137,7 @@ public:
         parallel_for(threads_, static_cast<Index>(blocks.size()), [&](Index n, int thread) {
             const auto& [some, columns] = blocks[static_cast<std::size_t>(n)];
             std::vector<float>& found = values[static_cast<std::size_t>(thread)];
-            found.resize(static_cast<std::size_t>(height * width));
+            found.resize(static_cast<std::size_t>(some.count * columns.count));
             comparison_->block(some, columns, found.data());
             for (Index row = 0; row < some.count; ++row) {
                 const Index i = some.first + row, j = std::max(i + 1, columns.first);
@@ -145,7 +154,18 @@ private:
     std::unique_ptr<const Comparison> comparison_;
     Index frames_;
     int threads_;
+    Bins bins_;
 };
+
+/// Throws DeviceError if GPUs do not compute this measure.
+void require_gpu_measure(const AtomSets& atoms, Metric metric, const Context& context) {
+    if (context.device.kind != Device::Kind::cuda) return;
+    if (traits_of(metric).is_score) return;
+    throw DeviceError(
+        fmt::format("{} cannot compute this measure: GPUs compute the RMSD of all pairs of one set "
+                    "by all its atoms, and scores; take --device cpu",
+                    context.device.name()));
+}
 
 }  // namespace
 
@@ -157,12 +177,7 @@ Frames centre_in_order(const std::vector<View<const float, 3>>& sides, const Cha
 std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& atoms,
                                             Metric metric, const Accuracy& accuracy,
                                             const Context& context) {
-    if (context.device.kind == Device::Kind::cuda)
-        throw DeviceError(
-            fmt::format("cuda:{} cannot compute this measure: GPUs compute the RMSD of all pairs "
-                        "of one set only; "
-                        "take --device cpu",
-                        context.device.index));
+    require_gpu_measure(atoms, metric, context);
     const int threads = resolve_threads(context);
     const auto unweighted = [&](View<const float, 3> side) {
         return owned(centre_some(side, atoms.measured, {}, threads));
@@ -230,10 +245,12 @@ std::int64_t comparison_memory(Index frames, Index atoms, Metric metric, bool ha
 void compare(const Comparison& comparison, Block rows, Block columns, int threads, float* values,
              Index stride) {
     if (stride == 0) stride = columns.count;
-    const Index height = comparison.block_rows(), width = comparison.block_columns();
+    const bool is_on_gpu = comparison.is_on_gpu();
+    const Index height = is_on_gpu ? rows.count : comparison.block_rows(),
+                width = comparison.block_columns();
     const Index across = (columns.count + width - 1) / width;
     const Index down = (rows.count + height - 1) / height;
-    parallel_for(threads, across * down, [&](Index n, int) {
+    parallel_for(is_on_gpu ? 1 : threads, across * down, [&](Index n, int) {
         const Index row = n / across * height, column = n % across * width;
         const Block some{rows.first + row, std::min(height, rows.count - row)};
         const Block others{columns.first + column, std::min(width, columns.count - column)};
@@ -246,8 +263,8 @@ void compare(const Comparison& comparison, Block rows, Block columns, int thread
 }
 
 std::unique_ptr<Kernel> make_pair_kernel(std::unique_ptr<const Comparison> comparison, Index frames,
-                                         int threads) {
-    return std::make_unique<PairKernel>(std::move(comparison), frames, threads);
+                                         int threads, const Bins& bins) {
+    return std::make_unique<PairKernel>(std::move(comparison), frames, threads, bins);
 }
 
 }  // namespace pleat::rmsd
