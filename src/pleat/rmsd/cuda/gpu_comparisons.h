@@ -12,4 +12,7 @@ namespace pleat::rmsd {
 
 std::unique_ptr<Comparison> make_lddt_on_cuda(const LddtFrames& frames, const Context& context);
 
+std::unique_ptr<Comparison> make_tm_on_cuda(const FrameSet& rows, const FrameSet& columns,
+                                            Metric metric, const Context& context);
+
 }  // namespace pleat::rmsd

@@ -25,17 +25,15 @@ struct TmTask {
     std::uint32_t* bits;
     std::int32_t* tables;
     int capacity, table_size;
-    unsigned long long* tickets;       ///< pairs that were begun, of all launches
-    unsigned long long first_ticket;   ///< of this launch
+    unsigned long long* tickets;      ///< pairs that were begun, of all launches
+    unsigned long long first_ticket;  ///< of this launch
 };
 
 /// Copies a pair's atoms, those of `p` and those of `q`.
 static __device__ __forceinline__ void copy_pair(const double* p, const double* q, int atoms,
                                                  TmAtom* to) {
     for (int k = static_cast<int>(threadIdx.x); k < atoms; k += kTmThreads)
-        to[k] = {{p[k], p[atoms + k]},
-                 {p[2 * atoms + k], q[k]},
-                 {q[atoms + k], q[2 * atoms + k]}};
+        to[k] = {{p[k], p[atoms + k]}, {p[2 * atoms + k], q[k]}, {q[atoms + k], q[2 * atoms + k]}};
     __syncwarp();
 }
 
@@ -62,10 +60,8 @@ static __global__ void __launch_bounds__(kTmThreads, 16)
                     column = columns.first + static_cast<Index>(pair) % columns.count;
         copy_pair(task.rows + row * 3 * atoms, task.columns + column * 3 * atoms, atoms, own_atoms);
         TmSets sets{task.bits + static_cast<Index>(blockIdx.x) * words * task.capacity,
-                    task.tables + static_cast<Index>(blockIdx.x) * task.table_size,
-                    words,
-                    task.capacity,
-                    static_cast<unsigned>(task.table_size - 1)};
+                    task.tables + static_cast<Index>(blockIdx.x) * task.table_size, words,
+                    task.capacity, static_cast<unsigned>(task.table_size - 1)};
         TmWarp<kIsGdt> warp(task.settings, own_atoms, sets, best);
         const double score = warp.search();
         if (threadIdx.x == 0) values[pair] = static_cast<float>(score);
@@ -77,8 +73,8 @@ static __global__ void __launch_bounds__(kTmThreads, 16)
 template <class Gpu>
 class TmOnGpu {
 public:
-    /// For one set `columns` is the same object as `rows`. Throws DeviceError if the GPU's memory is
-    /// too small. `max_scratch`: bytes for the sets that are searched at a time.
+    /// For one set `columns` is the same object as `rows`. Throws DeviceError if the GPU's memory
+    /// is too small. `max_scratch`: bytes for the sets that are searched at a time.
     TmOnGpu(const Frames& rows, const Frames& columns, bool is_gdt, Gpu gpu,
             std::int64_t max_scratch = std::int64_t{8} << 30)
         : gpu_(std::move(gpu)), is_gdt_(is_gdt), is_one_set_(&rows == &columns) {
@@ -100,15 +96,9 @@ public:
         const Index pairs = rows.count * columns.count;
         if (pairs == 0) return;
         const Index ctas = std::min(ctas_, pairs);
-        TmTask task{settings_,
-                    rows_.data(),
-                    is_one_set_ ? rows_.data() : columns_.data(),
-                    atoms_.data(),
-                    bits_.data(),
-                    tables_.data(),
-                    capacity_,
-                    table_size_,
-                    tickets_.data(),
+        TmTask task{settings_,     rows_.data(), is_one_set_ ? rows_.data() : columns_.data(),
+                    atoms_.data(), bits_.data(), tables_.data(),
+                    capacity_,     table_size_,  tickets_.data(),
                     next_ticket_};
         gpu_.launch("score pairs", kernel(), pleat::cuda::Sides{ctas},
                     pleat::cuda::Sides{kTmThreads}, shared_bytes_, task, rows.first, columns,

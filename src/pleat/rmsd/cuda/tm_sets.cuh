@@ -1,4 +1,5 @@
-// TM sets: the sets of atoms that the search of one pair reached, as bits, and a hash table of them.
+// TM sets: the sets of atoms that the search of one pair reached, as bits, and a hash table of
+// them.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ struct TmSets {
         __syncwarp();
     }
 
-    /// The sets found since the last call are to be superposed now. Makes room for as many again: if
-    /// there is none, the sets of earlier rounds are forgotten, which may only cost time.
+    /// The sets found since the last call are to be superposed now. Makes room for as many again:
+    /// if there is none, the sets of earlier rounds are forgotten, which may only cost time.
     __device__ void next_round() {
         first += count;
         count = end - first;

@@ -188,7 +188,8 @@ private:
                 if constexpr (kIsGdt) {
                     count_within(bits, within);
                 } else {
-                    shares += pleat::cuda::rough_inverse(1.0f + static_cast<float>(square) * per_square);
+                    shares +=
+                        pleat::cuda::rough_inverse(1.0f + static_cast<float>(square) * per_square);
                 }
             }
             for (int apart = 1; apart < lanes; apart *= 2)
@@ -198,7 +199,8 @@ private:
             if (is_own) sets_.word(n, position) = word;
         }
         keep_best(motion, sum, within, lanes);
-        if (near.count < 3 && settings_.atoms > 3) near = take_three(motion, is_own, limit, position);
+        if (near.count < 3 && settings_.atoms > 3)
+            near = take_three(motion, is_own, limit, position);
         sets_.insert(is_own && near.count >= min(3, settings_.atoms), candidate, near.hash);
     }
 
@@ -206,7 +208,8 @@ private:
     __device__ static void count_within(long long bits, int (&within)[4]) {
         constexpr long long kOne = 0x3ff0000000000000;  // of 1.0; four times as much adds 2
 #pragma unroll
-        for (int n = 0; n < 4; ++n) within[n] += bits <= kOne + (static_cast<long long>(2 * n) << 52);
+        for (int n = 0; n < 4; ++n)
+            within[n] += bits <= kOne + (static_cast<long long>(2 * n) << 52);
     }
 
     __device__ void keep_best(const TmMotion& motion, float sum, int (&within)[4], int lanes) {
@@ -291,7 +294,7 @@ private:
     const TmSettings& settings_;
     const TmAtom* atoms_;
     TmSets& sets_;
-    double* best_;  ///< the motion with the largest sum, shared by the warp
+    double* best_;             ///< the motion with the largest sum, shared by the warp
     unsigned above_best_ = 0;  ///< the bits of the largest sum, plus 1
     int max_within_[4] = {};
 };

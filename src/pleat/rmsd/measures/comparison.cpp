@@ -130,10 +130,10 @@ private:
 /// Throws DeviceError if GPUs do not compute this measure.
 void require_gpu_measure(const AtomSets& atoms, Metric metric, const Context& context) {
     if (context.device.kind != Device::Kind::cuda) return;
-    if (metric == Metric::lddt) return;
+    if (traits_of(metric).is_score) return;
     throw DeviceError(
         fmt::format("{} cannot compute this measure: GPUs compute the RMSD of all pairs of one set "
-                    "by all its atoms, and lDDT; take --device cpu",
+                    "by all its atoms, and scores; take --device cpu",
                     context.device.name()));
 }
 

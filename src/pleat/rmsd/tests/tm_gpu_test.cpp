@@ -108,10 +108,10 @@ TEST(TmOnHost, AgreesWithTheCpu) {
         Index frames, atoms;
         double spread;
     };
-    for (const Shape& shape : {Shape{4, 1, 1.0}, Shape{4, 2, 1.0}, Shape{4, 3, 1.0},
-                               Shape{4, 4, 1.0}, Shape{4, 5, 3.0}, Shape{3, 31, 0.3},
-                               Shape{3, 32, 3.0}, Shape{3, 33, 8.0}, Shape{3, 65, 1.0},
-                               Shape{2, 150, 2.0}, Shape{2, 150, 30.0}}) {
+    for (const Shape& shape :
+         {Shape{4, 1, 1.0}, Shape{4, 2, 1.0}, Shape{4, 3, 1.0}, Shape{4, 4, 1.0}, Shape{4, 5, 3.0},
+          Shape{3, 31, 0.3}, Shape{3, 32, 3.0}, Shape{3, 33, 8.0}, Shape{3, 65, 1.0},
+          Shape{2, 150, 2.0}, Shape{2, 150, 30.0}}) {
         SCOPED_TRACE(std::to_string(shape.atoms) + " atoms, spread " +
                      std::to_string(shape.spread));
         const Frames frames =
