@@ -223,16 +223,15 @@ rmsd::ComparedSizes sizes_of(const RmsdOptions& options, const rmsd::AtomSets& s
             .pair_seconds = is_permuted ? rmsd::permuted_seconds(sets, atoms) : 0};
 }
 
-/// A GPU is for RMSD of all pairs; everything else runs on the CPU unless a device is named.
+/// Frames to compare with that are not read yet are taken to be as many.
 std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
                                const ComparedFrames& compared, Ranks& ranks, Context& context) {
-    const bool is_one_set = !options.sets.has_reference() && !options.sets.has_against();
+    rmsd::ComparedSizes sizes =
+        sizes_of(options, compared.sets, compared.frames.frames(), compared.frames.atoms());
+    if (options.sets.has_against()) sizes.others = sizes.frames;
     const std::optional<GpuDemand> demand =
-        rmsd::gpu_demand(compared.frames.frames(), compared.frames.atoms(), compared.sets,
-                         options.parameters, is_one_set);
+        rmsd::gpu_demand(sizes, compared.sets, options.parameters);
     if (task.choose_device) {
-        const rmsd::ComparedSizes sizes =
-            sizes_of(options, compared.sets, compared.frames.frames(), compared.frames.atoms());
         const auto estimate = [&](Context chosen) {
             // Without pairs for a GPU the job computes on the CPU.
             if (!demand && chosen.device.kind == Device::Kind::cuda)
@@ -246,7 +245,7 @@ std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
         const bool is_named = options.run.names_device();
         if (!is_named) context.device = {Device::Kind::cpu, 0};
         return is_named ? fmt::format("device {}, as asked for", context.device.name())
-                        : "device cpu: GPUs superpose all pairs of one set";
+                        : "device cpu: little work for a GPU, or none that GPUs do";
     }
     return fmt::format("{}; of a GPU's memory it needs {}",
                        choose_device(options.run, *demand, ranks, context),
@@ -374,10 +373,8 @@ RunEstimate estimate_comparison(RmsdOptions& options, SharedInputs& inputs) {
         sizes.others = measure_ensemble(source, {}, size.all_atoms).frames;
         input += fmt::format(", against {} frames", sizes.others);
     }
-    const bool is_plain = !sizes.has_reference && !sizes.has_sets && sizes.others == 0 &&
-                          options.parameters.metric == rmsd::Metric::rmsd;
     return {.input = input,
-            .may_use_gpu = is_plain,
+            .may_use_gpu = !sizes.has_sets && rmsd::gpu_needs(sizes, sets, options.parameters),
             .on = [sizes, parameters = options.parameters](const Context& context) {
                 return rmsd::estimate(sizes, parameters, context);
             }};

@@ -130,10 +130,10 @@ private:
 /// Throws DeviceError if GPUs do not compute this measure.
 void require_gpu_measure(const AtomSets& atoms, Metric metric, const Context& context) {
     if (context.device.kind != Device::Kind::cuda) return;
-    if (traits_of(metric).is_score) return;
+    if (metric != Metric::rmsd) return;
     throw DeviceError(
         fmt::format("{} cannot compute this measure: GPUs compute the RMSD of all pairs of one set "
-                    "by all its atoms, and scores; take --device cpu",
+                    "by all its atoms, dRMSD and scores; take --device cpu",
                     context.device.name()));
 }
 
@@ -248,6 +248,11 @@ std::int64_t comparison_memory(Index frames, Index atoms, Metric metric, bool ha
                             : 8)) *
                coordinates +
            200 * frames + (std::int64_t{64} << 20);
+}
+
+std::int64_t comparison_gpu_memory(Index frames, Index atoms) {
+    // Coordinates in float64, and values, distances of some frames, and a reserve.
+    return 24 * frames * atoms + (std::int64_t{3} << 30);
 }
 
 void compare(const Comparison& comparison, Block rows, Block columns, int threads, float* values,
