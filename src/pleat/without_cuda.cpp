@@ -54,8 +54,19 @@ DeviceClusters rmsd::cluster_on_cuda(const FrameSource&, double, const Context& 
     refuse(context.device.index);
 }
 
+std::unique_ptr<rmsd::Comparison> rmsd::make_fit_on_cuda(const FitFrames&, const FitFrames&, double,
+                                                         const Context& context) {
+    refuse(context.device.index);
+}
+
 std::unique_ptr<rmsd::Comparison> rmsd::make_lddt_on_cuda(const LddtFrames&,
                                                           const Context& context) {
+    refuse(context.device.index);
+}
+
+std::unique_ptr<rmsd::Comparison> rmsd::make_permuted_on_cuda(const Frames&, Index,
+                                                              const PlaceTable&, double,
+                                                              const Context& context) {
     refuse(context.device.index);
 }
 
