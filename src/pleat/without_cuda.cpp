@@ -60,6 +60,11 @@ std::unique_ptr<rmsd::Comparison> rmsd::make_drmsd_on_cuda(const Frames&, const 
     refuse(context.device.index);
 }
 
+std::unique_ptr<rmsd::Comparison> rmsd::make_fit_on_cuda(const FitFrames&, const FitFrames&, double,
+                                                         const Context& context) {
+    refuse(context.device.index);
+}
+
 std::unique_ptr<rmsd::Comparison> rmsd::make_lddt_on_cuda(const LddtFrames&,
                                                           const Context& context) {
     refuse(context.device.index);
@@ -67,6 +72,12 @@ std::unique_ptr<rmsd::Comparison> rmsd::make_lddt_on_cuda(const LddtFrames&,
 
 std::unique_ptr<rmsd::Comparison> rmsd::make_tm_on_cuda(const FrameSet&, const FrameSet&, Metric,
                                                         const Context& context) {
+    refuse(context.device.index);
+}
+
+std::unique_ptr<rmsd::Comparison> rmsd::make_permuted_on_cuda(const Frames&, Index,
+                                                              const PlaceTable&, double,
+                                                              const Context& context) {
     refuse(context.device.index);
 }
 

@@ -21,8 +21,8 @@ public:
         if (&rows != &columns) columns_.emplace(columns, is_tiled(rows), gpu_);
         task_.rows = rows_.side();
         task_.columns = columns_ ? columns_->side() : task_.rows;
-        task_.fitted = rows.fit.xyz.size() > 0 ? rows.fit.atom_count() : 0;
-        measures_others_ = rows.measured.size() > 0;
+        task_.fitted = rows.is_in_place() ? 0 : rows.fit.atom_count();
+        measures_others_ = rows.measures_others();
         task_.atoms = measures_others_ ? rows.measured.extent(2) : task_.fitted;
         task_.bounds = {rows.weight, octet_product_error(task_.atoms), kRotationError,
                         kFitTolerance, cutoff};
@@ -72,14 +72,14 @@ private:
 
     /// Pairs in place, and with atoms that may change places, are computed one by a thread.
     static bool is_tiled(const FitFrames& frames) {
-        return frames.fit.xyz.size() > 0 && frames.equal_orders.empty();
+        return !frames.is_in_place() && frames.equal_orders.empty();
     }
 
     class Side {
     public:
         Side(const FitFrames& frames, bool is_tiled, const Gpu& gpu)
             : fit_(frames.fit.xyz.size()), measured_(frames.measured.size()) {
-            const bool has_others = frames.measured.size() > 0;
+            const bool has_others = frames.measures_others();
             if (fit_.size() > 0) fit_.upload(frames.fit.xyz.data());
             if (has_others) measured_.upload(frames.measured.data());
             if (!is_tiled) return;

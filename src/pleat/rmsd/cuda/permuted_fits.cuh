@@ -19,7 +19,8 @@ struct PermutedTask {
     const BlockSteps* blocks;
     Index block_count, depth, permutations;
     const std::int32_t* choices;  ///< [permutation][depth]: blocks
-    const std::int32_t* changed;  ///< [permutation]: how many blocks it begins with as the one before
+    const std::int32_t*
+        changed;  ///< [permutation]: how many blocks it begins with as the one before
     /// [padded atom]: the atom of a frame, or -1
     const std::int32_t *row_atoms, *column_atoms;
     const double *row_xyz, *column_xyz;        ///< [frame, axis, atom]
@@ -41,7 +42,8 @@ struct PermutedTask {
 /// One CTA per tile and block of atoms.
 static __global__ void __launch_bounds__(kProductThreads, 1) multiply_blocks(PermutedTask task) {
     PLEAT_DYNAMIC_SHARED(DoublePair, memory);
-    const Index row_octet = task.row_block.first / kOctet + blockIdx.x % task.row_tiles * kRowOctets;
+    const Index row_octet =
+        task.row_block.first / kOctet + blockIdx.x % task.row_tiles * kRowOctets;
     const Index column_octet =
         task.column_block.first / kOctet + blockIdx.x / task.row_tiles * kColumnOctets;
     const BlockSteps steps = task.blocks[blockIdx.y];

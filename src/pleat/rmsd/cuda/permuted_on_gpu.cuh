@@ -99,10 +99,9 @@ private:
             const auto step = static_cast<Index>(packed.size()) / kStepAtoms;
             known.emplace_back(&atoms, step);
             for (const Index atom : atoms) packed.push_back(static_cast<std::int32_t>(atom));
-            packed.resize(
-                static_cast<std::size_t>(
-                    (step + steps_of(static_cast<Index>(atoms.size()))) * kStepAtoms),
-                -1);
+            packed.resize(static_cast<std::size_t>(
+                              (step + steps_of(static_cast<Index>(atoms.size()))) * kStepAtoms),
+                          -1);
             return step;
         }
         std::vector<std::int32_t> row, column;
@@ -140,15 +139,14 @@ private:
             return (block.first % kOctet + block.count + side - 1) / side;
         };
         task.row_tiles = tiles(rows, kProductRows);
-        gpu_.launch("multiply blocks of atoms", &multiply_blocks,
-                    pleat::cuda::Sides{task.row_tiles * tiles(columns, kProductColumns),
-                                       task.block_count},
-                    pleat::cuda::Sides{kProductThreads}, kProductBytes, task);
+        gpu_.launch(
+            "multiply blocks of atoms", &multiply_blocks,
+            pleat::cuda::Sides{task.row_tiles * tiles(columns, kProductColumns), task.block_count},
+            pleat::cuda::Sides{kProductThreads}, kProductBytes, task);
         const pleat::cuda::Sides grid{(pairs + kPermutedThreads - 1) / kPermutedThreads},
             threads{kPermutedThreads};
         gpu_.launch("permute blocks of atoms", &permute_blocks, grid, threads, 0, task);
-        gpu_.launch("superpose doubtful permutations", &recompute_permuted, grid, threads, 0,
-                    task);
+        gpu_.launch("superpose doubtful permutations", &recompute_permuted, grid, threads, 0, task);
     }
 
     Gpu gpu_;

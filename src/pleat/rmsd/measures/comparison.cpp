@@ -9,7 +9,9 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/rmsd/cuda/gpu_comparisons.h"
 #include "pleat/rmsd/measures/chain_permutations.h"
+#include "pleat/rmsd/measures/place_table.h"
 
 namespace pleat::rmsd {
 
@@ -130,11 +132,11 @@ private:
 /// Throws DeviceError if GPUs do not compute this measure.
 void require_gpu_measure(const AtomSets& atoms, Metric metric, const Context& context) {
     if (context.device.kind != Device::Kind::cuda) return;
-    if (metric != Metric::rmsd) return;
-    throw DeviceError(
-        fmt::format("{} cannot compute this measure: GPUs compute the RMSD of all pairs of one set "
-                    "by all its atoms, dRMSD and scores; take --device cpu",
-                    context.device.name()));
+    if (metric == Metric::rmsd && !can_try_all(atoms))
+        throw DeviceError(
+            fmt::format("{} cannot search the permutations of these atoms: GPUs try up to {:g} of "
+                        "up to {} blocks of atoms; take --device cpu",
+                        context.device.name(), kMaxPermutations, kMaxPlaceBlocks));
 }
 
 }  // namespace
@@ -186,6 +188,7 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
                                             Metric metric, const Accuracy& accuracy,
                                             const Context& context) {
     require_gpu_measure(atoms, metric, context);
+    const bool is_on_gpu = context.device.kind == Device::Kind::cuda;
     const int threads = resolve_threads(context);
     const auto unweighted = [&](View<const float, 3> side) {
         return owned(centre_some(side, atoms.measured, {}, threads));
@@ -214,14 +217,21 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
         std::vector<View<const float, 3>> both{sides.columns};
         if (!is_one) both.push_back(sides.rows);
         FrameSet all = owned(centre_in_order(both, order, atoms.weights, threads));
-        return std::make_unique<ChainRmsd>(
-            std::move(all), std::move(order), is_one ? 0 : sides.columns.extent(0),
-            accuracy.allows_unproven, context.device.kind == Device::Kind::reference);
+        const Index first_row = is_one ? 0 : sides.columns.extent(0);
+        if (is_on_gpu)
+            return make_permuted_on_cuda(*all, first_row, places_of(order), accuracy.cutoff,
+                                         context);
+        return std::make_unique<ChainRmsd>(std::move(all), std::move(order), first_row,
+                                           accuracy.allows_unproven,
+                                           context.device.kind == Device::Kind::reference);
     }
-    if (!atoms.are_one()) {
+    // In float64, frames deviate from no common structure.
+    const bool is_plain_on_gpu = is_on_gpu && atoms.equal_orders.empty();
+    if (!atoms.are_one() || is_plain_on_gpu) {
         auto [rows, columns] = both_sides(sides, [&](View<const float, 3> side) {
             return std::make_shared<const FitFrames>(fit_frames(side, atoms, threads));
         });
+        if (is_on_gpu) return make_fit_on_cuda(*rows, *columns, accuracy.cutoff, context);
         return make_fit_rmsd(std::move(rows), std::move(columns), context);
     }
     // Columns come first; if both sides are the same, rows are the same frames.
@@ -230,9 +240,14 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
         owned(sides.are_one() ? centre_some(sides.rows, atoms.fit, atoms.weights, threads)
                               : centre(gather({sides.columns, sides.rows}, atoms.fit),
                                        gather(atoms.weights, atoms.fit), threads));
-    if (!atoms.equal_orders.empty())
-        return make_orders_rmsd(std::move(all), orders_among(atoms, atoms.fit), first_row,
+    if (!atoms.equal_orders.empty()) {
+        OrderGroups orders = orders_among(atoms, atoms.fit);
+        if (is_on_gpu)
+            return make_permuted_on_cuda(*all, first_row, places_of(orders, all->atom_count()),
+                                         accuracy.cutoff, context);
+        return make_orders_rmsd(std::move(all), std::move(orders), first_row,
                                 accuracy.allows_unproven, context);
+    }
     if (context.device.kind == Device::Kind::reference)
         return make_reference_rmsd(std::move(all), first_row);
     return make_packed_rmsd(std::move(all), first_row, accuracy.precision, accuracy.cutoff,

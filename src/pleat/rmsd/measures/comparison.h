@@ -101,6 +101,11 @@ struct FitFrames {
     double weight = 0.0;             ///< of all measured atoms
     /// [group][order][position]: positions among the measured atoms; see AtomSets
     std::vector<std::vector<std::vector<Index>>> equal_orders = {};
+
+    bool is_in_place() const { return fit.xyz.size() == 0; }
+    /// Whether other atoms are measured than fitted.
+    bool measures_others() const { return measured.size() > 0; }
+    Index frame_count() const { return measures_others() ? measured.extent(0) : fit.frame_count(); }
 };
 /// The fitted atoms of a side, and the measured ones moved with them, or in place as they are. If
 /// the fitted atoms are the measured ones these are left out.

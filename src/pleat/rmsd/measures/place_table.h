@@ -9,8 +9,8 @@
 
 namespace pleat::rmsd {
 
-/// The covariance of a permutation is a sum of blocks, each of some atoms of the row with as many of
-/// the column: a chain at the place of another, or a group of atoms in one of its orders.
+/// The covariance of a permutation is a sum of blocks, each of some atoms of the row with as many
+/// of the column: a chain at the place of another, or a group of atoms in one of its orders.
 struct PlaceTable {
     struct Atoms {
         std::vector<Index> row, column;

@@ -104,8 +104,8 @@ Array<float, 3> permuted(const Array<float, 3>& xyz, const AtomSets& sets, unsig
 }
 
 TEST(PermutedOnGpu, TakesTheBestOfAllPermutationsOfChains) {
-    for (const std::vector<Index>& chains : std::vector<std::vector<Index>>{
-             {2}, {3}, {4}, {5}, {2, 2}, {2, 3}, {3, 2, 2}}) {
+    for (const std::vector<Index>& chains :
+         std::vector<std::vector<Index>>{{2}, {3}, {4}, {5}, {2, 2}, {2, 3}, {3, 2, 2}}) {
         for (const double spread : {0.2, 5.0, 40.0}) {
             SCOPED_TRACE(std::to_string(chains.size()) + " groups, spread " +
                          std::to_string(spread));
@@ -157,16 +157,13 @@ TEST(PermutedOnGpu, FindsZeroOfPermutedCopies) {
 
 TEST(PermutedOnGpu, TakesTheBestOfAllOrdersOfAtoms) {
     AtomSets sets;
-    sets.equal_orders = {{{6, 8, 9, 7}, {9, 7, 6, 8}},
-                         {{3, 4}},
-                         {{11, 12, 16},
-                          {11, 16, 12},
-                          {12, 11, 16},
-                          {12, 16, 11},
-                          {16, 11, 12},
-                          {16, 12, 11}}};
+    sets.equal_orders = {
+        {{6, 8, 9, 7}, {9, 7, 6, 8}},
+        {{3, 4}},
+        {{11, 12, 16}, {11, 16, 12}, {12, 11, 16}, {12, 16, 11}, {16, 11, 12}, {16, 12, 11}}};
     for (const double spread : {0.3, 3.0, 30.0}) {
-        const auto rows = random_ensemble(7, 19, spread, 6), columns = random_ensemble(9, 19, spread, 7);
+        const auto rows = random_ensemble(7, 19, spread, 6),
+                   columns = random_ensemble(9, 19, spread, 7);
         const auto expected = by_reference(rows, columns, sets);
         expect_near(on_gpu(rows, columns, sets), expected);
         if (spread > 1) {
@@ -201,7 +198,8 @@ TEST(PermutedOnGpu, TriesAllOfFewPermutationsOnly) {
     EXPECT_FALSE(can_try_all(chains_of({8}, 2)));
     EXPECT_FALSE(can_try_all(chains_of({4, 4, 4}, 2)));
     AtomSets sets;
-    for (Index n = 0; n < 13; ++n) sets.equal_orders.push_back({{2 * n, 2 * n + 1}, {2 * n + 1, 2 * n}});
+    for (Index n = 0; n < 13; ++n)
+        sets.equal_orders.push_back({{2 * n, 2 * n + 1}, {2 * n + 1, 2 * n}});
     EXPECT_FALSE(can_try_all(sets));
     sets.fit = {30, 31, 32, 33};  // then each group chooses alone
     EXPECT_TRUE(can_try_all(sets));
