@@ -88,8 +88,7 @@ static __global__ void __launch_bounds__(kDrmsdThreads)
 /// The mean square of each frame's deviations as they are rounded. A warp has one frame.
 static __global__ void __launch_bounds__(kDrmsdThreads)
     add_deviations(DistanceFrames frames, DistanceList list, double unit, float* squares) {
-    const Index frame =
-        static_cast<Index>(blockIdx.x) * (kDrmsdThreads / 32) + threadIdx.x / 32;
+    const Index frame = static_cast<Index>(blockIdx.x) * (kDrmsdThreads / 32) + threadIdx.x / 32;
     if (frame >= frames.frames) return;
     double sum = 0.0;
     for (Index n = threadIdx.x % 32; n < list.count; n += 32) {
@@ -135,13 +134,13 @@ struct DrmsdSide {
 
 struct DrmsdTask {
     DrmsdSide rows, columns;
-    Index chunks;        ///< of this launch, in whole stages
+    Index chunks;  ///< of this launch, in whole stages
     Index row_tiles;
-    double unit;         ///< of a product, angstrom^2
-    float error;         ///< of a product, in units of both frames' root mean squares
-    float tolerance;     ///< angstrom
+    double unit;      ///< of a product, angstrom^2
+    float error;      ///< of a product, in units of both frames' root mean squares
+    float tolerance;  ///< angstrom
     bool is_first, is_last;
-    float* values;       ///< [row, column]: sums of earlier launches, in the end the values
+    float* values;  ///< [row, column]: sums of earlier launches, in the end the values
 
     __device__ __forceinline__ bool has(Index i, Index j) const {
         const Block &down = rows.block, &across = columns.block;
@@ -160,16 +159,16 @@ __device__ __forceinline__ Index first_panel_of(const DrmsdSide& side, Index til
 /// Begins to copy a stage of the tile's panels of one side; panels after the last one are skipped.
 __device__ __forceinline__ void load_panels(const DrmsdSide& side, Index chunks, Index panel,
                                             Index stage, Words* to) {
-    constexpr int kWords = kStageChunks * kPanelWords;   // of a panel
-    constexpr int kAtOnce = kDrmsdThreads / kWords;      // panels
+    constexpr int kWords = kStageChunks * kPanelWords;  // of a panel
+    constexpr int kAtOnce = kDrmsdThreads / kWords;     // panels
     const int word = threadIdx.x % kWords, own = threadIdx.x / kWords;
     const Index left = (side.block.first + side.block.count - 1) / kDrmsdPanel - panel - own;
-    const Words* const from = side.operands + (panel + own - side.first_panel) * chunks * kPanelWords +
+    const Words* const from = side.operands +
+                              (panel + own - side.first_panel) * chunks * kPanelWords +
                               stage * kWords + word;
 #pragma unroll
     for (int n = 0; n < kTilePanels; n += kAtOnce)
-        if (n <= left)
-            copy_async(to + threadIdx.x + n * kWords, from + n * chunks * kPanelWords);
+        if (n <= left) copy_async(to + threadIdx.x + n * kWords, from + n * chunks * kPanelWords);
 }
 
 __device__ __forceinline__ void load_stage(const DrmsdTask& task, Index row_panel,
@@ -188,8 +187,7 @@ __device__ __forceinline__ void multiply_deviations(const Words* rows, const Wor
 #pragma unroll
     for (int column = 0; column < kWarpColumns; ++column)
 #pragma unroll
-        for (int part = 0; part < 2; ++part)
-            q[column][part] = columns[column * kPanel + part * 32];
+        for (int part = 0; part < 2; ++part) q[column][part] = columns[column * kPanel + part * 32];
 #pragma unroll
     for (int row = 0; row < kWarpPanels; ++row) {
         const Words p[2] = {rows[row * kPanel], rows[row * kPanel + 32]};
@@ -218,7 +216,7 @@ __device__ __forceinline__ float drmsd_of(const DrmsdTask& task, Index i, Index 
 
 /// One CTA per tile; tiles of the same columns are neighbours, so that CTAs that run together share
 /// frames.
-static __global__ void __launch_bounds__(kDrmsdThreads, 1) 
+static __global__ void __launch_bounds__(kDrmsdThreads, 1)
     multiply_distances(const __grid_constant__ DrmsdTask task) {
     PLEAT_DYNAMIC_SHARED(Words, memory);
     const Index row_panel = first_panel_of(task.rows, blockIdx.x % task.row_tiles),
@@ -283,8 +281,8 @@ static __global__ void __launch_bounds__(kDrmsdThreads)
     recompute_drmsd(DistanceFrames rows, DistanceFrames columns, DistanceList list, double weight,
                     Block row_block, Block column_block, bool all, float* values) {
     const Index count = row_block.count * column_block.count;
-    const Index first = (static_cast<Index>(blockIdx.x) * (kDrmsdThreads / 32) + threadIdx.x / 32) *
-                        32;
+    const Index first =
+        (static_cast<Index>(blockIdx.x) * (kDrmsdThreads / 32) + threadIdx.x / 32) * 32;
     if (first >= count) return;
     const int lane = threadIdx.x % 32;
     const Index own = first + lane;

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "pleat/core/cuda/grow.h"
 #include "pleat/core/cuda/gpu_sides.h"
+#include "pleat/core/cuda/grow.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/rmsd/cuda/drmsd_kernel.cuh"
 #include "pleat/rmsd/measures/distance_block.h"
@@ -104,11 +104,10 @@ private:
     void add(const Frames& frames) {
         Side side;
         side.frames = frames.frame_count();
-        require_memory(static_cast<std::int64_t>(frames.xyz.bytes()),
-                       std::to_string(side.frames) + " frames of " + std::to_string(atoms_) +
-                           " atoms",
-                       "take fewer frames or atoms, or --device cpu", gpu_.free_bytes(),
-                       " on " + gpu_.name());
+        require_memory(
+            static_cast<std::int64_t>(frames.xyz.bytes()),
+            std::to_string(side.frames) + " frames of " + std::to_string(atoms_) + " atoms",
+            "take fewer frames or atoms, or --device cpu", gpu_.free_bytes(), " on " + gpu_.name());
         side.xyz = Array<double>(frames.xyz.size());
         side.xyz.upload(frames.xyz.data());
         sides_.push_back(std::move(side));
