@@ -54,6 +54,12 @@ DeviceClusters rmsd::cluster_on_cuda(const FrameSource&, double, const Context& 
     refuse(context.device.index);
 }
 
+std::unique_ptr<rmsd::Comparison> rmsd::make_drmsd_on_cuda(const Frames&, const Frames&,
+                                                           const std::vector<double>&, Precision,
+                                                           const Context& context) {
+    refuse(context.device.index);
+}
+
 std::unique_ptr<rmsd::Comparison> rmsd::make_fit_on_cuda(const FitFrames&, const FitFrames&, double,
                                                          const Context& context) {
     refuse(context.device.index);

@@ -71,7 +71,7 @@ void record_superposition(RunDirectory& run, const ClusterInput& input) {
 }
 
 void check_symmetry(const ClusterOptions& options) {
-    check_options(options.symmetry, options.run);
+    check_options(options.symmetry);
     const ComparedAtoms atoms = compared_atoms(options.symmetry, options.ensemble.select, {});
     if (!atoms.in_place && atoms.differ())
         throw UsageError(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/measures/place_table.h"
@@ -11,6 +12,10 @@ namespace pleat::rmsd {
 // Each on the GPU `context.device.index`, made and used by one thread. Throw DeviceError if it is
 // missing or out of memory, and as what they are called after.
 
+/// The frames are copied.
+std::unique_ptr<Comparison> make_drmsd_on_cuda(const Frames& rows, const Frames& columns,
+                                               const std::vector<double>& weights,
+                                               Precision precision, const Context& context);
 /// RMSD by fit_frames() of both sides, which are copied; of one set the same object. RMSDs near
 /// `cutoff` (0: none) come from residuals.
 std::unique_ptr<Comparison> make_fit_on_cuda(const FitFrames& rows, const FitFrames& columns,

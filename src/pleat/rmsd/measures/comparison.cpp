@@ -132,10 +132,10 @@ private:
 /// Throws DeviceError if GPUs do not compute this measure.
 void require_gpu_measure(const AtomSets& atoms, Metric metric, const Context& context) {
     if (context.device.kind != Device::Kind::cuda) return;
-    if (metric == Metric::lddt) return;
+    if (metric == Metric::drmsd || metric == Metric::lddt) return;
     if (metric != Metric::rmsd)
         throw DeviceError(fmt::format(
-            "{} cannot compute this measure: GPUs compute RMSD and lDDT; take --device cpu",
+            "{} cannot compute this measure: GPUs compute RMSD, dRMSD and lDDT; take --device cpu",
             context.device.name()));
     if (!can_try_all(atoms))
         throw DeviceError(
@@ -268,6 +268,11 @@ std::int64_t comparison_memory(Index frames, Index atoms, Metric metric, bool ha
                             : 8)) *
                coordinates +
            200 * frames + (std::int64_t{64} << 20);
+}
+
+std::int64_t comparison_gpu_memory(Index frames, Index atoms) {
+    // Coordinates in float64, and values, distances of some frames, and a reserve.
+    return 24 * frames * atoms + (std::int64_t{3} << 30);
 }
 
 void compare(const Comparison& comparison, Block rows, Block columns, int threads, float* values,

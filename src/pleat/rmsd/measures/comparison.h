@@ -72,6 +72,9 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
 /// Bytes that a comparison of these atoms and frames (of both sides) needs, besides its lists.
 std::int64_t comparison_memory(Index frames, Index atoms, Metric metric, bool has_fit);
 
+/// Bytes of a GPU's memory that a comparison needs at least; with more it keeps more there.
+std::int64_t comparison_gpu_memory(Index frames, Index atoms);
+
 /// Computes a rectangle of pairs on several threads, [row, column]; rows of `values` begin every
 /// `stride` numbers (0: the number of columns).
 void compare(const Comparison& comparison, Block rows, Block columns, int threads, float* values,
