@@ -74,7 +74,7 @@ void record_superposition(RunDirectory& run, const ClusterInput& input) {
 }
 
 void check_symmetry(const ClusterOptions& options) {
-    check_options(options.symmetry, options.run);
+    check_options(options.symmetry);
     if (options.ensemble.each_chain &&
         (options.symmetry.symmetry != Symmetry::none || !options.symmetry.fit.empty()))
         throw UsageError("leave --symmetry and --fit out: --each-chain superposes single chains");

@@ -94,7 +94,7 @@ std::vector<Field> result_fields(RmsdOptions& options) {
 /// What needs one labelling of each frame, or does not know permutations.
 void check_symmetry(const RmsdOptions& options) {
     const SymmetryOptions& symmetry = options.sets.symmetry;
-    check_options(symmetry, options.run);
+    check_options(symmetry);
     const ComparedAtoms atoms = options.sets.atoms(options.ensemble.select);
     if (symmetry.symmetry == Symmetry::none && !atoms.in_place) return;
     if (options.parameters.metric != rmsd::Metric::rmsd)
@@ -236,7 +236,7 @@ std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
             // Without pairs for a GPU the job computes on the CPU.
             if (!demand && chosen.device.kind == Device::Kind::cuda)
                 chosen.device = {Device::Kind::cpu, 0};
-            return rmsd::estimate(sizes, options.parameters, chosen);
+            return rmsd::estimate(sizes, options.parameters, chosen, compared.sets);
         };
         const auto gpu_bytes = demand ? std::optional(demand->bytes) : std::nullopt;
         return task.choose_device({.gpu_bytes = gpu_bytes, .estimate = estimate}, context);
@@ -374,9 +374,9 @@ RunEstimate estimate_comparison(RmsdOptions& options, SharedInputs& inputs) {
         input += fmt::format(", against {} frames", sizes.others);
     }
     return {.input = input,
-            .may_use_gpu = !sizes.has_sets && rmsd::gpu_needs(sizes, sets, options.parameters),
-            .on = [sizes, parameters = options.parameters](const Context& context) {
-                return rmsd::estimate(sizes, parameters, context);
+            .may_use_gpu = rmsd::gpu_demand(sizes, sets, options.parameters).has_value(),
+            .on = [sizes, sets, parameters = options.parameters](const Context& context) {
+                return rmsd::estimate(sizes, parameters, context, sets);
             }};
 }
 
