@@ -254,7 +254,7 @@ def fit_json(result):
 # Columns of scores.tsv and clusters.tsv: the program's names, and those of records.
 SCORES = {"cluster": "cluster", "joined": "joint", "contacts": "contacts", "left": "unexplained", "density": "density",
           "chi2": "chi2", "rmsd": "rmsd", "contact_part": "contact_rank", "cluster_part": "cluster_rank",
-          "curve_part": "curve_rank"}
+          "curve_part": "curve_rank", "score_part": "score_rank"}
 SELECTED = {"joined": "joint", "when_selected": "when_selected", "contacts": "contacts", "added": "added",
             "left": "unexplained", "density": "density", "chi2": "chi2", "least_chi2": "min_chi2"}
 

@@ -13,10 +13,10 @@ Array<float, 3> chain_by_chain(const Ensemble& ensemble, const EqualChains& chai
         for (Index chain = 0; chain < count; ++chain)
             for (Index atom = 0; atom < atoms; ++atom)
                 for (Index axis = 0; axis < 3; ++axis)
-                    xyz(chain * frames + frame, atom, axis) = ensemble.xyz(
-                        frame, axis,
-                        chains.atoms[static_cast<std::size_t>(chain)]
-                                    [static_cast<std::size_t>(atom)]);
+                    xyz(chain * frames + frame, atom, axis) =
+                        ensemble.xyz(frame, axis,
+                                     chains.atoms[static_cast<std::size_t>(chain)]
+                                                 [static_cast<std::size_t>(atom)]);
     });
     return xyz;
 }

@@ -88,6 +88,17 @@ TEST(Report, DrawsASelectionAndThenTheRunsInItsFolder) {
     EXPECT_TRUE(section(runs[0], "Cluster sizes").is_null());  // drawn once
 }
 
+TEST(Report, DrawsTheScoreThatRanksFrames) {
+    SmallRun run(Json{{"parameters", {{"score", "chi2"}}}});
+    run.add("scores.tsv",
+            "place\tframe\tcluster\tjoined\tchi2\tscore_chi2\n1\t1\t0\t0.9\t2\t70\n"
+            "2\t0\t1\t0.8\t3\tNA\n");
+    const Json scatter = section(drawn_run(run.path()), "Scores of frames");
+    ASSERT_EQ(scatter["columns"].size(), 3U);
+    EXPECT_EQ(scatter["columns"][2]["label"], "chi2");
+    EXPECT_EQ(scatter["columns"][2]["values"], Json({70.0, nullptr}));
+}
+
 TEST(Report, KeepsTheFirstRowsAndTheNumberOfAll) {
     SmallRun run;
     run.add("some_list.tsv", "n\n1\n2\n3\n");
