@@ -64,7 +64,7 @@ void record_result(RunDirectory& run, const cluster::Result& result) {
 /// The atoms and weights of the RMSDs, for --assign; nothing if distances are others.
 void record_superposition(RunDirectory& run, const ClusterInput& input) {
     const bool is_rmsd = input.matrix.empty() || input.recomputes;
-    if (!input.coordinates || !is_rmsd || input.symmetry.has_chains()) return;
+    if (!input.coordinates || !is_rmsd || input.is_permuted() || input.symmetry.relabel) return;
     run.fact("select", std::string_view(input.ensemble.select));
     if (!input.ensemble.weights.empty())
         run.fact("atom_weights", std::string_view(input.ensemble.weights));
