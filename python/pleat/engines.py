@@ -88,14 +88,14 @@ def _has_names(frames):
 
 def _superposed(select, measure, fit, symmetry):
     """(atoms to superpose, atoms to measure, whether frames are measured in place)"""
+    if fit is not None and select is not None and measure is not None:
+        raise UsageError("give two of select, fit and measure, not all three")
     if symmetry == "ligand" and select is None:
         select = "heavy"
     if (isinstance(fit, str) and fit == "none") or (fit is None and symmetry == "ligand" and measure is None):
         return (select if measure is None else measure), None, True
     if fit is None:
         return select, measure, False
-    if select is not None and measure is not None:
-        raise UsageError("give two of select, fit and measure, not all three")
     return fit, (select if measure is None else measure), False
 
 
@@ -221,6 +221,9 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
     if against is not None and reference is not None:
         raise UsageError("expected one of against and reference, found both")
     frames = as_ensemble(ensemble)
+    metric = options.get("metric", "rmsd")
+    if metric != "rmsd" and (symmetry != "none" or fit is not None):
+        raise UsageError(f"{'fit' if symmetry == 'none' else 'symmetry'} needs metric='rmsd'")
     superposed, measured, in_place = _superposed(select, measure, fit, symmetry)
     is_mean = isinstance(reference, str) and reference == "mean"
     if is_mean and in_place:
@@ -228,7 +231,7 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
     if is_mean and symmetry != "none" and not relabel:
         raise UsageError("a mean needs one labelling of each frame: take symmetry='chains' and relabel=True, or "
                          "leave symmetry out")
-    atoms = _Atoms(frames, superposed, measured, options.get("metric", "rmsd"), in_place)
+    atoms = _Atoms(frames, superposed, measured, metric, in_place)
     plain, xyz = atoms.with_weights(frames, weights), atoms.of(frames.xyz)
     permuted = plain if symmetry == "none" else atoms.with_symmetry(plain, frames, symmetry)
     sets = plain if relabel else permuted
@@ -343,8 +346,8 @@ def _medoids(assign, select, weights):
     file = next((path for path in (Path(assign) / f"medoids.{kind}" for kind in ("pdb", "cif")) if path.is_file()), None)
     results = run.get("results", {})
     if (run.get("command"), run.get("status")) != ("cluster", "finished") or "select" not in results or file is None:
-        raise InputError(f"{assign}: expected a finished run of 'pleat cluster' that superposed frames without "
-                         "--symmetry, with medoids.pdb or medoids.cif, found another")
+        raise InputError(f"{assign}: expected a finished run of 'pleat cluster' that superposed frames, without "
+                         "--symmetry and --fit none, with medoids.pdb or medoids.cif, found another")
     weights = results.get("atom_weights")
     return read_ensemble(file), results["select"], weights if weights in (None, "mass") else np.load(weights)
 

@@ -65,7 +65,7 @@ void record_result(RunDirectory& run, const cluster::Result& result) {
 /// The atoms and weights of the RMSDs, for --assign; nothing if distances are others.
 void record_superposition(RunDirectory& run, const ClusterInput& input) {
     const bool is_rmsd = input.matrix.empty() || input.recomputes;
-    if (!input.coordinates || !is_rmsd || input.symmetry.has_chains() ||
+    if (!input.coordinates || !is_rmsd || input.is_permuted() || input.symmetry.relabel ||
         input.coordinates->chains.are_chains())
         return;
     run.fact("select", std::string_view(input.ensemble.select));
