@@ -52,6 +52,14 @@ class MiCase:
                           stretch=aim[1])
 
 
+# Metric, frames and atoms: seconds of all pairs.
+MEASURES = {("lddt", 5000, 300): 1.0, ("drmsd", 100000, 100): 1.0, ("tm", 5000, 150): 15.0}
+
+
+def measure_bar(metric, frames, atoms):
+    return f"measures: seconds of {metric}, all pairs of {frames}x{atoms}"
+
+
 MI_SHUFFLES = 10000
 MI_TIMES = (
     MiCase("pairs of 753x264", "calm753x264", 2, 5, (0.4, None), (0.1, None)),
@@ -113,6 +121,7 @@ BARS = (
     Bar("rmsd: kernel seconds, histogram and neighbours of 100000x100", "rmsd", most=1, stretch=0.4),
     Bar("rmsd: tallies that differ between formats", "rmsd", most=0),
     Bar("rmsd: clusterings of 50000x100 by the program other than the CPU's", "rmsd", most=0),
+    *(Bar(measure_bar(*case), "measures", most=most) for case, most in MEASURES.items()),
     Bar("million: seconds of the clustering", "million", most=120, stretch=40),
     Bar("million: bytes of GPU memory", "million", most=100e9),
     Bar("million: clusterings that differ between formats", "million", most=0),

@@ -13,6 +13,7 @@ from .correctness import sanitizers, tests
 from .families import families, large
 from .lanes import lanes
 from .lists import cpu_list, lists
+from .measures import measures
 from .mutual_information import mutual_information
 from .optimum import optimum, start_cpu_fits, wait_for_cpu_fits
 from .pack import unpack_programs
@@ -28,7 +29,7 @@ from .speed import ceilings, evaluations, times
 PARTS = {"tests": tests, "sanitizers": sanitizers, "ceilings": ceilings, "times": times,
          "evaluations": evaluations, "optimum": optimum, "families": families,
          "mutual_information": mutual_information, "lanes": lanes, "lists": lists,
-         "cpu_list": cpu_list, "rmsd": rmsd, "saxs": saxs, "refine": refine,
+         "cpu_list": cpu_list, "rmsd": rmsd, "measures": measures, "saxs": saxs, "refine": refine,
          "million": million, "large": large}
 BESIDE_THE_CPU = ("tests", "sanitizers")
 
