@@ -1,5 +1,5 @@
-// Times RMSDs of other atoms, of two sets and over permutations of chains on a GPU, beside the limit
-// of float64, as JSON.
+// Times RMSDs of other atoms, of two sets and over permutations of chains on a GPU, beside the
+// limit of float64, as JSON.
 //
 // bench_fit_gpu [PART], PART one of
 //   measure   20000 frames, 100 atoms superposed, 100 others measured, each with each
@@ -46,7 +46,9 @@ struct Case {
     AtomSets sets;
     double products = 0.0;  ///< of coordinates, for a pair
 
-    View<const float, 3> others() const { return columns.size() > 0 ? columns.view() : rows.view(); }
+    View<const float, 3> others() const {
+        return columns.size() > 0 ? columns.view() : rows.view();
+    }
     double pairs() const {
         return static_cast<double>(rows.extent(0)) * static_cast<double>(others().extent(0));
     }
@@ -103,8 +105,8 @@ void tell(const Case& given, bool is_last) {
         if (row == 0) first.assign(values.begin(), values.begin() + columns);
     }
     const double end = now();
-    const auto reference = make_comparison(sides, given.sets, Metric::rmsd, {},
-                                           context_of(Device::Kind::reference));
+    const auto reference =
+        make_comparison(sides, given.sets, Metric::rmsd, {}, context_of(Device::Kind::reference));
     const auto cpu =
         make_comparison(sides, given.sets, Metric::rmsd, {}, context_of(Device::Kind::cpu));
     const Index some = std::min<Index>(columns, 1000);
@@ -128,8 +130,9 @@ void tell(const Case& given, bool is_last) {
               << ", \"fraction_of_tensor_float64\": " << floor / tensor_rate / kernels
               << ", \"vector_multiply_adds_a_second\": " << vector_rate
               << ", \"tensor_multiply_adds_a_second\": " << tensor_rate
-              << ", \"worst_error\": " << worst << ", \"cpu_thread_nanoseconds_a_pair\": "
-              << 1e9 * cpu_pair << '}' << (is_last ? "" : ",") << std::endl;
+              << ", \"worst_error\": " << worst
+              << ", \"cpu_thread_nanoseconds_a_pair\": " << 1e9 * cpu_pair << '}'
+              << (is_last ? "" : ",") << std::endl;
 }
 
 Array<float, 3> made(Index frames, Index atoms) {

@@ -76,6 +76,11 @@ std::unique_ptr<rmsd::Comparison> rmsd::make_permuted_on_cuda(const Frames&, Ind
     refuse(context.device.index);
 }
 
+std::unique_ptr<rmsd::Comparison> rmsd::make_tm_on_cuda(const FrameSet&, const FrameSet&, Metric,
+                                                        const Context& context) {
+    refuse(context.device.index);
+}
+
 std::unique_ptr<saxs::Kernel> saxs::make_cuda_kernel(const Model&, Precision,
                                                      const Context& context) {
     refuse(context.device.index);

@@ -81,4 +81,11 @@ __device__ __forceinline__ float rough_inverse_root(float value) {
     return result;
 }
 
+/// 1 / value, with an error of one unit in the last place.
+__device__ __forceinline__ float rough_inverse(float value) {
+    float result;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
+    return result;
+}
+
 }  // namespace pleat::cuda

@@ -77,5 +77,6 @@ inline std::uint32_t equal_halves(std::uint32_t x, std::uint32_t y) {
 }
 
 inline float rough_inverse_root(float value) { return 1.0f / std::sqrt(value); }
+inline float rough_inverse(float value) { return 1.0f / value; }
 
 }  // namespace pleat::cuda

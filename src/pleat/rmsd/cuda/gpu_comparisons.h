@@ -27,4 +27,7 @@ std::unique_ptr<Comparison> make_permuted_on_cuda(const Frames& frames, Index fi
                                                   const PlaceTable& table, double cutoff,
                                                   const Context& context);
 
+std::unique_ptr<Comparison> make_tm_on_cuda(const FrameSet& rows, const FrameSet& columns,
+                                            Metric metric, const Context& context);
+
 }  // namespace pleat::rmsd
