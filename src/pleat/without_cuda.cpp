@@ -70,14 +70,14 @@ std::unique_ptr<rmsd::Comparison> rmsd::make_lddt_on_cuda(const LddtFrames&,
     refuse(context.device.index);
 }
 
-std::unique_ptr<rmsd::Comparison> rmsd::make_tm_on_cuda(const FrameSet&, const FrameSet&, Metric,
-                                                        const Context& context) {
-    refuse(context.device.index);
-}
-
 std::unique_ptr<rmsd::Comparison> rmsd::make_permuted_on_cuda(const Frames&, Index,
                                                               const PlaceTable&, double,
                                                               const Context& context) {
+    refuse(context.device.index);
+}
+
+std::unique_ptr<rmsd::Comparison> rmsd::make_tm_on_cuda(const FrameSet&, const FrameSet&, Metric,
+                                                        const Context& context) {
     refuse(context.device.index);
 }
 

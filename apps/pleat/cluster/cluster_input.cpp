@@ -17,6 +17,7 @@
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/estimate.h"
 #include "pleat/rmsd/measures/metric.h"
+#include "pleat/rmsd/measures/place_table.h"
 #include "pleat/rmsd/pairs/known_pairs.h"
 
 namespace pleat::program {

@@ -132,11 +132,11 @@ private:
 /// Throws DeviceError if GPUs do not compute this measure.
 void require_gpu_measure(const AtomSets& atoms, Metric metric, const Context& context) {
     if (context.device.kind != Device::Kind::cuda) return;
-    if (metric == Metric::rmsd && !can_try_all(atoms))
-        throw DeviceError(
-            fmt::format("{} cannot search the permutations of these atoms: GPUs try up to {:g} of "
-                        "up to {} blocks of atoms; take --device cpu",
-                        context.device.name(), kMaxPermutations, kMaxPlaceBlocks));
+    if (metric != Metric::rmsd || can_try_all(atoms)) return;
+    throw DeviceError(
+        fmt::format("{} cannot search the permutations of these atoms: GPUs try up to {:g} of up "
+                    "to {} blocks of atoms; take --device cpu",
+                    context.device.name(), kMaxPermutations, kMaxPlaceBlocks));
 }
 
 }  // namespace

@@ -59,8 +59,8 @@ TEST_F(CudaKernelOfMeasures, LddtIsThatOfTheCpuBitForBit) {
             AtomSets residues;
             for (Index k = 0; k < atoms; ++k)
                 residues.residues.push_back(static_cast<std::int32_t>(k / 2));
-            for (const Sides& sides : {Sides{rows, columns}, Sides{rows, columns, true},
-                                       Sides{columns, columns}})
+            for (const Sides& sides :
+                 {Sides{rows, columns}, Sides{rows, columns, true}, Sides{columns, columns}})
                 for (const AtomSets& sets : {AtomSets(), residues})
                     EXPECT_EQ(values(sides, sets, Metric::lddt, Precision::mixed, gpu_),
                               values(sides, sets, Metric::lddt, Precision::mixed, cpu_))
@@ -73,7 +73,8 @@ TEST_F(CudaKernelOfMeasures, DrmsdKeepsItsBounds) {
     for (const Index atoms : {1, 2, 3, 17, 100, 300}) {
         for (const double spread : {0.0, 0.05, 1.0, 4.0, 30.0}) {
             const Array<float, 3> rows = random_ensemble(70, atoms, spread, 3),
-                                  columns = random_ensemble(atoms > 200 ? 129 : 500, atoms, spread, 4);
+                                  columns =
+                                      random_ensemble(atoms > 200 ? 129 : 500, atoms, spread, 4);
             const std::string what =
                 std::to_string(atoms) + " atoms, spread " + std::to_string(spread);
             AtomSets weighted;
@@ -104,7 +105,8 @@ TEST_F(CudaKernelOfMeasures, DrmsdOfNearFramesFarFromOthersKeepsItsBounds) {
                             centres(i % 5, k, axis) + noise(i, k, axis) - fold(0, k, axis);
             const double worst = drmsd_error({xyz, xyz}, {});
             EXPECT_LE(worst, 1e-5) << width << " in groups " << apart << " apart";
-            std::printf("groups of %g angstrom, %g apart: largest error %.2g\n", width, apart, worst);
+            std::printf("groups of %g angstrom, %g apart: largest error %.2g\n", width, apart,
+                        worst);
         }
     }
 }
@@ -115,8 +117,9 @@ TEST_F(CudaKernelOfMeasures, CountsWhatItWouldReturn) {
     for (const auto& [metric, options, is_score] :
          {std::tuple{Metric::drmsd, test::CountOptions{0.05, 0.95}, false},
           std::tuple{Metric::drmsd, test::CountOptions{1e-5, 0.0}, false}}) {
-        const auto kernel = make_pair_kernel(make_comparison({xyz, xyz}, {}, metric, {}, gpu_),
-                                             count, 4, {options.bin_width, options.cutoff, is_score});
+        const auto kernel =
+            make_pair_kernel(make_comparison({xyz, xyz}, {}, metric, {}, gpu_), count, 4,
+                             {options.bin_width, options.cutoff, is_score});
         const std::vector<float> all = test::all_pairs(*kernel, count, 700);
         EXPECT_EQ(test::all_pairs(*kernel, count, count), all);
         PairCounts found;

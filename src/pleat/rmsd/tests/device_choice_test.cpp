@@ -109,7 +109,9 @@ TEST(DeviceChoice, GpusHaveAPartInWhatTheyCompute) {
     EXPECT_FALSE(demand({}, "rmsd", {.frames = 100000000, .atoms = 20, .has_reference = true}));
     AtomSets chains;
     for (Index chain = 0; chain < 8; ++chain) {
-        if (chain == 7) EXPECT_TRUE(demand(chains, "rmsd", one_set));
+        if (chain == 7) {
+            EXPECT_TRUE(demand(chains, "rmsd", one_set));
+        }
         if (chain == 0) chains.equal_chains.emplace_back();
         chains.equal_chains.front().push_back({chain});
     }
