@@ -1,5 +1,6 @@
 // What a build without CUDA links in place of every .cu file: the same symbols, which refuse.
 #include "pleat/core/cuda/cuda_device.h"
+#include "pleat/core/cuda/peers.h"
 #include "pleat/core/error.h"
 #include "pleat/couplings/kernel/kernel.h"
 #include "pleat/mutual_information/kernel/kernel.h"
@@ -27,6 +28,8 @@ std::jthread start_cuda_early(int, bool) { return {}; }
 CudaDevices find_cuda_devices(std::int64_t) { return {{}, kAbsence}; }
 
 int count_cuda_devices() { return 0; }
+
+bool can_read_each_other(std::span<const Device>) { return false; }
 
 CudaDevice use_cuda_device(int index) { refuse(index); }
 

@@ -47,15 +47,17 @@ Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameter
     const double count =
         std::max(1.0, static_cast<double>(size.frames) * static_cast<double>(size.frames - 1) / 2);
     const bool reduces = on_gpu(context) && !is_permuted &&
-                         parameters.method == cluster::Method::gromos && context.lanes.empty() &&
+                         parameters.method == cluster::Method::gromos &&
                          !cluster::keeps_pairs(size.frames, false);
+    const auto gpus = std::max(1, static_cast<int>(context.lanes.size()));
     Estimate all = cluster::estimate(
         size.frames, {.reduces = reduces, .pair_seconds = superposing.seconds / count}, parameters,
         context);
     all.host_bytes += superposing.host_bytes;
     if (!on_gpu(context)) return all;
     all.gpu_bytes = all.min_gpu_bytes =
-        reduces ? rmsd::gromos_gpu_memory(size.frames, size.atoms, pairs) : superposing.gpu_bytes;
+        reduces ? rmsd::gromos_gpu_memory(size.frames, size.atoms, pairs, gpus)
+                : superposing.gpu_bytes;
     return all;
 }
 
@@ -320,12 +322,12 @@ void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
     const Coordinates& frames = *input.coordinates;
     if (input.is_permuted())
         return choose_permuting_device(input, parameters, options, task, ranks, context);
-    // Neighbours on a GPU are those of all frames: several GPUs superpose alone, and so does one in
-    // float64 with frames on disk, which it does not hold.
+    // Neighbours on a GPU are those of all frames, which it does not hold in float64 if they are on
+    // disk. GPUs of several processes only superpose.
     const bool is_held =
         !frames.on_disk.is_on_disk() || input.superposition.precision == rmsd::Precision::mixed;
-    const bool is_gromos =
-        parameters.method == cluster::Method::gromos && context.lanes.empty() && is_held;
+    const bool is_gromos = parameters.method == cluster::Method::gromos && is_held &&
+                           (context.lanes.empty() || ranks.size() == 1);
     if (task.choose_device) {
         input.remark = task.choose_device(
             demand_of(frames.frames(), frames.atoms(), parameters, input.superposition), context);
@@ -339,10 +341,10 @@ void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
         input.remark = choose_device(options, GpuDemand{bytes}, ranks, context);
     } else {
         rmsd::ClusteringDevice device =
-            rmsd::choose_clustering_device(frames.frames(), frames.atoms(), input.superposition,
-                                           is_gromos, options.names_device(), context);
+            rmsd::choose_clustering_gpus(frames.frames(), frames.atoms(), input.superposition,
+                                         is_gromos, options.names_device(), context);
         input.remark = std::move(device.remark);
-        input.reduces = device.reduces && context.lanes.empty();
+        input.reduces = device.reduces;
     }
     rmsd::check({.fit = {},
                  .measured = {},
