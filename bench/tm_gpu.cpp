@@ -18,6 +18,7 @@
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/measures/tm_search.h"
 #include "product_ceilings.h"
+#include "tm_variants.h"
 
 namespace {
 
@@ -80,19 +81,29 @@ Json timed(const FrameSet& frames, Metric metric, const Sample& sample, double f
         worst = std::max(worst, std::fabs(found - expected));
         other += !(std::fabs(found - expected) < 1e-6);
     }
-    return {{"seconds", seconds},
-            {"floor_seconds", floor},
-            {"fraction", floor / seconds},
-            {"sampled_pairs", sample.rows.size()},
-            {"other_than_cpu", other},
-            {"worst_difference", worst}};
+    return {{"seconds", seconds},          {"floor_seconds", floor},
+            {"fraction", floor / seconds}, {"sampled_pairs", sample.rows.size()},
+            {"other_than_cpu", other},     {"worst_difference", worst}};
+}
+
+/// Nanoseconds of a pair by the kernel alone.
+Json variants(const Frames& frames, Index count) {
+    Frames some = unset_frames(count, frames.atom_count(), frames.weight);
+    std::copy_n(frames.frame(0), some.xyz.size(), some.frame(0));
+    Json told = Json::array();
+    for (const bench::TmVariant& variant : bench::time_tm_variants(some))
+        told.push_back(
+            {{"superpositions_of_a_thread", variant.items},
+             {"warps_of_a_processor", variant.warps},
+             {"nanoseconds_a_pair", 1e9 * variant.seconds / static_cast<double>(count * count)}});
+    return told;
 }
 
 Json run(Index count, Index atoms) {
     using bench::Product;
-    const FrameSet frames = owned(
-        centre(bench::MadeEnsemble(atoms, 20, 1).frames(count, available_threads()), {},
-               available_threads()));
+    const FrameSet frames =
+        owned(centre(bench::MadeEnsemble(atoms, 20, 1).frames(count, available_threads()), {},
+                     available_threads()));
     const double start = now();
     const Sample sample = sample_of(*frames);
     const double cpu_seconds = now() - start;
@@ -101,17 +112,19 @@ Json run(Index count, Index atoms) {
     // 15 instructions measure an atom, and as many add it to the sums of a set.
     const double floor =
         pairs * sample.mean_superpositions * 30.0 * static_cast<double>(atoms) / rate;
-    return {{"frames", count},
-            {"atoms", atoms},
-            {"superpositions_of_a_pair", sample.mean_superpositions},
-            {"cpu_seconds_a_pair_all_threads", cpu_seconds / static_cast<double>(sample.rows.size())},
-            {"float64_multiply_adds_a_second", rate},
-            {"float64_tensor_multiply_adds_a_second",
-             bench::multiply_adds_a_second(Product::float64_tensor)},
-            {"float16_tensor_multiply_adds_a_second",
-             bench::multiply_adds_a_second(Product::float16_tensor)},
-            {"tm", timed(frames, Metric::tm, sample, floor)},
-            {"gdt_ts", timed(frames, Metric::gdt_ts, sample, floor)}};
+    return {
+        {"frames", count},
+        {"atoms", atoms},
+        {"superpositions_of_a_pair", sample.mean_superpositions},
+        {"cpu_seconds_a_pair_all_threads", cpu_seconds / static_cast<double>(sample.rows.size())},
+        {"float64_multiply_adds_a_second", rate},
+        {"float64_tensor_multiply_adds_a_second",
+         bench::multiply_adds_a_second(Product::float64_tensor)},
+        {"float16_tensor_multiply_adds_a_second",
+         bench::multiply_adds_a_second(Product::float16_tensor)},
+        {"tm", timed(frames, Metric::tm, sample, floor)},
+        {"gdt_ts", timed(frames, Metric::gdt_ts, sample, floor)},
+        {"variants", variants(*frames, std::min<Index>(count, 700))}};
 }
 
 }  // namespace
