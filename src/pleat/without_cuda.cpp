@@ -1,5 +1,6 @@
 // What a build without CUDA links in place of every .cu file: the same symbols, which refuse.
 #include "pleat/core/cuda/cuda_device.h"
+#include "pleat/core/cuda/peers.h"
 #include "pleat/core/error.h"
 #include "pleat/couplings/kernel/kernel.h"
 #include "pleat/mutual_information/kernel/kernel.h"
@@ -28,6 +29,8 @@ CudaDevices find_cuda_devices(std::int64_t) { return {{}, kAbsence}; }
 
 int count_cuda_devices() { return 0; }
 
+bool can_read_each_other(std::span<const Device>) { return false; }
+
 CudaDevice use_cuda_device(int index) { refuse(index); }
 
 std::unique_ptr<couplings::Kernel> couplings::make_cuda_kernel(const Problem&, int index,
@@ -54,8 +57,25 @@ DeviceClusters rmsd::cluster_on_cuda(const FrameSource&, double, const Context& 
     refuse(context.device.index);
 }
 
+std::unique_ptr<rmsd::Comparison> rmsd::make_drmsd_on_cuda(const Frames&, const Frames&,
+                                                           const std::vector<double>&, Precision,
+                                                           const Context& context) {
+    refuse(context.device.index);
+}
+
+std::unique_ptr<rmsd::Comparison> rmsd::make_fit_on_cuda(const FitFrames&, const FitFrames&, double,
+                                                         const Context& context) {
+    refuse(context.device.index);
+}
+
 std::unique_ptr<rmsd::Comparison> rmsd::make_lddt_on_cuda(const LddtFrames&,
                                                           const Context& context) {
+    refuse(context.device.index);
+}
+
+std::unique_ptr<rmsd::Comparison> rmsd::make_permuted_on_cuda(const Frames&, Index,
+                                                              const PlaceTable&, double,
+                                                              const Context& context) {
     refuse(context.device.index);
 }
 

@@ -1,20 +1,25 @@
-// Device choice: whether a GPU superposes, and whether it finds clusters too.
+// Device choice: whether a GPU compares frames, and whether it finds clusters too.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "pleat/core/cuda/peers.h"
 #include "pleat/core/hardware/device_choice.h"
+#include "pleat/rmsd/estimate.h"
 #include "pleat/rmsd/rmsd.h"
 
 namespace pleat::rmsd {
 
-/// What a comparison needs of GPUs if no device was named; nothing if it does not use them: they
-/// superpose all pairs of one set by all its atoms. `is_one_set`: frames are compared with each
-/// other, not with another set or one structure.
-std::optional<GpuDemand> gpu_demand(Index frames, Index atoms, const AtomSets& sets,
-                                    const Parameters& parameters, bool is_one_set);
+/// What a comparison needs of a GPU; nothing if GPUs do not compute it.
+std::optional<GpuDemand> gpu_needs(const ComparedSizes& sizes, const AtomSets& sets,
+                                   const Parameters& parameters);
+/// The same if no device was named: nothing, too, if a GPU has too little to gain.
+std::optional<GpuDemand> gpu_demand(const ComparedSizes& sizes, const AtomSets& sets,
+                                    const Parameters& parameters);
 
 struct ClusteringDevice {
     std::string remark;    ///< which device it is and why, in one line
@@ -27,5 +32,18 @@ struct ClusteringDevice {
 ClusteringDevice choose_clustering_device(Index frames, Index atoms, const Parameters& parameters,
                                           bool is_gromos, bool is_named, Context& context,
                                           const GpuLookup& gpus = machine_gpus());
+
+/// Whether GPUs can read each other's memory; tests replace can_read_each_other().
+using PeerLookup = std::function<bool(std::span<const Device>)>;
+
+/// choose_clustering_device() for work that lanes share (core/ranks/lanes.h). GPUs that were named
+/// find GROMOS clusters together if they can read each other's memory; a message says so if not,
+/// and they only superpose. Throws DeviceError if one of them lacks the memory for its part of the
+/// neighbours. If no device was named, GPUs are added as add_gpus() does, or as many as hold the
+/// neighbours together if none holds them alone.
+ClusteringDevice choose_clustering_gpus(Index frames, Index atoms, const Parameters& parameters,
+                                        bool is_gromos, bool is_named, Context& context,
+                                        const GpuLookup& gpus = machine_gpus(),
+                                        const PeerLookup& can_read = can_read_each_other);
 
 }  // namespace pleat::rmsd

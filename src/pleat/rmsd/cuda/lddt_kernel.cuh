@@ -184,7 +184,8 @@ struct alignas(16) FourDistances {
 };
 
 /// One CTA per tile of pairs of frames; tiles of the same columns are neighbours.
-static __global__ void __launch_bounds__(kLddtThreads) count_missed(LddtTask task) {
+static __global__ void __launch_bounds__(kLddtThreads)
+    count_missed(const __grid_constant__ LddtTask task) {
     __shared__ __align__(16) LddtTileDistances rows[2], columns[2];
     const Index tile_row = task.rows.block.first / kLddtTile + blockIdx.x % task.row_tiles,
                 tile_column = task.columns.block.first / kLddtTile + blockIdx.x / task.row_tiles;

@@ -108,12 +108,10 @@ public:
         next_ticket_ += static_cast<unsigned long long>(pairs + ctas);
     }
 
-    /// Nanoseconds per pair on a GPU with the processors of an H200, of made ensembles: three
-    /// superpositions for each fragment, each atom 60 clocks of a warp.
+    /// Nanoseconds per pair, of made ensembles.
     double cost() const {
         const auto atoms = static_cast<double>(settings_.atoms);
-        return atoms * (1500.0 + 60.0 * atoms) / 2400.0 * 132.0 /
-               static_cast<double>(gpu_.processors());
+        return atoms * (0.625 + 0.025 * atoms);
     }
 
 private:

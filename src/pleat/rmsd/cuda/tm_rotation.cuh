@@ -101,7 +101,7 @@ static __device__ __forceinline__ void find_rotation(const double (&r)[9], doubl
         }
     }
     const double root = largest_root(key);
-    double n[4][4], vectors[4][4] = {}, quaternion[4] = {};
+    double n[4][4], quaternion[4] = {};
     key_matrix(unit, n);
 #pragma unroll
     for (int a = 0; a < 4; ++a) n[a][a] -= root;
@@ -109,9 +109,7 @@ static __device__ __forceinline__ void find_rotation(const double (&r)[9], doubl
     constexpr double kMinGaps = 1e-3;
     const double gaps = null_vector(n, quaternion);
     if (!(gaps > kMinGaps * root * root * root)) return call_jacobi(r, m);
-#pragma unroll
-    for (int a = 0; a < 4; ++a) vectors[a][0] = quaternion[a];
-    rotation_of(vectors, 0, m);
+    rotation_of(quaternion, m);
 }
 
 }  // namespace pleat::rmsd::cuda

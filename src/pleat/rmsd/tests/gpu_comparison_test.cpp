@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "pleat/rmsd/cuda/drmsd_on_gpu.cuh"
 #include "pleat/rmsd/cuda/gpu_comparison.cuh"
 #include "pleat/rmsd/cuda/lddt_on_gpu.cuh"
 #include "pleat/rmsd/tests/every_kernel.h"
@@ -203,6 +204,102 @@ TEST(LddtOnGpuOnHost, DegenerateFramesGiveTheReferencesNumbers) {
     Array<float, 3> apart(Index{2}, Index{5}, Index{3});
     for (Index k = 0; k < 5; ++k) apart(0, k, 0) = apart(1, k, 1) = 20.0F * static_cast<float>(k);
     expect_lddt({shared(apart), shared(apart), {}}, 1 << 20, "no near atoms");
+}
+
+using DrmsdOnHost = cuda::DrmsdOnGpu<HostGpu>;
+
+struct DrmsdCase {
+    FrameSet rows, columns;
+    std::vector<double> weights = {};
+    Precision precision = Precision::mixed;
+};
+
+std::vector<float> drmsd_on_host(const DrmsdCase& of, std::int64_t kept_bytes, Block rows,
+                                 Block columns) {
+    HostGpuState state;
+    std::vector<float> found(static_cast<std::size_t>(rows.count * columns.count));
+    {
+        const HostGpu gpu(state);
+        // Blocks that are not kept take several launches.
+        const cuda::GpuComparison<HostGpu, DrmsdOnHost> comparison(
+            DrmsdOnHost(*of.rows, *of.columns, of.weights, of.precision, gpu, kept_bytes, 1 << 17),
+            of.columns->frame_count(), 1, gpu);
+        comparison.block(rows, columns, found.data());
+    }
+    EXPECT_EQ(state.used_bytes, 0);
+    return found;
+}
+
+std::vector<float> reference_drmsd(const DrmsdCase& of, Block rows, Block columns) {
+    Context context;
+    context.device = {Device::Kind::reference, 0};
+    std::vector<float> values(static_cast<std::size_t>(rows.count * columns.count));
+    make_drmsd(of.rows, of.columns, of.weights, of.precision, context)
+        ->block(rows, columns, values.data());
+    return values;
+}
+
+void expect_drmsd(const DrmsdCase& of, double tolerance, const std::string& what) {
+    const Block rows{0, of.rows->frame_count()}, columns{0, of.columns->frame_count()};
+    const std::vector<float> expected = reference_drmsd(of, rows, columns),
+                             found = drmsd_on_host(of, std::int64_t{1} << 30, rows, columns);
+    for (std::size_t n = 0; n < found.size(); ++n)
+        ASSERT_NEAR(found[n], expected[n], tolerance) << what << ", value " << n;
+    EXPECT_EQ(drmsd_on_host(of, 0, rows, columns), found) << what << ", not kept";
+    // The same bits in any block.
+    const Block some{rows.count / 3, rows.count - rows.count / 3},
+        others{columns.count / 2, columns.count - columns.count / 2};
+    const std::vector<float> part = drmsd_on_host(of, 0, some, others);
+    for (Index i = 0; i < some.count; ++i)
+        for (Index j = 0; j < others.count; ++j)
+            ASSERT_EQ(part[i * others.count + j],
+                      found[(some.first + i) * columns.count + others.first + j])
+                << what;
+}
+
+FrameSet frames_of(Index frames, Index atoms, double spread, int seed) {
+    return owned(centre(random_ensemble(frames, atoms, spread, seed), {}, 1));
+}
+
+TEST(DrmsdOnGpuOnHost, IsThatOfTheDefinition) {
+    for (const Index atoms : {1, 2, 3, 9, 24}) {
+        for (const double spread : {0.0, 0.05, 1.0, 20.0}) {
+            const std::string what =
+                std::to_string(atoms) + " atoms, spread " + std::to_string(spread);
+            const FrameSet rows = frames_of(19, atoms, spread, 3),
+                           columns = frames_of(131, atoms, spread, 4);
+            expect_drmsd({rows, columns}, 1e-5, what);
+            if (spread == 1.0) expect_drmsd({columns, columns}, 1e-5, what + ", one set");
+        }
+    }
+}
+
+TEST(DrmsdOnGpuOnHost, KnowsWeightsAndFloat64) {
+    const FrameSet rows = frames_of(20, 13, 0.5, 3), columns = frames_of(33, 13, 0.5, 4);
+    std::vector<double> weights;
+    for (int k = 0; k < 13; ++k) weights.push_back(k % 4 == 0 ? 0.0 : 1.0 + 30 * (k % 3));
+    expect_drmsd({rows, columns, weights}, 1e-5, "weights");
+    expect_drmsd({rows, columns, weights, Precision::float64}, 1e-6, "weights, float64");
+    std::vector<double> one(13);
+    one[5] = 2.0;  // no pair of atoms has a weight
+    expect_drmsd({rows, columns, one}, 0, "one weight");
+}
+
+TEST(DrmsdOnGpuOnHost, NearAndFarFramesAreRight) {
+    // Frames that are equal, or nearly, among others that are far away: what cancels is recomputed.
+    Array<float, 3> xyz = random_ensemble(40, 12, 3.0, 6);
+    for (Index i = 1; i < 40; i += 2)
+        for (Index k = 0; k < 12; ++k)
+            for (Index axis = 0; axis < 3; ++axis)
+                xyz(i, k, axis) = xyz(i - 1, k, axis) + (i % 4 == 1 && k == 3 ? 1e-3F : 0.0F);
+    const FrameSet frames = owned(centre(xyz, {}, 1));
+    expect_drmsd({frames, frames}, 1e-5, "near frames");
+    const std::vector<float> values = drmsd_on_host({frames, frames}, 0, {0, 40}, {0, 40});
+    for (Index i = 0; i < 40; ++i) EXPECT_EQ(values[i * 40 + i], 0.0f);
+    // Far beyond a protein's size.
+    for (float& value : xyz) value *= 1000;
+    const FrameSet large = owned(centre(xyz, {}, 1));
+    expect_drmsd({large, large}, 1e-3, "scaled by 1000");
 }
 
 }  // namespace
