@@ -3,14 +3,39 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/pairs/pair_order.h"
 #include "pleat/rmsd/estimate.h"
 #include "pleat/rmsd/measures/comparison.h"
+#include "pleat/rmsd/measures/place_table.h"
 
 namespace pleat::rmsd {
 
 namespace {
+
+/// Whether the kernels of all pairs of one set by all its atoms compute it.
+bool is_tiled_in_float32(const ComparedSizes& sizes, const AtomSets& sets) {
+    return sets.are_plain() && sizes.is_one_set();
+}
+
+/// Seconds of an H200 per pair of two sets, of other atoms than the superposed ones, in place or
+/// over permutations, with the copy of its value to the host.
+double permuted_gpu_seconds(const AtomSets& sets, double atoms) {
+    constexpr double kCopied = 0.3e-9, kProduct = 0.1e-12, kAlone = 2e-12;
+    double products = 9 * atoms;
+    if (!sets.equal_chains.empty()) {
+        for (const auto& group : sets.equal_chains)
+            products +=
+                9.0 * static_cast<double>(group.size() * group.size() * group.front().size());
+        return kCopied + kProduct * products + 20e-12 * permutation_count(sets);
+    }
+    if (!sets.equal_orders.empty() && sets.are_one())
+        return kCopied + 2 * kProduct * products + 20e-12 * order_count(sets);
+    const bool is_alone = sets.in_place || !sets.equal_orders.empty();
+    return kCopied + (is_alone ? kAlone : 2 * kProduct) * products;
+}
 
 /// Seconds of an H200 per pair; nothing if GPUs do not compute it.
 std::optional<double> gpu_pair_seconds(const ComparedSizes& sizes, const AtomSets& sets,
@@ -18,15 +43,54 @@ std::optional<double> gpu_pair_seconds(const ComparedSizes& sizes, const AtomSet
     const auto atoms = static_cast<double>(sizes.atoms);
     switch (parameters.metric) {
         case Metric::rmsd:
-            if (!sets.are_plain() || !sizes.is_one_set()) return std::nullopt;
+            if (!can_try_all(sets)) return std::nullopt;
+            if (!is_tiled_in_float32(sizes, sets)) return permuted_gpu_seconds(sets, atoms);
             // Measured (README.md of this folder): 0.37 s for all pairs of 100,000 x 100.
             return 45e-12 + 0.28e-12 * atoms;
         case Metric::drmsd: return 20e-12 + 15e-15 * atoms * (atoms - 1);
         case Metric::lddt: return 1e-9 + 2e-12 * near_atoms(atoms);
         case Metric::tm:
-        case Metric::gdt_ts: return std::nullopt;
+        case Metric::gdt_ts: return 1e-9 * atoms * (0.625 + 0.025 * atoms);
     }
     return std::nullopt;
+}
+
+/// The fewest GPUs that hold the neighbours of all frames together and can read each other's
+/// memory; none if there are not enough.
+std::vector<Device> gpus_that_hold(Index frames, Index atoms, const Parameters& parameters,
+                                   const GpuLookup& gpus, const PeerLookup& can_read) {
+    if (!gpus.count || gpus.count() < 2) return {};
+    const CudaDevices found = gpus.all();
+    for (int parts = 2; parts <= static_cast<int>(found.devices.size()); ++parts) {
+        const std::int64_t bytes = gromos_gpu_memory(frames, atoms, parameters, parts);
+        std::vector<Device> holding;
+        for (const CudaDevice& gpu : found.devices)
+            if (gpu.usable && gpu.free_bytes >= bytes && std::ssize(holding) < parts)
+                holding.push_back({Device::Kind::cuda, gpu.index});
+        if (std::ssize(holding) == parts && can_read(holding)) return holding;
+    }
+    return {};
+}
+
+/// Named GPUs that find clusters together.
+ClusteringDevice named_clustering_gpus(Index frames, Index atoms, const Parameters& parameters,
+                                       const Context& context, const GpuLookup& gpus,
+                                       const PeerLookup& can_read) {
+    const std::string names = device_names(context);
+    if (!can_read(context.lanes)) {
+        context.message(fmt::format(
+            "{} superpose alone: they cannot read each other's memory, as finding clusters needs",
+            names));
+        return {fmt::format("devices {}, as asked for", names), false};
+    }
+    const auto count = static_cast<int>(context.lanes.size());
+    const std::int64_t bytes = gromos_gpu_memory(frames, atoms, parameters, count);
+    for (const Device& gpu : context.lanes)
+        require_memory(bytes,
+                       fmt::format("neighbours of {} frames on one of {} GPUs", frames, count),
+                       "take fewer frames, more GPUs, --device auto or --device cpu",
+                       gpus.free_bytes(gpu.index), fmt::format(" on {}", gpu.name()));
+    return {fmt::format("devices {}, as asked for", names), true};
 }
 
 }  // namespace
@@ -36,21 +100,25 @@ std::optional<GpuDemand> gpu_needs(const ComparedSizes& sizes, const AtomSets& s
     const std::optional<double> seconds = gpu_pair_seconds(sizes, sets, parameters);
     if (!seconds) return std::nullopt;
     const std::int64_t bytes =
-        parameters.metric == Metric::rmsd
+        parameters.metric != Metric::rmsd ? comparison_gpu_memory(sizes.all_frames(), sizes.atoms)
+        : is_tiled_in_float32(sizes, sets)
             ? memory_needed(sizes.frames, sizes.atoms, parameters, {Device::Kind::cuda, 0})
-            : comparison_gpu_memory(sizes.all_frames(), sizes.atoms);
+            // Fitted and measured atoms, each twice.
+            : comparison_gpu_memory(4 * sizes.all_frames(), sizes.atoms);
     return GpuDemand{bytes, *seconds * sizes.pairs()};
 }
 
 std::optional<GpuDemand> gpu_demand(const ComparedSizes& sizes, const AtomSets& sets,
                                     const Parameters& parameters) {
     constexpr double kMinSeconds = 1.0;  // of one thread: a GPU takes 0.2 s to start
-    const bool is_slow = pair_seconds(sizes.atoms, parameters) * sizes.pairs() >= kMinSeconds;
-    if (parameters.metric != Metric::rmsd && !is_slow) return std::nullopt;
-    std::optional<GpuDemand> demand = gpu_needs(sizes, sets, parameters);
-    // Two sets are compared on one device: more of them save nothing.
-    if (demand && !sizes.is_one_set()) demand->seconds = 0;
-    return demand;
+    const bool is_rmsd = parameters.metric == Metric::rmsd;
+    // Copying a frame to a GPU takes longer than one RMSD of it.
+    if (is_rmsd && sizes.has_reference) return std::nullopt;
+    const double seconds =
+        sizes.pair_seconds > 0 ? sizes.pair_seconds : pair_seconds(sizes.atoms, parameters);
+    const bool is_slow = seconds * sizes.pairs() >= kMinSeconds;
+    if (!is_slow && !(is_rmsd && is_tiled_in_float32(sizes, sets))) return std::nullopt;
+    return gpu_needs(sizes, sets, parameters);
 }
 
 ClusteringDevice choose_clustering_device(Index frames, Index atoms, const Parameters& parameters,
@@ -64,7 +132,7 @@ ClusteringDevice choose_clustering_device(Index frames, Index atoms, const Param
     const bool has_gpu = context.device.kind == Device::Kind::cuda;
     if (has_gpu && is_named)
         require_memory(clustering, fmt::format("neighbours of {} frames", frames),
-                       "take fewer frames, --device auto or --device cpu",
+                       "take fewer frames, more GPUs, --device auto or --device cpu",
                        gpus.free_bytes(context.device.index),
                        fmt::format(" on {}", context.device.name()));
     if (has_gpu || is_named) return {remark, has_gpu};
@@ -74,6 +142,39 @@ ClusteringDevice choose_clustering_device(Index frames, Index atoms, const Param
             fmt::format("{} superposes alone, without room for the neighbours of all frames ({})",
                         context.device.name(), remark));
     return second;
+}
+
+ClusteringDevice choose_clustering_gpus(Index frames, Index atoms, const Parameters& parameters,
+                                        bool is_gromos, bool is_named, Context& context,
+                                        const GpuLookup& gpus, const PeerLookup& can_read) {
+    const bool has_lanes = !context.lanes.empty();
+    if (is_gromos && has_lanes && context.device.kind == Device::Kind::cuda)
+        return named_clustering_gpus(frames, atoms, parameters, context, gpus, can_read);
+    const auto choose_one = [&] {
+        return choose_clustering_device(frames, atoms, parameters, is_gromos && !has_lanes,
+                                        is_named, context, gpus);
+    };
+    if (!is_gromos || is_named || has_lanes) return choose_one();
+    const std::int64_t alone = gromos_gpu_memory(frames, atoms, parameters);
+    if (gpus.choose(alone).device.kind != Device::Kind::cuda) {
+        const std::vector<Device> holding =
+            gpus_that_hold(frames, atoms, parameters, gpus, can_read);
+        if (holding.empty()) return choose_one();
+        context.device = holding.front();
+        context.lanes = holding;
+        return {fmt::format("devices {}: they hold the neighbours together, {} each",
+                            device_names(context),
+                            human_bytes(gromos_gpu_memory(frames, atoms, parameters,
+                                                          static_cast<int>(holding.size())))),
+                true};
+    }
+    ClusteringDevice chosen = choose_one();
+    if (!gpus.count) return chosen;
+    const double seconds = gpu_demand({.frames = frames, .atoms = atoms}, {}, parameters)->seconds;
+    const std::string more = add_gpus({alone, seconds}, context, gpus);
+    if (!can_read(context.lanes)) context.lanes.clear();
+    if (!context.lanes.empty()) chosen.remark += "; " + more;
+    return chosen;
 }
 
 }  // namespace pleat::rmsd

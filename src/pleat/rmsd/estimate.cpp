@@ -56,8 +56,8 @@ double permuted_seconds(const AtomSets& sets, Index atoms) {
                           : 1e-9 * (1000 + 5 * (count + products));
 }
 
-Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters,
-                  const Context& context) {
+Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, const Context& context,
+                  const AtomSets& sets) {
     constexpr double kWriteSeconds = 8e-9;  // per number of the matrix, on one thread
     const bool is_one_set = sizes.is_one_set();
     const bool is_plain = is_one_set && parameters.metric == Metric::rmsd && !sizes.has_sets;
@@ -83,16 +83,16 @@ Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters,
             return all;
         case Device::Kind::cuda: break;
     }
-    const auto needs = sizes.has_sets ? std::nullopt : gpu_needs(sizes, {}, parameters);
+    const auto needs = gpu_needs(sizes, sets, parameters);
     if (!needs) throw UsageError("GPUs do not compute this comparison; give --device cpu");
     all.gpu_bytes = all.min_gpu_bytes = needs->bytes;
     all.seconds = 0.05 + written + needs->seconds;
     return all;
 }
 
-std::int64_t gromos_gpu_memory(Index frames, Index atoms, const Parameters& parameters) {
+std::int64_t gromos_gpu_memory(Index frames, Index atoms, const Parameters& parameters, int gpus) {
     return std::max(memory_needed(frames, atoms, parameters, {Device::Kind::cuda, 0}),
-                    clustering_memory(frames, atoms));
+                    clustering_memory(frames, atoms, gpus));
 }
 
 }  // namespace pleat::rmsd

@@ -33,10 +33,13 @@ double permuted_seconds(const AtomSets& sets, Index atoms);
 
 /// What reading the frames, comparing, and writing need. Lists of pairs below a cutoff, whose
 /// number is not known, and mapped files come on top. Throws UsageError if the context's device is
-/// a GPU and the comparison is not for GPUs.
-Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, const Context& context);
+/// a GPU and the comparison is not for GPUs. `sets`: which atoms are compared, for a GPU.
+Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, const Context& context,
+                  const AtomSets& sets = {});
 
-/// Bytes of GPU memory to superpose frames and to find their GROMOS clusters there.
-std::int64_t gromos_gpu_memory(Index frames, Index atoms, const Parameters& parameters);
+/// Bytes of the memory of each of `gpus` GPUs to superpose frames and to find their GROMOS clusters
+/// there.
+std::int64_t gromos_gpu_memory(Index frames, Index atoms, const Parameters& parameters,
+                               int gpus = 1);
 
 }  // namespace pleat::rmsd

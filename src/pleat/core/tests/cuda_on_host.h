@@ -280,6 +280,12 @@ T atomicOr(T* to, std::type_identity_t<T> value) {
     return std::exchange(*to, *to | value);
 }
 template <class T>
+T atomicCAS(T* to, std::type_identity_t<T> expected, std::type_identity_t<T> value) {
+    const T found = *to;
+    if (found == expected) *to = value;
+    return found;
+}
+template <class T>
 T atomicAnd(T* to, std::type_identity_t<T> value) {
     return std::exchange(*to, *to & value);
 }

@@ -9,7 +9,9 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/rmsd/cuda/gpu_comparisons.h"
 #include "pleat/rmsd/measures/chain_permutations.h"
+#include "pleat/rmsd/measures/place_table.h"
 
 namespace pleat::rmsd {
 
@@ -66,36 +68,6 @@ std::vector<std::vector<std::vector<Index>>> orders_among(const AtomSets& sets,
         for (std::vector<Index>& order : group)
             if (!atoms.empty()) order = positions_of(order, atoms);
     return groups;
-}
-
-/// The fitted atoms, and the measured ones moved with them; in place as they are.
-FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int threads) {
-    const std::vector<double> fit_weights = gather(sets.weights, sets.fit);
-    FitFrames frames;
-    if (!sets.in_place) frames.fit = centre_some(side, sets.fit, sets.weights, threads);
-    const Array<float, 3> measured = gather({side}, sets.measured);
-    const std::vector<double> weights = gather(sets.weights, sets.measured);
-    const auto weight = [&](Index k) { return weights.empty() ? 1.0 : weights[k]; };
-    const auto fit_weight = [&](Index k) { return fit_weights.empty() ? 1.0 : fit_weights[k]; };
-    const Index atoms = measured.extent(1), fitted = sets.in_place ? 0 : frames.fit.atom_count();
-    for (Index k = 0; k < atoms; ++k) frames.weight += weight(k);
-    frames.equal_orders = orders_among(sets, sets.measured);
-    frames.measured = Array<double, 3>::unset(side.extent(0), Index{3}, atoms);
-    check_coordinates(measured);
-    parallel_for(threads, side.extent(0), [&](Index i, int) {
-        for (int axis = 0; axis < 3; ++axis) {
-            const auto at = [&](Index k) {
-                return double{side(i, sets.fit.empty() ? k : sets.fit[k], axis)};
-            };
-            double sum = 0.0;
-            for (Index k = 0; k < fitted; ++k) sum += fit_weight(k) * (at(k) - at(0));
-            const double origin = sets.in_place ? 0.0 : at(0) + sum / frames.fit.weight;
-            for (Index k = 0; k < atoms; ++k)
-                frames.measured(i, axis, k) =
-                    std::sqrt(weight(k)) * (measured(i, k, axis) - origin);
-        }
-    });
-    return frames;
 }
 
 /// Makes one side, and the other one too unless both are the same data.
@@ -160,14 +132,52 @@ private:
 /// Throws DeviceError if GPUs do not compute this measure.
 void require_gpu_measure(const AtomSets& atoms, Metric metric, const Context& context) {
     if (context.device.kind != Device::Kind::cuda) return;
-    if (metric == Metric::drmsd || metric == Metric::lddt) return;
+    if (metric != Metric::rmsd || can_try_all(atoms)) return;
     throw DeviceError(
-        fmt::format("{} cannot compute this measure: GPUs compute the RMSD of all pairs of one set "
-                    "by all its atoms, dRMSD and lDDT; take --device cpu",
-                    context.device.name()));
+        fmt::format("{} cannot search the permutations of these atoms: GPUs try up to {:g} of up "
+                    "to {} blocks of atoms; take --device cpu",
+                    context.device.name(), kMaxPermutations, kMaxPlaceBlocks));
 }
 
 }  // namespace
+
+FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int threads) {
+    const std::vector<double> fit_weights = gather(sets.weights, sets.fit);
+    FitFrames frames;
+    if (!sets.in_place) frames.fit = centre_some(side, sets.fit, sets.weights, threads);
+    if (sets.are_one()) {
+        frames.weight = frames.fit.weight;
+        return frames;
+    }
+    const Array<float, 3> measured = gather({side}, sets.measured);
+    const std::vector<double> weights = gather(sets.weights, sets.measured);
+    const auto weight = [&](Index k) { return weights.empty() ? 1.0 : weights[k]; };
+    const auto fit_weight = [&](Index k) { return fit_weights.empty() ? 1.0 : fit_weights[k]; };
+    const Index atoms = measured.extent(1), fitted = sets.in_place ? 0 : frames.fit.atom_count();
+    for (Index k = 0; k < atoms; ++k) frames.weight += weight(k);
+    frames.equal_orders = orders_among(sets, sets.measured);
+    frames.measured = Array<double, 3>::unset(side.extent(0), Index{3}, atoms);
+    frames.square_sum.resize(static_cast<std::size_t>(side.extent(0)));
+    check_coordinates(measured);
+    parallel_for(threads, side.extent(0), [&](Index i, int) {
+        double squares = 0.0;
+        for (int axis = 0; axis < 3; ++axis) {
+            const auto at = [&](Index k) {
+                return double{side(i, sets.fit.empty() ? k : sets.fit[k], axis)};
+            };
+            double sum = 0.0;
+            for (Index k = 0; k < fitted; ++k) sum += fit_weight(k) * (at(k) - at(0));
+            const double origin = sets.in_place ? 0.0 : at(0) + sum / frames.fit.weight;
+            for (Index k = 0; k < atoms; ++k) {
+                double& x = frames.measured(i, axis, k);
+                x = std::sqrt(weight(k)) * (measured(i, k, axis) - origin);
+                squares += x * x;
+            }
+        }
+        frames.square_sum[static_cast<std::size_t>(i)] = squares;
+    });
+    return frames;
+}
 
 Frames centre_in_order(const std::vector<View<const float, 3>>& sides, const ChainOrder& order,
                        const std::vector<double>& weights, int threads) {
@@ -178,6 +188,7 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
                                             Metric metric, const Accuracy& accuracy,
                                             const Context& context) {
     require_gpu_measure(atoms, metric, context);
+    const bool is_on_gpu = context.device.kind == Device::Kind::cuda;
     const int threads = resolve_threads(context);
     const auto unweighted = [&](View<const float, 3> side) {
         return owned(centre_some(side, atoms.measured, {}, threads));
@@ -206,14 +217,21 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
         std::vector<View<const float, 3>> both{sides.columns};
         if (!is_one) both.push_back(sides.rows);
         FrameSet all = owned(centre_in_order(both, order, atoms.weights, threads));
-        return std::make_unique<ChainRmsd>(
-            std::move(all), std::move(order), is_one ? 0 : sides.columns.extent(0),
-            accuracy.allows_unproven, context.device.kind == Device::Kind::reference);
+        const Index first_row = is_one ? 0 : sides.columns.extent(0);
+        if (is_on_gpu)
+            return make_permuted_on_cuda(*all, first_row, places_of(order), accuracy.cutoff,
+                                         context);
+        return std::make_unique<ChainRmsd>(std::move(all), std::move(order), first_row,
+                                           accuracy.allows_unproven,
+                                           context.device.kind == Device::Kind::reference);
     }
-    if (!atoms.are_one()) {
+    // In float64, frames deviate from no common structure.
+    const bool is_plain_on_gpu = is_on_gpu && atoms.equal_orders.empty();
+    if (!atoms.are_one() || is_plain_on_gpu) {
         auto [rows, columns] = both_sides(sides, [&](View<const float, 3> side) {
             return std::make_shared<const FitFrames>(fit_frames(side, atoms, threads));
         });
+        if (is_on_gpu) return make_fit_on_cuda(*rows, *columns, accuracy.cutoff, context);
         return make_fit_rmsd(std::move(rows), std::move(columns), context);
     }
     // Columns come first; if both sides are the same, rows are the same frames.
@@ -222,9 +240,14 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
         owned(sides.are_one() ? centre_some(sides.rows, atoms.fit, atoms.weights, threads)
                               : centre(gather({sides.columns, sides.rows}, atoms.fit),
                                        gather(atoms.weights, atoms.fit), threads));
-    if (!atoms.equal_orders.empty())
-        return make_orders_rmsd(std::move(all), orders_among(atoms, atoms.fit), first_row,
+    if (!atoms.equal_orders.empty()) {
+        OrderGroups orders = orders_among(atoms, atoms.fit);
+        if (is_on_gpu)
+            return make_permuted_on_cuda(*all, first_row, places_of(orders, all->atom_count()),
+                                         accuracy.cutoff, context);
+        return make_orders_rmsd(std::move(all), std::move(orders), first_row,
                                 accuracy.allows_unproven, context);
+    }
     if (context.device.kind == Device::Kind::reference)
         return make_reference_rmsd(std::move(all), first_row);
     return make_packed_rmsd(std::move(all), first_row, accuracy.precision, accuracy.cutoff,

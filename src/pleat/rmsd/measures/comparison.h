@@ -97,10 +97,19 @@ std::unique_ptr<Comparison> make_reference_rmsd(FrameSet frames, Index first_row
 struct FitFrames {
     Frames fit;
     Array<double, 3> measured;  ///< [frame, axis, atom], each atom times the root of its weight
-    double weight = 0.0;        ///< of all measured atoms
+    std::vector<double> square_sum;  ///< [frame]: sum of squares of the measured atoms
+    double weight = 0.0;             ///< of all measured atoms
     /// [group][order][position]: positions among the measured atoms; see AtomSets
     std::vector<std::vector<std::vector<Index>>> equal_orders = {};
+
+    bool is_in_place() const { return fit.xyz.size() == 0; }
+    /// Whether other atoms are measured than fitted.
+    bool measures_others() const { return measured.size() > 0; }
+    Index frame_count() const { return measures_others() ? measured.extent(0) : fit.frame_count(); }
 };
+/// The fitted atoms of a side, and the measured ones moved with them, or in place as they are. If
+/// the fitted atoms are the measured ones these are left out.
+FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int threads);
 /// RMSD of some atoms after superposing others, or in place if no atoms are fitted.
 std::unique_ptr<Comparison> make_fit_rmsd(std::shared_ptr<const FitFrames> rows,
                                           std::shared_ptr<const FitFrames> columns,
