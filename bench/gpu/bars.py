@@ -115,6 +115,7 @@ BARS = (
     Bar("lists: results of two GPUs that differ from those of one", "lists", most=0, gpus=2),
     Bar("cpu list: seconds over what CPU seconds and the longest family allow", "cpu_list", most=1.3),
     Bar("cpu list: results of the longest family that differ alone", "cpu_list", most=0),
+    Bar("mutants: seconds of all singles of PDZ3, 36690x82", "mutants", most=1),
     Bar("rmsd: kernel seconds, values of 5000x140", "rmsd", most=0.005),
     Bar("rmsd: error of values of 5000x140, angstrom", "rmsd", most=1e-5),
     Bar("rmsd: clusterings of 20000x100 other than the definition's", "rmsd", most=0),
@@ -141,5 +142,9 @@ BARS = (
     Bar("refine: moves a second, 64 chains of 200 bodies", "refine", least=800000),
     Bar("refine: seconds of a pool of 10000 with profiles", "refine", most=10),
     Bar("refine: runs of other bits with other threads", "refine", most=0),
+    Bar("refine: chi^2 of the minimal ensemble of DNA ligase III", "refine_trials", most=1.6),
+    Bar("refine: angstrom of the 90 % interval of RPA70's distance", "refine_trials", most=4),
+    Bar("refine: angstrom of RPA70's true distance outside of it", "refine_trials", most=0),
+    Bar("refine: clusters of RPA70's conformations", "refine_trials", least=2),
     Bar(f"{size_name(LARGE)}: exit status", "large", most=0),
 )

@@ -77,6 +77,13 @@ def pack_data(root, shared, folder):
     for path in (shared / "oracle/couplings").glob("*.gz"):
         if re.fullmatch(r"\w+\.(aln|mat)\.gz", path.name):
             shutil.copy(path, folder / "data/oracle")
+    pdz3 = shared / "data/mutants/PF00595_DLG4_RAT_313-391.fasta.gz"
+    if pdz3.exists():
+        (folder / "data/mutants").mkdir()
+        shutil.copy(pdz3, folder / "data/mutants")
+    for case in ("ligase_multifoxs", "rpa_multifoxs"):
+        if (shared / "data/refine" / case).exists():
+            shutil.copytree(shared / "data/refine" / case, folder / "data/refine" / case)
     (folder / "data/mutual_information").mkdir()
     for name in ("calm753x264.fasta.gz", "ribo140x71.fasta"):
         if (shared / "oracle/mutual_information" / name).exists():

@@ -14,11 +14,13 @@ from .families import families, large
 from .lanes import lanes
 from .lists import cpu_list, lists
 from .measures import measures
+from .mutants import mutants
 from .mutual_information import mutual_information
 from .optimum import optimum, start_cpu_fits, wait_for_cpu_fits
 from .pack import unpack_programs
 from .record import Record
 from .refine import refine
+from .refine_trials import refine_trials
 from .rmsd import million, rmsd
 from .saxs import saxs
 from .session import OutOfTime, Session
@@ -27,10 +29,10 @@ from .speed import ceilings, evaluations, times
 # In this order: what does not depend on a quiet machine runs beside the fits on the CPU and the making
 # of alignments; the long family takes what is left of the time.
 PARTS = {"tests": tests, "sanitizers": sanitizers, "ceilings": ceilings, "times": times,
-         "evaluations": evaluations, "optimum": optimum, "families": families,
+         "evaluations": evaluations, "optimum": optimum, "families": families, "mutants": mutants,
          "mutual_information": mutual_information, "lanes": lanes, "lists": lists,
          "cpu_list": cpu_list, "rmsd": rmsd, "measures": measures, "saxs": saxs, "refine": refine,
-         "million": million, "large": large}
+         "refine_trials": refine_trials, "million": million, "large": large}
 BESIDE_THE_CPU = ("tests", "sanitizers")
 
 

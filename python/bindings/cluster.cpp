@@ -101,11 +101,9 @@ std::unique_ptr<Clustered> of_frames(const Argument<float>& xyz, const Argument<
     bool reduces = false;
     return run(
         [&](CallContext& call, const cluster::Parameters& parameters) {
-            const bool is_gromos =
-                parameters.method == cluster::Method::gromos && call.context.lanes.empty();
-            const rmsd::ClusteringDevice device =
-                rmsd::choose_clustering_device(view.extent(0), view.extent(1), superposition,
-                                               is_gromos, call.is_named(), call.context);
+            const rmsd::ClusteringDevice device = rmsd::choose_clustering_gpus(
+                view.extent(0), view.extent(1), superposition,
+                parameters.method == cluster::Method::gromos, call.is_named(), call.context);
             if (!call.is_named()) call.context.message(device.remark);
             reduces = device.reduces;
         },

@@ -1,5 +1,6 @@
 // What a build without CUDA links in place of every .cu file: the same symbols, which refuse.
 #include "pleat/core/cuda/cuda_device.h"
+#include "pleat/core/cuda/peers.h"
 #include "pleat/core/error.h"
 #include "pleat/couplings/kernel/kernel.h"
 #include "pleat/mutual_information/kernel/kernel.h"
@@ -7,6 +8,7 @@
 #include "pleat/rmsd/kernel/kernel.h"
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/kernel/kernel.h"
+#include "pleat/saxs/session/session_sums.h"
 #include "pleat/weights/kernel.h"
 
 namespace pleat {
@@ -27,6 +29,8 @@ std::jthread start_cuda_early(int, bool) { return {}; }
 CudaDevices find_cuda_devices(std::int64_t) { return {{}, kAbsence}; }
 
 int count_cuda_devices() { return 0; }
+
+bool can_read_each_other(std::span<const Device>) { return false; }
 
 CudaDevice use_cuda_device(int index) { refuse(index); }
 
@@ -88,6 +92,11 @@ std::unique_ptr<saxs::Kernel> saxs::make_cuda_kernel(const Model&, Precision,
 
 std::unique_ptr<saxs::BodyPairs> saxs::make_cuda_body_pairs(const Model&, const SortedScatterers&,
                                                             Precision, int index) {
+    refuse(index);
+}
+
+std::shared_ptr<saxs::SharedGpu> saxs::make_shared_gpu(const Model&, std::span<const std::int32_t>,
+                                                       int index) {
     refuse(index);
 }
 

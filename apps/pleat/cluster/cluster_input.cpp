@@ -17,6 +17,7 @@
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/estimate.h"
 #include "pleat/rmsd/measures/metric.h"
+#include "pleat/rmsd/measures/place_table.h"
 #include "pleat/rmsd/pairs/known_pairs.h"
 
 namespace pleat::program {
@@ -46,15 +47,17 @@ Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameter
     const double count =
         std::max(1.0, static_cast<double>(size.frames) * static_cast<double>(size.frames - 1) / 2);
     const bool reduces = on_gpu(context) && !is_permuted &&
-                         parameters.method == cluster::Method::gromos && context.lanes.empty() &&
+                         parameters.method == cluster::Method::gromos &&
                          !cluster::keeps_pairs(size.frames, false);
+    const auto gpus = std::max(1, static_cast<int>(context.lanes.size()));
     Estimate all = cluster::estimate(
         size.frames, {.reduces = reduces, .pair_seconds = superposing.seconds / count}, parameters,
         context);
     all.host_bytes += superposing.host_bytes;
     if (!on_gpu(context)) return all;
     all.gpu_bytes = all.min_gpu_bytes =
-        reduces ? rmsd::gromos_gpu_memory(size.frames, size.atoms, pairs) : superposing.gpu_bytes;
+        reduces ? rmsd::gromos_gpu_memory(size.frames, size.atoms, pairs, gpus)
+                : superposing.gpu_bytes;
     return all;
 }
 
@@ -96,10 +99,11 @@ void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Paramet
     if (ensemble.topology != plain.topology || ensemble.assembly != plain.assembly ||
         ensemble.select != plain.select || ensemble.frames != plain.frames ||
         ensemble.weights != plain.weights || ensemble.truncated || has_scores(ensemble) ||
-        ensemble.pbc != plain.pbc || parameters.precision != rmsd::Parameters().precision)
+        ensemble.each_chain || ensemble.pbc != plain.pbc ||
+        parameters.precision != rmsd::Parameters().precision)
         throw UsageError(fmt::format(
             "leave --topology, --assembly, --select, --frames, --truncated, --pbc, --atom-weights, "
-            "scores and also --precision out: '{}' is {}",
+            "--each-chain, scores and also --precision out: '{}' is {}",
             ensemble.sources.front(), kind));
 }
 
@@ -126,12 +130,12 @@ void read_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirector
                     list.string(), input.known->cutoff));
 }
 
-/// Reads frames that will be compared, into memory or, if they are superposed without symmetry,
-/// onto the disk.
+/// Reads frames that will be compared, into memory or, if whole frames are superposed without
+/// symmetry, onto the disk.
 Coordinates read_superposed(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
                             const SymmetryOptions& symmetry, RunDirectory& run,
                             const Context& context) {
-    if (symmetry.symmetry != Symmetry::none || ensemble.in_place)
+    if (symmetry.symmetry != Symmetry::none || ensemble.in_place || ensemble.each_chain)
         return read_coordinates(ensemble, run, context);
     return read_coordinates(ensemble, run, context, nullptr, [&](Index frames, Index atoms) {
         return rmsd::memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0});
@@ -257,6 +261,12 @@ RunEstimate estimate_clustering(const EnsembleSource& ensemble,
     rmsd::AtomSets sets;
     if (size.frames == 0) {
         size = measure_ensemble(ensemble);
+        if (ensemble.each_chain) {
+            const EqualChains chains = only_equal_chains(
+                subset(*size.all_atoms, select_atoms(*size.all_atoms, ensemble.select)));
+            size.frames *= static_cast<Index>(chains.names.size());
+            size.atoms = static_cast<Index>(chains.atoms.front().size());
+        }
         sets.in_place = compared_atoms(symmetry, ensemble.select, {}).in_place;
         rmsd::FoundSymmetry found = find_symmetry(
             symmetry, *size.all_atoms, select_atoms(*size.all_atoms, ensemble.select), sets, {});
@@ -312,12 +322,12 @@ void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
     const Coordinates& frames = *input.coordinates;
     if (input.is_permuted())
         return choose_permuting_device(input, parameters, options, task, ranks, context);
-    // Neighbours on a GPU are those of all frames: several GPUs superpose alone, and so does one in
-    // float64 with frames on disk, which it does not hold.
+    // Neighbours on a GPU are those of all frames, which it does not hold in float64 if they are on
+    // disk. GPUs of several processes only superpose.
     const bool is_held =
         !frames.on_disk.is_on_disk() || input.superposition.precision == rmsd::Precision::mixed;
-    const bool is_gromos =
-        parameters.method == cluster::Method::gromos && context.lanes.empty() && is_held;
+    const bool is_gromos = parameters.method == cluster::Method::gromos && is_held &&
+                           (context.lanes.empty() || ranks.size() == 1);
     if (task.choose_device) {
         input.remark = task.choose_device(
             demand_of(frames.frames(), frames.atoms(), parameters, input.superposition), context);
@@ -331,10 +341,10 @@ void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
         input.remark = choose_device(options, GpuDemand{bytes}, ranks, context);
     } else {
         rmsd::ClusteringDevice device =
-            rmsd::choose_clustering_device(frames.frames(), frames.atoms(), input.superposition,
-                                           is_gromos, options.names_device(), context);
+            rmsd::choose_clustering_gpus(frames.frames(), frames.atoms(), input.superposition,
+                                         is_gromos, options.names_device(), context);
         input.remark = std::move(device.remark);
-        input.reduces = device.reduces && context.lanes.empty();
+        input.reduces = device.reduces;
     }
     rmsd::check({.fit = {},
                  .measured = {},

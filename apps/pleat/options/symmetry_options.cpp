@@ -21,9 +21,9 @@ std::vector<Field> fields(SymmetryOptions& options) {
                      "its bonds (SDF, or CONECT of PDB) do not tell apart"},
             {.name = "relabel",
              .target = &options.relabel,
-             .help = "With --symmetry: give the chains of each frame, once, the places that bring "
-                     "it closest to the first frame (or to --reference), instead of trying all "
-                     "permutations for each pair"},
+             .help = "With --symmetry chains: give the chains of each frame, once, the places that "
+                     "bring it closest to the first frame (of rmsd, to --reference), instead of "
+                     "trying all permutations for each pair"},
             {.name = "fit",
              .target = &options.fit,
              .help = "Atoms to superpose, if not those of --select, which are then only measured; "
@@ -35,11 +35,12 @@ std::vector<Field> fields(SymmetryOptions& options) {
 ComparedAtoms compared_atoms(const SymmetryOptions& options, const std::string& select,
                              const std::string& measure) {
     const std::string& fit = options.fit;
+    const std::string& superposed = fit == kNoFit ? measure : fit;
+    if (!fit.empty() && !measure.empty() && !select.empty() && select != superposed)
+        throw UsageError("give two of --select, --fit and --measure, not all three");
     if (fit == kNoFit || (fit.empty() && options.symmetry == Symmetry::ligand && measure.empty()))
         return {.superposed = {}, .measured = measure.empty() ? select : measure, .in_place = true};
     if (fit.empty()) return {.superposed = select, .measured = measure.empty() ? select : measure};
-    if (!measure.empty() && select != fit)
-        throw UsageError("give two of --select, --fit and --measure, not all three");
     return {.superposed = fit, .measured = measure.empty() ? select : measure};
 }
 

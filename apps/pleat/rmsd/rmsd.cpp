@@ -91,42 +91,11 @@ std::vector<Field> result_fields(RmsdOptions& options) {
     return all;
 }
 
-/// What needs one labelling of each frame, or does not know permutations.
-void check_symmetry(const RmsdOptions& options) {
-    const SymmetryOptions& symmetry = options.sets.symmetry;
-    check_options(symmetry);
-    const ComparedAtoms atoms = options.sets.atoms(options.ensemble.select);
-    if (symmetry.symmetry == Symmetry::none && !atoms.in_place) return;
-    if (options.parameters.metric != rmsd::Metric::rmsd)
-        throw UsageError(
-            fmt::format("{} needs --metric rmsd", atoms.in_place ? "--fit none" : "--symmetry"));
-    if (symmetry.has_chains() && atoms.differ())
-        throw UsageError(
-            "leave --measure and --fit out: --symmetry chains measures the superposed atoms");
-    const bool is_mean =
-        options.sets.has_reference() &&
-        parse_reference(options.sets.reference).kind == ReferenceChoice::Kind::mean;
-    const bool is_of_all =
-        is_mean || options.sets.rmsf || options.sets.superposed != FrameFormat::none;
-    if (atoms.in_place && is_of_all)
-        throw UsageError(
-            "a mean, --rmsf and --superposed superpose frames: leave --fit none out, or name a "
-            "file or a frame for --reference");
-    if (!symmetry.relabel && is_of_all)
-        throw UsageError(
-            "a mean, --rmsf and --superposed need one labelling of each frame: take --symmetry "
-            "chains --relabel, or leave --symmetry out");
-}
-
 /// Throws UsageError for options that exclude each other or need another one.
 void check_options(const RmsdOptions& options) {
-    if (!options.sets.has_against() && options.sets.against_frames != SetOptions().against_frames)
-        throw UsageError("--against-frames needs --against");
-    check_symmetry(options);
-    if (!options.sets.has_reference()) return;
-    if (options.sets.has_against())
-        throw UsageError("give either --against or one of --reference, --rmsf and --superposed");
-    rmsd::check_with_reference(options.parameters);
+    check_options(options.sets.symmetry);
+    check_options(options.sets, options.ensemble.select, options.parameters.metric);
+    if (options.sets.has_reference()) rmsd::check_with_reference(options.parameters);
 }
 
 /// The frames of --against, on every rank. `run`: that of the leading rank, which reads them.
@@ -267,6 +236,10 @@ std::string choose_atoms(RmsdOptions& options) {
     const rmsd::MetricTraits& metric = rmsd::traits_of(options.parameters.metric);
     std::string& select = options.ensemble.select;
     const SymmetryOptions& symmetry = options.sets.symmetry;
+    if (!symmetry.fit.empty() && !options.sets.measure.empty()) {
+        select = symmetry.fit == kNoFit ? options.sets.measure : symmetry.fit;
+        return {};
+    }
     if (symmetry.symmetry == Symmetry::ligand) {
         select = "heavy";
         return {};

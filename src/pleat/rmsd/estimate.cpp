@@ -90,9 +90,9 @@ Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, cons
     return all;
 }
 
-std::int64_t gromos_gpu_memory(Index frames, Index atoms, const Parameters& parameters) {
+std::int64_t gromos_gpu_memory(Index frames, Index atoms, const Parameters& parameters, int gpus) {
     return std::max(memory_needed(frames, atoms, parameters, {Device::Kind::cuda, 0}),
-                    clustering_memory(frames, atoms));
+                    clustering_memory(frames, atoms, gpus));
 }
 
 }  // namespace pleat::rmsd

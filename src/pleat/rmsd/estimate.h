@@ -37,7 +37,9 @@ double permuted_seconds(const AtomSets& sets, Index atoms);
 Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, const Context& context,
                   const AtomSets& sets = {});
 
-/// Bytes of GPU memory to superpose frames and to find their GROMOS clusters there.
-std::int64_t gromos_gpu_memory(Index frames, Index atoms, const Parameters& parameters);
+/// Bytes of the memory of each of `gpus` GPUs to superpose frames and to find their GROMOS clusters
+/// there.
+std::int64_t gromos_gpu_memory(Index frames, Index atoms, const Parameters& parameters,
+                               int gpus = 1);
 
 }  // namespace pleat::rmsd

@@ -1,10 +1,12 @@
-// GROMOS clustering on a GPU: neighbour bits of all pairs, then one cluster after the other.
+// GROMOS clustering on one GPU or several: neighbour bits of all pairs, then one cluster after the
+// other.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "pleat/core/loops/steps.h"
+#include "pleat/core/ranks/lane_objects.h"
 #include "pleat/rmsd/cuda/gromos_steps.cuh"
 #include "pleat/rmsd/cuda/tile_work.cuh"
 
@@ -13,68 +15,107 @@ namespace pleat::rmsd::cuda {
 /// How many clusters are found before the host checks whether the clustering has finished.
 constexpr int kClustersAtOnce = 64;
 
+/// The part of one GPU: all frames, and the bits of its share of the rows. `Gpu` is a
+/// pleat::cuda::PeerGpu or like it. The functions of a part are called on its own GPU's thread,
+/// except cluster().
 template <class Gpu>
 class GpuGromos {
 public:
     /// Throws DeviceError if the GPU lacks the memory.
-    GpuGromos(const FrameSource& frames, TileFormat format, int threads, Gpu gpu)
-        : work_(frames, format, threads, std::move(gpu)) {
+    GpuGromos(const FrameSource& frames, TileFormat format, int threads, Gpu gpu,
+              BitShare share = {})
+        : work_(frames, format, threads, std::move(gpu)), share_(share) {
         const Index count = frames.frame_count();
-        side_ = (count + kBitSide - 1) / kBitSide;
-        require_memory(bit_memory(count), "neighbours of " + std::to_string(count) + " frames",
-                       "take fewer frames, --device auto or --device cpu",
+        const std::string part =
+            share.parts == 1 ? "" : " on one of " + std::to_string(share.parts) + " GPUs";
+        require_memory(bit_memory(count, share.parts),
+                       "neighbours of " + std::to_string(count) + " frames" + part,
+                       "take fewer frames, more GPUs, --device auto or --device cpu",
                        std::max<std::int64_t>(work_.gpu().free_bytes() - kReserve, 0),
                        " on " + work_.gpu().name());
-        words_ = Array<unsigned>(BitTiles::squares(side_) * kBitSide);
-        counts_ = Array<int>(side_ * kBitSide);
-        active_ = Array<unsigned>(side_);
-        assignment_ = Array<std::int32_t>(count);
-        centres_ = Array<std::int32_t>(count);
-        members_ = Array<std::uint32_t>(count);
-        state_ = Array<GromosState>(1);
+        bands_ = deal_bits(count, share.parts);
+        side_ = bit_side(count);
+        allocate(count);
     }
 
-    /// Marks all pairs below `cutoff`. Throws Cancelled.
+    /// Marks the pairs below `cutoff` in the rows of this part. Throws Cancelled.
     void find_neighbours(double cutoff, const Context& context) {
         const Index frames = work_.frames();
         const auto limit = static_cast<float>(cutoff);
-        const BitSink sink{bits(), counts_.data(), limit, limit * limit};
+        const BitSink sink{own_bits(), counts_.data(), limit, limit * limit};
         StageProgress progress(context, "neighbours", frames);
-        for (Block rows = rows_of(0, frames, frames, kLaunchPairs); rows.count > 0;
-             rows = rows_of(rows.first + rows.count, frames, frames, kLaunchPairs)) {
-            work_.run(rows, sink);
+        Index launched = 0;
+        for (const BitBand& band : bands_) {
+            if (band.part == share_.part) {
+                work_.run(band.rows, sink);
+                launched += squares_of(band.rows, frames) * kBitSide * kBitSide;
+            }
+            const Index end = band.rows.first + band.rows.count;
+            if (launched < kLaunchPairs && end < frames) continue;
             work_.gpu().wait();
+            launched = 0;
             progress.check();
-            progress.advance_to(rows.first + rows.count);
+            progress.advance_to(end);
         }
     }
 
-    /// Clusters the frames by the neighbours that find_neighbours() marked. Call it once.
-    DeviceClusters cluster(const Context& context) {
+    /// Makes the neighbours that all parts have found known to this one; `parts` are in the order
+    /// of their numbers, this one included. Call it once, before cluster().
+    void join(const std::vector<GpuGromos*>& parts) {
+        std::vector<unsigned*> rows(rows_.size());
+        std::vector<const int*> counts;
+        for (const GpuGromos* part : parts) {
+            if (part != this) work_.gpu().read_memory_of(part->work_.gpu());
+            counts.push_back(part->counts_.data());
+            for (std::size_t row = 0; row < rows.size(); ++row)
+                if (part->rows_[row] != nullptr) rows[row] = part->rows_[row];
+        }
+        all_rows_.upload(rows.data());
+        all_counts_ = Array<const int*>(static_cast<Index>(counts.size()));
+        all_counts_.upload(counts.data());
         const Index frames = work_.frames();
         std::vector<unsigned> active(static_cast<std::size_t>(side_), ~0u);
         if (frames % kBitSide != 0) active.back() = (1u << frames % kBitSide) - 1;
         active_.upload(active.data());
         const std::vector<std::int32_t> none(static_cast<std::size_t>(frames), -1);
         assignment_.upload(none.data());
-        const GromosTask task{
-            bits(),          frames,          counts_.data(), active_.data(), assignment_.data(),
-            centres_.data(), members_.data(), state_.data()};
-        GromosState state{};
-        state_.upload(&state);
-        StageProgress progress(context, "clusters", frames);
-        while (state.done == 0) {
-            for (int n = 0; n < kClustersAtOnce; ++n) step(task);
-            state_.download(&state, 0, 1);
-            progress.check();
-            progress.advance_to(std::min<Index>(state.clusters, frames));
-        }
-        return finish(state.clusters);
+        task_ = {own_bits(),
+                 {all_rows_.data(), side_},
+                 frames,
+                 counts_.data(),
+                 all_counts_.data(),
+                 static_cast<int>(counts.size()),
+                 active_.data(),
+                 assignment_.data(),
+                 centres_.data(),
+                 members_.data(),
+                 state_.data(),
+                 parts.front()->state_.data()};
+        work_.gpu().wait();  // another thread launches what follows
     }
 
+    /// Clusters the frames by the neighbours of all parts, each of which has called join(). The
+    /// calling thread, that of the first part, drives all GPUs, and they have ended their work when
+    /// this returns or throws.
+    static DeviceClusters cluster(const std::vector<GpuGromos*>& parts, const Context& context) {
+        GpuGromos& first = *parts.front();
+        const WaitForAll at_end{parts};
+        StageProgress progress(context, "clusters", first.work_.frames());
+        GromosState state{};
+        for (int step = 0; state.done == 0;) {
+            for (int n = 0; n < kClustersAtOnce; ++n) find_cluster(parts, step++);
+            first.work_.gpu().use();
+            first.state_.download(&state, 0, 1);
+            progress.check();
+            progress.advance_to(std::min<Index>(state.clusters, first.work_.frames()));
+        }
+        return first.finish(state.clusters);
+    }
+
+    const BitShare& share() const { return share_; }
     TileWork<Gpu>& work() { return work_; }
 
-    /// How many neighbours each frame has; to be called before cluster().
+    /// How many neighbours each frame has by the bits of this part; to be called before cluster().
     std::vector<int> neighbour_counts() const {
         std::vector<int> counts(static_cast<std::size_t>(work_.frames()));
         counts_.download(counts.data(), 0, work_.frames());
@@ -85,15 +126,71 @@ private:
     template <class T>
     using Array = typename Gpu::template Array<T>;
 
-    BitTiles bits() const { return {words_.data(), side_}; }
+    struct WaitForAll {
+        const std::vector<GpuGromos*>& parts;
 
-    void step(const GromosTask& task) {
-        const Gpu& gpu = work_.gpu();
-        const Sides all{8 * gpu.processors()}, threads{kGromosThreads};
-        gpu.launch("find the largest cluster", &find_largest, Sides{2 * gpu.processors()}, threads,
-                   0, task);
-        gpu.launch("assign a cluster", &assign_cluster, all, threads, 0, task);
-        gpu.launch("subtract a cluster", &subtract_members, all, threads, 0, task);
+        ~WaitForAll() {
+            for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+                try {
+                    (*part)->work_.gpu().use();
+                    (*part)->work_.gpu().wait();
+                } catch (const DeviceError&) {
+                    // Another call has reported it.
+                }
+            }
+        }
+    };
+
+    void allocate(Index count) {
+        Index squares = 0;
+        for (const BitBand& band : bands_)
+            if (band.part == share_.part) squares += squares_of(band.rows, count);
+        words_ = Array<unsigned>(std::max<Index>(squares, 1) * kBitSide);
+        rows_.assign(static_cast<std::size_t>(side_), nullptr);
+        unsigned* next = words_.data();
+        for (const BitBand& band : bands_) {
+            if (band.part != share_.part) continue;
+            const Index end = bit_side(band.rows.first + band.rows.count);
+            for (Index row = band.rows.first / kBitSide; row < end; ++row) {
+                rows_[static_cast<std::size_t>(row)] = next;
+                next += (side_ - row) * kBitSide;
+            }
+        }
+        own_rows_ = Array<unsigned*>(side_);
+        own_rows_.upload(rows_.data());
+        all_rows_ = Array<unsigned*>(side_);
+        counts_ = Array<int>(side_ * kBitSide);
+        active_ = Array<unsigned>(side_);
+        assignment_ = Array<std::int32_t>(count);
+        centres_ = Array<std::int32_t>(count);
+        members_ = Array<std::uint32_t>(count);
+        state_ = Array<GromosState>(1);
+    }
+
+    BitTiles own_bits() const { return {own_rows_.data(), side_}; }
+
+    /// Launches one step on all parts. The first one chooses the centre once all others have
+    /// subtracted the cluster before, and these go on once it has.
+    static void find_cluster(const std::vector<GpuGromos*>& parts, int step) {
+        const GpuGromos& first = *parts.front();
+        const Sides threads{kGromosThreads};
+        first.work_.gpu().use();
+        for (const GpuGromos* part : parts)
+            if (part != &first) first.work_.gpu().wait_for(part->event_);
+        // Reading the counts of other parts takes long: more threads wait for them together.
+        const Index ctas = (parts.size() == 1 ? 2 : 8) * first.work_.gpu().processors();
+        first.work_.gpu().launch("find the largest cluster", &find_largest, Sides{ctas}, threads, 0,
+                                 first.task_, step);
+        if (parts.size() > 1) first.work_.gpu().record(first.event_);
+        for (const GpuGromos* part : parts) {
+            const Gpu& gpu = part->work_.gpu();
+            const Sides all{8 * gpu.processors()};
+            gpu.use();
+            if (part != &first) gpu.wait_for(first.event_);
+            gpu.launch("assign a cluster", &assign_cluster, all, threads, 0, part->task_, step);
+            gpu.launch("subtract a cluster", &subtract_members, all, threads, 0, part->task_, step);
+            if (part != &first) gpu.record(part->event_);
+        }
     }
 
     /// Frames without neighbours follow as clusters of their own.
@@ -112,12 +209,39 @@ private:
     }
 
     TileWork<Gpu> work_;
+    BitShare share_;
+    std::vector<BitBand> bands_;
     Index side_ = 0;
+    std::vector<unsigned*> rows_;  ///< on the GPU, where the rows of this part begin; else null
     Array<unsigned> words_, active_;
+    Array<unsigned*> own_rows_, all_rows_;
     Array<int> counts_;
+    Array<const int*> all_counts_;
     Array<std::int32_t> assignment_, centres_;
     Array<std::uint32_t> members_;
     Array<GromosState> state_;
+    GromosTask task_{};
+    /// Of the first part: a centre is chosen. Of the others: a cluster is subtracted.
+    typename Gpu::Event event_;
 };
+
+/// Clusters with the lanes of this process, each of which brings its part with all neighbours that
+/// it finds; alone if that is the only part. All get the result. A collective call.
+template <class Gpu>
+DeviceClusters cluster_together(GpuGromos<Gpu>& own, const Context& context) {
+    if (own.share().parts == 1) {
+        own.join({&own});
+        return GpuGromos<Gpu>::cluster({&own}, context);
+    }
+    const std::vector<GpuGromos<Gpu>*> parts = objects_of_lanes(context, own);
+    own.join(parts);
+    DeviceClusters found;
+    const std::vector<DeviceClusters*> results = objects_of_lanes(context, found);
+    if (own.share().part == 0) found = GpuGromos<Gpu>::cluster(parts, context);
+    wait_for_ranks(context);
+    if (own.share().part != 0) found = *results.front();
+    wait_for_ranks(context);
+    return found;
+}
 
 }  // namespace pleat::rmsd::cuda

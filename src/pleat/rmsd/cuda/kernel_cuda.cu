@@ -2,7 +2,7 @@
 #include <memory>
 #include <utility>
 
-#include "pleat/core/cuda/cuda_gpu.cuh"
+#include "pleat/core/cuda/peer_gpu.cuh"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/rmsd/cuda/gpu_gromos.cuh"
 #include "pleat/rmsd/cuda/gpu_kernel.cuh"
@@ -13,9 +13,9 @@ namespace pleat::rmsd {
 namespace {
 
 /// A GPU whose work is timed from launch to end, without copies.
-class TimedGpu : public pleat::cuda::CudaGpu {
+class TimedGpu : public pleat::cuda::PeerGpu {
 public:
-    TimedGpu(int index, double* seconds) : CudaGpu(index), seconds_(seconds) {}
+    TimedGpu(int index, double* seconds) : PeerGpu(index), seconds_(seconds) {}
 
     template <class... Arguments>
     void launch(Arguments&&... arguments) const {
@@ -44,11 +44,13 @@ std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& 
 
 DeviceClusters cluster_on_cuda(const FrameSource& frames, double cutoff, const Context& context,
                                const CudaChoices& choices) {
+    const BitShare share =
+        are_one_process(context) ? BitShare{context.rank(), context.ranks()} : BitShare{};
     cuda::GpuGromos<TimedGpu> gromos(frames, choices.format.value_or(TileFormat::half),
                                      resolve_threads(context),
-                                     TimedGpu(context.device.index, choices.seconds));
+                                     TimedGpu(context.device.index, choices.seconds), share);
     gromos.find_neighbours(cutoff, context);
-    return gromos.cluster(context);
+    return cuda::cluster_together(gromos, context);
 }
 
 }  // namespace pleat::rmsd

@@ -74,6 +74,7 @@ public:
     double largest_rmsd() const { return 2 * std::sqrt(square_sum_max_ / task_.weight); }
     TileFormat format() const { return format_; }
     Gpu& gpu() { return gpu_; }
+    const Gpu& gpu() const { return gpu_; }
 
     /// Gives every pair of the rows with a later frame to the sink; returns before that is done.
     template <class Sink>

@@ -39,8 +39,8 @@ static __device__ __forceinline__ void copy_pair(const double* p, const double* 
 
 /// The scores of the pairs of `columns` with some rows, [row, column]. Warps take pairs until none
 /// is left, since some searches are longer than others.
-template <bool kIsShared, bool kIsGdt>
-static __global__ void __launch_bounds__(kTmThreads, 16)
+template <bool kIsShared, bool kIsGdt, int kItems, int kMinWarps>
+static __global__ void __launch_bounds__(kTmThreads, kMinWarps)
     score_pairs(TmTask task, Index first_row, Block columns, unsigned long long pairs,
                 float* values) {
     PLEAT_DYNAMIC_SHARED(TmAtom, shared_atoms);
@@ -62,15 +62,16 @@ static __global__ void __launch_bounds__(kTmThreads, 16)
         TmSets sets{task.bits + static_cast<Index>(blockIdx.x) * words * task.capacity,
                     task.tables + static_cast<Index>(blockIdx.x) * task.table_size, words,
                     task.capacity, static_cast<unsigned>(task.table_size - 1)};
-        TmWarp<kIsGdt> warp(task.settings, own_atoms, sets, best);
+        TmWarp<kIsGdt, kItems> warp(task.settings, own_atoms, sets, best);
         const double score = warp.search();
         if (threadIdx.x == 0) values[pair] = static_cast<float>(score);
         __syncwarp();
     }
 }
 
-/// Scores of pairs of two sets of frames of the same atoms. For one stream at a time.
-template <class Gpu>
+/// Scores of pairs of two sets of frames of the same atoms. For one stream at a time. `kItems`:
+/// superpositions of a thread; `kMinWarps`: of a processor, which limits registers.
+template <class Gpu, int kItems = 2, int kMinWarps = 16>
 class TmOnGpu {
 public:
     /// For one set `columns` is the same object as `rows`. Throws DeviceError if the GPU's memory
@@ -107,12 +108,10 @@ public:
         next_ticket_ += static_cast<unsigned long long>(pairs + ctas);
     }
 
-    /// Nanoseconds per pair on a GPU with the processors of an H200, of made ensembles: three
-    /// superpositions for each fragment, each atom 60 clocks of a warp.
+    /// Nanoseconds per pair, of made ensembles.
     double cost() const {
         const auto atoms = static_cast<double>(settings_.atoms);
-        return atoms * (1500.0 + 60.0 * atoms) / 2400.0 * 132.0 /
-               static_cast<double>(gpu_.processors());
+        return atoms * (0.625 + 0.025 * atoms);
     }
 
 private:
@@ -122,8 +121,10 @@ private:
 
     Score kernel() const {
         if (shared_bytes_ > 0)
-            return is_gdt_ ? &score_pairs<true, true> : &score_pairs<true, false>;
-        return is_gdt_ ? &score_pairs<false, true> : &score_pairs<false, false>;
+            return is_gdt_ ? &score_pairs<true, true, kItems, kMinWarps>
+                           : &score_pairs<true, false, kItems, kMinWarps>;
+        return is_gdt_ ? &score_pairs<false, true, kItems, kMinWarps>
+                       : &score_pairs<false, false, kItems, kMinWarps>;
     }
 
     void set_up_search(Index atoms) {
@@ -143,10 +144,10 @@ private:
     void take_scratch(std::int64_t bytes) {
         const Index atoms = settings_.atoms, words = (atoms + 31) / 32,
                     atom_bytes = atoms * static_cast<Index>(sizeof(TmAtom));
-        capacity_ = 2 * settings_.starts + kTmThreads;
+        capacity_ = 2 * settings_.starts + kMaxTmBatch;
         table_size_ = static_cast<int>(std::bit_ceil(static_cast<unsigned>(capacity_ * 3 / 2)));
-        constexpr Index kMinWarps = 8;  // on a processor: fewer do not keep it busy
-        shared_bytes_ = atom_bytes <= gpu_.max_shared_bytes() / kMinWarps ? atom_bytes : 0;
+        constexpr Index kSharedWarps = 8;  // on a processor: fewer do not keep it busy
+        shared_bytes_ = atom_bytes <= gpu_.max_shared_bytes() / kSharedWarps ? atom_bytes : 0;
         const std::int64_t own = 4 * words * capacity_ + 4 * std::int64_t{table_size_} +
                                  (shared_bytes_ > 0 ? 0 : atom_bytes);
         const Index resident = gpu_.resident_ctas(kernel(), kTmThreads, shared_bytes_);

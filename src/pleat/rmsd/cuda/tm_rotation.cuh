@@ -73,6 +73,11 @@ static __device__ __forceinline__ double null_vector(const double (&n)[4][4], do
     return largest;
 }
 
+/// rotation_by_jacobi(), which is rare, as a call.
+static __device__ __attribute__((noinline)) void call_jacobi(const double (&r)[9], double (&m)[9]) {
+    rotation_by_jacobi(r, m);
+}
+
 /// The rotation `m` of the covariance `r`, as rotation_of_covariance() finds it: Jacobi where the
 /// largest root of the key matrix is not alone.
 static __device__ __forceinline__ void find_rotation(const double (&r)[9], double (&m)[9]) {
@@ -96,17 +101,15 @@ static __device__ __forceinline__ void find_rotation(const double (&r)[9], doubl
         }
     }
     const double root = largest_root(key);
-    double n[4][4], vectors[4][4] = {}, quaternion[4] = {};
+    double n[4][4], quaternion[4] = {};
     key_matrix(unit, n);
 #pragma unroll
     for (int a = 0; a < 4; ++a) n[a][a] -= root;
     // The product of the gaps to the other roots times the square of the largest component.
     constexpr double kMinGaps = 1e-3;
     const double gaps = null_vector(n, quaternion);
-    if (!(gaps > kMinGaps * root * root * root)) return rotation_by_jacobi(r, m);
-#pragma unroll
-    for (int a = 0; a < 4; ++a) vectors[a][0] = quaternion[a];
-    rotation_of(vectors, 0, m);
+    if (!(gaps > kMinGaps * root * root * root)) return call_jacobi(r, m);
+    rotation_of(quaternion, m);
 }
 
 }  // namespace pleat::rmsd::cuda

@@ -8,13 +8,14 @@
 
 namespace pleat::rmsd::cuda {
 
-constexpr int kTmThreads = 32;  ///< one warp searches a pair
+constexpr int kTmThreads = 32;   ///< one warp searches a pair
+constexpr int kMaxTmBatch = 96;  ///< superpositions at a time
 
 /// The sets of one warp, in the order in which they were found.
 struct TmSets {
     std::uint32_t* bits;       ///< [word of 32 atoms][position]
     std::int32_t* table;       ///< positions plus 1; 0: free
-    int words, capacity;       ///< of positions; the last 32 are for candidates
+    int words, capacity;       ///< of positions; the last kMaxTmBatch are for candidates
     unsigned mask;             ///< table size, a power of two, less 1
     int first = 0, count = 0;  ///< of the sets that are superposed in this round
     int end = 0;               ///< sets of the next round end here
@@ -22,7 +23,7 @@ struct TmSets {
     __device__ std::uint32_t& word(int n, int position) const {
         return bits[n * capacity + position];
     }
-    __device__ int room() const { return capacity - kTmThreads - end; }
+    __device__ int room() const { return capacity - kMaxTmBatch - end; }
 
     __device__ void clear_table() const {
         for (unsigned n = threadIdx.x; n <= mask; n += kTmThreads) table[n] = 0;
@@ -54,26 +55,26 @@ struct TmSets {
         return true;
     }
 
-    /// Keeps those candidates, at `end` + `candidate`, that are not among the sets. All threads
-    /// call it, those without a candidate with `is_valid` false.
+    /// Keeps those candidates, at positions behind `end`, that are not among the sets. All threads
+    /// call it, with positions in their order or, without a candidate, with `is_valid` false.
     __device__ void insert(bool is_valid, int candidate, std::uint32_t hash) {
         __syncwarp();
         bool is_new = false;
         unsigned slot = hash & mask;
         while (is_valid) {
-            const int found = atomicCAS(table + slot, 0, end + candidate + 1);
+            const int found = atomicCAS(table + slot, 0, candidate + 1);
             is_new = found == 0;
-            if (is_new || are_equal(found - 1, end + candidate)) break;
+            if (is_new || are_equal(found - 1, candidate)) break;
             slot = (slot + 1) & mask;
         }
         const unsigned kept = __ballot_sync(0xffffffffu, is_new);
-        const int rank = __popc(kept & ((1u << threadIdx.x) - 1));
+        const int position = end + __popc(kept & ((1u << threadIdx.x) - 1));
         for (int n = 0; n < words; ++n) {
-            const std::uint32_t some = is_new ? word(n, end + candidate) : 0;
+            const std::uint32_t some = is_new ? word(n, candidate) : 0;
             __syncwarp();
-            if (is_new) word(n, end + rank) = some;
+            if (is_new) word(n, position) = some;
         }
-        if (is_new) table[slot] = end + rank + 1;
+        if (is_new) table[slot] = position + 1;
         end += __popc(kept);
         __syncwarp();
     }

@@ -1,4 +1,4 @@
-// TM task: how one warp searches the superpositions of one pair, with up to 32 of them at a time.
+// TM task: how one warp searches the superpositions of one pair, with up to 64 of them at a time.
 #pragma once
 
 #include <cstdint>
@@ -66,9 +66,8 @@ struct TmMotion {
     }
 };
 
-/// The best motion for a set of atoms.
-static __device__ __forceinline__ TmMotion superpose(const TmSums& sums) {
-    TmMotion motion;
+/// The best motion for a set of atoms. A call, since its code is long.
+static __device__ __attribute__((noinline)) void superpose(const TmSums& sums, TmMotion& motion) {
     double p[3], q[3], r[9];
     const double inverse = 1.0 / sums.count;
 #pragma unroll
@@ -81,7 +80,14 @@ static __device__ __forceinline__ TmMotion superpose(const TmSums& sums) {
         const double* const row = motion.m + 3 * a;
         motion.t[a] = q[a] - (row[0] * p[0] + row[1] * p[1] + row[2] * p[2]);
     }
-    return motion;
+}
+
+/// The same of sums in registers, which a call would take out of them.
+static __device__ __forceinline__ void superpose_copy(const TmSums& sums, TmMotion& motion) {
+    const TmSums passed = sums;
+    TmMotion found;
+    superpose(passed, found);
+    motion = found;
 }
 
 /// The atoms of one superposition that come near.
@@ -96,10 +102,11 @@ struct TmNear {
     }
 };
 
-/// A warp with one pair. Groups of `lanes` neighbouring threads share a superposition: each takes
-/// every `lanes`-th atom. Numbers of a superposition depend on nothing but its set and `lanes`,
-/// which depends on how many sets there are; so a value depends on its pair alone.
-template <bool kIsGdt>
+/// A warp with one pair. Each thread has `kItems` superpositions, so that an atom is loaded once
+/// for all. If there are few, groups of `lanes` neighbouring threads share theirs: each takes every
+/// `lanes`-th atom. Numbers of a superposition depend on nothing but its set and `lanes`, which
+/// depends on how many sets there are; so a value depends on its pair alone.
+template <bool kIsGdt, int kItems>
 class TmWarp {
 public:
     __device__ TmWarp(const TmSettings& settings, const TmAtom* atoms, TmSets& sets, double* best)
@@ -107,21 +114,39 @@ public:
 
     __device__ double search() {
         sets_.clear_table();
-        for (int start = 0; start < settings_.starts; start += kTmThreads) {
-            const int last = settings_.starts - 1, own = start + lane();
-            measure(superpose(sums_of_fragment(min(own, last))), 1, own <= last, lane(),
-                    settings_.first_limit);
-        }
+        for (int first = 0; first < settings_.starts; first += kBatch) superpose_fragments(first);
         for (int round = 0; round < kMaxTmRounds; ++round) {
             sets_.next_round();
             if (sets_.count == 0) break;
-            for (int first = 0; first < sets_.count; first += kTmThreads) superpose_sets(first);
+            for (int first = 0; first < sets_.count; first += kBatch) superpose_sets(first);
         }
         return result();
     }
 
 private:
+    static constexpr int kBatch = kItems * kTmThreads;
+
+    /// Superpositions of this thread.
+    struct Items {
+        TmMotion motion[kItems];
+        int position[kItems];  ///< of its set of near atoms
+        bool is_own[kItems];   ///< whether this thread keeps it
+    };
+
     __device__ static int lane() { return static_cast<int>(threadIdx.x); }
+
+    __device__ void superpose_fragments(int first) {
+        Items items;
+#pragma unroll
+        for (int h = 0; h < kItems; ++h) {
+            const int item = lane() + h * kTmThreads;
+            items.is_own[h] = first + item < settings_.starts;
+            items.position[h] = sets_.end + item;
+            superpose_copy(sums_of_fragment(min(first + item, settings_.starts - 1)),
+                           items.motion[h]);
+        }
+        measure(items, 1, settings_.first_limit);
+    }
 
     __device__ TmSums sums_of_fragment(int start) const {
         int first = start, length = 0;
@@ -138,70 +163,101 @@ private:
         return sums;
     }
 
-    /// Those from `first` on among the sets of this round, up to 32.
+    /// Those from `first` on among the sets of this round, up to kBatch.
     __device__ void superpose_sets(int first) {
-        const int count = min(sets_.count - first, kTmThreads);
+        const int count = min(sets_.count - first, kBatch);
         int lanes = 1;
-        while (2 * lanes * count <= kTmThreads) lanes *= 2;
-        const int item = lane() / lanes;
-        TmSums sums = sums_of_set(sets_.first + first + min(item, count - 1), lanes);
-        sums.join(lanes);
-        measure(superpose(sums), lanes, item < count && lane() % lanes == 0, item, settings_.limit);
+        while (2 * lanes * count <= kBatch && lanes < kTmThreads) lanes *= 2;
+        Items items;
+        int position[kItems];
+#pragma unroll
+        for (int h = 0; h < kItems; ++h) {
+            const int item = lane() / lanes + h * (kTmThreads / lanes);
+            items.is_own[h] = item < count && lane() % lanes == 0;
+            items.position[h] = sets_.end + item;
+            position[h] = sets_.first + first + min(item, count - 1);
+        }
+        TmSums sums[kItems];
+        add_sets(position, lanes, sums);
+#pragma unroll
+        for (int h = 0; h < kItems; ++h) {
+            sums[h].join(lanes);
+            superpose_copy(sums[h], items.motion[h]);
+        }
+        measure(items, lanes, settings_.limit);
     }
 
     /// This thread's share of the sums.
-    __device__ TmSums sums_of_set(int position, int lanes) const {
-        TmSums sums;
-        int count = 0;
+    __device__ __forceinline__ void add_sets(const int (&position)[kItems], int lanes,
+                                             TmSums (&sums)[kItems]) const {
+        int count[kItems] = {};
         for (int n = 0; n < sets_.words; ++n) {
-            const std::uint32_t word = sets_.word(n, position);
+            std::uint32_t word[kItems];
+#pragma unroll
+            for (int h = 0; h < kItems; ++h) word[h] = sets_.word(n, position[h]);
             const TmAtom* const from = atoms_ + 32 * n;
-            for (int bit = lane() % lanes; bit < 32; bit += lanes) {
-                if ((word >> bit & 1) == 0) continue;
-                sums.add(from[bit]);
-                ++count;
+            const int atoms = min(settings_.atoms - 32 * n, 32);
+            for (int k = lane() % lanes; k < atoms; k += lanes) {
+                const TmAtom at = from[k];
+#pragma unroll
+                for (int h = 0; h < kItems; ++h) {
+                    if ((word[h] >> k & 1) == 0) continue;
+                    sums[h].add(at);
+                    ++count[h];
+                }
             }
         }
-        sums.count = count;
-        return sums;
+#pragma unroll
+        for (int h = 0; h < kItems; ++h) sums[h].count = count[h];
     }
 
-    /// Measures all atoms, and keeps the set of those nearer than `limit` if it is new.
-    __device__ void measure(const TmMotion& motion, int lanes, bool is_own, int candidate,
-                            double limit) {
+    /// Measures all atoms, and keeps the sets of those nearer than `limit` that are new.
+    __device__ __forceinline__ void measure(const Items& items, int lanes, double limit) {
         const long long limit_bits = __double_as_longlong(limit * limit);
         const auto per_square = static_cast<float>(settings_.per_square);
-        const int part = lane() % lanes, position = sets_.end + candidate;
-        TmNear near;
-        float sum = 0.0f;
-        int within[4] = {};
+        TmNear near[kItems];
+        float sum[kItems] = {};
+        int within[kItems][4] = {};
         for (int n = 0; n < sets_.words; ++n) {
             const TmAtom* const from = atoms_ + 32 * n;
             const int atoms = min(settings_.atoms - 32 * n, 32);
-            std::uint32_t word = 0;
-            float shares = 0.0f;
-#pragma unroll 4
-            for (int k = part; k < atoms; k += lanes) {
-                const double square = motion.square(from[k]);
-                const long long bits = __double_as_longlong(square);
-                if (bits < limit_bits) word |= 1u << k;
-                if constexpr (kIsGdt) {
-                    count_within(bits, within);
-                } else {
-                    shares +=
-                        pleat::cuda::rough_inverse(1.0f + static_cast<float>(square) * per_square);
+            std::uint32_t word[kItems] = {};
+            float shares[kItems] = {};
+#pragma unroll 2
+            for (int k = lane() % lanes; k < atoms; k += lanes) {
+                const TmAtom at = from[k];
+#pragma unroll
+                for (int h = 0; h < kItems; ++h) {
+                    const double square = items.motion[h].square(at);
+                    const long long bits = __double_as_longlong(square);
+                    if (bits < limit_bits) word[h] |= 1u << k;
+                    if constexpr (kIsGdt) {
+                        count_within(bits, within[h]);
+                    } else {
+                        shares[h] += pleat::cuda::rough_inverse(1.0f + static_cast<float>(square) *
+                                                                           per_square);
+                    }
                 }
             }
-            for (int apart = 1; apart < lanes; apart *= 2)
-                word |= __shfl_xor_sync(kAllLanes, word, apart);
-            sum += shares;
-            near.add(word);
-            if (is_own) sets_.word(n, position) = word;
+#pragma unroll
+            for (int h = 0; h < kItems; ++h) {
+                for (int apart = 1; apart < lanes; apart *= 2)
+                    word[h] |= __shfl_xor_sync(kAllLanes, word[h], apart);
+                sum[h] += shares[h];
+                near[h].add(word[h]);
+                if (items.is_own[h]) sets_.word(n, items.position[h]) = word[h];
+            }
         }
-        keep_best(motion, sum, within, lanes);
-        if (near.count < 3 && settings_.atoms > 3)
-            near = take_three(motion, is_own, limit, position);
-        sets_.insert(is_own && near.count >= min(3, settings_.atoms), candidate, near.hash);
+#pragma unroll
+        for (int h = 0; h < kItems; ++h) {
+            keep_best(items.motion[h], sum[h], within[h], lanes);
+            if (near[h].count < 3 && settings_.atoms > 3)
+                near[h] = take_three(items.motion[h], items.is_own[h], limit, items.position[h]);
+        }
+#pragma unroll
+        for (int h = 0; h < kItems; ++h)
+            sets_.insert(items.is_own[h] && near[h].count >= min(3, settings_.atoms),
+                         items.position[h], near[h].hash);
     }
 
     /// Adds 1 for 1, 2, 4 and 8 angstrom if the square is at most theirs.

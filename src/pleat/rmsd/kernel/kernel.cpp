@@ -15,8 +15,8 @@ std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& conte
     return make_cpu_kernel(problem, context);
 }
 
-std::int64_t clustering_memory(Index frames, Index atoms) {
-    return tile_memory(frames, atoms, TileFormat::half) + bit_memory(frames) +
+std::int64_t clustering_memory(Index frames, Index atoms, int gpus) {
+    return tile_memory(frames, atoms, TileFormat::half) + bit_memory(frames, gpus) +
            (std::int64_t{256} << 20);
 }
 

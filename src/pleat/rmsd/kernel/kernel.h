@@ -73,11 +73,14 @@ std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& 
 
 /// GROMOS clusters (cluster/methods/greedy.h) found on the GPU `context.device.index`. Two frames
 /// are neighbours if their RMSD, computed in float64 and rounded to float32, is below `cutoff`.
-/// Frames without neighbours come last, by their index. Throws DeviceError if the neighbours do not
-/// fit into the GPU's memory, Cancelled.
+/// Frames without neighbours come last, by their index. Lanes of one process (core/ranks/lanes.h)
+/// with a GPU each share the work, in a collective call; their GPUs must be able to read each
+/// other's memory (core/cuda/peers.h). Ranks that are processes work each on its own. Throws
+/// DeviceError if the neighbours do not fit into the GPUs' memory, Cancelled.
 DeviceClusters cluster_on_cuda(const FrameSource& frames, double cutoff, const Context& context,
                                const CudaChoices& choices = {});
-/// Bytes of the GPU's memory that it needs: one bit per pair, and the ensemble.
-std::int64_t clustering_memory(Index frames, Index atoms);
+/// Bytes that it needs of the memory of each of `gpus` GPUs: one bit per pair that they share, and
+/// the ensemble.
+std::int64_t clustering_memory(Index frames, Index atoms, int gpus = 1);
 
 }  // namespace pleat::rmsd

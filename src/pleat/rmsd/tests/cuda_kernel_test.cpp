@@ -1,6 +1,8 @@
 // The CUDA kernels of rmsd on a GPU: every format against the reference, counts, and clusters.
 #include <gtest/gtest.h>
 
+#include "pleat/core/cuda/peers.h"
+#include "pleat/core/ranks/lanes.h"
 #include "pleat/core/tests/cuda_absence.h"
 #include "pleat/rmsd/pairs/frame_pairs.h"
 #include "pleat/rmsd/tests/every_kernel.h"
@@ -125,6 +127,73 @@ TEST_F(CudaKernel, ClustersByTheDefinition) {
                 EXPECT_EQ(found.centres, expected.centres) << count << " frames, " << cutoff;
             }
         }
+    }
+}
+
+/// Lists of GPUs that work together: one GPU in place of several, and all that read each other.
+std::vector<std::vector<Device>> lists_of_gpus() {
+    const Device first{Device::Kind::cuda, 0};
+    std::vector<std::vector<Device>> lists{{first, first}, {first, first, first}};
+    std::vector<Device> all{first};
+    for (int index = 1; index < count_cuda_devices(); ++index) {
+        all.push_back({Device::Kind::cuda, index});
+        if (can_read_each_other(all)) lists.push_back(all);
+    }
+    return lists;
+}
+
+TEST_F(CudaKernel, LanesFindTheClustersOfOneGpu) {
+    for (const Index count : {50, 3000, 40000}) {
+        const Frames frames = centre(test::several_states(count, 30, 40, 11), {}, 1);
+        const auto source = memory_source(borrowed(frames));
+        const DeviceClusters expected = cluster_on_cuda(*source, 0.62, context_);
+        for (const std::vector<Device>& gpus : lists_of_gpus()) {
+            SCOPED_TRACE(std::to_string(count) + " frames, lanes " + std::to_string(gpus.size()));
+            Context context = context_;
+            context.lanes = gpus;
+            std::vector<DeviceClusters> found(gpus.size());
+            on_lanes(context, [&](const Context& lane) {
+                found[lane.rank()] = cluster_on_cuda(*source, 0.62, lane);
+            });
+            for (const DeviceClusters& one : found) {
+                EXPECT_EQ(one.assignment, expected.assignment);
+                EXPECT_EQ(one.centres, expected.centres);
+            }
+        }
+    }
+}
+
+/// Asks to stop once it hears of a stage.
+struct StopAt final : Progress {
+    explicit StopAt(std::string name) : stage(std::move(name)) {}
+    void update(std::string_view now, std::int64_t, std::int64_t, std::string_view) override {
+        is_there = is_there || now == stage;
+    }
+    bool cancelled() override { return is_there; }
+    void message(std::string_view) override {}
+    std::string stage;
+    bool is_there = false;
+};
+
+TEST_F(CudaKernel, AStopOrAnErrorOfOneLaneEndsAllAndTheGpusGoOn) {
+    const Frames frames = centre(test::several_states(3000, 30, 40, 11), {}, 1);
+    const auto source = memory_source(borrowed(frames));
+    for (const std::vector<Device>& gpus : lists_of_gpus()) {
+        Context context = context_;
+        context.lanes = gpus;
+        const auto cluster = [&](const Context& lane) { cluster_on_cuda(*source, 0.3, lane); };
+        for (const char* stage : {"neighbours", "clusters"}) {
+            StopAt stop(stage);
+            context.progress = &stop;
+            EXPECT_THROW(on_lanes(context, cluster), Cancelled) << stage;
+        }
+        context.progress = nullptr;
+        const auto failing = [&](const Context& lane) {
+            if (lane.rank() == 1) throw DeviceError("lost");
+            cluster(lane);
+        };
+        EXPECT_THROW(on_lanes(context, failing), DeviceError);
+        EXPECT_NO_THROW(on_lanes(context, cluster));
     }
 }
 
