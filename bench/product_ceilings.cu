@@ -20,18 +20,19 @@ void check(cudaError_t status) {
 constexpr int kCeilingThreads = 256, kCeilingLoops = 4096;
 
 /// 32 independent sums a thread, in registers.
-__global__ void __launch_bounds__(kCeilingThreads) add_products(float seed, float* out) {
-    float sums[32];
-    const float a = seed + threadIdx.x, b = 0.999f - 1e-6f * threadIdx.x;
+template <class T>
+__global__ void __launch_bounds__(kCeilingThreads) add_products(T seed, float* out) {
+    T sums[32];
+    const T a = seed + threadIdx.x, b = T(0.999) - T(1e-6) * threadIdx.x;
 #pragma unroll
     for (int n = 0; n < 32; ++n) sums[n] = a + n;
     for (int loop = 0; loop < kCeilingLoops; ++loop)
 #pragma unroll
-        for (int n = 0; n < 32; ++n) sums[n] = fmaf(sums[n], b, a);
-    float sum = 0;
+        for (int n = 0; n < 32; ++n) sums[n] = sums[n] * b + a;
+    T sum = 0;
 #pragma unroll
     for (int n = 0; n < 32; ++n) sum += sums[n];
-    out[blockIdx.x * kCeilingThreads + threadIdx.x] = sum;
+    out[blockIdx.x * kCeilingThreads + threadIdx.x] = static_cast<float>(sum);
 }
 
 /// 8 independent sums of mma.m16n8k16 a warp, of numbers that differ from lane to lane.
@@ -60,34 +61,61 @@ __global__ void __launch_bounds__(kCeilingThreads)
     out[blockIdx.x * kCeilingThreads + threadIdx.x] = sum;
 }
 
+/// 8 independent sums of mma.m8n8k4 of float64 a warp.
+__global__ void __launch_bounds__(kCeilingThreads) add_double_products(double seed, float* out) {
+    double sums[8][2] = {};
+    const double a = seed + threadIdx.x, b = 0.999 - 1e-6 * threadIdx.x;
+    for (int loop = 0; loop < kCeilingLoops; ++loop)
+#pragma unroll
+        for (int n = 0; n < 8; ++n)
+            asm volatile(
+                "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                : "+d"(sums[n][0]), "+d"(sums[n][1])
+                : "d"(a), "d"(b));
+    double sum = 0;
+    for (auto& two : sums) sum += two[0] + two[1];
+    out[blockIdx.x * kCeilingThreads + threadIdx.x] = static_cast<float>(sum);
+}
+
+/// Launches the kernel, and returns how many multiply-adds a warp makes in a loop.
+double start(Product product, int grid, float* out) {
+    switch (product) {
+        case Product::float32: add_products<<<grid, kCeilingThreads>>>(1.0f, out); return 32.0 * 32;
+        case Product::float64: add_products<<<grid, kCeilingThreads>>>(1.0, out); return 32.0 * 32;
+        case Product::float16_tensor:
+            add_half_products<<<grid, kCeilingThreads>>>(7u, out);
+            return 8.0 * 16 * 8 * 16;
+        case Product::float64_tensor:
+            add_double_products<<<grid, kCeilingThreads>>>(1.0, out);
+            return 8.0 * 8 * 8 * 4;
+    }
+    return 0.0;
+}
+
 }  // namespace
 
-double multiply_adds_a_second(bool halves) {
+double multiply_adds_a_second(Product product) {
     int processors = 0;
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
     const int grid = processors * 8;
     float* out = nullptr;
     check(cudaMalloc(&out, sizeof(float) * grid * kCeilingThreads));
-    cudaEvent_t start, end;
-    check(cudaEventCreate(&start));
+    cudaEvent_t begin, end;
+    check(cudaEventCreate(&begin));
     check(cudaEventCreate(&end));
     std::vector<double> rates;
     for (int repeat = 0; repeat < 7; ++repeat) {
-        check(cudaEventRecord(start));
-        if (halves)
-            add_half_products<<<grid, kCeilingThreads>>>(7u, out);
-        else
-            add_products<<<grid, kCeilingThreads>>>(1.0f, out);
+        check(cudaEventRecord(begin));
+        const double of_warp = start(product, grid, out);
         check(cudaGetLastError());
         check(cudaEventRecord(end));
         check(cudaEventSynchronize(end));
         float milliseconds = 0;
-        check(cudaEventElapsedTime(&milliseconds, start, end));
-        const double of_warp = halves ? 8.0 * 16 * 8 * 16 : 32.0 * 32;
+        check(cudaEventElapsedTime(&milliseconds, begin, end));
         const double warps = grid * (kCeilingThreads / 32.0);
         if (repeat >= 2) rates.push_back(of_warp * warps * kCeilingLoops / (1e-3 * milliseconds));
     }
-    check(cudaEventDestroy(start));
+    check(cudaEventDestroy(begin));
     check(cudaEventDestroy(end));
     check(cudaFree(out));
     std::sort(rates.begin(), rates.end());

@@ -1,10 +1,16 @@
-// What products of tiles can reach: float32 multiply-adds and float16 products of one GPU.
+// What products of tiles can reach: multiply-adds of one GPU by precision.
 #pragma once
 
 namespace pleat::bench {
 
-/// Multiply-adds a second of float32 by fused multiply-adds, or with `halves` of float16 by mma
-/// with float32 sums: the median of five. std::runtime_error where the GPU fails.
-double multiply_adds_a_second(bool halves);
+enum class Product {
+    float32,         ///< fused multiply-adds
+    float64,         ///< fused multiply-adds
+    float16_tensor,  ///< mma with float32 sums
+    float64_tensor   ///< mma
+};
+
+/// Multiply-adds a second: the median of five. std::runtime_error where the GPU fails.
+double multiply_adds_a_second(Product product);
 
 }  // namespace pleat::bench

@@ -70,8 +70,10 @@ double median(std::vector<double> values) {
 }
 
 Json ceilings() {
-    return {{"float32_multiply_adds_a_second", bench::multiply_adds_a_second(false)},
-            {"float16_multiply_adds_a_second", bench::multiply_adds_a_second(true)}};
+    return {
+        {"float32_multiply_adds_a_second", bench::multiply_adds_a_second(bench::Product::float32)},
+        {"float16_multiply_adds_a_second",
+         bench::multiply_adds_a_second(bench::Product::float16_tensor)}};
 }
 
 /// Seconds, and which share of the ceiling the products of this size are.

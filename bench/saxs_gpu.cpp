@@ -139,7 +139,7 @@ Json timed(const RandomScatterers& given, int repeats, Precision precision = Pre
     }
     std::sort(all.begin(), all.end());
     std::sort(device.begin(), device.end());
-    const double rate = bench::multiply_adds_a_second(false);
+    const double rate = bench::multiply_adds_a_second(bench::Product::float32);
     const double products =
         2.0 * 0.5 * count * (count - 1.0) * static_cast<double>(q_count * frames);
     return {{"scatterers", given.model.scatterer_count()},

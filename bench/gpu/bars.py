@@ -52,6 +52,14 @@ class MiCase:
                           stretch=aim[1])
 
 
+# Metric, frames and atoms: seconds of all pairs.
+MEASURES = {("lddt", 5000, 300): 1.0, ("drmsd", 100000, 100): 1.0, ("tm", 5000, 150): 15.0}
+
+
+def measure_bar(metric, frames, atoms):
+    return f"measures: seconds of {metric}, all pairs of {frames}x{atoms}"
+
+
 MI_SHUFFLES = 10000
 MI_TIMES = (
     MiCase("pairs of 753x264", "calm753x264", 2, 5, (0.4, None), (0.1, None)),
@@ -119,6 +127,7 @@ BARS = (
     Bar("rmsd: kernel seconds, histogram and neighbours of 100000x100", "rmsd", most=1, stretch=0.4),
     Bar("rmsd: tallies that differ between formats", "rmsd", most=0),
     Bar("rmsd: clusterings of 50000x100 by the program other than the CPU's", "rmsd", most=0),
+    *(Bar(measure_bar(*case), "measures", most=most) for case, most in MEASURES.items()),
     Bar("million: seconds of the clustering", "million", most=120, stretch=40),
     Bar("million: bytes of GPU memory", "million", most=100e9),
     Bar("million: clusterings that differ between formats", "million", most=0),
@@ -138,5 +147,9 @@ BARS = (
     Bar("refine: moves a second, 64 chains of 200 bodies", "refine", least=800000),
     Bar("refine: seconds of a pool of 10000 with profiles", "refine", most=10),
     Bar("refine: runs of other bits with other threads", "refine", most=0),
+    Bar("refine: chi^2 of the minimal ensemble of DNA ligase III", "refine_trials", most=1.6),
+    Bar("refine: angstrom of the 90 % interval of RPA70's distance", "refine_trials", most=4),
+    Bar("refine: angstrom of RPA70's true distance outside of it", "refine_trials", most=0),
+    Bar("refine: clusters of RPA70's conformations", "refine_trials", least=2),
     Bar(f"{size_name(LARGE)}: exit status", "large", most=0),
 )

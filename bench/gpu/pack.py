@@ -11,8 +11,9 @@ PROGRAMS = ("apps/pleat/pleat", "src/pleat/core/test_core", "src/pleat/weights/t
             "src/pleat/weights/bench_weights", "src/pleat/couplings/test_couplings",
             "src/pleat/couplings/bench_couplings", "src/pleat/mutual_information/test_mutual_information",
             "src/pleat/rmsd/test_rmsd", "src/pleat/saxs/test_saxs", "bench/bench_ceilings",
-            "bench/bench_ccmpred_iterations", "bench/bench_rmsd_gpu", "bench/bench_make_ensemble",
-            "bench/bench_make_families", "bench/bench_saxs_gpu", "bench/bench_refine")
+            "bench/bench_ccmpred_iterations", "bench/bench_rmsd_gpu", "bench/bench_fit_gpu", "bench/bench_tm_gpu",
+            "bench/bench_measures", "bench/bench_make_ensemble", "bench/bench_make_families",
+            "bench/bench_saxs_gpu", "bench/bench_refine")
 SCRIPTS = ("scripts/gpu_test", "bench/make_alignment.py", "bench/record.py", "bench/measure.py")
 # What every Linux has, in a version that fits its own kernel and loader.
 SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so")
@@ -80,6 +81,9 @@ def pack_data(root, shared, folder):
     if pdz3.exists():
         (folder / "data/mutants").mkdir()
         shutil.copy(pdz3, folder / "data/mutants")
+    for case in ("ligase_multifoxs", "rpa_multifoxs"):
+        if (shared / "data/refine" / case).exists():
+            shutil.copytree(shared / "data/refine" / case, folder / "data/refine" / case)
     (folder / "data/mutual_information").mkdir()
     for name in ("calm753x264.fasta.gz", "ribo140x71.fasta"):
         if (shared / "oracle/mutual_information" / name).exists():

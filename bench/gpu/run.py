@@ -13,12 +13,14 @@ from .correctness import sanitizers, tests
 from .families import families, large
 from .lanes import lanes
 from .lists import cpu_list, lists
+from .measures import measures
 from .mutants import mutants
 from .mutual_information import mutual_information
 from .optimum import optimum, start_cpu_fits, wait_for_cpu_fits
 from .pack import unpack_programs
 from .record import Record
 from .refine import refine
+from .refine_trials import refine_trials
 from .rmsd import million, rmsd
 from .saxs import saxs
 from .session import OutOfTime, Session
@@ -29,8 +31,8 @@ from .speed import ceilings, evaluations, times
 PARTS = {"tests": tests, "sanitizers": sanitizers, "ceilings": ceilings, "times": times,
          "evaluations": evaluations, "optimum": optimum, "families": families, "mutants": mutants,
          "mutual_information": mutual_information, "lanes": lanes, "lists": lists,
-         "cpu_list": cpu_list, "rmsd": rmsd, "saxs": saxs, "refine": refine,
-         "million": million, "large": large}
+         "cpu_list": cpu_list, "rmsd": rmsd, "measures": measures, "saxs": saxs, "refine": refine,
+         "refine_trials": refine_trials, "million": million, "large": large}
 BESIDE_THE_CPU = ("tests", "sanitizers")
 
 

@@ -113,13 +113,22 @@ std::unique_ptr<Clustered> of_frames(const Argument<float>& xyz, const Argument<
         options, how);
 }
 
-/// Frames in place, or with what may change places, on CPUs.
+/// Frames in place, or with what may change places.
 std::unique_ptr<Clustered> of_permuted(const Argument<float>& xyz, const rmsd::AtomSets& sets,
                                        const std::string& precision, const py::dict& options,
                                        const py::dict& how) {
     const View<const float, 3> view = coordinates(xyz);
+    const rmsd::ComparedSizes sizes{.frames = view.extent(0),
+                                    .atoms = view.extent(1),
+                                    .has_sets = true,
+                                    .pair_seconds = rmsd::permuted_seconds(sets, view.extent(1))};
     return run(
-        take_cpu,
+        [&](CallContext& call, const cluster::Parameters&) {
+            std::optional<GpuDemand> demand =
+                rmsd::gpu_demand(sizes, sets, with_precision(precision));
+            if (demand) demand->seconds = 0;  // one GPU
+            call.choose_device(demand);
+        },
         [&](const Context& lane) {
             return rmsd::permuted_pairs(view, sets, with_precision(precision), lane);
         },

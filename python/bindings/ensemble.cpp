@@ -6,6 +6,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <algorithm>
 #include <numeric>
 #include <tuple>
 
@@ -15,6 +16,7 @@
 #include "pleat/bio/periodic/whole_molecules.h"
 #include "pleat/bio/selection/selection.h"
 #include "pleat/bio/structure/atom_match.h"
+#include "pleat/bio/structure/equal_chains.h"
 #include "pleat/bio/structure/molecular_graph.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/bio/structure/write_structure.h"
@@ -209,6 +211,16 @@ std::vector<std::string> write_frames(const std::filesystem::path& folder, const
     return {named, "frames.dcd"};
 }
 
+/// (names of the only equal chains, indices of their atoms [chain, atom])
+py::tuple chains_of(const Topology& topology) {
+    const EqualChains chains = only_equal_chains(topology);
+    const auto count = static_cast<Index>(chains.atoms.size());
+    auto atoms = Array<Index, 2>::unset(count, static_cast<Index>(chains.atoms.front().size()));
+    for (Index chain = 0; chain < count; ++chain)
+        std::ranges::copy(chains.atoms[static_cast<std::size_t>(chain)], atoms[chain].data);
+    return py::make_tuple(chains.names, owned_array(std::move(atoms)));
+}
+
 /// A list of what `value` says of each atom.
 template <class Value>
 auto of_atoms(Value value) {
@@ -292,6 +304,7 @@ void add_ensemble(py::module_& module) {
     module.def("unnamed_topology", [](Index atoms) {
         return std::make_shared<Topology>(unnamed_topology(atoms, "array"));
     });
+    module.def("equal_chains", &chains_of);
     module.def("read_ensemble", &read);
     module.def("write_frames", &write_frames);
     module.def("make_whole", &make_whole);

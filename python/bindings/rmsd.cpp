@@ -98,10 +98,9 @@ rmsd::MatrixTarget target_of(py::object& matrix) {
     return std::span<float>(array.mutable_data(), static_cast<std::size_t>(array.size()));
 }
 
-void choose_device(CallContext& call, View<const float, 3> xyz, const rmsd::AtomSets& sets,
-                   const rmsd::Parameters& parameters, bool is_one_set) {
-    std::optional<GpuDemand> demand =
-        rmsd::gpu_demand(xyz.extent(0), xyz.extent(1), sets, parameters, is_one_set);
+void choose_device(CallContext& call, const rmsd::ComparedSizes& sizes, const rmsd::AtomSets& sets,
+                   const rmsd::Parameters& parameters) {
+    std::optional<GpuDemand> demand = rmsd::gpu_demand(sizes, sets, parameters);
     // A matrix in memory needs one device.
     if (demand && parameters.matrix != rmsd::MatrixLayout::none) demand->seconds = 0;
     call.choose_device(demand);
@@ -121,7 +120,7 @@ Compared pairs(const Argument<float>& xyz, const rmsd::AtomSets& sets, const py:
                                    parameters);
     const rmsd::MatrixTarget target = target_of(compared.matrix);
     compared.result = without_lock(call.progress, [&] {
-        choose_device(call, view, sets, parameters, true);
+        choose_device(call, {.frames = view.extent(0), .atoms = view.extent(1)}, sets, parameters);
         return rmsd::run(view, sets, parameters, call.context, target);
     });
     if (parameters.metric == rmsd::Metric::rmsd && sets.are_plain()) {
@@ -144,7 +143,10 @@ Compared against(const Argument<float>& xyz, const Argument<float>& others,
     compared.matrix = empty_matrix({view.extent(0), other_view.extent(0)}, parameters);
     const rmsd::MatrixTarget target = target_of(compared.matrix);
     compared.result = without_lock(call.progress, [&] {
-        choose_device(call, view, sets, parameters, false);
+        choose_device(
+            call,
+            {.frames = view.extent(0), .atoms = view.extent(1), .others = other_view.extent(0)},
+            sets, parameters);
         return rmsd::run_against(view, other_view, sets, parameters, call.context, target);
     });
     compared.metric = rmsd::traits_of(parameters.metric).name;
@@ -165,7 +167,9 @@ Compared to_reference(const Argument<float>& xyz, const Argument<float>& referen
     const View<const float, 2> target(reference.data(), reference.shape(0), reference.shape(1));
     Compared compared;
     rmsd::ReferenceResult result = without_lock(call.progress, [&] {
-        choose_device(call, view, sets, parameters, false);
+        choose_device(call,
+                      {.frames = view.extent(0), .atoms = view.extent(1), .has_reference = true},
+                      sets, parameters);
         return rmsd::run_reference(view, target, sets, parameters, call.context);
     });
     compared.result = std::move(result.summary);

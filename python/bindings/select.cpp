@@ -24,7 +24,7 @@ struct FrameScores {
     std::int64_t position;
     std::int32_t cluster;
     double joint_rank, contacts, unexplained_share, density, chi2, rmsd, contact_rank, cluster_rank,
-        curve_rank;
+        curve_rank, score_rank;
 };
 
 struct Contact {
@@ -52,7 +52,8 @@ void list_scores(Selected& selected) {
             {scores.position[n], result.assignment[n], scores.joint_rank[n],
              value_at(scores.contacts, n), value_at(scores.unexplained_share, n), result.density[n],
              value_at(result.chi2, n), value_at(result.rmsd, n), value_at(scores.contact_rank, n),
-             value_at(scores.cluster_rank, n), value_at(scores.curve_rank, n)});
+             value_at(scores.cluster_rank, n), value_at(scores.curve_rank, n),
+             value_at(scores.score_rank, n)});
     for (std::size_t c = 0; c < result.expected.contacts.size(); ++c) {
         const select::ExpectedContact& one = result.expected.contacts[c];
         selected.contacts.push_back({one.i - 1, one.j - 1, one.strength, result.explained_by[c]});
@@ -70,16 +71,20 @@ std::optional<PredictedContacts> read_contacts(const std::string& name, const st
 std::unique_ptr<Selected> run(Structures& frames, const Argument<Index>& superposed,
                               const Alignment* alignment, const std::string& contacts_name,
                               const std::string& contacts_text, const ProfileFile* curve,
+                              const Argument<double>& score, bool lowest_is_best,
                               const std::string& structure, const py::dict& options,
                               const py::dict& how) {
     select::Parameters parameters;
     std::vector<Field> fields = select::fields(parameters);
     for (const Field& field : select::clustering_fields(parameters)) fields.push_back(field);
     set_fields(fields, options);
+    if (score.size() > 0)
+        frames.ensemble.scores = {{"score"}, {copy_array(score)}, "score", lowest_is_best};
     select::Input input{.ensemble = &frames.ensemble,
                         .superposed = copy_array(superposed),
                         .alignment = alignment,
                         .curve = curve != nullptr ? &curve->profile : nullptr,
+                        .uses_score = score.size() > 0,
                         .structure = structure};
     CallContext call(parse_execution_options(how));
     input.device_is_named = call.is_named();
@@ -107,7 +112,8 @@ void add_select(py::module_& module) {
     PYBIND11_NUMPY_DTYPE_EX(FrameScores, position, "position", cluster, "cluster", joint_rank,
                             "joint", contacts, "contacts", unexplained_share, "unexplained",
                             density, "density", chi2, "chi2", rmsd, "rmsd", contact_rank,
-                            "contact_rank", cluster_rank, "cluster_rank", curve_rank, "curve_rank");
+                            "contact_rank", cluster_rank, "cluster_rank", curve_rank, "curve_rank",
+                            score_rank, "score_rank");
     PYBIND11_NUMPY_DTYPE(Contact, i, j, strength, explained_by);
     PYBIND11_NUMPY_DTYPE_EX(ClusterSummary, cluster, "cluster", size, "size", selected, "selected",
                             best_frame, "best_frame", joint_rank, "joint", joint_rank_when_selected,
@@ -143,7 +149,7 @@ void add_select(py::module_& module) {
                                [](const Selected& s) { return s.result.expected.identity; })
         .def_property_readonly("cutoff", [](const Selected& s) { return s.result.cutoff; });
     module.def("select", &run, py::arg(), py::arg(), py::arg().none(true), py::arg(), py::arg(),
-               py::arg().none(true), py::arg(), py::arg(), py::arg());
+               py::arg().none(true), py::arg(), py::arg(), py::arg(), py::arg(), py::arg());
     module.def("select_fields", [] {
         select::Parameters parameters;
         std::vector<Field> fields = select::fields(parameters);

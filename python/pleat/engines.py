@@ -88,14 +88,14 @@ def _has_names(frames):
 
 def _superposed(select, measure, fit, symmetry):
     """(atoms to superpose, atoms to measure, whether frames are measured in place)"""
+    if fit is not None and select is not None and measure is not None:
+        raise UsageError("give two of select, fit and measure, not all three")
     if symmetry == "ligand" and select is None:
         select = "heavy"
     if (isinstance(fit, str) and fit == "none") or (fit is None and symmetry == "ligand" and measure is None):
         return (select if measure is None else measure), None, True
     if fit is None:
         return select, measure, False
-    if select is not None and measure is not None:
-        raise UsageError("give two of select, fit and measure, not all three")
     return fit, (select if measure is None else measure), False
 
 
@@ -221,6 +221,9 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
     if against is not None and reference is not None:
         raise UsageError("expected one of against and reference, found both")
     frames = as_ensemble(ensemble)
+    metric = options.get("metric", "rmsd")
+    if metric != "rmsd" and (symmetry != "none" or fit is not None):
+        raise UsageError(f"{'fit' if symmetry == 'none' else 'symmetry'} needs metric='rmsd'")
     superposed, measured, in_place = _superposed(select, measure, fit, symmetry)
     is_mean = isinstance(reference, str) and reference == "mean"
     if is_mean and in_place:
@@ -228,7 +231,7 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
     if is_mean and symmetry != "none" and not relabel:
         raise UsageError("a mean needs one labelling of each frame: take symmetry='chains' and relabel=True, or "
                          "leave symmetry out")
-    atoms = _Atoms(frames, superposed, measured, options.get("metric", "rmsd"), in_place)
+    atoms = _Atoms(frames, superposed, measured, metric, in_place)
     plain, xyz = atoms.with_weights(frames, weights), atoms.of(frames.xyz)
     permuted = plain if symmetry == "none" else atoms.with_symmetry(plain, frames, symmetry)
     sets = plain if relabel else permuted
@@ -302,9 +305,21 @@ def mean_structure(ensemble, *, fit=None, atom_weights=None, weights=None, optio
 _METHOD = next(field["default"] for field in _pleat.cluster_fields() if field["name"] == "method")
 
 
-def _clusters(native, options, origins=()):
+def _clusters(native, options, origins=(), chains=None):
     swept = None if native.sweep is None else "cutoff" if options.get("cutoff") is not None else "k"
-    return Clusters(native, method=options.get("method", _METHOD), sweep_of=swept, series=_series(origins))
+    return Clusters(native, method=options.get("method", _METHOD), sweep_of=swept, series=_series(origins), chains=chains)
+
+
+def _of_each_chain(frames, atoms, weights, precision, options, how):
+    """Clusters of the equal chains of all frames, chain by chain."""
+    if not _has_names(frames):
+        raise InputError("expected atoms with names for each_chain=True, found coordinates only")
+    chains, places = _pleat.equal_chains(frames.topology if atoms.indices is None else frames.topology.subset(atoms.indices))
+    if weights.size not in (0, places.shape[1]):
+        weights = np.ascontiguousarray(weights[places[0]])
+    xyz = atoms.of(frames.xyz)
+    native = _pleat.cluster_frames(np.concatenate([xyz[:, of] for of in places]), weights, precision, options, how)
+    return _clusters(native, options, list(frames.origins) * len(chains), chains)
 
 
 def _series(origins):
@@ -331,8 +346,8 @@ def _medoids(assign, select, weights):
     file = next((path for path in (Path(assign) / f"medoids.{kind}" for kind in ("pdb", "cif")) if path.is_file()), None)
     results = run.get("results", {})
     if (run.get("command"), run.get("status")) != ("cluster", "finished") or "select" not in results or file is None:
-        raise InputError(f"{assign}: expected a finished run of 'pleat cluster' that superposed frames without "
-                         "--symmetry, with medoids.pdb or medoids.cif, found another")
+        raise InputError(f"{assign}: expected a finished run of 'pleat cluster' that superposed frames, without "
+                         "--symmetry and --fit none, with medoids.pdb or medoids.cif, found another")
     weights = results.get("atom_weights")
     return read_ensemble(file), results["select"], weights if weights in (None, "mass") else np.load(weights)
 
@@ -351,12 +366,13 @@ def _assigned(items, assign, select, weights, options, how):
     if medoids.shape[1] != frames.shape[1]:
         raise InputError(f"assign: expected {frames.shape[1]} atoms as the frames have, found {medoids.shape[1]}")
     native = _pleat.assign_frames(frames.xyz, medoids.xyz, _weights(frames, weights), options, how)
-    return Clusters(native, method="assign", sweep_of=None, series=_series(frames.origins))
+    return Clusters(native, method="assign", sweep_of=None, series=_series(frames.origins),
+                    chains=None)
 
 
 @engine(_pleat.cluster_fields(), Clusters)
 def cluster(items, *, assign=None, select="all", atom_weights=None, precision="mixed", fit=None, symmetry="none",
-            relabel=False, weights=None, options, how):
+            relabel=False, each_chain=False, weights=None, options, how):
     """Groups the frames of an ensemble by their RMSD, or items by a matrix of distances.
 
     items : distances, condensed as SciPy's or square, float32 or float64 (contiguous without a
@@ -370,10 +386,15 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
     atom_weights, precision, symmetry, relabel : of frames, as pleat.rmsd takes them
     fit : 'none': compare frames where they are; None: superpose them by `select`, with symmetry='ligand'
         'none'; or the same atoms as `select`
+    each_chain : cluster the equal chains of all frames, each as a structure of its own. Items are ordered by chain
+        and then by frame; to_dataframe('chains') has the clusters of the chains of each frame. An array of
+        `atom_weights` is then one of the selected atoms, or of those of one chain
     weights : an older name of `atom_weights`
     """
     weights = _one_of(atom_weights, weights, "atom_weights", "weights")
     _check_symmetry(symmetry, relabel)
+    if each_chain and (assign is not None or symmetry != "none" or fit is not None):
+        raise UsageError("leave assign, symmetry and fit out: each_chain=True superposes single chains")
     if assign is not None:
         if precision != "mixed":
             raise UsageError("leave precision out: with assign it is float64")
@@ -382,8 +403,8 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
         return _assigned(items, assign, select, weights, options, how)
     is_of_frames = not (isinstance(items, Rmsd) or hasattr(items, "to_numpy") or
                         (isinstance(items, np.ndarray) and items.ndim < 3))
-    if not is_of_frames and (symmetry != "none" or fit is not None):
-        raise UsageError("leave symmetry and fit out: a matrix has no atoms")
+    if not is_of_frames and (symmetry != "none" or fit is not None or each_chain):
+        raise UsageError("leave symmetry, fit and each_chain out: a matrix has no atoms")
     if isinstance(items, Rmsd):
         if items.matrix is None:
             raise InputError("expected an Rmsd with a matrix, found none; take matrix='condensed'")
@@ -406,6 +427,8 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
         raise UsageError("fit takes 'none' or the atoms of select here: to measure other atoms give the result of "
                          "pleat.rmsd")
     atoms = _Atoms(frames, select, None, "rmsd", in_place)
+    if each_chain:
+        return _of_each_chain(frames, atoms, atoms.weights_of(frames, weights), precision, options, how)
     xyz = atoms.of(frames.xyz)
     if symmetry == "none" and not in_place:
         return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, weights), precision, options, how), options,

@@ -160,6 +160,7 @@ class Clusters(Result):
                         "only one), below the cutoff or not; None without")
     distances = Attribute("float32 [item, 2], distances to these")
     series = Attribute("int64 [series], items of each stretch that the files hold without a gap; None: all items are one")
+    chains = Attribute("with `each_chain` the names of the chains: item c * frames + f is chain c of frame f; else None")
     clusters = Attribute("records (size, medoid, mean, radius, silhouette)")
     centres = Attribute("int64 [cluster], None for methods without them")
     tree = Attribute("float64 [item - 1, 4], as SciPy's linkage; None if the method has none")
@@ -178,7 +179,7 @@ class Clusters(Result):
     sweep_of = Attribute("'k' or 'cutoff', what `sweep` varies; None without a sweep")
     device = Attribute("the device that computed")
     least, most = older("min"), older("max")
-    _array_of, _tables = "assignment", ("clusters", "items", "sweep", "transitions", "dwell_times")
+    _array_of, _tables = "assignment", ("clusters", "items", "sweep", "transitions", "dwell_times", "chains", "combinations")
 
     def _headline(self):
         noise = int(np.count_nonzero(self.assignment < 0))
@@ -195,6 +196,24 @@ class Clusters(Result):
         if self.sweep is None:
             raise UsageError("expected a result of several values, found one without")
         return records_table(self.sweep)
+
+    def _of_chains(self):
+        """Clusters [frame, chain], and the sorted clusters of each frame as text."""
+        if self.chains is None:
+            raise UsageError("expected clusters of chains (each_chain=True), found those of other items")
+        clusters = self.assignment.reshape(len(self.chains), -1).T
+        return clusters, [" ".join(map(str, one)) for one in np.sort(clusters, axis=1)]
+
+    def _chains_table(self):
+        clusters, combinations = self._of_chains()
+        return {"frame": np.arange(len(clusters)),
+                **{f"chain_{name}": clusters[:, n] for n, name in enumerate(self.chains)}, "combination": combinations}
+
+    def _combinations_table(self):
+        texts, first, frames = np.unique(self._of_chains()[1], return_index=True, return_counts=True)
+        order = np.lexsort((first, -frames))
+        return {"combination": texts[order], "frames": frames[order], "share": frames[order] / frames.sum(),
+                "first_frame": first[order]}
 
     def _order(self):
         return self.assignment, np.empty(0, dtype=np.int64) if self.series is None else self.series

@@ -129,6 +129,12 @@ def _clusters(result):
         "centre": [None] * len(groups) if centres is None else centres},
         "transitions.tsv": {name: steps[name] for name in ("from", "to", "count")},
         "series.tsv": {"first": np.cumsum(lengths) - lengths, "frames": lengths}, **_histogram(result)}
+    chains = known(result, "chains")
+    if chains is not None:
+        frames = len(items) // len(chains)
+        tables["clusters.tsv"].update(medoid_frame=groups["medoid"] % frames,
+                                      medoid_chain=[chains[n] for n in groups["medoid"] // frames])
+        tables["chains.tsv"], tables["combinations.tsv"] = result._chains_table(), result._combinations_table()
     peaks, sweep = known(result, "peaks"), known(result, "sweep")
     if peaks is not None:
         tables["peaks.tsv"] = {"item": np.arange(len(peaks)), "density": peaks["density"],
@@ -248,7 +254,7 @@ def fit_json(result):
 # Columns of scores.tsv and clusters.tsv: the program's names, and those of records.
 SCORES = {"cluster": "cluster", "joined": "joint", "contacts": "contacts", "left": "unexplained", "density": "density",
           "chi2": "chi2", "rmsd": "rmsd", "contact_part": "contact_rank", "cluster_part": "cluster_rank",
-          "curve_part": "curve_rank"}
+          "curve_part": "curve_rank", "score_part": "score_rank"}
 SELECTED = {"joined": "joint", "when_selected": "when_selected", "contacts": "contacts", "added": "added",
             "left": "unexplained", "density": "density", "chi2": "chi2", "least_chi2": "min_chi2"}
 
@@ -388,6 +394,7 @@ def facts(result):
         return {"frames_count_from": 0, "items": len(result.assignment), "clusters": len(sizes),
                 "largest": int(sizes.max(initial=0)), "noise": int(np.count_nonzero(result.assignment < 0)),
                 "silhouette": result.silhouette, "cutoff": known(result, "cutoff"),
+                "frames": len(result.assignment) // len(result.chains) if known(result, "chains") else None,
                 **{name: getattr(result, name) for name in ("min", "mean", "max")}}
     if isinstance(result, Saxs):
         fit = result.fit

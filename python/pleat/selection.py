@@ -1,4 +1,4 @@
-# Selection: the conformations of an ensemble ranked by contacts, clusters and scattering.
+# Selection: the conformations of an ensemble ranked by contacts, clusters, scattering and scores.
 """pleat.select and what it returns."""
 import os
 
@@ -43,10 +43,25 @@ def _contacts(source):
     return "contacts", f"{sequence}\n{rows}END\n"
 
 
+def _score(frames, score):
+    """float64 [frame] of a score or of its name; empty without one."""
+    if score is None:
+        return np.empty(0)
+    if isinstance(score, str):
+        if score not in frames.scores:
+            raise InputError(f"score: expected one of the ensemble's scores ({', '.join(frames.scores) or 'none'}), "
+                             f"found '{score}'")
+        return frames.scores[score]
+    values = np.ascontiguousarray(score, dtype=np.float64)
+    if values.shape != (len(frames),):
+        raise InputError(f"score: expected a number for each of {len(frames)} frames, found shape {values.shape}")
+    return values
+
+
 @engine(_pleat.select_fields(), Selection)
 def select(ensemble, *, select="ca", alignment=None, contacts=None, data=None, q_unit="auto",
-           assume_error=None, smear=False, structure=None, options, how):
-    """Ranks the conformations of an ensemble by contacts, clusters and scattering together.
+           assume_error=None, smear=False, score=None, least=False, structure=None, options, how):
+    """Ranks the conformations of an ensemble by contacts, clusters, scattering and scores together.
 
     ensemble : what pleat.ensemble takes; its atoms must have names
     select : atoms to superpose, as text, indices or a mask
@@ -57,22 +72,26 @@ def select(ensemble, *, select="ca", alignment=None, contacts=None, data=None, q
         counted from 0 or a DataFrame of pandas with these columns
     data : what pleat.profile takes: a measured curve, to which each frame is fitted
     q_unit, assume_error, smear : as pleat.profile takes them
+    score : a score of each frame: the name of one of the ensemble's `scores`, or an array [frame], NaN where it is
+        not known, which is worse than any number
+    least : the lowest score is the best, as of energies
     structure : PDB or mmCIF file that names the residues of contacts; None: the file that named the
         atoms of the ensemble
 
-    At least one of alignment, contacts and data must be given.
+    At least one of alignment, contacts, data and score must be given.
 
     The library's README of select has the formulas.
     """
-    if alignment is None and contacts is None and data is None:
-        raise UsageError("give alignment, contacts or data besides the ensemble")
+    if alignment is None and contacts is None and data is None and score is None:
+        raise UsageError("give alignment, contacts, data or score besides the ensemble")
     frames = as_ensemble(ensemble)
     if frames.topology is None:
         raise InputError("expected atoms with names, found coordinates alone; "
                          "pleat.Ensemble(xyz, topology) names them")
+    values = _score(frames, score)
     curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error, smear=smear)
     atoms = frames.indices(select)
     frames = _pleat.Structures(frames.xyz, frames.topology, frames.files, frames.origins, [])
     family = None if alignment is None else as_alignment(alignment)
-    return Selection(_pleat.select(frames, np.sort(atoms), family, *_contacts(contacts), curve,
+    return Selection(_pleat.select(frames, np.sort(atoms), family, *_contacts(contacts), curve, values, least,
                                    "" if structure is None else os.fspath(structure), options, how))

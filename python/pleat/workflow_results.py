@@ -47,7 +47,7 @@ class Selection(Result):
     """
 
     scores = Attribute("records [frame] (position, cluster, joint, contacts, unexplained, density, chi2, rmsd, "
-                       "contact_rank, cluster_rank, curve_rank). Position 1 has the highest joint score, the "
+                       "contact_rank, cluster_rank, curve_rank, score_rank). Position 1 has the highest joint score, the "
                        "weighted mean of the ranks, which go from 0 (worst) to 1 (best); rmsd is from the medoid "
                        "of the first selected cluster, in angstrom; NaN: not known")
     clusters = Attribute("records (cluster, size, selected, best_frame, joint, when_selected, contacts, "

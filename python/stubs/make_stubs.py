@@ -13,7 +13,7 @@ ALIGNMENT, ENSEMBLE, ATOMS = "AlignmentLike", "EnsembleLike", "str | ArrayLike |
 OWN = {"alignment": ALIGNMENT, "family": f"{ALIGNMENT} | Couplings", "row": "str | None", "focus": "str",
        "mutants": "str | PathLike[str] | Sequence[str] | Any", "target": "str | PathLike[str] | tuple[str, str] | None",
        "sequences": "str | PathLike[str] | Alignment | dict[str, str] | Sequence[str] | None", "ensemble": ENSEMBLE, "items": f"Rmsd | {ENSEMBLE}",
-       "against": f"{ENSEMBLE} | None", "assign": f"{ENSEMBLE} | None", "reference": f"int | {ENSEMBLE} | None", "fit": ATOMS, "relabel": "bool",
+       "against": f"{ENSEMBLE} | None", "assign": f"{ENSEMBLE} | None", "reference": f"int | {ENSEMBLE} | None", "fit": ATOMS, "relabel": "bool", "each_chain": "bool", "score": "str | ArrayLike | None", "least": "bool",
        "symmetry": "Literal['none', 'chains', 'atoms', 'ligand']",
        "select": ATOMS, "measure": ATOMS, "any_residues": "bool", "max_gaps": "float",
        "min_coverage": "float", "weights": "ArrayLike | str | None", "atom_weights": "ArrayLike | str | None", "precision": "Literal['mixed', 'float64']",

@@ -10,7 +10,7 @@ from helpers import DATA, program
 
 COLUMNS = {"position": "place", "cluster": "cluster", "joint": "joined", "contacts": "contacts",
            "unexplained": "left", "density": "density", "chi2": "chi2", "rmsd": "rmsd",
-           "contact_rank": "contact_part", "cluster_rank": "cluster_part", "curve_rank": "curve_part"}
+           "contact_rank": "contact_part", "cluster_rank": "cluster_part", "curve_rank": "curve_part", "score_rank": "score_part"}
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +73,23 @@ def test_contacts_may_be_given_as_numbers(trypsin):
         np.testing.assert_array_equal(given.scores[name], named.scores[name], err_msg=name)
 
 
+def test_a_score_ranks_as_that_of_the_program(tmp_path, trypsin):
+    values = np.array([3.0, 1, 4, 1, 5, 9, np.nan, 6])
+    (tmp_path / "energy.tsv").write_text("frame\tenergy\n" + "".join(f"{n}\t{x}\n" for n, x in enumerate(values)))
+    options = {"contacts": trypsin / "couplings", "cutoff": 2, "weight_score": 0.5}
+    program("select", "--ensemble", trypsin / "models.pdb", "--contacts", trypsin / "couplings", "--cutoff", 2, "-o",
+            tmp_path / "run", "--scores", tmp_path / "energy.tsv", "--score", "energy", "--least", "--weight-score", 0.5)
+    read = pleat.load(tmp_path / "run")
+    frames = pleat.read_ensemble(trypsin / "models.pdb", scores=tmp_path / "energy.tsv")
+    for score in ("energy", values):
+        found = pleat.select(frames, score=score, least=True, **options)
+        np.testing.assert_array_equal(found.scores["position"], read.scores["position"])
+        np.testing.assert_allclose(found.scores["score_rank"], read.scores["score_rank"], rtol=1e-5)
+    assert found.scores["score_rank"].argmin() == 6 and found.scores["score_rank"].argmax() in (1, 3)
+    alone = pleat.select(frames, score=-values, cutoff=2, weight_clusters=0)
+    assert (np.argsort(alone.scores["position"]) == np.argsort(np.nan_to_num(values, nan=np.inf), kind="stable")).all()
+
+
 def test_contacts_may_be_a_result(trypsin):
     fitted = pleat.load(trypsin / "couplings")
     frames = pleat.read_ensemble(trypsin / "models.pdb")
@@ -99,7 +116,9 @@ def test_couplings_are_fitted_to_an_alignment(trypsin):
 def test_refusals(trypsin):
     models = trypsin / "models.pdb"
     for error, text, keywords in (
-            (pleat.UsageError, "give alignment, contacts or data", {}),
+            (pleat.UsageError, "give alignment, contacts, data or score", {}),
+            (pleat.InputError, r"one of the ensemble's scores \(none\), found 'ptm'", {"score": "ptm"}),
+            (pleat.InputError, r"a number for each of 8 frames, found shape \(3,\)", {"score": [1, 2, 3]}),
             (pleat.UsageError, "not both", {"alignment": ["ACD", "ACE"], "contacts": ("ACD", [(0, 2, 0.5)])}),
             (pleat.InputError, "expected contacts as a path, pleat.Couplings or", {"contacts": 3}),
             (pleat.InputError, "contacts:2: expected two residues from 1 to 3", {"contacts": ("ACD", [(0, 3, 0.5)])}),

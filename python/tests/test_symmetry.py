@@ -113,7 +113,10 @@ def test_what_cannot_be_is_refused(tmp_path):
             ("a mean superposes frames", {"symmetry": "ligand", "reference": "mean"}),
             ("a mean needs one labelling", {"symmetry": "ligand", "fit": "heavy", "reference": "mean"}),
             ("give two of select, fit and measure",
-             {"select": "heavy", "fit": "name C1", "measure": "name C2"})):
+             {"select": "heavy", "fit": "name C1", "measure": "name C2"}),
+            ("give two of select, fit and measure", {"select": "heavy", "fit": "none", "measure": "name C2"}),
+            ("^fit needs metric='rmsd'", {"fit": "heavy", "metric": "tm"}),
+            ("^symmetry needs metric='rmsd'", {"symmetry": "ligand", "metric": "drmsd"})):
         with pytest.raises(pleat.UsageError, match=text):
             pleat.rmsd(POSES, **keywords)
     with pytest.raises(pleat.InputError, match="expected atoms with names"):

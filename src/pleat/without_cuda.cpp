@@ -4,9 +4,11 @@
 #include "pleat/core/error.h"
 #include "pleat/couplings/kernel/kernel.h"
 #include "pleat/mutual_information/kernel/kernel.h"
+#include "pleat/rmsd/cuda/gpu_comparisons.h"
 #include "pleat/rmsd/kernel/kernel.h"
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/kernel/kernel.h"
+#include "pleat/saxs/session/session_sums.h"
 #include "pleat/weights/kernel.h"
 
 namespace pleat {
@@ -56,6 +58,33 @@ DeviceClusters rmsd::cluster_on_cuda(const FrameSource&, double, const Context& 
     refuse(context.device.index);
 }
 
+std::unique_ptr<rmsd::Comparison> rmsd::make_drmsd_on_cuda(const Frames&, const Frames&,
+                                                           const std::vector<double>&, Precision,
+                                                           const Context& context) {
+    refuse(context.device.index);
+}
+
+std::unique_ptr<rmsd::Comparison> rmsd::make_fit_on_cuda(const FitFrames&, const FitFrames&, double,
+                                                         const Context& context) {
+    refuse(context.device.index);
+}
+
+std::unique_ptr<rmsd::Comparison> rmsd::make_lddt_on_cuda(const LddtFrames&,
+                                                          const Context& context) {
+    refuse(context.device.index);
+}
+
+std::unique_ptr<rmsd::Comparison> rmsd::make_permuted_on_cuda(const Frames&, Index,
+                                                              const PlaceTable&, double,
+                                                              const Context& context) {
+    refuse(context.device.index);
+}
+
+std::unique_ptr<rmsd::Comparison> rmsd::make_tm_on_cuda(const FrameSet&, const FrameSet&, Metric,
+                                                        const Context& context) {
+    refuse(context.device.index);
+}
+
 std::unique_ptr<saxs::Kernel> saxs::make_cuda_kernel(const Model&, Precision,
                                                      const Context& context) {
     refuse(context.device.index);
@@ -63,6 +92,11 @@ std::unique_ptr<saxs::Kernel> saxs::make_cuda_kernel(const Model&, Precision,
 
 std::unique_ptr<saxs::BodyPairs> saxs::make_cuda_body_pairs(const Model&, const SortedScatterers&,
                                                             Precision, int index) {
+    refuse(index);
+}
+
+std::shared_ptr<saxs::SharedGpu> saxs::make_shared_gpu(const Model&, std::span<const std::int32_t>,
+                                                       int index) {
     refuse(index);
 }
 

@@ -114,6 +114,7 @@ class Assign(TrajectoryTest):
         drmsd = pleat("rmsd", path, "--topology", self.topology, "--metric", "drmsd", "-o", self.folder / "drmsd", "-q")
         self.assertEqual(drmsd.returncode, 0, drmsd.stderr)
         other_distances = self.cluster(self.folder / "drmsd", "--cutoff", "2", run="of_drmsd")
+        in_place = self.cluster(path, "--cutoff", "2", "--fit", "none", run="in_place")
         for code, words, *options in (
                 (2, "leave --method, --k out: with --assign the clusters are given", first, "-m", "average", "--k", "2"),
                 (2, "leave --symmetry out", first, "--symmetry", "chains"),
@@ -126,7 +127,8 @@ class Assign(TrajectoryTest):
                 (3, "expected 6 atoms", five),
                 (3, "expected a run of 'pleat cluster', found one of 'pleat rmsd'", self.folder / "pairs"),
                 (3, "expected medoids.pdb or medoids.cif, found none", bare),
-                (3, "expected a run that superposed frames without --symmetry, found another", other_distances),
+                (3, "expected a run that superposed frames, without --symmetry and --fit none, found another", other_distances),
+                (3, "expected a run that superposed frames, without --symmetry and --fit none", in_place),
                 (3, "expected", self.folder / "empty"),
                 (3, "nowhere.pdb", self.folder / "nowhere.pdb")):
             with self.subTest(words):

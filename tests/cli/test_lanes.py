@@ -91,9 +91,8 @@ class Lanes(ProgramTest):
         self.assertIn("run the same command again to resume", said)
 
     def test_what_uses_one_device_refuses_several(self):
-        reference = ("rmsd", *FRAMES, "--reference", "0")
         select = ("select", "--ensemble", DATA / "hivp.pdb.gz", "--contacts", self.family)
-        for arguments in (("couplings", self.family), reference, select):
+        for arguments in (("couplings", self.family), select):
             self.assert_refused(pleat(*arguments, "-d", "cpu,cpu", "-q", "-o", self.folder / "run"), 2,
                                 "uses one device, found 2")
 

@@ -136,13 +136,15 @@ class Ligands(ProgramTest):
         out = ("-o", self.folder / "x", "-q")
         call = ("rmsd", POSES, "--symmetry", "ligand")
         for code, text, arguments in (
-                (2, "a mean, --rmsf and --superposed superpose frames", ("--reference", "mean")),
-                (2, "a mean, --rmsf and --superposed superpose frames", ("--rmsf",)),
-                (2, "need one labelling", ("--rmsf", "--fit", "heavy")),
+                (2, "a mean, --rmsf and --superposed superpose frames: leave --symmetry out", ("--reference", "mean")),
+                (2, "a mean, --rmsf and --superposed superpose frames: leave --symmetry out", ("--rmsf", "--reference", "0")),
+                (2, "need one labelling of each frame: leave --symmetry out", ("--rmsf", "--fit", "heavy")),
                 (2, "--symmetry needs --metric rmsd", ("--metric", "drmsd", "--fit", "heavy")),
-                (2, "--fit none needs --metric rmsd", ("--metric", "tm")),
+                (2, "--symmetry needs --metric rmsd", ("--metric", "tm")),
                 (2, "give two of --select, --fit and --measure",
                  ("--fit", "name C1", "--select", "heavy", "--measure", "name C2")),
+                (2, "give two of --select, --fit and --measure",
+                 ("--fit", "none", "--select", "heavy", "--measure", "name C2")),
                 (2, "GPUs", ("--device", "cuda")),
                 (3, "expected heavy atoms for --symmetry ligand, found H1", ("--select", "all"))):
             with self.subTest(text):

@@ -138,6 +138,19 @@ class Measures(ProgramTest):
         self.assertAlmostEqual(self.values(run / "rmsd.npy")[1][0], 2.0, places=3)
         run = self.measure(models, "--select", "not [O]", "--measure", "all", run="all")
         self.assertAlmostEqual(self.values(run / "rmsd.npy")[1][0], 1.0, places=3)
+        both = self.measure(models, "--fit", "not [O]", "--measure", "all", run="both")
+        self.assertEqual((both / "rmsd.npy").read_bytes(), (run / "rmsd.npy").read_bytes())
+        out = ("-o", self.folder / "refused", "-q")
+        for words, arguments in (
+                # The atoms of --fit were measured instead.
+                ("--fit needs --metric rmsd", ("--fit", "not [O]", "--metric", "tm")),
+                ("--fit needs --metric rmsd", ("--fit", "none", "--metric", "lddt")),
+                ("superpose frames: leave --fit none out", ("--fit", "none", "--rmsf", "--reference", "0")),
+                ("give two of --select, --fit and --measure, not all three",
+                 ("--fit", "none", "--measure", "ca", "--select", "backbone")),
+                ("--any-residues needs --against or --reference", ("--any-residues",))):
+            with self.subTest(words):
+                self.assert_refused(pleat("rmsd", models, *arguments, *out), 2, words)
 
     def test_weights_of_masses(self):
         models = self.models("models.pdb", self.frames(5))

@@ -144,6 +144,31 @@ class Select(ProgramTest):
         self.assertEqual(float(clusters[0]["least_chi2"]), min(float(row["chi2"]) for row in by_chi2))
         self.assertFalse((self.run_folder / "explained.tsv").exists())
 
+    def test_a_score_that_is_named_ranks_frames(self):
+        energies = self.folder / "energies.tsv"
+        energies.write_text("frame\tenergy\tsize\n" + "".join(
+            f"{n}\t{'NA' if n == 3 else -n if kind is helix else n}\t{n}\n" for n, kind in enumerate(self.kinds)))
+        told = pleat("select", "--ensemble", self.ensemble, "-o", self.run_folder, "--scores", energies, "--score", "energy",
+                     "--least", "--weight-clusters", "0")
+        self.assertIn(b"\nframes are also ranked by their energy, with weight 1\n", told.stdout)
+        scores = read_table(self.run_folder / "scores.tsv")
+        known = [row for row in scores if row["energy"] != "NA"]
+        self.assertEqual(known, sorted(known, key=lambda row: float(row["energy"])))
+        self.assertEqual((scores[-1]["frame"], scores[-1]["score_part"], scores[0]["score_part"]), ("3", "0", "1"))
+        self.assertEqual(self.kinds_of(read_table(self.run_folder / "clusters.tsv")[:1], "best"), ["helix"])
+        # Beside contacts it is one of three ranks; a score that is not named only has a column.
+        self.select("--contacts", self.contacts, "--scores", energies, "--score", "energy", "--least", "--force",
+                    "--weight-score", "2")
+        for row in read_table(self.run_folder / "scores.tsv"):
+            parts = [float(row[name]) for name in ("contact_part", "cluster_part", "score_part")]
+            self.assertAlmostEqual(float(row["joined"]), (parts[0] + parts[1] + 2 * parts[2]) / 4, places=4)
+        self.select("--contacts", self.contacts, folder=self.folder / "plain")
+        self.select("--contacts", self.contacts, "--scores", energies, folder=self.folder / "unnamed")
+        plain, unnamed = (read_table(self.folder / name / "scores.tsv") for name in ("plain", "unnamed"))
+        self.assertEqual([row["joined"] for row in plain], [row["joined"] for row in unnamed])
+        self.assertEqual({row["score_part"] for row in unnamed}, {"NA"})
+        self.assertEqual(unnamed[0]["size"], unnamed[0]["frame"])
+
     def test_an_alignment_is_fitted_and_stages_are_kept(self):
         family = self.folder / "family.fasta"
         family.write_text(family_text())
@@ -227,7 +252,7 @@ class Select(ProgramTest):
         near = self.folder / "near.rr"
         near.write_text(SEQUENCE + "\n1 4 0 8 0.9\n")
         contacts = ("--contacts", self.contacts)
-        self.refused(2, "give --alignment, --contacts or --data besides the ensemble")
+        self.refused(2, "give --alignment, --contacts, --data or --score besides the ensemble")
         self.refused(2, "give either --alignment or --contacts, not both", *contacts, "--alignment", "a")
         self.refused(2, "'-': give a file", "--alignment", "-")
         self.refused(3, "broken.rr:29: expected two residues from 1 to 40, found 1 and 99", "--contacts", broken)
@@ -241,7 +266,7 @@ class Select(ProgramTest):
         self.refused(3, "absent.dat", "--data", self.folder / "absent.dat")
         self.refused(2, "weight-saxs", *contacts, "--weight-saxs", "-1")
         self.refused(2, "--method kmedoids", *contacts, "--method", "kmedoids")
-        self.refused(2, "expected a weight above 0 for contacts, clusters or scattering", *contacts,
+        self.refused(2, "expected a weight above 0 for contacts, clusters, scattering or a score", *contacts,
                      "--weight-contacts", "0", "--weight-clusters", "0")
         self.refused(2, "frames", *contacts, "--frames", "a:b")
         self.refused(3, "models.pdb", *contacts, "--frames", "100::")

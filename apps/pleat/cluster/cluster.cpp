@@ -97,7 +97,7 @@ Command cluster_command(CLI::App& program, Ranks& ranks) {
     add_estimate_option(*parser, options->run);
     add_job_options(*parser, options->jobs, true);
     add_fields(*parser, "Clustering", cluster::fields(options->parameters));
-    add_fields(*parser, "Clustering", {assign_field(*options)});
+    add_fields(*parser, "Clustering", {assign_field(*options), each_chain_field(*options)});
     add_fields(*parser, "Clustering", precision_field(*options));
     add_fields(*parser, "Clustering", fields(options->symmetry));
     add_fields(*parser, "Trajectory", fields(options->trajectory));

@@ -44,9 +44,11 @@ MedoidSource find_medoids(const std::string& assign) {
             fmt::format("expected a finished run, found one that is {}", earlier.status));
     const auto select = earlier.results.find("select");
     if (select == earlier.results.end())
-        throw InputError(assign, 0,
-                         "expected a run that superposed frames without --symmetry, found another, "
-                         "or one of an earlier version: give its medoids.pdb, and --select");
+        throw InputError(
+            assign, 0,
+            "expected a run that superposed frames, without --symmetry and --fit none, "
+            "found another, or one of an earlier version: give its medoids.pdb, and "
+            "--select");
     MedoidSource found{.select = select->second, .is_run = true};
     if (const auto weights = earlier.results.find("atom_weights"); weights != earlier.results.end())
         found.weights = weights->second;

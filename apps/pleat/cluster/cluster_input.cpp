@@ -17,6 +17,7 @@
 #include "pleat/rmsd/clustering_gpus.h"
 #include "pleat/rmsd/estimate.h"
 #include "pleat/rmsd/measures/metric.h"
+#include "pleat/rmsd/measures/place_table.h"
 #include "pleat/rmsd/pairs/known_pairs.h"
 
 namespace pleat::program {
@@ -25,21 +26,28 @@ namespace {
 
 bool on_gpu(const Context& context) { return context.device.kind == Device::Kind::cuda; }
 
+rmsd::ComparedSizes compared_sizes(Index frames, Index atoms, const rmsd::AtomSets& sets) {
+    const bool is_permuted = !sets.are_plain();
+    return {.frames = frames,
+            .atoms = atoms,
+            .has_sets = is_permuted,
+            .pair_seconds = is_permuted ? rmsd::permuted_seconds(sets, atoms) : 0};
+}
+
 }  // namespace
 
 Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameters& parameters,
                               const rmsd::Parameters& superposition, const Context& context,
-                              double pair_seconds) {
+                              const rmsd::AtomSets& sets) {
+    const bool is_permuted = !sets.are_plain();
     rmsd::Parameters pairs = superposition;
     pairs.matrix = rmsd::MatrixLayout::none;
-    const Estimate superposing = rmsd::estimate({.frames = size.frames,
-                                                 .atoms = size.atoms,
-                                                 .has_sets = pair_seconds > 0,
-                                                 .pair_seconds = pair_seconds},
-                                                pairs, context);
+    const Estimate superposing =
+        rmsd::estimate(compared_sizes(size.frames, size.atoms, sets), pairs, context, sets);
     const double count =
         std::max(1.0, static_cast<double>(size.frames) * static_cast<double>(size.frames - 1) / 2);
-    const bool reduces = on_gpu(context) && parameters.method == cluster::Method::gromos &&
+    const bool reduces = on_gpu(context) && !is_permuted &&
+                         parameters.method == cluster::Method::gromos &&
                          !cluster::keeps_pairs(size.frames, false);
     const auto gpus = std::max(1, static_cast<int>(context.lanes.size()));
     Estimate all = cluster::estimate(
@@ -57,10 +65,10 @@ namespace {
 
 /// What one of several jobs asks for: on a GPU the bits of all pairs if it finds the clusters.
 JobDemand demand_of(Index frames, Index atoms, const cluster::Parameters& parameters,
-                    const rmsd::Parameters& superposition) {
+                    const rmsd::Parameters& superposition, const rmsd::AtomSets& sets = {}) {
     const auto estimate = [=](const Context& context) {
         return estimate_superposing({.frames = frames, .atoms = atoms}, parameters, superposition,
-                                    context);
+                                    context, sets);
     };
     Context on_cuda;
     on_cuda.device = {Device::Kind::cuda, 0};
@@ -91,10 +99,11 @@ void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Paramet
     if (ensemble.topology != plain.topology || ensemble.assembly != plain.assembly ||
         ensemble.select != plain.select || ensemble.frames != plain.frames ||
         ensemble.weights != plain.weights || ensemble.truncated || has_scores(ensemble) ||
-        ensemble.pbc != plain.pbc || parameters.precision != rmsd::Parameters().precision)
+        ensemble.each_chain || ensemble.pbc != plain.pbc ||
+        parameters.precision != rmsd::Parameters().precision)
         throw UsageError(fmt::format(
             "leave --topology, --assembly, --select, --frames, --truncated, --pbc, --atom-weights, "
-            "scores and also --precision out: '{}' is {}",
+            "--each-chain, scores and also --precision out: '{}' is {}",
             ensemble.sources.front(), kind));
 }
 
@@ -121,12 +130,12 @@ void read_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirector
                     list.string(), input.known->cutoff));
 }
 
-/// Reads frames that will be compared, into memory or, if they are superposed without symmetry,
-/// onto the disk.
+/// Reads frames that will be compared, into memory or, if whole frames are superposed without
+/// symmetry, onto the disk.
 Coordinates read_superposed(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
                             const SymmetryOptions& symmetry, RunDirectory& run,
                             const Context& context) {
-    if (symmetry.symmetry != Symmetry::none || ensemble.in_place)
+    if (symmetry.symmetry != Symmetry::none || ensemble.in_place || ensemble.each_chain)
         return read_coordinates(ensemble, run, context);
     return read_coordinates(ensemble, run, context, nullptr, [&](Index frames, Index atoms) {
         return rmsd::memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0});
@@ -249,44 +258,70 @@ RunEstimate estimate_clustering(const EnsembleSource& ensemble,
             size.frames = cluster::matrix_items(first);
         }
     }
-    double pair_seconds = 0;
+    rmsd::AtomSets sets;
     if (size.frames == 0) {
         size = measure_ensemble(ensemble);
-        rmsd::AtomSets sets;
+        if (ensemble.each_chain) {
+            const EqualChains chains = only_equal_chains(
+                subset(*size.all_atoms, select_atoms(*size.all_atoms, ensemble.select)));
+            size.frames *= static_cast<Index>(chains.names.size());
+            size.atoms = static_cast<Index>(chains.atoms.front().size());
+        }
         sets.in_place = compared_atoms(symmetry, ensemble.select, {}).in_place;
         rmsd::FoundSymmetry found = find_symmetry(
             symmetry, *size.all_atoms, select_atoms(*size.all_atoms, ensemble.select), sets, {});
-        sets.equal_chains = std::move(found.equal_chains);
-        sets.equal_orders = std::move(found.equal_orders);
-        if (symmetry.is_of_pairs() || sets.in_place)
-            pair_seconds = rmsd::permuted_seconds(sets, size.atoms);
+        if (symmetry.is_of_pairs()) {
+            sets.equal_chains = std::move(found.equal_chains);
+            sets.equal_orders = std::move(found.equal_orders);
+        }
     }
     const bool is_stored = !matrix.empty();
-    return {
-        .input = is_stored ? fmt::format("{} items in {}", size.frames, matrix.string())
-                           : fmt::format("{} frames, {} atoms", size.frames, size.atoms),
-        .may_use_gpu = !is_stored && pair_seconds == 0,
-        .on = [=](const Context& context) {
-            if (!is_stored)
-                return estimate_superposing(size, parameters, superposition, context, pair_seconds);
-            Estimate all = cluster::estimate(size.frames, {.is_stored = true}, parameters, context);
-            // Of a run also the frames, for structures.
-            all.host_bytes += 36 * size.frames * size.atoms;
-            return all;
-        }};
+    return {.input = is_stored ? fmt::format("{} items in {}", size.frames, matrix.string())
+                               : fmt::format("{} frames, {} atoms", size.frames, size.atoms),
+            .may_use_gpu = !is_stored && (sets.are_plain() || rmsd::can_try_all(sets)),
+            .on = [=](const Context& context) {
+                if (!is_stored)
+                    return estimate_superposing(size, parameters, superposition, context, sets);
+                Estimate all =
+                    cluster::estimate(size.frames, {.is_stored = true}, parameters, context);
+                // Of a run also the frames, for structures.
+                all.host_bytes += 36 * size.frames * size.atoms;
+                return all;
+            }};
 }
+
+namespace {
+
+/// The device for frames in place or over permutations, which find no clusters on it.
+void choose_permuting_device(ClusterInput& input, const cluster::Parameters& parameters,
+                             const RunOptions& options, const JobTask& task, Ranks& ranks,
+                             Context& context) {
+    const Index frames = input.coordinates->frames(), atoms = input.coordinates->atoms();
+    const rmsd::AtomSets sets = input.sets();
+    const std::optional<GpuDemand> demand =
+        rmsd::gpu_demand(compared_sizes(frames, atoms, sets), sets, input.superposition);
+    if (task.choose_device && demand) {
+        input.remark = task.choose_device(
+            demand_of(frames, atoms, parameters, input.superposition, sets), context);
+    } else if (demand) {
+        input.remark = choose_device(options, GpuDemand{demand->bytes}, ranks, context);
+    } else {
+        const bool is_named = options.names_device();
+        if (!is_named) context.device = {Device::Kind::cpu, 0};
+        input.remark =
+            is_named ? fmt::format("device {}, as asked for", context.device.name())
+                     : "device cpu: little work for a GPU, or more permutations than it tries";
+    }
+}
+
+}  // namespace
 
 void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
                    const RunOptions& options, const JobTask& task, Ranks& ranks, Context& context) {
     if (!input.matrix.empty()) return;
     const Coordinates& frames = *input.coordinates;
-    if (input.is_permuted()) {
-        // An earlier run says so after the device was named.
-        if (options.names_device() && on_gpu(context)) check_options(input.symmetry, options);
-        if (!options.names_device()) context.device = {Device::Kind::cpu, 0};
-        input.remark = "device cpu: GPUs superpose frames, without permutations";
-        return;
-    }
+    if (input.is_permuted())
+        return choose_permuting_device(input, parameters, options, task, ranks, context);
     // Neighbours on a GPU are those of all frames, which it does not hold in float64 if they are on
     // disk. GPUs of several processes only superpose.
     const bool is_held =

@@ -62,11 +62,11 @@ RunEstimate estimate_clustering(const EnsembleSource& ensemble,
                                 const rmsd::Parameters& superposition,
                                 const SymmetryOptions& symmetry = {});
 
-/// What superposing and clustering so many frames needs. `pair_seconds`: of one thread and pair
-/// with permutations; 0 without.
+/// What superposing and clustering so many frames needs, by permutations or in place if `sets` say
+/// so.
 Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameters& parameters,
                               const rmsd::Parameters& superposition, const Context& context,
-                              double pair_seconds = 0);
+                              const rmsd::AtomSets& sets = {});
 
 /// Chooses the device of the context for these parameters if frames are superposed. A collective
 /// call. Throws InputError, DeviceError.

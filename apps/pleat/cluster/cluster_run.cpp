@@ -2,6 +2,7 @@
 #include "cluster/cluster_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -64,14 +65,19 @@ void record_result(RunDirectory& run, const cluster::Result& result) {
 /// The atoms and weights of the RMSDs, for --assign; nothing if distances are others.
 void record_superposition(RunDirectory& run, const ClusterInput& input) {
     const bool is_rmsd = input.matrix.empty() || input.recomputes;
-    if (!input.coordinates || !is_rmsd || input.symmetry.has_chains()) return;
+    if (!input.coordinates || !is_rmsd || input.is_permuted() || input.symmetry.relabel ||
+        input.coordinates->chains.are_chains())
+        return;
     run.fact("select", std::string_view(input.ensemble.select));
     if (!input.ensemble.weights.empty())
         run.fact("atom_weights", std::string_view(input.ensemble.weights));
 }
 
 void check_symmetry(const ClusterOptions& options) {
-    check_options(options.symmetry, options.run);
+    check_options(options.symmetry);
+    if (options.ensemble.each_chain &&
+        (options.symmetry.symmetry != Symmetry::none || !options.symmetry.fit.empty()))
+        throw UsageError("leave --symmetry and --fit out: --each-chain superposes single chains");
     const ComparedAtoms atoms = compared_atoms(options.symmetry, options.ensemble.select, {});
     if (!atoms.in_place && atoms.differ())
         throw UsageError(
@@ -103,6 +109,13 @@ std::string made_by(const ClusterOptions& options, const cluster::Result& result
     const cluster::Method method = options.parameters.method;
     return fmt::format("{} clusters by {}", clusters,
                        names_of(method)[static_cast<std::size_t>(method)]);
+}
+
+/// "the items are the chains A = B of 10 frames"
+std::string chain_line(const ChainItems& items) {
+    if (!items.are_chains()) return {};
+    return fmt::format("the items are the chains {} of {} frames: chains.tsv, combinations.tsv\n",
+                       printable(fmt::format("{}", fmt::join(items.names, " = "))), items.frames);
 }
 
 std::string summary(const ClusterOptions& options, const cluster::Result& result,
@@ -140,6 +153,14 @@ void choose_atoms(ClusterOptions& options) {
         select = "heavy";
 }
 
+Field each_chain_field(ClusterOptions& options) {
+    return {.name = "each-chain",
+            .target = &options.ensemble.each_chain,
+            .help =
+                "Cluster the equal chains of all frames, each as a structure of its own: "
+                "which shapes the chains take, and which frames combine which of them"};
+}
+
 std::vector<Field> precision_field(ClusterOptions& options) {
     std::vector<Field> chosen;
     for (const Field& field : rmsd::fields(options.superposition))
@@ -154,6 +175,7 @@ std::vector<Field> result_fields(ClusterOptions& options) {
           fields(options.trajectory), fields(options.structures)})
         all.insert(all.end(), more.begin(), more.end());
     all.push_back(assign_field(options));
+    all.push_back(each_chain_field(options));
     return all;
 }
 
@@ -283,9 +305,10 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
             run->cite(key);
         if (input.coordinates)
             for (const std::string_view key : rmsd::citations()) run->cite(key);
-        cluster::write_results(
-            *run, result, options.parameters, trajectory.lengths(),
-            input.coordinates ? input.coordinates->labels.scores : FrameScores());
+        const Coordinates none;
+        const Coordinates& items = input.coordinates ? *input.coordinates : none;
+        cluster::write_results(*run, result, options.parameters, trajectory.lengths(),
+                               items.labels.scores, items.chains);
         write_trajectory(*run, result.clustering.assignment, trajectory, options.trajectory);
         if (input.coordinates) write_frames(*run, *input.coordinates, result.clustering.assignment);
         write_structures(*run, input, result, options.structures, context);
@@ -298,8 +321,11 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
         if (!input.chains.empty()) run->fact("permutations", rmsd::permutation_count(sets));
         if (input.symmetry.symmetry == Symmetry::ligand)
             run->fact("automorphisms", rmsd::order_count(sets));
+        if (items.chains.are_chains()) run->fact("frames", items.chains.frames);
+        text = summary(options, result,
+                       symmetry_lines(input.symmetry, sets) + chain_line(items.chains),
+                       run->path().string());
         run->finish();
-        text = summary(options, result, symmetry_lines(input.symmetry, sets), run->path().string());
     });
     return {std::move(result), std::move(text)};
 }

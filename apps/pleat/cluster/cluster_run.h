@@ -29,9 +29,10 @@ struct ClusterOptions {
 
     bool has_assign() const { return !assign.empty(); }
 };
-/// The option of `pleat rmsd` that says how exactly frames are superposed.
 /// Ligands are compared by their heavy atoms unless others are selected.
 void choose_atoms(ClusterOptions& options);
+Field each_chain_field(ClusterOptions& options);
+/// The option of `pleat rmsd` that says how exactly frames are superposed.
 std::vector<Field> precision_field(ClusterOptions& options);
 /// The options on which results depend, in the order of the manifest.
 std::vector<Field> result_fields(ClusterOptions& options);

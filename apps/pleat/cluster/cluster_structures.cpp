@@ -2,10 +2,12 @@
 #include "cluster/cluster_structures.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -28,6 +30,32 @@ std::unique_ptr<EnsembleReader> reader_of_written(const ClusterInput& input,
     reading.select = options.atoms;
     reading.placed_by = source.select;
     return std::make_unique<EnsembleReader>(source.sources, std::move(reading));
+}
+
+/// The atoms of an item that are written: those of a frame, or of one of its equal chains.
+struct WrittenAtoms {
+    std::shared_ptr<const Topology> topology;
+    std::vector<std::vector<Index>> atoms;  ///< [chain][atom] of those that are read
+    Index frames = 0;
+};
+
+/// `read`: the atoms that are read of each frame.
+WrittenAtoms written_atoms(const Coordinates& coordinates,
+                           const std::shared_ptr<const Topology>& read) {
+    const ChainItems& items = coordinates.chains;
+    if (!items.are_chains()) {
+        std::vector<Index> all(static_cast<std::size_t>(read->atom_count()));
+        std::iota(all.begin(), all.end(), Index{0});
+        return {read, {all}, coordinates.frames()};
+    }
+    for (EqualChains& chains : equal_chains(*read))
+        if (chains.names == items.names)
+            return {std::make_shared<const Topology>(subset(*read, chains.atoms.front())),
+                    std::move(chains.atoms), items.frames};
+    throw InputError(read->source.string(), 0,
+                     fmt::format("expected atoms for --write that chains {} have alike, found "
+                                 "chains that differ; select fewer",
+                                 fmt::join(items.names, ", ")));
 }
 
 /// How far atoms can lie from the origin when frames are turned about the means of their superposed
@@ -60,6 +88,13 @@ private:
     double min_ = 0.0, max_ = 0.0;  ///< of the means
     double radius_ = 0.0;
 };
+
+/// Copies atoms [axis, atom].
+void gather(View<const float, 2> from, const std::vector<Index>& atoms, View<float, 2> to) {
+    for (Index axis = 0; axis < 3; ++axis)
+        for (std::size_t n = 0; n < atoms.size(); ++n)
+            to(axis, static_cast<Index>(n)) = from(axis, atoms[n]);
+}
 
 /// Coordinates of the written atoms of the written frames.
 class WrittenFrames {
@@ -130,26 +165,30 @@ private:
 
     void read_again(EnsembleReader& reader, const std::string& name,
                     const std::vector<Index>& written) {
-        topology_ = reader.topology();
-        for (const Index frame : written)
-            positions_.emplace(frame, static_cast<Index>(positions_.size()));
-        again_ =
-            Array<float, 3>(static_cast<Index>(positions_.size()), Index{3}, reader.atom_count());
+        const WrittenAtoms of = written_atoms(coordinates_, reader.topology());
+        topology_ = of.topology;
+        for (const Index item : written)
+            positions_.emplace(item, static_cast<Index>(positions_.size()));
+        again_ = Array<float, 3>(static_cast<Index>(positions_.size()), Index{3},
+                                 topology_->atom_count());
         Array<float, 2> frame(Index{3}, reader.atom_count());
         Index number = 0;
         // A file that is still being written may have more frames now.
-        for (; number < coordinates_.frames() && reader.next(frame); ++number) {
+        for (; number < of.frames && reader.next(frame); ++number) {
             const FrameOrigin& before = coordinates_.origins[static_cast<std::size_t>(number)];
             const FrameOrigin& origin = reader.origin();
             if (before.file != origin.file || before.frame != origin.frame)
                 throw InputError(name, 0, "expected the same frames as before, found others");
-            if (const auto position = positions_.find(number); position != positions_.end())
-                std::copy(frame.begin(), frame.end(), again_[position->second].data);
+            for (std::size_t chain = 0; chain < of.atoms.size(); ++chain) {
+                const auto position =
+                    positions_.find(static_cast<Index>(chain) * of.frames + number);
+                if (position != positions_.end())
+                    gather(frame, of.atoms[chain], again_[position->second]);
+            }
         }
-        if (number != coordinates_.frames())
-            throw InputError(name, 0,
-                             fmt::format("expected {} frames as before, found {}",
-                                         coordinates_.frames(), number));
+        if (number != of.frames)
+            throw InputError(
+                name, 0, fmt::format("expected {} frames as before, found {}", of.frames, number));
     }
 
     const Coordinates& coordinates_;
@@ -161,19 +200,29 @@ private:
 
 /// Whether the PDB format can hold all frames; called before it is known which ones are written.
 bool all_fit_pdb(const Coordinates& coordinates, EnsembleReader* reader) {
-    const Topology& written = reader != nullptr ? *reader->topology() : *coordinates.topology;
-    if (!fits_pdb(written)) return false;
     Reach reach;
-    const Index atoms = written.atom_count();
-    Array<float, 2> again(Index{3}, reader != nullptr ? atoms : 0);
-    for (Index frame = 0; frame < coordinates.frames(); ++frame) {
-        if (reader != nullptr && !reader->next(again))
-            break;  // the error is reported when the frame is read for writing
-        const Array<float, 2> superposed = coordinates.frame(frame);
-        reach.add(superposed, coordinates.weights, atoms, [&](Index atom, Index axis) {
-            return double{reader != nullptr ? again(axis, atom) : superposed(atom, axis)};
-        });
+    if (reader == nullptr) {
+        if (!fits_pdb(*coordinates.topology)) return false;
+        for (Index frame = 0; frame < coordinates.frames(); ++frame) {
+            const Array<float, 2> superposed = coordinates.frame(frame);
+            reach.add(superposed, coordinates.weights, coordinates.atoms(),
+                      [&](Index atom, Index axis) { return double{superposed(atom, axis)}; });
+        }
+        return reach.fits_pdb();
     }
+    const WrittenAtoms of = written_atoms(coordinates, reader->topology());
+    if (!fits_pdb(*of.topology)) return false;
+    Array<float, 2> again(Index{3}, reader->atom_count());
+    // If there are fewer frames, the error is reported when they are read for writing.
+    for (Index frame = 0; frame < of.frames && reader->next(again); ++frame)
+        for (std::size_t chain = 0; chain < of.atoms.size(); ++chain) {
+            const std::vector<Index>& atoms = of.atoms[chain];
+            reach.add(coordinates.frame(static_cast<Index>(chain) * of.frames + frame),
+                      coordinates.weights, static_cast<Index>(atoms.size()),
+                      [&](Index atom, Index axis) {
+                          return double{again(axis, atoms[static_cast<std::size_t>(atom)])};
+                      });
+        }
     return reach.fits_pdb();
 }
 
@@ -229,6 +278,7 @@ void check_options(const StructureOutput& options) {
 void check_structures(const ClusterInput& input, const StructureOutput& options) {
     if (!input.coordinates || options.format == StructureFormat::none) return;
     const auto reader = reader_of_written(input, options);
+    if (reader != nullptr) written_atoms(*input.coordinates, reader->topology());
     if (options.format == StructureFormat::pdb && !all_fit_pdb(*input.coordinates, reader.get()))
         throw InputError(
             input.name, 0,

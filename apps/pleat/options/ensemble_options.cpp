@@ -46,6 +46,26 @@ Relaxation relaxation_of(const EnsembleSource& options) {
     return options.relaxed ? Relaxation::relaxed : Relaxation::unrelaxed;
 }
 
+/// Makes the equal chains of the frames the items.
+void take_chains(Coordinates& coordinates, const Ensemble& ensemble, const Context& context) {
+    const EqualChains chains = only_equal_chains(*ensemble.topology);
+    const Index frames = ensemble.frame_count();
+    coordinates.xyz = chain_by_chain(ensemble, chains, resolve_threads(context));
+    coordinates.topology =
+        std::make_shared<const Topology>(subset(*ensemble.topology, chains.atoms.front()));
+    coordinates.origins.clear();
+    std::vector<std::string> others = ensemble.topology->chains();
+    for (const std::string& name : chains.names) {
+        std::erase(others, name);
+        coordinates.origins.insert(coordinates.origins.end(), ensemble.origins.begin(),
+                                   ensemble.origins.end());
+    }
+    coordinates.chains = {chains.names, frames};
+    if (!others.empty())
+        context.message(
+            fmt::format("left out, as they equal no other chain: '{}'", fmt::join(others, "', '")));
+}
+
 }  // namespace
 
 EnsembleOptions reading_options(const EnsembleSource& options) {
@@ -211,8 +231,13 @@ void repeat_scores(const EarlierRun& earlier, EnsembleSource& options) {
 void write_frames(RunDirectory& run, const Coordinates& coordinates,
                   std::span<const std::int32_t> clusters) {
     if (!coordinates.labels.make_a_table()) return;
+    std::vector<FrameOrigin> origins = coordinates.origins;
+    if (coordinates.chains.are_chains()) {
+        origins.resize(static_cast<std::size_t>(coordinates.chains.frames));
+        clusters = {};
+    }
     write_text(run.output("frames.tsv"),
-               frames_table(coordinates.labels, coordinates.origins, coordinates.files, clusters));
+               frames_table(coordinates.labels, origins, coordinates.files, clusters));
 }
 
 TemporaryFile::~TemporaryFile() {
@@ -293,7 +318,7 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
             human_bytes(allowed), file.string(), human_bytes(4 * ensemble.on_disk.size())));
     }
     coordinates.on_disk = ensemble.on_disk;
-    if (!ensemble.on_disk.is_on_disk())
+    if (!ensemble.on_disk.is_on_disk() && !options.each_chain)
         coordinates.xyz = atom_by_atom(ensemble, {}, resolve_threads(context));
     coordinates.name = options.sources.front();
     coordinates.topology = ensemble.topology;
@@ -302,6 +327,7 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
     coordinates.files = ensemble.files;
     coordinates.labels = labels_of(ensemble);
     coordinates.is_trajectory = ensemble.is_trajectory;
+    if (options.each_chain) take_chains(coordinates, ensemble, context);
     if (options.weights.empty()) return coordinates;
     if (options.weights == "mass") {
         coordinates.weights = masses(*coordinates.topology);

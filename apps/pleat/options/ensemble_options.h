@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "pleat/bio/ensemble/chain_items.h"
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/ensemble/ensemble_reader.h"
@@ -34,6 +35,7 @@ struct EnsembleSource {
     bool truncated = false;
     Pbc pbc = Pbc::automatic;
     bool in_place = false;                  ///< frames are not moved: see EnsembleOptions
+    bool each_chain = false;                ///< the equal chains of frames are the items
     std::string scores = {}, score = {};    ///< files of scores, and the column by which to rank
     std::optional<std::int64_t> best = {};  ///< frames to keep
     bool lowest_is_best = false;
@@ -69,7 +71,8 @@ struct TemporaryFile {
     std::filesystem::path path;
 };
 
-/// The frames of all sources, in the order of atoms that superposition uses.
+/// The frames of all sources, or their equal chains as frames of their own, in the order of atoms
+/// that superposition uses.
 struct Coordinates {
     Array<float, 3> xyz;                        ///< [frame, atom, axis], angstrom; or empty, and
     FrameStore on_disk;                         ///< the frames that do not fit in memory
@@ -80,8 +83,9 @@ struct Coordinates {
     std::shared_ptr<const Topology> all_atoms;  ///< of the files, selected or not
     std::vector<FrameOrigin> origins;           ///< [frame]
     std::vector<std::string> files;             ///< that the origins refer to
-    FrameLabels labels;
-    bool is_trajectory = false;  ///< see EnsembleReader::is_trajectory()
+    FrameLabels labels;                         ///< of the frames that were read
+    ChainItems chains;                          ///< with EnsembleSource::each_chain
+    bool is_trajectory = false;                 ///< see EnsembleReader::is_trajectory()
     FrameStore store() const { return on_disk.is_on_disk() ? on_disk : FrameStore(xyz); }
     Index frames() const { return store().frame_count(); }
     Index atoms() const { return store().atom_count(); }
@@ -89,7 +93,8 @@ struct Coordinates {
     Array<float, 2> frame(Index frame) const { return store().frame(frame); }
 };
 
-/// Writes frames.tsv if frames have names or scores. `clusters` of the frames, or none.
+/// Writes frames.tsv if frames have names or scores. `clusters` of the frames, or none; those of
+/// chains are left out.
 void write_frames(RunDirectory& run, const Coordinates& coordinates,
                   std::span<const std::int32_t> clusters = {});
 

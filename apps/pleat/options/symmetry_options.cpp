@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pleat/core/error.h"
+#include "pleat/rmsd/measures/place_table.h"
 
 namespace pleat::program {
 
@@ -14,15 +15,15 @@ std::vector<Field> fields(SymmetryOptions& options) {
     return {{.name = "symmetry",
              .target = &options.symmetry,
              .help = "chains: chains of the same residues and atoms may take each other's places; "
-                     "the RMSD of two frames is the least over all permutations (on CPUs); atoms: "
+                     "the RMSD of two frames is the least over all permutations; atoms: "
                      "the two sides of rings of PHE and TYR, the oxygens of ASP and "
                      "GLU and the like may change places; ligand: so may atoms of a ligand that "
                      "its bonds (SDF, or CONECT of PDB) do not tell apart"},
             {.name = "relabel",
              .target = &options.relabel,
-             .help = "With --symmetry: give the chains of each frame, once, the places that bring "
-                     "it closest to the first frame (or to --reference), instead of trying all "
-                     "permutations for each pair"},
+             .help = "With --symmetry chains: give the chains of each frame, once, the places that "
+                     "bring it closest to the first frame (of rmsd, to --reference), instead of "
+                     "trying all permutations for each pair"},
             {.name = "fit",
              .target = &options.fit,
              .help = "Atoms to superpose, if not those of --select, which are then only measured; "
@@ -34,30 +35,31 @@ std::vector<Field> fields(SymmetryOptions& options) {
 ComparedAtoms compared_atoms(const SymmetryOptions& options, const std::string& select,
                              const std::string& measure) {
     const std::string& fit = options.fit;
+    const std::string& superposed = fit == kNoFit ? measure : fit;
+    if (!fit.empty() && !measure.empty() && !select.empty() && select != superposed)
+        throw UsageError("give two of --select, --fit and --measure, not all three");
     if (fit == kNoFit || (fit.empty() && options.symmetry == Symmetry::ligand && measure.empty()))
         return {.superposed = {}, .measured = measure.empty() ? select : measure, .in_place = true};
     if (fit.empty()) return {.superposed = select, .measured = measure.empty() ? select : measure};
-    if (!measure.empty() && select != fit)
-        throw UsageError("give two of --select, --fit and --measure, not all three");
     return {.superposed = fit, .measured = measure.empty() ? select : measure};
 }
 
-void check_options(const SymmetryOptions& options, const RunOptions& run) {
+void check_options(const SymmetryOptions& options) {
     if (options.relabel && !options.has_chains())
         throw UsageError("--relabel needs --symmetry chains");
-    if (options.is_of_pairs() && run.device.starts_with("cuda"))
-        throw UsageError(
-            "GPUs do not try permutations: leave --device out, or take --device "
-            "cpu");
 }
 
 rmsd::FoundSymmetry find_symmetry(const SymmetryOptions& options, const Topology& all,
                                   const std::vector<Index>& read, const rmsd::AtomSets& sets,
                                   const Context& context) {
     rmsd::FoundSymmetry found = rmsd::find_symmetry(options.symmetry, all, read, sets);
-    const bool is_told = options.has_chains() && options.is_of_pairs();
+    rmsd::AtomSets tried = sets;
+    tried.equal_chains = found.equal_chains;
+    tried.equal_orders = found.equal_orders;
+    const bool is_searched = options.is_of_pairs() && !rmsd::can_try_all(tried);
     if (!found.message.empty())
-        context.message(found.message + (is_told ? ", compared on the CPU" : ""));
+        context.message(found.message +
+                        (is_searched ? ", too many to try all: searched on the CPU" : ""));
     return found;
 }
 

@@ -44,9 +44,8 @@ struct ComparedAtoms {
 ComparedAtoms compared_atoms(const SymmetryOptions& options, const std::string& select,
                              const std::string& measure);
 
-/// Throws UsageError for --relabel without symmetry, and for a GPU that was named where pairs of
-/// frames are compared over permutations.
-void check_options(const SymmetryOptions& options, const RunOptions& run);
+/// Throws UsageError for --relabel without symmetry.
+void check_options(const SymmetryOptions& options);
 
 using AtomGroups = std::vector<std::vector<std::vector<Index>>>;  ///< as in rmsd::AtomSets
 

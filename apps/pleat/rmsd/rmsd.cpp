@@ -91,42 +91,11 @@ std::vector<Field> result_fields(RmsdOptions& options) {
     return all;
 }
 
-/// What needs one labelling of each frame, or does not know permutations.
-void check_symmetry(const RmsdOptions& options) {
-    const SymmetryOptions& symmetry = options.sets.symmetry;
-    check_options(symmetry, options.run);
-    const ComparedAtoms atoms = options.sets.atoms(options.ensemble.select);
-    if (symmetry.symmetry == Symmetry::none && !atoms.in_place) return;
-    if (options.parameters.metric != rmsd::Metric::rmsd)
-        throw UsageError(
-            fmt::format("{} needs --metric rmsd", atoms.in_place ? "--fit none" : "--symmetry"));
-    if (symmetry.has_chains() && atoms.differ())
-        throw UsageError(
-            "leave --measure and --fit out: --symmetry chains measures the superposed atoms");
-    const bool is_mean =
-        options.sets.has_reference() &&
-        parse_reference(options.sets.reference).kind == ReferenceChoice::Kind::mean;
-    const bool is_of_all =
-        is_mean || options.sets.rmsf || options.sets.superposed != FrameFormat::none;
-    if (atoms.in_place && is_of_all)
-        throw UsageError(
-            "a mean, --rmsf and --superposed superpose frames: leave --fit none out, or name a "
-            "file or a frame for --reference");
-    if (!symmetry.relabel && is_of_all)
-        throw UsageError(
-            "a mean, --rmsf and --superposed need one labelling of each frame: take --symmetry "
-            "chains --relabel, or leave --symmetry out");
-}
-
 /// Throws UsageError for options that exclude each other or need another one.
 void check_options(const RmsdOptions& options) {
-    if (!options.sets.has_against() && options.sets.against_frames != SetOptions().against_frames)
-        throw UsageError("--against-frames needs --against");
-    check_symmetry(options);
-    if (!options.sets.has_reference()) return;
-    if (options.sets.has_against())
-        throw UsageError("give either --against or one of --reference, --rmsf and --superposed");
-    rmsd::check_with_reference(options.parameters);
+    check_options(options.sets.symmetry);
+    check_options(options.sets, options.ensemble.select, options.parameters.metric);
+    if (options.sets.has_reference()) rmsd::check_with_reference(options.parameters);
 }
 
 /// The frames of --against, on every rank. `run`: that of the leading rank, which reads them.
@@ -223,21 +192,20 @@ rmsd::ComparedSizes sizes_of(const RmsdOptions& options, const rmsd::AtomSets& s
             .pair_seconds = is_permuted ? rmsd::permuted_seconds(sets, atoms) : 0};
 }
 
-/// A GPU is for RMSD of all pairs; everything else runs on the CPU unless a device is named.
+/// Frames to compare with that are not read yet are taken to be as many.
 std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
                                const ComparedFrames& compared, Ranks& ranks, Context& context) {
-    const bool is_one_set = !options.sets.has_reference() && !options.sets.has_against();
+    rmsd::ComparedSizes sizes =
+        sizes_of(options, compared.sets, compared.frames.frames(), compared.frames.atoms());
+    if (options.sets.has_against()) sizes.others = sizes.frames;
     const std::optional<GpuDemand> demand =
-        rmsd::gpu_demand(compared.frames.frames(), compared.frames.atoms(), compared.sets,
-                         options.parameters, is_one_set);
+        rmsd::gpu_demand(sizes, compared.sets, options.parameters);
     if (task.choose_device) {
-        const rmsd::ComparedSizes sizes =
-            sizes_of(options, compared.sets, compared.frames.frames(), compared.frames.atoms());
         const auto estimate = [&](Context chosen) {
             // Without pairs for a GPU the job computes on the CPU.
             if (!demand && chosen.device.kind == Device::Kind::cuda)
                 chosen.device = {Device::Kind::cpu, 0};
-            return rmsd::estimate(sizes, options.parameters, chosen);
+            return rmsd::estimate(sizes, options.parameters, chosen, compared.sets);
         };
         const auto gpu_bytes = demand ? std::optional(demand->bytes) : std::nullopt;
         return task.choose_device({.gpu_bytes = gpu_bytes, .estimate = estimate}, context);
@@ -246,7 +214,7 @@ std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
         const bool is_named = options.run.names_device();
         if (!is_named) context.device = {Device::Kind::cpu, 0};
         return is_named ? fmt::format("device {}, as asked for", context.device.name())
-                        : "device cpu: GPUs superpose all pairs of one set";
+                        : "device cpu: little work for a GPU, or none that GPUs do";
     }
     return fmt::format("{}; of a GPU's memory it needs {}",
                        choose_device(options.run, *demand, ranks, context),
@@ -268,6 +236,10 @@ std::string choose_atoms(RmsdOptions& options) {
     const rmsd::MetricTraits& metric = rmsd::traits_of(options.parameters.metric);
     std::string& select = options.ensemble.select;
     const SymmetryOptions& symmetry = options.sets.symmetry;
+    if (!symmetry.fit.empty() && !options.sets.measure.empty()) {
+        select = symmetry.fit == kNoFit ? options.sets.measure : symmetry.fit;
+        return {};
+    }
     if (symmetry.symmetry == Symmetry::ligand) {
         select = "heavy";
         return {};
@@ -374,12 +346,10 @@ RunEstimate estimate_comparison(RmsdOptions& options, SharedInputs& inputs) {
         sizes.others = measure_ensemble(source, {}, size.all_atoms).frames;
         input += fmt::format(", against {} frames", sizes.others);
     }
-    const bool is_plain = !sizes.has_reference && !sizes.has_sets && sizes.others == 0 &&
-                          options.parameters.metric == rmsd::Metric::rmsd;
     return {.input = input,
-            .may_use_gpu = is_plain,
-            .on = [sizes, parameters = options.parameters](const Context& context) {
-                return rmsd::estimate(sizes, parameters, context);
+            .may_use_gpu = rmsd::gpu_demand(sizes, sets, options.parameters).has_value(),
+            .on = [sizes, sets, parameters = options.parameters](const Context& context) {
+                return rmsd::estimate(sizes, parameters, context, sets);
             }};
 }
 

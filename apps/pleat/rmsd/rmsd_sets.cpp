@@ -20,6 +20,32 @@ std::vector<Index> positions(const std::vector<Index>& some, const std::vector<I
     return some.size() == all.size() ? std::vector<Index>() : positions_among(some, all);
 }
 
+/// What needs one labelling of each frame, or does not know permutations.
+void check_symmetry(const SetOptions& options, const std::string& select, rmsd::Metric metric) {
+    const SymmetryOptions& symmetry = options.symmetry;
+    const ComparedAtoms atoms = options.atoms(select);
+    const bool has_symmetry = symmetry.symmetry != Symmetry::none;
+    if (metric != rmsd::Metric::rmsd && (has_symmetry || !symmetry.fit.empty()))
+        throw UsageError(
+            fmt::format("{} needs --metric rmsd", has_symmetry ? "--symmetry" : "--fit"));
+    if (!has_symmetry && !atoms.in_place) return;
+    if (symmetry.has_chains() && atoms.differ())
+        throw UsageError(
+            "leave --measure and --fit out: --symmetry chains measures the superposed atoms");
+    const bool is_mean = options.has_reference() &&
+                         parse_reference(options.reference).kind == ReferenceChoice::Kind::mean;
+    const bool is_of_all = is_mean || options.rmsf || options.superposed != FrameFormat::none;
+    if (atoms.in_place && is_of_all)
+        throw UsageError(
+            fmt::format("a mean, --rmsf and --superposed superpose frames: {}",
+                        has_symmetry ? "leave --symmetry out" : "leave --fit none out"));
+    if (!symmetry.relabel && is_of_all)
+        throw UsageError(fmt::format(
+            "a mean, --rmsf and --superposed need one labelling of each frame: {}",
+            symmetry.has_chains() ? "take --symmetry chains --relabel, or leave --symmetry out"
+                                  : "leave --symmetry out"));
+}
+
 }  // namespace
 
 std::span<const std::string_view> names_of(FrameFormat) {
@@ -70,6 +96,16 @@ ReferenceChoice parse_reference(const std::string& text) {
     const bool is_number =
         !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos;
     return {is_number ? ReferenceChoice::Kind::frame : ReferenceChoice::Kind::file, text};
+}
+
+void check_options(const SetOptions& options, const std::string& select, rmsd::Metric metric) {
+    if (!options.has_against() && options.against_frames != SetOptions().against_frames)
+        throw UsageError("--against-frames needs --against");
+    if (options.any_residues && !options.has_against() && options.reference.empty())
+        throw UsageError("--any-residues needs --against or --reference");
+    check_symmetry(options, select, metric);
+    if (options.has_reference() && options.has_against())
+        throw UsageError("give either --against or one of --reference, --rmsf and --superposed");
 }
 
 void check_other_files(const SetOptions& options) {

@@ -48,6 +48,9 @@ struct ReferenceChoice {
 /// Returns the mean structure if `text` is empty, which it is with --rmsf or --superposed alone.
 ReferenceChoice parse_reference(const std::string& text);
 
+/// Throws UsageError for options that exclude each other, or that the metric does not have.
+void check_options(const SetOptions& options, const std::string& select, rmsd::Metric metric);
+
 /// Throws InputError if a file of --against or --reference does not exist or may not be read.
 void check_other_files(const SetOptions& options);
 

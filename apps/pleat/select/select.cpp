@@ -35,7 +35,7 @@ namespace pleat::program {
 namespace {
 
 constexpr const char* kDescription =
-    "Rank the conformations of an ensemble by contacts, clusters and scattering together.";
+    "Rank the conformations of an ensemble by contacts, clusters, scattering and scores together.";
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -48,8 +48,9 @@ constexpr const char* kExamples =
     "made from, in folders of these names. A run there is used again if its version, options and\n"
     "inputs are the same: a selection that was stopped resumes when the same command is given\n"
     "again, and one with other weights (--force) computes none of them again. Each frame has a\n"
-    "rank from 0 (worst) to 1 (best) by contacts, density and chi^2; its joint score is their\n"
-    "weighted mean. Frames and clusters are counted from 0 in files. For proteins only.";
+    "rank from 0 (worst) to 1 (best) by contacts, density, chi^2 and the score that --score\n"
+    "names; its joint score is their weighted mean. Frames and clusters are counted from 0 in\n"
+    "files. For proteins only.";
 
 /// All that is read before the computation.
 struct SelectInput {
@@ -151,6 +152,9 @@ std::string summary(const SelectOptions& options, const select::Result& result,
             text += fmt::format("{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>9}{:>9}\n", one.selected,
                                 one.cluster, one.size, one.best_frame, number(one.joint_rank),
                                 number(one.contacts), number(one.added), number(one.chi2));
+    if (options.uses_score())
+        text += fmt::format("\nframes are also ranked by their {}, with weight {:g}\n",
+                            printable(options.ensemble.score), options.parameters.score_weight);
     return text + fmt::format(
                       "\nThe run is in {}: scores.tsv, clusters.tsv, manifest.json and more; "
                       "'pleat report {} -o page.html' draws it\n",
@@ -217,6 +221,7 @@ std::string make_selection(SelectOptions& options, const JobTask& task, Ranks& r
                      .alignment = read.alignment ? &*read.alignment : nullptr,
                      .contacts = read.contacts ? &*read.contacts : nullptr,
                      .curve = read.curve ? &read.curve->profile : nullptr,
+                     .uses_score = options.uses_score(),
                      .full_rows = &read.full_rows,
                      .device_is_named = options.run.names_device()},
                     options.parameters, context, stages);

@@ -58,14 +58,15 @@ std::vector<Field> result_fields(SelectOptions& options) {
 void check_options(const SelectOptions& options) {
     if (!options.alignment.empty() && !options.contacts.empty())
         throw UsageError("give either --alignment or --contacts, not both");
-    if (!options.has_contacts() && options.curve.empty())
+    if (!options.has_contacts() && options.curve.empty() && !options.uses_score())
         throw UsageError(
-            "give --alignment, --contacts or --data besides the ensemble; 'pleat cluster' needs "
-            "an ensemble alone");
+            "give --alignment, --contacts, --data or --score besides the ensemble; 'pleat cluster' "
+            "needs an ensemble alone");
     for (const std::string& file : {options.alignment, options.contacts, options.curve})
         if (file == "-")
             throw UsageError("'-': give a file, since more than one stage may read it");
-    select::check_weights(options.parameters, options.has_contacts(), !options.curve.empty());
+    select::check_weights(options.parameters, options.has_contacts(), !options.curve.empty(),
+                          options.uses_score());
     if (!select::wants_cutoff(options.parameters.clustering))
         cluster::check_options(options.parameters.clustering);
 }

@@ -27,6 +27,7 @@ struct SelectOptions {
 
     SelectOptions();
     bool has_contacts() const { return !alignment.empty() || !contacts.empty(); }
+    bool uses_score() const { return !ensemble.score.empty(); }
 };
 std::vector<Field> evidence_fields(SelectOptions& options);
 std::vector<Field> structure_fields(SelectOptions& options);

@@ -2,16 +2,21 @@
 #include "pleat/cluster/output.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "pleat/bio/ensemble/frame_table.h"
 #include "pleat/cluster/methods/linkage.h"
 #include "pleat/cluster/states.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
+#include "pleat/core/files/printable.h"
 
 namespace pleat::cluster {
 
@@ -21,11 +26,21 @@ std::string number_or_na(double value) {
     return std::isnan(value) ? "NA" : fmt::format("{:.6g}", value);
 }
 
-std::string cluster_table(const Result& result, const FrameScores& scores) {
-    std::string text = "cluster\tsize\tshare\tmedoid\tmean\tradius\tsilhouette\tcentre" +
-                       score_summary_names(scores) + '\n';
-    const std::vector<std::vector<Index>> members =
+std::string medoid_cells(const ChainItems& chains, const ClusterDescription& cluster) {
+    const auto chain = static_cast<std::size_t>(chains.chain_of(cluster.medoid));
+    return fmt::format("\t{}\t{}", chains.frame_of(cluster.medoid),
+                       table_cell(chains.names[chain]));
+}
+
+std::string cluster_table(const Result& result, const FrameScores& scores,
+                          const ChainItems& chains) {
+    std::string text = fmt::format(
+        "cluster\tsize\tshare\tmedoid\tmean\tradius\tsilhouette\tcentre{}{}\n",
+        chains.are_chains() ? "\tmedoid_frame\tmedoid_chain" : "", score_summary_names(scores));
+    std::vector<std::vector<Index>> members =
         scores.empty() ? std::vector<std::vector<Index>>() : result.clustering.members();
+    for (std::vector<Index>& items : members)
+        for (Index& item : items) item = chains.frame_of(item);
     const auto items = static_cast<double>(result.clustering.assignment.size());
     for (std::size_t c = 0; c < result.clusters.size(); ++c) {
         const ClusterDescription& one = result.clusters[c];
@@ -35,10 +50,50 @@ std::string cluster_table(const Result& result, const FrameScores& scores) {
                             static_cast<double>(one.size) / items, medoid, one.mean, one.radius,
                             number_or_na(one.silhouette),
                             centres.empty() ? "NA" : fmt::format("{}", centres[c]));
+        if (chains.are_chains()) text += medoid_cells(chains, one);
         if (!scores.empty()) text += score_summary_cells(scores, members[c]);
         text += '\n';
     }
     return text;
+}
+
+/// Writes the clusters of the chains of each frame, and how often each combination of clusters
+/// occurs, whichever chains have them.
+void write_chains(RunDirectory& run, const std::vector<std::int32_t>& assignment,
+                  const ChainItems& chains) {
+    struct Combination {
+        Index frames = 0, first = 0;
+    };
+    std::map<std::vector<std::int32_t>, Combination> combinations;
+    std::string text = "frame";
+    for (const std::string& name : chains.names)
+        text += fmt::format("\tchain_{}", table_cell(name));
+    text += "\tcombination\n";
+    for (Index frame = 0; frame < chains.frames; ++frame) {
+        text += fmt::format("{}", frame);
+        std::vector<std::int32_t> clusters;
+        for (std::size_t chain = 0; chain < chains.names.size(); ++chain)
+            clusters.push_back(assignment[chain * static_cast<std::size_t>(chains.frames) +
+                                          static_cast<std::size_t>(frame)]);
+        text += fmt::format("\t{}", fmt::join(clusters, "\t"));
+        std::ranges::sort(clusters);
+        text += fmt::format("\t{}\n", fmt::join(clusters, " "));
+        Combination& one = combinations.try_emplace(clusters, Combination{0, frame}).first->second;
+        ++one.frames;
+    }
+    write_text(run.output("chains.tsv"), text);
+    std::vector<std::pair<std::vector<std::int32_t>, Combination>> by_size(combinations.begin(),
+                                                                           combinations.end());
+    std::ranges::sort(by_size, [](const auto& a, const auto& b) {
+        return std::pair(-a.second.frames, a.second.first) <
+               std::pair(-b.second.frames, b.second.first);
+    });
+    text = "combination\tframes\tshare\tfirst_frame\n";
+    for (const auto& [clusters, one] : by_size)
+        text += fmt::format("{}\t{}\t{:.6g}\t{}\n", fmt::join(clusters, " "), one.frames,
+                            static_cast<double>(one.frames) / static_cast<double>(chains.frames),
+                            one.first);
+    write_text(run.output("combinations.tsv"), text);
 }
 
 std::string transition_table(const std::vector<Transition>& transitions) {
@@ -139,11 +194,13 @@ void write_tree(RunDirectory& run, const std::vector<Merge>& tree, Index count) 
 }  // namespace
 
 void write_results(RunDirectory& run, const Result& result, const Parameters& parameters,
-                   const std::vector<Index>& series, const FrameScores& scores) {
+                   const std::vector<Index>& series, const FrameScores& scores,
+                   const ChainItems& chains) {
     const std::vector<std::int32_t>& assignment = result.clustering.assignment;
     const auto count = static_cast<Index>(assignment.size());
     write_npy(run.output("assignment.npy"), assignment.data(), {count});
-    write_text(run.output("clusters.tsv"), cluster_table(result, scores));
+    write_text(run.output("clusters.tsv"), cluster_table(result, scores, chains));
+    if (chains.are_chains()) write_chains(run, assignment, chains);
     write_text(run.output("transitions.tsv"),
                transition_table(count_transitions(assignment, series)));
     write_text(run.output("histogram.tsv"), histogram_table(result.statistics));

@@ -1,5 +1,6 @@
 // Frames: the sections about distances between frames and about their clusters.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -61,6 +62,17 @@ std::string order_note(const RunFolder& run) {
     if (!results.is_object() || results.value("trajectory", Json()) != "no") return "";
     return "There are no transitions and dwell times: these are not frames of a trajectory (DCD, "
            "XTC, TRR, AMBER NetCDF), and --timestep does not say that they are in order of time.";
+}
+
+/// Which chain and frame an item is, if the items are chains.
+std::string chains_note(const RunFolder& run) {
+    if (!run.has("chains.tsv")) return "";
+    const Table table = read_table(run.file("chains.tsv"), 0);
+    std::vector<std::string> names;
+    for (const std::string& column : table.columns)
+        if (column.starts_with("chain_")) names.push_back(column.substr(column.find('_') + 1));
+    return fmt::format("The items are the chains {}, one after the other, {} frames each.",
+                       fmt::join(names, ", "), table.total);
 }
 
 /// Joins two remarks into one text.
@@ -166,12 +178,13 @@ void draw_assignment(Drawing& drawing) {
         throw InputError(path.string(), 0,
                          fmt::format("expected one cluster number per frame, found {} axes",
                                      array.shape.size()));
+    const std::string item = drawing.run.has("chains.tsv") ? "item" : "frame";
     const ReducedSteps steps = reduce_steps(array.as<std::int64_t>(path.string()));
     drawing.add({{"kind", "steps"},
                  {"title", "Cluster against time"},
-                 {"note", join(join(steps.note("frames"), frames_note(drawing.run)),
-                               order_note(drawing.run))},
-                 {"x", {{"label", "frame"}}},
+                 {"note", join(join(steps.note(item + "s"), chains_note(drawing.run)),
+                               join(frames_note(drawing.run), order_note(drawing.run)))},
+                 {"x", {{"label", item}}},
                  {"y", {{"label", "cluster"}}},
                  {"values", steps.labels},
                  {"lengths", steps.lengths}});
@@ -185,7 +198,7 @@ void draw_clusters(Drawing& drawing) {
         drawing.add({{"kind", "bars"},
                      {"title", "Cluster sizes"},
                      {"x", {{"label", "cluster"}}},
-                     {"y", {{"label", "frames"}}},
+                     {"y", {{"label", drawing.run.has("chains.tsv") ? "chains" : "frames"}}},
                      {"labels", labels},
                      {"values", finite(table.numbers("size"))}});
     }

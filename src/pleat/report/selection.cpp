@@ -58,6 +58,19 @@ Json shown_groups(const Drawing& drawing) {
     return groups;
 }
 
+/// The score of the frames that --score names.
+void add_named_score(const Drawing& drawing, const Table& table, Index every, Json& columns) {
+    const std::string score = drawing.run.parameter("score");
+    if (score.empty()) return;
+    // A name that the table had already stands behind score_.
+    const std::string prefixed = "score_" + score;
+    const std::string name = table.find(prefixed) ? prefixed : score;
+    if (!table.find(name)) return;
+    columns.push_back({{"name", name},
+                       {"label", score},
+                       {"values", finite(sampled(table.numbers(name), every))}});
+}
+
 void draw_scores(Drawing& drawing) {
     const Table table =
         read_table(drawing.run.file("scores.tsv"), std::numeric_limits<Index>::max());
@@ -71,6 +84,7 @@ void draw_scores(Drawing& drawing) {
         columns.push_back(
             {{"name", score.name}, {"label", score.label}, {"values", finite(values)}});
     }
+    add_named_score(drawing, table, every, columns);
     const auto has = [&](const char* name) {
         return std::any_of(columns.begin(), columns.end(),
                            [&](const Json& one) { return one["name"] == name; });

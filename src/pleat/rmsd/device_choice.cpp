@@ -6,16 +6,79 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/pairs/pair_order.h"
 #include "pleat/rmsd/estimate.h"
+#include "pleat/rmsd/measures/comparison.h"
+#include "pleat/rmsd/measures/place_table.h"
 
 namespace pleat::rmsd {
 
-std::optional<GpuDemand> gpu_demand(Index frames, Index atoms, const AtomSets& sets,
-                                    const Parameters& parameters, bool is_one_set) {
-    if (parameters.metric != Metric::rmsd || !sets.are_plain() || !is_one_set) return std::nullopt;
-    // Measured on an H200 (README.md of this folder): 0.37 s for all pairs of 100,000 x 100.
-    const double pair_seconds = 45e-12 + 0.28e-12 * static_cast<double>(atoms);
-    return GpuDemand{memory_needed(frames, atoms, parameters, {Device::Kind::cuda, 0}),
-                     pair_seconds * static_cast<double>(pairs_before(frames, frames))};
+namespace {
+
+/// Whether the kernels of all pairs of one set by all its atoms compute it.
+bool is_tiled_in_float32(const ComparedSizes& sizes, const AtomSets& sets) {
+    return sets.are_plain() && sizes.is_one_set();
+}
+
+/// Seconds of an H200 per pair of two sets, of other atoms than the superposed ones, in place or
+/// over permutations, with the copy of its value to the host.
+double permuted_gpu_seconds(const AtomSets& sets, double atoms) {
+    constexpr double kCopied = 0.3e-9, kProduct = 0.1e-12, kAlone = 2e-12;
+    double products = 9 * atoms;
+    if (!sets.equal_chains.empty()) {
+        for (const auto& group : sets.equal_chains)
+            products +=
+                9.0 * static_cast<double>(group.size() * group.size() * group.front().size());
+        return kCopied + kProduct * products + 20e-12 * permutation_count(sets);
+    }
+    if (!sets.equal_orders.empty() && sets.are_one())
+        return kCopied + 2 * kProduct * products + 20e-12 * order_count(sets);
+    const bool is_alone = sets.in_place || !sets.equal_orders.empty();
+    return kCopied + (is_alone ? kAlone : 2 * kProduct) * products;
+}
+
+/// Seconds of an H200 per pair; nothing if GPUs do not compute it.
+std::optional<double> gpu_pair_seconds(const ComparedSizes& sizes, const AtomSets& sets,
+                                       const Parameters& parameters) {
+    const auto atoms = static_cast<double>(sizes.atoms);
+    switch (parameters.metric) {
+        case Metric::rmsd:
+            if (!can_try_all(sets)) return std::nullopt;
+            if (!is_tiled_in_float32(sizes, sets)) return permuted_gpu_seconds(sets, atoms);
+            // Measured (README.md of this folder): 0.37 s for all pairs of 100,000 x 100.
+            return 45e-12 + 0.28e-12 * atoms;
+        case Metric::drmsd: return 20e-12 + 15e-15 * atoms * (atoms - 1);
+        case Metric::lddt: return 1e-9 + 2e-12 * near_atoms(atoms);
+        case Metric::tm:
+        case Metric::gdt_ts: return 1e-9 * atoms * (0.625 + 0.025 * atoms);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<GpuDemand> gpu_needs(const ComparedSizes& sizes, const AtomSets& sets,
+                                   const Parameters& parameters) {
+    const std::optional<double> seconds = gpu_pair_seconds(sizes, sets, parameters);
+    if (!seconds) return std::nullopt;
+    const std::int64_t bytes =
+        parameters.metric != Metric::rmsd ? comparison_gpu_memory(sizes.all_frames(), sizes.atoms)
+        : is_tiled_in_float32(sizes, sets)
+            ? memory_needed(sizes.frames, sizes.atoms, parameters, {Device::Kind::cuda, 0})
+            // Fitted and measured atoms, each twice.
+            : comparison_gpu_memory(4 * sizes.all_frames(), sizes.atoms);
+    return GpuDemand{bytes, *seconds * sizes.pairs()};
+}
+
+std::optional<GpuDemand> gpu_demand(const ComparedSizes& sizes, const AtomSets& sets,
+                                    const Parameters& parameters) {
+    constexpr double kMinSeconds = 1.0;  // of one thread: a GPU takes 0.2 s to start
+    const bool is_rmsd = parameters.metric == Metric::rmsd;
+    // Copying a frame to a GPU takes longer than one RMSD of it.
+    if (is_rmsd && sizes.has_reference) return std::nullopt;
+    const double seconds =
+        sizes.pair_seconds > 0 ? sizes.pair_seconds : pair_seconds(sizes.atoms, parameters);
+    const bool is_slow = seconds * sizes.pairs() >= kMinSeconds;
+    if (!is_slow && !(is_rmsd && is_tiled_in_float32(sizes, sets))) return std::nullopt;
+    return gpu_needs(sizes, sets, parameters);
 }
 
 ClusteringDevice choose_clustering_device(Index frames, Index atoms, const Parameters& parameters,

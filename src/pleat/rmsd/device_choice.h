@@ -1,4 +1,4 @@
-// Device choice: whether a GPU superposes, and whether it finds clusters too.
+// Device choice: whether a GPU compares frames, and whether it finds clusters too.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,17 @@
 #include <string>
 
 #include "pleat/core/hardware/device_choice.h"
+#include "pleat/rmsd/estimate.h"
 #include "pleat/rmsd/rmsd.h"
 
 namespace pleat::rmsd {
 
-/// What a comparison needs of GPUs if no device was named; nothing if it does not use them: they
-/// superpose all pairs of one set by all its atoms. `is_one_set`: frames are compared with each
-/// other, not with another set or one structure.
-std::optional<GpuDemand> gpu_demand(Index frames, Index atoms, const AtomSets& sets,
-                                    const Parameters& parameters, bool is_one_set);
+/// What a comparison needs of a GPU; nothing if GPUs do not compute it.
+std::optional<GpuDemand> gpu_needs(const ComparedSizes& sizes, const AtomSets& sets,
+                                   const Parameters& parameters);
+/// The same if no device was named: nothing, too, if a GPU has too little to gain.
+std::optional<GpuDemand> gpu_demand(const ComparedSizes& sizes, const AtomSets& sets,
+                                    const Parameters& parameters);
 
 struct ClusteringDevice {
     std::string remark;    ///< which device it is and why, in one line

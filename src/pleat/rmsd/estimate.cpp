@@ -19,13 +19,17 @@ double ComparedSizes::pairs() const {
                       : static_cast<double>(pairs_before(frames, frames));
 }
 
+double near_atoms(double atoms) {
+    // An atom has up to some 200 others after it within 15 angstrom.
+    return atoms * std::min((atoms - 1) / 2, 200.0);
+}
+
 double pair_seconds(Index atoms, const Parameters& parameters) {
     const auto count = static_cast<double>(atoms);
     switch (parameters.metric) {
         case Metric::rmsd: break;
         case Metric::drmsd: return 25e-9 + 0.05e-9 * count * (count - 1) / 2;
-        // In a protein an atom has up to some 200 others after it within 15 angstrom.
-        case Metric::lddt: return 25e-9 + 0.2e-9 * count * std::min((count - 1) / 2, 200.0);
+        case Metric::lddt: return 25e-9 + 0.2e-9 * near_atoms(count);
         case Metric::tm:
         case Metric::gdt_ts: return 3e-6 * count;
     }
@@ -52,12 +56,12 @@ double permuted_seconds(const AtomSets& sets, Index atoms) {
                           : 1e-9 * (1000 + 5 * (count + products));
 }
 
-Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters,
-                  const Context& context) {
+Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, const Context& context,
+                  const AtomSets& sets) {
     constexpr double kWriteSeconds = 8e-9;  // per number of the matrix, on one thread
-    const bool is_one_set = sizes.others == 0 && !sizes.has_reference;
+    const bool is_one_set = sizes.is_one_set();
     const bool is_plain = is_one_set && parameters.metric == Metric::rmsd && !sizes.has_sets;
-    const Index frames = sizes.frames + sizes.others + (sizes.has_reference ? 1 : 0);
+    const Index frames = sizes.all_frames();
     const Index columns = is_one_set ? sizes.frames - 1 : sizes.others;
     Estimate all;
     // Coordinates as they are read, and in the order of atoms.
@@ -79,12 +83,10 @@ Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters,
             return all;
         case Device::Kind::cuda: break;
     }
-    const auto demand =
-        is_plain ? gpu_demand(sizes.frames, sizes.atoms, {}, parameters, true) : std::nullopt;
-    if (!demand)
-        throw UsageError("GPUs superpose all pairs of one set; give --device cpu for others");
-    all.gpu_bytes = all.min_gpu_bytes = demand->bytes;
-    all.seconds = 0.05 + written + demand->seconds;
+    const auto needs = gpu_needs(sizes, sets, parameters);
+    if (!needs) throw UsageError("GPUs do not compute this comparison; give --device cpu");
+    all.gpu_bytes = all.min_gpu_bytes = needs->bytes;
+    all.seconds = 0.05 + written + needs->seconds;
     return all;
 }
 

@@ -15,10 +15,16 @@ struct ComparedSizes {
     double pair_seconds = 0;      ///< of one thread, if pair_seconds() does not say
 
     double pairs() const;
+    bool is_one_set() const { return others == 0 && !has_reference; }
+    /// Of both sets.
+    Index all_frames() const { return frames + others + (has_reference ? 1 : 0); }
 };
 
 /// Seconds of one thread per pair; measured (README.md), right to a factor of about two.
 double pair_seconds(Index atoms, const Parameters& parameters);
+
+/// About how many pairs of atoms of a protein are within lDDT's radius in any frame.
+double near_atoms(double atoms);
 
 /// Seconds of one thread per pair in place, or with chains or atoms that may change places;
 /// measured (README.md), right to a factor of about two where permutations are few enough to try
@@ -27,8 +33,9 @@ double permuted_seconds(const AtomSets& sets, Index atoms);
 
 /// What reading the frames, comparing, and writing need. Lists of pairs below a cutoff, whose
 /// number is not known, and mapped files come on top. Throws UsageError if the context's device is
-/// a GPU and the comparison is not for GPUs.
-Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, const Context& context);
+/// a GPU and the comparison is not for GPUs. `sets`: which atoms are compared, for a GPU.
+Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, const Context& context,
+                  const AtomSets& sets = {});
 
 /// Bytes of the memory of each of `gpus` GPUs to superpose frames and to find their GROMOS clusters
 /// there.

@@ -121,12 +121,14 @@ void check_orders(const AtomSets& sets, Index atoms) {
         throw UsageError("expected either equal chains or equal orders of atoms, found both");
 }
 
-/// Divides the rows into bands for the device. On a GPU a band takes a fraction of a second.
-std::vector<Tile> gpu_bands(Kernel& kernel, Index frames, const Parameters& parameters) {
+/// Divides the rows into bands for a GPU, each of a fraction of a second. `pair_time`: nanoseconds.
+std::vector<Tile> gpu_bands(Kernel& kernel, Index frames, const Parameters& parameters,
+                            double pair_time = 0.1, Index step = kTileRows) {
     constexpr Index kCounted = Index{1} << 28, kStored = Index{1} << 24;
+    const auto in_time = static_cast<Index>(2e8 / pair_time);
     const bool has_values = parameters.matrix != MatrixLayout::none || parameters.nearest > 0 ||
                             kernel.counter() == nullptr;
-    return bands(frames, has_values ? kStored : kCounted, kTileRows);
+    return bands(frames, std::min(has_values ? kStored : kCounted, in_time), step);
 }
 
 }  // namespace
@@ -340,9 +342,13 @@ Result run(const FrameStore& xyz, const AtomSets& sets, const Parameters& parame
             auto comparison =
                 make_comparison({xyz.in_memory(), xyz.in_memory()}, sets, parameters.metric,
                                 {parameters.precision, cutoff}, lane);
-            tiles = bands(frames, static_cast<Index>(kTileTime / comparison->cost()),
-                          comparison->block_rows());
-            kernel = make_pair_kernel(std::move(comparison), frames, resolve_threads(lane));
+            const double cost = comparison->cost();
+            const Index step = comparison->block_rows();
+            kernel = make_pair_kernel(
+                std::move(comparison), frames, resolve_threads(lane),
+                {parameters.bin_width, cutoff, traits_of(parameters.metric).is_score});
+            tiles = has_gpu ? gpu_bands(*kernel, frames, parameters, cost, step)
+                            : bands(frames, static_cast<Index>(kTileTime / cost), step);
         }
         StageProgress preparing(lane, "prepare", 1);
         if (!lane.checkpoint.empty() || !matrix.file.empty()) hash();

@@ -76,7 +76,10 @@ EnsembleReader::EnsembleReader(const std::vector<std::string>& sources, Ensemble
     } else if (is_of_plddt(options_.select) || is_of_plddt(options_.placed_by)) {
         average_b_factors(sources);
     }
-    open(0);
+    if (!open_next()) {  // no frame is wanted, which next() tells
+        seen_ = 0;
+        open(0);
+    }
 }
 
 /// The number of frames of all files, which are read for it.
@@ -216,11 +219,12 @@ void EnsembleReader::average_b_factors(const std::vector<std::string>& sources) 
         for (std::size_t atom = 0; atom < sums.size(); ++atom) sums[atom] += b_factors[atom];
         ++count;
     }
-    if (count < 2) return;
+    if (count == 0) return;
     const auto all = std::make_shared<Topology>(*models.all_);
     for (std::size_t atom = 0; atom < sums.size(); ++atom)
         all->atoms[atom].b_factor = sums[atom] / static_cast<double>(count);
-    notes_.push_back(fmt::format("pLDDT of the selection: means over {} models", count));
+    if (count > 1)
+        notes_.push_back(fmt::format("pLDDT of the selection: means over {} models", count));
     choose_atoms(all);
 }
 

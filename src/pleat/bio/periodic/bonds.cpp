@@ -11,6 +11,7 @@
 #include "pleat/bio/periodic/bond_names.h"
 #include "pleat/bio/periodic/periodic_cell.h"
 #include "pleat/bio/periodic/point_tree.h"
+#include "pleat/bio/selection/residue_kinds.h"
 
 namespace pleat {
 
@@ -97,6 +98,9 @@ private:
     const Topology::Atom& atom(Index i) const {
         return topology_.atoms[static_cast<std::size_t>(i)];
     }
+    bool is_water(Index r) const {
+        return selection::is_water(topology_.residues[static_cast<std::size_t>(r)].name);
+    }
 
     void mark(const Bond& bond) {
         for (const Index i : bond) is_bonded_[static_cast<std::size_t>(i)] = true;
@@ -132,7 +136,7 @@ private:
 
     /// Bonds within an amino acid or a nucleotide.
     void add_names(Index r) {
-        if (last(r) - first(r) < 3 || is_water(topology_, r)) return;
+        if (last(r) - first(r) < 3 || is_water(r)) return;
         const Names names = names_of(r);
         const auto has = [&](const char* name) { return names.count(name) > 0; };
         const bool amino_acid = has("N") && has("CA") && has("C");
@@ -154,7 +158,7 @@ private:
     void add_link(Index r) {
         const Topology::Residue& one = topology_.residues[static_cast<std::size_t>(r)];
         const Topology::Residue& next = topology_.residues[static_cast<std::size_t>(r) + 1];
-        if (one.chain != next.chain || is_water(topology_, r)) return;
+        if (one.chain != next.chain || is_water(r)) return;
         const int step = next.number - one.number;
         if (!has_positions_ && step != 0 && step != 1) return;
         const auto add_within = [&](const char* from, const char* to, double cutoff) {
@@ -176,7 +180,7 @@ private:
         std::vector<Index> unknown, all;
         std::vector<Point> points;  // of all, within one cell
         for (Index r = 0; r < residues(); ++r) {
-            if (last(r) - first(r) < 2 || is_water(topology_, r)) continue;
+            if (last(r) - first(r) < 2 || is_water(r)) continue;
             for (Index i = first(r); i < last(r); ++i) {
                 all.push_back(i);
                 points.push_back(within_cell(i));
@@ -289,15 +293,6 @@ std::vector<Index> residue_starts(const Topology& topology) {
     for (Index i = topology.atom_count(); i-- > 0;)
         starts[static_cast<std::size_t>(topology.atoms[static_cast<std::size_t>(i)].residue)] = i;
     return starts;
-}
-
-bool is_water(const Topology& topology, Index residue) {
-    const std::string& name = topology.residues[static_cast<std::size_t>(residue)].name;
-    for (const std::string_view water :
-         {"HOH", "WAT", "SOL",   "H2O",  "DOD", "TIP", "TIP3",  "TP3", "T3P",  "TIP3P", "TIP4",
-          "TP4", "T4P", "TIP4P", "TIP5", "TP5", "T5P", "TIP5P", "SPC", "SPCE", "OPC",   "OPC3"})
-        if (name == water) return true;
-    return false;
 }
 
 std::vector<Bond> find_bonds(const Topology& topology, const PeriodicCell& cell) {

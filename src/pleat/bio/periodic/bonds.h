@@ -21,9 +21,6 @@ using Bond = std::array<Index, 2>;
 /// `cell`: around the coordinates of the topology; it need not exist.
 std::vector<Bond> find_bonds(const Topology& topology, const PeriodicCell& cell);
 
-/// Whether a residue is water, by its name.
-bool is_water(const Topology& topology, Index residue);
-
 /// Pairs of atoms that stand for residues which follow one another in a chain by their numbers: CA,
 /// C3' or BB; of residues of a few beads also P or CB.
 std::vector<Bond> chain_neighbours(const Topology& topology);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pleat/bio/periodic/fit_rotation.h"
+#include "pleat/bio/selection/residue_kinds.h"
 
 namespace pleat {
 
@@ -32,7 +33,8 @@ MoleculeImages::MoleculeImages(const Topology& topology, const BondTree& tree) {
     for (std::size_t n = 0; n < tree.molecules().size(); ++n) {
         const BondTree::Molecule& one = tree.molecules()[n];
         const Index residue = topology.atoms[static_cast<std::size_t>(one.root)].residue;
-        if (topology.named && is_water(topology, residue)) continue;
+        if (selection::is_water(topology.residues[static_cast<std::size_t>(residue)].name))
+            continue;
         placed_.push_back(
             {static_cast<Index>(n), one.selected, {}, one.in_first, one.edges.empty()});
     }

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <string>
 
 #include "pleat/bio/selection/near_atoms.h"
 #include "pleat/bio/selection/selection_keys.h"
@@ -19,7 +20,7 @@ namespace {
 /// One of a list: a range of positions from 1, or a name.
 struct Item {
     Index first = 0, last = 0;  // 0: a name
-    std::string_view name;
+    std::string name;           // with * and ?
 };
 
 bool is_in(const std::vector<Item>& items, Index position, std::string_view name) {
@@ -158,7 +159,9 @@ private:
             while (at_ < text_.size() && is_of_name(text_[at_])) ++at_;
             const std::string_view word = text_.substr(begin, at_ - begin);
             if (word.empty()) refuse();
-            Item item{.name = word};
+            Item item{.name = std::string(word)};
+            // AMBER's manual writes @H= where others write H*.
+            std::replace(item.name.begin(), item.name.end(), '=', '*');
             if (has_positions && word.find_first_not_of("0123456789-") == std::string_view::npos &&
                 !as_positions(word, item)) {
                 at_ = begin;

@@ -34,14 +34,6 @@ bool is_nucleic_name(const std::string& name) {
     return kNames.contains(name) || is_nucleotide(name);
 }
 
-bool is_water_name(std::string_view name) {
-    static const Names kNames = {"HOH",  "WAT",  "H2O",  "DOD",   "SOL",   "TIP", "TIP2", "TIP3",
-                                 "TIP4", "TIP5", "TP3",  "TP4",   "TP5",   "T3P", "T4P",  "T5P",
-                                 "SPC",  "SPCE", "OPC",  "TIP3P", "TIP4P", "HH0", "OHH",  "OH2",
-                                 "OPC3", "HOD",  "T4PE", "TIP5P", "SPC/E", "TPW"};
-    return kNames.contains(name);
-}
-
 bool can_be_ion(std::string_view element) {
     static const Names kOthers = {"H", "D",  "C",  "N",  "O",  "P", "S",
                                   "X", "He", "Ne", "Ar", "Kr", "Xe"};
@@ -61,6 +53,14 @@ unsigned nucleic_bit(std::string_view name) {
 }
 
 }  // namespace
+
+bool is_water(std::string_view residue_name) {
+    static const Names kNames = {"HOH",  "WAT",  "H2O",  "DOD",   "SOL",   "TIP", "TIP2", "TIP3",
+                                 "TIP4", "TIP5", "TP3",  "TP4",   "TP5",   "T3P", "T4P",  "T5P",
+                                 "SPC",  "SPCE", "OPC",  "TIP3P", "TIP4P", "HH0", "OHH",  "OH2",
+                                 "OPC3", "HOD",  "T4PE", "TIP5P", "SPC/E", "TPW"};
+    return kNames.contains(residue_name);
+}
 
 bool is_carbon_alpha(const Topology::Atom& atom) {
     return atom.name == "CA" && atom.element == "C";
@@ -84,8 +84,7 @@ std::vector<ResidueKind> residue_kinds(const Topology& topology) {
     kinds.reserve(parts.size());
     for (std::size_t n = 0; n < parts.size(); ++n) {
         const std::string& name = topology.residues[n].name;
-        const bool is_water = is_water_name(name);
-        kinds.push_back(is_water                                          ? ResidueKind::water
+        kinds.push_back(is_water(name)                                    ? ResidueKind::water
                         : parts[n].protein == 7 || is_protein_name(name)  ? ResidueKind::protein
                         : parts[n].nucleic == 15 || is_nucleic_name(name) ? ResidueKind::nucleic
                         : parts[n].is_ion                                 ? ResidueKind::ion

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "pleat/bio/structure/topology.h"
@@ -18,6 +19,9 @@ enum class ResidueKind : std::uint8_t {
 
 /// [residue]: names as of the PDB and of the force fields of AMBER, CHARMM, GROMOS and OPLS.
 std::vector<ResidueKind> residue_kinds(const Topology& topology);
+
+/// Whether a residue is water by its name: HOH, SOL, TIP3, WAT and others.
+bool is_water(std::string_view residue_name);
 
 /// Whether the atom is an alpha carbon, and no calcium.
 bool is_carbon_alpha(const Topology::Atom& atom);

@@ -170,11 +170,22 @@ std::string upper(std::string_view text) {
     return result;
 }
 
+/// VMD's "H.*" would be a name that no atom has, and `not name` of it all atoms.
+void refuse_quotes(std::string_view pattern) {
+    if (pattern.front() == '"' || pattern.front() == '\'')
+        throw UsageError(fmt::format(
+            "expected a name without quotes, in which * stands for any letters and ? for one, "
+            "found {}",
+            pattern));
+}
+
 Flags name_flags(const Topology& topology, Key key, const Words& patterns) {
     const bool is_element = key == Key::element;
     std::vector<std::string> wanted;
-    for (const std::string_view pattern : split_commas(patterns))
+    for (const std::string_view pattern : split_commas(patterns)) {
+        refuse_quotes(pattern);
         wanted.push_back(is_element ? upper(pattern) : std::string(pattern));
+    }
     return flags_of_atoms(topology, [&](Index n) {
         const Topology::Atom& atom = topology.atoms[static_cast<std::size_t>(n)];
         const Topology::Residue& residue = topology.residue_of(n);

@@ -34,14 +34,13 @@ std::string first_letters(std::string_view name) {
 /// their names fill.
 bool is_common_residue(std::string_view name) {
     static const std::set<std::string_view> kNames = {
-        "ALA", "ARG", "ASN", "ASP", "CYS", "GLN", "GLU",  "GLY",  "HIS", "ILE", "LEU", "LYS", "MET",
-        "PHE", "PRO", "SER", "THR", "TRP", "TYR", "VAL",  "HSD",  "HSE", "HSP", "HID", "HIE", "HIP",
-        "CYX", "CYM", "ASH", "GLH", "LYN", "ACE", "NME",  "NMA",  "A",   "C",   "G",   "U",   "DA",
-        "DC",  "DG",  "DT",  "ADE", "CYT", "GUA", "THY",  "URA",  "URI", "RA",  "RC",  "RG",  "RU",
-        "HOH", "WAT", "H2O", "DOD", "SOL", "TIP", "TIP3", "TIP4", "TP3", "SPC", "DA5", "DA3", "DC5",
-        "DC3", "DG5", "DG3", "DT5", "DT3", "RA5", "RA3",  "RC5",  "RC3", "RG5", "RG3", "RU5", "RU3",
-        "A5",  "A3",  "C5",  "C3",  "G5",  "G3",  "U5",   "U3"};
-    return kNames.contains(name);
+        "ALA", "ARG", "ASN", "ASP", "CYS", "GLN", "GLU", "GLY", "HIS", "ILE", "LEU", "LYS", "MET",
+        "PHE", "PRO", "SER", "THR", "TRP", "TYR", "VAL", "HSD", "HSE", "HSP", "HID", "HIE", "HIP",
+        "CYX", "CYM", "ASH", "GLH", "LYN", "ACE", "NME", "NMA", "A",   "C",   "G",   "U",   "DA",
+        "DC",  "DG",  "DT",  "ADE", "CYT", "GUA", "THY", "URA", "URI", "RA",  "RC",  "RG",  "RU",
+        "DA5", "DA3", "DC5", "DC3", "DG5", "DG3", "DT5", "DT3", "RA5", "RA3", "RC5", "RC3", "RG5",
+        "RG3", "RU5", "RU3", "A5",  "A3",  "C5",  "C3",  "G5",  "G3",  "U5",  "U3"};
+    return kNames.contains(name) || selection::is_water(name);
 }
 
 /// A name's first letter alone is an element only where it is one of molecules of life.

@@ -1,8 +1,13 @@
 // Equal chains: chains by what they consist of.
 #include "pleat/bio/structure/equal_chains.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <map>
 #include <utility>
+
+#include "pleat/core/error.h"
 
 namespace pleat {
 
@@ -35,6 +40,27 @@ std::vector<EqualChains> equal_chains(const Topology& topology) {
     }
     std::erase_if(groups, [](const EqualChains& group) { return group.names.size() < 2; });
     return groups;
+}
+
+EqualChains only_equal_chains(const Topology& topology) {
+    std::vector<EqualChains> groups =
+        topology.named ? equal_chains(topology) : std::vector<EqualChains>();
+    if (groups.size() == 1) return std::move(groups.front());
+    std::vector<std::string> names;
+    for (const EqualChains& group : groups)
+        names.push_back(fmt::format("{}", fmt::join(group.names, " = ")));
+    if (groups.empty())
+        throw InputError(
+            topology.source.string(), 0,
+            fmt::format("expected chains of the same residues and atoms, found none that are equal "
+                        "among {}; --select can leave out what some of them lack",
+                        topology.named ? fmt::format("'{}'", fmt::join(topology.chains(), "', '"))
+                                       : "atoms without names"));
+    throw InputError(
+        topology.source.string(), 0,
+        fmt::format("expected one group of equal chains, found {}; select one, such as "
+                    "'chain {} and name CA'",
+                    fmt::join(names, "; "), fmt::join(groups.front().names, " ")));
 }
 
 }  // namespace pleat

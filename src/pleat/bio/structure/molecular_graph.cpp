@@ -148,6 +148,14 @@ private:
     std::vector<std::vector<Index>> maps_;
 };
 
+/// Programs list the bonds of one molecule in any order, and either atom of a bond first.
+std::vector<std::array<Index, 2>> sorted_bonds(const Topology& topology) {
+    std::vector<std::array<Index, 2>> bonds = topology.bonds;
+    for (auto& bond : bonds) std::sort(bond.begin(), bond.end());
+    std::sort(bonds.begin(), bonds.end());
+    return bonds;
+}
+
 }  // namespace
 
 MolecularGraph heavy_graph(const Topology& topology, const std::vector<Index>& atoms) {
@@ -243,7 +251,7 @@ MoleculeMatch match_molecules(const Topology& wanted, const Topology& found) {
     const auto same_element = [](const Topology::Atom& one, const Topology::Atom& other) {
         return one.element == other.element;
     };
-    if (found.bonds == wanted.bonds &&
+    if (sorted_bonds(found) == sorted_bonds(wanted) &&
         std::equal(found.atoms.begin(), found.atoms.end(), wanted.atoms.begin(), wanted.atoms.end(),
                    same_element)) {
         match.atoms.resize(wanted.atoms.size());

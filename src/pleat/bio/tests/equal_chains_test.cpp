@@ -1,8 +1,11 @@
 // Equal chains: those of the same residues and atoms, whatever their numbers.
 #include "pleat/bio/structure/equal_chains.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "pleat/bio/ensemble/chain_items.h"
+#include "pleat/bio/tests/refusal.h"
 #include "pleat/core/tests/data_folders.h"
 
 namespace pleat {
@@ -53,6 +56,46 @@ TEST(EqualChains, OfHivProtease) {
     ASSERT_EQ(groups.size(), 1u);
     EXPECT_EQ(groups[0].names, (std::vector<std::string>{"A", "B"}));
     EXPECT_EQ(groups[0].atoms[1].front(), 99);
+}
+
+TEST(EqualChains, AreOneGroupIfTheyAreItems) {
+    const EqualChains chains = only_equal_chains(
+        chains_of({{"A", {"GLY", "ALA"}}, {"B", {"SER"}}, {"C", {"GLY", "ALA"}}}));
+    EXPECT_EQ(chains.names, (std::vector<std::string>{"A", "C"}));
+    EXPECT_EQ(chains.atoms[1], (std::vector<Index>{6, 7, 8, 9}));
+    EXPECT_THAT(testing::refusal([] {
+                    only_equal_chains(chains_of({{"A", {"GLY"}}}));
+                }),
+                ::testing::HasSubstr("expected chains of the same residues and atoms, found none"));
+    EXPECT_THAT(testing::refusal([] {
+                    only_equal_chains(chains_of(
+                        {{"A", {"GLY"}}, {"B", {"SER"}}, {"C", {"GLY"}}, {"D", {"SER"}}}));
+                }),
+                ::testing::HasSubstr("expected one group of equal chains, found A = C; B = D"));
+    EXPECT_THAT(testing::refusal([] { only_equal_chains(unnamed_topology(4, "array")); }),
+                ::testing::HasSubstr("atoms without names"));
+}
+
+TEST(ChainItems, AreOrderedByChainAndThenByFrame) {
+    Ensemble ensemble;
+    ensemble.xyz = Array<float, 3>(2, 3, 5);
+    for (Index frame = 0; frame < 2; ++frame)
+        for (Index axis = 0; axis < 3; ++axis)
+            for (Index atom = 0; atom < 5; ++atom)
+                ensemble.xyz(frame, axis, atom) =
+                    static_cast<float>(100 * frame + 10 * atom + axis);
+    const EqualChains chains{.names = {"A", "C"}, .atoms = {{0, 3}, {4, 1}}};
+    const Array<float, 3> xyz = chain_by_chain(ensemble, chains, 2);
+    const ChainItems items{.names = chains.names, .frames = 2};
+    ASSERT_EQ(xyz.extent(0), 4);
+    for (Index item = 0; item < 4; ++item)
+        for (Index n = 0; n < 2; ++n) {
+            const Index atom = chains.atoms[static_cast<std::size_t>(items.chain_of(item))]
+                                           [static_cast<std::size_t>(n)];
+            EXPECT_EQ(xyz(item, n, 2),
+                      static_cast<float>(100 * items.frame_of(item) + 10 * atom + 2));
+        }
+    EXPECT_EQ(ChainItems().frame_of(7), 7);
 }
 
 }  // namespace

@@ -154,8 +154,15 @@ TEST_F(ScoredFrames, MayBeFiles) {
     write_file(folder_.path() / "d/c.pdb", "damaged");
     EXPECT_EQ(refused("name\tenergy\na\t3\nb\t2\nc\t1\n"), "");
     EXPECT_NE(refused("name\tenergy\na\t3\nb\t2\nc\t9\n"), "");
-    // Two tables are one.
     write_file(folder_.path() / "d/c.pdb", model_pdb(23, 50));
+    write_file(folder_.path() / "d/a.pdb", "damaged");
+    EXPECT_EQ(refused("name\tenergy\na\t1\nb\t2\nc\t3\n"), "") << "the first one";
+    EXPECT_NE(refused("name\tenergy\na\t9\nb\t2\nc\t3\n"), "");
+    write_file(folder_.path() / "d/a.pdb", model_pdb(21, 50));
+    EXPECT_NE(refused("name\tenergy\na\t1\nb\t2\nc\t3\n", "3:").find("found 3 frames"),
+              std::string::npos);
+    options_.range = {};
+    // Two tables are one.
     const auto second = folder_.write("second.csv", "frame,q\n0,1\n1,2\n2,3\n");
     options_.scores.tables = {folder_.write("scores.tsv", "name\tenergy\na\t3\nb\t2\nc\t9\n"),
                               second.string()};

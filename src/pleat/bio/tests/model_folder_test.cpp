@@ -201,6 +201,15 @@ TEST(ModelFolder, SelectsByMeanPlddtOfTheModelsThatAreKept) {
     options.scores.of_models = true;
     options.scores.best = 2;
     EXPECT_EQ(read_ensemble({folder.path().string()}, options).atom_count(), 4);  // 76 to 79
+    // Of one model that is not the first, its own.
+    options.select = "plddt >= 63";
+    options.scores.best = 1;
+    options.scores.lowest_is_best = true;
+    options.scores.column = "plddt";
+    EXPECT_EQ(read_ensemble({folder.path().string()}, options).atom_count(), 2);  // 61 to 64
+    options.scores = {};
+    options.range = parse_frame_range("2");
+    EXPECT_EQ(read_ensemble({folder.path().string()}, options).atom_count(), 2);
     options.select = "plddt >= 90";
     EXPECT_NE(refusal([&] { read_ensemble({folder.path().string()}, options); }), "");
 }

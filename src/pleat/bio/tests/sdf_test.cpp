@@ -99,6 +99,26 @@ TEST(Sdf, MatchesAtomsOfAnotherOrder) {
               std::string::npos);
 }
 
+TEST(Sdf, KeepsAtomsWhoseBondsAreListedInAnotherOrder) {
+    // Two equal oxygens, which a match by bonds may exchange.
+    const std::string acid =
+        "acid\n\n\n  3  2  0  0  0  0            999 V2000\n"
+        "    0.0000    0.0000    0.5000 C   0  0\n"
+        "    1.2500    0.0000    0.0000 O   0  0\n"
+        "   -0.5000    1.1000    0.0000 O   0  0\n"
+        "  1  2  2  0\n  1  3  1  0\nM  END\n";
+    const std::string listed =
+        replaced(acid, "  1  2  2  0\n  1  3  1  0", "  3  1  1  0\n  1  2  2  0");
+    const auto first = open_frames("made.sdf", acid);
+    const auto reader = open_frames("other.sdf", listed);
+    reader->match(first->topology(), {0, 1, 2});
+    Array<float, 2> frame(3, Index{3});
+    ASSERT_TRUE(reader->next(frame));
+    EXPECT_EQ(frame(0, 1), 1.25F);
+    EXPECT_EQ(frame(0, 2), -0.5F);
+    EXPECT_TRUE(reader->notes().empty()) << reader->notes()[0];
+}
+
 TEST(Sdf, TellsWhatIsBroken) {
     const auto expect = [](const std::string& from, const std::string& to,
                            const std::string& text) {

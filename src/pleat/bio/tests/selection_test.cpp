@@ -128,6 +128,10 @@ TEST(Selection, NamesTheWordThatWasNotUnderstood) {
         {"within 5 of", "found the end"},
         {"within 5 of ca", "s.pdb: expected coordinates of the topology for distances, found none"},
         {"bfactor < 5", "s.pdb: expected B factors for the selection, found none but 0"},
+        {"A and not name \"C.*\"",
+         "expected a name without quotes, in which * stands for any letters and ? for one, found "
+         "\"C.*\" (at character 11"},
+        {"resname 'ALA'", "expected a name without quotes"},
         {"amber(:1", "expected ')' after the mask 'amber(:1' at character 1"},
         {"ca and amber(:3-1)", "found '3-1' in ':3-1' (at character 8"},
         {"amber(CA)", "expected an AMBER mask such as :1-3@CA or :ALA,GLY in amber( ), found 'CA'"},
@@ -173,6 +177,8 @@ TEST(Selection, WordsOfTheFieldTakeTheirAtoms) {
     EXPECT_EQ(taken("resid > 10 and resid < 11"), (List{6, 7}));
     EXPECT_EQ(taken("resid -5 to -1"), (List{0, 1, 2}));
     EXPECT_EQ(taken("index 0 3 to 4 10-11"), (List{0, 3, 4, 10, 11}));
+    EXPECT_EQ(taken("amber(@C=)"), taken("name C*")) << "as AMBER's manual writes *";
+    EXPECT_EQ(taken("amber(!@C=)"), taken("not name C*"));
     EXPECT_EQ(taken("index < 2 or index != 0 and index <= 2"), (List{0, 1, 2}));
 }
 

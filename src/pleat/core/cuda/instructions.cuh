@@ -58,6 +58,15 @@ __device__ __forceinline__ void multiply_halves(float* c, const std::uint32_t (&
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+/// c += a * b of float64 numbers for 8 rows by 8 columns by 4, on tensor cores (compute capability
+/// 8.0); c has two elements. Lane 4 g + t gives row g of a and column g of b, both at t, and gets
+/// of row g the columns 2 t and 2 t + 1.
+__device__ __forceinline__ void multiply_doubles(double* c, double a, double b) {
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                 : "+d"(c[0]), "+d"(c[1])
+                 : "d"(a), "d"(b));
+}
+
 /// Compares two pairs of float16 numbers: 1.0 where they are equal, else 0.
 __device__ __forceinline__ std::uint32_t equal_halves(std::uint32_t x, std::uint32_t y) {
     std::uint32_t result;
@@ -69,6 +78,13 @@ __device__ __forceinline__ std::uint32_t equal_halves(std::uint32_t x, std::uint
 __device__ __forceinline__ float rough_inverse_root(float value) {
     float result;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
+    return result;
+}
+
+/// 1 / value, with an error of one unit in the last place.
+__device__ __forceinline__ float rough_inverse(float value) {
+    float result;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
     return result;
 }
 

@@ -249,8 +249,12 @@ inline void __threadfence() {}
 using std::max;
 using std::min;
 inline float __expf(float value) { return std::exp(value); }
+using std::fma;
 inline float rsqrtf(float value) { return 1 / std::sqrt(value); }
 inline double rsqrt(double value) { return 1 / std::sqrt(value); }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline double __dsqrt_rn(double value) { return std::sqrt(value); }
 inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
 inline long long __double2ll_rn(double value) { return std::llrint(value); }
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
@@ -274,6 +278,12 @@ T atomicMax(T* to, std::type_identity_t<T> value) {
 template <class T>
 T atomicOr(T* to, std::type_identity_t<T> value) {
     return std::exchange(*to, *to | value);
+}
+template <class T>
+T atomicCAS(T* to, std::type_identity_t<T> expected, std::type_identity_t<T> value) {
+    const T found = *to;
+    if (found == expected) *to = value;
+    return found;
 }
 template <class T>
 T atomicAnd(T* to, std::type_identity_t<T> value) {

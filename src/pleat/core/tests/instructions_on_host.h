@@ -59,11 +59,24 @@ inline void multiply_halves(float* c, const std::uint32_t (&a)[4], std::uint32_t
     }
 }
 
+/// PTX ISA, "Matrix fragments for mma.m8n8k4 with .f64"; each product is added with one rounding.
+inline void multiply_doubles(double* c, double a, double b) {
+    struct Fragments {
+        double a, b;
+    };
+    const Fragments* all = test::Machine::only().exchange(Fragments{a, b});
+    const unsigned lane = threadIdx.x % 32;
+    for (unsigned n = 0; n < 2; ++n)
+        for (unsigned k = 0; k < 4; ++k)
+            c[n] = std::fma(all[lane / 4 * 4 + k].a, all[(lane % 4 * 2 + n) * 4 + k].b, c[n]);
+}
+
 inline std::uint32_t equal_halves(std::uint32_t x, std::uint32_t y) {
     const auto one = [](bool equal) { return equal ? 0x3c00u : 0u; };
     return one((x & 0xffff) == (y & 0xffff)) | one(x >> 16 == y >> 16) << 16;
 }
 
 inline float rough_inverse_root(float value) { return 1.0f / std::sqrt(value); }
+inline float rough_inverse(float value) { return 1.0f / value; }
 
 }  // namespace pleat::cuda

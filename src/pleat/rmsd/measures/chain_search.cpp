@@ -102,7 +102,7 @@ private:
                 for (Index b = 0; b < chains; ++b) {
                     if ((used >> b & 1U) != 0) continue;
                     const Covariance r = share + block(g, a, b);
-                    const double root = largest_root(r, square_of(r), 0.0);
+                    const double root = largest_root(r, 0.0);
                     highest = std::max(highest, root);
                     of_place[at(b)] = std::max(of_place[at(b)], root);
                 }
@@ -117,7 +117,7 @@ private:
     void keep(const Covariance& sum) {
         const double square = square_of(sum), limit = best_ - margin_;
         if (3.0 * square < limit * limit && limit > 0) return;
-        const double root = largest_root(sum, square, limit);
+        const double root = largest_root(sum, limit);
         if (root < limit) return;
         best_ = std::max(best_, root);
         candidates_.emplace_back(root, chosen_);
@@ -157,7 +157,7 @@ private:
             }
             if (std::exchange(before, places) == places) break;
         }
-        const double root = largest_root(sum, square_of(sum), 0.0);
+        const double root = largest_root(sum, 0.0);
         if (root <= best_ && !start_.empty()) return;
         best_ = std::max(best_, root);
         start_ = before;

@@ -4,23 +4,13 @@
 #include <utility>
 
 #include "pleat/core/loops/parallel.h"
+#include "pleat/rmsd/cuda/gpu_comparisons.h"
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/measures/distance_block.h"
 
 namespace pleat::rmsd {
 
 namespace {
-
-/// The divisor of a sum over pairs of atoms; 0 if no pair has a weight.
-double pair_weight(const std::vector<double>& weights, Index atoms) {
-    double sum = 0.0, squares = 0.0;
-    for (Index k = 0; k < atoms; ++k) {
-        const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(k)];
-        sum += weight;
-        squares += weight * weight;
-    }
-    return std::max(0.0, 0.5 * (sum * sum - squares));
-}
 
 double root_mean(double sum, double weight) { return weight > 0 ? std::sqrt(sum / weight) : 0.0; }
 
@@ -136,11 +126,23 @@ private:
 
 }  // namespace
 
+double pair_weight(const std::vector<double>& weights, Index atoms) {
+    double sum = 0.0, squares = 0.0;
+    for (Index k = 0; k < atoms; ++k) {
+        const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(k)];
+        sum += weight;
+        squares += weight * weight;
+    }
+    return std::max(0.0, 0.5 * (sum * sum - squares));
+}
+
 std::unique_ptr<Comparison> make_drmsd(FrameSet rows, FrameSet columns,
                                        const std::vector<double>& weights, Precision precision,
                                        const Context& context) {
     if (context.device.kind == Device::Kind::reference)
         return std::make_unique<ReferenceDrmsd>(std::move(rows), std::move(columns), weights);
+    if (context.device.kind == Device::Kind::cuda)
+        return make_drmsd_on_cuda(*rows, *columns, weights, precision, context);
     if (precision == Precision::float64)
         return std::make_unique<BlockDrmsd<double>>(
             *rows, rows == columns ? nullptr : columns.get(), weights);

@@ -8,6 +8,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/rmsd/cuda/gpu_comparisons.h"
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/measures/lddt_block.h"
 
@@ -32,11 +33,6 @@ float mean_lddt(const Missed& one, const Missed& other) {
     if (one.distances == 0) return static_cast<float>(other.lddt());
     if (other.distances == 0) return static_cast<float>(one.lddt());
     return static_cast<float>(0.5 * (one.lddt() + other.lddt()));
-}
-
-bool are_apart(const std::vector<std::int32_t>& residues, Index k, Index l) {
-    return residues.empty() ||
-           residues[static_cast<std::size_t>(k)] != residues[static_cast<std::size_t>(l)];
 }
 
 double distance(View<const float, 2> frame, Index k, Index l) {
@@ -104,7 +100,6 @@ Array<double, 4> panels_of(View<const float, 3> frames) {
 /// InputError if they are too many to count, DeviceError if their list does not fit in memory.
 std::vector<ListedPair> near_pairs(const std::vector<const Array<double, 4>*>& sides,
                                    const std::vector<std::int32_t>& residues, int threads) {
-    constexpr std::int64_t kMaxPairs = (std::int64_t{1} << 30) - 1;  // four thresholds in 32 bits
     const Index atoms = sides.front()->extent(1);
     std::vector<std::vector<std::int32_t>> others(static_cast<std::size_t>(atoms));
     parallel_for(threads, atoms, [&](Index k, int) {
@@ -119,10 +114,7 @@ std::vector<ListedPair> near_pairs(const std::vector<const Array<double, 4>*>& s
     });
     std::int64_t count = 0;
     for (const auto& list : others) count += static_cast<std::int64_t>(list.size());
-    if (count > kMaxPairs)
-        throw InputError(fmt::format(
-            "expected at most {} pairs of atoms within {} angstrom, found {}: select fewer atoms",
-            kMaxPairs, kInclusionRadius, count));
+    require_countable(count);
     require_memory(count * static_cast<std::int64_t>(sizeof(ListedPair)),
                    fmt::format("{} pairs of atoms", count), "select fewer atoms");
     std::vector<ListedPair> pairs;
@@ -225,7 +217,16 @@ private:
 
 }  // namespace
 
+void require_countable(std::int64_t pairs) {
+    constexpr std::int64_t kMaxPairs = (std::int64_t{1} << 30) - 1;  // four thresholds in 32 bits
+    if (pairs > kMaxPairs)
+        throw InputError(fmt::format(
+            "expected at most {} pairs of atoms within {} angstrom, found {}: select fewer atoms",
+            kMaxPairs, kInclusionRadius, pairs));
+}
+
 std::unique_ptr<Comparison> make_lddt(LddtFrames frames, const Context& context) {
+    if (context.device.kind == Device::Kind::cuda) return make_lddt_on_cuda(frames, context);
     if (context.device.kind == Device::Kind::reference)
         return std::make_unique<ReferenceLddt>(std::move(frames));
     return std::make_unique<BlockLddt>(frames, resolve_threads(context));

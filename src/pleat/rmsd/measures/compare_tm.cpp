@@ -1,6 +1,7 @@
 // TM-score and GDT_TS of pairs of structures.
 #include <utility>
 
+#include "pleat/rmsd/cuda/gpu_comparisons.h"
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/measures/tm_search.h"
 
@@ -43,6 +44,8 @@ private:
 
 std::unique_ptr<Comparison> make_tm(FrameSet rows, FrameSet columns, Metric metric,
                                     const Context& context) {
+    if (context.device.kind == Device::Kind::cuda)
+        return make_tm_on_cuda(rows, columns, metric, context);
     return std::make_unique<TmComparison>(std::move(rows), std::move(columns),
                                           metric == Metric::gdt_ts,
                                           context.device.kind == Device::Kind::reference);

@@ -9,7 +9,9 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/rmsd/cuda/gpu_comparisons.h"
 #include "pleat/rmsd/measures/chain_permutations.h"
+#include "pleat/rmsd/measures/place_table.h"
 
 namespace pleat::rmsd {
 
@@ -68,36 +70,6 @@ std::vector<std::vector<std::vector<Index>>> orders_among(const AtomSets& sets,
     return groups;
 }
 
-/// The fitted atoms, and the measured ones moved with them; in place as they are.
-FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int threads) {
-    const std::vector<double> fit_weights = gather(sets.weights, sets.fit);
-    FitFrames frames;
-    if (!sets.in_place) frames.fit = centre_some(side, sets.fit, sets.weights, threads);
-    const Array<float, 3> measured = gather({side}, sets.measured);
-    const std::vector<double> weights = gather(sets.weights, sets.measured);
-    const auto weight = [&](Index k) { return weights.empty() ? 1.0 : weights[k]; };
-    const auto fit_weight = [&](Index k) { return fit_weights.empty() ? 1.0 : fit_weights[k]; };
-    const Index atoms = measured.extent(1), fitted = sets.in_place ? 0 : frames.fit.atom_count();
-    for (Index k = 0; k < atoms; ++k) frames.weight += weight(k);
-    frames.equal_orders = orders_among(sets, sets.measured);
-    frames.measured = Array<double, 3>::unset(side.extent(0), Index{3}, atoms);
-    check_coordinates(measured);
-    parallel_for(threads, side.extent(0), [&](Index i, int) {
-        for (int axis = 0; axis < 3; ++axis) {
-            const auto at = [&](Index k) {
-                return double{side(i, sets.fit.empty() ? k : sets.fit[k], axis)};
-            };
-            double sum = 0.0;
-            for (Index k = 0; k < fitted; ++k) sum += fit_weight(k) * (at(k) - at(0));
-            const double origin = sets.in_place ? 0.0 : at(0) + sum / frames.fit.weight;
-            for (Index k = 0; k < atoms; ++k)
-                frames.measured(i, axis, k) =
-                    std::sqrt(weight(k)) * (measured(i, k, axis) - origin);
-        }
-    });
-    return frames;
-}
-
 /// Makes one side, and the other one too unless both are the same data.
 template <class Make>
 auto both_sides(const Sides& sides, const Make& make) {
@@ -109,11 +81,20 @@ auto both_sides(const Sides& sides, const Make& make) {
 /// A band as blocks of rows and of the columns after them, which end at multiples of the width.
 class PairKernel final : public Kernel {
 public:
-    PairKernel(std::unique_ptr<const Comparison> comparison, Index frames, int threads)
-        : comparison_(std::move(comparison)), frames_(frames), threads_(threads) {}
+    PairKernel(std::unique_ptr<const Comparison> comparison, Index frames, int threads,
+               const Bins& bins)
+        : comparison_(std::move(comparison)),
+          frames_(frames),
+          threads_(comparison_->is_on_gpu() ? 1 : threads),
+          bins_(bins) {}
+
+    BandCounter* counter() override {
+        return bins_.width > 0 ? comparison_->counter(bins_) : nullptr;
+    }
 
     void band(Block rows, float* to) override {
-        const Index height = comparison_->block_rows(), width = comparison_->block_columns();
+        const Index height = comparison_->is_on_gpu() ? rows.count : comparison_->block_rows(),
+                    width = comparison_->block_columns();
         std::vector<std::pair<Block, Block>> blocks;
         const Index rows_end = rows.first + rows.count;
         // Columns outside, so that their frames stay in the cache while the rows of the band pass.
@@ -128,7 +109,7 @@ public:
         parallel_for(threads_, static_cast<Index>(blocks.size()), [&](Index n, int thread) {
             const auto& [some, columns] = blocks[static_cast<std::size_t>(n)];
             std::vector<float>& found = values[static_cast<std::size_t>(thread)];
-            found.resize(static_cast<std::size_t>(height * width));
+            found.resize(static_cast<std::size_t>(some.count * columns.count));
             comparison_->block(some, columns, found.data());
             for (Index row = 0; row < some.count; ++row) {
                 const Index i = some.first + row, j = std::max(i + 1, columns.first);
@@ -145,9 +126,58 @@ private:
     std::unique_ptr<const Comparison> comparison_;
     Index frames_;
     int threads_;
+    Bins bins_;
 };
 
+/// Throws DeviceError if GPUs do not compute this measure.
+void require_gpu_measure(const AtomSets& atoms, Metric metric, const Context& context) {
+    if (context.device.kind != Device::Kind::cuda) return;
+    if (metric != Metric::rmsd || can_try_all(atoms)) return;
+    throw DeviceError(
+        fmt::format("{} cannot search the permutations of these atoms: GPUs try up to {:g} of up "
+                    "to {} blocks of atoms; take --device cpu",
+                    context.device.name(), kMaxPermutations, kMaxPlaceBlocks));
+}
+
 }  // namespace
+
+FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int threads) {
+    const std::vector<double> fit_weights = gather(sets.weights, sets.fit);
+    FitFrames frames;
+    if (!sets.in_place) frames.fit = centre_some(side, sets.fit, sets.weights, threads);
+    if (sets.are_one()) {
+        frames.weight = frames.fit.weight;
+        return frames;
+    }
+    const Array<float, 3> measured = gather({side}, sets.measured);
+    const std::vector<double> weights = gather(sets.weights, sets.measured);
+    const auto weight = [&](Index k) { return weights.empty() ? 1.0 : weights[k]; };
+    const auto fit_weight = [&](Index k) { return fit_weights.empty() ? 1.0 : fit_weights[k]; };
+    const Index atoms = measured.extent(1), fitted = sets.in_place ? 0 : frames.fit.atom_count();
+    for (Index k = 0; k < atoms; ++k) frames.weight += weight(k);
+    frames.equal_orders = orders_among(sets, sets.measured);
+    frames.measured = Array<double, 3>::unset(side.extent(0), Index{3}, atoms);
+    frames.square_sum.resize(static_cast<std::size_t>(side.extent(0)));
+    check_coordinates(measured);
+    parallel_for(threads, side.extent(0), [&](Index i, int) {
+        double squares = 0.0;
+        for (int axis = 0; axis < 3; ++axis) {
+            const auto at = [&](Index k) {
+                return double{side(i, sets.fit.empty() ? k : sets.fit[k], axis)};
+            };
+            double sum = 0.0;
+            for (Index k = 0; k < fitted; ++k) sum += fit_weight(k) * (at(k) - at(0));
+            const double origin = sets.in_place ? 0.0 : at(0) + sum / frames.fit.weight;
+            for (Index k = 0; k < atoms; ++k) {
+                double& x = frames.measured(i, axis, k);
+                x = std::sqrt(weight(k)) * (measured(i, k, axis) - origin);
+                squares += x * x;
+            }
+        }
+        frames.square_sum[static_cast<std::size_t>(i)] = squares;
+    });
+    return frames;
+}
 
 Frames centre_in_order(const std::vector<View<const float, 3>>& sides, const ChainOrder& order,
                        const std::vector<double>& weights, int threads) {
@@ -157,12 +187,8 @@ Frames centre_in_order(const std::vector<View<const float, 3>>& sides, const Cha
 std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& atoms,
                                             Metric metric, const Accuracy& accuracy,
                                             const Context& context) {
-    if (context.device.kind == Device::Kind::cuda)
-        throw DeviceError(
-            fmt::format("cuda:{} cannot compute this measure: GPUs compute the RMSD of all pairs "
-                        "of one set only; "
-                        "take --device cpu",
-                        context.device.index));
+    require_gpu_measure(atoms, metric, context);
+    const bool is_on_gpu = context.device.kind == Device::Kind::cuda;
     const int threads = resolve_threads(context);
     const auto unweighted = [&](View<const float, 3> side) {
         return owned(centre_some(side, atoms.measured, {}, threads));
@@ -191,14 +217,21 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
         std::vector<View<const float, 3>> both{sides.columns};
         if (!is_one) both.push_back(sides.rows);
         FrameSet all = owned(centre_in_order(both, order, atoms.weights, threads));
-        return std::make_unique<ChainRmsd>(
-            std::move(all), std::move(order), is_one ? 0 : sides.columns.extent(0),
-            accuracy.allows_unproven, context.device.kind == Device::Kind::reference);
+        const Index first_row = is_one ? 0 : sides.columns.extent(0);
+        if (is_on_gpu)
+            return make_permuted_on_cuda(*all, first_row, places_of(order), accuracy.cutoff,
+                                         context);
+        return std::make_unique<ChainRmsd>(std::move(all), std::move(order), first_row,
+                                           accuracy.allows_unproven,
+                                           context.device.kind == Device::Kind::reference);
     }
-    if (!atoms.are_one()) {
+    // In float64, frames deviate from no common structure.
+    const bool is_plain_on_gpu = is_on_gpu && atoms.equal_orders.empty();
+    if (!atoms.are_one() || is_plain_on_gpu) {
         auto [rows, columns] = both_sides(sides, [&](View<const float, 3> side) {
             return std::make_shared<const FitFrames>(fit_frames(side, atoms, threads));
         });
+        if (is_on_gpu) return make_fit_on_cuda(*rows, *columns, accuracy.cutoff, context);
         return make_fit_rmsd(std::move(rows), std::move(columns), context);
     }
     // Columns come first; if both sides are the same, rows are the same frames.
@@ -207,9 +240,14 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
         owned(sides.are_one() ? centre_some(sides.rows, atoms.fit, atoms.weights, threads)
                               : centre(gather({sides.columns, sides.rows}, atoms.fit),
                                        gather(atoms.weights, atoms.fit), threads));
-    if (!atoms.equal_orders.empty())
-        return make_orders_rmsd(std::move(all), orders_among(atoms, atoms.fit), first_row,
+    if (!atoms.equal_orders.empty()) {
+        OrderGroups orders = orders_among(atoms, atoms.fit);
+        if (is_on_gpu)
+            return make_permuted_on_cuda(*all, first_row, places_of(orders, all->atom_count()),
+                                         accuracy.cutoff, context);
+        return make_orders_rmsd(std::move(all), std::move(orders), first_row,
                                 accuracy.allows_unproven, context);
+    }
     if (context.device.kind == Device::Kind::reference)
         return make_reference_rmsd(std::move(all), first_row);
     return make_packed_rmsd(std::move(all), first_row, accuracy.precision, accuracy.cutoff,
@@ -227,13 +265,20 @@ std::int64_t comparison_memory(Index frames, Index atoms, Metric metric, bool ha
            200 * frames + (std::int64_t{64} << 20);
 }
 
+std::int64_t comparison_gpu_memory(Index frames, Index atoms) {
+    // Coordinates in float64, and values, distances of some frames, and a reserve.
+    return 24 * frames * atoms + (std::int64_t{3} << 30);
+}
+
 void compare(const Comparison& comparison, Block rows, Block columns, int threads, float* values,
              Index stride) {
     if (stride == 0) stride = columns.count;
-    const Index height = comparison.block_rows(), width = comparison.block_columns();
+    const bool is_on_gpu = comparison.is_on_gpu();
+    const Index height = is_on_gpu ? rows.count : comparison.block_rows(),
+                width = comparison.block_columns();
     const Index across = (columns.count + width - 1) / width;
     const Index down = (rows.count + height - 1) / height;
-    parallel_for(threads, across * down, [&](Index n, int) {
+    parallel_for(is_on_gpu ? 1 : threads, across * down, [&](Index n, int) {
         const Index row = n / across * height, column = n % across * width;
         const Block some{rows.first + row, std::min(height, rows.count - row)};
         const Block others{columns.first + column, std::min(width, columns.count - column)};
@@ -246,8 +291,8 @@ void compare(const Comparison& comparison, Block rows, Block columns, int thread
 }
 
 std::unique_ptr<Kernel> make_pair_kernel(std::unique_ptr<const Comparison> comparison, Index frames,
-                                         int threads) {
-    return std::make_unique<PairKernel>(std::move(comparison), frames, threads);
+                                         int threads, const Bins& bins) {
+    return std::make_unique<PairKernel>(std::move(comparison), frames, threads, bins);
 }
 
 }  // namespace pleat::rmsd

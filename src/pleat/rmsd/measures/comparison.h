@@ -25,19 +25,31 @@ struct Sides {
     }
 };
 
+/// Into what a GPU counts the values of pairs.
+struct Bins {
+    double width = 0.0;   ///< of the histogram; 0: values are not counted on the GPU
+    double cutoff = 0.0;  ///< nearer pairs are listed; 0: none
+    bool is_score = false;
+};
+
 /// Frames of one side with those of the other. Each value depends on its two frames only (with
 /// Precision::mixed to the error stated in README.md), whatever block asks for it.
 class Comparison {
 public:
     virtual ~Comparison() = default;
     /// The value of each row with each column, [row, column]. May be called from several threads at
-    /// a time.
+    /// a time, unless is_on_gpu().
     virtual void block(Block rows, Block columns, float* values) const = 0;
     /// The best numbers of rows and columns for block().
     virtual Index block_rows() const { return 16; }
     virtual Index block_columns() const { return 16; }
     /// About how long a pair takes, in nanoseconds; used to cut the work into tiles.
     virtual double cost() const = 0;
+    /// Whether a GPU computes blocks, one at a time, for the thread that made the comparison: the
+    /// larger a block, the better.
+    virtual bool is_on_gpu() const { return false; }
+    /// The object that counts the pairs of one set on a GPU; null if values are only computed.
+    virtual BandCounter* counter(const Bins&) const { return nullptr; }
     /// How many values so far are not proven to be the least; see Accuracy.
     virtual Index unproven() const { return 0; }
 };
@@ -51,8 +63,8 @@ struct Accuracy {
     bool allows_unproven = false;
 };
 
-/// The comparison by `metric` on the context's device: reference or cpu. Throws DeviceError for
-/// another one, InputError as centre().
+/// The comparison by `metric` on the context's device. Throws DeviceError for a measure that GPUs
+/// do not compute, InputError as centre().
 std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& atoms,
                                             Metric metric, const Accuracy& accuracy,
                                             const Context& context);
@@ -60,14 +72,18 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
 /// Bytes that a comparison of these atoms and frames (of both sides) needs, besides its lists.
 std::int64_t comparison_memory(Index frames, Index atoms, Metric metric, bool has_fit);
 
+/// Bytes of a GPU's memory that a comparison needs at least; with more it keeps more there.
+std::int64_t comparison_gpu_memory(Index frames, Index atoms);
+
 /// Computes a rectangle of pairs on several threads, [row, column]; rows of `values` begin every
 /// `stride` numbers (0: the number of columns).
 void compare(const Comparison& comparison, Block rows, Block columns, int threads, float* values,
              Index stride = 0);
 
-/// A comparison of one set with itself as a kernel of all its pairs.
+/// A comparison of one set with itself as a kernel of all its pairs, which a GPU counts into
+/// `bins`.
 std::unique_ptr<Kernel> make_pair_kernel(std::unique_ptr<const Comparison> comparison, Index frames,
-                                         int threads);
+                                         int threads, const Bins& bins = {});
 
 // The comparisons. For one set `columns` is the same pointer as `rows`.
 
@@ -81,10 +97,19 @@ std::unique_ptr<Comparison> make_reference_rmsd(FrameSet frames, Index first_row
 struct FitFrames {
     Frames fit;
     Array<double, 3> measured;  ///< [frame, axis, atom], each atom times the root of its weight
-    double weight = 0.0;        ///< of all measured atoms
+    std::vector<double> square_sum;  ///< [frame]: sum of squares of the measured atoms
+    double weight = 0.0;             ///< of all measured atoms
     /// [group][order][position]: positions among the measured atoms; see AtomSets
     std::vector<std::vector<std::vector<Index>>> equal_orders = {};
+
+    bool is_in_place() const { return fit.xyz.size() == 0; }
+    /// Whether other atoms are measured than fitted.
+    bool measures_others() const { return measured.size() > 0; }
+    Index frame_count() const { return measures_others() ? measured.extent(0) : fit.frame_count(); }
 };
+/// The fitted atoms of a side, and the measured ones moved with them, or in place as they are. If
+/// the fitted atoms are the measured ones these are left out.
+FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int threads);
 /// RMSD of some atoms after superposing others, or in place if no atoms are fitted.
 std::unique_ptr<Comparison> make_fit_rmsd(std::shared_ptr<const FitFrames> rows,
                                           std::shared_ptr<const FitFrames> columns,

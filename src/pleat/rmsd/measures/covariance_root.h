@@ -22,7 +22,7 @@ double square_of(const Covariance& r);
 
 /// The largest eigenvalue of the key matrix, the largest root of its polynomial, by Newton from
 /// above, where it falls towards the root; any number below `limit` if the root is. Error: 1e-7 of
-/// it. `square`: square_of(r).
-double largest_root(const Covariance& r, double square, double limit);
+/// it.
+double largest_root(const Covariance& r, double limit);
 
 }  // namespace pleat::rmsd

@@ -1,6 +1,8 @@
 // Distance blocks: distances within frames, and sums of squares of their differences.
 #pragma once
 
+#include <vector>
+
 #include "pleat/core/array.h"
 #include "pleat/rmsd/kernel/packed.h"
 
@@ -14,6 +16,10 @@ inline constexpr Index kDistances = 64;
 struct AtomPair {
     Index k = 0, l = 1;
 };
+
+/// The divisor of a sum over pairs of atoms, `weights` [atom] (empty: 1); 0 if no pair has a
+/// weight.
+double pair_weight(const std::vector<double>& weights, Index atoms);
 
 /// Distances of up to kDistances pairs of atoms from `first` on in the frames of a panel
 /// [atom, axis, lane], each times the product of both atoms' `roots`, to [pair, lane]. Returns the

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "pleat/core/view.h"
 #include "pleat/rmsd/kernel/packed.h"
@@ -23,6 +24,14 @@ inline constexpr Index kPairsAtOnce = 64;
 struct ListedPair {
     std::int32_t k = 0, l = 0;
 };
+
+/// Whether two atoms are of different residues; `residues` empty: each is one.
+inline bool are_apart(const std::vector<std::int32_t>& residues, Index k, Index l) {
+    return residues.empty() ||
+           residues[static_cast<std::size_t>(k)] != residues[static_cast<std::size_t>(l)];
+}
+/// Throws InputError for more pairs of atoms than can be counted.
+void require_countable(std::int64_t pairs);
 
 /// The distances of kPairsAtOnce pairs in the frames of a panel.
 struct PanelDistances {

@@ -186,7 +186,8 @@ private:
         // From the widest angles down: the first interval where another choice can be as good.
         constexpr double kFirst = 1e-3, kRatio = 1.25, kPi = std::numbers::pi;
         double high = kPi;
-        for (double low = high / kRatio; high > kFirst; high = low, low /= kRatio) {
+        while (high > kFirst) {
+            const double low = high / kRatio;
             double gain = axial * max_sine(low, high) - (1 - std::cos(low)) * loss;
             for (const std::vector<Change>& group : all) {
                 double best = 0.0;
@@ -195,6 +196,7 @@ private:
                 gain += best;
             }
             if (gain >= -margin_) break;
+            high = low;
         }
         std::vector<OrderChoice> possible;
         for (std::size_t g = 0; g < all.size(); ++g) {
@@ -226,7 +228,7 @@ private:
     void keep(const OrderChoice& chosen, const Covariance& sum) {
         const double square = square_of(sum), limit = best_ - margin_;
         if (3.0 * square < limit * limit && limit > 0) return;
-        const double root = largest_root(sum, square, limit);
+        const double root = largest_root(sum, limit);
         if (root < limit) return;
         best_ = std::max(best_, root);
         candidates_.emplace_back(root, chosen);

@@ -13,7 +13,15 @@ constexpr Index kMinFragmentLength = 4;
 constexpr int kMaxLengths = 6, kMaxRounds = 20;
 constexpr std::size_t kMinTableSize = 1024;
 
-/// Lengths of fragments, the longest first.
+}  // namespace
+
+double tm_scale(Index atoms) {
+    if (atoms <= 15) return 0.5;
+    return std::max(0.5, 1.24 * std::cbrt(static_cast<double>(atoms - 15)) - 1.8);
+}
+
+double tm_distance_threshold(Index atoms) { return std::clamp(tm_scale(atoms), 4.5, 8.0); }
+
 std::vector<Index> fragment_lengths(Index atoms) {
     const Index shortest = std::min(kMinFragmentLength, atoms);
     std::vector<Index> lengths;
@@ -25,20 +33,13 @@ std::vector<Index> fragment_lengths(Index atoms) {
     return lengths;
 }
 
-}  // namespace
-
-double tm_scale(Index atoms) {
-    if (atoms <= 15) return 0.5;
-    return std::max(0.5, 1.24 * std::cbrt(static_cast<double>(atoms - 15)) - 1.8);
-}
-
 TmSearch::TmSearch(Index atoms, Superpose superpose, bool skips_tried_sets)
     : atoms_(atoms),
       padded_((atoms + kLanes - 1) / kLanes * kLanes),
       superpose_(superpose),
       skips_tried_sets_(skips_tried_sets),
       scale_(tm_scale(atoms)),
-      distance_threshold_(std::clamp(scale_, 4.5, 8.0)),
+      distance_threshold_(tm_distance_threshold(atoms)),
       p_(static_cast<std::size_t>(3 * padded_)),
       q_(p_.size()),
       mask_(static_cast<std::size_t>(padded_)),

@@ -19,6 +19,13 @@ struct TmScores {
 /// 57:702 (2004), equation 5.
 double tm_scale(Index atoms);
 
+/// The distance below which atoms are superposed again, angstrom: less 1 for fragments, plus 1 for
+/// the sets that follow.
+double tm_distance_threshold(Index atoms);
+
+/// Lengths of the fragments that begin searches, the longest first; at most 6.
+std::vector<Index> fragment_lengths(Index atoms);
+
 /// The result of one superposition.
 struct Superposed {
     std::vector<double> squares;  ///< of the distances, angstrom^2; atoms up to whole vectors

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <mutex>
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
@@ -45,10 +47,12 @@ std::unique_ptr<Comparison> comparison_of(const Sides& sides, const AtomSets& se
 }
 
 /// How many rows are packed together: few enough to need little memory, and enough that packing all
-/// columns again with each chunk of rows takes little time compared with its pairs.
-Index chunk_size(Index rows, Index columns, Index atoms) {
-    constexpr Index kCoordinates = Index{1} << 21, kMinRows = 32, kMaxRows = 4096;
-    const Index fitting = std::max(kCoordinates / (3 * atoms), kMinRows);
+/// columns again with each chunk of rows takes little time compared with its pairs, which a GPU
+/// computes fast.
+Index chunk_size(Index rows, Index columns, Index atoms, const Context& context) {
+    constexpr Index kMinRows = 32, kMaxRows = 4096;
+    const Index coordinates = Index{1} << (context.device.kind == Device::Kind::cuda ? 27 : 21);
+    const Index fitting = std::max(coordinates / (3 * atoms), kMinRows);
     return std::min(rows, std::max(fitting, std::min(columns, kMaxRows)));
 }
 
@@ -63,7 +67,8 @@ public:
           parameters_(parameters),
           allows_unproven_(allows_unproven),
           context_(context),
-          size_(chunk_size(sides.rows.extent(0), sides.columns.extent(0), sides.rows.extent(1))) {
+          size_(chunk_size(sides.rows.extent(0), sides.columns.extent(0), sides.rows.extent(1),
+                           context)) {
         pack_chunk(0);
     }
     /// Compares the frames of the chunk that was packed last.
@@ -109,11 +114,12 @@ private:
 
 /// Tiles of rows with all columns that take about the same time, each within a chunk.
 std::vector<Tile> row_tiles(Index rows, Index columns, const RowChunks& chunks) {
-    constexpr Index kMaxRows = 65536;
+    constexpr Index kMaxRows = 65536, kStored = Index{1} << 26;
     const Comparison& comparison = chunks.comparison();
     const Index step = comparison.block_rows();
     const double fitting = kTileTime / (comparison.cost() * static_cast<double>(columns));
-    const Index limit = static_cast<Index>(std::min<double>(fitting, kMaxRows));
+    const Index limit =
+        std::min(static_cast<Index>(std::min<double>(fitting, kMaxRows)), kStored / columns);
     const Index height = std::max(step, limit / step * step);
     std::vector<Tile> tiles;
     for (Index first = 0; first < rows; first += tiles.back().side[0].count) {
@@ -144,19 +150,28 @@ void check_others(View<const float, 3> xyz, View<const float, 3> others) {
 Result run_rectangle(const Sides& sides, const AtomSets& sets, const Parameters& parameters,
                      const Context& context, const MatrixTarget& matrix,
                      Index* unproven = nullptr) {
-    require_one_device(context, "a comparison with other frames");
-    RowChunks chunks(sides, sets, parameters, unproven != nullptr, context);
     const Index frames = sides.rows.extent(0), columns = sides.columns.extent(0);
+    std::once_flag is_hashed;
+    std::string shared_hash;
     const auto hash = [&] {
-        Sha256 problem;
-        problem.field(problem_hash(sides.rows, sides.columns, sets, parameters, context));
-        if (sides.is_reference) problem.field("reference");
-        return problem.hex();
+        std::call_once(is_hashed, [&] {
+            Sha256 problem;
+            problem.field(problem_hash(sides.rows, sides.columns, sets, parameters, context));
+            if (sides.is_reference) problem.field("reference");
+            shared_hash = problem.hex();
+        });
+        return shared_hash;
     };
-    Result result = run_pairs({chunks, frames, measured_atoms(sets, sides.rows.extent(1)),
-                               row_tiles(frames, columns, chunks), hash, columns},
-                              parameters, context, matrix);
-    if (unproven != nullptr) *unproven = chunks.unproven();
+    std::atomic<Index> all_unproven = 0;
+    Result result = first_of_lanes(context, [&](const Context& lane) {
+        RowChunks chunks(sides, sets, parameters, unproven != nullptr, lane);
+        Result own = run_pairs({chunks, frames, measured_atoms(sets, sides.rows.extent(1)),
+                                row_tiles(frames, columns, chunks), hash, columns},
+                               parameters, lane, matrix);
+        all_unproven += chunks.unproven();
+        return own;
+    });
+    if (unproven != nullptr) *unproven = all_unproven;
     return result;
 }
 

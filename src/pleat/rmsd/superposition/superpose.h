@@ -72,11 +72,9 @@ PLEAT_HOST_DEVICE inline int largest_eigenvector(double (&n)[4][4], double (&vec
     return best;
 }
 
-/// The rotation, row by row, of the unit quaternion in column `column`.
-PLEAT_HOST_DEVICE inline void rotation_of(const double (&vectors)[4][4], int column,
-                                          double (&rotation)[9]) {
-    double w = vectors[0][column], x = vectors[1][column], y = vectors[2][column],
-           z = vectors[3][column];
+/// The rotation, row by row, of a quaternion of any length.
+PLEAT_HOST_DEVICE inline void rotation_of(const double (&quaternion)[4], double (&rotation)[9]) {
+    double w = quaternion[0], x = quaternion[1], y = quaternion[2], z = quaternion[3];
     const double scale = 1.0 / std::sqrt(w * w + x * x + y * y + z * z);
     w *= scale;
     x *= scale;
@@ -98,7 +96,9 @@ PLEAT_HOST_DEVICE inline void rotation_by_jacobi(const double (&r)[9], double (&
     double n[4][4], vectors[4][4];
     key_matrix(r, n);
     const int column = largest_eigenvector(n, vectors);
-    rotation_of(vectors, column, rotation);
+    const double quaternion[4] = {vectors[0][column], vectors[1][column], vectors[2][column],
+                                  vectors[3][column]};
+    rotation_of(quaternion, rotation);
 }
 
 /// Computes the covariance r[a][b] = sum p_a q_b of two frames [axis, atom].

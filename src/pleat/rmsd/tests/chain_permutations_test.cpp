@@ -210,7 +210,7 @@ double best_of(const ChainOrder& order, const Frames& frames, Index i, Index j, 
                                group.atoms, frames.atom_count(), sum);
         add_covariance(frames.frame(i) + order.others, frames.frame(j) + order.others,
                        frames.atom_count() - order.others, frames.atom_count(), sum);
-        best = std::max(best, largest_root(sum, square_of(sum), 0.0));
+        best = std::max(best, largest_root(sum, 0.0));
     }
     return squares - 2 * best;
 }

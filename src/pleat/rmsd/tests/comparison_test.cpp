@@ -263,7 +263,7 @@ TEST(Comparison, OfRealTrajectoriesKeepsItsBounds) {
 
 TEST(Comparison, AGpuIsRefusedByName) {
     const Array<float, 3> xyz = random_ensemble(2, 3, 1.0, 1);
-    EXPECT_THROW(all_values({xyz, xyz}, {}, "tm", context_of(Device::Kind::cuda)), DeviceError);
+    EXPECT_THROW(all_values({xyz, xyz}, {}, "drmsd", context_of(Device::Kind::cuda)), DeviceError);
 }
 
 }  // namespace

@@ -90,20 +90,41 @@ TEST(DeviceChoice, NamedDevicesStay) {
 }
 
 // What a GPU refuses it must not be chosen for.
-TEST(DeviceChoice, GpusHaveAPartInPairsOfOneSetByAllItsAtoms) {
-    const auto demand = [](const AtomSets& sets, const char* metric, bool is_one_set) {
+TEST(DeviceChoice, GpusHaveAPartInWhatTheyCompute) {
+    const ComparedSizes one_set{.frames = kFrames, .atoms = kAtoms};
+    const ComparedSizes two_sets{.frames = kFrames, .atoms = kAtoms, .others = kFrames};
+    const auto demand = [](const AtomSets& sets, const char* metric, const ComparedSizes& sizes) {
         Parameters parameters;
         parameters.metric = metric_named(metric);
-        return gpu_demand(kFrames, kAtoms, sets, parameters, is_one_set);
+        return gpu_demand(sizes, sets, parameters);
     };
-    ASSERT_TRUE(demand({}, "rmsd", true));
-    EXPECT_EQ(demand({}, "rmsd", true)->bytes, superposing());
-    EXPECT_EQ(demand({{}, {}, std::vector<double>(kAtoms, 2.0)}, "rmsd", true)->bytes,
+    ASSERT_TRUE(demand({}, "rmsd", one_set));
+    EXPECT_EQ(demand({}, "rmsd", one_set)->bytes, superposing());
+    EXPECT_EQ(demand({{}, {}, std::vector<double>(kAtoms, 2.0)}, "rmsd", one_set)->bytes,
               superposing());
-    EXPECT_FALSE(demand({}, "drmsd", true));
-    EXPECT_FALSE(demand({}, "rmsd", false));
-    EXPECT_FALSE(demand({{0, 1, 2}, {0, 1, 2}, {}}, "rmsd", true));
-    EXPECT_FALSE(demand({{}, {0, 1, 2}, {}}, "rmsd", true));
+    EXPECT_TRUE(demand({}, "rmsd", two_sets));
+    EXPECT_TRUE(demand({{0, 1, 2}, {0, 1, 2}, {}}, "rmsd", one_set));
+    EXPECT_TRUE(demand({{}, {0, 1, 2}, {}}, "rmsd", one_set));
+    EXPECT_FALSE(demand({{}, {0, 1, 2}, {}}, "rmsd", {.frames = 100, .atoms = 10}));
+    EXPECT_FALSE(demand({}, "rmsd", {.frames = 100000000, .atoms = 20, .has_reference = true}));
+    AtomSets chains;
+    for (Index chain = 0; chain < 8; ++chain) {
+        if (chain == 7) {
+            EXPECT_TRUE(demand(chains, "rmsd", one_set));
+        }
+        if (chain == 0) chains.equal_chains.emplace_back();
+        chains.equal_chains.front().push_back({chain});
+    }
+    EXPECT_FALSE(demand(chains, "rmsd", one_set)) << "8 chains are searched on the CPU";
+    for (const char* metric : {"drmsd", "lddt"}) {
+        ASSERT_TRUE(demand({}, metric, one_set)) << metric;
+        EXPECT_GT(demand({}, metric, one_set)->seconds, 0) << metric;
+        ASSERT_TRUE(demand({}, metric, two_sets)) << metric;
+        EXPECT_GT(demand({}, metric, two_sets)->seconds, 0) << metric;
+        EXPECT_FALSE(demand({}, metric, {.frames = 100, .atoms = 10})) << metric;
+        EXPECT_TRUE(demand({}, metric, {.frames = 100000000, .atoms = 20, .has_reference = true}))
+            << metric;
+    }
 }
 
 }  // namespace

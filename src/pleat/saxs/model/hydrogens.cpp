@@ -9,6 +9,7 @@
 #include <string>
 
 #include "pleat/bio/scattering/scattering_factors.h"
+#include "pleat/bio/selection/residue_kinds.h"
 
 namespace pleat::saxs {
 
@@ -226,12 +227,6 @@ std::string_view common_residue_name(std::string_view name) {
     return match != kNames.end() ? match->second : name;
 }
 
-bool is_water(std::string_view name) {
-    static constexpr std::string_view kNames[] = {"HOH",  "WAT",  "H2O", "DOD",   "SOL", "TIP",
-                                                  "TIP3", "TIP4", "TP3", "TIP3P", "SPC", "OH2"};
-    return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
-}
-
 std::vector<int> implicit_hydrogens(const Topology& topology, View<const float, 2> xyz) {
     const Index count = topology.atom_count();
     std::vector<int> hydrogens(static_cast<std::size_t>(count), 0);
@@ -243,7 +238,7 @@ std::vector<int> implicit_hydrogens(const Topology& topology, View<const float, 
             ++last;
         const std::string& name = topology.residues[static_cast<std::size_t>(residue)].name;
         const auto known =
-            standard_residues().find(is_water(name) ? "HOH" : common_residue_name(name));
+            standard_residues().find(selection::is_water(name) ? "HOH" : common_residue_name(name));
         if (known == standard_residues().end()) {
             OtherResidue(topology, xyz, first, last).count(hydrogens);
         } else {

@@ -12,9 +12,6 @@ namespace pleat::saxs {
 /// as "DG", stays.
 std::string_view common_residue_name(std::string_view name);
 
-/// Whether a residue is water by its name.
-bool is_water(std::string_view residue_name);
-
 /// The number of hydrogens on each atom [atom] at pH 7, 0 for hydrogens themselves. For amino acids
 /// and nucleotides from tables (the N at the start of a chain is like any other; an SG that bonds
 /// another SG has none). For other residues the hydrogens in the file, each with the nearest heavy

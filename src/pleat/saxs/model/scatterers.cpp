@@ -11,6 +11,7 @@
 #include <set>
 
 #include "pleat/bio/scattering/scattering_factors.h"
+#include "pleat/bio/selection/residue_kinds.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/core/error.h"
 #include "pleat/saxs/model/bead_types.h"
@@ -67,9 +68,13 @@ private:
     }
     int hydrogens(Index i) const { return hydrogens_[static_cast<std::size_t>(i)]; }
 
+    bool is_water_left_out(Index i) const {
+        return !options_.water && selection::is_water(topology_.residue_of(i).name);
+    }
+
     bool takes(Index i) {
-        if (is_water(topology_.residue_of(i).name) && !options_.water) {
-            waters_ += !is_hydrogen(atom(i).element);
+        if (is_water_left_out(i)) {
+            waters_ += atom(i).element == "O";
             return false;
         }
         if (is_hydrogen(atom(i).element) && !options_.explicit_hydrogens) {
@@ -85,7 +90,8 @@ private:
         for (Index i = 0; i < topology_.atom_count(); ++i) {
             const std::string& element = atom(i).element;
             ScatteringFactor factor;
-            if (find_scattering_factor(element, factor)) continue;
+            // Water of four sites has one without an element.
+            if (is_water_left_out(i) || find_scattering_factor(element, factor)) continue;
             const bool is_unknown = element == "X" || element.empty();
             if (!reported.insert(is_unknown ? atom(i).name : element).second) continue;
             complaints.add(
@@ -260,7 +266,7 @@ bool has_alpha_carbons_only(const Topology& topology) {
     Index alpha = 0, others = 0;
     for (Index i = 0; i < topology.atom_count(); ++i) {
         const auto& atom = topology.atoms[static_cast<std::size_t>(i)];
-        if (is_water(topology.residue_of(i).name)) continue;
+        if (selection::is_water(topology.residue_of(i).name)) continue;
         (atom.name == "CA" && atom.element == "C" ? alpha : others) += 1;
     }
     // A few ions do not count.

@@ -96,6 +96,22 @@ TEST(Scatterers, OfWaterAloneAreRefused) {
               std::vector<std::string>{"OH2"});
 }
 
+TEST(Scatterers, LeaveOutWaterOfEachName) {
+    // A site of TIP4P and OPC is no atom.
+    std::string text = atom("C", "CH4", 1, 0, 0, 0, "C");
+    int number = 2;
+    for (const char* name : {"HOH", "SOL", "WAT", "TIP", "TP4", "T4P", "SPC", "OPC"}) {
+        text += atom("O", name, number, 10.0 * number, 0, 0, "O");
+        text += atom("MW", name, number, 10.0 * number, 0, 0.15, "X");
+        ++number;
+    }
+    const Ensemble dissolved = structure(text);
+    const Scatterers found = make_scatterers(*dissolved.topology, dissolved.xyz[0], {});
+    EXPECT_EQ(found.types.size(), 1U);
+    ASSERT_FALSE(found.notes.empty());
+    EXPECT_EQ(found.notes[0], "8 water molecules left out (--water keeps them)");
+}
+
 TEST(Scatterers, OfTwoBodiesStandAtCentresOfMass) {
     const Ensemble one = structure(
         atom("N", "SER", 1, 0, 0, 0, "N") + atom("CA", "SER", 1, 1.5, 0, 0, "C") +

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "pleat/bio/selection/residue_kinds.h"
 #include "pleat/core/error.h"
-#include "pleat/saxs/model/hydrogens.h"
 #include "pleat/workflows/refine/chain/predicted_domains.h"
 
 namespace pleat::refine {
@@ -72,7 +72,8 @@ HeavyAtoms heavy_atoms(const Ensemble& structure) {
     std::vector<Index> kept;
     for (Index atom = 0; atom < topology.atom_count(); ++atom) {
         const std::string& element = topology.atoms[static_cast<std::size_t>(atom)].element;
-        if (element != "H" && element != "D" && !saxs::is_water(topology.residue_of(atom).name))
+        if (element != "H" && element != "D" &&
+            !selection::is_water(topology.residue_of(atom).name))
             kept.push_back(atom);
     }
     HeavyAtoms heavy{std::make_shared<const Topology>(subset(topology, kept)),

@@ -34,7 +34,7 @@ std::string scores_table(const Ensemble& ensemble, const Result& result) {
             frame;
     std::string text =
         "place\tframe\tcluster\tjoined\tcontacts\tleft\tdensity\tchi2\trmsd\t"
-        "contact_part\tcluster_part\tcurve_part\tfile\tframe_of_file";
+        "contact_part\tcluster_part\tcurve_part\tscore_part\tfile\tframe_of_file";
     text += score_names(ensemble.scores, text) + '\n';
     for (const Index frame : order) {
         const auto at = static_cast<std::size_t>(frame);
@@ -44,7 +44,7 @@ std::string scores_table(const Ensemble& ensemble, const Result& result) {
               cell_of(scores.unexplained_share, frame), cell_of(result.density, frame),
               cell_of(result.chi2, frame), cell_of(result.rmsd, frame),
               cell_of(scores.contact_rank, frame), cell_of(scores.cluster_rank, frame),
-              cell_of(scores.curve_rank, frame)})
+              cell_of(scores.curve_rank, frame), cell_of(scores.score_rank, frame)})
             text += '\t' + value;
         const FrameOrigin& origin = ensemble.origins[at];
         text += fmt::format("\t{}\t{}{}\n",

@@ -23,6 +23,11 @@ std::vector<Field> fields(Parameters& p) {
              .help = "Weight of the ranks by chi^2 in the joint score",
              .min = 0,
              .max = 1000},
+            {.name = "weight-score",
+             .target = &p.score_weight,
+             .help = "Weight of the ranks by --score in the joint score",
+             .min = 0,
+             .max = 1000},
             {.name = "contact-cutoff",
              .target = &p.contact_cutoff,
              .help = "Distance of two CB atoms (CA if a residue has no CB) below which they are in "

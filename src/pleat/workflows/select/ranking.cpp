@@ -19,6 +19,7 @@ void check_shapes(const Evidence& evidence) {
     const auto frames = evidence.assignment.size();
     const bool fits = frames > 0 && evidence.density.size() == frames &&
                       (!evidence.has_chi2() || evidence.chi2.size() == frames) &&
+                      (evidence.score.empty() || evidence.score.size() == frames) &&
                       (!evidence.has_contacts() ||
                        (evidence.formed_contacts.extent(0) == static_cast<Index>(frames) &&
                         evidence.formed_contacts.extent(1) ==
@@ -65,7 +66,7 @@ std::vector<double> formed_share(const Evidence& evidence, const std::vector<std
 
 /// The ranks of some frames and their weighted mean.
 struct Ranks {
-    std::vector<double> contact, cluster, curve, mean;
+    std::vector<double> contact, cluster, curve, score, mean;
 };
 Ranks rank_some(const Evidence& evidence, const Parameters& p, std::span<const double> contacts,
                 const std::vector<Index>& frames) {
@@ -73,6 +74,7 @@ Ranks rank_some(const Evidence& evidence, const Parameters& p, std::span<const d
     ranks.contact = ranks_of(contacts, true);
     ranks.cluster = ranks_of(values_of(evidence.density, frames), true);
     ranks.curve = ranks_of(values_of(evidence.chi2, frames), false);
+    ranks.score = ranks_of(values_of(evidence.score, frames), true);
     ranks.mean.assign(frames.size(), 0.0);
     double weights = 0;
     const auto add = [&](const std::vector<double>& some, double weight) {
@@ -83,6 +85,7 @@ Ranks rank_some(const Evidence& evidence, const Parameters& p, std::span<const d
     add(ranks.contact, p.contact_weight);
     add(ranks.cluster, p.cluster_weight);
     add(ranks.curve, p.curve_weight);
+    add(ranks.score, p.score_weight);
     for (double& value : ranks.mean) value /= weights;
     return ranks;
 }
@@ -220,12 +223,12 @@ void describe(const Evidence& evidence, const Scores& scores, const std::vector<
 
 }  // namespace
 
-void check_weights(const Parameters& p, bool has_contacts, bool has_curve) {
-    const double sum =
-        p.cluster_weight + (has_contacts ? p.contact_weight : 0) + (has_curve ? p.curve_weight : 0);
+void check_weights(const Parameters& p, bool has_contacts, bool has_curve, bool has_score) {
+    const double sum = p.cluster_weight + (has_contacts ? p.contact_weight : 0) +
+                       (has_curve ? p.curve_weight : 0) + (has_score ? p.score_weight : 0);
     if (!(sum > 0))
         throw UsageError(
-            "expected a weight above 0 for contacts, clusters or scattering that are "
+            "expected a weight above 0 for contacts, clusters, scattering or a score that are "
             "given, found 0 for each");
 }
 
@@ -259,7 +262,8 @@ Ranking rank(const Evidence& evidence, const Parameters& parameters) {
     Parameters copy = parameters;
     check(fields(copy));
     check_shapes(evidence);
-    check_weights(parameters, evidence.has_contacts(), evidence.has_chi2());
+    check_weights(parameters, evidence.has_contacts(), evidence.has_chi2(),
+                  !evidence.score.empty());
     Ranking result;
     std::vector<Index> frames(evidence.assignment.size());
     std::iota(frames.begin(), frames.end(), Index{0});
@@ -270,6 +274,7 @@ Ranking rank(const Evidence& evidence, const Parameters& parameters) {
     scores.contact_rank = std::move(ranks.contact);
     scores.cluster_rank = std::move(ranks.cluster);
     scores.curve_rank = std::move(ranks.curve);
+    scores.score_rank = std::move(ranks.score);
     scores.joint_rank = std::move(ranks.mean);
     scores.position = positions(scores.joint_rank);
     for (Index n = 0; n < parameters.max_clusters; ++n) {

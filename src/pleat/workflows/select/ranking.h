@@ -18,6 +18,7 @@ struct Evidence {
     std::span<const std::int32_t> assignment;     ///< [frame]: cluster from 0, or -1 for noise
     std::span<const double> density;              ///< [frame]: share of the other frames nearby
     std::span<const double> chi2;                 ///< [frame]: of the curve
+    std::span<const double> score;  ///< [frame]: higher is better; -infinity: not known
 
     Index frame_count() const { return static_cast<Index>(assignment.size()); }
     bool has_contacts() const { return !contact_strengths.empty(); }
@@ -39,7 +40,7 @@ inline constexpr double kMinShareOfFrames = 0.1;
 Ranking rank(const Evidence& evidence, const Parameters& parameters);
 
 /// Throws UsageError if all weights are 0 that count with this evidence.
-void check_weights(const Parameters& parameters, bool has_contacts, bool has_curve);
+void check_weights(const Parameters& parameters, bool has_contacts, bool has_curve, bool has_score);
 
 /// Whether the clustering takes usual_cutoff(): its method needs a cutoff, and none is set.
 bool wants_cutoff(const cluster::Parameters& clustering);

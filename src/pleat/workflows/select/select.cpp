@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,7 +35,9 @@ void check_input(const Input& input, Parameters parameters) {
         throw UsageError("give either an alignment or contacts, not both");
     if (!wants_cutoff(parameters.clustering)) cluster::check_options(parameters.clustering);
     check_weights(parameters, input.alignment != nullptr || input.contacts != nullptr,
-                  input.curve != nullptr);
+                  input.curve != nullptr, input.uses_score);
+    if (input.uses_score && input.ensemble->scores.ranked_by.empty())
+        throw UsageError("expected a score by which frames are ranked, found none");
 }
 
 /// The structure whose residues the predicted sequence is aligned to.
@@ -117,6 +120,17 @@ std::vector<double> densities(const PairSource& distances, double cutoff, const 
     return density;
 }
 
+/// The score of each frame as evidence: higher is better, and what is not known is worst.
+std::vector<double> score_evidence(const Input& input) {
+    if (!input.uses_score) return {};
+    std::vector<double> values = input.ensemble->scores.ranking();
+    for (double& value : values) {
+        if (input.ensemble->scores.lowest_is_best) value = -value;
+        if (std::isnan(value)) value = -std::numeric_limits<double>::infinity();
+    }
+    return values;
+}
+
 /// Densities, the ranking, and the RMSD from the medoid of the first selected cluster.
 void rank_frames(View<const float, 3> xyz, const Input& input, const Parameters& parameters,
                  const Context& context, Result& result) {
@@ -129,11 +143,13 @@ void rank_frames(View<const float, 3> xyz, const Input& input, const Parameters&
     std::vector<double> contact_strengths;
     for (const ExpectedContact& contact : result.expected.contacts)
         contact_strengths.push_back(contact.strength);
+    const std::vector<double> score = score_evidence(input);
     Ranking ranking = rank({.formed_contacts = result.formed_contacts,
                             .contact_strengths = contact_strengths,
                             .assignment = result.assignment,
                             .density = result.density,
-                            .chi2 = result.chi2},
+                            .chi2 = result.chi2,
+                            .score = score},
                            parameters);
     result.scores = std::move(ranking.scores);
     result.clusters = std::move(ranking.clusters);

@@ -1,4 +1,4 @@
-// Select: the conformations of an ensemble ranked by contacts, clusters and scattering together.
+// Select: the conformations of an ensemble ranked by contacts, clusters, scattering and scores.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace pleat::select {
 struct Parameters {
     /// How frames are clustered. If the method needs a cutoff and has none: usual_cutoff().
     cluster::Parameters clustering = {};
-    double contact_weight = 1, cluster_weight = 1, curve_weight = 1;
+    double contact_weight = 1, cluster_weight = 1, curve_weight = 1, score_weight = 1;
     double contact_cutoff = 8;        ///< angstrom
     double contacts_per_residue = 1;  ///< expected contacts per residue of the sequence
     std::int64_t min_size = 3;        ///< frames that a selected cluster has at least
@@ -51,6 +51,8 @@ struct Input {
     const Alignment* alignment = nullptr;         ///< of proteins; couplings are fitted to it
     const PredictedContacts* contacts = nullptr;  ///< expected instead of fitted couplings
     const Profile* curve = nullptr;               ///< each frame is fitted to it
+    /// Whether the score by which the frames of the ensemble are ranked is evidence.
+    bool uses_score = false;
     /// PDB or mmCIF file that names the residues of expected contacts; empty: the file that named
     /// the atoms of the ensemble.
     std::filesystem::path structure = {};
@@ -84,7 +86,7 @@ struct Scores {
     std::vector<double> contacts;  ///< share of the strength of all contacts that is formed
     std::vector<double> unexplained_share;  ///< the same of contacts that the first selected
                                             ///< cluster does not explain
-    std::vector<double> contact_rank, cluster_rank, curve_rank;
+    std::vector<double> contact_rank, cluster_rank, curve_rank, score_rank;
     std::vector<double> joint_rank;  ///< weighted mean of the ranks
     std::vector<Index>
         position;  ///< from 1, the highest `joint_rank`; of equal ones the first frame

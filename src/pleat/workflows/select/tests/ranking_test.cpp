@@ -20,7 +20,7 @@ struct Case {
     std::vector<std::vector<int>> formed_contacts;
     std::vector<double> contact_strengths;
     std::vector<std::int32_t> assignment;
-    std::vector<double> density, chi2;
+    std::vector<double> density, chi2, score = {};
 
     Ranking run(const Parameters& parameters = {}) {
         marks = Array<std::uint8_t, 2>(static_cast<Index>(formed_contacts.size()),
@@ -28,7 +28,7 @@ struct Case {
         for (Index f = 0; f < marks.extent(0); ++f)
             for (Index c = 0; c < marks.extent(1); ++c)
                 marks(f, c) = static_cast<std::uint8_t>(formed_contacts[f][c]);
-        return rank({marks, contact_strengths, assignment, density, chi2}, parameters);
+        return rank({marks, contact_strengths, assignment, density, chi2, score}, parameters);
     }
     Array<std::uint8_t, 2> marks = {};
 };
@@ -135,6 +135,27 @@ TEST(Ranking, RanksALowChi2Higher) {
     EXPECT_EQ(result.clusters[0].cluster, 1);
     EXPECT_EQ(result.clusters[0].chi2, 2);
     EXPECT_EQ(result.clusters[0].min_chi2, 1);
+}
+
+TEST(Ranking, RanksAHighScoreHigherAndAnUnknownOneLowest) {
+    Case example = two_folds();
+    const double unknown = -std::numeric_limits<double>::infinity();
+    example.score = {1, unknown, 3, 7, 5, 6, unknown};
+    const Ranking alone = example.run({.contact_weight = 0, .cluster_weight = 0});
+    EXPECT_EQ(alone.scores.position, (std::vector<Index>{5, 6, 4, 1, 3, 2, 7}));
+    EXPECT_EQ(alone.scores.score_rank[1], alone.scores.score_rank[6]);
+    EXPECT_EQ(alone.clusters[0].cluster, 1);
+    const Ranking all = example.run({.score_weight = 2});
+    for (std::size_t f = 0; f < 7; ++f)
+        EXPECT_NEAR(all.scores.joint_rank[f],
+                    (all.scores.contact_rank[f] + all.scores.cluster_rank[f] +
+                     2 * all.scores.score_rank[f]) /
+                        4,
+                    1e-12);
+    EXPECT_THROW(example.run({.contact_weight = 0, .cluster_weight = 0, .score_weight = 0}),
+                 UsageError);
+    example.score.pop_back();
+    EXPECT_THROW(example.run(), std::logic_error);
 }
 
 TEST(Ranking, RanksNoiseButNeverSelectsIt) {

@@ -1,0 +1,20 @@
+// dRMSD on a CUDA GPU.
+#include "pleat/core/cuda/cuda_gpu.cuh"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/rmsd/cuda/drmsd_on_gpu.cuh"
+#include "pleat/rmsd/cuda/gpu_comparison.cuh"
+#include "pleat/rmsd/cuda/gpu_comparisons.h"
+
+namespace pleat::rmsd {
+
+std::unique_ptr<Comparison> make_drmsd_on_cuda(const Frames& rows, const Frames& columns,
+                                               const std::vector<double>& weights,
+                                               Precision precision, const Context& context) {
+    using Gpu = pleat::cuda::CudaGpu;
+    const Gpu gpu(context.device.index);
+    return std::make_unique<cuda::GpuComparison<Gpu, cuda::DrmsdOnGpu<Gpu>>>(
+        cuda::DrmsdOnGpu<Gpu>(rows, columns, weights, precision, gpu, gpu.free_bytes() / 2),
+        columns.frame_count(), resolve_threads(context), gpu);
+}
+
+}  // namespace pleat::rmsd

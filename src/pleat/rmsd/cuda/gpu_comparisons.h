@@ -1,0 +1,33 @@
+// GPU comparisons: the measures that GPUs compute, as make_drmsd() and others make them on CPUs.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "pleat/rmsd/measures/comparison.h"
+#include "pleat/rmsd/measures/place_table.h"
+
+namespace pleat::rmsd {
+
+// Each on the GPU `context.device.index`, made and used by one thread. Throw DeviceError if it is
+// missing or out of memory, and as what they are called after.
+
+/// The frames are copied.
+std::unique_ptr<Comparison> make_drmsd_on_cuda(const Frames& rows, const Frames& columns,
+                                               const std::vector<double>& weights,
+                                               Precision precision, const Context& context);
+/// RMSD by fit_frames() of both sides, which are copied; of one set the same object. RMSDs near
+/// `cutoff` (0: none) come from residuals.
+std::unique_ptr<Comparison> make_fit_on_cuda(const FitFrames& rows, const FitFrames& columns,
+                                             double cutoff, const Context& context);
+std::unique_ptr<Comparison> make_lddt_on_cuda(const LddtFrames& frames, const Context& context);
+/// RMSD of all fitted atoms, the least over all permutations of `table`, of frames which are
+/// copied. Rows are those from `first_row` on, columns those before, or all if it is 0.
+std::unique_ptr<Comparison> make_permuted_on_cuda(const Frames& frames, Index first_row,
+                                                  const PlaceTable& table, double cutoff,
+                                                  const Context& context);
+
+std::unique_ptr<Comparison> make_tm_on_cuda(const FrameSet& rows, const FrameSet& columns,
+                                            Metric metric, const Context& context);
+
+}  // namespace pleat::rmsd
