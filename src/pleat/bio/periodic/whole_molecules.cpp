@@ -277,6 +277,11 @@ std::vector<std::string> WholeMolecules::notes() const {
             "molecules of the selection in different images of the box in {}: placed as in {} "
             "(--pbc none leaves them)",
             frames(placed_), all_->positions.empty() ? "the first frame" : all_->source.string()));
+    if (places_.left_out() > 0)
+        all.push_back(fmt::format(
+            "warning: {} molecules beyond the 2000 largest stay in the image of the box in which "
+            "they are: select fewer",
+            places_.left_out()));
     if (ambiguous_.frames > 0)
         all.push_back(
             fmt::format("warning: {} are about as near to its place among the others ({})",
