@@ -73,7 +73,7 @@ TEST(Lanes, AreRanksOfOneProcess) {
 TEST(Lanes, OfSeveralProcessesAreOneGroup) {
     on_lanes(with_lanes(3), [](const Context& process) {
         Context inner = process;
-        inner.lanes.assign(static_cast<std::size_t>(1 + process.rank()), process.device);
+        inner.lanes.assign(static_cast<std::size_t>(process.rank()) + 1, process.device);
         on_lanes(inner, [&](const Context& lane) {
             const int first = process.rank() * (process.rank() + 1) / 2;
             EXPECT_GE(lane.rank(), first);
@@ -216,6 +216,7 @@ TEST(NameDevices, AllOfNoGpusIsRefused) {
 TEST(AddGpus, TakesMoreWhileEachSavesItsStart) {
     GpuLookup gpus;
     std::vector<CudaDevice> found;
+    found.reserve(8);
     for (int n = 0; n < 8; ++n) found.push_back(gpu(n));
     gpus.all = [&] { return CudaDevices{found, ""}; };
     gpus.count = [&] { return static_cast<int>(found.size()); };
