@@ -41,6 +41,8 @@ ClusteringDevice named_clustering_gpus(Index frames, Index atoms, const Paramete
                                        const Context& context, const GpuLookup& gpus,
                                        const PeerLookup& can_read) {
     const std::string names = device_names(context);
+    std::vector<std::int64_t> free;  // also refuses a GPU that is missing
+    for (const Device& gpu : context.lanes) free.push_back(gpus.free_bytes(gpu.index));
     if (!can_read(context.lanes)) {
         context.message(fmt::format(
             "{} superpose alone: they cannot read each other's memory, as finding clusters needs",
@@ -49,11 +51,11 @@ ClusteringDevice named_clustering_gpus(Index frames, Index atoms, const Paramete
     }
     const auto count = static_cast<int>(context.lanes.size());
     const std::int64_t bytes = gromos_gpu_memory(frames, atoms, parameters, count);
-    for (const Device& gpu : context.lanes)
+    for (std::size_t lane = 0; lane < free.size(); ++lane)
         require_memory(bytes,
                        fmt::format("neighbours of {} frames on one of {} GPUs", frames, count),
-                       "take fewer frames, more GPUs, --device auto or --device cpu",
-                       gpus.free_bytes(gpu.index), fmt::format(" on {}", gpu.name()));
+                       "take fewer frames, more GPUs, --device auto or --device cpu", free[lane],
+                       fmt::format(" on {}", context.lanes[lane].name()));
     return {fmt::format("devices {}, as asked for", names), true};
 }
 

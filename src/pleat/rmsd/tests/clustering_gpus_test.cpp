@@ -48,7 +48,11 @@ Chosen choose_several(const std::vector<std::int64_t>& free, Index frames, const
     const CudaDevices found = gpus_with(free);
     const GpuLookup gpus{
         .choose = [&](std::int64_t bytes) { return device_with_room(found, bytes); },
-        .free_bytes = [&](int index) { return found.devices.at(index).free_bytes; },
+        .free_bytes =
+            [&](int index) {
+                if (index >= std::ssize(found.devices)) throw DeviceError("no such GPU");
+                return found.devices[index].free_bytes;
+            },
         .all = [&] { return found; },
         .count = [&] { return static_cast<int>(found.devices.size()); }};
     Remarks remarks;
@@ -80,6 +84,7 @@ TEST(ClusteringGpus, NamedGpusClusterTogetherIfEachHoldsItsPart) {
     EXPECT_FALSE(apart.choice.reduces);
     ASSERT_EQ(apart.remarks.size(), 1U);
     EXPECT_NE(apart.remarks[0].find("cannot read each other's memory"), std::string::npos);
+    EXPECT_THROW(choose_several({half}, kFrames, "cuda:0,1", true, false), DeviceError);
     const Chosen other = choose_several({half, half}, kFrames, "cuda:0,1", false);
     EXPECT_EQ(other.devices, "cuda:0,cuda:1");
     EXPECT_FALSE(other.choice.reduces);
