@@ -79,12 +79,13 @@ double kernel_seconds(const Case& given) {
     if (!given.sets.equal_chains.empty()) {
         const ChainOrder order(given.sets, given.rows.extent(1));
         const Frames frames = centre_in_order({given.rows.view()}, order, {}, threads);
-        return kernel_seconds(cuda::PermutedOnGpu<Gpu>(frames, 0, places_of(order), 0.0, Gpu(0)),
-                              rows, columns);
+        return kernel_seconds(
+            rmsd::cuda::PermutedOnGpu<Gpu>(frames, 0, places_of(order), 0.0, Gpu(0)), rows,
+            columns);
     }
     const FitFrames p = fit_frames(given.rows, given.sets, threads);
     const FitFrames q = is_one ? FitFrames() : fit_frames(given.columns, given.sets, threads);
-    return kernel_seconds(cuda::FitOnGpu<Gpu>(p, is_one ? p : q, 0.0, Gpu(0)), rows, columns);
+    return kernel_seconds(rmsd::cuda::FitOnGpu<Gpu>(p, is_one ? p : q, 0.0, Gpu(0)), rows, columns);
 }
 
 /// Seconds of the whole call: packing, kernels, and values copied to the host; and how far some of

@@ -1,15 +1,19 @@
 // Times the moves of refine on a made protein of domains and linkers, as JSON.
 //
-// bench_refine DEVICE SCATTERERS CHAINS: moves a second with profiles at 51 values of q, for at
-// least this many beads and hydration sites; proposals that overlaps reject count too. A second of
-// CPU time is that of all threads.
+// bench_refine DEVICE [SCATTERERS CHAINS]: moves a second with profiles at 51 values of q, for at
+// least this many beads and hydration sites, by default for all cases that have a bar; proposals
+// that overlaps reject count too. A second of CPU time is that of all threads. The microseconds of
+// a move are those of each stage on one thread, with as many chains in a call; on a GPU a call of
+// 1, 8 and 64 chains.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -113,26 +117,123 @@ std::string data_folder() {
     return folder;
 }
 
-nlohmann::ordered_json measure(const Context& context, Index scatterers, Index chains) {
+/// Seconds since the last call of split(), by what they were for.
+class Stages {
+public:
+    void split(const char* what) {
+        const double at = now();
+        if (what != nullptr) seconds_[what] += at - last_;
+        last_ = at;
+    }
+    /// Microseconds a move.
+    nlohmann::ordered_json a_move(double moves) const {
+        nlohmann::ordered_json result;
+        for (const auto& [what, seconds] : seconds_) result[what] = 1e6 * seconds / moves;
+        return result;
+    }
+
+private:
+    std::map<std::string, double> seconds_;
+    double last_ = now();
+};
+
+/// The stages of moves of `count` chains whose profiles are computed in one call, on one thread.
+nlohmann::ordered_json measure_stages(const ChainModel& chain, const Moves& moves,
+                                      const ProfileModel& profile,
+                                      const CurveLikelihood& likelihood, Index count,
+                                      const Device& device) {
+    ProfileBatch profiles(profile, count, device);
+    Sterics sterics(chain, {});
+    std::vector<Conformation> current(static_cast<std::size_t>(count), Conformation(chain)),
+        proposed = current;
+    std::vector<double> weights(current.size());
+    for (std::size_t n = 0; n < current.size(); ++n) {
+        current[n].set_angles(find_start(chain, moves, {}, 1, static_cast<Index>(n)));
+        profiles.start(static_cast<Index>(n), current[n]);
+    }
+    for (std::size_t n = 0; n < current.size(); ++n)
+        weights[n] = likelihood.log_likelihood(profiles.profile(static_cast<Index>(n)));
+    Stages stages;
+    double made = 0, computed = 0;
+    std::vector<std::size_t> allowed;
+    const double end = now() + 1;
+    for (Index step = 0; step < 20 || now() < end; ++step) {
+        allowed.clear();
+        for (std::size_t n = 0; n < current.size(); ++n) {
+            stages.split(nullptr);
+            Random random(7, static_cast<Index>(n), step);
+            const Proposal proposal = step % 5 < 2   ? moves.pivot(current[n], 0.3, random)
+                                      : step % 5 < 4 ? moves.redraw(current[n], random)
+                                                     : moves.crankshaft(current[n], 0.3, random);
+            stages.split("1 angles");
+            proposed[n].set_angles(proposal.angles);
+            stages.split("2 transforms");
+            const Overlap overlap = sterics.overlap(proposed[n]);
+            stages.split("3 overlaps");
+            made += 1;
+            if (overlap.hard_pairs > 0) continue;
+            allowed.push_back(n);
+            profiles.propose(static_cast<Index>(n), proposed[n]);
+            stages.split("4 positions");
+        }
+        if (allowed.empty()) continue;
+        stages.split(nullptr);
+        profiles.proposed_profile(static_cast<Index>(allowed.front()));
+        stages.split("5 profiles");
+        for (const std::size_t n : allowed) {
+            computed += 1;
+            const auto number = static_cast<Index>(n);
+            const double weight = likelihood.log_likelihood(profiles.proposed_profile(number));
+            stages.split("6 likelihood");
+            Random random(8, number, step);
+            if (std::log(1.0 - random.uniform()) + weights[n] <= weight) {
+                profiles.accept(number);
+                std::swap(current[n], proposed[n]);
+                weights[n] = weight;
+            } else {
+                profiles.reject(number);
+            }
+            stages.split("7 accept");
+        }
+    }
+    nlohmann::ordered_json result = stages.a_move(made);
+    result["computed"] = computed / made;
+    return result;
+}
+
+/// A made protein with at least this many scatterers.
+struct MadeProtein {
+    Index domains = 0;
+    ChainModel chain;
+    ProfileModel profile;
+};
+MadeProtein protein_of(Index scatterers, const std::vector<double>& q, const Context& context) {
     const Ensemble structure = read_ensemble(
         {data_folder() + "/1hel.pdb.gz"},
         {.topology = {}, .select = "heavy and protein", .range = {.first = 0, .last = 1}});
+    MadeProtein protein;
+    protein.domains = scatterers > 1000 ? 5 : 2;
+    for (Index residues = 8; residues <= 129; ++residues) {
+        std::string linkers;
+        const test::MadeChain made = made_protein(structure, protein.domains, residues, linkers);
+        const Array<float, 2> xyz = made.xyz();
+        protein.chain = make_chain_model(made.topology, xyz.view(),
+                                         {.linkers = parse_ranges(linkers, "--linkers")});
+        if (2 * protein.domains * residues < scatterers / 2) continue;
+        protein.profile =
+            make_profile_model(protein.chain, Conformation(protein.chain), q, context);
+        if (protein.profile.model.scatterer_count() >= scatterers) break;
+    }
+    return protein;
+}
+
+nlohmann::ordered_json measure(const Context& context, Index scatterers, Index chains) {
     std::vector<double> q;
     q.reserve(51);
     for (int n = 0; n < 51; ++n) q.push_back(0.01 * n);
-    ChainModel chain;
-    ProfileModel profile;
-    const Index domains = scatterers > 1000 ? 5 : 2;
-    for (Index residues = 8; residues <= 129; ++residues) {
-        std::string linkers;
-        const test::MadeChain made = made_protein(structure, domains, residues, linkers);
-        const Array<float, 2> xyz = made.xyz();
-        chain = make_chain_model(made.topology, xyz.view(),
-                                 {.linkers = parse_ranges(linkers, "--linkers")});
-        if (2 * domains * residues < scatterers / 2) continue;
-        profile = make_profile_model(chain, Conformation(chain), q, context);
-        if (profile.model.scatterer_count() >= scatterers) break;
-    }
+    const MadeProtein protein = protein_of(scatterers, q, context);
+    const ChainModel& chain = protein.chain;
+    const ProfileModel& profile = protein.profile;
     const Prior prior(chain, coil_tables());
     const Moves moves(chain, prior);
     // The curve of a drawn conformation, with errors of 5 %.
@@ -181,31 +282,48 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
     const Index more = is_gpu ? 60 : 4;
     const Times few = seconds_of(1, share), many = seconds_of(1 + more, share);
     const double made = static_cast<double>(more * options.moves * chains);
-    return {{"scatterers", profile.model.scatterer_count()},
-            {"beads", profile.beads},
-            {"bodies_of_sums", *std::max_element(profile.bodies.begin(), profile.bodies.end()) + 1},
-            {"domains", domains},
-            {"angles", chain.hinge_count()},
-            {"q", q.size()},
-            {"chains", chains},
-            {"threads", resolve_threads(context)},
-            {"accepted", share},
-            {"moves_a_second", made / (many.seconds - few.seconds)},
-            {"moves_a_cpu_second", made / (many.cpu_seconds - few.cpu_seconds)}};
+    nlohmann::ordered_json stages;
+    for (const Index together : {1, 8, 64})
+        if (together == 1 || is_gpu)
+            stages[std::to_string(together) + " in a call"] =
+                measure_stages(chain, moves, profile, likelihood, together, context.device);
+    return {
+        {"scatterers", profile.model.scatterer_count()},
+        {"beads", profile.beads},
+        {"bodies_of_sums", *std::max_element(profile.bodies.begin(), profile.bodies.end()) + 1},
+        {"domains", protein.domains},
+        {"angles", chain.hinge_count()},
+        {"q", q.size()},
+        {"chains", chains},
+        {"threads", resolve_threads(context)},
+        {"accepted", share},
+        {"moves_a_second", made / (many.seconds - few.seconds)},
+        {"moves_a_cpu_second", made / (many.cpu_seconds - few.cpu_seconds)},
+        {"microseconds_a_move", measure_stages(chain, moves, profile, likelihood,
+                                               std::max<Index>(1, chains / 16), context.device)}};
 }
 
 }  // namespace
 
 int main(int count, char** values) {
-    if (count != 4) {
-        std::cerr << "usage: bench_refine DEVICE SCATTERERS CHAINS\n";
+    if (count != 2 && count != 4) {
+        std::cerr << "usage: bench_refine DEVICE [SCATTERERS CHAINS]\n";
         return 2;
     }
     try {
         Context context;
         context.device = Device::parse(values[1]);
-        std::cout << measure(context, std::stoll(values[2]), std::stoll(values[3])).dump(1)
-                  << std::endl;
+        if (count == 4) {
+            std::cout << measure(context, std::stoll(values[2]), std::stoll(values[3])).dump(1)
+                      << std::endl;
+            return 0;
+        }
+        for (const auto& [scatterers, chains, bar] :
+             {std::array<Index, 3>{1888, 64, 150000}, {1888, 1, 40000}, {200, 64, 800000}}) {
+            nlohmann::ordered_json result = measure(context, scatterers, chains);
+            result["bar_of_a_gpu"] = bar;
+            std::cout << result.dump(1) << std::endl;
+        }
     } catch (const std::exception& error) {
         std::cerr << error.what() << '\n';
         return 4;

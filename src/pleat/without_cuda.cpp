@@ -8,6 +8,7 @@
 #include "pleat/rmsd/kernel/kernel.h"
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/kernel/kernel.h"
+#include "pleat/saxs/session/session_sums.h"
 #include "pleat/weights/kernel.h"
 
 namespace pleat {
@@ -91,6 +92,11 @@ std::unique_ptr<saxs::Kernel> saxs::make_cuda_kernel(const Model&, Precision,
 
 std::unique_ptr<saxs::BodyPairs> saxs::make_cuda_body_pairs(const Model&, const SortedScatterers&,
                                                             Precision, int index) {
+    refuse(index);
+}
+
+std::shared_ptr<saxs::SharedGpu> saxs::make_shared_gpu(const Model&, std::span<const std::int32_t>,
+                                                       int index) {
     refuse(index);
 }
 

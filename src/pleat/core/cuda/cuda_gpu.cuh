@@ -31,7 +31,7 @@ public:
     using Stream = cuda::Stream;
     using Timer = cuda::Timer;
 
-    explicit CudaGpu(int index) : name_(Device{Device::Kind::cuda, index}.name()) {
+    explicit CudaGpu(int index) : index_(index), name_(Device{Device::Kind::cuda, index}.name()) {
         const CudaDevice device = use_cuda_device(index);
         major_ = device.major;
         minor_ = device.minor;
@@ -48,6 +48,9 @@ public:
     const std::string& name() const { return name_; }
     /// Whether it has exactly this compute capability.
     bool is_capability(int major, int minor) const { return major_ == major && minor_ == minor; }
+
+    /// Makes this GPU that of the calling thread, which the constructor does for its own thread.
+    void make_current() const { check(cudaSetDevice(index_), "cannot use it"); }
 
     /// The same GPU, with its launches in `stream`, which must outlive the result.
     CudaGpu on(const Stream& stream) const {
@@ -151,7 +154,7 @@ private:
                 static_cast<unsigned>(from.z)};
     }
 
-    int processors_ = 1, major_ = 0, minor_ = 0;
+    int index_ = 0, processors_ = 1, major_ = 0, minor_ = 0;
     cudaStream_t stream_ = cudaStreamPerThread;
     Index max_shared_bytes_ = 0;
     std::string name_;

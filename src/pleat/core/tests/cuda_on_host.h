@@ -249,6 +249,7 @@ inline void __threadfence() {}
 using std::max;
 using std::min;
 inline float __expf(float value) { return std::exp(value); }
+using std::fma;
 inline float rsqrtf(float value) { return 1 / std::sqrt(value); }
 inline double rsqrt(double value) { return 1 / std::sqrt(value); }
 inline double __dadd_rn(double a, double b) { return a + b; }

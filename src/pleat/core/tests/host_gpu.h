@@ -92,6 +92,7 @@ public:
 
     explicit HostGpu(HostGpuState& state) : state_(&state) { current() = &state; }
     HostGpu on(const Stream&) const { return *this; }
+    void make_current() const { current() = state_; }
 
     std::int64_t free_bytes() const { return state_->total_bytes - state_->used_bytes; }
     Index max_shared_bytes() const { return state_->shared_bytes; }

@@ -1,4 +1,4 @@
-// dRMSD kernels: products of deviations of distances on tensor cores, near pairs in float64.
+// dRMSD kernels: products of the deviations of distances on tensor cores.
 #pragma once
 
 #include "pleat/core/loops/sweep.h"
@@ -22,8 +22,9 @@ constexpr int kDrmsdChunk = 16, kPanelWords = 2 * 32;
 constexpr int kStageChunks = 2, kDrmsdStages = 3;
 constexpr int kStageWords = 2 * kTilePanels * kStageChunks * kPanelWords;
 constexpr Index kDrmsdBytes = Index{kDrmsdStages} * kStageWords * 16;
-/// Values of pairs that are left to float64.
-constexpr float kLeft = -1.0f;
+/// In place of values: those that the product leaves, since they are small beside the deviations,
+/// and among these the ones that float32 leaves to float64.
+constexpr float kLeft = -1.0f, kNearlyEqual = -2.0f;
 
 /// Frames and their distances less the means, each times the roots of both atoms' weights.
 struct DistanceFrames {
@@ -37,7 +38,7 @@ struct DistanceFrames {
 #pragma unroll
         for (int axis = 0; axis < 3; ++axis) {
             const double difference = p[axis * atoms + pair.k] - p[axis * atoms + pair.l];
-            sum += difference * difference;
+            sum = fma(difference, difference, sum);
         }
         return sqrt(sum);
     }
@@ -87,7 +88,7 @@ static __global__ void __launch_bounds__(kDrmsdThreads)
 
 /// The mean square of each frame's deviations as they are rounded. A warp has one frame.
 static __global__ void __launch_bounds__(kDrmsdThreads)
-    add_deviations(DistanceFrames frames, DistanceList list, double unit, float* squares) {
+    add_deviations(DistanceFrames frames, DistanceList list, double unit, double* squares) {
     const Index frame = static_cast<Index>(blockIdx.x) * (kDrmsdThreads / 32) + threadIdx.x / 32;
     if (frame >= frames.frames) return;
     double sum = 0.0;
@@ -96,7 +97,7 @@ static __global__ void __launch_bounds__(kDrmsdThreads)
         sum += value * value;
     }
     for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_xor_sync(~0u, sum, apart);
-    if (threadIdx.x % 32 == 0) squares[frame] = static_cast<float>(sum * unit);
+    if (threadIdx.x % 32 == 0) squares[frame] = sum * unit;
 }
 
 /// Packs the deviations of some chunks in some panels, [panel, chunk, part, lane]. A thread has one
@@ -128,7 +129,7 @@ static __global__ void __launch_bounds__(kDrmsdThreads)
 struct DrmsdSide {
     const Words* operands;
     Index first_panel;
-    const float* squares;  ///< [frame]: mean squares, angstrom^2
+    const double* squares;  ///< [frame]: mean squares, angstrom^2
     Block block;
 };
 
@@ -207,9 +208,9 @@ __device__ __forceinline__ void multiply_deviations(const Words* rows, const Wor
 
 /// The value of a pair whose product is known, or kLeft.
 __device__ __forceinline__ float drmsd_of(const DrmsdTask& task, Index i, Index j, float product) {
-    const float p = task.rows.squares[i], q = task.columns.squares[j];
-    const float square = p + q - 2.0f * static_cast<float>(product * task.unit);
-    const float error = 2.0f * task.error * sqrtf(p * q) + 1.8e-7f * (p + q);
+    const double p = task.rows.squares[i], q = task.columns.squares[j];
+    const auto square = static_cast<float>(p + q - 2.0 * task.unit * product);
+    const float error = 2.0f * task.error * sqrtf(static_cast<float>(p * q));
     const float value = sqrtf(fmaxf(square, 0.0f));
     return error < 2.0f * task.tolerance * value ? value : kLeft;
 }
@@ -273,38 +274,6 @@ static __global__ void __launch_bounds__(kDrmsdThreads, 1)
     for_each_pair([&](Index i, Index j, float& sum) {
         if (task.has(i, j)) task.value(i, j) = task.is_last ? drmsd_of(task, i, j, sum) : sum;
     });
-}
-
-/// Recomputes in float64 the values that were left, or all. A warp has 32 values, and its lanes
-/// share the distances of one pair of frames after the other.
-static __global__ void __launch_bounds__(kDrmsdThreads)
-    recompute_drmsd(DistanceFrames rows, DistanceFrames columns, DistanceList list, double weight,
-                    Block row_block, Block column_block, bool all, float* values) {
-    const Index count = row_block.count * column_block.count;
-    const Index first =
-        (static_cast<Index>(blockIdx.x) * (kDrmsdThreads / 32) + threadIdx.x / 32) * 32;
-    if (first >= count) return;
-    const int lane = threadIdx.x % 32;
-    const Index own = first + lane;
-    const bool is_left = own < count && (all || values[own] < 0.0f);
-    const unsigned left = __ballot_sync(~0u, is_left);
-    for (int of = 0; left >> of != 0; ++of) {
-        if ((left >> of & 1) != 0) {
-            const Index i = row_block.first + (first + of) / column_block.count,
-                        j = column_block.first + (first + of) % column_block.count;
-            double sum = 0.0;
-            for (Index n = lane; n < list.count; n += 32) {
-                const ListedPair pair = list.pairs[n];
-                const double difference =
-                    rows.root(pair) * (rows.distance(i, pair) - columns.distance(j, pair));
-                sum += difference * difference;
-            }
-            for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_xor_sync(~0u, sum, apart);
-            if (lane == of)
-                values[own] = weight > 0 ? static_cast<float>(sqrt(sum / weight)) : 0.0f;
-        }
-        if (of == 31) break;  // a shift by 32 is none
-    }
 }
 
 }  // namespace pleat::rmsd::cuda

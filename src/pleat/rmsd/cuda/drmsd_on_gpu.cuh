@@ -10,7 +10,7 @@
 #include "pleat/core/cuda/gpu_sides.h"
 #include "pleat/core/cuda/grow.h"
 #include "pleat/core/hardware/memory.h"
-#include "pleat/rmsd/cuda/drmsd_kernel.cuh"
+#include "pleat/rmsd/cuda/drmsd_near.cuh"
 #include "pleat/rmsd/measures/distance_block.h"
 #include "pleat/rmsd/superposition/common_structure.h"
 #include "pleat/rmsd/superposition/frames.h"
@@ -54,10 +54,11 @@ public:
     void run(Block rows, Block columns, float* values) {
         if (rows.count <= 0 || columns.count <= 0) return;
         if (!is_exact_) multiply(rows, columns, values);
-        const Index warps = (rows.count * columns.count + 31) / 32;
-        gpu_.launch("recompute near pairs", &recompute_drmsd, grid(32 * warps), kThreads, 0,
-                    frames_of(sides_.front()), frames_of(sides_.back()), distances(), weight_, rows,
-                    columns, is_exact_, values);
+        const Index tiles = ((rows.count + kNearTile - 1) / kNearTile) *
+                            ((columns.count + kNearTile - 1) / kNearTile);
+        gpu_.launch("compute near pairs", &compute_near_pairs, Sides{tiles}, kThreads, 0,
+                    NearTask{frames_of(sides_.front()), frames_of(sides_.back()), distances(),
+                             weight_, limit_, is_exact_, rows, columns, values});
     }
 
 private:
@@ -68,7 +69,7 @@ private:
     struct Side {
         Index frames = 0;
         Array<double> xyz;      ///< [frame, axis, atom]
-        Array<float> squares;   ///< [frame]
+        Array<double> squares;  ///< [frame]
         Array<Words> operands;  ///< all panels, if they are kept
     };
 
@@ -121,13 +122,15 @@ private:
         for (const Frames* side : sides)
             for (const double sum : side->square_sum) square_sum = std::max(square_sum, sum);
         for (const double of_atom : weights) weight = std::max(weight, of_atom);
-        const double largest = std::sqrt(2 * square_sum) * weight;
+        const double distance = std::sqrt(2 * square_sum), largest = distance * weight;
+        // Where the rounding of distances to float32 is no longer small beside their differences.
+        limit_ = static_cast<float>(distance * 0x1p-19);
         if (largest > 0) scale_ = std::exp2(std::floor(std::log2(kLargest / largest)));
         unit_ = weight_ > 0 ? 1 / (scale_ * scale_ * weight_) : 0.0;
     }
 
     void prepare(Side& side) {
-        side.squares = Array<float>(side.frames);
+        side.squares = Array<double>(side.frames);
         if (is_exact_) return;
         gpu_.launch("add deviations", &add_deviations, grid(32 * side.frames), kThreads, 0,
                     frames_of(side), distances(), unit_, side.squares.data());
@@ -184,12 +187,12 @@ private:
         return {operands.data(), first_panel(block), side.squares.data(), block};
     }
 
-    /// Tensor cores truncate the sums of a stage; sums of stages are rounded, whose errors are as
-    /// often above as below 0. Beside them: what the remainder of a float16 leaves.
+    /// Twice what is typical. Tensor cores truncate the few sums of a stage that are not small;
+    /// sums of stages are rounded, as often up as down. Beside them: what the remainder of a
+    /// float16 leaves.
     float product_error() const {
-        constexpr double kUnit = 0x1p-24, kProducts = 3.0 * kStageChunks;
         const auto stages = static_cast<double>(chunks() / kStageChunks);
-        return static_cast<float>(kUnit * (2 * kProducts + std::sqrt(stages) + 4));
+        return static_cast<float>(0x1p-24 * (8.0 + 0.67 * std::sqrt(stages)));
     }
 
     /// Angstrom; values are rounded to float32 beside it.
@@ -199,6 +202,7 @@ private:
     bool is_exact_, is_kept_ = false;
     std::int64_t block_bytes_;
     double weight_, scale_ = 1.0, unit_ = 0.0;
+    float limit_ = 0.0f;
     Index atoms_ = 0, count_ = 0;  ///< of distances
     std::vector<Side> sides_;      ///< rows and columns, or one for both
     Array<ListedPair> pairs_;

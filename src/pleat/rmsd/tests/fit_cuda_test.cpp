@@ -107,8 +107,8 @@ TEST_F(CudaKernelOfFits, FramesInPlaceAndOrdersAreThoseOfTheReference) {
 }
 
 TEST_F(CudaKernelOfFits, EqualChainsAreThoseOfTheReference) {
-    for (const std::vector<Index>& chains : std::vector<std::vector<Index>>{
-             {2}, {3}, {4}, {5}, {2, 2}, {3, 2, 2}}) {
+    for (const std::vector<Index>& chains :
+         std::vector<std::vector<Index>>{{2}, {3}, {4}, {5}, {2, 2}, {3, 2, 2}}) {
         for (const double spread : {0.0, 0.2, 5.0, 40.0}) {
             AtomSets sets;
             Index next = 2;
@@ -170,7 +170,8 @@ TEST_F(CudaKernelOfFits, PermutedPairsAreTheSameWhereverTheyAreAsked) {
     const auto xyz = scattered(random_ensemble(count, 40, 2.0, 9), 20.0, 9);
     AtomSets sets;
     sets.equal_chains = {{atoms_from(0, 12), atoms_from(12, 24), atoms_from(24, 36)}};
-    const auto pairs = permuted_pairs(xyz, sets, {}, gpu_), expected = permuted_pairs(xyz, sets, {}, cpu_);
+    const auto pairs = permuted_pairs(xyz, sets, {}, gpu_),
+               expected = permuted_pairs(xyz, sets, {}, cpu_);
     std::vector<float> band(static_cast<std::size_t>(count * (count - 1) / 2)), truth(band.size());
     pairs->band({0, count}, band.data());
     expected->band({0, count}, truth.data());

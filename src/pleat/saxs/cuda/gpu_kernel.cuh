@@ -12,6 +12,7 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/saxs/cuda/gpu_gradient.cuh"
 #include "pleat/saxs/cuda/pair_launch.cuh"
+#include "pleat/saxs/cuda/scattering_data.cuh"
 #include "pleat/saxs/cuda/small_calls.cuh"
 #include "pleat/saxs/cuda/task_table.h"
 #include "pleat/saxs/debye/body_pairs.h"
@@ -37,17 +38,10 @@ public:
           grid_(model.q),
           gpu_(std::move(gpu)),
           max_sum_bytes_(max_sum_bytes),
-          table_(sorted, 3) {
+          table_(sorted, 3),
+          data_(model, classes_, grid_) {
         upload(tasks_, table_.tasks);
         upload(first_task_, table_.first);
-        factors_ = Array<double>(model.factors.size());
-        factors_.upload(model.factors.data());
-        std::vector<double> inverse_q;
-        for (const double q : model.q) inverse_q.push_back(q > 0.0 ? 1.0 / q : 0.0);
-        upload(inverse_q_, inverse_q);
-        upload(class_of_, std::vector<std::int32_t>(classes_.class_of_channel.begin(),
-                                                    classes_.class_of_channel.end()));
-        make_passes();
         if constexpr (kHasSmallCalls) calls_.emplace(model, sorted, grid_, scattering(), gpu_);
     }
 
@@ -66,20 +60,7 @@ public:
 
     /// What a gradient needs; pointers are valid as long as the object.
     Scattering<Real> scattering() const {
-        return {tasks_.data(),
-                first_task_.data(),
-                passes_.data(),
-                factors_.data(),
-                inverse_q_.data(),
-                class_of_.data(),
-                static_cast<std::int32_t>(table_.bodies),
-                static_cast<std::int32_t>(pass_count_),
-                static_cast<std::int32_t>(classes_.count),
-                classes_.has_unscaled_class ? 1 : 0,
-                static_cast<std::int32_t>(model_.channel_count()),
-                static_cast<std::int32_t>(model_.type_count()),
-                static_cast<std::int32_t>(model_.q_count()),
-                grid_.starts_at_zero ? 1 : 0};
+        return data_.with(tasks_.data(), first_task_.data(), table_.bodies);
     }
 
 private:
@@ -101,27 +82,10 @@ private:
         }
     }
 
-    void make_passes() {
-        pass_count_ = (model_.q_count() + kPassSums - 1) / kPassSums;
-        std::vector<SplitNumber<Real>> turns(static_cast<std::size_t>(pass_count_ * kPassSums));
-        for (Index k = 0; k < model_.q_count(); ++k)
-            turns[static_cast<std::size_t>(k)] =
-                SineGrid::turns<Real>(model_.q[static_cast<std::size_t>(k)]);
-        upload(turns_, turns);
-        std::vector<Pass<Real>> passes;
-        for (Index pass = 0; pass < pass_count_; ++pass) {
-            const double centre = static_cast<double>(pass * kPassSums + kMaxOffset);
-            passes.push_back({SineGrid::turns<Real>(grid_.step),
-                              SineGrid::turns<Real>(grid_.first + centre * grid_.step),
-                              turns_.data() + pass * kPassSums});
-        }
-        upload(passes_, passes);
-    }
-
     /// Bytes of the sums of `tasks` tasks of a job.
     Index sum_bytes(Index tasks) const {
-        return static_cast<Index>(sizeof(Real)) * classes_.count * classes_.count * pass_count_ *
-               tasks * kTaskSums;
+        return static_cast<Index>(sizeof(Real)) * classes_.count * classes_.count *
+               data_.pass_count() * tasks * kTaskSums;
     }
     Index profile_size() const { return model_.pair_count() * model_.q_count(); }
 
@@ -135,7 +99,7 @@ private:
     void launch(const Work<Real>& work, Index jobs) const {
         const Scattering<Real> from = scattering();
         const Sides grid{(work.task_count + kWarps - 1) / kWarps, jobs,
-                         classes_.count * classes_.count * pass_count_};
+                         classes_.count * classes_.count * data_.pass_count()};
         // Scales of 1 cost little beside one sine per pair and q.
         const auto sum = !grid_.even                ? sum_tasks<false, true, Real>
                          : model_.scale_count() > 0 ? sum_tasks<true, true, Real>
@@ -218,12 +182,9 @@ private:
     Gpu gpu_;
     Index max_sum_bytes_;
     TaskTable table_;
-    Index pass_count_ = 1;
+    ScatteringData<Gpu, Real> data_;
     Array<Task> tasks_;
-    Array<std::int32_t> first_task_, class_of_;
-    Array<double> factors_, inverse_q_;
-    Array<SplitNumber<Real>> turns_;
-    Array<Pass<Real>> passes_;
+    Array<std::int32_t> first_task_;
     std::optional<SmallCalls<Gpu>> calls_;
     Array<float> bulk_xyz_, bulk_scales_;
     Array<Real> bulk_sums_;

@@ -13,16 +13,13 @@
 
 namespace pleat::saxs {
 
-Chain::Chain(View<const float, 2> sorted_xyz, const std::vector<Index>& first_sorted, Index size,
-             bool is_exact)
+Chain::Chain(View<const float, 2> sorted_xyz, const std::vector<Index>& first_sorted, bool is_exact)
     : xyz(sorted_xyz.extent(0), sorted_xyz.extent(1)),
       proposed(sorted_xyz.extent(0), sorted_xyz.extent(1)),
-      profile(static_cast<std::size_t>(size)),
       bodies_(static_cast<Index>(first_sorted.size()) - 1),
       is_exact_(is_exact),
       moved_(static_cast<std::size_t>(bodies_)),
       first_moved_(sorted_xyz.extent(1)) {
-    sums = Array<double, 2>(bodies_ * (bodies_ + 1) / 2, size);
     for (std::size_t body = 0; body + 1 < first_sorted.size(); ++body) {
         const Index first = first_sorted[body], count = first_sorted[body + 1] - first;
         anchors_.push_back(count > 0 ? find_anchors(sorted_xyz, first, count) : Anchors{});
@@ -96,26 +93,9 @@ const std::vector<BodyPair>& Chain::changed_pairs(const std::vector<Index>& firs
     return changed_;
 }
 
-void Chain::set_new_sums(const double* new_sums, double* to) {
-    const Index count = static_cast<Index>(changed_.size());
-    new_sums_.assign(new_sums, new_sums + count * size());
-    new_profile_ = profile;
-    for (Index n = 0; n < count; ++n) {
-        const BodyPair& pair = changed_[static_cast<std::size_t>(n)];
-        const double* const before = &sums(channel_pair(pair.a, pair.b, bodies_), 0);
-        for (Index k = 0; k < size(); ++k)
-            new_profile_[static_cast<std::size_t>(k)] += new_sums[n * size() + k] - before[k];
-    }
-    std::copy(new_profile_.begin(), new_profile_.end(), to);
-}
-
 void Chain::accept() {
     if (!pending_) throw UsageError("expected a proposal to accept, found none");
-    for (std::size_t n = 0; n < changed_.size(); ++n)
-        std::copy_n(new_sums_.begin() + static_cast<Index>(n) * size(), size(),
-                    &sums(channel_pair(changed_[n].a, changed_[n].b, bodies_), 0));
     copy_moved(proposed, xyz);
-    profile.swap(new_profile_);
     ++accepted_moves;
 }
 
@@ -131,12 +111,5 @@ void Chain::copy_moved(const Array<float, 2>& from, Array<float, 2>& to) {
 }
 
 void Chain::drop_proposal() { copy_moved(xyz, proposed); }
-
-void Chain::add_up() {
-    std::copy(self_terms.begin(), self_terms.end(), profile.begin());
-    for (Index pair = 0; pair < sums.extent(0); ++pair)
-        for (Index k = 0; k < size(); ++k) profile[static_cast<std::size_t>(k)] += sums(pair, k);
-    accepted_moves = 0;
-}
 
 }  // namespace pleat::saxs

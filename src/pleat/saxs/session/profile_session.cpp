@@ -1,4 +1,4 @@
-// Profile session: sums over pairs of bodies of each chain, and which of them a move changes.
+// Profile session: the chains of a session, and which sums over pairs of bodies a move changes.
 #include "pleat/saxs/session/profile_session.h"
 
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/kernel/kernel.h"
 #include "pleat/saxs/session/chain.h"
+#include "pleat/saxs/session/host_sums.h"
 
 namespace pleat::saxs {
 
@@ -69,9 +70,6 @@ Context without_progress(Context context) {
     return context;
 }
 
-/// Bytes of a batch of sums and of their pieces together at most, unless one pair needs more.
-constexpr std::int64_t kBatchBytes = std::int64_t{64} << 20;
-
 }  // namespace
 
 struct ProfileSession::State {
@@ -85,22 +83,35 @@ struct ProfileSession::State {
           sorted(sort_by_body(model, bodies, body_count)),
           sorted_index_of(sorted.order.size()),
           scales(sorted_positions(sorted, given_scales, 0, xyz.extent(0))),
-          pairs(make_body_pairs(model, sorted, options.precision, context)) {
+          sums(make_sums(xyz.extent(0), given_scales)) {
         for (std::size_t n = 0; n < sorted.order.size(); ++n)
             sorted_index_of[static_cast<std::size_t>(sorted.order[n])] = static_cast<Index>(n);
         for (Index body = 0; body < body_count; ++body)
             first_sorted.push_back(first_index_of(body));
         first_sorted.push_back(model.scatterer_count());
-        for (std::int32_t body = 0; body < body_count; ++body)
-            max_pair_bytes = std::max(max_pair_bytes, pair_bytes(body, body));
         const Array<float, 3> sorted_xyz = sorted_positions(sorted, xyz, 0, xyz.extent(0));
         for (Index n = 0; n < xyz.extent(0); ++n) {
             chains.emplace_back(sorted_xyz.view()[n], first_sorted,
-                                model.pair_count() * model.q_count(),
                                 options.precision == Precision::float64);
-            chains.back().self_terms = self_profile(
-                model, sorted, given_scales.size() > 0 ? given_scales[n] : View<const float, 2>{});
         }
+    }
+
+    /// The sums of this session's chains: on the GPU that it shares, or on the host.
+    std::unique_ptr<SessionSums> make_sums(Index chain_count,
+                                           View<const float, 3> given_scales) const {
+        Array<double, 3> self_terms(chain_count, model.pair_count(), model.q_count());
+        for (Index n = 0; n < chain_count; ++n) {
+            const Array<double, 2> terms = self_profile(
+                model, sorted, given_scales.size() > 0 ? given_scales[n] : View<const float, 2>{});
+            std::copy(terms.begin(), terms.end(), self_terms.view()[n].data);
+        }
+        if (options.gpu) {
+            options.gpu->check(model, sorted);
+            return options.gpu->make_sums(self_terms, scales);
+        }
+        return std::make_unique<HostSums>(
+            model, sorted, make_body_pairs(model, sorted, options.precision, context),
+            std::move(self_terms), scales);
     }
 
     Index first_index_of(Index body) const {
@@ -110,35 +121,6 @@ struct ProfileSession::State {
                    : model.scatterer_count();
     }
 
-    /// Bytes for the sums of a pair of bodies while they are computed: its own, and those of the
-    /// pieces of either body that threads work on.
-    std::int64_t pair_bytes(std::int32_t a, std::int32_t b) const {
-        const auto pieces = [&](std::int32_t body) {
-            const auto n = static_cast<std::size_t>(body);
-            return sorted.first_segment[n + 1] - sorted.first_segment[n] +
-                   (first_sorted[n + 1] - first_sorted[n]) / 64;
-        };
-        return 8 * model.pair_count() * model.q_count() * (1 + pieces(a) + pieces(b));
-    }
-
-    /// Throws DeviceError if there is not enough memory for many pairs; few are not checked, since
-    /// that takes longer than a small move.
-    void require_memory_for(const std::vector<PairJob>& jobs) const {
-        if (static_cast<std::int64_t>(jobs.size()) * max_pair_bytes <= kBatchBytes) return;
-        std::int64_t bytes = 0;
-        for (const PairJob& job : jobs) bytes += pair_bytes(job.a, job.b);
-        require_memory(bytes, fmt::format("{} pairs of bodies that moved", jobs.size()),
-                       "propose fewer moves at a time");
-    }
-
-    View<const float, 3> scales_of(Index chain) const {
-        if (scales.size() == 0) return {};
-        View<const float, 3> result = scales.view();
-        result.data = scales.view()[chain].data;
-        result.extents[0] = 1;
-        return result;
-    }
-
     const Model model;
     ProfileSessionOptions options;
     Context context;
@@ -146,23 +128,16 @@ struct ProfileSession::State {
     SortedScatterers sorted;
     std::vector<Index> sorted_index_of, first_sorted;
     Array<float, 3> scales;  ///< [chain, channel with scales, sorted scatterer]
-    std::unique_ptr<BodyPairs> pairs;
+    std::unique_ptr<SessionSums> sums;
     std::vector<Chain> chains;
     std::unique_ptr<Kernel>
         kernel;  ///< computes gradients; created by the first call of gradient()
-    Array<double, 3> proposed;
-    std::int64_t max_pair_bytes = 0;
+    std::vector<Proposal> proposals;  ///< of the last call of propose()
     Index recomputed_pairs = 0;
     double drift = 0.0;
 };
 
 namespace {
-
-/// The jobs of a batch of moves.
-struct Batch {
-    std::vector<PairJob> jobs;
-    std::vector<std::size_t> first;  ///< [move, and one]
-};
 
 /// Drops the proposals of all moves at its end unless keep() was called: an error leaves none.
 class ProposalGuard {
@@ -223,8 +198,8 @@ double ProfileSession::drift() const { return state_->drift; }
 Index ProfileSession::recomputed_pairs() const { return state_->recomputed_pairs; }
 
 View<const double, 2> ProfileSession::profile(Index chain) const {
-    const Chain& of = chain_at(state_->chains, chain);
-    return {of.profile.data(), state_->model.pair_count(), state_->model.q_count()};
+    chain_at(state_->chains, chain);
+    return state_->sums->profile(chain);
 }
 
 Array<float, 2> ProfileSession::positions(Index chain) const {
@@ -238,58 +213,30 @@ Array<float, 2> ProfileSession::positions(Index chain) const {
 
 View<const double, 3> ProfileSession::propose(std::span<const Move> moves) {
     State& state = *state_;
-    const Index scatterers = state.model.scatterer_count(),
-                count = static_cast<Index>(moves.size());
-    Batch batch;
-    // With a single move the proposed positions are used in place, without a copy.
-    const Index copies = count == 1 ? 0 : count;
-    Array<float, 3> xyz = Array<float, 3>::unset(copies, Index{3}, scatterers);
-    Array<float, 3> scales(state.scales.size() > 0 ? copies : 0, state.model.scale_count(),
-                           scatterers);
-    View<const float, 3> sent = xyz.view(), sent_scales = scales.view();
     for (const Move& move : moves) chain_at(state.chains, move.chain).drop_proposal();
     ProposalGuard guard(state.chains, moves);
-    for (Index n = 0; n < count; ++n) {
-        const Move& move = moves[static_cast<std::size_t>(n)];
+    state.proposals.clear();
+    state.recomputed_pairs = 0;
+    for (const Move& move : moves) {
         Chain& chain = state.chains[static_cast<std::size_t>(move.chain)];
         if (chain.is_pending())
             throw UsageError(
                 fmt::format("expected one move per chain, found two of chain {}", move.chain));
         check_positions(move.xyz);
         chain.write_move(move, state.sorted_index_of);
-        batch.first.push_back(batch.jobs.size());
-        for (const BodyPair& pair : chain.changed_pairs(state.first_sorted))
-            batch.jobs.push_back({static_cast<std::int32_t>(n), pair.a, pair.b});
-        if (count == 1) {
-            sent = View<const float, 3>(chain.proposed.data(), Index{1}, Index{3}, scatterers);
-            sent_scales = state.scales_of(move.chain);
-            continue;
-        }
-        std::copy(chain.proposed.begin(), chain.proposed.end(), xyz.view()[n].data);
-        if (state.scales.size() > 0)
-            std::copy_n(state.scales.view()[move.chain].data, scales.view()[n].size(),
-                        scales.view()[n].data);
+        const std::vector<BodyPair>& changed = chain.changed_pairs(state.first_sorted);
+        state.recomputed_pairs += static_cast<Index>(changed.size());
+        state.proposals.push_back({move.chain, chain.proposed, changed});
     }
-    batch.first.push_back(batch.jobs.size());
-    state.recomputed_pairs = static_cast<Index>(batch.jobs.size());
-    state.require_memory_for(batch.jobs);
-    Array<double, 3> new_sums(state.recomputed_pairs, state.model.pair_count(),
-                              state.model.q_count());
-    state.pairs->evaluate(sent, sent_scales, batch.jobs, new_sums);
-    state.proposed = Array<double, 3>(count, state.model.pair_count(), state.model.q_count());
-    for (Index n = 0; n < count; ++n) {
-        Chain& chain =
-            state.chains[static_cast<std::size_t>(moves[static_cast<std::size_t>(n)].chain)];
-        const auto first = static_cast<Index>(batch.first[static_cast<std::size_t>(n)]);
-        chain.set_new_sums(new_sums.data() + first * chain.size(), state.proposed.view()[n].data);
-    }
+    const View<const double, 3> proposed = state.sums->propose(state.proposals);
     guard.keep();
-    return state.proposed;
+    return proposed;
 }
 
 void ProfileSession::accept(Index chain) {
     Chain& of = chain_at(state_->chains, chain);
     of.accept();
+    state_->sums->accept(chain);
     if (state_->options.refresh > 0 && of.accepted_moves >= state_->options.refresh) refresh(chain);
 }
 
@@ -299,33 +246,10 @@ double ProfileSession::refresh(Index chain) {
     State& state = *state_;
     Chain& of = chain_at(state.chains, chain);
     of.drop_proposal();
-    std::vector<PairJob> jobs;
-    std::int64_t bytes = 0;
-    Index done = 0;
-    // Recomputes all sums of a chain in their order, in batches of kBatchBytes.
-    const auto evaluate = [&] {
-        const View<const float, 3> xyz(of.xyz.data(), Index{1}, Index{3},
-                                       state.model.scatterer_count());
-        Array<double, 3> new_sums(static_cast<Index>(jobs.size()), state.model.pair_count(),
-                                  state.model.q_count());
-        state.pairs->evaluate(xyz, state.scales_of(chain), jobs, new_sums);
-        std::copy(new_sums.begin(), new_sums.end(), &of.sums(done, 0));
-        done += static_cast<Index>(jobs.size());
-        jobs.clear();
-        bytes = 0;
-    };
-    for (std::int32_t a = 0; a < state.body_count; ++a) {
-        for (std::int32_t b = a; b < state.body_count; ++b) {
-            const std::int64_t next = state.pair_bytes(a, b);
-            if (!jobs.empty() && bytes + next > kBatchBytes) evaluate();
-            jobs.push_back({0, a, b});
-            bytes += next;
-        }
-    }
-    evaluate();
     const std::vector<double> ones(static_cast<std::size_t>(state.model.channel_count()), 1.0);
     const std::vector<double> before = combine(profile(chain), ones);
-    of.add_up();
+    state.sums->refresh(chain, of.xyz);
+    of.accepted_moves = 0;
     const std::vector<double> after = combine(profile(chain), ones);
     double drift = 0.0;
     for (std::size_t k = 0; k < after.size(); ++k)

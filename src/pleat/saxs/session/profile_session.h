@@ -12,10 +12,15 @@
 
 namespace pleat::saxs {
 
+class SharedGpu;
+
 struct ProfileSessionOptions {
     Precision precision = Precision::automatic;
     /// Accepted moves of a chain after which all its sums are computed again; 0: only by refresh().
     Index refresh = 1000;
+    /// A GPU that computes proposals of several sessions together, in float32 whatever `precision`;
+    /// null: the context's device alone.
+    std::shared_ptr<SharedGpu> gpu = nullptr;
 };
 
 /// New positions of some scatterers of one chain.

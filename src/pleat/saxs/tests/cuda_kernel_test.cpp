@@ -13,6 +13,7 @@
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/session/profile_session.h"
 #include "random_model.h"
+#include "shared_sessions.h"
 #include "turns.h"
 
 namespace pleat::saxs {
@@ -222,6 +223,38 @@ TEST_F(CudaKernel, CarriesSessionsInFloat64) {
         session.accept(chain);
     }
     for (Index chain = 0; chain < 2; ++chain) EXPECT_LE(session.refresh(chain), 1e-10);
+}
+
+TEST_F(CudaKernel, CarriesSessionsThatShareIt) {
+    const test::SharedShape shapes[] = {
+        {{.scatterers = 60, .types = 3, .q = 40, .frames = 70}, 3},
+        {{.scatterers = 300, .types = 9, .q = 52, .first = 0.01, .frames = 4}, 5},
+        {{.scatterers = 60, .types = 2, .q = 20, .even = false, .frames = 2}, 2},
+        {{.scatterers = 500,
+          .types = 6,
+          .channels = 2,
+          .scaled = 2,
+          .q = 51,
+          .frames = 5,
+          .shares_scales = true},
+         9}};
+    for (const test::SharedShape& of : shapes) {
+        const RandomScatterers given = random_scatterers(of.shape);
+        const auto gpu = make_shared_gpu(given.model, of.body_of(), 0);
+        ProfileSession session = test::shared_session(given, of.body_of(), gpu);
+        test::expect_right_profiles(session, given);
+        test::walk(session, of.body_of(), 100, 1);
+        test::expect_right_profiles(session, given);
+        for (Index chain = 0; chain < session.chain_count(); ++chain)
+            EXPECT_LE(session.refresh(chain), 1e-5);
+    }
+}
+
+TEST_F(CudaKernel, GivesSessionsOnThreadsTheBitsOfEachAlone) {
+    const test::SharedShape of{
+        {.scatterers = 200, .types = 5, .channels = 2, .scaled = 1, .q = 40, .frames = 3}, 4};
+    test::expect_bits_of_each_alone(
+        of, make_shared_gpu(random_scatterers(of.shape).model, of.body_of(), 0), 12, 200);
 }
 
 // Even without a GPU.

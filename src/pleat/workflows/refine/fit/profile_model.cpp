@@ -104,6 +104,8 @@ ProfileModel make_profile_model(const ChainModel& chain, const Conformation& ope
     result.scales = Array<float, 2>(Index{1}, found.scales.extent(2));
     std::copy_n(&found.scales(0, 0, 0), found.scales.extent(2), &result.scales(0, 0));
     std::fill_n(&result.scales(0, 0), result.beads, 1.0f);
+    if (context.device.kind == Device::Kind::cuda)
+        result.gpu = saxs::make_shared_gpu(result.model, result.bodies, context.device.index);
     return result;
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/saxs/debye/debye.h"
+#include "pleat/saxs/session/session_sums.h"
 #include "pleat/workflows/refine/chain/chain_model.h"
 
 namespace pleat::refine {
@@ -26,6 +28,8 @@ struct ProfileModel {
     Array<float, 2> scales;            ///< [row of scales, scatterer]
     std::vector<std::int32_t> bodies;  ///< [scatterer]
     std::vector<Share> shares;         ///< by scatterer
+    /// With a GPU: what computes the profiles of all conformations there.
+    std::shared_ptr<saxs::SharedGpu> gpu;
 
     /// Positions [axis, scatterer] in a conformation.
     void write(const Conformation& conformation, View<float, 2> positions) const;

@@ -1,0 +1,60 @@
+// Session sums: the sums over pairs of bodies of a session's chains, on the host or on a GPU.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "pleat/core/context.h"
+#include "pleat/saxs/debye/debye.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
+
+namespace pleat::saxs {
+
+struct BodyPair {
+    std::int32_t a = 0, b = 0;  ///< a <= b
+};
+
+/// New positions of a chain.
+struct Proposal {
+    Index chain = 0;
+    View<const float, 2> xyz;           ///< [axis, sorted scatterer]
+    std::span<const BodyPair> changed;  ///< the pairs of bodies whose sums change
+};
+
+/// The sums and profiles of some chains, accepted and proposed. Not thread-safe.
+class SessionSums {
+public:
+    virtual ~SessionSums() = default;
+    /// The partial profiles [proposal, channel pair, q] of proposals, at most one of a chain; valid
+    /// until the next call. Throws DeviceError, Cancelled.
+    virtual View<const double, 3> propose(std::span<const Proposal> proposals) = 0;
+    /// Makes the last proposal of a chain its state. Others are forgotten by the next one.
+    virtual void accept(Index chain) = 0;
+    /// Computes all sums of a chain from its positions [axis, sorted scatterer].
+    virtual void refresh(Index chain, View<const float, 2> xyz) = 0;
+    /// The accepted partial profiles [channel pair, q].
+    virtual View<const double, 2> profile(Index chain) const = 0;
+};
+
+/// One GPU and what sessions of one model have in common there. They may belong to several threads:
+/// proposals that come at the same time are computed together, with the bits that each has alone.
+class SharedGpu {
+public:
+    virtual ~SharedGpu() = default;
+    /// Throws UsageError unless a session's scatterers are in this order.
+    virtual void check(const Model& model, const SortedScatterers& sorted) const = 0;
+    /// Sums of chains whose terms i = j are these, [chain, channel pair, q]; `scales` [chain,
+    /// channel with scales, sorted scatterer], empty if there are none. Throws DeviceError.
+    virtual std::unique_ptr<SessionSums> make_sums(View<const double, 3> self_terms,
+                                                   View<const float, 3> scales) = 0;
+};
+
+/// `bodies` [scatterer], from 0; in float32. Throws DeviceError if the GPU is missing or out of
+/// memory.
+std::shared_ptr<SharedGpu> make_shared_gpu(const Model& model, std::span<const std::int32_t> bodies,
+                                           int index);
+
+/// Bytes of a batch of sums and of their pieces together at most, unless one pair needs more.
+inline constexpr std::int64_t kBatchBytes = std::int64_t{64} << 20;
+
+}  // namespace pleat::saxs
