@@ -11,8 +11,9 @@ PROGRAMS = ("apps/pleat/pleat", "src/pleat/core/test_core", "src/pleat/weights/t
             "src/pleat/weights/bench_weights", "src/pleat/couplings/test_couplings",
             "src/pleat/couplings/bench_couplings", "src/pleat/mutual_information/test_mutual_information",
             "src/pleat/rmsd/test_rmsd", "src/pleat/saxs/test_saxs", "bench/bench_ceilings",
-            "bench/bench_ccmpred_iterations", "bench/bench_rmsd_gpu", "bench/bench_fit_gpu", "bench/bench_tm_gpu",
-            "bench/bench_measures", "bench/bench_make_ensemble", "bench/bench_make_families",
+            "bench/bench_ccmpred_iterations", "bench/bench_rmsd_gpu", "bench/bench_fit_gpu",
+            "bench/bench_tm_gpu", "bench/bench_measures", "bench/bench_measure_launches",
+            "bench/bench_make_ensemble", "bench/bench_make_families",
             "bench/bench_saxs_gpu", "bench/bench_refine")
 SCRIPTS = ("scripts/gpu_test", "bench/make_alignment.py", "bench/record.py", "bench/measure.py")
 # What every Linux has, in a version that fits its own kernel and loader.

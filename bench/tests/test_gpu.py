@@ -161,6 +161,7 @@ class Packed(unittest.TestCase):
         self.program("bench_ccmpred_iterations",
                      "#!/bin/sh\necho '{\"objective\": 1e9, \"iterations\": 50}'\n")
         self.program("bench_rmsd_gpu", f"#!/bin/sh\necho '{RMSD}'\n")
+        self.program("bench_measure_launches", "#!/bin/sh\necho '{}'\n")
         self.program("bench_measures", "#!/bin/sh\necho '{\"seconds\": [0.9, 0.5]}'\n")
         self.program("bench_saxs_gpu", f"#!/bin/sh\necho '{SAXS}'\n")
         self.program("bench_refine", "#!/bin/sh\necho '{\"moves_a_second\": 1e6}'\n")

@@ -16,7 +16,7 @@ struct ValueCounts {
     Block rows, columns;
     Bins bins;
     unsigned long long* histogram;  ///< [kMaxBins]
-    double* row_sums;               ///< [row]
+    double* row_sums;               ///< [row]; null: near pairs are listed, no more
     unsigned* extremes;             ///< bits of the minimum and the maximum
     NearPair* near;
     unsigned long long* near_count;
@@ -48,6 +48,11 @@ static __global__ void __launch_bounds__(kCountThreads) count_values(ValueCounts
     const Index row = blockIdx.x, i = counts.rows.first + row;
     const Index from = i + 1 > counts.columns.first ? i + 1 - counts.columns.first : 0;
     const float* const values = counts.values + row * counts.columns.count;
+    if (counts.row_sums == nullptr) {
+        for (Index column = from + thread; column < counts.columns.count; column += kCountThreads)
+            counts.list(i, counts.columns.first + column, values[column]);
+        return;
+    }
     double sum = 0.0;
     unsigned lowest = 0x7f800000u, highest = 0;  // bits of floats, which are not negative
     for (Index column = from + thread; column < counts.columns.count; column += kCountThreads) {

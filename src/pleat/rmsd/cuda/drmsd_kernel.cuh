@@ -12,15 +12,17 @@ using pleat::cuda::end_copies;
 using pleat::cuda::multiply_halves;
 using pleat::cuda::wait_for_copies;
 
-/// Frames of a panel and distances of a chunk are those of mma.m16n8k16. A tile of pairs has
-/// kDrmsdTile frames on each side; a warp of it has kWarpPanels of rows by kWarpColumns of columns.
-constexpr int kDrmsdPanel = 16, kDrmsdTile = 128, kTilePanels = kDrmsdTile / kDrmsdPanel;
-constexpr int kDrmsdThreads = 256, kWarpPanels = 4, kWarpColumns = 2;
+/// Frames of a panel and distances of a chunk are those of mma.m16n8k16. A tile of pairs has 128
+/// frames as rows and 256 as columns; a warp of it has 64 by 64.
+constexpr int kDrmsdPanel = 16, kDrmsdRowPanels = 8, kDrmsdColumnPanels = 16, kWarpPanels = 4;
+constexpr int kTilePanels = kDrmsdRowPanels + kDrmsdColumnPanels, kDrmsdThreads = 256;
+constexpr int kRowWarps = kDrmsdRowPanels / kWarpPanels;
+static_assert(kRowWarps * kDrmsdColumnPanels / kWarpPanels * 32 == kDrmsdThreads);
 /// Words of a chunk of a panel: [part][lane], part 0 the float16, 1 its remainder.
 constexpr int kDrmsdChunk = 16, kPanelWords = 2 * 32;
-/// Chunks of a stage, after which sums of tensor cores, which they truncate, are added to others.
-constexpr int kStageChunks = 2, kDrmsdStages = 3;
-constexpr int kStageWords = 2 * kTilePanels * kStageChunks * kPanelWords;
+/// Chunks of a stage in shared memory, and stages there at a time.
+constexpr int kStageChunks = 2, kDrmsdStages = 4;
+constexpr int kStageWords = kTilePanels * kStageChunks * kPanelWords;
 constexpr Index kDrmsdBytes = Index{kDrmsdStages} * kStageWords * 16;
 /// In place of values: those that the product leaves, since they are small beside the deviations,
 /// and among these the ones that float32 leaves to float64.
@@ -153,56 +155,62 @@ struct DrmsdTask {
     }
 };
 
-__device__ __forceinline__ Index first_panel_of(const DrmsdSide& side, Index tile) {
-    return side.block.first / kDrmsdPanel + tile * kTilePanels;
-}
-
-/// Begins to copy a stage of the tile's panels of one side; panels after the last one are skipped.
+/// Begins to copy a stage of kPanels panels of one side; panels after the last one are skipped.
+template <int kPanels>
 __device__ __forceinline__ void load_panels(const DrmsdSide& side, Index chunks, Index panel,
                                             Index stage, Words* to) {
     constexpr int kWords = kStageChunks * kPanelWords;  // of a panel
     constexpr int kAtOnce = kDrmsdThreads / kWords;     // panels
     const int word = threadIdx.x % kWords, own = threadIdx.x / kWords;
-    const Index left = (side.block.first + side.block.count - 1) / kDrmsdPanel - panel - own;
+    const auto left =
+        static_cast<int>((side.block.first + side.block.count - 1) / kDrmsdPanel - panel - own);
     const Words* const from = side.operands +
                               (panel + own - side.first_panel) * chunks * kPanelWords +
                               stage * kWords + word;
 #pragma unroll
-    for (int n = 0; n < kTilePanels; n += kAtOnce)
+    for (int n = 0; n < kPanels; n += kAtOnce)
         if (n <= left) copy_async(to + threadIdx.x + n * kWords, from + n * chunks * kPanelWords);
 }
 
 __device__ __forceinline__ void load_stage(const DrmsdTask& task, Index row_panel,
                                            Index column_panel, Index stage, Words* to) {
-    load_panels(task.rows, task.chunks, row_panel, stage, to);
-    load_panels(task.columns, task.chunks, column_panel, stage, to + kStageWords / 2);
+    constexpr int kWords = kStageChunks * kPanelWords;
+    load_panels<kDrmsdRowPanels>(task.rows, task.chunks, row_panel, stage, to);
+    load_panels<kDrmsdColumnPanels>(task.columns, task.chunks, column_panel, stage,
+                                    to + kDrmsdRowPanels * kWords);
 }
 
-using DrmsdSums = float[kWarpPanels][kWarpColumns][8];
+using DrmsdSums = float[kWarpPanels][kWarpPanels][8];
 
-/// Adds the products of a chunk, small ones first.
+/// Adds the products of a chunk, small ones first. Tensor cores truncate sums, so that what they
+/// add is short, and added to the sums by others.
 __device__ __forceinline__ void multiply_deviations(const Words* rows, const Words* columns,
                                                     DrmsdSums& sums) {
     constexpr int kPanel = kStageChunks * kPanelWords;  // words between panels
-    Words q[kWarpColumns][2];
+    Words q[kWarpPanels][2];
 #pragma unroll
-    for (int column = 0; column < kWarpColumns; ++column)
+    for (int column = 0; column < kWarpPanels; ++column)
 #pragma unroll
         for (int part = 0; part < 2; ++part) q[column][part] = columns[column * kPanel + part * 32];
 #pragma unroll
     for (int row = 0; row < kWarpPanels; ++row) {
         const Words p[2] = {rows[row * kPanel], rows[row * kPanel + 32]};
+        float some[kWarpPanels][8] = {};
 #pragma unroll
         for (int product = 2; product >= 0; --product) {
             const Words& own = p[product == 2 ? 1 : 0];
             const std::uint32_t a[4] = {own.x, own.y, own.z, own.w};
 #pragma unroll
-            for (int column = 0; column < kWarpColumns; ++column) {
+            for (int column = 0; column < kWarpPanels; ++column) {
                 const Words& of = q[column][product == 1 ? 1 : 0];
-                multiply_halves(sums[row][column], a, of.x, of.z);
-                multiply_halves(sums[row][column] + 4, a, of.y, of.w);
+                multiply_halves(some[column], a, of.x, of.z);
+                multiply_halves(some[column] + 4, a, of.y, of.w);
             }
         }
+#pragma unroll
+        for (int column = 0; column < kWarpPanels; ++column)
+#pragma unroll
+            for (int n = 0; n < 8; ++n) sums[row][column][n] += some[column][n];
     }
 }
 
@@ -220,17 +228,20 @@ __device__ __forceinline__ float drmsd_of(const DrmsdTask& task, Index i, Index 
 static __global__ void __launch_bounds__(kDrmsdThreads, 1)
     multiply_distances(const __grid_constant__ DrmsdTask task) {
     PLEAT_DYNAMIC_SHARED(Words, memory);
-    const Index row_panel = first_panel_of(task.rows, blockIdx.x % task.row_tiles),
-                column_panel = first_panel_of(task.columns, blockIdx.x / task.row_tiles);
+    const Index row_panel = task.rows.block.first / kDrmsdPanel +
+                            blockIdx.x % task.row_tiles * kDrmsdRowPanels,
+                column_panel = task.columns.block.first / kDrmsdPanel +
+                               blockIdx.x / task.row_tiles * kDrmsdColumnPanels;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int warp_row = warp % 2 * kWarpPanels, warp_column = warp / 2 * kWarpColumns;
-    const Index stages = task.chunks / kStageChunks;
+    const int warp_row = warp % kRowWarps * kWarpPanels,
+              warp_column = warp / kRowWarps * kWarpPanels;
+    const int stages = static_cast<int>(task.chunks / kStageChunks);
     DrmsdSums sums;
     const auto for_each_pair = [&](const auto& work) {
 #pragma unroll
         for (int row = 0; row < kWarpPanels; ++row)
 #pragma unroll
-            for (int column = 0; column < kWarpColumns; ++column)
+            for (int column = 0; column < kWarpPanels; ++column)
 #pragma unroll
                 for (int n = 0; n < 8; ++n) {
                     const Index i = (row_panel + warp_row + row) * kDrmsdPanel + lane / 4 +
@@ -240,36 +251,31 @@ static __global__ void __launch_bounds__(kDrmsdThreads, 1)
                     work(i, j, sums[row][column][n]);
                 }
     };
-    for_each_pair([&](Index i, Index j, float& sum) {
-        sum = task.is_first || !task.has(i, j) ? 0.0f : task.value(i, j);
-    });
-    for (Index stage = 0; stage < kDrmsdStages - 1; ++stage) {
+    for_each_pair([&](Index, Index, float& sum) { sum = 0.0f; });
+    if (!task.is_first)
+        for_each_pair([&](Index i, Index j, float& sum) {
+            if (task.has(i, j)) sum = task.value(i, j);
+        });
+    for (int stage = 0; stage < kDrmsdStages - 1; ++stage) {
         if (stage < stages)
             load_stage(task, row_panel, column_panel, stage, memory + stage * kStageWords);
         end_copies();
     }
-    for (Index stage = 0; stage < stages; ++stage) {
+    for (int stage = 0; stage < stages; ++stage) {
         wait_for_copies<kDrmsdStages - 2>();
         __syncthreads();  // the stage is there for all, and none reads the one that is loaded next
-        const Index next = stage + kDrmsdStages - 1;
+        const int next = stage + kDrmsdStages - 1;
         if (next < stages)
             load_stage(task, row_panel, column_panel, next,
                        memory + next % kDrmsdStages * kStageWords);
         end_copies();
         const Words* const at = memory + stage % kDrmsdStages * kStageWords + lane;
         constexpr int kPanel = kStageChunks * kPanelWords;
-        DrmsdSums some = {};
 #pragma unroll
         for (int chunk = 0; chunk < kStageChunks; ++chunk)
             multiply_deviations(at + warp_row * kPanel + chunk * kPanelWords,
-                                at + (kTilePanels + warp_column) * kPanel + chunk * kPanelWords,
-                                some);
-#pragma unroll
-        for (int row = 0; row < kWarpPanels; ++row)
-#pragma unroll
-            for (int column = 0; column < kWarpColumns; ++column)
-#pragma unroll
-                for (int n = 0; n < 8; ++n) sums[row][column][n] += some[row][column][n];
+                                at + (kDrmsdRowPanels + warp_column) * kPanel + chunk * kPanelWords,
+                                sums);
     }
     for_each_pair([&](Index i, Index j, float& sum) {
         if (task.has(i, j)) task.value(i, j) = task.is_last ? drmsd_of(task, i, j, sum) : sum;

@@ -160,8 +160,9 @@ private:
                 block_bytes_ / (16 * kPanelWords * (panels_of(rows) + panels_of(columns)));
             step = std::clamp<Index>(fitting / kStageChunks * kStageChunks, kStageChunks, all);
         }
-        const Index row_tiles = (panels_of(rows) + kTilePanels - 1) / kTilePanels,
-                    column_tiles = (panels_of(columns) + kTilePanels - 1) / kTilePanels;
+        const Index row_tiles = (panels_of(rows) + kDrmsdRowPanels - 1) / kDrmsdRowPanels,
+                    column_tiles =
+                        (panels_of(columns) + kDrmsdColumnPanels - 1) / kDrmsdColumnPanels;
         for (Index first = 0; first < all; first += step) {
             const Index some = std::min(step, all - first);
             const DrmsdTask task{side_of(sides_.front(), rows, first, some, row_operands_),
@@ -187,12 +188,11 @@ private:
         return {operands.data(), first_panel(block), side.squares.data(), block};
     }
 
-    /// Twice what is typical. Tensor cores truncate the few sums of a stage that are not small;
-    /// sums of stages are rounded, as often up as down. Beside them: what the remainder of a
-    /// float16 leaves.
+    /// Twice what is typical: tensor cores truncate the sum of a chunk; sums of chunks are rounded,
+    /// as often up as down. Beside them: what the remainder of a float16 leaves.
     float product_error() const {
-        const auto stages = static_cast<double>(chunks() / kStageChunks);
-        return static_cast<float>(0x1p-24 * (8.0 + 0.67 * std::sqrt(stages)));
+        return static_cast<float>(0x1p-24 *
+                                  (4.0 + 0.67 * std::sqrt(static_cast<double>(chunks()))));
     }
 
     /// Angstrom; values are rounded to float32 beside it.

@@ -43,7 +43,7 @@ public:
           counter_(*this, frames, threads) {}
 
     void block(Block rows, Block columns, float* values) const override {
-        for_each_part(rows, columns.count, [&](Block some) {
+        for_each_part(rows, columns.count, 0, [&](Block some) {
             run(some, columns);
             download(some.count * columns.count,
                      values + (some.first - rows.first) * columns.count);
@@ -74,9 +74,17 @@ private:
         Bins bins;
     };
 
+    /// Rows whose values fit. `later`: of all frames with later ones only, where half of a square
+    /// would be in vain, so that parts are narrow, but not so short that they leave the GPU idle.
     template <class Work>
-    void for_each_part(Block rows, Index columns, const Work& work) const {
-        const Index height = std::max<Index>(1, sizes_.values / std::max<Index>(columns, 1));
+    void for_each_part(Block rows, Index columns, Index later, const Work& work) const {
+        constexpr double kShortest = 2e7;  // nanoseconds
+        Index height = std::max<Index>(1, sizes_.values / std::max<Index>(columns, 1));
+        if (later > 0) {
+            const double busy = kShortest / (cost() * static_cast<double>(later));
+            const Index narrow = std::max(later / 16, block_rows());
+            height = std::min(height, std::max(narrow, static_cast<Index>(std::min(busy, 1e9))));
+        }
         // In whole tiles, if that is at least one.
         const Index step = height < block_rows() ? height : height / block_rows() * block_rows();
         const Index end = rows.first + rows.count;
@@ -101,19 +109,21 @@ private:
 
     void count(Block rows, const Counter& counter, PairCounts& counts) const {
         rows.count = std::min(rows.count, counter.frames - 1 - rows.first);
-        for_each_part(rows, counter.frames - 1 - rows.first, [&](Block some) {
+        if (rows.count <= 0) return;
+        clear_counts(rows.count, counter.bins);
+        for_each_part(rows, counter.frames - 1 - rows.first, counter.frames, [&](Block some) {
             const Block columns{some.first + 1, counter.frames - 1 - some.first};
             run(some, columns);
-            clear_counts(some.count, counter.bins);
-            Index wanted = launch_counts(some, columns, counter.bins);
-            if (wanted > near_.size()) {
+            double* const row_sums = row_sums_.data() + (some.first - rows.first);
+            const Index listed = launch_counts(some, columns, counter.bins, row_sums);
+            if (listed > near_.size()) {
                 near_ = {};
-                near_ = Array<NearPair>(wanted);
-                clear_counts(some.count, counter.bins);
-                wanted = launch_counts(some, columns, counter.bins);
+                near_ = Array<NearPair>(listed);
+                launch_counts(some, columns, counter.bins, nullptr);
             }
-            add_to(counts, counter, some.count, counter.bins.cutoff > 0 ? wanted : 0);
+            if (listed > 0) add_near(counts, counter, listed);
         });
+        add_statistics(counts, rows.count, counter.bins);
     }
 
     void clear_counts(Index rows, const Bins& bins) const {
@@ -123,23 +133,23 @@ private:
         pleat::cuda::grow(row_sums_, rows);
         if (bins.cutoff > 0) pleat::cuda::grow(near_, sizes_.near_pairs);
         gpu_.clear(histogram_, kMaxBins);
-        gpu_.clear(near_count_, 1);
         const unsigned none[2] = {std::bit_cast<unsigned>(INFINITY), 0};
         extremes_.upload(none);
     }
 
-    /// Returns how many pairs are near; they are listed if the list has room for all.
-    Index launch_counts(Block rows, Block columns, const Bins& bins) const {
-        gpu_.launch(
-            "count values", &count_values, Sides{rows.count}, Sides{kCountThreads}, 0,
-            ValueCounts{values_.data(), rows, columns, bins, histogram_.data(), row_sums_.data(),
-                        extremes_.data(), near_.data(), near_count_.data(), near_.size()});
-        unsigned long long wanted = 0;
-        near_count_.download(&wanted, 0, 1);
-        return static_cast<Index>(wanted);
+    /// Returns how many pairs are near; they are listed if the list has room for all. Without
+    /// `row_sums` nothing else is counted.
+    Index launch_counts(Block rows, Block columns, const Bins& bins, double* row_sums) const {
+        gpu_.clear(near_count_, 1);
+        gpu_.launch("count values", &count_values, Sides{rows.count}, Sides{kCountThreads}, 0,
+                    ValueCounts{values_.data(), rows, columns, bins, histogram_.data(), row_sums,
+                                extremes_.data(), near_.data(), near_count_.data(), near_.size()});
+        unsigned long long listed = 0;
+        near_count_.download(&listed, 0, 1);
+        return static_cast<Index>(listed);
     }
 
-    void add_to(PairCounts& counts, const Counter& counter, Index rows, Index listed) const {
+    void add_statistics(PairCounts& counts, Index rows, const Bins& of) const {
         std::vector<unsigned long long> bins(kMaxBins);
         histogram_.download(bins.data(), 0, kMaxBins);
         while (!bins.empty() && bins.back() == 0) bins.pop_back();
@@ -149,11 +159,13 @@ private:
         row_sums_.download(sums.data(), 0, rows);
         double sum = 0.0;
         for (const double of_row : sums) sum += of_row;
-        const PairStatistics counted(counter.bins.width, {bins.begin(), bins.end()}, sum,
+        const PairStatistics counted(of.width, {bins.begin(), bins.end()}, sum,
                                      std::bit_cast<float>(extremes[0]),
                                      std::bit_cast<float>(extremes[1]));
         counts.statistics.add(0, counted);
-        if (listed == 0) return;
+    }
+
+    void add_near(PairCounts& counts, const Counter& counter, Index listed) const {
         // The list, its copy while it is sorted, and its copy among those of other bands.
         require_memory(
             static_cast<std::int64_t>(3 * sizeof(NearPair)) * listed,

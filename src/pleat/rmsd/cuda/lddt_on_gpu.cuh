@@ -40,7 +40,7 @@ public:
         for (Side& side : sides_) count_near(side);
     }
 
-    double cost() const { return 1.0 + 2e-3 * static_cast<double>(pair_count_); }
+    double cost() const { return 0.5 + 5e-4 * static_cast<double>(pair_count_); }
 
     void run(Block rows, Block columns, float* values) {
         if (rows.count <= 0 || columns.count <= 0) return;

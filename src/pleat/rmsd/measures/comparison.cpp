@@ -93,8 +93,10 @@ public:
     }
 
     void band(Block rows, float* to) override {
-        const Index height = comparison_->is_on_gpu() ? rows.count : comparison_->block_rows(),
-                    width = comparison_->block_columns();
+        const Index step = comparison_->block_rows(), width = comparison_->block_columns();
+        // On a GPU large blocks, but not so large that much of them is before the diagonal.
+        const Index height =
+            comparison_->is_on_gpu() ? std::max(frames_ / 8 / step * step, step) : step;
         std::vector<std::pair<Block, Block>> blocks;
         const Index rows_end = rows.first + rows.count;
         // Columns outside, so that their frames stay in the cache while the rows of the band pass.

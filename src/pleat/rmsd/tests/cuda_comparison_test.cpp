@@ -35,14 +35,15 @@ protected:
         return found;
     }
 
-    /// The largest difference of dRMSDs to those of float64 on the CPU.
+    /// The largest difference of dRMSDs to those of float64 on the CPU, beside the rounding of both
+    /// to float32.
     double drmsd_error(const Sides& sides, const AtomSets& sets,
                        Precision precision = Precision::mixed) const {
         const auto found = values(sides, sets, Metric::drmsd, precision, gpu_),
                    expected = values(sides, sets, Metric::drmsd, Precision::float64, cpu_);
         double worst = 0.0;
         for (std::size_t n = 0; n < found.size(); ++n) {
-            const double error = std::fabs(double{found[n]} - expected[n]);
+            const double error = std::fabs(double{found[n]} - expected[n]) - 1.2e-7 * expected[n];
             worst = error <= worst ? worst : error;  // keeps NaN
         }
         return worst;
