@@ -79,8 +79,9 @@ double kernel_seconds(const Case& given) {
     if (!given.sets.equal_chains.empty()) {
         const ChainOrder order(given.sets, given.rows.extent(1));
         const Frames frames = centre_in_order({given.rows.view()}, order, {}, threads);
-        return kernel_seconds(rmsd::cuda::PermutedOnGpu<Gpu>(frames, 0, places_of(order), 0.0, Gpu(0)),
-                              rows, columns);
+        return kernel_seconds(
+            rmsd::cuda::PermutedOnGpu<Gpu>(frames, 0, places_of(order), 0.0, Gpu(0)), rows,
+            columns);
     }
     const FitFrames p = fit_frames(given.rows, given.sets, threads);
     const FitFrames q = is_one ? FitFrames() : fit_frames(given.columns, given.sets, threads);
@@ -93,13 +94,13 @@ void tell(const Case& given, bool is_last) {
     const Index rows = given.rows.extent(0), columns = given.others().extent(0);
     const double kernels = kernel_seconds(given);
     const Sides sides{given.rows, given.others()};
+    constexpr Index kValues = Index{1} << 27;
+    const Index height = std::min(rows, std::max<Index>(1, kValues / columns));
+    std::vector<float> values(static_cast<std::size_t>(height * columns)), first;
     const double start = now();
     const auto comparison =
         make_comparison(sides, given.sets, Metric::rmsd, {}, context_of(Device::Kind::cuda));
     const double packed = now();
-    constexpr Index kValues = Index{1} << 27;
-    const Index height = std::min(rows, std::max<Index>(1, kValues / columns));
-    std::vector<float> values(static_cast<std::size_t>(height * columns)), first;
     for (Index row = 0; row < rows; row += height) {
         comparison->block({row, std::min(height, rows - row)}, {0, columns}, values.data());
         if (row == 0) first.assign(values.begin(), values.begin() + columns);

@@ -48,8 +48,7 @@ __device__ __forceinline__ void measure_tile(const DistanceFrames& frames, const
     for (int at = threadIdx.x; at < kNearChunk * kNearTile; at += kDrmsdThreads) {
         const int n = at % kNearChunk, of = at / kNearChunk;
         const bool exists = first + n < list.count && frame + of < end;
-        to[n][of] =
-            exists ? rounded_distance(frames, frame + of, list.pairs[first + n]) : 0.0f;
+        to[n][of] = exists ? rounded_distance(frames, frame + of, list.pairs[first + n]) : 0.0f;
     }
 }
 
@@ -121,8 +120,8 @@ __device__ __forceinline__ float pair_in_float64(const NearTask& task, Index i, 
     double sum = 0.0;
     for (Index n = threadIdx.x % 32; n < task.list.count; n += 32) {
         const ListedPair pair = task.list.pairs[n];
-        const double difference = task.rows.root(pair) * (task.rows.distance(i, pair) -
-                                                          task.columns.distance(j, pair));
+        const double difference =
+            task.rows.root(pair) * (task.rows.distance(i, pair) - task.columns.distance(j, pair));
         sum += difference * difference;
     }
     for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_xor_sync(~0u, sum, apart);
@@ -136,7 +135,8 @@ static __global__ void __launch_bounds__(kDrmsdThreads)
     __shared__ unsigned left_of_tile;
     const Index down = task.row_block.count, across = task.column_block.count;
     const Index row_tiles = (down + kNearTile - 1) / kNearTile;
-    const Index row = blockIdx.x % row_tiles * kNearTile, column = blockIdx.x / row_tiles * kNearTile;
+    const Index row = blockIdx.x % row_tiles * kNearTile,
+                column = blockIdx.x / row_tiles * kNearTile;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     constexpr int kWarps = kDrmsdThreads / 32;
     const auto is_left = [&](Index down_at, Index across_at) {

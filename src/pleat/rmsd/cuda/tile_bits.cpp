@@ -37,8 +37,8 @@ std::int64_t bit_memory(Index frames, int parts) {
     // The part with the fewest squares never has more than the mean, and gets one band more. Rows
     // of a band are no more than the frames after them.
     constexpr Index kRounding = 1024;
-    const Index band = band_pairs(frames, parts) / (kBitSide * kBitSide) +
-                       kTileRows / kBitSide * side + kRounding;
+    const Index band =
+        band_pairs(frames, parts) / (kBitSide * kBitSide) + kTileRows / kBitSide * side + kRounding;
     const Index max = parts == 1 ? all : std::min(all, all / parts + band);
     return max * kSquareBytes + kFrameBytes * side * kBitSide;
 }

@@ -256,19 +256,18 @@ private:
         copies.table_pieces = static_cast<std::int32_t>(at.pieces);
         write_table(lane, at, copies);
         const Scattering<float> from = data_.with(tasks_.data(), nullptr, table_.bodies);
-        const ChainCall call{
-            .first_task = first_task_.data(),
-            .first_chunk = first_chunk_.data(),
-            .channels_of_type = channels_of_type_.data(),
-            .moves = reinterpret_cast<const ChainMove*>(lane.table.data()),
-            .jobs = reinterpret_cast<const ChainJob*>(lane.table.data() + at.jobs),
-            .ctas = reinterpret_cast<const ChainCta*>(lane.table.data() + at.ctas),
-            .units = units_.data(),
-            .sums = lane.sums.data(),
-            .scatterer_count = scatterers_,
-            .body_pairs = static_cast<std::int32_t>(body_pairs()),
-            .summed = lane.summed.data(),
-            .number = lane.number + 1};
+        const ChainCall call{.first_task = first_task_.data(),
+                             .first_chunk = first_chunk_.data(),
+                             .channels_of_type = channels_of_type_.data(),
+                             .moves = reinterpret_cast<const ChainMove*>(lane.table.data()),
+                             .jobs = reinterpret_cast<const ChainJob*>(lane.table.data() + at.jobs),
+                             .ctas = reinterpret_cast<const ChainCta*>(lane.table.data() + at.ctas),
+                             .units = units_.data(),
+                             .sums = lane.sums.data(),
+                             .scatterer_count = scatterers_,
+                             .body_pairs = static_cast<std::int32_t>(body_pairs()),
+                             .summed = lane.summed.data(),
+                             .number = lane.number + 1};
         const auto parts = [](Index count) { return (count + kChainThreads - 1) / kChainThreads; };
         const Index pieces = std::max(position_pieces(), at.pieces);
         ++lane.number;

@@ -43,14 +43,14 @@ struct ChainCopies {
 
 /// The arrays of a call, in addition to those of Scattering.
 struct ChainCall {
-    const std::int32_t* first_task;   ///< [chunk, and one]
-    const std::int32_t* first_chunk;  ///< [pair of bodies, and one]
+    const std::int32_t* first_task;    ///< [chunk, and one]
+    const std::int32_t* first_chunk;   ///< [pair of bodies, and one]
     const unsigned* channels_of_type;  ///< [type]: bits of the channels in which it scatters
     const ChainMove* moves;
     const ChainJob* jobs;
     const ChainCta* ctas;
-    const double* units;          ///< [channel pair, q]: units per electron^2, powers of two
-    unsigned long long* sums;     ///< [job, channel pair, q]: units; 0 between calls
+    const double* units;       ///< [channel pair, q]: units per electron^2, powers of two
+    unsigned long long* sums;  ///< [job, channel pair, q]: units; 0 between calls
     Index scatterer_count;
     std::int32_t body_pairs;
     unsigned* summed;  ///< [1] in host memory: the number of the last call that was summed
@@ -61,8 +61,7 @@ struct ChainCall {
 inline constexpr int kChainThreads = 256;
 
 static __global__ void __launch_bounds__(kChainThreads) copy_chains(const ChainCopies copies) {
-    const int pieces =
-        blockIdx.y + 1 == gridDim.y ? copies.table_pieces : copies.pieces;
+    const int pieces = blockIdx.y + 1 == gridDim.y ? copies.table_pieces : copies.pieces;
     const int piece = static_cast<int>(blockIdx.x * kChainThreads + threadIdx.x);
     if (piece < pieces) copies.to[blockIdx.y][piece] = copies.from[blockIdx.y][piece];
 }

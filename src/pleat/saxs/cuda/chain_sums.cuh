@@ -44,10 +44,10 @@ public:
         const Gpu& gpu = of_->gpu();
         gpu.make_current();
         const Index bytes = 8 * 2 * calls_.size() * (pairs_ + 1) + 16 * pieces_ + 4 * scale_size_;
-        require_memory(chains * bytes,
-                       std::to_string(chains) + " chains of " +
-                           std::to_string(of_->bodies()) + " bodies",
-                       "take fewer bodies or chains", gpu.free_bytes(), " on the GPU");
+        require_memory(
+            chains * bytes,
+            std::to_string(chains) + " chains of " + std::to_string(of_->bodies()) + " bodies",
+            "take fewer bodies or chains", gpu.free_bytes(), " on the GPU");
         sums_ = DeviceArray<unsigned long long>(chains * 2 * calls_.size() * (pairs_ + 1));
         xyz_ = DeviceArray<uint4>(chains * pieces_);
         host_xyz_ = Pinned<uint4>(chains * pieces_);
@@ -59,7 +59,7 @@ public:
         std::copy(self_terms.begin(), self_terms.end(), constants_.begin());
         for (Index chain = 0; chain < chains; ++chain)
             add_zero_angle(scales.size() > 0 ? scales[chain] : View<const float, 2>{},
-                          constants_.view()[chain]);
+                           constants_.view()[chain]);
         gpu.wait();
     }
 
@@ -70,8 +70,8 @@ public:
             const auto chain = static_cast<std::size_t>(proposal.chain);
             changed_[chain].clear();
             for (const BodyPair& pair : proposal.changed)
-                changed_[chain].push_back(static_cast<std::int32_t>(
-                    channel_pair(pair.a, pair.b, of_->bodies())));
+                changed_[chain].push_back(
+                    static_cast<std::int32_t>(channel_pair(pair.a, pair.b, of_->bodies())));
             add(proposal.chain, proposal.xyz, true);
         }
         compute();
@@ -121,8 +121,7 @@ private:
         for (std::int32_t a = 0; a < of_->bodies(); ++a)
             for (std::int32_t b = a; b < of_->bodies(); ++b) {
                 set_zero_angle_profile(sums, {0, a, b}, one);
-                for (Index pair = 0; pair < model.pair_count(); ++pair)
-                    to(pair, 0) += one(pair, 0);
+                for (Index pair = 0; pair < model.pair_count(); ++pair) to(pair, 0) += one(pair, 0);
             }
     }
 
@@ -180,7 +179,7 @@ private:
     Index pieces_, pairs_, scale_size_;
     Array<double, 3> profiles_, proposed_;  ///< [chain, channel pair, q]
     Array<double, 3> constants_;            ///< what is the same in all positions
-    std::vector<double> proposed_view_;                 ///< of the last call, by its numbers
+    std::vector<double> proposed_view_;     ///< of the last call, by its numbers
     DeviceArray<unsigned long long> sums_;  ///< [chain, pair of bodies and profile, 2, size]
     DeviceArray<uint4> xyz_;
     Pinned<uint4> host_xyz_;

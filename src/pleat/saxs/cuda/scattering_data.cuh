@@ -26,7 +26,7 @@ public:
         for (const double q : model.q) inverse_q.push_back(q > 0.0 ? 1.0 / q : 0.0);
         pleat::cuda::upload(inverse_q_, inverse_q);
         pleat::cuda::upload(class_of_, std::vector<std::int32_t>(classes.class_of_channel.begin(),
-                                                    classes.class_of_channel.end()));
+                                                                 classes.class_of_channel.end()));
         make_passes(model, grid);
     }
 
