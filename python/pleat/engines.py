@@ -35,7 +35,9 @@ def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, focus="", secondary=
     """
     family = as_alignment(alignment)
     if parts is not None and not isinstance(parts, str):
-        parts = ",".join(str(int(length)) for length in parts)
+        if isinstance(parts, dict) or not all(isinstance(length, (int, np.integer)) for length in parts):
+            raise UsageError(f"parts: expected lengths such as [218, 310] or a text such as 'A:1-218,B:219-528', found {parts!r}")
+        parts = ",".join(str(length) for length in parts)
     fitted = Couplings(_pleat.couplings(family, max_gaps, min_coverage, focus,
                                         "" if secondary is None else os.fspath(secondary), parts or "",
                                         shuffle_parts, options, how))

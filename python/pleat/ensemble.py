@@ -1,12 +1,13 @@
 # Ensembles: from files, arrays and the objects of other packages.
 """Coordinates of many frames of the same atoms."""
+import operator
 import os
 import warnings
 
 import numpy as np
 
 from . import _pleat, other_packages
-from .errors import InputError
+from .errors import InputError, UsageError
 from .options import in_python_words, slice_text
 from .result import as_array, describe_properties, repr_html, to_dataframe
 
@@ -92,6 +93,8 @@ class Ensemble:
         if topology is not None and len(topology) != self.xyz.shape[1]:
             raise InputError(f"expected coordinates of {len(topology)} atoms, as the topology has, "
                              f"found {self.xyz.shape[1]}")
+        if pbc == "whole" and (box is None or topology is None):
+            raise UsageError('pbc="whole" needs a box and a topology')
         if box is not None and topology is not None:
             self.xyz, told = _pleat.make_whole(self.xyz, topology, _cells(box), pbc)
             _warn(told)
@@ -223,10 +226,12 @@ def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::
         sources = [sources]
     if isinstance(scores, (str, os.PathLike)):
         scores = [scores]
+    if not isinstance(worst_left_out, str):
+        raise UsageError(f'worst_left_out: expected a percentage such as "10%", found {worst_left_out!r}')
     xyz, read, files, origins, notes, names, numbers, found = _pleat.read_ensemble(
         [os.fspath(source) for source in sources], os.fspath(topology), str(assembly), select,
         slice_text(frames), truncated, pbc,
-        (",".join(os.fspath(one) for one in scores), score, best, least, worst_left_out), relaxed)
+        (",".join(os.fspath(one) for one in scores), score, operator.index(best), least, worst_left_out), relaxed)
     _warn(notes)
     return Ensemble(xyz, read, files=files, origins=origins, notes=notes, names=names, numbers=numbers,
                     scores=found)

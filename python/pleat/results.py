@@ -225,6 +225,8 @@ class Clusters(Result):
         Noise (-1) counts as a cluster. It means something only if items are in order of time, as frames of a
         trajectory are.
         """
+        if not isinstance(lag, (int, np.integer)):
+            raise TypeError(f"lag: expected a whole number, found {lag!r}")
         return _pleat.transitions(*self._order(), lag)
 
     def dwells(self):
@@ -239,6 +241,8 @@ class Clusters(Result):
 
         mean, median and longest are those of `visits` whole visits, 0 without any.
         """
+        if not (isinstance(timestep, (int, float, np.number)) and 0 < timestep < math.inf):
+            raise UsageError(f"timestep: expected a number above 0, found {timestep!r}")
         found = _pleat.dwell_times(*self._order())
         lengths = ("mean", "median", "longest", "longest_cut")
         times = found.astype([(name, np.float64 if name in lengths else found.dtype[name]) for name in found.dtype.names])

@@ -158,6 +158,9 @@ class Ligands(ProgramTest):
             with self.subTest(name):
                 (self.folder / name).write_text(content, encoding="ascii")
                 self.assert_refused(pleat(*call, "--reference", self.folder / name, *out), 3, text)
+        self.assert_refused(pleat(*call, "--measure", "element C", *out), 3, "measured and not superposed, or both by the same")
+        self.assert_refused(pleat("rmsd", self.complexes(), "--select", "name CA", "--symmetry", "ligand", *out), 3,
+                            "found single atoms only: select the ligand")
         self.assert_refused(pleat("cluster", POSES, "--fit", "name C1", "--cutoff", "1", *out), 2, "run 'pleat rmsd'")
 
 

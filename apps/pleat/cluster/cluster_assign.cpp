@@ -137,6 +137,12 @@ Superposed superposed(const ClusterOptions& options) {
     refuse_ensemble_pipes(options.ensemble.sources, "--assign opens the first file twice");
     refuse_pipes({options.ensemble.topology, options.assign}, "--assign opens it twice");
     EnsembleOptions everything;
+    if (const std::string& source = options.ensemble.sources.front();
+        read_earlier_run(std::filesystem::path(source) / "manifest.json").is_ours ||
+        cluster::is_matrix_file(source))
+        throw InputError(source, 0,
+                         "expected an ensemble for --assign, found distances: give the files of "
+                         "the frames");
     everything.topology = options.ensemble.topology;
     everything.assembly = options.ensemble.assembly;
     const EnsembleReader first(options.ensemble.sources, everything);
