@@ -256,7 +256,7 @@ SCORES = {"cluster": "cluster", "joined": "joint", "contacts": "contacts", "left
           "chi2": "chi2", "rmsd": "rmsd", "contact_part": "contact_rank", "cluster_part": "cluster_rank",
           "curve_part": "curve_rank", "score_part": "score_rank"}
 SELECTED = {"joined": "joint", "when_selected": "when_selected", "contacts": "contacts", "added": "added",
-            "left": "unexplained", "density": "density", "chi2": "chi2", "least_chi2": "min_chi2"}
+            "left": "unexplained", "density": "density", "chi2": "chi2", "min_chi2": "min_chi2"}
 
 
 def _selection(result):
