@@ -129,6 +129,8 @@ def _clusters(result):
         "centre": [None] * len(groups) if centres is None else centres},
         "transitions.tsv": {name: steps[name] for name in ("from", "to", "count")},
         "series.tsv": {"first": np.cumsum(lengths) - lengths, "frames": lengths}, **_histogram(result)}
+    if known(result, "is_trajectory") and (lengths > 1).any():
+        tables.update(_states(result))
     chains = known(result, "chains")
     if chains is not None:
         frames = len(items) // len(chains)
@@ -148,6 +150,20 @@ def _clusters(result):
         tables["sweep.tsv"] = {known(result, "sweep_of") or "value": sweep["value"],
                                **{name: sweep[name] for name in ("clusters", "largest", "noise", "silhouette")}}
     return tables
+
+
+def _states(result):
+    """Transitions and dwell times of a trajectory, in frames."""
+    steps, dwells, times = result.transitions(), result.dwells(), result.dwell_times()
+
+    def if_any(name, counts):
+        return [value if count else None for value, count in zip(times[name].tolist(), times[counts])]
+
+    return {"transition_probabilities.tsv": {name: steps[name] for name in steps.dtype.names},
+            "dwell_distribution.tsv": {name: dwells[name] for name in dwells.dtype.names},
+            "dwell_times.tsv": {"cluster": times["cluster"], "frames": times["items"], "visits": times["visits"],
+                                **{name: if_any(name, "visits") for name in ("mean", "median", "longest")},
+                                "cut": times["cut"], "longest_cut": if_any("longest_cut", "cut")}}
 
 
 def newick(tree):
