@@ -76,6 +76,7 @@ class Ensemble:
     names : of each file: of the predicted model, or of the file without endings; empty for arrays
     numbers : int64 [frame], among all frames that the files have, from 0; of arrays 0, 1, ...
     scores : {name: float64 [frame]}, NaN where a score is not known
+    is_trajectory : whether the frames of each file follow each other in time: those of DCD, XTC, TRR and AMBER NetCDF
     box : the periodic cell of all frames, or of each: lengths in angstrom and angles in degrees [6] or
         [frame, 6] (a, b, c, alpha, beta, gamma), or vectors [3, 3] or [frame, 3, 3]. With it and a
         topology molecules that lie on both sides of the cell are made whole, in a copy
@@ -85,7 +86,7 @@ class Ensemble:
     """
 
     def __init__(self, xyz, topology=None, *, files=(), origins=(), notes=(), names=(), numbers=None,
-                 scores=None, box=None, pbc="auto"):
+                 scores=None, is_trajectory=False, box=None, pbc="auto"):
         notes = list(notes)
         self.xyz = np.ascontiguousarray(_near_origin(xyz, notes), dtype=np.float32)
         if self.xyz.ndim != 3 or self.xyz.shape[2] != 3:
@@ -99,7 +100,7 @@ class Ensemble:
             self.xyz, told = _pleat.make_whole(self.xyz, topology, _cells(box), pbc)
             _warn(told)
             notes += told
-        self.topology = topology
+        self.topology, self.is_trajectory = topology, bool(is_trajectory)
         self.files, self.origins, self.notes, self.names = list(files), list(origins), list(notes), list(names)
         self.numbers = self._of_frames(np.arange(len(self)) if numbers is None else numbers, np.int64, "numbers")
         self.scores = {name: self._of_frames(values, np.float64, name) for name, values in (scores or {}).items()}
@@ -137,14 +138,16 @@ class Ensemble:
         origins = [self.origins[n] for n in chosen] if self.origins else ()
         return Ensemble(self.xyz[frames], self.topology, files=self.files, origins=origins,
                         notes=self.notes, names=self.names, numbers=self.numbers[chosen],
-                        scores={name: values[chosen] for name, values in self.scores.items()})
+                        scores={name: values[chosen] for name, values in self.scores.items()},
+                        is_trajectory=self.is_trajectory)
 
     def select(self, atoms):
         """The ensemble of some atoms: text as `pleat rmsd --select` takes it, indices or a mask."""
         indices = self.indices(atoms)
         topology = None if self.topology is None else self.topology.subset(indices)
         return Ensemble(self.xyz[:, indices], topology, files=self.files, origins=self.origins,
-                        notes=self.notes, names=self.names, numbers=self.numbers, scores=self.scores)
+                        notes=self.notes, names=self.names, numbers=self.numbers, scores=self.scores,
+                        is_trajectory=self.is_trajectory)
 
     def indices(self, atoms):
         """Indices of atoms, int64 [n], from text, indices or a mask: a truth value for each atom.
@@ -228,13 +231,13 @@ def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::
         scores = [scores]
     if not isinstance(worst_left_out, str):
         raise UsageError(f'worst_left_out: expected a percentage such as "10%", found {worst_left_out!r}')
-    xyz, read, files, origins, notes, names, numbers, found = _pleat.read_ensemble(
+    xyz, read, files, origins, notes, names, numbers, found, is_trajectory = _pleat.read_ensemble(
         [os.fspath(source) for source in sources], os.fspath(topology), str(assembly), select,
         slice_text(frames), truncated, pbc,
         (",".join(os.fspath(one) for one in scores), score, operator.index(best), least, worst_left_out), relaxed)
     _warn(notes)
     return Ensemble(xyz, read, files=files, origins=origins, notes=notes, names=names, numbers=numbers,
-                    scores=found)
+                    scores=found, is_trajectory=is_trajectory)
 
 
 def _topology(atoms):

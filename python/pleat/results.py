@@ -160,6 +160,8 @@ class Clusters(Result):
                         "only one), below the cutoff or not; None without")
     distances = Attribute("float32 [item, 2], distances to these")
     series = Attribute("int64 [series], items of each stretch that the files hold without a gap; None: all items are one")
+    is_trajectory = Attribute("whether the items of a series follow each other in time, as read from DCD, XTC, TRR and AMBER "
+                              "NetCDF files; pleat.report then draws transitions and dwell times")
     chains = Attribute("with `each_chain` the names of the chains: item c * frames + f is chain c of frame f; else None")
     clusters = Attribute("records (size, medoid, mean, radius, silhouette)")
     centres = Attribute("int64 [cluster], None for methods without them")

@@ -60,7 +60,8 @@ TEST(ModelFolder, ReadsColabFoldByRank) {
     const Ensemble unrelaxed = read_models(folder.path(), of_models());
     EXPECT_EQ(last_x(unrelaxed), (std::vector<float>{21, 22, 23}));
     EXPECT_EQ(unrelaxed.names[1], "job_unrelaxed_rank_002_alphafold2_ptm_model_1_seed_000");
-    EXPECT_EQ(unrelaxed.scores.columns, (Strings{"plddt", "max_pae", "ptm"}));
+    EXPECT_EQ(unrelaxed.scores.columns, (Strings{"plddt", "max_pae", "ptm", "mean_pae"}));
+    expect_near(column(unrelaxed, "mean_pae"), {2.5, 2.5, 2.5});
     EXPECT_EQ(unrelaxed.scores.ranked_by, "plddt");
     expect_near(column(unrelaxed, "plddt"), {90.25, 89.75, 89.25});
     expect_near(column(unrelaxed, "ptm"), {0.8, 0.7, 0.6});
@@ -69,6 +70,34 @@ TEST(ModelFolder, ReadsColabFoldByRank) {
     EXPECT_EQ(last_x(relaxed), (std::vector<float>{31, 32}));
     expect_near(column(relaxed, "ptm"), {0.8, 0.7});
     EXPECT_TRUE(has_note(relaxed, "left out 1 of 3 models that have no relaxed copy"));
+}
+
+TEST(ModelFolder, GivesThePaeBetweenChains) {
+    const ScratchFolder folder;
+    std::string two;
+    for (int number = 1; number <= 3; ++number)
+        two +=
+            test::pdb_line({.chain = number < 3 ? "A" : "B", .number = number, .x = 3.8 * number});
+    const auto write = [&](const std::string& rank, const std::string& pae) {
+        const std::string model = "rank_" + rank + "_alphafold2_multimer_v3_model_1_seed_000";
+        write_file(folder.path() / ("job_unrelaxed_" + model + ".pdb"), two + "END\n");
+        write_file(folder.path() / ("job_scores_" + model + ".json"),
+                   R"({"plddt": [90, 91, 92], "ptm": 0.8, "iptm": 0.7, "pae": )" + pae + "}");
+    };
+    write("001", "[[0, 1, 10], [2, 0, 20], [30, 40, 0]]");
+    write("002", "[[0, 1], [2, 0]]");
+    write("003", "[[0, 1, 10], [2, 0, null], [30, 40, 0]]");
+    const Ensemble models = read_models(folder.path(), of_models());
+    const std::vector<double> mean = column(models, "mean_pae"),
+                              between = column(models, "inter_chain_pae");
+    ASSERT_EQ(mean.size(), 3U);
+    ASSERT_EQ(between.size(), 3U);
+    EXPECT_NEAR(mean[0], 103.0 / 9, 1e-12);
+    EXPECT_NEAR(between[0], 25, 1e-12);
+    for (const std::size_t other : {1, 2}) {
+        EXPECT_TRUE(std::isnan(mean[other])) << other;
+        EXPECT_TRUE(std::isnan(between[other])) << other;
+    }
 }
 
 TEST(ModelFolder, ReadsAlphaFold2ByItsRanking) {

@@ -12,6 +12,7 @@
 #include "pleat/core/loops/sweep.h"
 #include "pleat/core/ranks/lane_objects.h"
 #include "pleat/core/ranks/lanes.h"
+#include "pleat/core/ranks/rounds.h"
 
 namespace pleat {
 namespace {
@@ -124,6 +125,43 @@ TEST(Lanes, WithoutAListTheContextItselfIsUsed) {
 TEST(Lanes, TheFirstOneGivesTheResult) {
     const int rank = first_of_lanes(with_lanes(4), [](const Context& lane) { return lane.rank(); });
     EXPECT_EQ(rank, 0);
+}
+
+TEST(Lanes, MakePiecesInTurn) {
+    for (const int count : {1, 2, 3, 5})
+        for (const int pieces : {0, 1, 4, 6, 7}) {
+            std::vector<std::uint8_t> collected;
+            on_lanes(with_lanes(count), [&](const Context& lane) {
+                int made = 0;
+                collect_rounds(
+                    *lane.comm,
+                    [&](int rank) {
+                        const int piece = made + rank;
+                        made += lane.ranks();
+                        RoundPiece own{{}, made < pieces};
+                        if (piece < pieces) own.bytes = {static_cast<std::uint8_t>(piece)};
+                        return own;
+                    },
+                    [&](const std::vector<std::vector<std::uint8_t>>& round) {
+                        EXPECT_EQ(lane.rank(), 0);
+                        for (const std::vector<std::uint8_t>& one : round)
+                            collected.insert(collected.end(), one.begin(), one.end());
+                    });
+            });
+            std::vector<std::uint8_t> expected(static_cast<std::size_t>(pieces));
+            std::iota(expected.begin(), expected.end(), std::uint8_t{0});
+            EXPECT_EQ(collected, expected) << count << " lanes";
+        }
+    EXPECT_THROW(on_lanes(with_lanes(3),
+                          [](const Context& lane) {
+                              collect_rounds(
+                                  *lane.comm,
+                                  [](int) {
+                                      return RoundPiece{{}, true};
+                                  },
+                                  [](const auto&) { throw InputError("broke"); });
+                          }),
+                 InputError);
 }
 
 TEST(Lanes, AnErrorOfOneEndsAllAndIsThrown) {
