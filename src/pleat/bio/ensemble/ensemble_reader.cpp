@@ -76,10 +76,7 @@ EnsembleReader::EnsembleReader(const std::vector<std::string>& sources, Ensemble
     } else if (is_of_plddt(options_.select) || is_of_plddt(options_.placed_by)) {
         average_b_factors(sources);
     }
-    if (!open_next()) {  // no frame is wanted, which next() tells
-        seen_ = 0;
-        open(0);
-    }
+    open(0);
 }
 
 /// The number of frames of all files, which are read for it.
