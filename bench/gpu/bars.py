@@ -110,8 +110,9 @@ BARS = (
         Bar(f"lanes: {name}: times as fast as one GPU, by the share of each", "lanes", least=least,
             gpus=2),
         Bar(f"lanes: {name}: results that differ from one GPU's", "lanes", most=0, gpus=2))),
-    *(Bar(f"lanes: {name}: seconds on all GPUs", "lanes", most=most, gpus=2)
-      for name, most in TOO_LARGE_FOR_ONE.items()),
+    *(bar for name, most in TOO_LARGE_FOR_ONE.items() for bar in (
+        Bar(f"lanes: {name}: seconds on all GPUs", "lanes", most=most, gpus=2),
+        Bar(f"lanes: {name}: frames not with the centre of the largest cluster", "lanes", most=0, gpus=2))),
     Bar(f"lists: seconds of {MADE_FAMILIES} made families on one GPU", "lists", most=60),
     Bar(f"lists: seconds of {MADE_FAMILIES} made families on two GPUs", "lists", most=35, gpus=2),
     Bar("lists: real families: times as fast on two GPUs, beyond the start", "lists", least=1.7, gpus=2),

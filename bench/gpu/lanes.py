@@ -1,4 +1,5 @@
 # All GPUs of the machine in one process, beside one: the same files, and how many times as fast.
+import array
 import gzip
 import json
 import shutil
@@ -10,6 +11,7 @@ from .watch import watched_gpus
 
 RUN_LIMIT, LONG_LIMIT = 150.0, 300.0
 CUTOFF = 2                # angstrom, of clusters
+ROUNDING = 2e-5           # angstrom, of RMSDs as text
 WITHOUT_GPU_SHARE = 200   # of the frames, to try this script on CPUs
 # Files that tell of a run and not of its results.
 ABOUT_THE_RUN = ("manifest.json", "log.txt")
@@ -101,6 +103,29 @@ def timed(session, work, run, gpus):
             "peak_memory_bytes": manifest.get("peak_memory_bytes"), **found}
 
 
+def strays(session, frames, clustered, scratch):
+    """How many frames are in the largest cluster and not within the cutoff of its centre, or the other
+    way round, by the program's RMSDs to that frame on the CPU; where no single GPU can tell."""
+    columns, first = (line.split("\t") for line in
+                      (clustered / "clusters.tsv").read_text(encoding="utf-8").splitlines()[:2])
+    run = scratch / "centre"
+    done = session.call([session.program("pleat"), "rmsd", frames, "--reference",
+                         dict(zip(columns, first))["centre"], "-o", run, "--device", "cpu", "--quiet"], RUN_LIMIT)
+    if done.status != 0:
+        raise OSError(done.complaint())
+    content = (clustered / "assignment.npy").read_bytes()
+    assignment = array.array("i", content[10 + int.from_bytes(content[8:10], "little"):])
+    different = 0
+    with open(run / "reference.tsv", encoding="utf-8") as file:
+        next(file)
+        for frame, line in enumerate(file):
+            rmsd = float(line.split("\t")[1])
+            if abs(rmsd - CUTOFF) > ROUNDING:
+                different += (rmsd < CUTOFF) != (assignment[frame] == 0)
+    shutil.rmtree(run)
+    return different if frame + 1 == len(assignment) else None
+
+
 def compare(session, name, scratch):
     """One kind of work on the numbers of GPUs that it takes; the bars are those of the largest."""
     work = MADE[name](session, scratch)
@@ -117,6 +142,8 @@ def compare(session, name, scratch):
         if expected is None:
             expected = contents(run)
         different += contents(run) != expected
+        if work.min_gpus > 1 and gpus == numbers[-1]:
+            found["strays"] = strays(session, work.words[1], run, scratch)
         shutil.rmtree(run)
     session.record.add("lanes", **{name: {**found, "shared": work.stages, "different": different}})
     print(f"lanes: {name}: {json.dumps(found)}", flush=True)
@@ -125,6 +152,7 @@ def compare(session, name, scratch):
         return
     if work.min_gpus > 1:
         session.record.bar(f"lanes: {name}: seconds on all GPUs", last["seconds"])
+        session.record.bar(f"lanes: {name}: frames not with the centre of the largest cluster", found["strays"])
         return
     faster = found["1"]["shared_seconds"] / max(last["shared_seconds"], 1e-9)
     session.record.bar(f"lanes: {name}: times as fast as one GPU, by the share of each", faster / numbers[-1])

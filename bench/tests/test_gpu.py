@@ -56,13 +56,15 @@ if words[0] in ("rmsd", "saxs"):
     out.mkdir(parents=True)
     (out / "profile.tsv").write_text("q\tintensity\n0\t2\n")
     (out / "histogram.tsv").write_bytes(b"numbers")
+    (out / "reference.tsv").write_text("frame\trmsd\n0\t0\n1\t3.5\n")
     (out / "manifest.json").write_text(json.dumps({"timings": [
         {"stage": "rmsd", "seconds": 2.0 / max(gpus, 1)}, {"stage": "profiles", "seconds": 1.0 / max(gpus, 1)}]}))
     sys.exit(0)
 if words[0] == "cluster":
     out = pathlib.Path(words[words.index("-o") + 1])
     out.mkdir(parents=True)
-    (out / "assignment.npy").write_bytes(b"clusters")
+    (out / "assignment.npy").write_bytes(b"\x93NUMPY\1\0\2\0{}" + bytes((0, 0, 0, 0, 1, 0, 0, 0)))
+    (out / "clusters.tsv").write_text("cluster\tcentre\n0\t0\n1\t1\n")
     (out / "histogram.tsv").write_bytes(b"numbers")
     (out / "manifest.json").write_text(json.dumps(
         {"seconds": 1.0, "timings": [{"stage": "describe", "seconds": 2.0 / max(gpus, 1)}],
@@ -275,6 +277,7 @@ class Runs(Packed):
         for name in bars.TOO_LARGE_FOR_ONE:
             self.assertEqual([key for key in found["parts"]["lanes"][name] if key.isdigit()], ["2"])
             self.assertEqual(found["parts"]["lanes"][name]["2"]["results"], {"clusters": 3})
+            self.assertEqual(found["parts"]["lanes"][name]["strays"], 0)
 
     def test_what_one_gpu_does_not_hold_takes_the_two_largest_numbers(self):
         work = lanes.Work([], (), min_gpus=2)

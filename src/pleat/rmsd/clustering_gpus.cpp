@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/parallel.h"
 #include "pleat/core/pairs/pair_order.h"
 #include "pleat/rmsd/estimate.h"
 
@@ -41,8 +42,10 @@ ClusteringDevice named_clustering_gpus(Index frames, Index atoms, const Paramete
                                        const Context& context, const GpuLookup& gpus,
                                        const PeerLookup& can_read) {
     const std::string names = device_names(context);
-    std::vector<std::int64_t> free;  // also refuses a GPU that is missing
-    for (const Device& gpu : context.lanes) free.push_back(gpus.free_bytes(gpu.index));
+    // Also refuses a GPU that is missing, and starts all at once.
+    std::vector<std::int64_t> free(context.lanes.size());
+    parallel_for(static_cast<int>(free.size()), std::ssize(free),
+                 [&](Index lane, int) { free[lane] = gpus.free_bytes(context.lanes[lane].index); });
     if (!can_read(context.lanes)) {
         context.message(fmt::format(
             "{} superpose alone: they cannot read each other's memory, as finding clusters needs",
