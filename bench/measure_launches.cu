@@ -53,8 +53,7 @@ double count(Measure measure, Index frames, const WatchedGpu& gpu) {
     const Index band = std::max<Index>(1, (Index{1} << 28) / frames / 128) * 128;
     PairCounts counts;
     for (Index row = 0; row < frames; row += band)
-        comparison.counter({0.05, 0.0, false})
-            ->count({row, std::min(band, frames - row)}, counts);
+        comparison.counter({0.05, 0.0, false})->count({row, std::min(band, frames - row)}, counts);
     return now() - start;
 }
 
@@ -70,9 +69,8 @@ Json run(const std::string& metric, Index frames, Index atoms) {
             const rmsd::Frames centred = rmsd::centre(xyz, {}, available_threads());
             told["centred"] = now() - start;
             start = now();
-            rmsd::cuda::DrmsdOnGpu<WatchedGpu> measure(centred, centred, {},
-                                                       rmsd::Precision::mixed, gpu,
-                                                       gpu.free_bytes() / 2);
+            rmsd::cuda::DrmsdOnGpu<WatchedGpu> measure(centred, centred, {}, rmsd::Precision::mixed,
+                                                       gpu, gpu.free_bytes() / 2);
             told["made"] = now() - start;
             told["counted"] = count(std::move(measure), frames, gpu);
         } else {

@@ -83,14 +83,19 @@ public:
     /// Pieces of 16 bytes of the positions of a chain.
     Index position_pieces() const { return (12 * scatterers_ + 15) / 16; }
 
-    /// Returns when all results of the request, which were kAwaited, have been written.
-    void compute(ChainRequest& request) {
+    /// Adds a request, for which wait() must be called, and starts it if a lane is free.
+    void add(ChainRequest& request) {
         {
             const std::lock_guard lock(queue_mutex_);
             queue_.push_back(&request);
         }
+        start_call();
+    }
+
+    /// Returns when all results of the request, which were kAwaited, have been written.
+    void wait(ChainRequest& request) {
         try {
-            wait(request);
+            poll(request);
         } catch (...) {
             const std::scoped_lock lock(start_mutex_, queue_mutex_);
             std::erase(queue_, &request);
@@ -152,7 +157,7 @@ private:
     }
 
     /// Polls the host's memory. Lanes are checked from time to time, in case the GPU fails.
-    void wait(ChainRequest& request) {
+    void poll(ChainRequest& request) {
         constexpr int kLooks = 4096, kPatience = 64;
         std::size_t move = 0;
         Index k = 0;

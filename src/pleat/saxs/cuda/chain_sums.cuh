@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,25 +64,40 @@ public:
         gpu.wait();
     }
 
-    View<const double, 3> propose(std::span<const Proposal> proposals) override {
-        moves_.clear();
-        jobs_.clear();
+    ChainSums(const ChainSums&) = delete;
+    ChainSums& operator=(const ChainSums&) = delete;
+    /// Waits for what was started: the GPU would write into memory that is free.
+    ~ChainSums() override {
+        try {
+            finish_part();
+        } catch (...) {  // it was for finish() to tell
+        }
+    }
+
+    void start(std::span<const Proposal> proposals) override {
+        finish_part();
+        started_.clear();
         for (const Proposal& proposal : proposals) {
             const auto chain = static_cast<std::size_t>(proposal.chain);
             changed_[chain].clear();
             for (const BodyPair& pair : proposal.changed)
                 changed_[chain].push_back(
                     static_cast<std::int32_t>(channel_pair(pair.a, pair.b, of_->bodies())));
+            started_.push_back(proposal.chain);
             add(proposal.chain, proposal.xyz, true);
         }
-        compute();
-        proposed_view_.resize(proposals.size() * static_cast<std::size_t>(calls_.size()));
-        double* to = proposed_view_.data();
-        for (const Proposal& proposal : proposals) {
-            const View<const double, 2> from = proposed_.view()[proposal.chain];
+        start_part();
+    }
+
+    View<const double, 3> finish() override {
+        finish_part();
+        found_.resize(started_.size() * static_cast<std::size_t>(calls_.size()));
+        double* to = found_.data();
+        for (const Index chain : started_) {
+            const View<const double, 2> from = proposed_.view()[chain];
             to = std::copy(from.begin(), from.end(), to);
         }
-        return {proposed_view_.data(), static_cast<Index>(proposals.size()), profiles_.extent(1),
+        return {found_.data(), static_cast<Index>(started_.size()), profiles_.extent(1),
                 profiles_.extent(2)};
     }
 
@@ -97,10 +113,10 @@ public:
         std::vector<std::int32_t>& all = changed_[static_cast<std::size_t>(chain)];
         all.clear();
         for (std::int32_t pair = 0; pair < pairs_; ++pair) all.push_back(pair);
-        moves_.clear();
-        jobs_.clear();
+        finish_part();
         add(chain, xyz, false);
-        compute();
+        start_part();
+        finish_part();
         accept(chain);
     }
 
@@ -135,8 +151,10 @@ private:
         std::int32_t from = replaces ? now : -1;
         for (std::size_t first = 0; first == 0 || first < changed.size();) {
             if (moves_.size() == kMaxMoves ||
-                static_cast<Index>(jobs_.size()) == calls_.max_jobs() || first > 0)
-                compute();
+                static_cast<Index>(jobs_.size()) == calls_.max_jobs() || first > 0) {
+                start_part();
+                finish_part();
+            }
             const std::size_t room = static_cast<std::size_t>(calls_.max_jobs()) - jobs_.size();
             const std::size_t count = std::min(changed.size() - first, room);
             moves_.push_back({host_xyz_.data() + chain * pieces_, xyz_.data() + chain * pieces_,
@@ -154,21 +172,37 @@ private:
         }
     }
 
-    /// Computes what was added, and keeps the profiles.
-    void compute() {
+    /// Starts to compute what was added.
+    void start_part() {
         if (moves_.empty()) return;
         for (const ChainMove& move : moves_)
             std::fill_n(move.results, calls_.size(), std::bit_cast<double>(kAwaited));
-        ChainRequest request;
-        request.moves = moves_;
-        request.jobs = jobs_;
-        calls_.compute(request);
+        request_.emplace();
+        request_->moves = moves_;
+        request_->jobs = jobs_;
+        calls_.add(*request_);
+    }
+
+    /// Waits for what was started, if anything was, and keeps the profiles.
+    void finish_part() {
+        if (!request_) return;
+        try {
+            calls_.wait(*request_);
+        } catch (...) {
+            clear_part();
+            throw;
+        }
         for (const Index chain : chains_) {
             const double* const from = results_.data() + chain * calls_.size();
             const double* const constant = constants_.view()[chain].data;
             double* const to = proposed_.view()[chain].data;
             for (Index k = 0; k < calls_.size(); ++k) to[k] = constant[k] + from[k];
         }
+        clear_part();
+    }
+
+    void clear_part() {
+        request_.reset();
         moves_.clear();
         jobs_.clear();
         chains_.clear();
@@ -179,7 +213,6 @@ private:
     Index pieces_, pairs_, scale_size_;
     Array<double, 3> profiles_, proposed_;  ///< [chain, channel pair, q]
     Array<double, 3> constants_;            ///< what is the same in all positions
-    std::vector<double> proposed_view_;     ///< of the last call, by its numbers
     DeviceArray<unsigned long long> sums_;  ///< [chain, pair of bodies and profile, 2, size]
     DeviceArray<uint4> xyz_;
     Pinned<uint4> host_xyz_;
@@ -190,7 +223,10 @@ private:
     std::vector<std::vector<std::int32_t>> changed_;  ///< [chain]: pairs of the last proposal
     std::vector<ChainMove> moves_;
     std::vector<ChainJob> jobs_;
-    std::vector<Index> chains_;  ///< [move]
+    std::vector<Index> chains_;            ///< [move]
+    std::optional<ChainRequest> request_;  ///< of these moves and jobs, if it was started
+    std::vector<Index> started_;           ///< chains of the last start()
+    std::vector<double> found_;            ///< their profiles
 };
 
 template <class Gpu>

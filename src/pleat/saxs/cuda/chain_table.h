@@ -16,6 +16,9 @@ struct ChainTable {
     std::vector<std::int32_t> first_task;   ///< [chunk, and one]
     std::vector<std::int32_t> first_chunk;  ///< [pair of bodies a <= b, and one]
     Index bodies = 0;
+
+private:
+    void add_chunks(const std::vector<Task>& all, std::size_t first);
 };
 
 }  // namespace pleat::saxs::cuda

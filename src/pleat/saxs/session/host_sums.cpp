@@ -95,7 +95,7 @@ void HostSums::evaluate(std::span<const Proposal> proposals) {
     pairs_->evaluate(xyz, scales, jobs_, to);
 }
 
-View<const double, 3> HostSums::propose(std::span<const Proposal> proposals) {
+void HostSums::start(std::span<const Proposal> proposals) {
     const Index count = static_cast<Index>(proposals.size());
     jobs_.clear();
     for (Index n = 0; n < count; ++n)
@@ -121,7 +121,7 @@ View<const double, 3> HostSums::propose(std::span<const Proposal> proposals) {
         }
         std::copy(pending.profile.begin(), pending.profile.end(), proposed[n].data);
     }
-    return proposed;
+    found_ = proposed;
 }
 
 void HostSums::accept(Index chain) {

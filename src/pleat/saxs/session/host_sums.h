@@ -17,7 +17,8 @@ public:
     HostSums(const Model& model, const SortedScatterers& sorted, std::unique_ptr<BodyPairs> pairs,
              Array<double, 3> self_terms, View<const float, 3> scales);
 
-    View<const double, 3> propose(std::span<const Proposal> proposals) override;
+    void start(std::span<const Proposal> proposals) override;
+    View<const double, 3> finish() override { return found_; }
     void accept(Index chain) override;
     void refresh(Index chain, View<const float, 2> xyz) override;
     View<const double, 2> profile(Index chain) const override { return profiles_.view()[chain]; }
@@ -48,6 +49,7 @@ private:
     std::vector<Pending> pending_;
     std::vector<PairJob> jobs_;
     Array<double, 3> new_sums_, proposed_;  ///< [pair of bodies that changed; proposal] of a call
+    View<const double, 3> found_;           ///< of the last call
     Array<float, 3> sent_, sent_scales_;    ///< of a call of several proposals
     std::int64_t max_pair_bytes_ = 0;
 };

@@ -132,7 +132,8 @@ struct ProfileSession::State {
     std::vector<Chain> chains;
     std::unique_ptr<Kernel>
         kernel;  ///< computes gradients; created by the first call of gradient()
-    std::vector<Proposal> proposals;  ///< of the last call of propose()
+    std::vector<Proposal> proposals;  ///< of the last call of start()
+    bool is_started = false;          ///< whether finish() must follow
     Index recomputed_pairs = 0;
     double drift = 0.0;
 };
@@ -212,7 +213,13 @@ Array<float, 2> ProfileSession::positions(Index chain) const {
 }
 
 View<const double, 3> ProfileSession::propose(std::span<const Move> moves) {
+    start(moves);
+    return finish();
+}
+
+void ProfileSession::start(std::span<const Move> moves) {
     State& state = *state_;
+    if (state.is_started) finish();
     for (const Move& move : moves) chain_at(state.chains, move.chain).drop_proposal();
     ProposalGuard guard(state.chains, moves);
     state.proposals.clear();
@@ -228,23 +235,42 @@ View<const double, 3> ProfileSession::propose(std::span<const Move> moves) {
         state.recomputed_pairs += static_cast<Index>(changed.size());
         state.proposals.push_back({move.chain, chain.proposed, changed});
     }
-    const View<const double, 3> proposed = state.sums->propose(state.proposals);
+    state.sums->start(state.proposals);
+    state.is_started = true;
     guard.keep();
-    return proposed;
+}
+
+View<const double, 3> ProfileSession::finish() {
+    State& state = *state_;
+    if (!state.is_started) throw UsageError("expected proposals that were started, found none");
+    state.is_started = false;
+    try {
+        return state.sums->finish();
+    } catch (...) {
+        for (const Proposal& proposal : state.proposals)
+            state.chains[static_cast<std::size_t>(proposal.chain)].drop_proposal();
+        throw;
+    }
 }
 
 void ProfileSession::accept(Index chain) {
     Chain& of = chain_at(state_->chains, chain);
+    if (state_->is_started) finish();
     of.accept();
     state_->sums->accept(chain);
     if (state_->options.refresh > 0 && of.accepted_moves >= state_->options.refresh) refresh(chain);
 }
 
-void ProfileSession::reject(Index chain) { chain_at(state_->chains, chain).drop_proposal(); }
+void ProfileSession::reject(Index chain) {
+    Chain& of = chain_at(state_->chains, chain);
+    if (state_->is_started) finish();
+    of.drop_proposal();
+}
 
 double ProfileSession::refresh(Index chain) {
     State& state = *state_;
     Chain& of = chain_at(state.chains, chain);
+    if (state.is_started) finish();
     of.drop_proposal();
     const std::vector<double> ones(static_cast<std::size_t>(state.model.channel_count()), 1.0);
     const std::vector<double> before = combine(profile(chain), ones);

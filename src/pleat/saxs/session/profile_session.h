@@ -58,6 +58,10 @@ public:
     /// at most one move per chain. Valid until the next call. Drops earlier proposals of these
     /// chains; after an error none of them has one. Throws UsageError, InputError, DeviceError.
     View<const double, 3> propose(std::span<const Move> moves);
+    /// The two halves of propose(), for a thread that has other work while a GPU computes. finish()
+    /// throws UsageError if nothing was started.
+    void start(std::span<const Move> moves);
+    View<const double, 3> finish();
     /// Makes a chain's proposal its state, and refreshes it if that is due. Throws UsageError if
     /// there is no proposal.
     void accept(Index chain);

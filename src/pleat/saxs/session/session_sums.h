@@ -25,9 +25,12 @@ struct Proposal {
 class SessionSums {
 public:
     virtual ~SessionSums() = default;
-    /// The partial profiles [proposal, channel pair, q] of proposals, at most one of a chain; valid
-    /// until the next call. Throws DeviceError, Cancelled.
-    virtual View<const double, 3> propose(std::span<const Proposal> proposals) = 0;
+    /// Begins to compute proposals, at most one of a chain; their positions must stay until
+    /// finish(), which must follow. Throws DeviceError, Cancelled.
+    virtual void start(std::span<const Proposal> proposals) = 0;
+    /// The partial profiles [proposal, channel pair, q] of those proposals, valid until the next
+    /// start(). Throws DeviceError.
+    virtual View<const double, 3> finish() = 0;
     /// Makes the last proposal of a chain its state. Others are forgotten by the next one.
     virtual void accept(Index chain) = 0;
     /// Computes all sums of a chain from its positions [axis, sorted scatterer].

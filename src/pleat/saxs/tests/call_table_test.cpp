@@ -5,6 +5,7 @@
 #include <set>
 
 #include "pleat/saxs/cuda/call_table.h"
+#include "pleat/saxs/cuda/chain_table.h"
 #include "random_model.h"
 
 namespace pleat::saxs {
@@ -29,6 +30,29 @@ void meet(const Task& task, std::vector<std::vector<int>>& met) {
             const auto b = static_cast<std::size_t>(task.column + j);
             ++met[std::min(a, b)][std::max(a, b)];
         }
+}
+
+TEST(ChainTable, HasEveryPairOnceAndFitsAWarp) {
+    for (const auto& [scatterers, types, bodies] :
+         {std::array<Index, 3>{1, 1, 1}, {2, 1, 2}, {65, 1, 1}, {200, 21, 3}, {900, 2, 2}}) {
+        SCOPED_TRACE(std::to_string(scatterers) + " scatterers, " + std::to_string(bodies) +
+                     " bodies");
+        const cuda::ChainTable table(sorted_scatterers(scatterers, types, bodies));
+        std::vector<std::vector<int>> met(static_cast<std::size_t>(scatterers),
+                                          std::vector<int>(static_cast<std::size_t>(scatterers)));
+        for (const Task& task : table.tasks) {
+            EXPECT_LE(task.rows, cuda::kLanes);
+            EXPECT_LE(task.rows * task.columns, 2048);
+            meet(task, met);
+        }
+        for (std::size_t a = 0; a < met.size(); ++a)
+            for (std::size_t b = 0; b < met.size(); ++b)
+                ASSERT_EQ(met[a][b], a < b) << a << ' ' << b;
+        ASSERT_EQ(static_cast<Index>(table.first_chunk.size()), bodies * (bodies + 1) / 2 + 1);
+        EXPECT_EQ(table.first_chunk.back() + 1, static_cast<std::int32_t>(table.first_task.size()));
+        EXPECT_EQ(table.first_task.back(), static_cast<std::int32_t>(table.tasks.size()));
+        EXPECT_TRUE(std::is_sorted(table.first_task.begin(), table.first_task.end()));
+    }
 }
 
 TEST(CallTable, HasEveryPairOnceAndFitsAWarp) {

@@ -30,13 +30,6 @@ ChainOptions chain_options(const Parameters& parameters, const Topology& topolog
     return options;
 }
 
-/// Walkers whose profiles one call of a GPU computes. It does not depend on the number of threads,
-/// so results do not either.
-Index walkers_together(Index walkers) {
-    constexpr Index kCalls = 16, kMaxWalkers = 16;
-    return std::clamp<Index>(walkers / kCalls, 1, kMaxWalkers);
-}
-
 /// chain_options() from predicted errors; what was found is added to `setup`.
 ChainOptions predicted_options(const Parameters& parameters, const Context& context,
                                RunSetup& setup) {
@@ -103,8 +96,7 @@ PoolOptions pool_options(const Parameters& parameters, Mode mode, const Device& 
     const Index of_round = options.chains * options.replicas;
     options.kept = (frames + of_round - 1) / of_round;
     options.burn_in = parameters.burn_in.value_or(std::max<Index>(options.kept / 2, kMinBurnIn));
-    if (has_curve && device.kind == Device::Kind::cuda)
-        options.together = walkers_together(options.chains * options.rungs);
+    if (has_curve && device.kind == Device::Kind::cuda) options.divide_for_gpu();
     return options;
 }
 

@@ -19,6 +19,7 @@ public:
 
     void start(const Conformation& at) override;
     bool prepare(const Conformation& proposed) override;
+    void begin() override { profiles_->begin(); }
     double prepared_log_weight() override;
     void accept() override;
     void reject() override;

@@ -31,6 +31,7 @@ void ProfileBatch::start(Index conformation, const Conformation& at) {
         std::copy(accepted.begin(), accepted.end(), xyz_.view()[n].data);
     }
     session_.reset();
+    has_begun_ = false;
     model_->write(at, xyz_.view()[conformation]);
     std::vector<Transform>& pieces = pieces_[static_cast<std::size_t>(conformation)];
     pieces.clear();
@@ -83,7 +84,7 @@ void ProfileBatch::propose(Index conformation, const Conformation& proposed) {
     proposal.is_noted = true;
 }
 
-void ProfileBatch::compute() {
+void ProfileBatch::begin() {
     moves_.clear();
     for (std::size_t n = 0; n < proposals_.size(); ++n) {
         Proposal& proposal = proposals_[n];
@@ -94,12 +95,16 @@ void ProfileBatch::compute() {
         proposal.in_call = static_cast<Index>(moves_.size());
         moves_.push_back({static_cast<Index>(n), proposal.moved, proposal.positions()});
     }
-    if (!moves_.empty()) computed_ = session().propose(moves_);
+    if (moves_.empty()) return;
+    session().start(moves_);
+    has_begun_ = true;
 }
 
 View<const double, 2> ProfileBatch::proposed_profile(Index conformation) {
     const Proposal& proposal = proposals_[static_cast<std::size_t>(conformation)];
-    if (proposal.is_noted) compute();
+    if (proposal.is_noted) begin();
+    if (has_begun_) computed_ = session().finish();
+    has_begun_ = false;
     return proposal.in_call < 0 ? profile(conformation) : computed_[proposal.in_call];
 }
 

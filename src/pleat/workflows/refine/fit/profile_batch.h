@@ -22,9 +22,11 @@ public:
 
     /// Sets a conformation's state. All must be set before the first profile.
     void start(Index conformation, const Conformation& at);
-    /// Notes a proposal, which the next call of proposed_profile() computes together with all
-    /// others that were noted.
+    /// Notes a proposal, which the next call of begin() or proposed_profile() computes together
+    /// with all others that were noted.
     void propose(Index conformation, const Conformation& proposed);
+    /// Begins to compute what was noted; on a GPU it returns before the end.
+    void begin();
     /// Partial profiles [channel pair, q]; valid until the next call that computes.
     View<const double, 2> proposed_profile(Index conformation);
     View<const double, 2> profile(Index conformation);
@@ -45,7 +47,6 @@ private:
         View<const float, 2> positions() const { return {xyz.data(), Index{3}, moved.size()}; }
     };
     saxs::ProfileSession& session();
-    void compute();
 
     const ProfileModel* model_;
     Context context_;
@@ -57,6 +58,7 @@ private:
     std::vector<saxs::Move> moves_;               ///< of the last call
     std::optional<saxs::ProfileSession> session_;
     View<const double, 3> computed_;
+    bool has_begun_ = false;  ///< and proposed_profile() must wait for the end
 };
 
 }  // namespace pleat::refine

@@ -78,8 +78,10 @@ public:
         for (std::size_t n = 0; n < walkers_.size(); ++n)
             walkers_[n].rung = static_cast<Index>(n) % options.rungs;
         for_each_batch(1, [&](Index first, std::span<Walker> batch) {
-            for (auto& target : make_targets(static_cast<Index>(batch.size()), options.replicas))
-                targets_.push_back(std::move(target));
+            for (const std::span<Walker> together : parts_of(batch))
+                for (auto& target :
+                     make_targets(static_cast<Index>(together.size()), options.replicas))
+                    targets_.push_back(std::move(target));
             auto target = targets_.end() - static_cast<Index>(batch.size()) * options.replicas;
             for (Index n = 0; n < static_cast<Index>(batch.size()); ++n) {
                 is_own_[static_cast<std::size_t>(first + n)] = 1;
@@ -209,20 +211,26 @@ private:
         if (static_cast<Index>(found) != expected)
             throw InputError("expected the state of as many chains and angles, found another");
     }
-    /// Calls `use(first, walkers)` for those of this rank that are computed together, batches
-    /// beside one another on so many threads.
+    /// Calls `use(first, walkers)` for those of this rank that a thread moves, on so many threads.
     template <class Use>
     void for_each_batch(int threads, const Use& use) {
         const Index count = static_cast<Index>(walkers_.size());
+        const Index size = options_.together * options_.in_turn;
         const RankRows own(context_);
-        parallel_for(threads, own.count_of((count + options_.together - 1) / options_.together),
-                     [&](Index n, int) {
-                         const Index first = own.row(n) * options_.together;
-                         use(first,
-                             std::span(walkers_).subspan(static_cast<std::size_t>(first),
-                                                         static_cast<std::size_t>(std::min(
-                                                             options_.together, count - first))));
-                     });
+        parallel_for(threads, own.count_of((count + size - 1) / size), [&](Index n, int) {
+            const Index first = own.row(n) * size;
+            use(first, std::span(walkers_).subspan(
+                           static_cast<std::size_t>(first),
+                           static_cast<std::size_t>(std::min(size, count - first))));
+        });
+    }
+    /// The walkers of a thread by calls.
+    std::vector<std::span<Walker>> parts_of(std::span<Walker> batch) const {
+        const auto size = static_cast<std::size_t>(options_.together);
+        std::vector<std::span<Walker>> parts;
+        for (; batch.size() > size; batch = batch.subspan(size)) parts.push_back(batch.first(size));
+        parts.push_back(batch);
+        return parts;
     }
     /// Starts all conformations from `angles_of(number)`.
     template <class AnglesOf>
@@ -279,17 +287,25 @@ private:
         start(
             [&](Index n) { return find_start(model_, moves_, StericOptions{}, context_.seed, n); });
     }
-    /// One replica of each walker moves at a time, so that each sees what the others did.
+    /// One replica of each walker moves at a time, so that each sees what the others did. The next
+    /// moves of a part are prepared while those of the other parts are computed.
     void move(std::span<Walker> batch, Index first) const {
-        std::vector<Sampler*> proposing;
+        const std::vector<std::span<Walker>> parts = parts_of(batch);
+        std::vector<std::vector<Sampler*>> proposing(parts.size());
+        const auto decide = [&](std::vector<Sampler*>& samplers) {
+            for (Sampler* const sampler : samplers) sampler->decide();
+            samplers.clear();
+        };
         for (Index number = first; number < first + options_.moves; ++number)
-            for (std::size_t replica = 0; replica < batch.front().replicas.size(); ++replica) {
-                proposing.clear();
-                for (Walker& walker : batch)
-                    if (walker.replicas[replica].propose(number))
-                        proposing.push_back(&walker.replicas[replica]);
-                for (Sampler* const sampler : proposing) sampler->decide();
-            }
+            for (std::size_t replica = 0; replica < batch.front().replicas.size(); ++replica)
+                for (std::size_t part = 0; part < parts.size(); ++part) {
+                    decide(proposing[part]);
+                    for (Walker& walker : parts[part])
+                        if (walker.replicas[replica].propose(number))
+                            proposing[part].push_back(&walker.replicas[replica]);
+                    if (!proposing[part].empty()) proposing[part].front()->target().begin();
+                }
+        for (std::vector<Sampler*>& samplers : proposing) decide(samplers);
     }
     double beta_of(const Walker& walker) const {
         return pool_.ladder.betas[static_cast<std::size_t>(walker.rung)];
@@ -355,6 +371,13 @@ private:
 };
 
 }  // namespace
+
+void PoolOptions::divide_for_gpu() {
+    constexpr Index kThreads = 16, kMaxInTurn = 4, kMaxTogether = 16;
+    const Index walkers = chains * rungs;
+    in_turn = std::clamp<Index>(walkers / kThreads, 1, kMaxInTurn);
+    together = std::clamp<Index>(walkers / (in_turn * kThreads), 1, kMaxTogether);
+}
 
 Pool sample_pool(const ChainModel& model, const Moves& moves, const TargetFactory& make_targets,
                  const PoolOptions& options, const std::string& problem, const Context& context) {

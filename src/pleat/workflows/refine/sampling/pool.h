@@ -20,9 +20,14 @@ struct PoolOptions {
     Index rungs = 1;     ///< walkers of each chain, at different powers of the likelihood
     Index replicas = 1;  ///< conformations of each walker, whose mean is compared with the curve
     Index together = 1;  ///< walkers whose profiles are computed in one call
+    Index in_turn = 1;   ///< such batches of a thread, which prepares one while another is computed
     Index moves = 1;     ///< between two frames of a chain
     Index burn_in = 1;   ///< frames of each chain that are left out
     Index kept = 1;      ///< frames of each chain that are kept
+
+    /// Divides the walkers into batches for a GPU: for 16 threads with up to four batches each,
+    /// whatever the number of threads, so results do not depend on it.
+    void divide_for_gpu();
 };
 
 /// What is kept of the fit of a walker.

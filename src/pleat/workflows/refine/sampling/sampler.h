@@ -26,6 +26,8 @@ public:
     /// Returns false if a proposal is not allowed; otherwise prepared_log_weight() follows, and
     /// then accept() or reject().
     virtual bool prepare(const Conformation& proposed) = 0;
+    /// Begins to compute what is prepared, for all that are computed together. May be left out.
+    virtual void begin() {}
     /// The logarithm of the weight of the prepared conformation.
     virtual double prepared_log_weight() = 0;
     virtual void accept() {}

@@ -224,6 +224,45 @@ TEST(Average, FindsTheWeightsOfTwoStates) {
                 misfit.runs, alone.squares, alone.runs);
 }
 
+TEST(Average, HasTheSameBitsHoweverThreadsAndCallsDivideTheWalkers) {
+    const TwoStates two;
+    const Conformation one = two.state(true);
+    const ProfileModel model = make_profile_model(two.chain, one, two.q, {});
+    const Profile curve = two.curve_of({{1.0, one}}, model, 0.005, true);
+    const CurveFitSetup setup(two.chain, two.moves, {.curve = &curve}, {}, {});
+    std::vector<double> first;
+    for (const auto& [together, in_turn] :
+         {std::pair<Index, Index>{1, 1}, {1, 3}, {2, 2}, {2, 1}, {6, 1}}) {
+        const Pool pool = sample_pool(
+            two.chain, two.moves,
+            [&](Index walkers, Index replicas) { return setup.make_targets(walkers, replicas); },
+            {.chains = 3,
+             .rungs = 2,
+             .replicas = 2,
+             .together = together,
+             .in_turn = in_turn,
+             .moves = 3,
+             .burn_in = 1,
+             .kept = 2},
+            "divided", {});
+        const std::vector<double> found(pool.angles.begin(), pool.angles.end());
+        if (first.empty()) first = found;
+        EXPECT_EQ(found, first) << together << " together, " << in_turn << " in turn";
+    }
+}
+
+TEST(PoolOptions, DivideWalkersForAGpu) {
+    const auto divided = [](Index chains) {
+        PoolOptions options{.chains = chains};
+        options.divide_for_gpu();
+        return std::pair(options.together, options.in_turn);
+    };
+    EXPECT_EQ(divided(1), std::pair(Index{1}, Index{1}));
+    EXPECT_EQ(divided(40), std::pair(Index{1}, Index{2}));
+    EXPECT_EQ(divided(64), std::pair(Index{1}, Index{4}));
+    EXPECT_EQ(divided(512), std::pair(Index{8}, Index{4}));
+}
+
 TEST(ResidualTest, PassesNoiseAndFindsBothKindsOfMisfit) {
     const Hinge174 hinge;
     const ProfileModel model = make_profile_model(hinge.chain, hinge.draw(0), hinge.q, {});
