@@ -94,13 +94,13 @@ void tell(const Case& given, bool is_last) {
     const Index rows = given.rows.extent(0), columns = given.others().extent(0);
     const double kernels = kernel_seconds(given);
     const Sides sides{given.rows, given.others()};
+    constexpr Index kValues = Index{1} << 27;
+    const Index height = std::min(rows, std::max<Index>(1, kValues / columns));
+    std::vector<float> values(static_cast<std::size_t>(height * columns)), first;
     const double start = now();
     const auto comparison =
         make_comparison(sides, given.sets, Metric::rmsd, {}, context_of(Device::Kind::cuda));
     const double packed = now();
-    constexpr Index kValues = Index{1} << 27;
-    const Index height = std::min(rows, std::max<Index>(1, kValues / columns));
-    std::vector<float> values(static_cast<std::size_t>(height * columns)), first;
     for (Index row = 0; row < rows; row += height) {
         comparison->block({row, std::min(height, rows - row)}, {0, columns}, values.data());
         if (row == 0) first.assign(values.begin(), values.begin() + columns);

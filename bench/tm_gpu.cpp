@@ -18,7 +18,6 @@
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/measures/tm_search.h"
 #include "product_ceilings.h"
-#include "tm_variants.h"
 
 namespace {
 
@@ -86,19 +85,6 @@ Json timed(const FrameSet& frames, Metric metric, const Sample& sample, double f
             {"other_than_cpu", other},     {"worst_difference", worst}};
 }
 
-/// Nanoseconds of a pair by the kernel alone.
-Json variants(const Frames& frames, Index count) {
-    Frames some = unset_frames(count, frames.atom_count(), frames.weight);
-    std::copy_n(frames.frame(0), some.xyz.size(), some.frame(0));
-    Json told = Json::array();
-    for (const bench::TmVariant& variant : bench::time_tm_variants(some))
-        told.push_back(
-            {{"superpositions_of_a_thread", variant.items},
-             {"warps_of_a_processor", variant.warps},
-             {"nanoseconds_a_pair", 1e9 * variant.seconds / static_cast<double>(count * count)}});
-    return told;
-}
-
 Json run(Index count, Index atoms) {
     using bench::Product;
     const FrameSet frames =
@@ -123,8 +109,7 @@ Json run(Index count, Index atoms) {
         {"float16_tensor_multiply_adds_a_second",
          bench::multiply_adds_a_second(Product::float16_tensor)},
         {"tm", timed(frames, Metric::tm, sample, floor)},
-        {"gdt_ts", timed(frames, Metric::gdt_ts, sample, floor)},
-        {"variants", variants(*frames, std::min<Index>(count, 700))}};
+        {"gdt_ts", timed(frames, Metric::gdt_ts, sample, floor)}};
 }
 
 }  // namespace

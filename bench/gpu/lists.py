@@ -1,17 +1,16 @@
 # Lists of jobs: made families as many as fit, ensembles and real families, on one GPU and on two; and the CPU.
-import contextlib
 import filecmp
 import json
 import os
 import shutil
 import statistics
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from .bars import CPU_THREADS, ENSEMBLE, MADE_FAMILIES
 from .families import finished
 from .lanes import ABOUT_THE_RUN
+from .watch import watched_gpus
 
 PFAM = 14831          # families that the made ones stand for
 NEEDED_SECONDS = 120  # for the made families; with less, a share of them
@@ -19,7 +18,6 @@ MAKE_LIMIT, MADE_LIMIT, SHORT_LIMIT, CPU_LIMIT = 40.0, 90.0, 25.0, 150.0
 ENSEMBLES, CUTOFF = 200, 2
 REPEATS = 3           # of the real families, which take a second or two
 WITHOUT_GPU = {"families": 12, "ensembles": 3, "frames": 300, "real": 3}  # to try this script
-SAMPLE_MILLISECONDS = 250
 TINY = "ACDEFGHIKL\nACDEFGHIKM\nACDEFGHIRL\n"
 
 
@@ -38,29 +36,6 @@ def write_list(path, inputs):
 
 
 # ---- one call
-
-@contextlib.contextmanager
-def watched_gpus(found):
-    """Adds the mean share of time in which kernels ran, for each GPU, as nvidia-smi samples it."""
-    try:
-        watch = subprocess.Popen(
-            ["nvidia-smi", "--query-gpu=index,utilization.gpu", "--format=csv,noheader,nounits",
-             "-lms", str(SAMPLE_MILLISECONDS)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True)
-    except OSError:
-        yield
-        return
-    try:
-        yield
-    finally:
-        watch.terminate()
-        samples = {}
-        for line in watch.communicate()[0].splitlines():
-            words = line.split(",")
-            if len(words) == 2 and all(word.strip().isdigit() for word in words):
-                samples.setdefault(words[0].strip(), []).append(int(words[1]))
-        found["gpu_busy_percent"] = {index: statistics.mean(values) for index, values in samples.items()}
-
 
 def device_words(session, gpus):
     names = [f"{session.device}:{n}" if session.device == "cuda" else session.device for n in range(gpus)]

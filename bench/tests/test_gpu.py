@@ -14,7 +14,7 @@ from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from gpu import (bars, correctness, lists, mutual_information, optimum, pack, record, run,  # noqa: E402
+from gpu import (bars, correctness, lanes, lists, mutual_information, optimum, pack, record, run,  # noqa: E402
                  session, speed)
 
 PLEAT = r'''#!/usr/bin/env python3
@@ -56,15 +56,19 @@ if words[0] in ("rmsd", "saxs"):
     out.mkdir(parents=True)
     (out / "profile.tsv").write_text("q\tintensity\n0\t2\n")
     (out / "histogram.tsv").write_bytes(b"numbers")
+    (out / "reference.tsv").write_text("frame\trmsd\n0\t0\n1\t3.5\n")
     (out / "manifest.json").write_text(json.dumps({"timings": [
         {"stage": "rmsd", "seconds": 2.0 / max(gpus, 1)}, {"stage": "profiles", "seconds": 1.0 / max(gpus, 1)}]}))
     sys.exit(0)
 if words[0] == "cluster":
     out = pathlib.Path(words[words.index("-o") + 1])
     out.mkdir(parents=True)
-    (out / "assignment.npy").write_bytes(b"clusters")
+    (out / "assignment.npy").write_bytes(b"\x93NUMPY\1\0\2\0{}" + bytes((0, 0, 0, 0, 1, 0, 0, 0)))
+    (out / "clusters.tsv").write_text("cluster\tcentre\n0\t0\n1\t1\n")
+    (out / "histogram.tsv").write_bytes(b"numbers")
     (out / "manifest.json").write_text(json.dumps(
-        {"seconds": 1.0, "timings": [], "peak_memory_bytes": 1, "results": {"clusters": 3}}))
+        {"seconds": 1.0, "timings": [{"stage": "describe", "seconds": 2.0 / max(gpus, 1)}],
+         "peak_memory_bytes": 1, "results": {"clusters": 3}}))
     sys.exit(0)
 if words[0] != "couplings":
     sys.exit(0)
@@ -270,6 +274,15 @@ class Runs(Packed):
         for name in bars.LANES:
             self.assertEqual(measured[f"lanes: {name}: results that differ from one GPU's"], 1)
             self.assertEqual(measured[f"lanes: {name}: times as fast as one GPU, by the share of each"], 1)
+        for name in bars.TOO_LARGE_FOR_ONE:
+            self.assertEqual([key for key in found["parts"]["lanes"][name] if key.isdigit()], ["2"])
+            self.assertEqual(found["parts"]["lanes"][name]["2"]["results"], {"clusters": 3})
+            self.assertEqual(found["parts"]["lanes"][name]["strays"], 0)
+
+    def test_what_one_gpu_does_not_hold_takes_the_two_largest_numbers(self):
+        work = lanes.Work([], (), min_gpus=2)
+        self.assertEqual([work.numbers_of_gpus(n) for n in (1, 2, 3, 4, 8)], [[], [2], [2], [2, 4], [4, 8]])
+        self.assertEqual(lanes.Work([], ()).numbers_of_gpus(8), [1, 2, 4, 8])
 
     def test_mutual_information_that_fails_leaves_its_bars_open(self):
         worse = PLEAT.replace('if words[0] == "mi":', 'if words[0] == "mi":\n    sys.exit(4)')

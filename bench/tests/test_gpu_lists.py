@@ -42,11 +42,12 @@ class Lists(test_gpu.Packed):
         self.assertGreater(one["cpu_seconds_per_family"], 0)
 
     def test_the_gpus_share_of_busy_time_is_sampled(self):
-        self.program("../path/nvidia-smi", "#!/bin/sh\nprintf '0, 80\\n1, 10\\n0, 90\\n1, 20\\n[N/A]\\n'\n")
+        self.program("../path/nvidia-smi", "#!/bin/sh\nprintf '0, 80, 5\\n1, 10, 9\\n0, 90, 7\\n1, 20, 8\\n[N/A]\\n'\n")
         found = {}
         with lists.watched_gpus(found):
             time.sleep(1)
         self.assertEqual(found["gpu_busy_percent"], {"0": 85, "1": 15})
+        self.assertEqual(found["gpu_memory_mib"], {"0": 7, "1": 9})
 
 
 if __name__ == "__main__":

@@ -89,7 +89,8 @@ ScoreOptions score_options(const ScoreWords& words) {
     return options;
 }
 
-/// (xyz, topology, files, [(file, frame)], notes, names of files, numbers of frames, scores)
+/// (xyz, topology, files, [(file, frame)], notes, names of files, numbers of frames, scores,
+/// whether the files are trajectories)
 py::tuple read(const std::vector<std::string>& sources, const std::string& topology,
                const std::string& assembly, const std::string& select, const std::string& frames,
                bool truncated, const std::string& pbc, const ScoreWords& scores, bool relaxed) {
@@ -115,10 +116,10 @@ py::tuple read(const std::vector<std::string>& sources, const std::string& topol
     for (std::size_t c = 0; c < ensemble.scores.columns.size(); ++c)
         columns[py::str(ensemble.scores.columns[c])] =
             owned_array(std::move(ensemble.scores.values[c]));
-    return py::make_tuple(owned_array(std::move(xyz)),
-                          std::const_pointer_cast<Topology>(ensemble.topology), ensemble.files,
-                          origins, ensemble.notes, ensemble.names,
-                          owned_array(std::move(ensemble.numbers)), columns);
+    return py::make_tuple(
+        owned_array(std::move(xyz)), std::const_pointer_cast<Topology>(ensemble.topology),
+        ensemble.files, origins, ensemble.notes, ensemble.names,
+        owned_array(std::move(ensemble.numbers)), columns, ensemble.is_trajectory);
 }
 
 /// What Python knows of each atom.

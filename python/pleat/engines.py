@@ -35,7 +35,9 @@ def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, focus="", secondary=
     """
     family = as_alignment(alignment)
     if parts is not None and not isinstance(parts, str):
-        parts = ",".join(str(int(length)) for length in parts)
+        if isinstance(parts, dict) or not all(isinstance(length, (int, np.integer)) for length in parts):
+            raise UsageError(f"parts: expected lengths such as [218, 310] or a text such as 'A:1-218,B:219-528', found {parts!r}")
+        parts = ",".join(str(length) for length in parts)
     fitted = Couplings(_pleat.couplings(family, max_gaps, min_coverage, focus,
                                         "" if secondary is None else os.fspath(secondary), parts or "",
                                         shuffle_parts, options, how))
@@ -305,9 +307,15 @@ def mean_structure(ensemble, *, fit=None, atom_weights=None, weights=None, optio
 _METHOD = next(field["default"] for field in _pleat.cluster_fields() if field["name"] == "method")
 
 
-def _clusters(native, options, origins=(), chains=None):
+def _clusters(native, options, frames=None, chains=None):
     swept = None if native.sweep is None else "cutoff" if options.get("cutoff") is not None else "k"
-    return Clusters(native, method=options.get("method", _METHOD), sweep_of=swept, series=_series(origins), chains=chains)
+    return Clusters(native, method=options.get("method", _METHOD), sweep_of=swept, **_order_of(frames, chains))
+
+
+def _order_of(frames, chains=None):
+    """Attributes of Clusters about the order of items: frames, or chain by chain."""
+    origins = [] if frames is None else list(frames.origins) * (1 if chains is None else len(chains))
+    return {"series": _series(origins), "chains": chains, "is_trajectory": frames is not None and frames.is_trajectory}
 
 
 def _of_each_chain(frames, atoms, weights, precision, options, how):
@@ -319,7 +327,7 @@ def _of_each_chain(frames, atoms, weights, precision, options, how):
         weights = np.ascontiguousarray(weights[places[0]])
     xyz = atoms.of(frames.xyz)
     native = _pleat.cluster_frames(np.concatenate([xyz[:, of] for of in places]), weights, precision, options, how)
-    return _clusters(native, options, list(frames.origins) * len(chains), chains)
+    return _clusters(native, options, frames, chains)
 
 
 def _series(origins):
@@ -366,8 +374,7 @@ def _assigned(items, assign, select, weights, options, how):
     if medoids.shape[1] != frames.shape[1]:
         raise InputError(f"assign: expected {frames.shape[1]} atoms as the frames have, found {medoids.shape[1]}")
     native = _pleat.assign_frames(frames.xyz, medoids.xyz, _weights(frames, weights), options, how)
-    return Clusters(native, method="assign", sweep_of=None, series=_series(frames.origins),
-                    chains=None)
+    return Clusters(native, method="assign", sweep_of=None, **_order_of(frames))
 
 
 @engine(_pleat.cluster_fields(), Clusters)
@@ -431,14 +438,11 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
         return _of_each_chain(frames, atoms, atoms.weights_of(frames, weights), precision, options, how)
     xyz = atoms.of(frames.xyz)
     if symmetry == "none" and not in_place:
-        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, weights), precision, options, how), options,
-                         frames.origins)
+        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, weights), precision, options, how), options, frames)
     sets = atoms.with_weights(frames, weights)
     if symmetry != "none":
         sets = atoms.with_symmetry(sets, frames, symmetry)
     if relabel:
         xyz = _pleat.relabelled(xyz, xyz[0], sets, how)[0]
-        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, weights), precision, options, how), options,
-                         frames.origins)
-    return _clusters(_pleat.cluster_permuted(xyz, sets, precision, options, how), options,
-                         frames.origins)
+        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, weights), precision, options, how), options, frames)
+    return _clusters(_pleat.cluster_permuted(xyz, sets, precision, options, how), options, frames)

@@ -1,12 +1,13 @@
 # Ensembles: from files, arrays and the objects of other packages.
 """Coordinates of many frames of the same atoms."""
+import operator
 import os
 import warnings
 
 import numpy as np
 
 from . import _pleat, other_packages
-from .errors import InputError
+from .errors import InputError, UsageError
 from .options import in_python_words, slice_text
 from .result import as_array, describe_properties, repr_html, to_dataframe
 
@@ -75,6 +76,7 @@ class Ensemble:
     names : of each file: of the predicted model, or of the file without endings; empty for arrays
     numbers : int64 [frame], among all frames that the files have, from 0; of arrays 0, 1, ...
     scores : {name: float64 [frame]}, NaN where a score is not known
+    is_trajectory : whether the frames of each file follow each other in time: those of DCD, XTC, TRR and AMBER NetCDF
     box : the periodic cell of all frames, or of each: lengths in angstrom and angles in degrees [6] or
         [frame, 6] (a, b, c, alpha, beta, gamma), or vectors [3, 3] or [frame, 3, 3]. With it and a
         topology molecules that lie on both sides of the cell are made whole, in a copy
@@ -84,7 +86,7 @@ class Ensemble:
     """
 
     def __init__(self, xyz, topology=None, *, files=(), origins=(), notes=(), names=(), numbers=None,
-                 scores=None, box=None, pbc="auto"):
+                 scores=None, is_trajectory=False, box=None, pbc="auto"):
         notes = list(notes)
         self.xyz = np.ascontiguousarray(_near_origin(xyz, notes), dtype=np.float32)
         if self.xyz.ndim != 3 or self.xyz.shape[2] != 3:
@@ -92,11 +94,13 @@ class Ensemble:
         if topology is not None and len(topology) != self.xyz.shape[1]:
             raise InputError(f"expected coordinates of {len(topology)} atoms, as the topology has, "
                              f"found {self.xyz.shape[1]}")
+        if pbc == "whole" and (box is None or topology is None):
+            raise UsageError('pbc="whole" needs a box and a topology')
         if box is not None and topology is not None:
             self.xyz, told = _pleat.make_whole(self.xyz, topology, _cells(box), pbc)
             _warn(told)
             notes += told
-        self.topology = topology
+        self.topology, self.is_trajectory = topology, bool(is_trajectory)
         self.files, self.origins, self.notes, self.names = list(files), list(origins), list(notes), list(names)
         self.numbers = self._of_frames(np.arange(len(self)) if numbers is None else numbers, np.int64, "numbers")
         self.scores = {name: self._of_frames(values, np.float64, name) for name, values in (scores or {}).items()}
@@ -134,14 +138,16 @@ class Ensemble:
         origins = [self.origins[n] for n in chosen] if self.origins else ()
         return Ensemble(self.xyz[frames], self.topology, files=self.files, origins=origins,
                         notes=self.notes, names=self.names, numbers=self.numbers[chosen],
-                        scores={name: values[chosen] for name, values in self.scores.items()})
+                        scores={name: values[chosen] for name, values in self.scores.items()},
+                        is_trajectory=self.is_trajectory)
 
     def select(self, atoms):
         """The ensemble of some atoms: text as `pleat rmsd --select` takes it, indices or a mask."""
         indices = self.indices(atoms)
         topology = None if self.topology is None else self.topology.subset(indices)
         return Ensemble(self.xyz[:, indices], topology, files=self.files, origins=self.origins,
-                        notes=self.notes, names=self.names, numbers=self.numbers, scores=self.scores)
+                        notes=self.notes, names=self.names, numbers=self.numbers, scores=self.scores,
+                        is_trajectory=self.is_trajectory)
 
     def indices(self, atoms):
         """Indices of atoms, int64 [n], from text, indices or a mask: a truth value for each atom.
@@ -223,13 +229,15 @@ def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::
         sources = [sources]
     if isinstance(scores, (str, os.PathLike)):
         scores = [scores]
-    xyz, read, files, origins, notes, names, numbers, found = _pleat.read_ensemble(
+    if not isinstance(worst_left_out, str):
+        raise UsageError(f'worst_left_out: expected a percentage such as "10%", found {worst_left_out!r}')
+    xyz, read, files, origins, notes, names, numbers, found, is_trajectory = _pleat.read_ensemble(
         [os.fspath(source) for source in sources], os.fspath(topology), str(assembly), select,
         slice_text(frames), truncated, pbc,
-        (",".join(os.fspath(one) for one in scores), score, best, least, worst_left_out), relaxed)
+        (",".join(os.fspath(one) for one in scores), score, operator.index(best), least, worst_left_out), relaxed)
     _warn(notes)
     return Ensemble(xyz, read, files=files, origins=origins, notes=notes, names=names, numbers=numbers,
-                    scores=found)
+                    scores=found, is_trajectory=is_trajectory)
 
 
 def _topology(atoms):

@@ -105,7 +105,9 @@ def _table(source):
     if hasattr(source, "to_csv"):
         return "mutants", source.to_csv(index=False)
     names = [source] if isinstance(source, str) else list(source)
-    if not names or not all(isinstance(name, str) for name in names):
+    if not names:
+        raise InputError("expected at least 1 mutant, found an empty list")
+    if not all(isinstance(name, str) for name in names):
         raise InputError("expected mutants as a path, a list of texts such as 'A24G:K30R', or a DataFrame, found "
                          f"{type(source).__name__}")
     return "mutants", "mutant\n" + "".join(f"{name or 'wt'}\n" for name in names)

@@ -161,6 +161,7 @@ def dwell_times(result, *, cluster=0, timestep=1.0, bins=40, ax=None):
     bins : number of bins
     """
     _is(result, Clusters, "pleat.Clusters")
+    result.dwell_times(timestep)  # refuses a time that is none
     rows = result.dwells()
     rows = rows[rows["cluster"] == cluster]
     if len(rows) == 0:

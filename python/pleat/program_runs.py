@@ -140,7 +140,8 @@ def _clusters(folder, manifest, values):
                                 ("radius", np.float64), ("silhouette", np.float64)])
     centres = found["centre"]
     values.update(centres=None if "NA" in centres else _numbers(centres, np.int64), sweep=None, sweep_of=None,
-                  peaks=None, rounds=None, chains=None, cutoff=results.get("cutoff"))
+                  peaks=None, rounds=None, chains=None, cutoff=results.get("cutoff"),
+                  is_trajectory=results.get("trajectory") == "yes")
     if (folder / "chains.tsv").is_file():
         values["chains"] = [name.removeprefix("chain_") for name in list(_table(folder / "chains.tsv"))[1:-1]]
     values.update(nearest=None, distances=None)

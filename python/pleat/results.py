@@ -160,6 +160,8 @@ class Clusters(Result):
                         "only one), below the cutoff or not; None without")
     distances = Attribute("float32 [item, 2], distances to these")
     series = Attribute("int64 [series], items of each stretch that the files hold without a gap; None: all items are one")
+    is_trajectory = Attribute("whether the items of a series follow each other in time, as read from DCD, XTC, TRR and AMBER "
+                              "NetCDF files; pleat.report then draws transitions and dwell times")
     chains = Attribute("with `each_chain` the names of the chains: item c * frames + f is chain c of frame f; else None")
     clusters = Attribute("records (size, medoid, mean, radius, silhouette)")
     centres = Attribute("int64 [cluster], None for methods without them")
@@ -225,6 +227,8 @@ class Clusters(Result):
         Noise (-1) counts as a cluster. It means something only if items are in order of time, as frames of a
         trajectory are.
         """
+        if not isinstance(lag, (int, np.integer)):
+            raise TypeError(f"lag: expected a whole number, found {lag!r}")
         return _pleat.transitions(*self._order(), lag)
 
     def dwells(self):
@@ -239,6 +243,8 @@ class Clusters(Result):
 
         mean, median and longest are those of `visits` whole visits, 0 without any.
         """
+        if not (isinstance(timestep, (int, float, np.number)) and 0 < timestep < math.inf):
+            raise UsageError(f"timestep: expected a number above 0, found {timestep!r}")
         found = _pleat.dwell_times(*self._order())
         lengths = ("mean", "median", "longest", "longest_cut")
         times = found.astype([(name, np.float64 if name in lengths else found.dtype[name]) for name in found.dtype.names])

@@ -129,6 +129,8 @@ def _clusters(result):
         "centre": [None] * len(groups) if centres is None else centres},
         "transitions.tsv": {name: steps[name] for name in ("from", "to", "count")},
         "series.tsv": {"first": np.cumsum(lengths) - lengths, "frames": lengths}, **_histogram(result)}
+    if known(result, "is_trajectory") and (lengths > 1).any():
+        tables.update(_states(result))
     chains = known(result, "chains")
     if chains is not None:
         frames = len(items) // len(chains)
@@ -148,6 +150,20 @@ def _clusters(result):
         tables["sweep.tsv"] = {known(result, "sweep_of") or "value": sweep["value"],
                                **{name: sweep[name] for name in ("clusters", "largest", "noise", "silhouette")}}
     return tables
+
+
+def _states(result):
+    """Transitions and dwell times of a trajectory, in frames."""
+    steps, dwells, times = result.transitions(), result.dwells(), result.dwell_times()
+
+    def if_any(name, counts):
+        return [value if count else None for value, count in zip(times[name].tolist(), times[counts])]
+
+    return {"transition_probabilities.tsv": {name: steps[name] for name in steps.dtype.names},
+            "dwell_distribution.tsv": {name: dwells[name] for name in dwells.dtype.names},
+            "dwell_times.tsv": {"cluster": times["cluster"], "frames": times["items"], "visits": times["visits"],
+                                **{name: if_any(name, "visits") for name in ("mean", "median", "longest")},
+                                "cut": times["cut"], "longest_cut": if_any("longest_cut", "cut")}}
 
 
 def newick(tree):
@@ -256,7 +272,7 @@ SCORES = {"cluster": "cluster", "joined": "joint", "contacts": "contacts", "left
           "chi2": "chi2", "rmsd": "rmsd", "contact_part": "contact_rank", "cluster_part": "cluster_rank",
           "curve_part": "curve_rank", "score_part": "score_rank"}
 SELECTED = {"joined": "joint", "when_selected": "when_selected", "contacts": "contacts", "added": "added",
-            "left": "unexplained", "density": "density", "chi2": "chi2", "least_chi2": "min_chi2"}
+            "left": "unexplained", "density": "density", "chi2": "chi2", "min_chi2": "min_chi2"}
 
 
 def _selection(result):

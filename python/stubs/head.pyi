@@ -91,6 +91,7 @@ class Ensemble:
     names: list[str]
     numbers: NDArray[np.int64]
     scores: dict[str, NDArray[np.float64]]
+    is_trajectory: bool
     def __init__(
         self,
         xyz: ArrayLike,
@@ -102,6 +103,7 @@ class Ensemble:
         names: Sequence[str] = (),
         numbers: ArrayLike | None = None,
         scores: dict[str, ArrayLike] | None = None,
+        is_trajectory: bool = False,
         box: ArrayLike | None = None,
         pbc: Pbc = "auto",
     ) -> None: ...
@@ -290,6 +292,8 @@ class Clusters(_Result):
     def distances(self) -> NDArray[np.float32] | None: ...
     @property
     def series(self) -> NDArray[np.int64] | None: ...
+    @property
+    def is_trajectory(self) -> bool: ...
     @property
     def chains(self) -> list[str] | None: ...
     def transitions(self, lag: int = 1) -> Records: ...

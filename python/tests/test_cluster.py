@@ -140,6 +140,11 @@ def test_transitions_and_dwell_times():
     assert result.dwells()[0].tolist() == (0, 1, 0, 1)
     with pytest.raises(pleat.UsageError, match="lag: expected at least 1, found 0"):
         result.transitions(lag=0)
+    with pytest.raises(TypeError, match="lag: expected a whole number, found 2.5"):
+        result.transitions(lag=2.5)
+    for timestep in (0, -1, float("nan"), "2"):
+        with pytest.raises(pleat.UsageError, match="timestep: expected a number above 0, found"):
+            result.dwell_times(timestep=timestep)
 
 
 def test_series_are_the_files_of_frames(tmp_path):

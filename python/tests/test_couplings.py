@@ -93,6 +93,9 @@ def test_parts(tmp_path):
         one.to_dataframe("inter_contacts")
     with pytest.raises(pleat.InputError, match="found 8 [+] 11 = 19"):
         pleat.couplings(rows, parts=[8, 11])
+    for parts in ({"A": 8, "B": 12}, [8, "12"], [8.5, 11.5]):
+        with pytest.raises(pleat.UsageError, match="parts: expected lengths such as"):
+            pleat.couplings(rows, parts=parts)
 
 
 def test_unknown_letters_are_gaps():

@@ -268,6 +268,8 @@ def test_molecules_split_over_a_box_are_made_whole():
         pleat.Ensemble(split, whole.topology, box=[90, 95])
     with pytest.raises(pleat.InputError, match="one for each of 5, found 2"):
         pleat.Ensemble(split, whole.topology, box=np.ones((2, 6)))
+    with pytest.raises(pleat.UsageError, match="needs a box"):
+        pleat.Ensemble(split, whole.topology, pbc="whole")
     with pytest.raises(pleat.UsageError, match="pbc"):
         pleat.read_ensemble(STRUCTURE, pbc="maybe")
 
@@ -289,6 +291,12 @@ def test_scores_keep_the_best_frames(tmp_path):
     assert len(kept) == len(xyz) - len(xyz) // 2
     with pytest.raises(pleat.UsageError, match="one of energy"):
         pleat.read_ensemble(tmp_path / "frames.npy", scores=table, score="mass")
+    with pytest.raises(pleat.UsageError, match='worst_left_out: .* such as "10%", found 10'):
+        pleat.read_ensemble(tmp_path / "frames.npy", scores=table, worst_left_out=10)
+    with pytest.raises(TypeError, match="^'float' object cannot be interpreted as an integer$"):
+        pleat.read_ensemble(tmp_path / "frames.npy", scores=table, best=2.5)
+    with pytest.raises(pleat.UsageError, match="least and worst_left_out need scores"):
+        pleat.read_ensemble(tmp_path / "frames.npy", least=True)
     with pytest.raises(pleat.InputError, match="each of 2 frames"):
         pleat.Ensemble(xyz[:2], scores={"energy": [1.0]})
 

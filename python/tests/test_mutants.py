@@ -153,6 +153,8 @@ def test_refuses_in_a_line(run):
     with pytest.raises(pleat.InputError, match="found one of models=False"):
         pleat.mutants(pleat.couplings(ROWS, models=False, device="cpu"))
     with pytest.raises(pleat.InputError, match="expected mutants as a path"):
+        pleat.mutants(run / "run", mutants=[1])
+    with pytest.raises(pleat.InputError, match="expected at least 1 mutant, found an empty list"):
         pleat.mutants(run / "run", mutants=[])
     with pytest.raises(pleat.UsageError, match="expected a result with mutants"):
         pleat.mutants(run / "run").to_dataframe("listed")

@@ -9,8 +9,7 @@ from helpers import DATA, program
 from test_results import once
 
 pytestmark = pytest.mark.filterwarnings("ignore:only .* effective sequences")
-# Panels that results in memory lack: the program keeps structures of frames, and knows which files are trajectories.
-WITHOUT = {"Medoids", "Transitions between clusters", "Transitions", "Dwell times", "Dwell times by cluster"}
+WITHOUT = {"Medoids"}  # results in memory lack structures of frames
 
 
 def drawn(page):
@@ -28,6 +27,24 @@ def assert_drawn_as_the_program_does(result, run):
         title for title in sections if title not in WITHOUT)
 
 
+def assert_has_tables_of_states(found, folder):
+    """Those of the program's run in folder / 'states', but for times in picoseconds; frames of no trajectory have none."""
+    found.save(folder / "own")
+    for file in ("transition_probabilities.tsv", "dwell_distribution.tsv", "dwell_times.tsv"):
+        own, theirs = ([line.split("\t") for line in (folder / name / file).read_text().splitlines()]
+                       for name in ("own", "states"))
+        assert own[0] == [name for name in theirs[0] if not name.endswith("_ps")] and len(own) == len(theirs)
+        for one, other in zip(own[1:], theirs[1:]):
+            for value, expected in zip(one, other):
+                assert value == expected or float(value) == pytest.approx(float(expected), rel=1e-5)
+    assert pleat.load(folder / "own").is_trajectory and pleat.load(folder / "states").is_trajectory
+    frames = pleat.read_ensemble(DATA / "hivp.dcd.gz", topology=DATA / "hivp.pdb.gz", frames="::4")
+    assert frames.is_trajectory and frames[2:].is_trajectory and frames.select("chain A").is_trajectory
+    models = pleat.Ensemble(frames.xyz, frames.topology)
+    assert not models.is_trajectory and not pleat.cluster(models, cutoff=2).is_trajectory
+    assert "Dwell times" not in drawn(pleat.report(pleat.cluster(models, cutoff=2)))[0][2]
+
+
 def test_results_are_drawn_as_the_runs_of_the_program(tmp_path):
     curve = (DATA / "1hel.pdb.gz", "--data", DATA / "1hel_made.dat.gz")
     program("saxs", *curve, "-o", tmp_path / "saxs", "--device", "cpu")
@@ -35,7 +52,9 @@ def test_results_are_drawn_as_the_runs_of_the_program(tmp_path):
     frames = (DATA / "hivp.dcd.gz", "--topology", DATA / "hivp.pdb.gz", "--device", "cpu")
     program("cluster", *frames, "-o", tmp_path / "states", "--method", "average", "--k", "2:5")
     hivp = pleat.read_ensemble(DATA / "hivp.dcd.gz", topology=DATA / "hivp.pdb.gz")
-    assert_drawn_as_the_program_does(pleat.cluster(hivp, method="average", k=range(2, 6)), tmp_path / "states")
+    states = pleat.cluster(hivp, method="average", k=range(2, 6))
+    assert_drawn_as_the_program_does(states, tmp_path / "states")
+    assert_has_tables_of_states(states, tmp_path)
     program("rmsd", *frames, "-o", tmp_path / "pairs", "--metric", "drmsd")
     assert_drawn_as_the_program_does(pleat.rmsd(hivp, metric="drmsd"), tmp_path / "pairs")
     program("mi", DATA / "trna.sto.gz", "-o", tmp_path / "mi", "--max-gaps", 0.2, "--null", "exact", "--order", 3,

@@ -224,6 +224,14 @@ class Boxes(BoxTest):
                       self.call("rmsd", damaged, *topology, status=3))
         self.assertIn("expected one of", self.call("rmsd", split, *topology, "--pbc", "maybe", status=2))
 
+    def test_a_reference_needs_no_cell(self):
+        topology = ("--topology", DATA / "hivp.pdb.gz", "--select", "ca")
+        split, whole = self.wrapped("cubic")
+        found, _ = self.call("rmsd", split, *topology, "--pbc", "whole", "--reference", DATA / "hivp.pdb.gz")
+        expected, _ = self.call("rmsd", whole, *topology, "--pbc", "none", "--reference", DATA / "hivp.pdb.gz")
+        for a, b in zip(read_table(found / "reference.tsv"), read_table(expected / "reference.tsv")):
+            self.assertAlmostEqual(float(a["rmsd"]), float(b["rmsd"]), delta=1e-4)
+
 
 @unittest.skipUnless(HARD.is_dir(), f"{HARD} is absent")
 class RealBoxes(BoxTest):

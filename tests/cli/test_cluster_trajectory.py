@@ -99,6 +99,12 @@ class States(TrajectoryTest):
                          [("0", "8", "3", "1.33333", "53.3333", "3"), ("1", "5", "3", "1.66667", "66.6667", "0"),
                           ("2", "2", "1", "1", "40", "1")])
 
+    def test_a_lag_that_no_series_has_is_refused(self):
+        files = [self.trajectory("a.xtc", STATES), self.trajectory("b.xtc", "0111")]
+        self.cluster(*files, "--cutoff", "2", "--lag", "20", run="longest")
+        self.cluster(*files, "--cutoff", "2", "--lag", "21", run="longer", code=3)
+        self.assertIn("expected a series of more than 21 frames for --lag 21, found at most 21 frames in a row", self.told)
+
     def test_noise_is_a_state_of_its_own(self):
         run = self.cluster(self.trajectory("a.xtc", "0001200100"), "-m", "dbscan", "--cutoff", "2", "--min-neighbours", "3")
         self.assertEqual(self.assignment(run), [0, 0, 0, -1, -1, 0, 0, -1, 0, 0])

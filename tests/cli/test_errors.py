@@ -38,6 +38,7 @@ class Usage(ProgramTest):
                 ((family, *run, "--contact-cutoff", "6"), "--contact-cutoff needs a structure"),
                 ((family, family, *run, "--contact-cutoff", "6"), "--contact-cutoff needs a structure"),
                 ((family, "--extra", *run), "--extra"),
+                ((family, *run, "--row", "a", "--row", "b"), "give --row once; 'pleat help couplings' shows"),
                 ((family, *run, "--weights"), "weights")):
             with self.subTest(arguments):
                 self.assert_refused(pleat("couplings", *arguments), 2, text)

@@ -50,6 +50,17 @@ class Focus(ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         self.assertEqual([int(row["pos"]) for row in read_table(self.folder / "plmc/positions.tsv")], numbers)
 
+    def test_doubts_numbers_of_a_row_that_lacks_residues(self):
+        text = self.family.read_text().replace("target/21-30", "target/21-33")
+        self.family.write_text(text + f">nothing\n{'-' * 10}\n")
+        for command in ("couplings", "mi", "mutants"):
+            with self.subTest(command):
+                done = pleat(command, self.family, "--focus", "target", "-o", self.folder / command, "-d", "cpu")
+                self.assertEqual(done.returncode, 0, done.stderr.decode())
+                self.assertIn(b"'target/21-33' has 10 residues, but its name counts 13: numbers after", done.stderr)
+                self.assert_refused(pleat(command, self.family, "--focus", "nothing", "-o", self.folder / "no", "-d", "cpu"), 3,
+                                    "expected residues in row 'nothing' of --focus, found gaps only")
+
     def test_refuses_a_row_that_is_absent_or_another(self):
         for command in ("couplings", "mi", "mutants"):
             for options, text in ((("--focus", "nobody"), "nobody"),

@@ -154,10 +154,13 @@ class Ligands(ProgramTest):
                 ("other.sdf", "31 heavy atoms, found", molecule([atoms[0].replace(" C ", " N "), *atoms[1:]], bonds)),
                 ("less.sdf", "found C21 N3 O6", molecule(atoms[:-1], [bond for bond in bonds if max(bond[:2]) < 30])),
                 ("loose.sdf", "with other bonds", molecule(atoms, bonds[:-1])),
-                ("new.sdf", "found V3000", molecule(atoms, bonds).replace("V2000", "V3000"))):
+                ("new.sdf", "expected the begin of the table in a line of M  V30", molecule(atoms, bonds).replace("V2000", "V3000"))):
             with self.subTest(name):
                 (self.folder / name).write_text(content, encoding="ascii")
                 self.assert_refused(pleat(*call, "--reference", self.folder / name, *out), 3, text)
+        self.assert_refused(pleat(*call, "--measure", "element C", *out), 3, "measured and not superposed, or both by the same")
+        self.assert_refused(pleat("rmsd", self.complexes(), "--select", "name CA", "--symmetry", "ligand", *out), 3,
+                            "found single atoms only: select the ligand")
         self.assert_refused(pleat("cluster", POSES, "--fit", "name C1", "--cutoff", "1", *out), 2, "run 'pleat rmsd'")
 
 

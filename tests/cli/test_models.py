@@ -185,6 +185,7 @@ class Models(ProgramTest):
         refused(2, path, "--scores", table, "--best", "3", texts=["--score", "energy, size"])
         refused(2, path, "--scores", table, "--score", "mass", texts=["energy, size", "mass"])
         refused(2, path, "--best", "3", texts=["--scores"])
+        refused(2, path, "--least", texts=["--scores"])
         refused(2, path, "--scores", table, "--score", "energy", "--worst-left-out", "110%", texts=["110%"])
         (self.folder / "empty").mkdir()
         refused(3, self.folder / "empty", texts=["empty", "found none"])

@@ -154,12 +154,25 @@ class Mutants(ProgramTest):
                  (2, "give --sequences with --align", fit, "--align"),
                  (2, "--lambda-pair is for an alignment", fit, "--lambda-pair", "0.1"),
                  (2, "--row is for an alignment", fit, "--row", "row1"),
+                 (2, "--no-apc is for an alignment", fit, "--no-apc"),
+                 (2, "is a table of mutants: expected one input, as it belongs to one, found 2", fit, self.family, "--list",
+                  self.table("mutant,y\nM11A,1\n", "table.csv")),
                  (2, "give --doubles as ranges", fit, "--doubles", "x"),
                  (2, "'-': give a file", "-")]
         for code, text, *arguments in cases:
             with self.subTest(text):
                 self.assert_refused(pleat("mutants", *arguments, "-o", self.folder / "refused"), code, text)
                 self.assertFalse((self.folder / "refused").exists())
+
+    def test_force_does_not_replace_the_input(self):
+        self.call(self.family, "-o", self.run_folder)
+        fit = self.run_folder / "couplings"
+        before = (fit / "couplings.npz").read_bytes()
+        for output in (fit, self.run_folder):
+            done = pleat("mutants", fit, "-o", output, "--force")
+            self.assert_refused(done, 2, "--force would replace this input, a file of the run in")
+        self.assertEqual((fit / "couplings.npz").read_bytes(), before)
+        self.call(fit, "-o", self.folder / "other")
 
     def test_a_run_without_models_is_refused(self):
         self.fit(self.family, "--no-models", "-d", "cpu")

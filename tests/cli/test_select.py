@@ -141,7 +141,7 @@ class Select(ProgramTest):
         self.select("--data", curve, "--weight-clusters", "0", "--force")
         clusters = read_table(self.run_folder / "clusters.tsv")
         self.assertEqual(self.kinds_of(clusters[:1], "best"), ["coil"])
-        self.assertEqual(float(clusters[0]["least_chi2"]), min(float(row["chi2"]) for row in by_chi2))
+        self.assertEqual(float(clusters[0]["min_chi2"]), min(float(row["chi2"]) for row in by_chi2))
         self.assertFalse((self.run_folder / "explained.tsv").exists())
 
     def test_a_score_that_is_named_ranks_frames(self):

@@ -111,6 +111,9 @@ def ensembles():
         "sdf": b"x\n\n\n  2  1  0  0  0  0            999 V2000\n"
                b"    0.0000    0.0000    0.5000 C   0  0\n    1.5000    0.0000    0.0000 O   0  0\n"
                b"  1  2  1  0\nM  END\n$$$$\n",
+        "sdf_v3000": b"x\n\n\n  0  0  0     0  0            999 V3000\nM  V30 BEGIN CTAB\nM  V30 COUNTS 2 1 0 0 0\n"
+                     b"M  V30 BEGIN ATOM\nM  V30 1 C 0 0 0.5 0\nM  V30 9 O 1.5 0 -\nM  V30 0 0\nM  V30 END ATOM\n"
+                     b"M  V30 BEGIN BOND\nM  V30 1 1 1 9\nM  V30 END BOND\nM  V30 END CTAB\nM  END\n$$$$\n",
         "npy": b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + shape.encode() + bytes(24),
         "dcd": dcd(),
         "trr": trr(),

@@ -5,7 +5,7 @@ import time
 import unittest
 
 from launcher import PROGRAM, RanksTest, environment, kill_all, mpirun, start
-from test_rmsd import results, write_ensemble
+from test_rmsd import results, write_dimers, write_ensemble
 
 OPTIONS = ("-q", "-t", "1", "--device", "cpu")
 
@@ -32,6 +32,37 @@ class ClusterTest(RanksTest):
                 self.assertEqual(mpirun(ranks, PROGRAM, "cluster", self.ensemble, "-o", run, *OPTIONS,
                                         *options)[:3], (0, "", ""))
                 self.assertEqual(results(run), alone, f"{name}, {ranks} ranks")
+
+    def test_frames_are_given_to_medoids_as_by_one_rank(self):
+        # Blocks have 4096 frames: three of them, so that the last round is not full.
+        write_ensemble(self.ensemble, 10000, 6)
+        medoids = self.folder / "medoids.npy"
+        write_ensemble(medoids, 3, 6)
+        options = ("--assign", medoids, "--timestep", "2")
+        alone = self.run_alone("whole", *options)
+        self.assertIn("dwell_times.tsv", alone)
+        for ranks, more in ((1, ()), (2, ()), (3, ()), (4, ()), (2, ("--frames", "5:9000:2", "--cutoff", "1.9"))):
+            expected = alone if not more else self.run_alone(f"alone{ranks}", *options, *more)
+            run = self.folder / f"assigned{ranks}{len(more)}"
+            self.assertEqual(mpirun(ranks, PROGRAM, "cluster", self.ensemble, "-o", run, *OPTIONS, *options, *more)[:3],
+                             (0, "", ""))
+            self.assertEqual(results(run), expected, f"{ranks} ranks {more}")
+        write_ensemble(self.folder / "other.npy", 3, 5)
+        code, out, err, _ = mpirun(3, PROGRAM, "cluster", self.ensemble, "-o", self.folder / "x", *OPTIONS, "--assign",
+                                   self.folder / "other.npy")
+        self.assertEqual((code, out, err.count("\n")), (3, "", 1), err)
+
+    def test_chains_are_clustered_as_by_one_rank(self):
+        models = self.folder / "dimers.pdb"
+        write_dimers(models, 60)
+        self.ensemble = models
+        options = ("--each-chain", "--cutoff", "1.5")
+        alone = self.run_alone("alone", *options)
+        self.assertIn("combinations.tsv", alone)
+        for ranks in (2, 3):
+            run = self.folder / f"chains{ranks}"
+            self.assertEqual(mpirun(ranks, PROGRAM, "cluster", models, "-o", run, *OPTIONS, *options)[:3], (0, "", ""))
+            self.assertEqual(results(run), alone, f"{ranks} ranks")
 
     def test_a_killed_run_resumes_with_another_number(self):
         write_ensemble(self.ensemble, 6000, 100)

@@ -38,6 +38,22 @@ def write_ensemble(path, frames, atoms):
                 value + pool[(first + n) % len(pool)] for n, value in enumerate(walk))))
 
 
+def write_dimers(path, models):
+    """Models of two equal chains of twelve residues, CA and CB, scattered around one walk, as PDB."""
+    draw = random.Random(6)
+    walk = [[draw.gauss(0, 6) for _ in range(3)] for _ in range(24)]
+    with open(path, "w", encoding="ascii") as file:
+        for model in range(models):
+            file.write(f"MODEL     {model + 1:4d}\n")
+            for place, chain in enumerate("AB"):
+                for n, atom in enumerate(walk):
+                    x, y, z = (value + draw.gauss(0, 0.7) for value in atom)
+                    file.write(f"ATOM  {n + 1:5d}  {'CA' if n % 2 == 0 else 'CB'}  ALA {chain}{n // 2 + 1:4d}    "
+                               f"{x + 40 * place:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00           C  \n")
+            file.write("ENDMDL\n")
+        file.write("END\n")
+
+
 def marked_tiles(path):
     """How many tiles a file of tiles marks as done."""
     if not path.exists():
@@ -98,6 +114,23 @@ class RmsdTest(RanksTest):
                     self.assertEqual(mpirun(3, PROGRAM, "rmsd", self.ensemble, "-o", run, *options)[:3],
                                      (0, "", ""))
                     self.assertEqual(results(run), alone)
+
+    def test_other_measured_atoms_are_shared(self):
+        """--measure after --select: atoms that are not superposed."""
+        self.ensemble, others = self.folder / "models.pdb", self.folder / "others.pdb"
+        write_dimers(self.ensemble, 90)
+        write_dimers(others, 17)
+        fitted, measured = ("-q", "-t", "1", "--device", "cpu", "--select", "chain A and name CA"), ("--measure", "chain B")
+        lists = ("--cutoff", "3", "--nearest", "2")
+        for name, options in (("pairs", lists), ("lists", (*lists, "--matrix", "none")), ("against", ("--against", others)),
+                              ("reference", ("--reference", "7")), ("mean", ("--reference", "mean"))):
+            alone = self.run_alone(name, *fitted, *measured, *options)
+            self.assertNotEqual(alone, self.run_alone(f"plain-{name}", *fitted, *options))
+            for ranks in (2, 3):
+                run = self.folder / f"{name}{ranks}"
+                self.assertEqual(mpirun(ranks, PROGRAM, "rmsd", self.ensemble, "-o", run, *fitted, *measured,
+                                        *options)[:3], (0, "", ""))
+                self.assertEqual(results(run), alone, f"{name}, {ranks} ranks")
 
     def kill_and_go_on(self, options, has_kept):
         alone = self.run_alone("whole", *options)

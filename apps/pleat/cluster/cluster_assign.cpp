@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <utility>
 
+#include "cluster/assigned_block.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/selection/selection.h"
 #include "pleat/bio/structure/atom_match.h"
@@ -16,6 +19,7 @@
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
+#include "pleat/core/ranks/rounds.h"
 #include "pleat/core/run/manifest.h"
 #include "pleat/rmsd/assign/assignment.h"
 #include "pleat/rmsd/estimate.h"
@@ -137,6 +141,12 @@ Superposed superposed(const ClusterOptions& options) {
     refuse_ensemble_pipes(options.ensemble.sources, "--assign opens the first file twice");
     refuse_pipes({options.ensemble.topology, options.assign}, "--assign opens it twice");
     EnsembleOptions everything;
+    if (const std::string& source = options.ensemble.sources.front();
+        read_earlier_run(std::filesystem::path(source) / "manifest.json").is_ours ||
+        cluster::is_matrix_file(source))
+        throw InputError(source, 0,
+                         "expected an ensemble for --assign, found distances: give the files of "
+                         "the frames");
     everything.topology = options.ensemble.topology;
     everything.assembly = options.ensemble.assembly;
     const EnsembleReader first(options.ensemble.sources, everything);
@@ -180,6 +190,59 @@ void write_distances(OutputFile& file, const rmsd::Nearest& nearest, Index frame
                     : fmt::format("\t{}\t{:.6g}\n", nearest.indices(n, 1), nearest.values(n, 1));
     }
     file.write(text);
+}
+
+/// Reads the next frames of an ensemble, at most as many as the block holds [frame, atom, axis],
+/// and compares them.
+AssignedBlock compare_next(EnsembleReader& reader, const rmsd::Assignment& assignment,
+                           Array<float, 3>& xyz) {
+    AssignedBlock block;
+    Array<float, 2> frame(Index{3}, xyz.extent(1));
+    while (block.frames() < xyz.extent(0) && reader.next(frame)) {
+        for (Index atom = 0; atom < xyz.extent(1); ++atom)
+            for (Index axis = 0; axis < 3; ++axis)
+                xyz(block.frames(), atom, axis) = frame(axis, atom);
+        block.origins.push_back(reader.origin());
+    }
+    if (block.frames() > 0)
+        block.compared = assignment.compare({xyz.data(), block.frames(), xyz.extent(1), Index{3}});
+    return block;
+}
+
+/// Each rank reads one of as many consecutive blocks as there are ranks and passes over the others;
+/// the leading rank gives them to `collect` in their order. Returns the reader at its end.
+EnsembleReader assign_blocks(const EnsembleSource& source, const rmsd::Assignment& assignment,
+                             Index atoms, Ranks& ranks, const Context& context,
+                             const std::function<void(const AssignedBlock&)>& collect) {
+    check_readable({source.topology});
+    EnsembleReader reader(source.sources, reading_options(source));
+    auto xyz = Array<float, 3>::unset(assignment.block_frames(), atoms, Index{3});
+    const auto make = [&](int own_rank) {
+        throw_if_cancelled(context, "assign");
+        AssignedBlock own;
+        bool has_more = true;
+        for (int rank = 0; rank < ranks.size() && has_more; ++rank) {
+            if (rank == own_rank) {
+                own = compare_next(reader, assignment, xyz);
+                has_more = own.frames() == xyz.extent(0);
+            } else {
+                for (Index n = 0; n < xyz.extent(0) && has_more; ++n) has_more = reader.skip();
+            }
+        }
+        return RoundPiece{pack(own), has_more};
+    };
+    collect_rounds(ranks.comm(), make, [&](const std::vector<std::vector<std::uint8_t>>& pieces) {
+        bool has_ended = false;
+        for (const std::vector<std::uint8_t>& bytes : pieces) {
+            const AssignedBlock block = unpack_block(bytes);
+            if (has_ended && block.frames() > 0)
+                throw InputError(source.sources.front(), 0,
+                                 "expected the same frames on all ranks, found more on one");
+            if (block.frames() > 0) collect(block);
+            has_ended = has_ended || block.frames() < xyz.extent(0);
+        }
+    });
+    return reader;
 }
 
 }  // namespace
@@ -233,48 +296,50 @@ std::vector<std::string> medoid_files(const std::string& assign) {
     return ensemble_files({find_medoids(assign).file});
 }
 
-AssignedFrames assign_frames(const ClusterOptions& options, RunDirectory& run,
+AssignedFrames assign_frames(const ClusterOptions& options, RunDirectory* run, Ranks& ranks,
                              const Context& context) {
-    const Superposed from = superposed(options);
+    Superposed from{.medoids = {}, .frames = options.ensemble};
     AssignedFrames assigned;
-    assigned.medoids = read_medoids(from, run, context);
+    ranks.lead([&] {
+        from = superposed(options);
+        assigned.medoids = read_medoids(from, *run, context);
+        const Coordinates& medoids = *assigned.medoids.coordinates;
+        rmsd::check({.fit = {},
+                     .measured = {},
+                     .weights = medoids.weights,
+                     .weights_file = from.frames.weights},
+                    medoids.atoms());
+    });
+    ranks.share(from.frames.select);
+    share(assigned.medoids, ranks);
     const Coordinates& medoids = *assigned.medoids.coordinates;
     std::optional<double> cutoff;
     if (options.parameters.cutoff.is_set()) cutoff = *options.parameters.cutoff.first;
-    rmsd::check({.fit = {},
-                 .measured = {},
-                 .weights = medoids.weights,
-                 .weights_file = from.frames.weights},
-                medoids.atoms());
     rmsd::Assignment assignment(medoids.xyz, medoids.weights, cutoff, options.parameters.bin_width,
                                 context);
     SeriesRecorder recorder(parse_frame_range(from.frames.frames).step);
-    OutputFile distances(run.output("distances.tsv"));
-    distances.write("frame\tcluster\tnearest\tdistance\tsecond\tsecond_distance\n");
-    auto block = Array<float, 3>::unset(assignment.block_frames(), medoids.atoms(), Index{3});
-    Index in_block = 0, done = 0;
-    const auto finish_block = [&] {
-        throw_if_cancelled(context, "assign");
-        const View<const float, 3> frames(block.data(), in_block, medoids.atoms(), Index{3});
-        write_distances(distances, assignment.add(frames), in_block, done, cutoff);
-        done += std::exchange(in_block, 0);
-    };
-    const EnsembleSize read = measure_ensemble(
-        from.frames, [&](const EnsembleReader& reader, View<const float, 2> frame) {
-            for (Index atom = 0; atom < medoids.atoms(); ++atom)
-                for (Index axis = 0; axis < 3; ++axis)
-                    block(in_block, atom, axis) = frame(axis, atom);
-            recorder.add(reader.origin());
-            if (++in_block == block.extent(0)) finish_block();
+    std::optional<OutputFile> distances;
+    ranks.lead([&] {
+        distances.emplace(run->output("distances.tsv"));
+        distances->write("frame\tcluster\tnearest\tdistance\tsecond\tsecond_distance\n");
+    });
+    Index done = 0;
+    const EnsembleReader reader = assign_blocks(
+        from.frames, assignment, medoids.atoms(), ranks, context, [&](const AssignedBlock& block) {
+            assignment.collect(block.compared);
+            write_distances(*distances, block.compared.nearest, block.frames(), done, cutoff);
+            done += block.frames();
+            for (const FrameOrigin& origin : block.origins) recorder.add(origin);
         });
-    if (in_block > 0) finish_block();
-    distances.close();
-    for (const std::string& note : read.notes)
-        if (!note.starts_with("selection '")) context.message(note);
-    record_ensemble(options.ensemble, read.files, run, !options.ensemble.topology.empty());
-    assigned.result = assignment.finish();
-    assigned.trajectory = trajectory_of(recorder, read.files, read.is_trajectory,
-                                        from.frames.frames, options.trajectory, context);
+    ranks.lead([&] {
+        distances->close();
+        for (const std::string& note : reader.notes())
+            if (!note.starts_with("selection '")) context.message(note);
+        record_ensemble(options.ensemble, reader.files(), *run, !options.ensemble.topology.empty());
+        assigned.result = assignment.finish();
+        assigned.trajectory = trajectory_of(recorder, reader.files(), reader.is_trajectory(),
+                                            from.frames.frames, options.trajectory, context);
+    });
     return assigned;
 }
 

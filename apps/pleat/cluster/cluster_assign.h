@@ -30,9 +30,10 @@ struct AssignedFrames {
     Trajectory trajectory;
 };
 /// Reads the medoids that options.assign names, then the frames, block by block, and gives each to
-/// the nearest medoid; writes distances.tsv. Throws UsageError, InputError (atoms that differ),
-/// OutputError, Cancelled.
-AssignedFrames assign_frames(const ClusterOptions& options, RunDirectory& run,
+/// the nearest medoid; writes distances.tsv. Ranks read blocks in turn; the result is that of the
+/// leading one, the only one that has a `run`. A collective call. Throws UsageError, InputError
+/// (atoms that differ), OutputError, Cancelled.
+AssignedFrames assign_frames(const ClusterOptions& options, RunDirectory* run, Ranks& ranks,
                              const Context& context);
 
 /// What an assignment needs.

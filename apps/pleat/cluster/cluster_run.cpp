@@ -205,33 +205,42 @@ namespace {
 
 ClusterOutcome make_assignment(ClusterOptions& options, const JobTask& task, Ranks& ranks) {
     check_assign_options(options);
-    ranks.require_one("cluster --assign");
     Context context = make_context(options.run, ranks);
     if (!options.run.names_device()) context.device = {Device::Kind::cpu, 0};
     options.ensemble.inputs = task.inputs;
-    RunDirectory run({.path = options.run.output,
-                      .command = "cluster",
-                      .arguments = task.arguments,
-                      .force = options.run.force,
-                      .shares_process = task.shares_process});
-    run.parameters(assign_result_fields(options));
-    context.progress = &run.watch(task.shown);
-    run.context(context);
-    run.stage("assign");
-    AssignedFrames assigned = assign_frames(options, run, context);
+    std::optional<RunDirectory> run;
+    ranks.lead([&] {
+        run.emplace(RunDirectory::Request{.path = options.run.output,
+                                          .command = "cluster",
+                                          .arguments = task.arguments,
+                                          .force = options.run.force,
+                                          .shares_process = task.shares_process});
+        run->parameters(assign_result_fields(options));
+    });
+    context.progress = run ? &run->watch(task.shown) : task.shown;
+    if (!ranks.advice().empty()) context.message(ranks.advice());
+    ranks.lead([&] {
+        run->context(context);
+        run->stage("assign");
+    });
+    AssignedFrames assigned = assign_frames(options, run ? &*run : nullptr, ranks, context);
     cluster::Result& result = assigned.result;
     if (task.computed) task.computed();
-    run.stage("write");
-    for (const std::string_view key : rmsd::citations()) run.cite(key);
-    cluster::write_results(run, result, options.parameters, assigned.trajectory.lengths());
-    write_trajectory(run, result.clustering.assignment, assigned.trajectory, options.trajectory);
-    std::vector<Index> all(result.clusters.size());
-    std::iota(all.begin(), all.end(), 0);
-    write_frames(run, "medoids", assigned.medoids, all, options.structures, context);
-    record_result(run, result);
-    record_superposition(run, assigned.medoids);
-    run.finish();
-    std::string text = summary(options, result, "", run.path().string());
+    std::string text;
+    ranks.lead([&] {
+        run->stage("write");
+        for (const std::string_view key : rmsd::citations()) run->cite(key);
+        cluster::write_results(*run, result, options.parameters, assigned.trajectory.lengths());
+        write_trajectory(*run, result.clustering.assignment, assigned.trajectory,
+                         options.trajectory);
+        std::vector<Index> all(result.clusters.size());
+        std::iota(all.begin(), all.end(), 0);
+        write_frames(*run, "medoids", assigned.medoids, all, options.structures, context);
+        record_result(*run, result);
+        record_superposition(*run, assigned.medoids);
+        run->finish();
+        text = summary(options, result, "", run->path().string());
+    });
     return {std::move(result), std::move(text)};
 }
 

@@ -91,6 +91,13 @@ Trajectory trajectory_of(const SeriesRecorder& recorder, const std::vector<std::
                         "other files: --timestep says that their frames are in order of time"
                       : "expected files with several frames for --lag and --timestep, found none");
     if (!found.is_ordered) return found;
+    const auto longest = std::ranges::max(found.lengths());
+    if (options.lag >= longest)
+        throw InputError(
+            files.front(), 0,
+            fmt::format("expected a series of more than {} frames for --lag {}, found at most {} "
+                        "frames in a row",
+                        options.lag, options.lag, longest));
     if (options.timestep) {
         const double given = *options.timestep * static_cast<double>(found.step);
         if (found.interval && std::abs(*found.interval - given) > kEven * given)

@@ -138,7 +138,8 @@ FamilyInput read_family(CouplingsOptions& options, RunDirectory& run, const Cont
     if (input.parts.size() == 1) input.parts.clear();
     const FilterOptions filters = filter_options(options.alignment, options.structure, source);
     input.known = read_known_structure(options.structure, source, run, part_mapper(input.parts));
-    input.reference = reference_row(options.structure, source, read->full_rows, input.known);
+    input.reference =
+        reference_row(options.structure, source, read->full_rows, input.known, context);
     input.alignment = filter(source, filters);
     if (input.known) {
         measure(*input.known, input.alignment);

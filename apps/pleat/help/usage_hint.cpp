@@ -104,7 +104,10 @@ std::string usage_hint(const CLI::App& program, const CLI::ParseError& error) {
         return fmt::format("unexpected '{}' before '{}'; options follow the command, {}",
                            before.front(), command.get_name(), help);
     if (!left.empty()) return fmt::format("unexpected argument '{}'; {}", left.front(), help);
-    return fmt::format("{}; {}", error.what(), help);
+    const std::string text = error.what();
+    if (const std::size_t end = text.find(": At Most 1 required"); end != std::string::npos)
+        return fmt::format("give {} once; {}", text.substr(0, end), help);
+    return fmt::format("{}; {}", text, help);
 }
 
 }  // namespace pleat::program

@@ -130,11 +130,13 @@ void open_run(MiOptions& options, const JobTask& task, Context& context, Leading
 }
 
 void align_structure(const MiOptions& options, const Alignment& source,
-                     const std::vector<std::string>& full_rows, LeadingRank& leading) {
+                     const std::vector<std::string>& full_rows, LeadingRank& leading,
+                     const Context& context) {
     // The structure is aligned with sequences in which unknown letters are gaps.
     const Alignment plain = without_unknown(source);
     leading.structure = read_known_structure(options.structure, plain, *leading.run);
-    leading.reference = reference_row(options.structure, source, full_rows, leading.structure);
+    leading.reference =
+        reference_row(options.structure, source, full_rows, leading.structure, context);
 }
 
 std::string write(MiOptions& options, const Alignment& alignment, const mi::Result& result,
@@ -198,7 +200,7 @@ std::string make_mi(MiOptions& options, const JobTask& task, Ranks& ranks) {
     const std::shared_ptr<const AlignmentInput> input =
         read_input(options.alignment, leading.run ? &*leading.run : nullptr, &ranks);
     const Alignment& source = input->alignment;
-    ranks.lead([&] { align_structure(options, source, input->full_rows, leading); });
+    ranks.lead([&] { align_structure(options, source, input->full_rows, leading, context); });
     const Alignment alignment =
         filter(source, filter_options(options.alignment, options.structure, source));
     if (leading.run) leading.run->stage("device");

@@ -67,6 +67,10 @@ void take_table_from_list(MutantsOptions& options) {
     if (!mutants::is_mutant_table(ByteReader(list).peek(kHeader))) return;
     if (!options.table.empty())
         throw UsageError(fmt::format("--list {} is a table of mutants, too; give one", list));
+    if (options.alignment.paths.size() > 1)
+        throw UsageError(fmt::format(
+            "--list {} is a table of mutants: expected one input, as it belongs to one, found {}",
+            list, options.alignment.paths.size()));
     options.table = std::move(options.jobs.list);
     options.jobs.list.clear();
 }

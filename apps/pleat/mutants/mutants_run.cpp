@@ -193,8 +193,8 @@ void check_options(const MutantsOptions& options) {
     for (std::size_t n = 0; n < given.size(); ++n)
         if (given[n].text() != defaults[n].text())
             throw UsageError(fmt::format(
-                "--{} is for an alignment, but {} is a model that has been fitted; omit it",
-                given[n].name, options.alignment.path));
+                "--{}{} is for an alignment, but {} is a model that has been fitted; omit it",
+                given[n].negated_flag ? "no-" : "", given[n].name, options.alignment.path));
 }
 
 std::string compute_mutants(MutantsOptions options, const JobTask& task) {

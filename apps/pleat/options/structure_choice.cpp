@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "pleat/bio/structure/contacts.h"
 #include "pleat/bio/structure/residue_map.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
+#include "pleat/core/files/printable.h"
 
 namespace pleat::program {
 
@@ -112,12 +115,18 @@ FilterOptions filter_options(const AlignmentOptions& options, const StructureOpt
         throw UsageError(fmt::format("give either --row or --focus: '{}' and '{}' differ",
                                      structure.row, structure.focus));
     filters.focus = find_row(source, structure.focus);
+    const auto letters = source.letters.view()[*filters.focus];
+    if (std::all_of(letters.begin(), letters.end(),
+                    [&](std::uint8_t code) { return code == source.alphabet->gap(); }))
+        throw InputError(source.source.string(), 0,
+                         fmt::format("expected residues in row '{}' of --focus, found gaps only",
+                                     printable(structure.focus)));
     return filters;
 }
 
 ReferenceRow reference_row(const StructureOptions& options, const Alignment& source,
                            const std::vector<std::string>& full_rows,
-                           const std::optional<KnownStructure>& known) {
+                           const std::optional<KnownStructure>& known, const Context& context) {
     Index row = 0;
     if (known) {
         row = known->map.row;
@@ -125,7 +134,11 @@ ReferenceRow reference_row(const StructureOptions& options, const Alignment& sou
         row = find_row(source, name);
     }
     ReferenceRow reference = make_reference_row(source, full_rows, row);
-    if (!options.focus.empty()) show_residue_numbers(reference);
+    if (options.focus.empty()) return reference;
+    show_residue_numbers(reference);
+    const std::string doubt =
+        doubt_about_numbers(reference.name, static_cast<Index>(reference.sequence.size()));
+    if (!doubt.empty()) context.message(doubt);
     return reference;
 }
 

@@ -106,7 +106,7 @@ Array<float, 3> share_others(const RmsdOptions& options, const ComparedFrames& c
     ranks.lead([&] {
         Coordinates others =
             read_others(compared, options.sets.against, options.sets.against_frames,
-                        options.sets.any_residues, *run, context);
+                        compared.source.pbc, options.sets.any_residues, *run, context);
         run->fact("others", others.frames());
         if (options.sets.symmetry.relabel)
             relabel(options.sets.symmetry, others.xyz, compared.frames.xyz[0],

@@ -45,8 +45,10 @@ Array<double, 2> find_reference(const ComparedFrames& compared, const SetOptions
     }
     if (reference.kind == ReferenceChoice::Kind::frame)
         return rmsd::to_double(input.xyz[parse_frame_number(reference.text, input.frames())]);
+    // A structure of a crystal or a model has no cell to be whole in.
+    const Pbc pbc = compared.source.pbc == Pbc::none ? Pbc::none : Pbc::automatic;
     return rmsd::to_double(
-        read_others(compared, reference.text, "0", options.any_residues, run, context).xyz[0]);
+        read_others(compared, reference.text, "0", pbc, options.any_residues, run, context).xyz[0]);
 }
 
 /// Writes frames [axis, atom] in the format of the file name's extension.

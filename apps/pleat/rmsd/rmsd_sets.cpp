@@ -204,11 +204,12 @@ void share(ComparedFrames& compared, Ranks& ranks) {
 }
 
 Coordinates read_others(const ComparedFrames& compared, const std::string& file,
-                        const std::string& frames, bool any_residues, RunDirectory& run,
+                        const std::string& frames, Pbc pbc, bool any_residues, RunDirectory& run,
                         const Context& context) {
     EnsembleSource source = compared.source;
     source.sources = {file};
     source.frames = frames;
+    source.pbc = pbc;
     source.weights.clear();
     leave_scores_out(source);
     source.same_residues = !any_residues;

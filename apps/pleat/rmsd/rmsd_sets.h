@@ -90,7 +90,7 @@ void share(ComparedFrames& compared, Ranks& ranks);
 /// Reads the same atoms from the frames of another file or set of files. Throws InputError if they
 /// differ, or if most residues have other names and not `any_residues`.
 Coordinates read_others(const ComparedFrames& compared, const std::string& file,
-                        const std::string& frames, bool any_residues, RunDirectory& run,
+                        const std::string& frames, Pbc pbc, bool any_residues, RunDirectory& run,
                         const Context& context);
 
 }  // namespace pleat::program

@@ -116,6 +116,10 @@ Trials trials_of(const Parameters& p) {
         case MethodFamily::shared:
             if (has_k) refuse("leave --k out: clusters are what neighbours connect");
             if (p.nearest == 0 && !has_cutoff) refuse("give --cutoff, or --nearest above 0");
+            if (p.nearest > 0 && p.common >= p.nearest)
+                refuse(
+                    "give --common below --nearest: two items that are among each other's nearest "
+                    "have at most --nearest - 1 neighbours in common");
             trials.uses_nearest = p.nearest > 0;
             trials.has_cutoff = has_cutoff;
             if (!has_cutoff) trials.cutoffs = {0.0};

@@ -307,12 +307,18 @@ std::optional<Headline> headline_of(const RunFolder& run) {
     return std::nullopt;
 }
 
-/// "trypsin" of the first input "data/trypsin.a2m.gz" that is not an array of another run; else the
-/// run's name.
+/// "trypsin" of the first input "data/trypsin.a2m.gz" that is not an array of another run, nor the
+/// medoids that frames were given to; else the run's name.
 std::string subject_of(const RunFolder& run) {
+    const std::string assign = run.parameter("assign");
+    const auto folder = [](const std::filesystem::path& path) {
+        return (path / "").lexically_normal();
+    };
     for (const Json& input : run.inputs()) {
         if (!input.is_object() || !input.value("path", Json()).is_string()) continue;
         std::filesystem::path path = input["path"].get<std::string>();
+        if (!assign.empty() && (path == assign || folder(path.parent_path()) == folder(assign)))
+            continue;
         if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
         if (path.extension() == ".npy" || path.extension() == ".npz") continue;
         return path.stem().string();

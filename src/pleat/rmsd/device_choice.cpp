@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <vector>
-
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/pairs/pair_order.h"
 #include "pleat/rmsd/estimate.h"
@@ -53,44 +51,6 @@ std::optional<double> gpu_pair_seconds(const ComparedSizes& sizes, const AtomSet
         case Metric::gdt_ts: return 1e-9 * atoms * (0.625 + 0.025 * atoms);
     }
     return std::nullopt;
-}
-
-/// The fewest GPUs that hold the neighbours of all frames together and can read each other's
-/// memory; none if there are not enough.
-std::vector<Device> gpus_that_hold(Index frames, Index atoms, const Parameters& parameters,
-                                   const GpuLookup& gpus, const PeerLookup& can_read) {
-    if (!gpus.count || gpus.count() < 2) return {};
-    const CudaDevices found = gpus.all();
-    for (int parts = 2; parts <= static_cast<int>(found.devices.size()); ++parts) {
-        const std::int64_t bytes = gromos_gpu_memory(frames, atoms, parameters, parts);
-        std::vector<Device> holding;
-        for (const CudaDevice& gpu : found.devices)
-            if (gpu.usable && gpu.free_bytes >= bytes && std::ssize(holding) < parts)
-                holding.push_back({Device::Kind::cuda, gpu.index});
-        if (std::ssize(holding) == parts && can_read(holding)) return holding;
-    }
-    return {};
-}
-
-/// Named GPUs that find clusters together.
-ClusteringDevice named_clustering_gpus(Index frames, Index atoms, const Parameters& parameters,
-                                       const Context& context, const GpuLookup& gpus,
-                                       const PeerLookup& can_read) {
-    const std::string names = device_names(context);
-    if (!can_read(context.lanes)) {
-        context.message(fmt::format(
-            "{} superpose alone: they cannot read each other's memory, as finding clusters needs",
-            names));
-        return {fmt::format("devices {}, as asked for", names), false};
-    }
-    const auto count = static_cast<int>(context.lanes.size());
-    const std::int64_t bytes = gromos_gpu_memory(frames, atoms, parameters, count);
-    for (const Device& gpu : context.lanes)
-        require_memory(bytes,
-                       fmt::format("neighbours of {} frames on one of {} GPUs", frames, count),
-                       "take fewer frames, more GPUs, --device auto or --device cpu",
-                       gpus.free_bytes(gpu.index), fmt::format(" on {}", gpu.name()));
-    return {fmt::format("devices {}, as asked for", names), true};
 }
 
 }  // namespace
@@ -142,39 +102,6 @@ ClusteringDevice choose_clustering_device(Index frames, Index atoms, const Param
             fmt::format("{} superposes alone, without room for the neighbours of all frames ({})",
                         context.device.name(), remark));
     return second;
-}
-
-ClusteringDevice choose_clustering_gpus(Index frames, Index atoms, const Parameters& parameters,
-                                        bool is_gromos, bool is_named, Context& context,
-                                        const GpuLookup& gpus, const PeerLookup& can_read) {
-    const bool has_lanes = !context.lanes.empty();
-    if (is_gromos && has_lanes && context.device.kind == Device::Kind::cuda)
-        return named_clustering_gpus(frames, atoms, parameters, context, gpus, can_read);
-    const auto choose_one = [&] {
-        return choose_clustering_device(frames, atoms, parameters, is_gromos && !has_lanes,
-                                        is_named, context, gpus);
-    };
-    if (!is_gromos || is_named || has_lanes) return choose_one();
-    const std::int64_t alone = gromos_gpu_memory(frames, atoms, parameters);
-    if (gpus.choose(alone).device.kind != Device::Kind::cuda) {
-        const std::vector<Device> holding =
-            gpus_that_hold(frames, atoms, parameters, gpus, can_read);
-        if (holding.empty()) return choose_one();
-        context.device = holding.front();
-        context.lanes = holding;
-        return {fmt::format("devices {}: they hold the neighbours together, {} each",
-                            device_names(context),
-                            human_bytes(gromos_gpu_memory(frames, atoms, parameters,
-                                                          static_cast<int>(holding.size())))),
-                true};
-    }
-    ClusteringDevice chosen = choose_one();
-    if (!gpus.count) return chosen;
-    const double seconds = gpu_demand({.frames = frames, .atoms = atoms}, {}, parameters)->seconds;
-    const std::string more = add_gpus({alone, seconds}, context, gpus);
-    if (!can_read(context.lanes)) context.lanes.clear();
-    if (!context.lanes.empty()) chosen.remark += "; " + more;
-    return chosen;
 }
 
 }  // namespace pleat::rmsd

@@ -65,9 +65,10 @@ void add_folder(const std::string& folder, Relaxation wanted, EnsembleFiles& fil
         files.names.push_back(model.name);
         files.folders.push_back(static_cast<Index>(files.models.size()));
     }
-    files.notes.push_back(fmt::format("{}: {} model{} of {}, the best first", folder,
-                                      found->models.size(), found->models.size() == 1 ? "" : "s",
-                                      name_of(found->program)));
+    files.notes.push_back(
+        fmt::format("{}: {} model{} of {}{}", folder, found->models.size(),
+                    found->models.size() == 1 ? "" : "s", name_of(found->program),
+                    found->is_ranked ? ", the best first" : ", in the order of their names"));
     files.notes.insert(files.notes.end(), found->notes.begin(), found->notes.end());
     files.models.push_back(std::move(*found));
 }

@@ -76,10 +76,7 @@ EnsembleReader::EnsembleReader(const std::vector<std::string>& sources, Ensemble
     } else if (is_of_plddt(options_.select) || is_of_plddt(options_.placed_by)) {
         average_b_factors(sources);
     }
-    if (!open_next()) {  // no frame is wanted, which next() tells
-        seen_ = 0;
-        open(0);
-    }
+    open(0);
 }
 
 /// The number of frames of all files, which are read for it.
@@ -283,10 +280,10 @@ bool EnsembleReader::is_wanted(Index frame) const {
     return options_.range.has(frame) && choice_.keeps(frame);
 }
 
-/// Reads the next frame of all files if it is wanted, else skips it; false after the last one.
-bool EnsembleReader::step(bool& wanted, View<float, 2> frame) {
+/// Passes over the next frame of all files, and reads it if it is wanted; false after the last one.
+bool EnsembleReader::step(bool& wanted, bool reads, View<float, 2> frame) {
     wanted = is_wanted(seen_);
-    while (!advance(wanted, frame)) {
+    while (!advance(wanted && reads, frame)) {
         if (in_file_ == 0)
             throw InputError(files_.paths[next_file_ - 1], 0, "expected frames, found none");
         if (!open_next()) return false;
@@ -332,32 +329,38 @@ void EnsembleReader::check(View<float, 2> frame) const {
     }
 }
 
-bool EnsembleReader::next(View<float, 2> frame) {
-    const bool has_other_atoms = selected_.size() != all_->atoms.size();
+/// Passes over frames up to the next wanted one, and reads that; false after the last one.
+bool EnsembleReader::find(bool reads, View<float, 2> frame) {
     while (seen_ < options_.range.last) {
         bool wanted = false;
-        if (!step(wanted, has_other_atoms ? scratch_.view() : frame)) {
+        if (!step(wanted, reads, frame)) {
             choice_.check_count(seen_);
             break;
         }
         if (!wanted) continue;
-        molecules_.apply(cell(), has_other_atoms ? scratch_.view() : frame,
-                         files_.paths[static_cast<std::size_t>(origin_.file)], origin_.frame);
-        if (has_other_atoms) gather(frame);
-        check(frame);
         ++given_;
         return true;
     }
-    if (given_ == 0) {
-        throw InputError(
-            files_.paths.front(), 0,
-            fmt::format(
-                "expected frames of the range {}, counted from 0, found {} frames in {} file{}",
-                range_text_, std::max(seen_, counted_), files_.paths.size(),
-                files_.paths.size() == 1 ? "" : "s"));
-    }
-    return false;
+    if (given_ > 0) return false;
+    throw InputError(
+        files_.paths.front(), 0,
+        fmt::format("expected frames of the range {}, counted from 0, found {} frames in {} file{}",
+                    range_text_, std::max(seen_, counted_), files_.paths.size(),
+                    files_.paths.size() == 1 ? "" : "s"));
 }
+
+bool EnsembleReader::next(View<float, 2> frame) {
+    const bool has_other_atoms = selected_.size() != all_->atoms.size();
+    const View<float, 2> read = has_other_atoms ? scratch_.view() : frame;
+    if (!find(true, read)) return false;
+    molecules_.apply(cell(), read, files_.paths[static_cast<std::size_t>(origin_.file)],
+                     origin_.frame);
+    if (has_other_atoms) gather(frame);
+    check(frame);
+    return true;
+}
+
+bool EnsembleReader::skip() { return find(false, {}); }
 
 std::vector<std::string> EnsembleReader::notes() const {
     std::vector<std::string> all = notes_;

@@ -27,6 +27,9 @@ public:
     Index atom_count() const { return topology_->atom_count(); }
     /// Sets `frame` [axis, atom] to the next frame; false after the last one.
     bool next(View<float, 2> frame);
+    /// Passes over the next frame without its coordinates, which are not checked; false after the
+    /// last one.
+    bool skip();
     /// Of the frame last given.
     FrameOrigin origin() const { return origin_; }
     /// The number of the frame last given among all frames of all files, from 0.
@@ -57,7 +60,8 @@ private:
     void open(std::size_t file);
     bool open_next();
     bool is_wanted(Index frame) const;
-    bool step(bool& wanted, View<float, 2> frame);
+    bool find(bool reads, View<float, 2> frame);
+    bool step(bool& wanted, bool reads, View<float, 2> frame);
     bool advance(bool wanted, View<float, 2> frame);
     const PeriodicCell& cell();
     void gather(View<float, 2> frame) const;

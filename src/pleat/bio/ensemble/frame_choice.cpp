@@ -5,13 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <unordered_map>
 
 #include "pleat/bio/ensemble/model_scores.h"
+#include "pleat/bio/input/text_fields.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/line_list.h"
 #include "pleat/core/files/read_file.h"
@@ -26,12 +26,6 @@ std::vector<std::string> cells_of(std::string_view line, char separator) {
     std::vector<std::string> cells;
     for (const std::string_view cell : split(line, separator)) cells.emplace_back(stripped(cell));
     return cells;
-}
-
-template <class Number>
-bool parse_number(const std::string& text, Number& number) {
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return problem == std::errc() && end == text.data() + text.size();
 }
 
 bool is_unknown(const std::string& cell) {
@@ -53,7 +47,8 @@ struct FrameChoice::Table {
     explicit Table(const std::string& file) : path(file) {
         constexpr std::size_t kMaxLines = 1'000'000'000;
         const std::vector<std::uint8_t> bytes = read_file(file);
-        const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // of spreadsheets
         const std::vector<ListedLine> all = listed_lines(file, text, kMaxLines);
         const char separator =
             all.empty() || all[0].text.find('\t') != std::string_view::npos ? '\t' : ',';
@@ -61,8 +56,9 @@ struct FrameChoice::Table {
         if (columns.size() < 2 || (columns[0] != "frame" && columns[0] != "name"))
             throw InputError(
                 file, all.empty() ? 0 : all[0].number,
-                "expected a line of names: frame or name first, then the names of scores, between "
-                "tabs or commas; found another one");
+                fmt::format("expected a line of names: frame or name first, then the names of "
+                            "scores, between tabs or commas; found {}",
+                            all.empty() ? "none" : in_quotes(all[0].text)));
         is_by_name = columns[0] == "name";
         columns.erase(columns.begin());
         values.resize(columns.size());
@@ -120,9 +116,9 @@ private:
 FrameChoice::FrameChoice(const ScoreOptions& options, const EnsembleFiles& files,
                          const FrameRange& range) {
     if (!options.are_read()) {
-        if (options.leave_out() || !options.column.empty())
+        if (options.leave_out() || !options.column.empty() || options.lowest_is_best)
             throw UsageError(
-                "--score, --best and --worst-left-out need --scores, a file or folder");
+                "--score, --best, --least and --worst-left-out need --scores, a file or folder");
         return;
     }
     if (options.of_models) add_models(files);
@@ -284,11 +280,10 @@ void FrameChoice::leave_out(const ScoreOptions& options, const FrameRange& range
         kept_[static_cast<std::size_t>(frames[static_cast<std::size_t>(at)])] = 1;
         unknown_kept += std::isnan(values[static_cast<std::size_t>(at)]);
     }
-    notes_.push_back(fmt::format(
-        "kept {} of {} frames by their {}, the {} first{}; frames.tsv has their numbers",
-        best.size(), frames.size(), scores_.ranked_by,
-        options.lowest_is_best ? "lowest" : "highest",
-        unknown_kept > 0 ? fmt::format(", {} of them without one", unknown_kept) : ""));
+    notes_.push_back(
+        fmt::format("kept {} of {} frames by their {}, the {} first{}", best.size(), frames.size(),
+                    scores_.ranked_by, options.lowest_is_best ? "lowest" : "highest",
+                    unknown_kept > 0 ? fmt::format(", {} of them without one", unknown_kept) : ""));
 }
 
 bool FrameChoice::keeps(Index frame) const {

@@ -83,12 +83,15 @@ std::unique_ptr<ByteSource> lines_of(std::unique_ptr<ByteReader> text) {
     return std::make_unique<ByteSource>(std::move(text), kMaxText);
 }
 
-std::unique_ptr<FrameReader> open_text(std::unique_ptr<ByteSource> source) {
+std::unique_ptr<FrameReader> open_text(std::unique_ptr<ByteSource> source,
+                                       const std::filesystem::path& file) {
     if (is_mmcif(*source)) return std::make_unique<MmcifFrames>(std::move(source));
-    return std::make_unique<PdbFrames>(std::move(source));
+    return std::make_unique<PdbFrames>(std::move(source), file);
 }
 
-std::unique_ptr<FrameReader> open_frames(std::unique_ptr<ByteReader> bytes) {
+/// `file`: of the bytes; empty if they are in memory.
+std::unique_ptr<FrameReader> open_frames(std::unique_ptr<ByteReader> bytes,
+                                         const std::filesystem::path& file) {
     const Format format = format_of(*bytes);
     switch (format) {
         case Format::npy: return open_npy_frames(std::move(bytes));
@@ -106,7 +109,7 @@ std::unique_ptr<FrameReader> open_frames(std::unique_ptr<ByteReader> bytes) {
                                          format == Format::psf ? "PSF" : "PRMTOP"));
         case Format::text: break;
     }
-    return open_text(lines_of(std::move(bytes)));
+    return open_text(lines_of(std::move(bytes)), file);
 }
 
 std::unique_ptr<ByteReader> open_bytes(const std::filesystem::path& path) {
@@ -203,11 +206,11 @@ void TrajectoryFrames::compare_announced(Index announced) {
 }
 
 std::unique_ptr<FrameReader> open_frames(const std::filesystem::path& path) {
-    return open_frames(open_bytes(path));
+    return open_frames(open_bytes(path), path);
 }
 
 std::unique_ptr<FrameReader> open_frames(const std::string& name, std::string_view bytes) {
-    return open_frames(std::make_unique<ByteReader>(name, bytes));
+    return open_frames(std::make_unique<ByteReader>(name, bytes), {});
 }
 
 Topology read_topology(const std::filesystem::path& path, std::vector<std::string>* notes,
@@ -224,7 +227,7 @@ Topology read_topology(const std::filesystem::path& path, std::vector<std::strin
         ByteSource source(std::move(bytes));
         return is_psf ? read_psf(source) : read_prmtop(source);
     }
-    const std::unique_ptr<FrameReader> reader = open_frames(std::move(bytes));
+    const std::unique_ptr<FrameReader> reader = open_frames(std::move(bytes), path);
     if (reader->topology() == nullptr) {
         throw InputError(path.string(), 0,
                          fmt::format("expected {}, found {}", kTopologyFiles, reader->format()));

@@ -33,8 +33,10 @@ double parse_percentage(std::string_view text) {
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool is_number = problem == std::errc() && end == text.data() + text.size() - 1;
     if (!is_number || !text.ends_with('%') || !(value >= 0 && value < 100))
-        throw UsageError(fmt::format(
-            "give a percentage from 0% up to but not 100%, such as 10%, found '{}'", text));
+        throw UsageError(
+            fmt::format("--worst-left-out: expected a percentage from 0% to below 100%, such as "
+                        "10%, found '{}'",
+                        text));
     return value / 100;
 }
 

@@ -162,6 +162,7 @@ void rank_by_scores(ModelFolder& folder, std::string_view column) {
                      [&](const PredictedModel& a, const PredictedModel& b) {
                          return values[a.name] > values[b.name];
                      });
+    folder.is_ranked = unknown < static_cast<Index>(folder.models.size());
     if (unknown > 0)
         folder.notes.push_back(
             fmt::format("{}: {} of {} models have no {} and come last, in the order of their names",
@@ -236,10 +237,17 @@ std::optional<ModelFolder> find_alphafold2(const Listing& listing, Relaxation wa
     std::optional<ModelFolder> folder = described(read, Predictor::alphafold2, wanted, describe);
     if (!folder) return folder;
     folder->scores = ranking;
-    if (order.empty() && folder->models.front().name.find("ranked_") != 0)
-        folder->notes.push_back(
-            fmt::format("{}: without ranking_debug.json its models are in the order of their names",
-                        folder->path));
+    if (folder->models.front().name.starts_with("ranked_")) return folder;
+    const auto unknown = std::count_if(
+        folder->models.begin(), folder->models.end(), [&](const PredictedModel& model) {
+            return std::find(order.begin(), order.end(), model.key) == order.end();
+        });
+    folder->is_ranked = unknown < static_cast<Index>(folder->models.size());
+    if (unknown > 0)
+        folder->notes.push_back(fmt::format(
+            "{}: {} of {} models are not in {} and come last, in the order of their names",
+            folder->path, unknown, folder->models.size(),
+            ranking.empty() ? "ranking_debug.json, which is missing," : "ranking_debug.json"));
     return folder;
 }
 
@@ -344,13 +352,16 @@ std::optional<ModelFolder> find_alphafold3(const Listing& listing) {
 
 /// AF-ACCESSION-F1-model_v4.cif, each a protein or a fragment of one.
 std::optional<ModelFolder> find_database(const Listing& listing, Relaxation wanted) {
-    return described(listing, Predictor::alphafold_database, wanted,
-                     [&](const std::string& file) -> std::optional<Found> {
-                         const std::string name = name_without_endings(file);
-                         if (!name.starts_with("AF-") || !number_behind(name, "-model_v"))
-                             return std::nullopt;
-                         return Found{};
-                     });
+    std::optional<ModelFolder> folder =
+        described(listing, Predictor::alphafold_database, wanted,
+                  [&](const std::string& file) -> std::optional<Found> {
+                      const std::string name = name_without_endings(file);
+                      if (!name.starts_with("AF-") || !number_behind(name, "-model_v"))
+                          return std::nullopt;
+                      return Found{};
+                  });
+    if (folder) folder->is_ranked = false;
+    return folder;
 }
 
 }  // namespace

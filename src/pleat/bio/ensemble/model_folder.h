@@ -28,8 +28,10 @@ struct ModelFolder {
     std::string path = {};
     Predictor program = Predictor::alphafold2;
     std::string scores = {};  ///< file of the scores of all models; empty: none
-    std::vector<PredictedModel> models =
-        {};  ///< in the order of the program's ranking, the best first
+    /// In the order of the program's ranking, the best first; of their names if they are not
+    /// ranked.
+    std::vector<PredictedModel> models = {};
+    bool is_ranked = true;
     std::vector<std::string> notes = {};
 };
 

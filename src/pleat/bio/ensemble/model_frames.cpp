@@ -89,7 +89,9 @@ Index keep_one_location(std::vector<AtomRecord>& records) {
 }
 
 void ModelFrames::start() {
-    if (!read_model(first_)) throw InputError(file_, 0, "expected a model with atoms, found none");
+    if (!read_model(first_))
+        throw InputError(file_, 0,
+                         "expected a model with atoms (PDB, mmCIF, GRO or SDF), found none");
     const std::shared_ptr<Topology> topology = topology_of(first_, file_);
     topology->cell = cell_.vectors;
     topology->bonds = listed_bonds();

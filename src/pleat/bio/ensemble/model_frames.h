@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 #include <exception>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -82,7 +83,8 @@ private:
 /// The models of a PDB file, read one at a time.
 class PdbFrames : public ModelFrames {
 public:
-    explicit PdbFrames(std::unique_ptr<ByteSource> source);
+    /// `file`: of the source, where the end is looked at for bonds; empty if there is none.
+    explicit PdbFrames(std::unique_ptr<ByteSource> source, std::filesystem::path file = {});
     std::string_view format() const override { return "PDB"; }
 
 protected:
@@ -96,10 +98,12 @@ protected:
 private:
     void add_connections(std::string_view line);
     void read_connections();
+    void read_last_connections();
     void check_whole(bool open, std::size_t count);
     void check_count(std::size_t count) const;
 
     std::unique_ptr<ByteSource> source_;
+    std::filesystem::path file_of_source_;
     std::size_t first_count_ = 0;       // atom records of the first model
     std::vector<std::string> remarks_;  // about assemblies; until the first model is read
     bool segments_name_chains_ = false;

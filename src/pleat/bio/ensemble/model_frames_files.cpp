@@ -1,7 +1,10 @@
 // Model frames, the two files: PDB line by line, mmCIF at once.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <utility>
 
@@ -25,10 +28,70 @@ bool several(const std::vector<std::string>& names) {
     return std::set<std::string>(names.begin(), names.end()).size() > 1;
 }
 
+/// Sets `lines` to the lines at the end of a text up to the last one of a model; false if all may
+/// belong there, and the text has no begin.
+bool find_last_lines(std::string_view text, bool has_begin, std::vector<std::string>& lines) {
+    lines.clear();
+    while (!text.empty()) {
+        if (text.back() == '\n') text.remove_suffix(1);
+        const std::size_t end = text.rfind('\n');
+        const bool is_whole = end != std::string_view::npos || has_begin;
+        if (!is_whole) return false;
+        const std::string_view line = text.substr(end == std::string_view::npos ? 0 : end + 1);
+        if (line.starts_with("ATOM") || line.starts_with("HETATM") || line.starts_with("TER") ||
+            line.starts_with("ANISOU") || line.starts_with("ENDMDL"))
+            return true;
+        lines.emplace_back(line);
+        text.remove_suffix(line.size());
+    }
+    return has_begin;
+}
+
+/// The lines behind the last model of a file that is not packed; none if they cannot be read.
+std::vector<std::string> last_lines(const std::filesystem::path& file) {
+    constexpr std::uintmax_t kFirstStep = 1 << 16, kMaxStep = 1 << 30;
+    std::vector<std::string> lines;
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(file, error);
+    std::ifstream stream(file, std::ios::binary);
+    for (std::uintmax_t step = kFirstStep; !error && step <= kMaxStep; step *= 8) {
+        std::string text(std::min(step, size), ' ');
+        stream.seekg(static_cast<std::streamoff>(size - text.size()));
+        if (!stream.read(text.data(), static_cast<std::streamsize>(text.size()))) return {};
+        if (find_last_lines(text, text.size() == size, lines)) break;
+    }
+    return lines;
+}
+
+/// The same of a packed file, which is read to its end, unless it is large.
+std::vector<std::string> last_lines_of_packed(const std::filesystem::path& file) {
+    constexpr std::uintmax_t kMaxPacked = std::uintmax_t{64} << 20;
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(file, error);
+    if (error || size > kMaxPacked) return {};
+    std::vector<std::string> lines;
+    ByteSource source(file, Index{1} << 34);
+    try {
+        for (std::string_view line; source.next(line);) {
+            if (line.starts_with("CONECT")) lines.emplace_back(line);
+            if (is_atom_line(line)) lines.clear();
+        }
+    } catch (const InputError&) {
+        return {};  // the error is reported when the frame is read
+    }
+    return lines;
+}
+
+bool is_packed(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    const int first = stream.get(), second = stream.get();
+    return (first == 0x1f && second == 0x8b) || (first == 0x28 && second == 0xb5);
+}
+
 }  // namespace
 
-PdbFrames::PdbFrames(std::unique_ptr<ByteSource> source)
-    : ModelFrames(source->name()), source_(std::move(source)) {
+PdbFrames::PdbFrames(std::unique_ptr<ByteSource> source, std::filesystem::path file)
+    : ModelFrames(source->name()), source_(std::move(source)), file_of_source_(std::move(file)) {
     start();
 }
 
@@ -63,6 +126,16 @@ void PdbFrames::add_connections(std::string_view line) {
             connections_.push_back({serial(6), std::move(other)});
 }
 
+/// The bonds behind the last model, which are those of each: the first one of several models is
+/// read before the file's end.
+void PdbFrames::read_last_connections() {
+    if (file_of_source_.empty() || source_->is_from_pipe() || !connections_.empty()) return;
+    for (const std::string& line : is_packed(file_of_source_)
+                                       ? last_lines_of_packed(file_of_source_)
+                                       : last_lines(file_of_source_))
+        if (line.starts_with("CONECT")) add_connections(line);
+}
+
 /// The bonds behind the first model, in front of the next.
 void PdbFrames::read_connections() {
     std::string_view line;
@@ -71,7 +144,7 @@ void PdbFrames::read_connections() {
             add_connections(line);
         } else if (is_atom_line(line) || line.starts_with("MODEL ") || line.starts_with("CRYST1")) {
             source_->hold();
-            return;
+            return read_last_connections();
         }
     }
 }

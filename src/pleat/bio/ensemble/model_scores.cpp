@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/error.h"
@@ -55,6 +56,35 @@ NamedScores json_scores(const std::string& path) {
         else if (name == "plddt" && value.is_array())
             scores.emplace_back(name, mean_of(value));
     }
+    return scores;
+}
+
+/// The mean predicted aligned error, and that between residues of different chains, of ColabFold's
+/// matrix in angstrom; NaN if it is not one of the residues of the model.
+NamedScores pae_scores(const std::string& path, const std::string& model) {
+    const Json json = read_object(path);
+    const auto matrix = json.find("pae");
+    if (matrix == json.end() || !matrix->is_array()) return {};
+    const Topology topology = read_topology(model);
+    const std::vector<Topology::Residue>& residues = topology.residues;
+    const std::size_t count = residues.size();
+    double all = 0, between = 0;
+    Index pairs = 0;
+    if (matrix->size() != count) return {{"mean_pae", kUnknown}};
+    for (std::size_t i = 0; i < count; ++i) {
+        const Json& row = (*matrix)[i];
+        if (!row.is_array() || row.size() != count || std::isnan(mean_of(row)))
+            return {{"mean_pae", kUnknown}};
+        for (std::size_t j = 0; j < count; ++j) {
+            const auto value = row[j].get<double>();
+            all += value;
+            if (residues[i].chain == residues[j].chain) continue;
+            between += value;
+            ++pairs;
+        }
+    }
+    NamedScores scores = {{"mean_pae", all / static_cast<double>(count * count)}};
+    if (pairs > 0) scores.emplace_back("inter_chain_pae", between / static_cast<double>(pairs));
     return scores;
 }
 
@@ -161,6 +191,8 @@ NamedScores model_scores(const ModelFolder& folder, const PredictedModel& model)
         throw InputError(model.file, 0,
                          fmt::format("expected a file of its scores, as {} writes it, found none",
                                      name_of(folder.program)));
+    if (folder.program == Predictor::colabfold && !model.scores.empty())
+        for (auto& one : pae_scores(model.scores, model.file)) scores.push_back(std::move(one));
     if (find(scores, "plddt") == nullptr && find(scores, "complex_plddt") == nullptr)
         scores.emplace_back("plddt", mean_b_factor(model.file));
     return scores;

@@ -25,8 +25,10 @@ std::optional<double> model_score(const ModelFolder& folder, const PredictedMode
 
 /// All scores of a model: each number of its files by the name that the program gives it (a missing
 /// one is NaN), of pLDDT per residue the mean, `plddt`. If the files have no pLDDT, the mean over
-/// residues of the model's B factors. Matrices and other lists are passed over. Throws InputError
-/// if the model has no file of scores, except of AlphaFold DB, which has none, or a damaged one.
+/// residues of the model's B factors. Of ColabFold's matrix of predicted aligned errors the mean,
+/// `mean_pae`, and of complexes that between chains, `inter_chain_pae`. Other matrices and lists
+/// are passed over. Throws InputError if the model has no file of scores, except of AlphaFold DB,
+/// which has none, or a damaged one.
 NamedScores model_scores(const ModelFolder& folder, const PredictedModel& model);
 
 /// The column of these scores by which the program ranks its models, or the closest to it; empty if

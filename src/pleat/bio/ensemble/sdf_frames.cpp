@@ -1,12 +1,14 @@
-// SDF frames: reading records of the format V2000, and matching their atoms.
+// SDF frames: reading records of the formats V2000 and V3000, and matching their atoms.
 #include "pleat/bio/ensemble/sdf_frames.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <limits>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "pleat/bio/ensemble/ensemble.h"
@@ -88,13 +90,18 @@ void SdfFrames::read_atoms(Record& record, Index count) {
             if (!parse_number(column(line, 10 * axis, 10), xyz[axis]))
                 fail(fmt::format("expected coordinates in columns 1 to 30, found {}",
                                  in_quotes(line)));
-        std::string element = element_of(column(line, 31, 3));
-        if (!(element_mass(element) > 0))
-            fail(fmt::format("expected an element in columns 32 to 34, found {}",
-                             in_quotes(column(line, 31, 3))));
-        record.elements.push_back(std::move(element));
-        record.xyz.push_back(xyz);
+        add_atom(record, column(line, 31, 3), " in columns 32 to 34", xyz);
     }
+}
+
+/// `place`: where the symbol of the element is, for messages.
+void SdfFrames::add_atom(Record& record, std::string_view symbol, std::string_view place,
+                         const std::array<float, 3>& xyz) {
+    std::string element = element_of(symbol);
+    if (!(element_mass(element) > 0))
+        fail(fmt::format("expected an element{}, found {}", place, in_quotes(symbol)));
+    record.elements.push_back(std::move(element));
+    record.xyz.push_back(xyz);
 }
 
 void SdfFrames::read_bonds(Record& record, Index count) {
@@ -115,6 +122,77 @@ void SdfFrames::read_bonds(Record& record, Index count) {
         record.bonds.push_back({first - 1, second - 1});
         record.orders.push_back(static_cast<std::uint8_t>(order));
     }
+}
+
+/// The words of the next statement of a V3000 table: a line behind `M  V30`, and those that
+/// continue it. Throws InputError unless it begins with the words of `start`.
+std::vector<std::string> SdfFrames::next_statement(std::string_view what, std::string_view start) {
+    constexpr std::string_view kMark = "M  V30";
+    constexpr std::size_t kMaxStatement = std::size_t{1} << 20;
+    std::string text;
+    do {
+        if (!text.empty()) text.pop_back();  // the sign that the next line continues it
+        std::string_view line = trimmed(line_of_record(what));
+        if (!line.starts_with(kMark) || text.size() + line.size() > kMaxStatement)
+            fail(
+                fmt::format("expected {} in a line of {}, found {}", what, kMark, in_quotes(line)));
+        text += line.substr(kMark.size());
+    } while (text.ends_with('-'));
+    std::vector<std::string> statement;
+    for (const std::string_view word : words(text)) statement.emplace_back(word);
+    const std::vector<std::string_view> expected = words(start);
+    if (statement.size() < expected.size() ||
+        !std::equal(expected.begin(), expected.end(), statement.begin()))
+        fail(fmt::format("expected {}, found {}", start, in_quotes(trimmed(text))));
+    statement.erase(statement.begin(),
+                    statement.begin() + static_cast<std::ptrdiff_t>(expected.size()));
+    return statement;
+}
+
+/// The connection table of the format V3000, up to its bonds.
+void SdfFrames::read_table(Record& record) {
+    next_statement("the begin of the table", "BEGIN CTAB");
+    const std::vector<std::string> counts = next_statement("numbers of atoms and bonds", "COUNTS");
+    Index atoms = 0, bonds = 0;
+    if (counts.size() < 2 || !parse_number(counts[0], atoms) || !parse_number(counts[1], bonds) ||
+        atoms < 1 || bonds < 0)
+        fail("expected the numbers of atoms and bonds behind COUNTS, found others");
+    next_statement("the begin of the atoms", "BEGIN ATOM");
+    std::unordered_map<Index, Index> numbers;  // by the number in the file, any above 0
+    for (Index n = 0; n < atoms; ++n) {
+        const std::vector<std::string> atom = next_statement("an atom", "");
+        Index number = 0;
+        std::array<float, 3> xyz{};
+        bool is_read = atom.size() >= 5 && parse_number(atom[0], number) && number > 0;
+        for (std::size_t axis = 0; axis < 3 && is_read; ++axis)
+            is_read = parse_number(atom[axis + 2], xyz[axis]);
+        if (!is_read)
+            fail(fmt::format("expected a number, an element and three coordinates, found {}",
+                             in_quotes(fmt::format("{}", fmt::join(atom, " ")))));
+        if (!numbers.emplace(number, n).second)
+            fail(fmt::format("expected each atom once, found atom {} again", number));
+        add_atom(record, atom[1], "", xyz);
+    }
+    next_statement("the end of the atoms", "END ATOM");
+    if (bonds == 0) return;
+    next_statement("the begin of the bonds", "BEGIN BOND");
+    for (Index n = 0; n < bonds; ++n) {
+        const std::vector<std::string> bond = next_statement("a bond", "");
+        Index first = 0, second = 0;
+        int order = 0;
+        const bool is_read = bond.size() >= 4 && parse_number(bond[1], order) &&
+                             parse_number(bond[2], first) && parse_number(bond[3], second);
+        const auto from = numbers.find(first), to = numbers.find(second);
+        if (!is_read || from == numbers.end() || to == numbers.end() || first == second ||
+            order < 1 || order > 4)
+            fail(
+                fmt::format("expected a number, an order from 1 to 4 and two atoms of the table, "
+                            "found {}",
+                            in_quotes(fmt::format("{}", fmt::join(bond, " ")))));
+        record.bonds.push_back({from->second, to->second});
+        record.orders.push_back(static_cast<std::uint8_t>(order));
+    }
+    next_statement("the end of the bonds", "END BOND");
 }
 
 /// Properties and data of the record, up to its end.
@@ -141,21 +219,23 @@ bool SdfFrames::read_record(Record& record) {
         is_blank_so_far = is_blank_so_far && is_blank(line);
     }
     ++number_;
-    if (has_version(line, "V3000"))
-        fail(
-            "expected a molecule of format V2000, found V3000: convert the file, as with obabel "
-            "or RDKit");
-    Index atoms = 0, bonds = 0;
-    if (!has_version(line, "V2000") || !parse_number(column(line, 0, 3), atoms) ||
-        !parse_number(column(line, 3, 3), bonds) || atoms < 1 || bonds < 0)
-        fail(fmt::format("expected a line with the numbers of atoms and bonds and V2000, found {}",
-                         in_quotes(line)));
     record = {};
-    read_atoms(record, atoms);
-    read_bonds(record, bonds);
+    if (has_version(line, "V3000")) {
+        read_table(record);
+    } else {
+        Index atoms = 0, bonds = 0;
+        if (!has_version(line, "V2000") || !parse_number(column(line, 0, 3), atoms) ||
+            !parse_number(column(line, 3, 3), bonds) || atoms < 1 || bonds < 0)
+            fail(fmt::format(
+                "expected a line with the numbers of atoms and bonds and V2000 or V3000, found {}",
+                in_quotes(line)));
+        read_atoms(record, atoms);
+        read_bonds(record, bonds);
+    }
     pass_properties();
-    const bool is_flat = atoms > 3 && std::all_of(record.xyz.begin(), record.xyz.end(),
-                                                  [](const auto& xyz) { return xyz[2] == 0; });
+    const bool is_flat =
+        record.xyz.size() > 3 && std::all_of(record.xyz.begin(), record.xyz.end(),
+                                             [](const auto& xyz) { return xyz[2] == 0; });
     if (is_flat && number_ == 0)
         notes_.push_back(
             fmt::format("warning: {}: the molecule is flat (z is 0): a drawing, not a "

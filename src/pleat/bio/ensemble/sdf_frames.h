@@ -15,10 +15,10 @@ namespace pleat {
 /// Whether a text that begins so is an SDF or MOL file: its fourth line counts atoms and bonds.
 bool is_sdf(std::string_view start);
 
-/// The records of an SDF file in the format V2000, one at a time; a MOL file has one. All are poses
-/// of one molecule: the atoms of later records are matched to those of the first, or of another
-/// file, by elements and bonds if their order differs. The molecule is one residue LIG, whose atoms
-/// are called C1, C2, N1, ... in the order of the file.
+/// The records of an SDF file in the formats V2000 or V3000, one at a time; a MOL file has one. All
+/// are poses of one molecule: the atoms of later records are matched to those of the first, or of
+/// another file, by elements and bonds if their order differs. The molecule is one residue LIG,
+/// whose atoms are called C1, C2, N1, ... in the order of the file.
 class SdfFrames : public FrameReader {
 public:
     explicit SdfFrames(std::unique_ptr<ByteSource> source);
@@ -41,6 +41,10 @@ private:
     std::string_view line_of_record(std::string_view what);
     void read_atoms(Record& record, Index count);
     void read_bonds(Record& record, Index count);
+    void add_atom(Record& record, std::string_view symbol, std::string_view place,
+                  const std::array<float, 3>& xyz);
+    std::vector<std::string> next_statement(std::string_view what, std::string_view start);
+    void read_table(Record& record);
     void pass_properties();
     Topology topology_of(const Record& record) const;
     std::vector<Index> numbers(const Record& record);

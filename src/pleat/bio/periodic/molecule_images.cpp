@@ -13,8 +13,10 @@ namespace pleat {
 
 namespace {
 
-/// Nearest contacts are sought between so many atoms at most.
+/// Nearest contacts are sought between so many atoms, at least one of each molecule.
 constexpr std::size_t kMaxContactAtoms = 2000;
+/// The time that nearest contacts take grows with the square of the number of molecules.
+constexpr std::size_t kMaxMolecules = 2000;
 
 std::vector<Point> positions_of(const std::vector<Index>& atoms, const AtomPosition& at) {
     std::vector<Point> points;
@@ -38,13 +40,26 @@ MoleculeImages::MoleculeImages(const Topology& topology, const BondTree& tree) {
         placed_.push_back(
             {static_cast<Index>(n), one.selected, {}, one.in_first, one.edges.empty()});
     }
+    keep_largest();
+    if (has_several()) choose_contacts(topology);
+}
+
+/// Keeps the molecules with most selected atoms, the first of these in front of the others.
+void MoleculeImages::keep_largest() {
     const auto comes_before = [](const Molecule& a, const Molecule& b) {
         if (a.in_first != b.in_first) return a.in_first;
-        return a.selected.size() > b.selected.size();
+        if (a.selected.size() != b.selected.size()) return a.selected.size() > b.selected.size();
+        return a.number < b.number;
     };
+    if (placed_.size() > kMaxMolecules) {
+        left_out_ = static_cast<Index>(placed_.size() - kMaxMolecules);
+        std::sort(placed_.begin(), placed_.end(), comes_before);
+        placed_.resize(kMaxMolecules);
+        std::sort(placed_.begin(), placed_.end(),
+                  [](const Molecule& a, const Molecule& b) { return a.number < b.number; });
+    }
     const auto largest = std::min_element(placed_.begin(), placed_.end(), comes_before);
     if (largest != placed_.end()) std::rotate(placed_.begin(), largest, largest + 1);
-    if (has_several()) choose_contacts(topology);
 }
 
 void MoleculeImages::choose_contacts(const Topology& topology) {

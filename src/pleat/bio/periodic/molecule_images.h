@@ -15,7 +15,7 @@ using AtomPosition = std::function<Point(Index atom)>;
 
 /// Places the molecules of a frame as they lie in a reference: the molecule with most selected
 /// atoms is fitted onto its own in the reference, and each other goes to the image that is nearest
-/// to its place there. Water stays where it is.
+/// to its place there. Water stays where it is, and so do molecules beyond the 2000 largest.
 class MoleculeImages {
 public:
     struct Place {
@@ -29,6 +29,8 @@ public:
 
     /// Whether there is more than one molecule to place.
     bool has_several() const { return placed_.size() > 1; }
+    /// Molecules that are not placed, as there are too many.
+    Index left_out() const { return left_out_; }
     bool has_reference() const { return !reference_.empty(); }
     /// Takes the reference from a frame: molecules at the images with the nearest contact (Prim's
     /// algorithm over heavy atoms); where they are if `lattice` is null.
@@ -44,10 +46,12 @@ private:
         bool in_first = false;
         bool is_ion = false;
     };
+    void keep_largest();
     void choose_contacts(const Topology& topology);
     std::vector<Lattice::Shift> nearest_contacts(const AtomPosition& at,
                                                  const Lattice& lattice) const;
 
+    Index left_out_ = 0;
     std::vector<Molecule> placed_;               // the one with most selected atoms in front
     std::vector<std::vector<Point>> reference_;  // [placed molecule][selected atom]
 };

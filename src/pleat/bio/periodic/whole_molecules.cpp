@@ -166,26 +166,24 @@ void WholeMolecules::unwrap(Frame& frame) {
                 crosses |= images.nearest[k] != 0;
             }
         }
-        frame.is_split |= crosses;
-        if (too_long != nullptr) {
+        if (too_long == nullptr && crosses) too_long = open_ring(frame, molecule);
+        if (too_long != nullptr)
             give_up(frame, molecule, *too_long);
-        } else if (crosses) {
-            check_rings(frame, molecule);
-        }
+        else
+            frame.is_split |= crosses;
     }
 }
 
-/// A bond that closes a ring and crosses the cell is one of a molecule without end.
-void WholeMolecules::check_rings(Frame& frame, const BondTree::Molecule& molecule) {
+/// The bond that closes a ring and crosses the cell, as in a molecule without end; null if there is
+/// none.
+const BondTree::Edge* WholeMolecules::open_ring(const Frame& frame,
+                                                const BondTree::Molecule& molecule) const {
     const double half = lattice_->height() / 2;
     for (const BondTree::Edge& bond : molecule.closing) {
-        const auto whole = [&](std::int32_t atom) {
-            return frame.stored(atom) +
-                   lattice_->translation(shifts_[static_cast<std::size_t>(atom)]);
-        };
-        const Point d = whole(bond.atom) - whole(bond.parent);
-        if (dot(d, d) > half * half) return give_up(frame, molecule, bond);
+        const Point d = whole(frame, bond.atom) - whole(frame, bond.parent);
+        if (dot(d, d) > half * half) return &bond;
     }
+    return nullptr;
 }
 
 /// Leaves a molecule that cannot be made whole as it is.
@@ -267,6 +265,9 @@ std::vector<std::string> WholeMolecules::notes() const {
     const auto frames = [&](const Count& count) {
         return fmt::format("{} of {} frame{}", count.frames, frames_, frames_ == 1 ? "" : "s");
     };
+    const auto cases = [](const Count& count) {
+        return fmt::format("{} such case{}", count.frames, count.frames == 1 ? "" : "s");
+    };
     if (split_.frames > 0)
         all.push_back(
             fmt::format("selection split over the box in {}: made whole (--pbc none leaves it)",
@@ -276,13 +277,18 @@ std::vector<std::string> WholeMolecules::notes() const {
             "molecules of the selection in different images of the box in {}: placed as in {} "
             "(--pbc none leaves them)",
             frames(placed_), all_->positions.empty() ? "the first frame" : all_->source.string()));
-    if (ambiguous_.frames > 0)
+    if (places_.left_out() > 0)
         all.push_back(fmt::format(
-            "warning: {} are about as near to its place among the others ({} such cases)",
-            ambiguous_.text, ambiguous_.frames));
+            "warning: {} molecules beyond the 2000 largest stay in the image of the box in which "
+            "they are: select fewer",
+            places_.left_out()));
+    if (ambiguous_.frames > 0)
+        all.push_back(
+            fmt::format("warning: {} are about as near to its place among the others ({})",
+                        ambiguous_.text, cases(ambiguous_)));
     if (endless_.frames > 0)
-        all.push_back(fmt::format("warning: {} ({} such cases); it is left as it is", endless_.text,
-                                  endless_.frames));
+        all.push_back(
+            fmt::format("warning: {} ({}); it is left as it is", endless_.text, cases(endless_)));
     if (apart_.frames > 0)
         all.push_back(fmt::format(
             "warning: {} (such neighbours in {}); the molecule may be split, and nothing tells its "

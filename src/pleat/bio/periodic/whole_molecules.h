@@ -48,7 +48,7 @@ private:
     void set_reference(const PeriodicCell& cell, bool has_cell, View<const float, 2> positions);
     Point whole(const Frame& frame, Index atom) const;
     void unwrap(Frame& frame);
-    void check_rings(Frame& frame, const BondTree::Molecule& molecule);
+    const BondTree::Edge* open_ring(const Frame& frame, const BondTree::Molecule& molecule) const;
     void give_up(Frame& frame, const BondTree::Molecule& molecule, const BondTree::Edge& bond);
     void place(Frame& frame);
     void move(Frame& frame) const;

@@ -164,6 +164,13 @@ void check_b_factors(const Topology& topology, Key key) {
                                      lowest, highest));
 }
 
+/// Some programs write pLDDT from 0 to 1 in other files than those of coordinates.
+void refuse_fraction(Key key, double highest) {
+    if (key == Key::plddt && highest > 0 && highest <= 1)
+        throw UsageError(
+            fmt::format("expected pLDDT from 0 to 100, as in plddt >= 70, found {:g}", highest));
+}
+
 std::string upper(std::string_view text) {
     std::string result(text);
     for (char& c : result) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -266,6 +273,7 @@ Flags value_flags(const Topology& topology, Key key, const Words& values) {
                               [&](Index n) { return is_in(ranges, residue_number(topology, n)); });
     }
     const auto ranges = ranges_of<double>(values, nullptr, nullptr, kNumbers);
+    for (const auto& range : ranges) refuse_fraction(key, range.second);
     check_b_factors(topology, key);
     return flags_of_atoms(topology,
                           [&](Index n) { return is_in(ranges, number_of(topology, key, n)); });
@@ -294,6 +302,7 @@ Flags comparison_flags(const Topology& topology, Key key, std::string_view sign,
     double wanted = 0;
     if (key == Key::first || key == Key::last || !take_number(text, wanted) || !text.empty())
         refuse("a number");
+    refuse_fraction(key, wanted);
     check_b_factors(topology, key);
     return flags_of_atoms(
         topology, [&](Index n) { return compare(number_of(topology, key, n), sign, wanted); });

@@ -51,7 +51,7 @@ void check_kind(const Chain& chain, ContactAtoms atoms) {
     const bool protein = chain.kind == Chain::Kind::protein;
     if (atoms == ContactAtoms::beta && !protein) {
         throw UsageError(
-            "expected contact atoms 'heavy' or 'sugar' for a nucleic acid, found 'beta'");
+            "expected contact atoms 'heavy' or 'sugar' for a nucleic acid, found 'cb'");
     }
     if (atoms == ContactAtoms::sugar && protein) {
         throw UsageError("expected contact atoms 'cb' or 'heavy' for a protein, found 'sugar'");

@@ -5,6 +5,9 @@
 
 #include <cctype>
 #include <charconv>
+#include <utility>
+
+#include "pleat/core/files/printable.h"
 
 namespace pleat {
 
@@ -24,7 +27,10 @@ ReferenceRow make_reference_row(const Alignment& source, const std::vector<std::
     return reference;
 }
 
-std::optional<Index> start_in_name(const std::string& name) {
+namespace {
+
+/// START and END of a name NAME/START-END.
+std::optional<std::pair<Index, Index>> range_in_name(const std::string& name) {
     const std::size_t slash = name.rfind('/');
     if (slash == std::string::npos) return std::nullopt;
     const char* const end = name.data() + name.size();
@@ -33,7 +39,23 @@ std::optional<Index> start_in_name(const std::string& name) {
     if (problem != std::errc() || dash == end || *dash != '-') return std::nullopt;
     const auto [rest, second_problem] = std::from_chars(dash + 1, end, last);
     if (second_problem != std::errc() || rest != end || last < first) return std::nullopt;
-    return first;
+    return std::pair(first, last);
+}
+
+}  // namespace
+
+std::optional<Index> start_in_name(const std::string& name) {
+    const auto range = range_in_name(name);
+    return range ? std::optional(range->first) : std::nullopt;
+}
+
+std::string doubt_about_numbers(const std::string& name, Index residues) {
+    const auto range = range_in_name(name);
+    if (!range || range->second - range->first + 1 == residues) return {};
+    return fmt::format(
+        "'{}' has {} residues, but its name counts {}: numbers after residues that are missing "
+        "are wrong",
+        printable(name), residues, range->second - range->first + 1);
 }
 
 void show_residue_numbers(ReferenceRow& reference) {

@@ -41,6 +41,10 @@ std::vector<Index> shown_columns(const Alignment& kept, const ReferenceRow& refe
 /// START of a name NAME/START-END.
 std::optional<Index> start_in_name(const std::string& name);
 
+/// A line for the user if a sequence of the name NAME/START-END has another number of residues, so
+/// that counting them from START gives wrong numbers; else empty.
+std::string doubt_about_numbers(const std::string& name, Index residues);
+
 /// `full_rows`: as ReadOptions::full_rows was filled when `source` was read.
 ReferenceRow make_reference_row(const Alignment& source, const std::vector<std::string>& full_rows,
                                 Index row);

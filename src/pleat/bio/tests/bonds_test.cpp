@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "pleat/bio/ensemble/frame_reader.h"
 #include "pleat/bio/tests/made_complex.h"
+#include "pleat/bio/tests/packed.h"
 #include "pleat/bio/tests/scratch_file.h"
 #include "pleat/bio/tests/structure_text.h"
 #include "pleat/core/tests/data_folders.h"
@@ -89,6 +91,48 @@ TEST(Bonds, AreReadFromConect) {
     for (const std::string& whole :
          {text + end + "END\n", "MODEL        1\n" + text + "ENDMDL\n" + end + "END\n"})
         EXPECT_EQ(find_bonds(topology_of("x.pdb", whole), {}), (std::vector<Bond>{{0, 2}}));
+}
+
+TEST(Bonds, AreReadFromConectBehindTheLastModel) {
+    const auto atoms = [](double x) {
+        std::string text;
+        for (int n = 1; n <= 3; ++n)
+            text += pdb_line({.record = "HETATM",
+                              .serial = n,
+                              .name = "ZN",
+                              .residue = "ZN",
+                              .number = n,
+                              .x = x * n,
+                              .element = "ZN"});
+        return text;
+    };
+    const ScratchFolder folder;
+    const auto bonds_of = [&](const std::string& text) {
+        return find_bonds(read_topology(folder.write("x.pdb", text)), {});
+    };
+    const std::string one = "MODEL        1\n" + atoms(5) + "ENDMDL\n",
+                      two = "MODEL        2\n" + atoms(7) + "TER\nENDMDL\n";
+    std::string many;  // more lines than are read at first
+    for (int n = 0; n < 9000; ++n) many += "CONECT    1    3\n";
+    const std::vector<std::string> lists = {"CONECT    1    3\nMASTER   0\n", many,
+                                            "REMARK x\r\nCONECT    1    3\r\n"};
+    for (const std::string& bonds : lists)
+        for (const char* const end : {"END\n", "END"}) {
+            const std::string text = one + two + bonds + end;
+            EXPECT_EQ(bonds_of(text), (std::vector<Bond>{{0, 2}}));
+            EXPECT_EQ(bonds_of(gzipped(text)), (std::vector<Bond>{{0, 2}}));
+        }
+    EXPECT_TRUE(bonds_of(one + two + "END\n").empty());
+    // Bonds behind the first model are those that count.
+    EXPECT_EQ(bonds_of(one + "CONECT    1    2\n" + two + "CONECT    1    3\nEND\n"),
+              (std::vector<Bond>{{0, 1}}));
+    // Frames are read as before.
+    const auto reader = open_frames(folder.write("y.pdb", one + two + many + "END\n"));
+    Array<float, 2> frame(3, Index{3});
+    ASSERT_TRUE(reader->next(frame));
+    ASSERT_TRUE(reader->next(frame));
+    EXPECT_EQ(frame(0, 1), 14.0F);
+    EXPECT_FALSE(reader->next(frame));
 }
 
 TEST(Bonds, AreReadFromStructConn) {

@@ -54,7 +54,8 @@ inline void make_colabfold(const std::filesystem::path& folder) {
             write_file(folder / ("job_relaxed_" + model + ".pdb"), model_pdb(30 + rank, 90));
         write_file(folder / ("job_scores_" + model + ".json"),
                    "{\"plddt\": [90.5, " + std::to_string(91 - rank) +
-                       "], \"max_pae\": 20.5, \"pae\": [[0.1, 2], [3, 0.2]], \"ptm\": 0." +
+                       "], \"max_pae\": 20.5, \"pae\": [[0, 2, 3, 1], [2, 0, 5, 1], [3, 4, 0, 1], "
+                       "[6, 5, 7, 0]], \"ptm\": 0." +
                        std::to_string(9 - rank) + "}");
     }
     write_file(folder / "job.a3m", ">job\nAAAG\n");

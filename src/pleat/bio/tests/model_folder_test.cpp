@@ -1,6 +1,7 @@
 // Folders of predicted models: which files are models, their order, and their scores.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "pleat/bio/ensemble/ensemble.h"
@@ -48,13 +49,19 @@ void expect_near(const std::vector<double>& found, const std::vector<double>& ex
     for (std::size_t n = 0; n < found.size(); ++n) EXPECT_NEAR(found[n], expected[n], 1e-6) << n;
 }
 
+bool has_note(const Ensemble& ensemble, const std::string& text) {
+    return std::any_of(ensemble.notes.begin(), ensemble.notes.end(),
+                       [&](const std::string& note) { return note.find(text) != note.npos; });
+}
+
 TEST(ModelFolder, ReadsColabFoldByRank) {
     const ScratchFolder folder;
     make_colabfold(folder.path());
     const Ensemble unrelaxed = read_models(folder.path(), of_models());
     EXPECT_EQ(last_x(unrelaxed), (std::vector<float>{21, 22, 23}));
     EXPECT_EQ(unrelaxed.names[1], "job_unrelaxed_rank_002_alphafold2_ptm_model_1_seed_000");
-    EXPECT_EQ(unrelaxed.scores.columns, (Strings{"plddt", "max_pae", "ptm"}));
+    EXPECT_EQ(unrelaxed.scores.columns, (Strings{"plddt", "max_pae", "ptm", "mean_pae"}));
+    expect_near(column(unrelaxed, "mean_pae"), {2.5, 2.5, 2.5});
     EXPECT_EQ(unrelaxed.scores.ranked_by, "plddt");
     expect_near(column(unrelaxed, "plddt"), {90.25, 89.75, 89.25});
     expect_near(column(unrelaxed, "ptm"), {0.8, 0.7, 0.6});
@@ -62,10 +69,35 @@ TEST(ModelFolder, ReadsColabFoldByRank) {
     const Ensemble relaxed = read_models(folder.path(), of_models(), true);
     EXPECT_EQ(last_x(relaxed), (std::vector<float>{31, 32}));
     expect_near(column(relaxed, "ptm"), {0.8, 0.7});
-    bool is_told = false;
-    for (const std::string& note : relaxed.notes)
-        is_told |= note.find("left out 1 of 3 models that have no relaxed copy") != note.npos;
-    EXPECT_TRUE(is_told);
+    EXPECT_TRUE(has_note(relaxed, "left out 1 of 3 models that have no relaxed copy"));
+}
+
+TEST(ModelFolder, GivesThePaeBetweenChains) {
+    const ScratchFolder folder;
+    std::string two;
+    for (int number = 1; number <= 3; ++number)
+        two +=
+            test::pdb_line({.chain = number < 3 ? "A" : "B", .number = number, .x = 3.8 * number});
+    const auto write = [&](const std::string& rank, const std::string& pae) {
+        const std::string model = "rank_" + rank + "_alphafold2_multimer_v3_model_1_seed_000";
+        write_file(folder.path() / ("job_unrelaxed_" + model + ".pdb"), two + "END\n");
+        write_file(folder.path() / ("job_scores_" + model + ".json"),
+                   R"({"plddt": [90, 91, 92], "ptm": 0.8, "iptm": 0.7, "pae": )" + pae + "}");
+    };
+    write("001", "[[0, 1, 10], [2, 0, 20], [30, 40, 0]]");
+    write("002", "[[0, 1], [2, 0]]");
+    write("003", "[[0, 1, 10], [2, 0, null], [30, 40, 0]]");
+    const Ensemble models = read_models(folder.path(), of_models());
+    const std::vector<double> mean = column(models, "mean_pae"),
+                              between = column(models, "inter_chain_pae");
+    ASSERT_EQ(mean.size(), 3U);
+    ASSERT_EQ(between.size(), 3U);
+    EXPECT_NEAR(mean[0], 103.0 / 9, 1e-12);
+    EXPECT_NEAR(between[0], 25, 1e-12);
+    for (const std::size_t other : {1, 2}) {
+        EXPECT_TRUE(std::isnan(mean[other])) << other;
+        EXPECT_TRUE(std::isnan(between[other])) << other;
+    }
 }
 
 TEST(ModelFolder, ReadsAlphaFold2ByItsRanking) {
@@ -82,6 +114,18 @@ TEST(ModelFolder, ReadsAlphaFold2ByItsRanking) {
     // Without the ranking the copies in its order are read.
     make_alphafold2(folder.path() / "copies", false);
     EXPECT_EQ(last_x(read_models(folder.path() / "copies")), (std::vector<float>{30, 21, 22}));
+    EXPECT_TRUE(has_note(ensemble, "3 models of AlphaFold 2, the best first"));
+    // Models that the ranking lacks come last.
+    write_file(folder.path() / "ranking/unrelaxed_model_0_pred_0.pdb", model_pdb(29, 80));
+    const Ensemble more = read_models(folder.path() / "ranking");
+    EXPECT_EQ(last_x(more), (std::vector<float>{20, 21, 22, 29}));
+    EXPECT_TRUE(has_note(more, "1 of 4 models are not in ranking_debug.json and come last"));
+    for (const char* name : {"unrelaxed_model_1.pdb", "unrelaxed_model_2.pdb"})
+        write_file(folder.path() / "unranked" / name, model_pdb(20, 80));
+    const Ensemble unranked = read_models(folder.path() / "unranked");
+    EXPECT_TRUE(has_note(unranked, "2 models of AlphaFold 2, in the order of their names"));
+    EXPECT_TRUE(
+        has_note(unranked, "2 of 2 models are not in ranking_debug.json, which is missing"));
 }
 
 TEST(ModelFolder, ReadsAlphaFold3InBothNamings) {
@@ -129,6 +173,7 @@ TEST(ModelFolder, ReadsAlphaFoldDatabase) {
     const Ensemble ensemble = read_models(folder.path(), of_models());
     EXPECT_EQ(ensemble.names, (Strings{"AF-P12345-F1-model_v3", "AF-P12345-F1-model_v4"}));
     expect_near(column(ensemble, "plddt"), {72.5, 82.5});
+    EXPECT_TRUE(has_note(ensemble, "2 models of AlphaFold DB, in the order of their names"));
     // Beside other structures they are structures like these.
     write_file(folder.path() / "a.pdb", model_pdb(22, 10));
     EXPECT_FALSE(read_models(folder.path()).are_models);

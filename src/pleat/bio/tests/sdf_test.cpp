@@ -1,6 +1,7 @@
 // SDF files: poses, another order of atoms, and each way in which a file can be broken.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -67,6 +68,60 @@ TEST(Sdf, GivesEachRecordAsAFrame) {
     EXPECT_EQ(told(replaced(kEthanol, "$$$$\n", "")), "");  // a MOL file has no end of a record
 }
 
+/// kEthanol in the format V3000, with numbers of atoms that are any, and a line that is continued.
+const std::string kEthanolV3000 =
+    "ethanol\n  made\n\n  0  0  0     0  0            999 V3000\nM  V30 BEGIN CTAB\n"
+    "M  V30 COUNTS 4 3 0 0 0\nM  V30 BEGIN ATOM\nM  V30 7 C 0 0 0.5 0\n"
+    "M  V30 2 C 1.5 0 -\nM  V30 0 0 CHG=0\nM  V30 3 O 2 1.3 -0.25 0\n"
+    "M  V30 30 H 2.9 1.3 -0.25 0\nM  V30 END ATOM\nM  V30 BEGIN BOND\nM  V30 1 1 7 2\n"
+    "M  V30 2 1 2 3 CFG=1\nM  V30 3 1 3 30\nM  V30 END BOND\nM  V30 BEGIN SGROUP\n"
+    "M  V30 END SGROUP\nM  V30 END CTAB\nM  END\n> <score>\n-7.1\n\n$$$$\n";
+
+TEST(Sdf, ReadsV3000AsV2000) {
+    const auto expected = open_frames("made.sdf", kEthanol);
+    const auto reader = open_frames("made.sdf", kEthanolV3000 + kEthanolV3000 + kEthanol);
+    const Topology &topology = *reader->topology(), &old = *expected->topology();
+    ASSERT_EQ(topology.atom_count(), old.atom_count());
+    for (Index n = 0; n < 4; ++n) EXPECT_EQ(topology.label(n), old.label(n));
+    EXPECT_EQ(topology.bonds, old.bonds);
+    EXPECT_EQ(topology.bond_orders, old.bond_orders);
+    Array<float, 2> frame(3, Index{4}), wanted(3, Index{4});
+    ASSERT_TRUE(expected->next(wanted));
+    for (int record = 0; record < 3; ++record) {
+        ASSERT_TRUE(reader->next(frame));
+        EXPECT_TRUE(std::equal(frame.begin(), frame.end(), wanted.begin())) << record;
+    }
+    EXPECT_FALSE(reader->next(frame));
+    EXPECT_TRUE(reader->notes().empty());
+}
+
+TEST(Sdf, TellsWhatIsBrokenInV3000) {
+    const auto expect = [](const std::string& from, const std::string& to,
+                           const std::string& text) {
+        const std::string found = told(replaced(kEthanolV3000, from, to));
+        EXPECT_NE(found.find(text), std::string::npos) << found;
+    };
+    expect("BEGIN CTAB", "BEGIN RGROUP", "made.sdf:5: frame 0: expected BEGIN CTAB, found");
+    expect("COUNTS 4 3", "COUNTS four 3", "expected the numbers of atoms and bonds behind COUNTS");
+    expect("COUNTS 4 3", "COUNTS 0 3", "expected the numbers of atoms and bonds behind COUNTS");
+    expect("COUNTS 4 3", "COUNTS 5 3",
+           "made.sdf:13: frame 0: expected a number, an element and three coordinates, found 'END");
+    expect("COUNTS 4 3", "COUNTS 3 3", "expected END ATOM, found '30 H 2.9 1.3 -0.25 0'");
+    expect("COUNTS 4 3", "COUNTS 4 2", "expected END BOND, found '3 1 3 30'");
+    expect("7 C 0 0", "7 C 0 x", "made.sdf:8: frame 0: expected a number, an element and three");
+    expect("3 O 2", "3 R# 2", "expected an element, found 'R#'");
+    expect("3 O 2", "7 O 2", "expected each atom once, found atom 7 again");
+    expect("1 1 7 2", "1 1 7 8", "expected a number, an order from 1 to 4 and two atoms");
+    expect("1 1 7 2", "1 9 7 2", "expected a number, an order from 1 to 4 and two atoms");
+    expect("M  V30 END BOND", "M  END", "expected the end of the bonds in a line of M  V30");
+    EXPECT_NE(told(kEthanolV3000.substr(0, kEthanolV3000.find("M  V30 30 H"))).find("cut short"),
+              std::string::npos);
+    EXPECT_NE(
+        told(replaced(kEthanolV3000, "CHG=0\n", "CHG=0-\n" + std::string(1 << 20, '0') + "\n"))
+            .find("expected an atom in a line of M  V30"),
+        std::string::npos);
+}
+
 TEST(Sdf, MatchesAtomsOfAnotherOrder) {
     const auto first = open_frames("made.sdf", kEthanol);
     const auto reader = open_frames("other.sdf", kReversed);
@@ -126,7 +181,7 @@ TEST(Sdf, TellsWhatIsBroken) {
             << told(replaced(kEthanol, from, to));
     };
     expect("V2000", "V3000",
-           "made.sdf:4: frame 0: expected a molecule of format V2000, found V3000");
+           "made.sdf:5: frame 0: expected the begin of the table in a line of M  V30, found");
     expect("  4  3  0", "  x  3  0", "expected a line with the numbers of atoms and bonds");
     expect("  4  3  0", "  0  3  0", "expected a line with the numbers of atoms and bonds");
     expect("    1.5000", "    1.5x00",

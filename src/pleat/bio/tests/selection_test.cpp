@@ -132,6 +132,9 @@ TEST(Selection, NamesTheWordThatWasNotUnderstood) {
          "expected a name without quotes, in which * stands for any letters and ? for one, found "
          "\"C.*\" (at character 11"},
         {"resname 'ALA'", "expected a name without quotes"},
+        {"ca and plddt >= 0.7",
+         "expected pLDDT from 0 to 100, as in plddt >= 70, found 0.7 (at character 8"},
+        {"plddt 0.5 to 1", "expected pLDDT from 0 to 100, as in plddt >= 70, found 1"},
         {"amber(:1", "expected ')' after the mask 'amber(:1' at character 1"},
         {"ca and amber(:3-1)", "found '3-1' in ':3-1' (at character 8"},
         {"amber(CA)", "expected an AMBER mask such as :1-3@CA or :ALA,GLY in amber( ), found 'CA'"},

@@ -277,26 +277,46 @@ std::string polymer() {
 
 TEST(WholeMolecules, WithoutEndAreTold) {
     const Ensemble left = read_text(polymer());
-    EXPECT_TRUE(has_note(left, "warning: ") && has_note(left, "as in a molecule without end"))
+    EXPECT_TRUE(has_note(left, "warning: ") && has_note(left, "as in a molecule without end") &&
+                has_note(left, "(2 such cases); it is left as it is"))
         << left.notes.back();
+    EXPECT_FALSE(has_note(left, "made whole"));
     for (Index n = 0; n < 20; ++n) EXPECT_FLOAT_EQ(left.xyz(1, 0, n), 1.5f * static_cast<float>(n));
     EXPECT_NE(refusal([&] { read_text(polymer(), Pbc::whole); }).find("cannot make the molecule"),
               std::string::npos);
 }
 
-TEST(WholeMolecules, WithoutBondsAreRefusedWhereTheyMustBeWhole) {
-    std::string ions;
+/// Two models of sodium ions at these x.
+std::string ions_at(const std::vector<double>& all) {
+    std::string text;
     for (int m = 0; m < 2; ++m) {
-        ions += std::string(kCell) + "MODEL        1\n";
-        for (int n = 1; n <= 2; ++n)
-            ions += pdb_line({.record = "HETATM",
+        text += std::string(kCell) + "MODEL        1\n";
+        int number = 1;
+        for (const double x : all)
+            text += pdb_line({.record = "HETATM",
                               .name = "NA",
                               .residue = "NA",
-                              .number = n,
-                              .x = 9.0 * n,
+                              .number = number++,
+                              .x = x,
                               .element = "NA"});
-        ions += "ENDMDL\n";
+        text += "ENDMDL\n";
     }
+    return text;
+}
+
+TEST(WholeMolecules, AreNotPlacedBeyondTheLargest) {
+    std::vector<double> many(2003);
+    for (std::size_t n = 0; n < many.size(); ++n) many[n] = 0.01 * static_cast<double>(n);
+    const Ensemble ensemble = read_text(ions_at(many));
+    EXPECT_TRUE(
+        has_note(ensemble, "warning: 3 molecules beyond the 2000 largest stay in the image"))
+        << ensemble.notes.back();
+    many.resize(2000);
+    EXPECT_FALSE(has_warning(read_text(ions_at(many))));
+}
+
+TEST(WholeMolecules, WithoutBondsAreRefusedWhereTheyMustBeWhole) {
+    const std::string ions = ions_at({9, 18});
     EXPECT_NE(refusal([&] { read_text(ions, Pbc::whole); }).find("has no bonds"),
               std::string::npos);
     EXPECT_FALSE(has_warning(read_text(ions)));

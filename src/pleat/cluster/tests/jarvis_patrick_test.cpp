@@ -85,7 +85,7 @@ TEST(JarvisPatrick, IsTheDefinition) {
             for (const int common : {0, 2})
                 for (const std::optional<double> cutoff :
                      {std::optional<double>(), std::optional(2.5)}) {
-                    if (nearest == 0 && !cutoff) continue;
+                    if ((nearest == 0 && !cutoff) || (nearest == 1 && common > 0)) continue;
                     Parameters parameters;
                     parameters.method = Method::jarvis_patrick;
                     parameters.nearest = nearest;
@@ -133,6 +133,7 @@ TEST(JarvisPatrick, OptionsThatDoNotFitAreRefused) {
     };
     refused([](Parameters& p) { p.nearest = 0; });
     refused([](Parameters& p) { p.nearest = -1; });
+    refused([](Parameters& p) { p.nearest = p.common; });
     refused([](Parameters& p) { p.k = 3; });
     refused([](Parameters& p) { p.min_neighbours = 7; });
     refused([](Parameters& p) { p.method = Method::gromos, p.cutoff = 1, p.nearest = 3; });

@@ -229,6 +229,19 @@ RunFiles files_of_run(const path& folder) {
     return files;
 }
 
+void refuse_replaced_input(const path& folder, const path& input) {
+    std::error_code none;
+    const path within = std::filesystem::relative(input, folder, none);
+    if (within.empty() || within.begin()->string() == "..") return;
+    const RunFiles replaced = files_of_run(folder);
+    const std::string name = within.begin()->string();
+    if (replaced.contains(name) || replaced.stages.contains(name))
+        throw UsageError(
+            fmt::format("{}: --force would replace this input, a file of the run in {}; choose "
+                        "another folder for the results",
+                        input.string(), folder.string()));
+}
+
 void remove_run(const path& folder) {
     const RunFiles own = files_of_run(folder);
     for (const std::string& name : entries_of(folder))

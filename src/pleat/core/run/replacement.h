@@ -28,6 +28,9 @@ struct RunFiles {
 /// The names are empty if the manifest is not pleat's and the lock file lists nothing.
 RunFiles files_of_run(const std::filesystem::path& folder);
 
+/// Throws UsageError if a run that replaces the one in `folder` would remove its own input.
+void refuse_replaced_input(const std::filesystem::path& folder, const std::filesystem::path& input);
+
 /// Removes what a run made in this folder, the manifest last, and the folder if nothing else is in
 /// it. A kill in between leaves a folder for which a second call does the rest.
 void remove_run(const std::filesystem::path& folder);

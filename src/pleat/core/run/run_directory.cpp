@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <fstream>
 #include <future>
@@ -359,6 +358,7 @@ void RunDirectory::input(const std::filesystem::path& path) {
     Implementation& run = *implementation_;
     for (const Manifest::Input& listed : run.manifest.inputs)
         if (listed.path == path.string()) return;
+    if (run.forced) refuse_replaced_input(run.folder.path(), path);
     run.manifest.inputs.push_back({path.string(), {}});
     run.claim().note(input_note(path));
     run.hashes.emplace_back(run.manifest.inputs.size() - 1,

@@ -4,12 +4,15 @@
 #include <atomic>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/device_choice.h"
 #include "pleat/core/loops/sweep.h"
+#include "pleat/core/ranks/lane_objects.h"
 #include "pleat/core/ranks/lanes.h"
+#include "pleat/core/ranks/rounds.h"
 
 namespace pleat {
 namespace {
@@ -71,7 +74,7 @@ TEST(Lanes, AreRanksOfOneProcess) {
 TEST(Lanes, OfSeveralProcessesAreOneGroup) {
     on_lanes(with_lanes(3), [](const Context& process) {
         Context inner = process;
-        inner.lanes.assign(static_cast<std::size_t>(1 + process.rank()), process.device);
+        inner.lanes.assign(static_cast<std::size_t>(process.rank()) + 1, process.device);
         on_lanes(inner, [&](const Context& lane) {
             const int first = process.rank() * (process.rank() + 1) / 2;
             EXPECT_GE(lane.rank(), first);
@@ -79,6 +82,38 @@ TEST(Lanes, OfSeveralProcessesAreOneGroup) {
             check_collective_calls(lane, 1 + 2 + 3);
         });
     });
+}
+
+TEST(Lanes, SeeEachOthersObjects) {
+    on_lanes(with_lanes(3), [](const Context& lane) {
+        EXPECT_TRUE(are_one_process(lane));
+        int own = 10 * lane.rank();
+        const std::vector<int*> all = objects_of_lanes(lane, own);
+        ASSERT_EQ(all.size(), 3U);
+        EXPECT_EQ(all[static_cast<std::size_t>(lane.rank())], &own);
+        for (int rank = 0; rank < 3; ++rank)
+            EXPECT_EQ(*all[static_cast<std::size_t>(rank)], 10 * rank);
+        wait_for_ranks(lane);
+    });
+    int own = 7;
+    EXPECT_TRUE(are_one_process({}));
+    EXPECT_EQ(objects_of_lanes({}, own), std::vector{&own});
+}
+
+TEST(Lanes, AreToldFromRanksOfOtherProcesses) {
+    /// The other rank has drawn a larger number, or a smaller one.
+    struct OtherProcess : Comm {
+        explicit OtherProcess(std::size_t number) : raised(number) {}
+        int size() const override { return 2; }
+        void raise(std::span<double> values) override { values[raised] += 1; }
+        std::size_t raised;
+    };
+    for (const std::size_t raised : {0, 1}) {
+        OtherProcess other(raised);
+        Context context;
+        context.comm = &other;
+        EXPECT_FALSE(are_one_process(context));
+    }
 }
 
 TEST(Lanes, WithoutAListTheContextItselfIsUsed) {
@@ -90,6 +125,43 @@ TEST(Lanes, WithoutAListTheContextItselfIsUsed) {
 TEST(Lanes, TheFirstOneGivesTheResult) {
     const int rank = first_of_lanes(with_lanes(4), [](const Context& lane) { return lane.rank(); });
     EXPECT_EQ(rank, 0);
+}
+
+TEST(Lanes, MakePiecesInTurn) {
+    for (const int count : {1, 2, 3, 5})
+        for (const int pieces : {0, 1, 4, 6, 7}) {
+            std::vector<std::uint8_t> collected;
+            on_lanes(with_lanes(count), [&](const Context& lane) {
+                int made = 0;
+                collect_rounds(
+                    *lane.comm,
+                    [&](int rank) {
+                        const int piece = made + rank;
+                        made += lane.ranks();
+                        RoundPiece own{{}, made < pieces};
+                        if (piece < pieces) own.bytes = {static_cast<std::uint8_t>(piece)};
+                        return own;
+                    },
+                    [&](const std::vector<std::vector<std::uint8_t>>& round) {
+                        EXPECT_EQ(lane.rank(), 0);
+                        for (const std::vector<std::uint8_t>& one : round)
+                            collected.insert(collected.end(), one.begin(), one.end());
+                    });
+            });
+            std::vector<std::uint8_t> expected(static_cast<std::size_t>(pieces));
+            std::iota(expected.begin(), expected.end(), std::uint8_t{0});
+            EXPECT_EQ(collected, expected) << count << " lanes";
+        }
+    EXPECT_THROW(on_lanes(with_lanes(3),
+                          [](const Context& lane) {
+                              collect_rounds(
+                                  *lane.comm,
+                                  [](int) {
+                                      return RoundPiece{{}, true};
+                                  },
+                                  [](const auto&) { throw InputError("broke"); });
+                          }),
+                 InputError);
 }
 
 TEST(Lanes, AnErrorOfOneEndsAllAndIsThrown) {
@@ -182,6 +254,7 @@ TEST(NameDevices, AllOfNoGpusIsRefused) {
 TEST(AddGpus, TakesMoreWhileEachSavesItsStart) {
     GpuLookup gpus;
     std::vector<CudaDevice> found;
+    found.reserve(8);
     for (int n = 0; n < 8; ++n) found.push_back(gpu(n));
     gpus.all = [&] { return CudaDevices{found, ""}; };
     gpus.count = [&] { return static_cast<int>(found.size()); };

@@ -41,6 +41,16 @@ TEST(Headline, NamesAStageAfterTheDataOfItsRun) {
     EXPECT_EQ(drawn_run(run.file("stage"))["title"], "frames: clusters");
 }
 
+TEST(Headline, NamesGivenClustersAfterTheFramesAndNotTheMedoids) {
+    for (const char* assign : {"some", "some/", "some/medoids.pdb"}) {
+        const Json manifest = {
+            {"results", {{"items", 8}, {"clusters", 2}, {"largest", 4}}},
+            {"parameters", {{"assign", assign}}},
+            {"inputs", Json::array({{{"path", "some/medoids.pdb"}}, {{"path", "long.xtc"}}})}};
+        EXPECT_EQ(drawn_run(SmallRun(manifest).path())["title"], "long: clusters") << assign;
+    }
+}
+
 TEST(Headline, DrawsNoHeadlineForOtherResults) {
     const Json others = {{"results", {{"frames", 3}}}}, no_object = {{"results", "none"}};
     EXPECT_FALSE(drawn_run(SmallRun(others).path()).contains("headline"));

@@ -36,11 +36,15 @@ Index Assignment::block_frames() const {
     return std::clamp(std::max(fitting, medoids_.extent(0)), kMin, kMax);
 }
 
-Nearest Assignment::add(View<const float, 3> frames) {
+Assignment::Compared Assignment::compare(View<const float, 3> frames) const {
     Result compared = run_against(frames, medoids_, sets_, parameters_, context_, {});
+    return {std::move(compared.nearest), std::move(compared.statistics)};
+}
+
+void Assignment::collect(const Compared& compared) {
     result_.statistics.add(0, compared.statistics);
     std::vector<std::int32_t>& assignment = result_.clustering.assignment;
-    for (Index frame = 0; frame < frames.extent(0); ++frame) {
+    for (Index frame = 0; frame < compared.nearest.indices.extent(0); ++frame) {
         const float distance = compared.nearest.values(frame, 0);
         const bool is_near =
             !parameters_.cutoff || distance < static_cast<float>(*parameters_.cutoff);
@@ -58,6 +62,11 @@ Nearest Assignment::add(View<const float, 3> frames) {
             one.medoid = number;
         }
     }
+}
+
+Nearest Assignment::add(View<const float, 3> frames) {
+    Compared compared = compare(frames);
+    collect(compared);
     return std::move(compared.nearest);
 }
 

@@ -25,8 +25,16 @@ public:
     /// How many frames a block should have, so that neither the medoids are packed too often nor
     /// memory is large.
     Index block_frames() const;
-    /// Gives the frames [frame, atom, axis] that follow those of earlier calls to medoids. Returns
-    /// the two nearest of each (one if there is only one). Throws as run_against() does.
+    /// The medoids that are nearest to frames, and the statistics of all distances.
+    struct Compared {
+        Nearest nearest = {};  ///< two of each frame; one if there is only one medoid
+        PairStatistics statistics = {};
+    };
+    /// Compares frames [frame, atom, axis] with the medoids. Throws as run_against() does.
+    Compared compare(View<const float, 3> frames) const;
+    /// Gives the frames that follow those of earlier calls to medoids.
+    void collect(const Compared& compared);
+    /// Does both, and returns the nearest medoids.
     Nearest add(View<const float, 3> frames);
     /// The clusters, numbered as the medoids: `medoid` is the frame nearest to the given one (-1 in
     /// an empty cluster), `mean` and `radius` are those of all members' distances to the given one.

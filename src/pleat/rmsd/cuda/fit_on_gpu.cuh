@@ -17,8 +17,8 @@ class FitOnGpu {
 public:
     /// One set if `rows` and `columns` are the same object. `cutoff`: see Accuracy.
     FitOnGpu(const FitFrames& rows, const FitFrames& columns, double cutoff, Gpu gpu)
-        : gpu_(std::move(gpu)), rows_(rows, is_tiled(rows), gpu_) {
-        if (&rows != &columns) columns_.emplace(columns, is_tiled(rows), gpu_);
+        : gpu_(std::move(gpu)), rows_(rows, columns, gpu_) {
+        if (&rows != &columns) columns_.emplace(columns, columns, gpu_);
         task_.rows = rows_.side();
         task_.columns = columns_ ? columns_->side() : task_.rows;
         task_.fitted = rows.is_in_place() ? 0 : rows.fit.atom_count();
@@ -33,6 +33,9 @@ public:
         }
         task_.orders = {orders_.data(), static_cast<Index>(rows.equal_orders.size())};
         is_tiled_ = is_tiled(rows);
+        mode_ = rows.is_in_place()       ? FitMode::in_place
+                : rows.measures_others() ? FitMode::others
+                                         : FitMode::superposed;
     }
 
     /// Starts the RMSDs of each row with each column, [row, column], in the memory of the GPU.
@@ -47,10 +50,12 @@ public:
         };
         task.row_tiles = tiles(rows, kProductRows);
         if (is_tiled_)
-            gpu_.launch("superpose frames", measures_others_ ? &fit_tiles<true> : &fit_tiles<false>,
+            gpu_.launch("superpose frames",
+                        mode_ == FitMode::in_place ? &fit_tiles<FitMode::in_place>
+                        : mode_ == FitMode::others ? &fit_tiles<FitMode::others>
+                                                   : &fit_tiles<FitMode::superposed>,
                         pleat::cuda::Sides{task.row_tiles * tiles(columns, kProductColumns)},
-                        pleat::cuda::Sides{kProductThreads}, fit_tile_bytes(measures_others_),
-                        task);
+                        pleat::cuda::Sides{kProductThreads}, fit_tile_bytes(mode_), task);
         gpu_.launch("superpose doubtful pairs", &recompute_fits,
                     pleat::cuda::Sides{(columns.count + kExactThreads - 1) / kExactThreads,
                                        std::min(rows.count, kMaxGridRows)},
@@ -70,32 +75,40 @@ private:
 
     static constexpr double kRotationError = 1e-13;  // radians
 
-    /// Pairs in place, and with atoms that may change places, are computed one by a thread.
-    static bool is_tiled(const FitFrames& frames) {
-        return !frames.is_in_place() && frames.equal_orders.empty();
-    }
+    /// Pairs with atoms that may change places are computed one by a thread.
+    static bool is_tiled(const FitFrames& frames) { return frames.equal_orders.empty(); }
 
     class Side {
     public:
-        Side(const FitFrames& frames, bool is_tiled, const Gpu& gpu)
+        /// In place, frames are kept as deviations from the first of `columns`.
+        Side(const FitFrames& frames, const FitFrames& columns, const Gpu& gpu)
             : fit_(frames.fit.xyz.size()), measured_(frames.measured.size()) {
             const bool has_others = frames.measures_others();
             if (fit_.size() > 0) fit_.upload(frames.fit.xyz.data());
             if (has_others) measured_.upload(frames.measured.data());
-            if (!is_tiled) return;
-            const Index count = frames.fit.frame_count();
+            if (!is_tiled(frames)) return;
+            const Index count = frames.frame_count();
+            const Index atoms = has_others ? frames.measured.extent(2) : 0;
             squares_ = Array<double>(count);
+            if (frames.is_in_place()) {
+                Array<double> common(3 * atoms);
+                common.upload(columns.measured.data());
+                gpu.launch("subtract a structure", &subtract_common,
+                           pleat::cuda::Sides{(count + kExactThreads - 1) / kExactThreads},
+                           pleat::cuda::Sides{kExactThreads}, 0, measured_.data(), count, 3 * atoms,
+                           static_cast<const double*>(common.data()), squares_.data());
+                fit_octets_ = {measured_.data(), count, atoms, {}, gpu};
+                return;
+            }
             squares_.upload(has_others ? frames.square_sum.data() : frames.fit.square_sum.data());
             fit_octets_ = {fit_.data(), count, frames.fit.atom_count(), {}, gpu};
-            if (has_others)
-                measured_octets_ = {measured_.data(), count, frames.measured.extent(2), {}, gpu};
+            if (has_others) measured_octets_ = {measured_.data(), count, atoms, {}, gpu};
         }
 
         FitSide side() const {
             const bool has_others = measured_.size() > 0;
-            return {fit_octets_.octets(),
-                    has_others ? measured_octets_.octets() : fit_octets_.octets(), squares_.data(),
-                    fit_.data(), has_others ? measured_.data() : fit_.data()};
+            return {fit_octets_.octets(), measured_octets_.octets(), squares_.data(), fit_.data(),
+                    has_others ? measured_.data() : fit_.data()};
         }
 
     private:
@@ -108,6 +121,7 @@ private:
     std::optional<Side> columns_;
     Array<Index> orders_;
     FitTask task_{};
+    FitMode mode_ = FitMode::superposed;
     bool measures_others_ = false, is_tiled_ = false;
 };
 

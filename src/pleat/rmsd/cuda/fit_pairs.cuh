@@ -61,10 +61,13 @@ struct FitTask {
     float* values;  ///< [row, column]
 };
 
+/// What a tile computes: RMSDs of superposed atoms, of others, or in place.
+enum class FitMode { superposed, others, in_place };
+
 /// Bytes of shared memory of fit_tiles(): quaternions are kept while the second product takes
 /// place.
-constexpr Index fit_tile_bytes(bool measures_others) {
-    return kProductBytes + (measures_others ? 4 * kThreadPairs * kProductThreads * 8 : 0);
+constexpr Index fit_tile_bytes(FitMode mode) {
+    return kProductBytes + (mode == FitMode::others ? 4 * kThreadPairs * kProductThreads * 8 : 0);
 }
 
 /// tr(U R) of a rotation by a unit quaternion.
@@ -87,18 +90,19 @@ __device__ __forceinline__ void unit_quaternion(const double (&r)[9], double (&q
 }
 
 /// One CTA per tile. Values that are not certain are NaN.
-template <bool kMeasuresOthers>
-__global__ void __launch_bounds__(kProductThreads, 1) fit_tiles(FitTask task) {
+template <FitMode kMode>
+__global__ void __launch_bounds__(kProductThreads, kCtasOfProcessor) fit_tiles(FitTask task) {
     PLEAT_DYNAMIC_SHARED(DoublePair, memory);
     const Index row_octet =
         task.row_block.first / kOctet + blockIdx.x % task.row_tiles * kRowOctets;
     const Index column_octet =
         task.column_block.first / kOctet + blockIdx.x / task.row_tiles * kColumnOctets;
-    PairSums sums;
-    multiply_octets(
+    constexpr int kEntries = kMode == FitMode::in_place ? 3 : 9;
+    PairSums<kEntries> sums;
+    multiply_octets<kEntries>(
         {task.rows.fit, task.columns.fit, row_octet, column_octet, 0, 0, task.rows.fit.steps},
         memory, sums);
-    if constexpr (kMeasuresOthers) {
+    if constexpr (kMode == FitMode::others) {
         // [part][pair][thread], each only used by its thread
         double* const kept = &memory[kProductBytes / 16].x + threadIdx.x;
 #pragma unroll
@@ -111,9 +115,9 @@ __global__ void __launch_bounds__(kProductThreads, 1) fit_tiles(FitTask task) {
             for (int part = 0; part < 4; ++part)
                 kept[(part * kThreadPairs + pair) * kProductThreads] = quaternion[part];
         }
-        multiply_octets({task.rows.measured, task.columns.measured, row_octet, column_octet, 0, 0,
-                         task.rows.measured.steps},
-                        memory, sums);
+        multiply_octets<9>({task.rows.measured, task.columns.measured, row_octet, column_octet, 0,
+                            0, task.rows.measured.steps},
+                           memory, sums);
     }
 #pragma unroll
     for (int pair = 0; pair < kThreadPairs; ++pair) {
@@ -126,17 +130,19 @@ __global__ void __launch_bounds__(kProductThreads, 1) fit_tiles(FitTask task) {
         const double p = task.rows.square[row + task.row_block.first];
         const double q = task.columns.square[column + task.column_block.first];
         const double size = std::sqrt(p * q);
-        double r[9];
+        double r[kEntries];
 #pragma unroll
-        for (int entry = 0; entry < 9; ++entry) r[entry] = sums[entry][pair];
+        for (int entry = 0; entry < kEntries; ++entry) r[entry] = sums[entry][pair];
         ReachedSum reached;
-        if constexpr (kMeasuresOthers) {
+        if constexpr (kMode == FitMode::others) {
             const double* const kept = &memory[kProductBytes / 16].x + threadIdx.x;
             double quaternion[4];
 #pragma unroll
             for (int part = 0; part < 4; ++part)
                 quaternion[part] = kept[(part * kThreadPairs + pair) * kProductThreads];
             reached = {turned_trace(r, quaternion), task.bounds.rotation_error * size};
+        } else if constexpr (kMode == FitMode::in_place) {
+            reached = {r[0] + r[1] + r[2], 0.0};
         } else {
             reached = reached_sum(r, size);
         }
@@ -165,6 +171,23 @@ __device__ __attribute__((noinline)) inline float exact_fit(const FitTask& task,
 }
 
 constexpr int kExactThreads = 128;
+
+/// Subtracts `common` from frames [frame, axis, atom], which changes no distance between them but
+/// the size of what cancels, and sums their squares; a thread per frame.
+static __global__ void __launch_bounds__(kExactThreads)
+    subtract_common(double* xyz, Index frames, Index numbers, const double* common,
+                    double* square) {
+    const Index frame = blockIdx.x * Index{kExactThreads} + threadIdx.x;
+    if (frame >= frames) return;
+    double sum = 0.0;
+    for (Index n = 0; n < numbers; ++n) {
+        double& x = xyz[frame * numbers + n];
+        x -= common[n];
+        sum += x * x;
+    }
+    square[frame] = sum;
+}
+
 constexpr Index kMaxGridRows = 65535;
 
 /// Recomputes values that are NaN, or all; a thread per value.

@@ -12,11 +12,12 @@
 namespace pleat::rmsd::cuda {
 
 /// Frames come in octets, atoms in steps of eight, both padded with zeros. A CTA computes a tile of
-/// eight octets of rows by four of columns; a warp 16 by 16 pairs of it.
+/// eight octets of rows by two of columns, a warp 16 by 8 pairs of it: few enough sums that two
+/// CTAs run on a processor, of which one multiplies while the other solves.
 constexpr int kOctet = 8, kStepAtoms = 8;
-constexpr int kRowOctets = 8, kColumnOctets = 4, kTileOctets = kRowOctets + kColumnOctets;
+constexpr int kRowOctets = 8, kColumnOctets = 2, kTileOctets = kRowOctets + kColumnOctets;
 constexpr int kProductRows = kRowOctets * kOctet, kProductColumns = kColumnOctets * kOctet;
-constexpr int kProductThreads = 256, kThreadPairs = 8;
+constexpr int kProductThreads = 256, kThreadPairs = 4, kCtasOfProcessor = 2;
 /// Steps in shared memory at a time: one is multiplied while others come.
 constexpr int kProductStages = 3;
 
@@ -65,8 +66,10 @@ struct ProductOperands {
     Index row_step, column_step, steps;
 };
 
-/// A thread's sums: [3 row axis + column axis][pair].
-using PairSums = double[9][kThreadPairs];
+/// A thread's sums: [3 row axis + column axis][pair], or with three entries [axis][pair], the
+/// diagonal of these.
+template <int kEntries = 9>
+using PairSums = double[kEntries][kThreadPairs];
 
 /// The row and the column of a thread's pair in the tile.
 struct ProductPosition {
@@ -74,8 +77,8 @@ struct ProductPosition {
 };
 __device__ __forceinline__ ProductPosition product_position(int pair) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    return {warp % 4 * 16 + pair / 4 * kOctet + lane / 4,
-            warp / 4 * 16 + pair / 2 % 2 * kOctet + lane % 4 * 2 + pair % 2};
+    return {warp % 4 * 16 + pair / 2 * kOctet + lane / 4,
+            warp / 4 * kOctet + lane % 4 * 2 + pair % 2};
 }
 
 /// Begins to copy a step of all octets.
@@ -94,36 +97,40 @@ __device__ __forceinline__ void load_step(const ProductOperands& operands, Index
 }
 
 /// Adds the products of a step.
-__device__ __forceinline__ void multiply_step(const double* step, PairSums& sums) {
+template <int kEntries>
+__device__ __forceinline__ void multiply_step(const double* step, PairSums<kEntries>& sums) {
+    constexpr int kColumnAxes = kEntries / 3;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const double* const rows = step + warp % 4 * 2 * kStepNumbers + lane;
-    const double* const columns = step + (kRowOctets + warp / 4 * 2) * kStepNumbers + lane;
+    const double* const columns = step + (kRowOctets + warp / 4) * kStepNumbers + lane;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-        double p[2][3], q[2][3];
+        double p[2][3], q[3];
 #pragma unroll
-        for (int octet = 0; octet < 2; ++octet)
+        for (int axis = 0; axis < 3; ++axis) {
+            const int at = (half * 3 + axis) * 32;
+            p[0][axis] = rows[at];
+            p[1][axis] = rows[kStepNumbers + at];
+            q[axis] = columns[at];
+        }
 #pragma unroll
-            for (int axis = 0; axis < 3; ++axis) {
-                p[octet][axis] = rows[octet * kStepNumbers + (half * 3 + axis) * 32];
-                q[octet][axis] = columns[octet * kStepNumbers + (half * 3 + axis) * 32];
-            }
+        for (int entry = 0; entry < kEntries; ++entry)
 #pragma unroll
-        for (int entry = 0; entry < 9; ++entry)
-#pragma unroll
-            for (int tile = 0; tile < 4; ++tile)
-                pleat::cuda::multiply_doubles(&sums[entry][2 * tile], p[tile / 2][entry / 3],
-                                              q[tile % 2][entry % 3]);
+            for (int octet = 0; octet < 2; ++octet)
+                pleat::cuda::multiply_doubles(&sums[entry][2 * octet],
+                                              p[octet][entry / kColumnAxes],
+                                              q[kEntries == 9 ? entry % 3 : entry]);
     }
 }
 
 /// Sets `sums`. Each is added in the order of the atoms, wherever the pair is in a tile. `memory`:
 /// kProductBytes, free for others afterwards.
+template <int kEntries>
 __device__ __forceinline__ void multiply_octets(const ProductOperands& operands, DoublePair* memory,
-                                                PairSums& sums) {
+                                                PairSums<kEntries>& sums) {
     constexpr int kStage = kTileOctets * kStepPairs;
 #pragma unroll
-    for (int entry = 0; entry < 9; ++entry)
+    for (int entry = 0; entry < kEntries; ++entry)
 #pragma unroll
         for (int pair = 0; pair < kThreadPairs; ++pair) sums[entry][pair] = 0.0;
     for (Index step = 0; step < kProductStages - 1; ++step) {
@@ -137,7 +144,7 @@ __device__ __forceinline__ void multiply_octets(const ProductOperands& operands,
         if (next < operands.steps)
             load_step(operands, next, memory + next % kProductStages * kStage);
         pleat::cuda::end_copies();
-        multiply_step(&memory[step % kProductStages * kStage].x, sums);
+        multiply_step<kEntries>(&memory[step % kProductStages * kStage].x, sums);
     }
     __syncthreads();  // the stages are free
 }

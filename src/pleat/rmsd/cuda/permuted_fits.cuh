@@ -40,17 +40,18 @@ struct PermutedTask {
 };
 
 /// One CTA per tile and block of atoms.
-static __global__ void __launch_bounds__(kProductThreads, 1) multiply_blocks(PermutedTask task) {
+static __global__ void __launch_bounds__(kProductThreads, kCtasOfProcessor)
+    multiply_blocks(PermutedTask task) {
     PLEAT_DYNAMIC_SHARED(DoublePair, memory);
     const Index row_octet =
         task.row_block.first / kOctet + blockIdx.x % task.row_tiles * kRowOctets;
     const Index column_octet =
         task.column_block.first / kOctet + blockIdx.x / task.row_tiles * kColumnOctets;
     const BlockSteps steps = task.blocks[blockIdx.y];
-    PairSums sums;
-    multiply_octets({task.rows, task.columns, row_octet, column_octet, steps.row_step,
-                     steps.column_step, steps.steps},
-                    memory, sums);
+    PairSums<> sums;
+    multiply_octets<9>({task.rows, task.columns, row_octet, column_octet, steps.row_step,
+                        steps.column_step, steps.steps},
+                       memory, sums);
     double* const to = task.sums + blockIdx.y * 9 * task.pairs();
 #pragma unroll
     for (int pair = 0; pair < kThreadPairs; ++pair) {

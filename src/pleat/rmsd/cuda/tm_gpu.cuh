@@ -29,28 +29,43 @@ struct TmTask {
     unsigned long long first_ticket;  ///< of this launch
 };
 
-/// Copies a pair's atoms, those of `p` and those of `q`.
-static __device__ __forceinline__ void copy_pair(const double* p, const double* q, int atoms,
-                                                 TmAtom* to) {
-    for (int k = static_cast<int>(threadIdx.x); k < atoms; k += kTmThreads)
-        to[k] = {{p[k], p[atoms + k]}, {p[2 * atoms + k], q[k]}, {q[atoms + k], q[2 * atoms + k]}};
+/// TmAtoms that hold the atoms of a pair in float64 and float32.
+PLEAT_HOST_DEVICE constexpr Index atoms_with_rough(Index atoms) { return atoms + (atoms + 1) / 2; }
+
+/// Copies the atoms of `p` and `q` to `to`, which has room for atoms_with_rough().
+static __device__ __forceinline__ TmPairAtoms copy_pair(const double* p, const double* q, int atoms,
+                                                        TmAtom* to) {
+    auto* const xyzu = reinterpret_cast<float4*>(to + atoms);
+    auto* const vw = reinterpret_cast<float2*>(xyzu + atoms);
+    double extent = 0.0;
+    for (int k = static_cast<int>(threadIdx.x); k < atoms; k += kTmThreads) {
+        const double x[6] = {p[k], p[atoms + k], p[2 * atoms + k],
+                             q[k], q[atoms + k], q[2 * atoms + k]};
+        to[k] = {{x[0], x[1]}, {x[2], x[3]}, {x[4], x[5]}};
+        xyzu[k] = {static_cast<float>(x[0]), static_cast<float>(x[1]), static_cast<float>(x[2]),
+                   static_cast<float>(x[3])};
+        vw[k] = {static_cast<float>(x[4]), static_cast<float>(x[5])};
+        for (const double of_axis : x) extent = max(extent, fabs(of_axis));
+    }
+    for (int apart = 1; apart < kTmThreads; apart *= 2)
+        extent = max(extent, __shfl_xor_sync(kAllLanes, extent, apart));
     __syncwarp();
+    return {to, xyzu, vw, extent};
 }
 
 /// The scores of the pairs of `columns` with some rows, [row, column]. Warps take pairs until none
 /// is left, since some searches are longer than others.
-template <bool kIsShared, bool kIsGdt, int kItems, int kMinWarps>
-static __global__ void __launch_bounds__(kTmThreads, kMinWarps)
+template <bool kIsShared, bool kIsGdt>
+static __global__ void __launch_bounds__(kTmThreads, 16)
     score_pairs(TmTask task, Index first_row, Block columns, unsigned long long pairs,
                 float* values) {
     PLEAT_DYNAMIC_SHARED(TmAtom, shared_atoms);
-    __shared__ double best[12];
     const int atoms = task.settings.atoms, words = (atoms + 31) / 32;
     TmAtom* own_atoms = nullptr;
     if constexpr (kIsShared)
         own_atoms = shared_atoms;
     else
-        own_atoms = task.atoms + static_cast<Index>(blockIdx.x) * atoms;
+        own_atoms = task.atoms + static_cast<Index>(blockIdx.x) * atoms_with_rough(atoms);
     for (;;) {
         unsigned long long pair = 0;
         if (threadIdx.x == 0) pair = atomicAdd(task.tickets, 1ull) - task.first_ticket;
@@ -58,20 +73,20 @@ static __global__ void __launch_bounds__(kTmThreads, kMinWarps)
         if (pair >= pairs) return;
         const Index row = first_row + static_cast<Index>(pair) / columns.count,
                     column = columns.first + static_cast<Index>(pair) % columns.count;
-        copy_pair(task.rows + row * 3 * atoms, task.columns + column * 3 * atoms, atoms, own_atoms);
+        const TmPairAtoms both = copy_pair(task.rows + row * 3 * atoms,
+                                           task.columns + column * 3 * atoms, atoms, own_atoms);
         TmSets sets{task.bits + static_cast<Index>(blockIdx.x) * words * task.capacity,
                     task.tables + static_cast<Index>(blockIdx.x) * task.table_size, words,
                     task.capacity, static_cast<unsigned>(task.table_size - 1)};
-        TmWarp<kIsGdt, kItems> warp(task.settings, own_atoms, sets, best);
+        TmWarp<kIsGdt> warp(task.settings, both, sets);
         const double score = warp.search();
         if (threadIdx.x == 0) values[pair] = static_cast<float>(score);
         __syncwarp();
     }
 }
 
-/// Scores of pairs of two sets of frames of the same atoms. For one stream at a time. `kItems`:
-/// superpositions of a thread; `kMinWarps`: of a processor, which limits registers.
-template <class Gpu, int kItems = 2, int kMinWarps = 16>
+/// Scores of pairs of two sets of frames of the same atoms. For one stream at a time.
+template <class Gpu>
 class TmOnGpu {
 public:
     /// For one set `columns` is the same object as `rows`. Throws DeviceError if the GPU's memory
@@ -121,10 +136,8 @@ private:
 
     Score kernel() const {
         if (shared_bytes_ > 0)
-            return is_gdt_ ? &score_pairs<true, true, kItems, kMinWarps>
-                           : &score_pairs<true, false, kItems, kMinWarps>;
-        return is_gdt_ ? &score_pairs<false, true, kItems, kMinWarps>
-                       : &score_pairs<false, false, kItems, kMinWarps>;
+            return is_gdt_ ? &score_pairs<true, true> : &score_pairs<true, false>;
+        return is_gdt_ ? &score_pairs<false, true> : &score_pairs<false, false>;
     }
 
     void set_up_search(Index atoms) {
@@ -143,8 +156,8 @@ private:
     /// round.
     void take_scratch(std::int64_t bytes) {
         const Index atoms = settings_.atoms, words = (atoms + 31) / 32,
-                    atom_bytes = atoms * static_cast<Index>(sizeof(TmAtom));
-        capacity_ = 2 * settings_.starts + kMaxTmBatch;
+                    atom_bytes = atoms_with_rough(atoms) * static_cast<Index>(sizeof(TmAtom));
+        capacity_ = 2 * settings_.starts + kTmBatch;
         table_size_ = static_cast<int>(std::bit_ceil(static_cast<unsigned>(capacity_ * 3 / 2)));
         constexpr Index kSharedWarps = 8;  // on a processor: fewer do not keep it busy
         shared_bytes_ = atom_bytes <= gpu_.max_shared_bytes() / kSharedWarps ? atom_bytes : 0;
@@ -154,7 +167,7 @@ private:
         ctas_ = std::clamp<Index>(bytes / own, 1, std::max<Index>(resident, 1));
         bits_ = Array<std::uint32_t>(ctas_ * words * capacity_);
         tables_ = Array<std::int32_t>(ctas_ * table_size_);
-        atoms_ = Array<TmAtom>(shared_bytes_ > 0 ? 1 : ctas_ * atoms);
+        atoms_ = Array<TmAtom>(shared_bytes_ > 0 ? 1 : ctas_ * atoms_with_rough(atoms));
     }
 
     Gpu gpu_;

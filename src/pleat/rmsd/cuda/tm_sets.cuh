@@ -8,14 +8,15 @@
 
 namespace pleat::rmsd::cuda {
 
-constexpr int kTmThreads = 32;   ///< one warp searches a pair
-constexpr int kMaxTmBatch = 96;  ///< superpositions at a time
+constexpr int kTmThreads = 32;  ///< one warp searches a pair
+constexpr int kTmItems = 2;     ///< superpositions of a thread
+constexpr int kTmBatch = kTmThreads * kTmItems;
 
 /// The sets of one warp, in the order in which they were found.
 struct TmSets {
     std::uint32_t* bits;       ///< [word of 32 atoms][position]
     std::int32_t* table;       ///< positions plus 1; 0: free
-    int words, capacity;       ///< of positions; the last kMaxTmBatch are for candidates
+    int words, capacity;       ///< of positions; the last kTmBatch are for candidates
     unsigned mask;             ///< table size, a power of two, less 1
     int first = 0, count = 0;  ///< of the sets that are superposed in this round
     int end = 0;               ///< sets of the next round end here
@@ -23,7 +24,7 @@ struct TmSets {
     __device__ std::uint32_t& word(int n, int position) const {
         return bits[n * capacity + position];
     }
-    __device__ int room() const { return capacity - kMaxTmBatch - end; }
+    __device__ int room() const { return capacity - kTmBatch - end; }
 
     __device__ void clear_table() const {
         for (unsigned n = threadIdx.x; n <= mask; n += kTmThreads) table[n] = 0;

@@ -24,6 +24,22 @@ struct TmAtom {
     double2 xy, zu, vw;  ///< x y z of the first, u v w of the second frame
 };
 
+/// An atom of both frames in float32.
+struct RoughAtom {
+    float4 xyzu;
+    float2 vw;
+};
+
+/// The atoms of a pair.
+struct TmPairAtoms {
+    const TmAtom* atoms;
+    const float4* xyzu;
+    const float2* vw;
+    double extent;  ///< the largest coordinate of either frame
+
+    __device__ __forceinline__ RoughAtom rough(int k) const { return {xyzu[k], vw[k]}; }
+};
+
 /// The sums over a set of atoms that its superposition needs.
 struct TmSums {
     double count = 0.0, p[3] = {}, q[3] = {}, r[9] = {};
@@ -66,8 +82,31 @@ struct TmMotion {
     }
 };
 
+/// The same in float32. A coordinate of the difference of an atom's places is off by at most
+/// kRoughError times the largest coordinate c: rotated coordinates are at most sqrt(3) c and shifts
+/// (1 + sqrt(3)) c; 5 roundings of these (of both factors, or of the sum) are below 27 c 2^-24.
+struct RoughMotion {
+    float m[9], t[3];
+
+    __device__ __forceinline__ float square(const RoughAtom& at) const {
+        const float4 p = at.xyzu;
+        const float x = m[0] * p.x + (m[1] * p.y + (m[2] * p.z + t[0])) - p.w;
+        const float y = m[3] * p.x + (m[4] * p.y + (m[5] * p.z + t[1])) - at.vw.x;
+        const float z = m[6] * p.x + (m[7] * p.y + (m[8] * p.z + t[2])) - at.vw.y;
+        return z * z + (y * y + x * x);
+    }
+};
+constexpr double kRoughError = 32.0 / (1 << 24);
+
+/// A square in float32 that is further from that of `distance` is on the correct side of it:
+/// `error` is that of a coordinate, and a square is off by 2 sqrt(3) of it times its distance.
+static __device__ __forceinline__ float rough_window(double error, double distance) {
+    return static_cast<float>(4.0 * error * (distance + error) + 1e-6 * distance * distance);
+}
+
 /// The best motion for a set of atoms. A call, since its code is long.
-static __device__ __attribute__((noinline)) void superpose(const TmSums& sums, TmMotion& motion) {
+static __device__ __attribute__((noinline)) void superpose(const TmSums& sums, TmMotion& motion,
+                                                           RoughMotion& rough) {
     double p[3], q[3], r[9];
     const double inverse = 1.0 / sums.count;
 #pragma unroll
@@ -79,15 +118,10 @@ static __device__ __attribute__((noinline)) void superpose(const TmSums& sums, T
     for (int a = 0; a < 3; ++a) {
         const double* const row = motion.m + 3 * a;
         motion.t[a] = q[a] - (row[0] * p[0] + row[1] * p[1] + row[2] * p[2]);
+        rough.t[a] = static_cast<float>(motion.t[a]);
     }
-}
-
-/// The same of sums in registers, which a call would take out of them.
-static __device__ __forceinline__ void superpose_copy(const TmSums& sums, TmMotion& motion) {
-    const TmSums passed = sums;
-    TmMotion found;
-    superpose(passed, found);
-    motion = found;
+#pragma unroll
+    for (int n = 0; n < 9; ++n) rough.m[n] = static_cast<float>(motion.m[n]);
 }
 
 /// The atoms of one superposition that come near.
@@ -102,53 +136,86 @@ struct TmNear {
     }
 };
 
-/// A warp with one pair. Each thread has `kItems` superpositions, so that an atom is loaded once
-/// for all. If there are few, groups of `lanes` neighbouring threads share theirs: each takes every
-/// `lanes`-th atom. Numbers of a superposition depend on nothing but its set and `lanes`, which
-/// depends on how many sets there are; so a value depends on its pair alone.
-template <bool kIsGdt, int kItems>
+/// What float32 tells of a superposition.
+struct RoughScores {
+    float sum = 0.0f;      ///< of shares, of the TM-score
+    int within[4] = {};    ///< atoms that may be within 1, 2, 4 and 8 angstrom
+    float margin = 3e38f;  ///< the least difference of a square from that of the limit
+
+    /// Of `lanes` neighbouring threads.
+    __device__ __forceinline__ void join(int lanes) {
+        for (int apart = 1; apart < lanes; apart *= 2) {
+            sum += __shfl_xor_sync(kAllLanes, sum, apart);
+            margin = fminf(margin, __shfl_xor_sync(kAllLanes, margin, apart));
+            for (int& count : within) count += __shfl_xor_sync(kAllLanes, count, apart);
+        }
+    }
+};
+
+/// A warp with one pair. Each thread has two superpositions, so that an atom is loaded once for
+/// both. If there are few, groups of `lanes` neighbouring threads share theirs: each takes every
+/// `lanes`-th atom. Sums of a set depend on nothing but the set and `lanes`, which depends on how
+/// many sets there are; so a value depends on its pair alone.
+///
+/// Sums and motions are float64, and all atoms are measured in float32 at first. Superpositions of
+/// which an atom is closer to the limit than the error, or which may have a better score than all
+/// before, are measured again in float64 by the whole warp, which decides.
+template <bool kIsGdt>
 class TmWarp {
 public:
-    __device__ TmWarp(const TmSettings& settings, const TmAtom* atoms, TmSets& sets, double* best)
-        : settings_(settings), atoms_(atoms), sets_(sets), best_(best) {}
+    __device__ TmWarp(const TmSettings& settings, const TmPairAtoms& pair, TmSets& sets)
+        : settings_(settings), pair_(pair), sets_(sets), error_(kRoughError * pair.extent) {
+        // The derivative of a share by the distance is at most 0.65 / d0.
+        sum_error_ =
+            static_cast<float>(settings.atoms * (2.0 * error_ * sqrt(settings.per_square) + 2e-6));
+    }
 
     __device__ double search() {
         sets_.clear_table();
-        for (int first = 0; first < settings_.starts; first += kBatch) superpose_fragments(first);
-        for (int round = 0; round < kMaxTmRounds; ++round) {
-            sets_.next_round();
-            if (sets_.count == 0) break;
-            for (int first = 0; first < sets_.count; first += kBatch) superpose_sets(first);
+        for (int round = -1; round < kMaxTmRounds; ++round) {
+            const bool is_first = round < 0;
+            if (!is_first) sets_.next_round();
+            const int count = is_first ? settings_.starts : sets_.count;
+            if (count == 0) break;
+            for (int first = 0; first < count; first += kTmBatch) {
+                Items items;
+                int lanes = 1;
+                if (is_first)
+                    superpose_fragments(first, items);
+                else
+                    lanes = superpose_sets(first, items);
+                measure(items, lanes, is_first ? settings_.first_limit : settings_.limit);
+            }
         }
-        return result();
+        if constexpr (!kIsGdt) return best_sum_ / settings_.atoms;
+        double score = 0.0;
+        for (const int count : max_within_) score += 0.25 * count / settings_.atoms;
+        return score;
     }
 
 private:
-    static constexpr int kBatch = kItems * kTmThreads;
-
     /// Superpositions of this thread.
     struct Items {
-        TmMotion motion[kItems];
-        int position[kItems];  ///< of its set of near atoms
-        bool is_own[kItems];   ///< whether this thread keeps it
+        TmMotion motion[kTmItems];
+        RoughMotion rough[kTmItems];
+        int position[kTmItems];  ///< of its set of near atoms
+        bool is_own[kTmItems];   ///< whether this thread keeps it
     };
 
     __device__ static int lane() { return static_cast<int>(threadIdx.x); }
 
-    __device__ void superpose_fragments(int first) {
-        Items items;
+    __device__ __forceinline__ void superpose_fragments(int first, Items& items) const {
 #pragma unroll
-        for (int h = 0; h < kItems; ++h) {
+        for (int h = 0; h < kTmItems; ++h) {
             const int item = lane() + h * kTmThreads;
             items.is_own[h] = first + item < settings_.starts;
             items.position[h] = sets_.end + item;
-            superpose_copy(sums_of_fragment(min(first + item, settings_.starts - 1)),
-                           items.motion[h]);
+            const TmSums sums = sums_of_fragment(min(first + item, settings_.starts - 1));
+            superpose(sums, items.motion[h], items.rough[h]);
         }
-        measure(items, 1, settings_.first_limit);
     }
 
-    __device__ TmSums sums_of_fragment(int start) const {
+    __device__ __forceinline__ TmSums sums_of_fragment(int start) const {
         int first = start, length = 0;
         for (int n = 0; n < settings_.lengths; ++n) {
             length = settings_.length[n];
@@ -158,49 +225,50 @@ private:
         }
         TmSums sums;
         sums.count = length;
-        const TmAtom* const from = atoms_ + first;
+        const TmAtom* const from = pair_.atoms + first;
         for (int k = 0; k < length; ++k) sums.add(from[k]);
         return sums;
     }
 
-    /// Those from `first` on among the sets of this round, up to kBatch.
-    __device__ void superpose_sets(int first) {
-        const int count = min(sets_.count - first, kBatch);
+    /// Those from `first` on among the sets of this round, up to kTmBatch. Returns how many threads
+    /// share one.
+    __device__ __forceinline__ int superpose_sets(int first, Items& items) const {
+        const int count = min(sets_.count - first, kTmBatch);
         int lanes = 1;
-        while (2 * lanes * count <= kBatch && lanes < kTmThreads) lanes *= 2;
-        Items items;
-        int position[kItems];
+        while (2 * lanes * count <= kTmBatch && lanes < kTmThreads) lanes *= 2;
+        int position[kTmItems];
 #pragma unroll
-        for (int h = 0; h < kItems; ++h) {
+        for (int h = 0; h < kTmItems; ++h) {
             const int item = lane() / lanes + h * (kTmThreads / lanes);
             items.is_own[h] = item < count && lane() % lanes == 0;
             items.position[h] = sets_.end + item;
             position[h] = sets_.first + first + min(item, count - 1);
         }
-        TmSums sums[kItems];
+        TmSums sums[kTmItems];
         add_sets(position, lanes, sums);
 #pragma unroll
-        for (int h = 0; h < kItems; ++h) {
+        for (int h = 0; h < kTmItems; ++h) {
             sums[h].join(lanes);
-            superpose_copy(sums[h], items.motion[h]);
+            const TmSums passed = sums[h];  // by address, which would take all from registers
+            superpose(passed, items.motion[h], items.rough[h]);
         }
-        measure(items, lanes, settings_.limit);
+        return lanes;
     }
 
     /// This thread's share of the sums.
-    __device__ __forceinline__ void add_sets(const int (&position)[kItems], int lanes,
-                                             TmSums (&sums)[kItems]) const {
-        int count[kItems] = {};
+    __device__ __forceinline__ void add_sets(const int (&position)[kTmItems], int lanes,
+                                             TmSums (&sums)[kTmItems]) const {
+        int count[kTmItems] = {};
         for (int n = 0; n < sets_.words; ++n) {
-            std::uint32_t word[kItems];
+            std::uint32_t word[kTmItems];
 #pragma unroll
-            for (int h = 0; h < kItems; ++h) word[h] = sets_.word(n, position[h]);
-            const TmAtom* const from = atoms_ + 32 * n;
+            for (int h = 0; h < kTmItems; ++h) word[h] = sets_.word(n, position[h]);
+            const TmAtom* const from = pair_.atoms + 32 * n;
             const int atoms = min(settings_.atoms - 32 * n, 32);
             for (int k = lane() % lanes; k < atoms; k += lanes) {
                 const TmAtom at = from[k];
 #pragma unroll
-                for (int h = 0; h < kItems; ++h) {
+                for (int h = 0; h < kTmItems; ++h) {
                     if ((word[h] >> k & 1) == 0) continue;
                     sums[h].add(at);
                     ++count[h];
@@ -208,99 +276,141 @@ private:
             }
         }
 #pragma unroll
-        for (int h = 0; h < kItems; ++h) sums[h].count = count[h];
+        for (int h = 0; h < kTmItems; ++h) sums[h].count = count[h];
     }
 
     /// Measures all atoms, and keeps the sets of those nearer than `limit` that are new.
     __device__ __forceinline__ void measure(const Items& items, int lanes, double limit) {
-        const long long limit_bits = __double_as_longlong(limit * limit);
-        const auto per_square = static_cast<float>(settings_.per_square);
-        TmNear near[kItems];
-        float sum[kItems] = {};
-        int within[kItems][4] = {};
-        for (int n = 0; n < sets_.words; ++n) {
-            const TmAtom* const from = atoms_ + 32 * n;
-            const int atoms = min(settings_.atoms - 32 * n, 32);
-            std::uint32_t word[kItems] = {};
-            float shares[kItems] = {};
-#pragma unroll 2
-            for (int k = lane() % lanes; k < atoms; k += lanes) {
-                const TmAtom at = from[k];
+        TmNear near[kTmItems];
+        RoughScores rough[kTmItems];
+        measure_roughly(items, lanes, limit, near, rough);
+        const float window = rough_window(error_, limit);
 #pragma unroll
-                for (int h = 0; h < kItems; ++h) {
-                    const double square = items.motion[h].square(at);
-                    const long long bits = __double_as_longlong(square);
-                    if (bits < limit_bits) word[h] |= 1u << k;
-                    if constexpr (kIsGdt) {
-                        count_within(bits, within[h]);
-                    } else {
-                        shares[h] += pleat::cuda::rough_inverse(1.0f + static_cast<float>(square) *
-                                                                           per_square);
-                    }
-                }
+        for (int h = 0; h < kTmItems; ++h) {
+            rough[h].join(lanes);
+            bool is_doubtful = items.is_own[h] && rough[h].margin <= window;
+            bool is_rough = items.is_own[h];
+            for (;;) {
+                const bool is_wanted = is_doubtful || (is_rough && may_improve(rough[h]));
+                // The best first, which may rule out others. Positive numbers are in the order of
+                // their bits.
+                const unsigned key = !is_wanted ? 0
+                                     : kIsGdt   ? 1 + rough[h].within[0] + rough[h].within[1] +
+                                                    rough[h].within[2] + rough[h].within[3]
+                                              : 1 + __float_as_uint(rough[h].sum);
+                const unsigned largest = __reduce_max_sync(kAllLanes, key);
+                if (largest == 0) break;
+                const unsigned having = __ballot_sync(kAllLanes, key == largest);
+                const int chosen = __popc((having & (0u - having)) - 1);
+                const TmNear exact =
+                    measure_exactly(items.motion[h], items.position[h], chosen, limit);
+                if (lane() != chosen) continue;
+                near[h] = exact;
+                is_doubtful = is_rough = false;
             }
-#pragma unroll
-            for (int h = 0; h < kItems; ++h) {
-                for (int apart = 1; apart < lanes; apart *= 2)
-                    word[h] |= __shfl_xor_sync(kAllLanes, word[h], apart);
-                sum[h] += shares[h];
-                near[h].add(word[h]);
-                if (items.is_own[h]) sets_.word(n, items.position[h]) = word[h];
-            }
+            if (items.is_own[h] && near[h].count < 3 && settings_.atoms > 3)
+                near[h] = take_three(items.motion[h], limit, items.position[h]);
         }
 #pragma unroll
-        for (int h = 0; h < kItems; ++h) {
-            keep_best(items.motion[h], sum[h], within[h], lanes);
-            if (near[h].count < 3 && settings_.atoms > 3)
-                near[h] = take_three(items.motion[h], items.is_own[h], limit, items.position[h]);
-        }
-#pragma unroll
-        for (int h = 0; h < kItems; ++h)
+        for (int h = 0; h < kTmItems; ++h)
             sets_.insert(items.is_own[h] && near[h].count >= min(3, settings_.atoms),
                          items.position[h], near[h].hash);
     }
 
-    /// Adds 1 for 1, 2, 4 and 8 angstrom if the square is at most theirs.
-    __device__ static void count_within(long long bits, int (&within)[4]) {
-        constexpr long long kOne = 0x3ff0000000000000;  // of 1.0; four times as much adds 2
+    __device__ __forceinline__ void measure_roughly(const Items& items, int lanes, double limit,
+                                                    TmNear (&near)[kTmItems],
+                                                    RoughScores (&rough)[kTmItems]) {
+        const RoughMotion motion[kTmItems] = {items.rough[0], items.rough[1]};
+        const auto max_square = static_cast<float>(limit * limit),
+                   per_square = static_cast<float>(settings_.per_square);
+        float may_be_within[4];
 #pragma unroll
-        for (int n = 0; n < 4; ++n)
-            within[n] += bits <= kOne + (static_cast<long long>(2 * n) << 52);
+        for (int n = 0; n < 4; ++n) {
+            const double distance = 1 << n;
+            may_be_within[n] =
+                static_cast<float>(distance * distance) + rough_window(error_, distance);
+        }
+        for (int n = 0; n < sets_.words; ++n) {
+            const int atoms = min(settings_.atoms - 32 * n, 32);
+            std::uint32_t word[kTmItems] = {};
+            float shares[kTmItems] = {};
+#pragma unroll 4
+            for (int k = lane() % lanes; k < atoms; k += lanes) {
+                const RoughAtom at = pair_.rough(32 * n + k);
+#pragma unroll
+                for (int h = 0; h < kTmItems; ++h) {
+                    const float square = motion[h].square(at);
+                    if (square < max_square) word[h] |= 1u << k;
+                    rough[h].margin = fminf(rough[h].margin, fabsf(square - max_square));
+                    if constexpr (kIsGdt) {
+#pragma unroll
+                        for (int i = 0; i < 4; ++i)
+                            rough[h].within[i] += square <= may_be_within[i];
+                    } else {
+                        shares[h] += pleat::cuda::rough_inverse(1.0f + square * per_square);
+                    }
+                }
+            }
+#pragma unroll
+            for (int h = 0; h < kTmItems; ++h) {
+                for (int apart = 1; apart < lanes; apart *= 2)
+                    word[h] |= __shfl_xor_sync(kAllLanes, word[h], apart);
+                rough[h].sum += shares[h];
+                near[h].add(word[h]);
+                if (items.is_own[h]) sets_.word(n, items.position[h]) = word[h];
+            }
+        }
     }
 
-    __device__ void keep_best(const TmMotion& motion, float sum, int (&within)[4], int lanes) {
-        for (int apart = 1; apart < lanes; apart *= 2) {
-            if constexpr (kIsGdt) {
-                for (int& count : within) count += __shfl_xor_sync(kAllLanes, count, apart);
-            } else {
-                sum += __shfl_xor_sync(kAllLanes, sum, apart);
-            }
+    /// Whether the exact score may be above the best so far.
+    __device__ __forceinline__ bool may_improve(const RoughScores& rough) const {
+        if constexpr (!kIsGdt) return rough.sum + sum_error_ > best_sum_;
+        bool may = false;
+        for (int n = 0; n < 4; ++n) may = may || rough.within[n] > max_within_[n];
+        return may;
+    }
+
+    /// Measures all atoms by the motion of thread `chosen` in float64, each thread every 32nd, and
+    /// keeps the best scores.
+    __device__ TmNear measure_exactly(const TmMotion& own, int own_position, int chosen,
+                                      double limit) {
+        TmMotion motion;
+        for (int n = 0; n < 9; ++n) motion.m[n] = __shfl_sync(kAllLanes, own.m[n], chosen);
+        for (int a = 0; a < 3; ++a) motion.t[a] = __shfl_sync(kAllLanes, own.t[a], chosen);
+        const int position = __shfl_sync(kAllLanes, own_position, chosen);
+        TmNear near;
+        double sum = 0.0;
+        int within[4] = {};
+        for (int n = 0; n < sets_.words; ++n) {
+            const int k = 32 * n + lane();
+            const bool is_atom = k < settings_.atoms;
+            const double square = motion.square(pair_.atoms[min(k, settings_.atoms - 1)]);
+            const std::uint32_t word = __ballot_sync(kAllLanes, is_atom && square < limit * limit);
+            near.add(word);
+            if (lane() == chosen) sets_.word(n, position) = word;
+            if (!is_atom) continue;
+            sum += 1.0 / (1.0 + square * settings_.per_square);
+            for (int i = 0; i < 4; ++i) within[i] += square <= static_cast<double>(1 << 2 * i);
         }
         if constexpr (kIsGdt) {
-            for (int n = 0; n < 4; ++n) max_within_[n] = max(max_within_[n], within[n]);
+            for (int i = 0; i < 4; ++i)
+                max_within_[i] = max(max_within_[i], __reduce_add_sync(kAllLanes, within[i]));
         } else {
-            // Positive numbers are in the order of their bits.
-            const unsigned bits = __float_as_uint(sum);
-            const unsigned largest = __reduce_max_sync(kAllLanes, bits);
-            if (largest < above_best_) return;
-            above_best_ = largest + 1;
-            const unsigned having = __ballot_sync(kAllLanes, bits == largest);
-            if ((having & (0u - having)) == 1u << lane()) {
-                for (int n = 0; n < 9; ++n) best_[n] = motion.m[n];
-                for (int a = 0; a < 3; ++a) best_[9 + a] = motion.t[a];
-            }
+            for (int apart = 1; apart < kTmThreads; apart *= 2)
+                sum += __shfl_xor_sync(kAllLanes, sum, apart);
+            best_sum_ = max(best_sum_, sum);
         }
+        return near;
     }
 
     /// The set of less than three near atoms, taken again with a limit that is increased in steps
     /// until three are within it.
-    __device__ TmNear take_three(const TmMotion& motion, bool is_own, double limit,
-                                 int position) const {
+    __device__ TmNear take_three(const TmMotion& motion, double limit, int position) const {
         constexpr double kStep = 0.5;
         constexpr double kFar = 1e300;
         double first = kFar, second = kFar, third = kFar;
         for (int k = 0; k < settings_.atoms; ++k) {
-            const double square = motion.square(atoms_[k]);
+            const double square = motion.square(pair_.atoms[k]);
             if (square < first) {
                 third = second, second = first, first = square;
             } else if (square < second) {
@@ -318,40 +428,20 @@ private:
             std::uint32_t word = 0;
             const int atoms = min(settings_.atoms - 32 * n, 32);
             for (int k = 0; k < atoms; ++k)
-                if (__double_as_longlong(motion.square(atoms_[32 * n + k])) < limit_bits)
+                if (__double_as_longlong(motion.square(pair_.atoms[32 * n + k])) < limit_bits)
                     word |= 1u << k;
             near.add(word);
-            if (is_own) sets_.word(n, position) = word;
+            sets_.word(n, position) = word;
         }
         return near;
     }
 
-    __device__ double result() {
-        if constexpr (kIsGdt) {
-            double score = 0.0;
-            for (const int count : max_within_)
-                score += 0.25 * static_cast<double>(__reduce_max_sync(kAllLanes, unsigned(count))) /
-                         static_cast<double>(settings_.atoms);
-            return score;
-        }
-        // The best sum was found in float32.
-        __syncwarp();
-        TmMotion motion;
-        for (int n = 0; n < 9; ++n) motion.m[n] = best_[n];
-        for (int a = 0; a < 3; ++a) motion.t[a] = best_[9 + a];
-        double sum = 0.0;
-        for (int k = lane(); k < settings_.atoms; k += kTmThreads)
-            sum += 1.0 / (1.0 + motion.square(atoms_[k]) * settings_.per_square);
-        for (int apart = 1; apart < kTmThreads; apart *= 2)
-            sum += __shfl_xor_sync(kAllLanes, sum, apart);
-        return sum / settings_.atoms;
-    }
-
     const TmSettings& settings_;
-    const TmAtom* atoms_;
+    const TmPairAtoms& pair_;
     TmSets& sets_;
-    double* best_;             ///< the motion with the largest sum, shared by the warp
-    unsigned above_best_ = 0;  ///< the bits of the largest sum, plus 1
+    double error_;     ///< of a coordinate in float32
+    float sum_error_;  ///< of a sum of shares in float32
+    double best_sum_ = 0.0;
     int max_within_[4] = {};
 };
 

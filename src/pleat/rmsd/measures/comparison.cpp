@@ -94,9 +94,11 @@ public:
 
     void band(Block rows, float* to) override {
         const Index step = comparison_->block_rows(), width = comparison_->block_columns();
-        // On a GPU large blocks, but not so large that much of them is before the diagonal.
-        const Index height =
-            comparison_->is_on_gpu() ? std::max(frames_ / 8 / step * step, step) : step;
+        // On a GPU large blocks of 20 ms, but not so large that much of them is before the
+        // diagonal.
+        const double busy = 2e7 / (comparison_->cost() * static_cast<double>(frames_));
+        const Index large = std::min(static_cast<Index>(std::min(busy, 1e9)), frames_ / 8);
+        const Index height = comparison_->is_on_gpu() ? std::max(large / step * step, step) : step;
         std::vector<std::pair<Block, Block>> blocks;
         const Index rows_end = rows.first + rows.count;
         // Columns outside, so that their frames stay in the cache while the rows of the band pass.

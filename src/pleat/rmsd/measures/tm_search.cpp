@@ -55,6 +55,7 @@ TmScores TmSearch::operator()(const double* p, const double* q) {
     }
     scores_ = {};
     tried_sets_.clear();
+    rounds_.clear();
     table_.assign(kMinTableSize, -1);
     std::fill(std::begin(max_within_), std::end(max_within_), Index{0});
     for (const Index length : fragment_lengths(atoms_))
@@ -71,7 +72,7 @@ void TmSearch::search_from(Index first, Index length) {
     measure();
     if (!select(distance_threshold_ - 1.0)) return;
     for (int round = 0; round < kMaxRounds; ++round) {
-        if (skips_tried_sets_ && !is_new()) return;
+        if (skips_tried_sets_ && !is_new(round)) return;
         previous_bits_ = bits_;
         measure();
         if (!select(distance_threshold_ + 1.0)) return;
@@ -104,7 +105,7 @@ bool TmSearch::select(double limit) {
     return count >= std::min(kMinAtoms, atoms_) && bits_ != previous_bits_;
 }
 
-bool TmSearch::is_new() {
+bool TmSearch::is_new(int round) {
     const std::size_t words = bits_.size();
     const auto slot_of = [&](const std::uint64_t* set) {
         std::uint64_t hash = 0;
@@ -117,10 +118,16 @@ bool TmSearch::is_new() {
         return slot;
     };
     const std::size_t slot = slot_of(bits_.data());
-    if (table_[slot] >= 0) return false;
-    table_[slot] = static_cast<std::int32_t>(tried_sets_.size() / words);
+    if (table_[slot] >= 0) {
+        std::int32_t& earliest = rounds_[static_cast<std::size_t>(table_[slot])];
+        if (earliest <= round) return false;
+        earliest = round;
+        return true;
+    }
+    table_[slot] = static_cast<std::int32_t>(rounds_.size());
+    rounds_.push_back(round);
     tried_sets_.insert(tried_sets_.end(), bits_.begin(), bits_.end());
-    const std::size_t count = tried_sets_.size() / words;
+    const std::size_t count = rounds_.size();
     if (2 * count > table_.size()) {
         table_.assign(4 * table_.size(), -1);
         for (std::size_t n = 0; n < count; ++n)

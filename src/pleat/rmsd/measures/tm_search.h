@@ -57,7 +57,8 @@ Index near_atoms(const std::vector<double>& squares, Index atoms, double limit,
 class TmSearch {
 public:
     /// With `skips_tried_sets`, a set of atoms that was superposed before ends its search, since
-    /// what follows from it is known.
+    /// what follows from it is known: unless it was reached in a later round then, with fewer
+    /// rounds left.
     TmSearch(Index atoms, Superpose superpose, bool skips_tried_sets);
     /// Both structures are [axis, atom], anywhere in space.
     TmScores operator()(const double* p, const double* q);
@@ -68,7 +69,7 @@ private:
     /// Selects the atoms nearer than `limit`, or the three nearest if those are fewer. Returns true
     /// if they are other atoms than before, and enough to determine the superposition.
     bool select(double limit);
-    bool is_new();
+    bool is_new(int round);
 
     Index atoms_, padded_;
     Superpose superpose_;
@@ -77,6 +78,7 @@ private:
     std::vector<double> p_, q_, mask_, nearest_;
     std::vector<std::uint64_t> bits_, previous_bits_;
     std::vector<std::uint64_t> tried_sets_;  // sets one after another
+    std::vector<std::int32_t> rounds_;       // of each of them: the earliest so far
     std::vector<std::int32_t> table_;        // a hash table of positions in `tried_sets_`, -1: free
     Superposed result_;
     Index max_within_[4] = {};  // 1, 2, 4 and 8 angstrom

@@ -91,14 +91,20 @@ PLEAT_HOST_DEVICE inline void rotation_of(const double (&quaternion)[4], double 
     rotation[8] = w * w - x * x - y * y + z * z;
 }
 
+/// The rotation of the quaternion in column `column`.
+PLEAT_HOST_DEVICE inline void rotation_of(const double (&vectors)[4][4], int column,
+                                          double (&rotation)[9]) {
+    const double quaternion[4] = {vectors[0][column], vectors[1][column], vectors[2][column],
+                                  vectors[3][column]};
+    rotation_of(quaternion, rotation);
+}
+
 /// The best rotation of a covariance.
 PLEAT_HOST_DEVICE inline void rotation_by_jacobi(const double (&r)[9], double (&rotation)[9]) {
     double n[4][4], vectors[4][4];
     key_matrix(r, n);
     const int column = largest_eigenvector(n, vectors);
-    const double quaternion[4] = {vectors[0][column], vectors[1][column], vectors[2][column],
-                                  vectors[3][column]};
-    rotation_of(quaternion, rotation);
+    rotation_of(vectors, column, rotation);
 }
 
 /// Computes the covariance r[a][b] = sum p_a q_b of two frames [axis, atom].

@@ -72,17 +72,35 @@ Groups orders_of_ligands(const Topology& all, const std::vector<Index>& read, co
         for (const Index atom : sets.measured)
             measured.push_back(read[static_cast<std::size_t>(atom)]);
     }
+    const auto is_superposed = [&](Index atom) {
+        return !sets.in_place && !sets.are_one() &&
+               (sets.fit.empty() || std::binary_search(sets.fit.begin(), sets.fit.end(), atom));
+    };
     Groups groups;
     std::vector<std::string> names;
+    bool has_bonds = false;
     for (LigandOrders& ligand : ligand_orders(all, measured)) {
+        has_bonds = has_bonds || ligand.orders.front().size() > 1;
         names.push_back(fmt::format("{} {} automorphism{}", ligand.name, ligand.orders.size(),
                                     ligand.orders.size() == 1 ? "" : "s"));
         if (ligand.orders.size() < 2) continue;
         for (std::vector<Index>& order : ligand.orders)
             for (Index& atom : order)
                 atom = std::lower_bound(read.begin(), read.end(), atom) - read.begin();
+        const std::vector<Index>& own = ligand.orders.front();
+        if (const auto atom = std::ranges::find_if(own, is_superposed); atom != own.end())
+            throw InputError(
+                all.source.string(), 0,
+                fmt::format("expected ligands that are measured and not superposed, or both by the "
+                            "same atoms, found {} of the superposed atoms measured with others",
+                            all.label(read[static_cast<std::size_t>(*atom)])));
         groups.push_back(std::move(ligand.orders));
     }
+    if (!has_bonds)
+        throw InputError(
+            all.source.string(), 0,
+            "expected ligands of several atoms with bonds for --symmetry ligand, found "
+            "single atoms only: select the ligand, as with 'ligand and heavy'");
     constexpr std::size_t kNamed = 5;
     const std::size_t count = names.size();
     names.resize(std::min(count, kNamed));
@@ -149,7 +167,8 @@ std::string symmetry_text(Symmetry symmetry, const AtomSets& sets, bool is_relab
             return fmt::format("{}, {} groups of equivalent atoms", proof,
                                sets.equal_orders.size());
         case Symmetry::ligand:
-            return fmt::format("{}, {:g} automorphisms", proof, order_count(sets));
+            return fmt::format("{}, {:g} automorphism{}", proof, order_count(sets),
+                               order_count(sets) == 1 ? "" : "s");
         case Symmetry::chains: break;
     }
     const double permutations = permutation_count(sets);

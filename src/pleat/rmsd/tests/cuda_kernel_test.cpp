@@ -143,7 +143,7 @@ std::vector<std::vector<Device>> lists_of_gpus() {
 }
 
 TEST_F(CudaKernel, LanesFindTheClustersOfOneGpu) {
-    for (const Index count : {50, 3000, 40000}) {
+    for (const Index count : {50, 3000, 20000}) {
         const Frames frames = centre(test::several_states(count, 30, 40, 11), {}, 1);
         const auto source = memory_source(borrowed(frames));
         const DeviceClusters expected = cluster_on_cuda(*source, 0.62, context_);

@@ -71,11 +71,11 @@ protected:
 };
 
 TEST_F(CudaKernelOfFits, TwoSetsAndOtherAtomsAreThoseOfTheReference) {
-    for (const Index atoms : {3, 8, 41, 100, 300}) {
-        for (const double spread : {0.0, 0.05, 1.0, 30.0}) {
+    for (const Index atoms : {3, 8, 41, 300}) {
+        for (const double spread : {0.0, 0.05, 30.0}) {
             SCOPED_TRACE(std::to_string(atoms) + " atoms, spread " + std::to_string(spread));
             const auto rows = scattered(random_ensemble(70, atoms, spread, 1), 40.0, 1),
-                       columns = scattered(random_ensemble(201, atoms, spread, 2), 40.0, 2);
+                       columns = scattered(random_ensemble(101, atoms, spread, 2), 40.0, 2);
             expect_values({rows, columns}, {});
             expect_values({columns, columns}, {});
             if (atoms < 8) continue;
@@ -118,8 +118,8 @@ TEST_F(CudaKernelOfFits, EqualChainsAreThoseOfTheReference) {
                     sets.equal_chains.back().push_back(atoms_from(next, next + 9));
             }
             SCOPED_TRACE(std::to_string(next) + " atoms, spread " + std::to_string(spread));
-            const auto rows = scattered(random_ensemble(20, next + 1, spread, 5), 20.0, 5),
-                       columns = scattered(random_ensemble(90, next + 1, spread, 6), 20.0, 6);
+            const auto rows = scattered(random_ensemble(5, next + 1, spread, 5), 20.0, 5),
+                       columns = scattered(random_ensemble(40, next + 1, spread, 6), 20.0, 6);
             expect_values({rows, columns}, sets);
             expect_values({columns, columns}, sets);
         }

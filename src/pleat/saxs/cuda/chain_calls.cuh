@@ -319,7 +319,7 @@ private:
         }
     }
 
-    static constexpr std::size_t kCallsAtATime = 2;
+    static constexpr std::size_t kCallsAtATime = 6;
 
     Index max_sum_bytes_;
     ScaleClasses classes_;

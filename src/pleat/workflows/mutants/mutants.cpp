@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/loops/parallel.h"
@@ -221,6 +222,14 @@ void add_doubles(const Work& work, const std::string& region, Result& result) {
 }
 
 void add_notes(const Input& input, const Target& target, Result& result) {
+    const bool is_counted = input.target || !input.model.about.number_is_recorded;
+    if (is_counted && start_in_name(target.name) == target.first_number) {
+        const std::string doubt =
+            doubt_about_numbers(target.name, static_cast<Index>(target.sequence.size()));
+        if (!doubt.empty())
+            result.notes.push_back(
+                doubt + (input.target ? "" : " unless the target's whole sequence is given"));
+    }
     if (input.target && !input.model.about.sequence.empty()) {
         Index other = 0;
         for (std::size_t i = 0; i < target.residues.size(); ++i) {

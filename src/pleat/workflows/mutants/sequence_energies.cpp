@@ -51,19 +51,17 @@ std::optional<Layout> layout_of(const SequenceFile& file,
 }
 
 ColumnSequence by_layout(const std::string& row, const Layout& layout, const Alphabet& alphabet) {
-    std::vector<std::uint8_t> all;
+    std::string all;
     ColumnSequence found;
-    Index residues = 0;
     for (const char c : row) {
-        const std::uint8_t code = std::min(alphabet.code(c), alphabet.gap());
-        residues += is_letter(c);
-        if (!layout.match_only || !is_insertion(c)) all.push_back(code);
+        found.inserted += is_letter(c);
+        if (!layout.match_only || !is_insertion(c)) all += c;
     }
     for (const Index column : layout.columns) {
-        found.codes.push_back(all[static_cast<std::size_t>(column)]);
-        residues -= found.codes.back() != alphabet.gap();
+        const char c = all[static_cast<std::size_t>(column)];
+        found.codes.push_back(std::min(alphabet.code(c), alphabet.gap()));
+        found.inserted -= is_letter(c);  // an unknown letter is in its column, too
     }
-    found.inserted = residues;
     return found;
 }
 

@@ -64,7 +64,7 @@ std::string clusters_table(const Result& result, const FrameScores& scores) {
     std::string text =
         "selected\tcluster\tsize\tshare\tmedoid\tbest\tjoined\twhen_"
         "selected\tcontacts\tadded\tleft\t"
-        "density\tchi2\tleast_chi2" +
+        "density\tchi2\tmin_chi2" +
         score_summary_names(scores) + '\n';
     for (const ClusterSummary& one : result.clusters) {
         text += fmt::format("{}\t{}\t{}\t{:.6f}\t{}\t{}",

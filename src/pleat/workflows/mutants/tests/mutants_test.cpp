@@ -264,6 +264,9 @@ TEST(Mutants, ComputesSequencesInTheColumns) {
     EXPECT_EQ(inserted[0].inserted, 3);
     EXPECT_EQ(inserted[0].energy.full, rows[0].energy.full);
     EXPECT_EQ(inserted[1].energy.full, rows[1].energy.full);
+    const SequenceEnergy unknown = energies_of(">a\nXCD-KWYV\n")[0];
+    EXPECT_EQ(unknown.inserted, 0);
+    EXPECT_EQ(unknown.gaps, 2);
     const std::string told = refusal([&] { energies_of(">a\nACD-KWYV\n>b\nACDKWYV\n"); });
     EXPECT_EQ(told,
               "designs.fa:3: expected rows of 8 columns like the family, found 7 in 'b'; --align "
@@ -334,6 +337,24 @@ TEST(Target, ReadsTheStartOfARange) {
     EXPECT_EQ(start_in_name("a/b/2-3"), 2);
     for (const char* name : {"DLG4_RAT", "x/313", "x/313-", "x/9-3", "x/a-3", "x/3-4b"})
         EXPECT_FALSE(start_in_name(name)) << name;
+}
+
+TEST(Target, DoubtsNumbersOfARowOfAnotherLengthThanItsName) {
+    couplings::SavedModel saved = small_model("ACD-KWYV", true, 1);
+    const auto notes = [&](const Parameters& parameters = {}) {
+        return run({.model = saved}, parameters, {}).notes;
+    };
+    const std::string doubt =
+        "'row/5-99' has 7 residues, but its name counts 95: numbers after residues that are "
+        "missing are wrong unless the target's whole sequence is given";
+    EXPECT_EQ(notes(), std::vector<std::string>{doubt});
+    Parameters numbered;
+    numbered.first_number = 20;
+    EXPECT_TRUE(notes(numbered).empty());
+    saved.about.reference_name = "row/5-11";
+    EXPECT_TRUE(notes().empty());
+    saved.about.reference_name = "row";
+    EXPECT_TRUE(notes().empty());
 }
 
 }  // namespace

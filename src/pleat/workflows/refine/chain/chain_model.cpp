@@ -239,11 +239,15 @@ Conformation::Conformation(const ChainModel& model)
 
 void Conformation::set_angles(const std::vector<double>& angles) {
     const bool is_first = angles_.size() != angles.size();
+    moved_.assign(pieces_.size(), 0);
     for (std::size_t n = 0; n < angles.size(); ++n) {
         const Hinge& hinge = model_->hinges[n];
-        if (is_first || angles[n] != angles_[n])
-            turns_[n] = rotation_about(hinge.origin, hinge.axis, angles[n]);
-        pieces_[n + 1] = pieces_[static_cast<std::size_t>(hinge.parent)] * turns_[n];
+        const auto parent = static_cast<std::size_t>(hinge.parent);
+        const bool turns = is_first || angles[n] != angles_[n];
+        if (turns) turns_[n] = rotation_about(hinge.origin, hinge.axis, angles[n]);
+        if (!turns && moved_[parent] == 0) continue;
+        moved_[n + 1] = 1;
+        pieces_[n + 1] = pieces_[parent] * turns_[n];
     }
     angles_ = angles;
 }

@@ -1,6 +1,7 @@
 // Chain model: a structure as rigid pieces in a tree, which turn about the bonds of linkers.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -111,8 +112,9 @@ private:
 
     const ChainModel* model_;
     std::vector<double> angles_;
-    std::vector<Transform> turns_;   ///< [hinge]: about its axis in the start structure
-    std::vector<Transform> pieces_;  ///< [piece]
+    std::vector<Transform> turns_;     ///< [hinge]: about its axis in the start structure
+    std::vector<Transform> pieces_;    ///< [piece]
+    std::vector<std::uint8_t> moved_;  ///< [piece]: by the last call of set_angles()
 };
 
 }  // namespace pleat::refine

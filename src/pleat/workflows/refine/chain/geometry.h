@@ -9,6 +9,8 @@ namespace pleat::refine {
 
 struct Vector {
     double x = 0, y = 0, z = 0;
+
+    bool operator==(const Vector&) const = default;
 };
 
 inline Vector operator+(Vector a, Vector b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
@@ -26,6 +28,8 @@ inline Vector unit(Vector a) { return (1.0 / length(a)) * a; }
 struct Transform {
     std::array<double, 9> rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1};  ///< row-major
     Vector shift;
+
+    bool operator==(const Transform&) const = default;
 
     Vector turned(Vector a) const {
         const auto& r = rotation;

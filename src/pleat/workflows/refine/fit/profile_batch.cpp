@@ -8,7 +8,7 @@ namespace pleat::refine {
 ProfileBatch::ProfileBatch(const ProfileModel& model, Index conformations, const Device& device)
     : model_(&model),
       xyz_(conformations, Index{3}, model.model.scatterer_count()),
-      proposed_(conformations, Index{3}, model.model.scatterer_count()),
+      pieces_(static_cast<std::size_t>(conformations)),
       proposals_(static_cast<std::size_t>(conformations)) {
     context_.threads = 1;  // batches run beside one another
     context_.device = device;
@@ -26,41 +26,75 @@ saxs::ProfileSession& ProfileBatch::session() {
 }
 
 void ProfileBatch::start(Index conformation, const Conformation& at) {
+    for (Index n = 0; session_ && n < xyz_.extent(0); ++n) {
+        const Array<float, 2> accepted = session_->positions(n);
+        std::copy(accepted.begin(), accepted.end(), xyz_.view()[n].data);
+    }
     session_.reset();
     model_->write(at, xyz_.view()[conformation]);
+    std::vector<Transform>& pieces = pieces_[static_cast<std::size_t>(conformation)];
+    pieces.clear();
+    for (Index piece = 0; piece < at.model().piece_count(); ++piece)
+        pieces.push_back(at.piece(piece));
     proposals_[static_cast<std::size_t>(conformation)].is_noted = false;
 }
 
 void ProfileBatch::propose(Index conformation, const Conformation& proposed) {
     Proposal& proposal = proposals_[static_cast<std::size_t>(conformation)];
-    const View<float, 2> before = xyz_.view()[conformation], after = proposed_.view()[conformation];
-    model_->write(proposed, after);
-    const Index count = after.extent(1);
-    const float *const x = before[0].data, *const y = before[1].data, *const z = before[2].data,
-                       *const u = after[0].data, *const v = after[1].data, *const w = after[2].data;
-    proposal.moved.clear();
-    for (Index n = 0; n < count; ++n)
-        if (x[n] != u[n] || y[n] != v[n] || z[n] != w[n]) proposal.moved.push_back(n);
-    const auto moved = static_cast<Index>(proposal.moved.size());
-    proposal.xyz = Array<float, 2>::unset(Index{3}, moved);
-    for (Index axis = 0; axis < 3; ++axis)
-        for (Index n = 0; n < moved; ++n)
-            proposal.xyz(axis, n) = after(axis, proposal.moved[static_cast<std::size_t>(n)]);
+    const std::vector<Transform>& pieces = pieces_[static_cast<std::size_t>(conformation)];
+    std::vector<Index>& moved = proposal.moved;
+    proposal.turns.clear();
+    moved.clear();
+    has_moved_.assign(pieces.size(), 0);
+    for (std::size_t n = 0; n < pieces.size(); ++n) {
+        const Transform& now = proposed.piece(static_cast<Index>(n));
+        if (now == pieces[n]) continue;
+        has_moved_[n] = 1;
+        proposal.turns.emplace_back(n, now);
+        const std::vector<Index>& scatterers = model_->of_piece[n].scatterers;
+        moved.insert(moved.end(), scatterers.begin(), scatterers.end());
+    }
+    mixed_.clear();
+    for (const std::size_t first : model_->mixed) {
+        const Index scatterer = model_->shares[first].scatterer;
+        for (std::size_t n = first;
+             n < model_->shares.size() && model_->shares[n].scatterer == scatterer; ++n) {
+            if (has_moved_[static_cast<std::size_t>(model_->shares[n].piece)] == 0) continue;
+            moved.push_back(scatterer);
+            mixed_.push_back(first);
+            break;
+        }
+    }
+    proposal.xyz.resize(3 * moved.size());
+    float *x = proposal.xyz.data(), *y = x + moved.size(), *z = y + moved.size();
+    for (const auto& [piece, turn] : proposal.turns) {
+        const ProfileModel::PieceScatterers& of = model_->of_piece[piece];
+        of.write(turn, x, y, z);
+        x += of.scatterers.size();
+        y += of.scatterers.size();
+        z += of.scatterers.size();
+    }
+    for (const std::size_t first : mixed_) {
+        const Vector at = model_->position(proposed, first);
+        *x++ = static_cast<float>(at.x);
+        *y++ = static_cast<float>(at.y);
+        *z++ = static_cast<float>(at.z);
+    }
     proposal.is_noted = true;
 }
 
 void ProfileBatch::compute() {
-    std::vector<saxs::Move> moves;
+    moves_.clear();
     for (std::size_t n = 0; n < proposals_.size(); ++n) {
         Proposal& proposal = proposals_[n];
         if (!proposal.is_noted) continue;
         proposal.is_noted = false;
         proposal.in_call = -1;
         if (proposal.moved.empty()) continue;
-        proposal.in_call = static_cast<Index>(moves.size());
-        moves.push_back({static_cast<Index>(n), proposal.moved, proposal.xyz.view()});
+        proposal.in_call = static_cast<Index>(moves_.size());
+        moves_.push_back({static_cast<Index>(n), proposal.moved, proposal.positions()});
     }
-    if (!moves.empty()) computed_ = session().propose(moves);
+    if (!moves_.empty()) computed_ = session().propose(moves_);
 }
 
 View<const double, 2> ProfileBatch::proposed_profile(Index conformation) {
@@ -75,11 +109,9 @@ View<const double, 2> ProfileBatch::profile(Index conformation) {
 
 void ProfileBatch::accept(Index conformation) {
     const Proposal& proposal = proposals_[static_cast<std::size_t>(conformation)];
-    if (proposal.in_call < 0) return;
-    session().accept(conformation);
-    for (Index axis = 0; axis < 3; ++axis)
-        for (std::size_t n = 0; n < proposal.moved.size(); ++n)
-            xyz_(conformation, axis, proposal.moved[n]) = proposal.xyz(axis, static_cast<Index>(n));
+    for (const auto& [piece, turn] : proposal.turns)
+        pieces_[static_cast<std::size_t>(conformation)][piece] = turn;
+    if (proposal.in_call >= 0) session().accept(conformation);
 }
 
 void ProfileBatch::reject(Index conformation) {

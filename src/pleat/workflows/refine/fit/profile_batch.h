@@ -1,7 +1,9 @@
 // Profile batch: profiles of conformations and of their proposals, computed together.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "pleat/core/array.h"
@@ -34,19 +36,25 @@ public:
 private:
     /// A noted proposal.
     struct Proposal {
-        std::vector<Index> moved;  ///< scatterers
-        Array<float, 2> xyz;       ///< [axis, index into `moved`]
-        Index in_call = -1;        ///< its number in the last call; -1: nothing moved
+        std::vector<Index> moved;                              ///< scatterers
+        std::vector<float> xyz;                                ///< [axis, index into `moved`]
+        std::vector<std::pair<std::size_t, Transform>> turns;  ///< pieces that moved
+        Index in_call = -1;  ///< its number in the last call; -1: nothing moved
         bool is_noted = false;
+
+        View<const float, 2> positions() const { return {xyz.data(), Index{3}, moved.size()}; }
     };
     saxs::ProfileSession& session();
     void compute();
 
     const ProfileModel* model_;
     Context context_;
-    Array<float, 3> xyz_;              ///< [conformation, axis, scatterer], accepted
-    Array<float, 3> proposed_;         ///< the same, proposed
-    std::vector<Proposal> proposals_;  ///< [conformation]
+    Array<float, 3> xyz_;  ///< [conformation, axis, scatterer], with which the session starts
+    std::vector<std::vector<Transform>> pieces_;  ///< [conformation][piece], accepted
+    std::vector<Proposal> proposals_;             ///< [conformation]
+    std::vector<std::uint8_t> has_moved_;         ///< [piece], of a proposal
+    std::vector<std::size_t> mixed_;              ///< as ProfileModel::mixed, those that moved
+    std::vector<saxs::Move> moves_;               ///< of the last call
     std::optional<saxs::ProfileSession> session_;
     View<const double, 3> computed_;
 };

@@ -58,14 +58,45 @@ void add_shares(const ChainModel& chain, const saxs::Scatterers& scatterers, Ind
             {scatterer, piece, (1 / of_piece.first) * of_piece.second, of_piece.first / mass});
 }
 
+/// By piece, where all of a scatterer is in one.
+void divide_shares(Index pieces, ProfileModel& model) {
+    model.of_piece.resize(static_cast<std::size_t>(pieces));
+    const std::vector<ProfileModel::Share>& shares = model.shares;
+    for (std::size_t first = 0; first < shares.size();) {
+        std::size_t last = first + 1;
+        while (last < shares.size() && shares[last].scatterer == shares[first].scatterer) ++last;
+        const auto& [scatterer, piece, centre, weight] = shares[first];
+        if (last == first + 1) {
+            ProfileModel::PieceScatterers& of = model.of_piece[static_cast<std::size_t>(piece)];
+            of.scatterers.push_back(scatterer);
+            of.x.push_back(centre.x);
+            of.y.push_back(centre.y);
+            of.z.push_back(centre.z);
+        } else {
+            model.mixed.push_back(first);
+        }
+        first = last;
+    }
+}
+
 }  // namespace
 
 void ProfileModel::write(const Conformation& conformation, View<float, 2> positions) const {
-    for (std::size_t n = 0; n < shares.size();) {
-        const Index scatterer = shares[n].scatterer;
-        Vector at;
-        for (; n < shares.size() && shares[n].scatterer == scatterer; ++n)
-            at = at + shares[n].weight * conformation.piece(shares[n].piece)(shares[n].centre);
+    std::vector<float> x, y, z;
+    for (std::size_t piece = 0; piece < of_piece.size(); ++piece) {
+        const std::vector<Index>& scatterers = of_piece[piece].scatterers;
+        for (std::vector<float>* const to : {&x, &y, &z}) to->resize(scatterers.size());
+        of_piece[piece].write(conformation.piece(static_cast<Index>(piece)), x.data(), y.data(),
+                              z.data());
+        for (std::size_t n = 0; n < scatterers.size(); ++n) {
+            positions(0, scatterers[n]) = x[n];
+            positions(1, scatterers[n]) = y[n];
+            positions(2, scatterers[n]) = z[n];
+        }
+    }
+    for (const std::size_t first : mixed) {
+        const Vector at = position(conformation, first);
+        const Index scatterer = shares[first].scatterer;
         positions(0, scatterer) = static_cast<float>(at.x);
         positions(1, scatterer) = static_cast<float>(at.y);
         positions(2, scatterer) = static_cast<float>(at.z);
@@ -97,6 +128,7 @@ ProfileModel make_profile_model(const ChainModel& chain, const Conformation& ope
         result.shares.push_back({index, piece, inverse(open.piece(piece))(at), 1});
         piece_of.push_back(piece);
     }
+    divide_shares(chain.piece_count(), result);
     result.bodies = divide_into_bodies(piece_of, chain.piece_count(),
                                        context.device.kind == Device::Kind::cuda);
     // Beads scatter in the first channel alone and sites in the last, so they can share scales.

@@ -23,16 +23,43 @@ struct ProfileModel {
         double weight = 1;  ///< mass divided by the scatterer's
     };
 
+    /// Scatterers, and their places in the start structure.
+    struct PieceScatterers {
+        std::vector<Index> scatterers;
+        std::vector<double> x, y, z;
+
+        /// Writes their places after a move of the piece.
+        void write(const Transform& move, float* to_x, float* to_y, float* to_z) const {
+            for (std::size_t n = 0; n < scatterers.size(); ++n) {
+                const Vector at = move({x[n], y[n], z[n]});
+                to_x[n] = static_cast<float>(at.x);
+                to_y[n] = static_cast<float>(at.y);
+                to_z[n] = static_cast<float>(at.z);
+            }
+        }
+    };
+
     saxs::Model model;  ///< channels: net amplitudes, hydration
     Index beads = 0, sites = 0;
-    Array<float, 2> scales;            ///< [row of scales, scatterer]
-    std::vector<std::int32_t> bodies;  ///< [scatterer]
-    std::vector<Share> shares;         ///< by scatterer
+    Array<float, 2> scales;                 ///< [row of scales, scatterer]
+    std::vector<std::int32_t> bodies;       ///< [scatterer]
+    std::vector<Share> shares;              ///< by scatterer
+    std::vector<PieceScatterers> of_piece;  ///< [piece]: scatterers in that piece alone
+    std::vector<std::size_t> mixed;         ///< the first shares of scatterers in several pieces
     /// With a GPU: what computes the profiles of all conformations there.
     std::shared_ptr<saxs::SharedGpu> gpu;
 
     /// Positions [axis, scatterer] in a conformation.
     void write(const Conformation& conformation, View<float, 2> positions) const;
+    /// The position of the scatterer whose shares begin there.
+    Vector position(const Conformation& conformation, std::size_t first_share) const {
+        const Share& share = shares[first_share];
+        Vector at = share.weight * conformation.piece(share.piece)(share.centre);
+        for (std::size_t n = first_share + 1;
+             n < shares.size() && shares[n].scatterer == share.scatterer; ++n)
+            at = at + shares[n].weight * conformation.piece(shares[n].piece)(shares[n].centre);
+        return at;
+    }
 };
 
 /// `open`: the conformation in which the hydration layer is found. Throws InputError for residues
