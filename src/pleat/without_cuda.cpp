@@ -58,9 +58,8 @@ DeviceClusters rmsd::cluster_on_cuda(const FrameSource&, double, const Context& 
     refuse(context.device.index);
 }
 
-std::unique_ptr<rmsd::Comparison> rmsd::make_drmsd_on_cuda(const Frames&, const Frames&,
-                                                           const std::vector<double>&, Precision,
-                                                           const Context& context) {
+std::unique_ptr<rmsd::Comparison> rmsd::make_drmsd_on_cuda(const Sides&, const std::vector<double>&,
+                                                           Precision, const Context& context) {
     refuse(context.device.index);
 }
 

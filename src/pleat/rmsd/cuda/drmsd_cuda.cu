@@ -7,14 +7,15 @@
 
 namespace pleat::rmsd {
 
-std::unique_ptr<Comparison> make_drmsd_on_cuda(const Frames& rows, const Frames& columns,
+std::unique_ptr<Comparison> make_drmsd_on_cuda(const Sides& sides,
                                                const std::vector<double>& weights,
                                                Precision precision, const Context& context) {
     using Gpu = pleat::cuda::CudaGpu;
     const Gpu gpu(context.device.index);
     return std::make_unique<cuda::GpuComparison<Gpu, cuda::DrmsdOnGpu<Gpu>>>(
-        cuda::DrmsdOnGpu<Gpu>(rows, columns, weights, precision, gpu, gpu.free_bytes() / 2),
-        columns.frame_count(), resolve_threads(context), gpu);
+        cuda::DrmsdOnGpu<Gpu>(sides.rows, sides.columns, weights, precision, gpu,
+                              gpu.free_bytes() / 2),
+        sides.columns.extent(0), resolve_threads(context), gpu);
 }
 
 }  // namespace pleat::rmsd

@@ -77,6 +77,36 @@ __device__ __forceinline__ TwoHalves deviation(const DistanceFrames& frames,
     return {value, __float2half_rn(static_cast<float>(exact - double{__half2float(value)}))};
 }
 
+/// In place of a square: of a frame with a coordinate that is not finite or beyond 1e15.
+constexpr double kNotFinite = 1e300;
+
+/// Brings frames [frame, atom, axis] into float64, [frame, axis, atom]; `furthest`: the bits of the
+/// largest square of a distance to a frame's first atom. A warp has one frame.
+static __global__ void __launch_bounds__(kDrmsdThreads)
+    widen_frames(const float* from, Index frames, Index atoms, double* to,
+                 unsigned long long* furthest) {
+    const Index frame = static_cast<Index>(blockIdx.x) * (kDrmsdThreads / 32) + threadIdx.x / 32;
+    if (frame >= frames) return;
+    const float* const first = from + frame * 3 * atoms;
+    double largest = 0.0;
+    for (Index k = threadIdx.x % 32; k < atoms; k += 32) {
+        double square = 0.0;
+        for (int axis = 0; axis < 3; ++axis) {
+            const float own = first[3 * k + axis];
+            const double difference = double{own} - double{first[axis]};
+            square = fabsf(own) <= 1e15f ? fma(difference, difference, square) : kNotFinite;
+            to[(frame * 3 + axis) * atoms + k] = own;
+        }
+        largest = square <= largest ? largest : square < kNotFinite ? square : kNotFinite;
+    }
+    for (int apart = 16; apart > 0; apart /= 2) {
+        const double other = __shfl_xor_sync(~0u, largest, apart);
+        largest = other > largest ? other : largest;
+    }
+    if (threadIdx.x % 32 == 0)
+        atomicMax(furthest, static_cast<unsigned long long>(__double_as_longlong(largest)));
+}
+
 /// The mean of each distance over `used` frames, spread evenly. A thread has one distance.
 static __global__ void __launch_bounds__(kDrmsdThreads)
     average_distances(DistanceFrames frames, DistanceList list, Index used, double* means) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "pleat/core/cuda/grow.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/rmsd/cuda/drmsd_near.cuh"
+#include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/measures/distance_block.h"
 #include "pleat/rmsd/superposition/common_structure.h"
 #include "pleat/rmsd/superposition/frames.h"
@@ -24,19 +26,20 @@ using pleat::cuda::Sides;
 template <class Gpu>
 class DrmsdOnGpu {
 public:
-    /// `kept_bytes`: of the GPU's memory for packed deviations, `block_bytes`: of those of a block
-    /// where they are not kept. Throws DeviceError if memory is too small.
-    DrmsdOnGpu(const Frames& rows, const Frames& columns, const std::vector<double>& weights,
-               Precision precision, Gpu gpu, std::int64_t kept_bytes,
-               std::int64_t block_bytes = std::int64_t{1} << 30)
+    /// Frames are [frame, atom, axis]; of one set both sides are the same data. `kept_bytes`: of
+    /// the GPU's memory for packed deviations, `block_bytes`: of those of a block where they are
+    /// not kept. Throws DeviceError if memory is too small, InputError as check_coordinates().
+    DrmsdOnGpu(View<const float, 3> rows, View<const float, 3> columns,
+               const std::vector<double>& weights, Precision precision, Gpu gpu,
+               std::int64_t kept_bytes, std::int64_t block_bytes = std::int64_t{1} << 30)
         : gpu_(std::move(gpu)),
           is_exact_(precision == Precision::float64),
           block_bytes_(block_bytes),
-          weight_(pair_weight(weights, rows.atom_count())) {
-        list(rows.atom_count(), weights);
-        add(rows);
-        if (&rows != &columns) add(columns);
-        set_scale({&rows, &columns}, weights);
+          weight_(pair_weight(weights, rows.extent(1))) {
+        list(rows.extent(1), weights);
+        double furthest = add(rows);
+        if (!rmsd::Sides{rows, columns}.are_one()) furthest = std::max(furthest, add(columns));
+        set_scale(furthest, weights);
         const DistanceFrames averaged = frames_of(sides_.back());
         const Index used = static_cast<Index>(averaged_frames(averaged.frames).size());
         means_ = Array<double>(std::max<Index>(count_, 1));
@@ -102,27 +105,40 @@ private:
         pleat::cuda::upload(roots_, roots);
     }
 
-    void add(const Frames& frames) {
+    /// Copies frames [frame, atom, axis]; returns how far an atom is from its frame's first one at
+    /// most.
+    double add(View<const float, 3> frames) {
+        constexpr Index kAtOnce = Index{1} << 24;  // coordinates
         Side side;
-        side.frames = frames.frame_count();
+        side.frames = frames.extent(0);
+        const Index size = 3 * atoms_, step = std::max<Index>(kAtOnce / size, 1);
         require_memory(
-            static_cast<std::int64_t>(frames.xyz.bytes()),
+            8 * frames.size(),
             std::to_string(side.frames) + " frames of " + std::to_string(atoms_) + " atoms",
             "take fewer frames or atoms, or --device cpu", gpu_.free_bytes(), " on " + gpu_.name());
-        side.xyz = Array<double>(frames.xyz.size());
-        side.xyz.upload(frames.xyz.data());
+        side.xyz = Array<double>(frames.size());
+        Array<float> some(std::min(step, side.frames) * size);
+        Array<unsigned long long> furthest(1);
+        for (Index first = 0; first < side.frames; first += step) {
+            const Index count = std::min(step, side.frames - first);
+            some.upload(frames.data + first * size, 0, count * size);
+            gpu_.launch("widen frames", &widen_frames, grid(32 * count), kThreads, 0, some.data(),
+                        count, atoms_, side.xyz.data() + first * size, furthest.data());
+        }
+        unsigned long long bits = 0;
+        furthest.download(&bits, 0, 1);
+        const auto square = std::bit_cast<double>(bits);
+        if (!(square < kNotFinite)) check_coordinates(frames);  // names the frame
         sides_.push_back(std::move(side));
+        return std::sqrt(square);
     }
 
-    /// So that no deviation is above the largest float16: two atoms of a frame are as far apart as
-    /// the root of twice its sum of squares at most.
-    void set_scale(const std::vector<const Frames*>& sides, const std::vector<double>& weights) {
+    /// So that no deviation is above the largest float16.
+    void set_scale(double furthest, const std::vector<double>& weights) {
         constexpr double kLargest = 32768;
-        double square_sum = 0.0, weight = weights.empty() ? 1.0 : 0.0;
-        for (const Frames* side : sides)
-            for (const double sum : side->square_sum) square_sum = std::max(square_sum, sum);
+        double weight = weights.empty() ? 1.0 : 0.0;
         for (const double of_atom : weights) weight = std::max(weight, of_atom);
-        const double distance = std::sqrt(2 * square_sum), largest = distance * weight;
+        const double distance = 2 * furthest, largest = distance * weight;
         // Where the rounding of distances to float32 is no longer small beside their differences.
         limit_ = static_cast<float>(distance * 0x1p-19);
         if (largest > 0) scale_ = std::exp2(std::floor(std::log2(kLargest / largest)));

@@ -12,8 +12,8 @@ namespace pleat::rmsd {
 // Each on the GPU `context.device.index`, made and used by one thread. Throw DeviceError if it is
 // missing or out of memory, and as what they are called after.
 
-/// The frames are copied.
-std::unique_ptr<Comparison> make_drmsd_on_cuda(const Frames& rows, const Frames& columns,
+/// dRMSD of frames that are copied, checked as check_coordinates() does.
+std::unique_ptr<Comparison> make_drmsd_on_cuda(const Sides& sides,
                                                const std::vector<double>& weights,
                                                Precision precision, const Context& context);
 /// RMSD by fit_frames() of both sides, which are copied; of one set the same object. RMSDs near

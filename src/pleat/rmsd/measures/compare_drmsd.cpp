@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "pleat/core/loops/parallel.h"
-#include "pleat/rmsd/cuda/gpu_comparisons.h"
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/measures/distance_block.h"
 
@@ -141,8 +140,6 @@ std::unique_ptr<Comparison> make_drmsd(FrameSet rows, FrameSet columns,
                                        const Context& context) {
     if (context.device.kind == Device::Kind::reference)
         return std::make_unique<ReferenceDrmsd>(std::move(rows), std::move(columns), weights);
-    if (context.device.kind == Device::Kind::cuda)
-        return make_drmsd_on_cuda(*rows, *columns, weights, precision, context);
     if (precision == Precision::float64)
         return std::make_unique<BlockDrmsd<double>>(
             *rows, rows == columns ? nullptr : columns.get(), weights);

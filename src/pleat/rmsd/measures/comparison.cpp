@@ -133,6 +133,21 @@ private:
     Bins bins_;
 };
 
+/// Copies no frames on the host unless only some atoms are measured.
+std::unique_ptr<Comparison> drmsd_on_gpu(const Sides& sides, const AtomSets& atoms,
+                                         const Accuracy& accuracy, const Context& context) {
+    Array<float, 3> rows, columns;
+    Sides some = sides;
+    if (!atoms.measured.empty()) {
+        rows = gather({sides.rows}, atoms.measured);
+        if (!sides.are_one()) columns = gather({sides.columns}, atoms.measured);
+        some.rows = rows;
+        some.columns = sides.are_one() ? some.rows : View<const float, 3>(columns);
+    }
+    return make_drmsd_on_cuda(some, gather(atoms.weights, atoms.measured), accuracy.precision,
+                              context);
+}
+
 /// Throws DeviceError if GPUs do not compute this measure.
 void require_gpu_measure(const AtomSets& atoms, Metric metric, const Context& context) {
     if (context.device.kind != Device::Kind::cuda) return;
@@ -197,6 +212,7 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
     const auto unweighted = [&](View<const float, 3> side) {
         return owned(centre_some(side, atoms.measured, {}, threads));
     };
+    if (metric == Metric::drmsd && is_on_gpu) return drmsd_on_gpu(sides, atoms, accuracy, context);
     if (metric == Metric::drmsd) {
         auto [rows, columns] = both_sides(sides, unweighted);
         return make_drmsd(std::move(rows), std::move(columns),

@@ -121,8 +121,8 @@ std::unique_ptr<Comparison> make_orders_rmsd(
     FrameSet frames, std::vector<std::vector<std::vector<Index>>> equal_orders, Index first_row,
     bool allows_unproven, const Context& context);
 
-/// dRMSD: root mean square difference of the distances between atoms. Frames are not weighted;
-/// `weights` [atom], empty: 1.
+/// dRMSD: root mean square difference of the distances between atoms, on CPUs. Frames are not
+/// weighted; `weights` [atom], empty: 1.
 std::unique_ptr<Comparison> make_drmsd(FrameSet rows, FrameSet columns,
                                        const std::vector<double>& weights, Precision precision,
                                        const Context& context);

@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "pleat/core/error.h"
 #include "pleat/rmsd/cuda/drmsd_on_gpu.cuh"
 #include "pleat/rmsd/cuda/gpu_comparison.cuh"
 #include "pleat/rmsd/cuda/lddt_on_gpu.cuh"
@@ -209,7 +210,7 @@ TEST(LddtOnGpuOnHost, DegenerateFramesGiveTheReferencesNumbers) {
 using DrmsdOnHost = cuda::DrmsdOnGpu<HostGpu>;
 
 struct DrmsdCase {
-    FrameSet rows, columns;
+    std::shared_ptr<const Array<float, 3>> rows, columns;
     std::vector<double> weights = {};
     Precision precision = Precision::mixed;
 };
@@ -222,8 +223,9 @@ std::vector<float> drmsd_on_host(const DrmsdCase& of, std::int64_t kept_bytes, B
         const HostGpu gpu(state);
         // Blocks that are not kept take several launches.
         const cuda::GpuComparison<HostGpu, DrmsdOnHost> comparison(
-            DrmsdOnHost(*of.rows, *of.columns, of.weights, of.precision, gpu, kept_bytes, 1 << 17),
-            of.columns->frame_count(), 1, gpu);
+            DrmsdOnHost(of.rows->view(), of.columns->view(), of.weights, of.precision, gpu,
+                        kept_bytes, 1 << 17),
+            of.columns->extent(0), 1, gpu);
         comparison.block(rows, columns, found.data());
     }
     EXPECT_EQ(state.used_bytes, 0);
@@ -234,13 +236,14 @@ std::vector<float> reference_drmsd(const DrmsdCase& of, Block rows, Block column
     Context context;
     context.device = {Device::Kind::reference, 0};
     std::vector<float> values(static_cast<std::size_t>(rows.count * columns.count));
-    make_drmsd(of.rows, of.columns, of.weights, of.precision, context)
+    make_drmsd(owned(centre(*of.rows, {}, 1)), owned(centre(*of.columns, {}, 1)), of.weights,
+               of.precision, context)
         ->block(rows, columns, values.data());
     return values;
 }
 
 void expect_drmsd(const DrmsdCase& of, double tolerance, const std::string& what) {
-    const Block rows{0, of.rows->frame_count()}, columns{0, of.columns->frame_count()};
+    const Block rows{0, of.rows->extent(0)}, columns{0, of.columns->extent(0)};
     const std::vector<float> expected = reference_drmsd(of, rows, columns),
                              found = drmsd_on_host(of, std::int64_t{1} << 30, rows, columns);
     for (std::size_t n = 0; n < found.size(); ++n)
@@ -257,8 +260,8 @@ void expect_drmsd(const DrmsdCase& of, double tolerance, const std::string& what
                 << what;
 }
 
-FrameSet frames_of(Index frames, Index atoms, double spread, int seed) {
-    return owned(centre(random_ensemble(frames, atoms, spread, seed), {}, 1));
+auto frames_of(Index frames, Index atoms, double spread, int seed) {
+    return shared(random_ensemble(frames, atoms, spread, seed));
 }
 
 TEST(DrmsdOnGpuOnHost, IsThatOfTheDefinition) {
@@ -266,8 +269,8 @@ TEST(DrmsdOnGpuOnHost, IsThatOfTheDefinition) {
         for (const double spread : {0.0, 0.05, 1.0, 20.0}) {
             const std::string what =
                 std::to_string(atoms) + " atoms, spread " + std::to_string(spread);
-            const FrameSet rows = frames_of(19, atoms, spread, 3),
-                           columns = frames_of(spread == 1.0 ? 131 : 35, atoms, spread, 4);
+            const auto rows = frames_of(19, atoms, spread, 3),
+                       columns = frames_of(spread == 1.0 ? 131 : 35, atoms, spread, 4);
             expect_drmsd({rows, columns}, 1e-5, what);
             if (spread == 1.0) expect_drmsd({columns, columns}, 1e-5, what + ", one set");
         }
@@ -275,7 +278,7 @@ TEST(DrmsdOnGpuOnHost, IsThatOfTheDefinition) {
 }
 
 TEST(DrmsdOnGpuOnHost, KnowsWeightsAndFloat64) {
-    const FrameSet rows = frames_of(20, 13, 0.5, 3), columns = frames_of(33, 13, 0.5, 4);
+    const auto rows = frames_of(20, 13, 0.5, 3), columns = frames_of(33, 13, 0.5, 4);
     std::vector<double> weights;
     for (int k = 0; k < 13; ++k) weights.push_back(k % 4 == 0 ? 0.0 : 1.0 + 30 * (k % 3));
     expect_drmsd({rows, columns, weights}, 1e-5, "weights");
@@ -292,7 +295,7 @@ TEST(DrmsdOnGpuOnHost, NearAndFarFramesAreRight) {
         for (Index k = 0; k < 12; ++k)
             for (Index axis = 0; axis < 3; ++axis)
                 xyz(i, k, axis) = xyz(i - 1, k, axis) + (i % 4 == 1 && k == 3 ? 1e-3F : 0.0F);
-    const FrameSet frames = owned(centre(xyz, {}, 1));
+    const auto frames = shared(xyz);
     expect_drmsd({frames, frames}, 1e-5, "near frames");
     const std::vector<float> values = drmsd_on_host({frames, frames}, 0, {0, 40}, {0, 40});
     for (Index i = 0; i < 40; ++i) EXPECT_EQ(values[i * 40 + i], 0.0f);
@@ -304,7 +307,7 @@ TEST(DrmsdOnGpuOnHost, NearAndFarFramesAreRight) {
                 xyz(i, k, axis) =
                     xyz(i < 30 ? 0 : 31, k, axis) +
                     (i % 5 == 0 ? 0.0F : 1e-3F * static_cast<float>((i * k + axis) % 7));
-    const FrameSet groups = owned(centre(xyz, {}, 1));
+    const auto groups = shared(xyz);
     expect_drmsd({groups, groups}, 1e-5, "groups");
     const std::vector<float> all = drmsd_on_host({groups, groups}, 0, {0, 40}, {0, 40});
     for (Index i = 0; i < 40; i += 7)
@@ -312,8 +315,21 @@ TEST(DrmsdOnGpuOnHost, NearAndFarFramesAreRight) {
                   std::vector<float>(all.begin() + i * 40, all.begin() + (i + 1) * 40));
     // Far beyond a protein's size.
     for (float& value : xyz) value *= 1000;
-    const FrameSet large = owned(centre(xyz, {}, 1));
+    const auto large = shared(xyz);
     expect_drmsd({large, large}, 1e-3, "scaled by 1000");
+}
+
+TEST(DrmsdOnGpuOnHost, RefusesCoordinatesThatAreNotFinite) {
+    for (const float bad : {NAN, INFINITY, -2e15F}) {
+        Array<float, 3> xyz = random_ensemble(40, 35, 1.0, 6);
+        xyz(33, 34, 1) = bad;
+        try {
+            drmsd_on_host({shared(xyz), shared(xyz)}, 0, {0, 1}, {0, 1});
+            FAIL();
+        } catch (const InputError& error) {
+            EXPECT_NE(std::string(error.what()).find("33"), std::string::npos) << error.what();
+        }
+    }
 }
 
 }  // namespace
