@@ -48,7 +48,7 @@ std::optional<double> gpu_pair_seconds(const ComparedSizes& sizes, const AtomSet
         case Metric::drmsd: return 20e-12 + 15e-15 * atoms * (atoms - 1);
         case Metric::lddt: return 1e-9 + 2e-12 * near_atoms(atoms);
         case Metric::tm:
-        case Metric::gdt_ts: return 1e-9 * atoms * (0.625 + 0.025 * atoms);
+        case Metric::gdt_ts: return 1e-9 * atoms * (0.8 + 0.033 * atoms);
     }
     return std::nullopt;
 }

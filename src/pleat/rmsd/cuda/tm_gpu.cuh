@@ -126,7 +126,7 @@ public:
     /// Nanoseconds per pair, of made ensembles.
     double cost() const {
         const auto atoms = static_cast<double>(settings_.atoms);
-        return atoms * (0.625 + 0.025 * atoms);
+        return atoms * (0.8 + 0.033 * atoms);
     }
 
 private:

@@ -22,7 +22,7 @@ struct TmSets {
     int end = 0;               ///< sets of the next round end here
 
     __device__ std::uint32_t& word(int n, int position) const {
-        return bits[n * capacity + position];
+        return bits[static_cast<Index>(n) * capacity + position];
     }
     __device__ int room() const { return capacity - kTmBatch - end; }
 
