@@ -124,9 +124,7 @@ class Estimate(ProgramTest):
         family = self.write_alignment(read_rows()[:50])
         self.assert_refused(pleat("couplings", self.folder / "none.aln", "--estimate"), 3, "none.aln")
         self.assert_refused(pleat("couplings", family), 2, "--output")
-        self.assert_refused(pleat("rmsd", self.write_ensemble(9, 5), "--metric", "tm", "-d", "cuda", "--estimate"),
-                            2, "GPU")
-        self.assert_refused(pleat("cluster", self.folder / "frames.npy", "--estimate"), 2, "--cutoff")
+        self.assert_refused(pleat("cluster", self.write_ensemble(9, 5), "--estimate"), 2, "--cutoff")
         self.assert_refused(pleat("couplings", family, "--estimate", "-d", "cuda:0,1"), 2, "one device")
         self.assert_refused(pleat("saxs", DATA / "1hel.pdb.gz", "--method", "multipole", "-d", "cuda", "--estimate"),
                             2, "GPU")

@@ -50,6 +50,11 @@ class Lanes(ProgramTest):
     def test_distances_without_a_matrix(self):
         self.assert_lanes_change_nothing("rmsd", *FRAMES, "--cutoff", "1.5", "--matrix", "none")
 
+    def test_other_frames_and_one_structure(self):
+        for others in (("--against", DATA / "hivp.pdb.gz", "--nearest", "1"), ("--reference", "0")):
+            with self.subTest(others[0]):
+                self.assert_lanes_change_nothing("rmsd", *FRAMES, *others)
+
     def test_clusters(self):
         for method in ("gromos", "kmedoids", "average"):
             with self.subTest(method):

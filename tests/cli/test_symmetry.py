@@ -192,6 +192,12 @@ class Symmetry(ProgramTest):
         done = pleat("rmsd", many, "--symmetry", "chains", "--estimate", "-o", self.folder / "none")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(b"4 frames, 60 atoms", done.stdout)
+        self.assertNotIn(b"cuda", done.stdout)  # a GPU tries no more than 5040
+        done = pleat("rmsd", many, "--symmetry", "chains", "-d", "cuda", "--estimate", "-o", self.folder / "none")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"GPU", done.stderr)
+        done = pleat("rmsd", many, "--symmetry", "chains", "--matrix", "none", "-o", self.folder / "told")
+        self.assertIn(b"362880 permutations, too many to try all: searched on the CPU\n", done.stderr)
 
 
 if __name__ == "__main__":

@@ -149,8 +149,8 @@ struct Result {
 /// in files beside Context::checkpoint; with a matrix in memory nothing is kept. Ranks share the
 /// tiles: rank 0 returns the result, the others one without values, and the files must be in a
 /// folder that all ranks see. Throws UsageError (options, shapes, indices), InputError (weights,
-/// coordinates, an RMSD that is not proven to be the least over all orders), DeviceError (GPUs
-/// compute RMSD of all atoms only), OutputError, Cancelled.
+/// coordinates, an RMSD that is not proven to be the least over all orders), DeviceError (more
+/// permutations than a GPU tries), OutputError, Cancelled.
 ///
 /// Frames on disk, or too many for memory, are read in blocks for the RMSD of all atoms; other
 /// comparisons need them in memory (UsageError).
@@ -201,7 +201,7 @@ std::unique_ptr<PairSource> superposed_pairs(const FrameStore& xyz, std::span<co
                                              const Context& context);
 
 /// The RMSD of all pairs of frames [frame, atom, axis] in place, or over the permutations of
-/// sets.equal_chains or the orders of sets.equal_orders, computed when they are asked for, on CPUs.
+/// sets.equal_chains or the orders of sets.equal_orders, computed when they are asked for.
 /// `xyz` is copied. Throws as run().
 std::unique_ptr<PairSource> permuted_pairs(View<const float, 3> xyz, const AtomSets& sets,
                                            const Parameters& parameters, const Context& context);
