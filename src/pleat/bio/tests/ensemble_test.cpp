@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pleat/bio/ensemble/ensemble_files.h"
+#include "pleat/bio/ensemble/ensemble_reader.h"
 #include "pleat/bio/tests/packed.h"
 #include "pleat/bio/tests/refusal.h"
 #include "pleat/bio/tests/scratch_file.h"
@@ -41,6 +42,28 @@ std::string two_models() {
     return "MODEL        1\n" + pdb_line(atom("N", 1, 1)) + pdb_line(atom("CA", 1, 2)) +
            "TER\nENDMDL\nMODEL        2\n" + pdb_line(atom("N", 1, 3)) +
            pdb_line(atom("CA", 1, 4)) + "ENDMDL\nEND\n";
+}
+
+TEST(Ensemble, SkippedFramesAreThoseThatWouldBeRead) {
+    const ScratchFolder folder;
+    // x of CA is 2 and 4 in each of three files.
+    std::vector<std::string> files;
+    for (int n = 0; n < 3; ++n)
+        files.push_back(folder.write("two" + std::to_string(n) + ".pdb", two_models()).string());
+    EnsembleReader reader(files, {.topology = {}, .range = parse_frame_range("1:6:2")});
+    Array<float, 2> frame(3, Index{2});
+    ASSERT_TRUE(reader.skip());
+    EXPECT_EQ(reader.number(), 1);
+    ASSERT_TRUE(reader.next(frame));
+    EXPECT_EQ(frame(0, 1), 4);
+    EXPECT_EQ(reader.number(), 3);
+    EXPECT_EQ(reader.origin().file, 1);
+    ASSERT_TRUE(reader.skip());
+    EXPECT_EQ(reader.origin().file, 2);
+    EXPECT_FALSE(reader.skip());
+    EXPECT_FALSE(reader.next(frame));
+    EnsembleReader none(files, {.topology = {}, .range = parse_frame_range("6:")});
+    EXPECT_THROW(none.skip(), InputError);
 }
 
 TEST(Ensemble, ModelsOfAPdbFileAreFrames) {
