@@ -17,6 +17,7 @@
 #include "pleat/cluster/output.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/printable.h"
+#include "pleat/core/loops/steps.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/rmsd/output.h"
 
@@ -268,8 +269,7 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
     check_options(options.structures);
     check_symmetry(options);
     Context context = make_context(options.run, ranks);
-    // If the user names no device, a GPU is started later, and only if it is needed: a matrix needs
-    // none.
+    // If the user names no device, a GPU is started later, and only if one is needed.
     std::jthread device_start;
     if (options.run.names_device() && !task.choose_device)
         device_start = start_device(options.run, context, true);
@@ -292,7 +292,9 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
                             !options.ensemble.topology.empty());
     });
     share(input, ranks);
+    if (run) run->stage("device");
     choose_device(input, options.parameters, options.run, task, ranks, context);
+    if (run) run->stage("prepare");
     Trajectory trajectory;
     ranks.lead([&] {
         trajectory = trajectory_of(input, options, context);
@@ -302,6 +304,7 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
     if (options.run.verbose && !input.remark.empty()) context.message(input.remark);
     cluster::Result result = first_of_lanes(context, [&](const Context& lane) {
         const std::unique_ptr<PairSource> distances = distances_of(input, lane);
+        StageProgress(lane, "prepare", 1).advance_to(1);
         return cluster::run(*distances, options.parameters, lane,
                             input.known ? &*input.known : nullptr);
     });

@@ -35,8 +35,9 @@ namespace {
 
 /// Rodriguez and Laio recommend a cutoff with 1 to 2 % of all items within it.
 constexpr double kPeakShare = 0.02;
-/// Pairs that a device counts at once.
-constexpr Index kCountedPairs = Index{1} << 28;
+/// Pairs that a device counts at once: of many more pairs, so many that reading the counts takes
+/// little of the time, and few enough that a cancel is noticed soon.
+constexpr Index kMinCountedPairs = Index{1} << 28, kMaxCountedPairs = Index{1} << 30;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 constexpr const char *kPairStage = "pairs", *kQuantileStage = "quantile", *kPeakStage = "peaks",
@@ -206,7 +207,9 @@ private:
 
     void count_on_device() {
         const Index count = source_->count();
-        const Index rows = std::max<Index>(64, kCountedPairs / count / 64 * 64);
+        const Index pairs = std::clamp(static_cast<Index>(pair_count(count)) / 512,
+                                       kMinCountedPairs, kMaxCountedPairs);
+        const Index rows = std::max<Index>(64, pairs / count / 64 * 64);
         std::vector<Tile> tiles = cut_into_bands(count, rows);
         for (Tile& tile : tiles) tile.items = 0;  // values stay on the device
         PairCounts counts;
