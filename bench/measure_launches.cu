@@ -49,7 +49,7 @@ template <class Measure>
 double count(Measure measure, Index frames, const WatchedGpu& gpu) {
     const rmsd::cuda::GpuComparison<WatchedGpu, Measure> comparison(std::move(measure), frames,
                                                                     available_threads(), gpu);
-    const const double start = now();
+    const double start = now();
     const Index band = std::max<Index>(1, (Index{1} << 28) / frames / 128) * 128;
     PairCounts counts;
     for (Index row = 0; row < frames; row += band)
