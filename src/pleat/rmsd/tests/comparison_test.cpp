@@ -261,9 +261,11 @@ TEST(Comparison, OfRealTrajectoriesKeepsItsBounds) {
     expect_bounds(array.as<float>("xyz"), 150, array.shape[1]);
 }
 
-TEST(Comparison, AGpuIsRefusedByName) {
+TEST(Comparison, AGpuThatIsNotThereIsRefused) {
     const Array<float, 3> xyz = random_ensemble(2, 3, 1.0, 1);
-    EXPECT_THROW(all_values({xyz, xyz}, {}, "drmsd", context_of(Device::Kind::cuda)), DeviceError);
+    Context context = context_of(Device::Kind::cuda);
+    context.device.index = 999;
+    EXPECT_THROW(all_values({xyz, xyz}, {}, "drmsd", context), DeviceError);
 }
 
 }  // namespace
