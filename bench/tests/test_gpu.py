@@ -14,7 +14,7 @@ from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from gpu import (bars, correctness, lanes, lists, mutual_information, optimum, pack, record, run,  # noqa: E402
+from gpu import (bars, correctness, lanes, lists, mutants, mutual_information, optimum, pack, record, run,  # noqa: E402
                  session, speed)
 
 PLEAT = r'''#!/usr/bin/env python3
@@ -50,6 +50,19 @@ if words[0] == "refine":
     out = pathlib.Path(words[words.index("-o") + 1])
     out.mkdir(parents=True)
     (out / "frames.dcd").write_bytes(b"frames")
+    (out / "frames.tsv").write_text("frame\tdistance_1_2\n0\t25\n1\t27\n")
+    (out / "convergence.json").write_text('{"converged": true, "quantities": []}')
+    (out / "clusters").mkdir()
+    (out / "clusters/clusters.tsv").write_text("cluster\n0\n1\n")
+    (out / "saxs").mkdir()
+    (out / "saxs/fit.json").write_text(json.dumps({"ensemble": {
+        "minimal": [{"members": 1, "chi2": 1.5}], "minimal_chosen": 1, "maximum_entropy": [{"chi2": 1.2}]}}))
+    sys.exit(0)
+if words[0] == "mutants":
+    out = pathlib.Path(words[words.index("-o") + 1])
+    out.mkdir(parents=True)
+    (out / "singles.tsv").write_text("mutant\n" * (1 + 75 * 19))
+    (out / "manifest.json").write_text('{"timings": []}')
     sys.exit(0)
 if words[0] in ("rmsd", "saxs"):
     out = pathlib.Path(words[words.index("-o") + 1])
@@ -156,6 +169,8 @@ class Packed(unittest.TestCase):
         self.program("pleat", PLEAT)
         with gzip.open(self.folder / "data/1hel.pdb.gz", "wt") as file:
             file.write("ATOM\n")
+        (self.folder / "data/mutants").mkdir(parents=True)
+        (self.folder / mutants.ALIGNMENT).write_bytes(b"")
         for name in correctness.TESTS:
             self.program(name, "#!/bin/sh\n" + TESTED)
         self.program("bench_ceilings", f"#!/bin/sh\necho '{CEILINGS}'\n")
