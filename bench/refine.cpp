@@ -287,19 +287,18 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
         if (together == 1 || is_gpu)
             stages[std::to_string(together) + " in a call"] =
                 measure_stages(chain, moves, profile, likelihood, together, context.device);
-    return {
-        {"scatterers", profile.model.scatterer_count()},
-        {"beads", profile.beads},
-        {"bodies_of_sums", *std::max_element(profile.bodies.begin(), profile.bodies.end()) + 1},
-        {"domains", protein.domains},
-        {"angles", chain.hinge_count()},
-        {"q", q.size()},
-        {"chains", chains},
-        {"threads", resolve_threads(context)},
-        {"accepted", share},
-        {"moves_a_second", made / (many.seconds - few.seconds)},
-        {"moves_a_cpu_second", made / (many.cpu_seconds - few.cpu_seconds)},
-        {"microseconds_a_move", stages}};
+    return {{"scatterers", profile.model.scatterer_count()},
+            {"beads", profile.beads},
+            {"bodies_of_sums", *std::max_element(profile.bodies.begin(), profile.bodies.end()) + 1},
+            {"domains", protein.domains},
+            {"angles", chain.hinge_count()},
+            {"q", q.size()},
+            {"chains", chains},
+            {"threads", resolve_threads(context)},
+            {"accepted", share},
+            {"moves_a_second", made / (many.seconds - few.seconds)},
+            {"moves_a_cpu_second", made / (many.cpu_seconds - few.cpu_seconds)},
+            {"microseconds_a_move", stages}};
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ struct RoundPiece {
 /// In each round rank n makes piece n, and the leading rank gets the bytes of all in their order;
 /// the last round is the first one in which no rank has more. A collective call; what `make` or
 /// `collect` throws ends it on all ranks.
-void collect_rounds(Comm& comm, const std::function<RoundPiece(int rank)>& make,
-                    const std::function<void(const std::vector<std::vector<std::uint8_t>>& pieces)>&
-                        collect);
+void collect_rounds(
+    Comm& comm, const std::function<RoundPiece(int rank)>& make,
+    const std::function<void(const std::vector<std::vector<std::uint8_t>>& pieces)>& collect);
 
 }  // namespace pleat

@@ -191,8 +191,11 @@ private:
                                  first == 0,
                                  first + some == all,
                                  values};
-            gpu_.launch("multiply distances", &multiply_distances, Sides{row_tiles * column_tiles},
-                        kThreads, kDrmsdBytes, task);
+            // GPUs of compute capability 8.6 have room for two stages.
+            const bool has_three = gpu_.max_shared_bytes() >= 3 * kStageBytes;
+            gpu_.launch(
+                "multiply distances", has_three ? &multiply_distances<3> : &multiply_distances<2>,
+                Sides{row_tiles * column_tiles}, kThreads, (has_three ? 3 : 2) * kStageBytes, task);
         }
     }
 
