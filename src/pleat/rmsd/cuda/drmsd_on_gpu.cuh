@@ -208,10 +208,12 @@ private:
     }
 
     /// Twice what is typical: tensor cores truncate the sum of a chunk; sums of chunks are rounded,
-    /// as often up as down. Beside them: what the remainder of a float16 leaves.
+    /// as often up as down. Beside them: what the remainder of a float16 leaves, which does
+    /// not average out over few distances.
     float product_error() const {
+        const double few = 24.0 / std::sqrt(static_cast<double>(std::max<Index>(count_, 1)));
         return static_cast<float>(0x1p-24 *
-                                  (4.0 + 0.67 * std::sqrt(static_cast<double>(chunks()))));
+                                  (4.0 + few + 0.67 * std::sqrt(static_cast<double>(chunks()))));
     }
 
     /// Angstrom; values are rounded to float32 beside it.
