@@ -20,10 +20,10 @@ constexpr int kRowWarps = kDrmsdRowPanels / kWarpPanels;
 static_assert(kRowWarps * kDrmsdColumnPanels / kWarpPanels * 32 == kDrmsdThreads);
 /// Words of a chunk of a panel: [part][lane], part 0 the float16, 1 its remainder.
 constexpr int kDrmsdChunk = 16, kPanelWords = 2 * 32;
-/// Chunks of a stage in shared memory, and stages there at a time.
-constexpr int kStageChunks = 2, kDrmsdStages = 4;
+/// Chunks of a stage in shared memory.
+constexpr int kStageChunks = 2;
 constexpr int kStageWords = kTilePanels * kStageChunks * kPanelWords;
-constexpr Index kDrmsdBytes = Index{kDrmsdStages} * kStageWords * 16;
+constexpr Index kStageBytes = Index{kStageWords} * 16;
 /// In place of values: those that the product leaves, since they are small beside the deviations,
 /// and among these the ones that float32 leaves to float64.
 constexpr float kLeft = -1.0f, kNearlyEqual = -2.0f;
@@ -253,9 +253,10 @@ __device__ __forceinline__ float drmsd_of(const DrmsdTask& task, Index i, Index 
     return error < 2.0f * task.tolerance * value ? value : kLeft;
 }
 
-/// One CTA per tile; tiles of the same columns are neighbours, so that CTAs that run together share
-/// frames.
-static __global__ void __launch_bounds__(kDrmsdThreads, 1)
+/// One CTA per tile, with kStages stages in shared memory; tiles of the same columns are
+/// neighbours, so that CTAs that run together share frames.
+template <int kStages>
+__global__ void __launch_bounds__(kDrmsdThreads, 1)
     multiply_distances(const __grid_constant__ DrmsdTask task) {
     PLEAT_DYNAMIC_SHARED(Words, memory);
     const Index row_panel = task.rows.block.first / kDrmsdPanel +
@@ -286,20 +287,19 @@ static __global__ void __launch_bounds__(kDrmsdThreads, 1)
         for_each_pair([&](Index i, Index j, float& sum) {
             if (task.has(i, j)) sum = task.value(i, j);
         });
-    for (int stage = 0; stage < kDrmsdStages - 1; ++stage) {
+    for (int stage = 0; stage < kStages - 1; ++stage) {
         if (stage < stages)
             load_stage(task, row_panel, column_panel, stage, memory + stage * kStageWords);
         end_copies();
     }
     for (int stage = 0; stage < stages; ++stage) {
-        wait_for_copies<kDrmsdStages - 2>();
+        wait_for_copies<kStages - 2>();
         __syncthreads();  // the stage is there for all, and none reads the one that is loaded next
-        const int next = stage + kDrmsdStages - 1;
+        const int next = stage + kStages - 1;
         if (next < stages)
-            load_stage(task, row_panel, column_panel, next,
-                       memory + next % kDrmsdStages * kStageWords);
+            load_stage(task, row_panel, column_panel, next, memory + next % kStages * kStageWords);
         end_copies();
-        const Words* const at = memory + stage % kDrmsdStages * kStageWords + lane;
+        const Words* const at = memory + stage % kStages * kStageWords + lane;
         constexpr int kPanel = kStageChunks * kPanelWords;
 #pragma unroll
         for (int chunk = 0; chunk < kStageChunks; ++chunk)

@@ -191,8 +191,11 @@ private:
                                  first == 0,
                                  first + some == all,
                                  values};
-            gpu_.launch("multiply distances", &multiply_distances, Sides{row_tiles * column_tiles},
-                        kThreads, kDrmsdBytes, task);
+            // GPUs of compute capability 8.6 have room for two stages.
+            const bool has_three = gpu_.max_shared_bytes() >= 3 * kStageBytes;
+            gpu_.launch(
+                "multiply distances", has_three ? &multiply_distances<3> : &multiply_distances<2>,
+                Sides{row_tiles * column_tiles}, kThreads, (has_three ? 3 : 2) * kStageBytes, task);
         }
     }
 
@@ -205,10 +208,12 @@ private:
     }
 
     /// Twice what is typical: tensor cores truncate the sum of a chunk; sums of chunks are rounded,
-    /// as often up as down. Beside them: what the remainder of a float16 leaves.
+    /// as often up as down. Beside them: what the remainder of a float16 leaves, which does
+    /// not average out over few distances.
     float product_error() const {
+        const double few = 24.0 / std::sqrt(static_cast<double>(std::max<Index>(count_, 1)));
         return static_cast<float>(0x1p-24 *
-                                  (4.0 + 0.67 * std::sqrt(static_cast<double>(chunks()))));
+                                  (4.0 + few + 0.67 * std::sqrt(static_cast<double>(chunks()))));
     }
 
     /// Angstrom; values are rounded to float32 beside it.
