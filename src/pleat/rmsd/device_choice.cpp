@@ -19,20 +19,19 @@ bool is_tiled_in_float32(const ComparedSizes& sizes, const AtomSets& sets) {
 }
 
 /// Seconds of an H200 per pair of two sets, of other atoms than the superposed ones, in place or
-/// over permutations, with the copy of its value to the host.
+/// over permutations, with the copy of its value to the host (README.md of this folder).
 double permuted_gpu_seconds(const AtomSets& sets, double atoms) {
-    constexpr double kCopied = 0.3e-9, kProduct = 0.1e-12, kAlone = 2e-12;
+    constexpr double kCopied = 0.7e-9, kProduct = 0.15e-12, kAlone = 2e-12;
     double products = 9 * atoms;
     if (!sets.equal_chains.empty()) {
         for (const auto& group : sets.equal_chains)
             products +=
                 9.0 * static_cast<double>(group.size() * group.size() * group.front().size());
-        return kCopied + kProduct * products + 20e-12 * permutation_count(sets);
+        return kCopied + kProduct * products + 0.1e-9 * permutation_count(sets);
     }
     if (!sets.equal_orders.empty() && sets.are_one())
-        return kCopied + 2 * kProduct * products + 20e-12 * order_count(sets);
-    const bool is_alone = sets.in_place || !sets.equal_orders.empty();
-    return kCopied + (is_alone ? kAlone : 2 * kProduct) * products;
+        return kCopied + 2 * kProduct * products + 0.1e-9 * order_count(sets);
+    return kCopied + (sets.equal_orders.empty() ? kProduct : kAlone) * products;
 }
 
 /// Seconds of an H200 per pair; nothing if GPUs do not compute it.
