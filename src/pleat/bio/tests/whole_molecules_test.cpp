@@ -65,6 +65,7 @@ double largest_error(const Ensemble& ensemble, const std::vector<Index>& selecte
 std::vector<std::vector<Point>> made_frames(const MadeComplex& complex, int count) {
     std::mt19937 random(3);
     std::vector<std::vector<Point>> frames;
+    frames.reserve(static_cast<std::size_t>(count));
     for (int f = 0; f < count; ++f) frames.push_back(complex.frame(random));
     return frames;
 }

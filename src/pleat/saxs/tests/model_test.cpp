@@ -1,4 +1,5 @@
 // Tests of scatterers and their amplitudes, against float64 sums and the factors they were made of.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -160,21 +161,21 @@ TEST(FormFactors, AreReadByColumnsAndRefusedWhereBroken) {
         row0 += "\t" + std::to_string(row0.size());
         row1 += "\t1";
     }
-    const FormFactorTable table = read(names + "\n" + row0 + "\n" + row1 + "\n");
+    const FormFactorTable table = read(fmt::format("{}\n{}\n{}\n", names, row0, row1));
     EXPECT_EQ(table.types.front(), "VAL");
     EXPECT_EQ(table.q, (std::vector<double>{0, 1}));
     EXPECT_EQ(table.factors(0, 0), 1);
-    for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+    for (const auto& one : std::vector<std::pair<std::string, std::string>>{
              {"", "expected a table of form factors"},
              {"0 1 2\n1 2 3\n", "expected q and 20 form factors in a row, found 3 numbers"},
              {row0 + "\n1 2\n", "expected 21 numbers as in the rows before, found 2"},
-             {row1 + "\n" + row0 + "\n", "expected q of 0 or more that rises"},
+             {fmt::format("{}\n{}\n", row1, row0), "expected q of 0 or more that rises"},
              {row0 + "\nx\n", "expected numbers, found 'x'"},
-             {row0 + "\n" + row1.substr(0, row1.size() - 1) + "nan\n",
+             {fmt::format("{}\n{}nan\n", row0, row1.substr(0, row1.size() - 1)),
               "expected finite form factors"},
-             {"1" + row1 + "\n2" + row1 + "\n", "expected q from 0 on"}}) {
-        const std::string told = error_text<InputError>([&] { read(text); });
-        EXPECT_NE(told.find(expected), std::string::npos) << told;
+             {fmt::format("1{}\n2{}\n", row1, row1), "expected q from 0 on"}}) {
+        const std::string told = error_text<InputError>([&] { read(one.first); });
+        EXPECT_NE(told.find(one.second), std::string::npos) << told;
     }
 }
 
