@@ -18,7 +18,7 @@ CHECKS = {"memcheck": f"{CUDA}-{UNCHECKED}",
                        "*InSteps*:*LargeAlignment*:*SameSums*:*LongColumns*:*SmallestShapes*:"
                        "*OraclesProfiles*:*TakesWhat*"}
 CHECKED = ("test_weights", "test_couplings", "test_mutual_information", "test_rmsd", "test_saxs")
-TEST_LIMIT, CHECK_LIMIT = 120.0, 150.0
+TEST_LIMIT, CHECK_LIMIT = 200.0, 150.0
 
 
 def counted(text):

@@ -31,7 +31,7 @@ def ligase(session, folder):
 
 def rpa(session, folder):
     """Conformations that explain the curve: the distance between domains, clusters and convergence."""
-    seconds = run(session, folder, RPA, 270, "--mode", "fit", "--frames", "6400", "--chains", "16", "--moves", "250",
+    seconds = run(session, folder, RPA, 270, "--mode", "fit", "--frames", "6400", "--chains", "16", "--moves", "125",
                   "--no-reweight", "--cluster-cutoff", "6")
     with open(folder / "frames.tsv", encoding="utf-8", newline="") as file:
         distances = sorted(float(row["distance_1_2"]) for row in csv.DictReader(file, delimiter="\t"))

@@ -13,11 +13,12 @@ using pleat::cuda::multiply_halves;
 using pleat::cuda::wait_for_copies;
 
 /// Frames of a panel and distances of a chunk are those of mma.m16n8k16. A tile of pairs has 128
-/// frames as rows and 256 as columns; a warp of it has 64 by 64.
-constexpr int kDrmsdPanel = 16, kDrmsdRowPanels = 8, kDrmsdColumnPanels = 16, kWarpPanels = 4;
+/// frames on each side; a warp of it has 64 by 32. Two CTAs share a processor.
+constexpr int kDrmsdPanel = 16, kDrmsdRowPanels = 8, kDrmsdColumnPanels = 8, kWarpPanels = 4,
+              kWarpColumns = 2;
 constexpr int kTilePanels = kDrmsdRowPanels + kDrmsdColumnPanels, kDrmsdThreads = 256;
 constexpr int kRowWarps = kDrmsdRowPanels / kWarpPanels;
-static_assert(kRowWarps * kDrmsdColumnPanels / kWarpPanels * 32 == kDrmsdThreads);
+static_assert(kRowWarps * kDrmsdColumnPanels / kWarpColumns * 32 == kDrmsdThreads);
 /// Words of a chunk of a panel: [part][lane], part 0 the float16, 1 its remainder.
 constexpr int kDrmsdChunk = 16, kPanelWords = 2 * 32;
 /// Chunks of a stage in shared memory.
@@ -210,35 +211,35 @@ __device__ __forceinline__ void load_stage(const DrmsdTask& task, Index row_pane
                                     to + kDrmsdRowPanels * kWords);
 }
 
-using DrmsdSums = float[kWarpPanels][kWarpPanels][8];
+using DrmsdSums = float[kWarpPanels][kWarpColumns][8];
 
 /// Adds the products of a chunk, small ones first. Tensor cores truncate sums, so that what they
 /// add is short, and added to the sums by others.
 __device__ __forceinline__ void multiply_deviations(const Words* rows, const Words* columns,
                                                     DrmsdSums& sums) {
     constexpr int kPanel = kStageChunks * kPanelWords;  // words between panels
-    Words q[kWarpPanels][2];
+    Words q[kWarpColumns][2];
 #pragma unroll
-    for (int column = 0; column < kWarpPanels; ++column)
+    for (int column = 0; column < kWarpColumns; ++column)
 #pragma unroll
         for (int part = 0; part < 2; ++part) q[column][part] = columns[column * kPanel + part * 32];
 #pragma unroll
     for (int row = 0; row < kWarpPanels; ++row) {
         const Words p[2] = {rows[row * kPanel], rows[row * kPanel + 32]};
-        float some[kWarpPanels][8] = {};
+        float some[kWarpColumns][8] = {};
 #pragma unroll
         for (int product = 2; product >= 0; --product) {
             const Words& own = p[product == 2 ? 1 : 0];
             const std::uint32_t a[4] = {own.x, own.y, own.z, own.w};
 #pragma unroll
-            for (int column = 0; column < kWarpPanels; ++column) {
+            for (int column = 0; column < kWarpColumns; ++column) {
                 const Words& of = q[column][product == 1 ? 1 : 0];
                 multiply_halves(some[column], a, of.x, of.z);
                 multiply_halves(some[column] + 4, a, of.y, of.w);
             }
         }
 #pragma unroll
-        for (int column = 0; column < kWarpPanels; ++column)
+        for (int column = 0; column < kWarpColumns; ++column)
 #pragma unroll
             for (int n = 0; n < 8; ++n) sums[row][column][n] += some[column][n];
     }
@@ -256,7 +257,7 @@ __device__ __forceinline__ float drmsd_of(const DrmsdTask& task, Index i, Index 
 /// One CTA per tile, with kStages stages in shared memory; tiles of the same columns are
 /// neighbours, so that CTAs that run together share frames.
 template <int kStages>
-__global__ void __launch_bounds__(kDrmsdThreads, 1)
+__global__ void __launch_bounds__(kDrmsdThreads, 2)
     multiply_distances(const __grid_constant__ DrmsdTask task) {
     PLEAT_DYNAMIC_SHARED(Words, memory);
     const Index row_panel = task.rows.block.first / kDrmsdPanel +
@@ -265,14 +266,14 @@ __global__ void __launch_bounds__(kDrmsdThreads, 1)
                                blockIdx.x / task.row_tiles * kDrmsdColumnPanels;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_row = warp % kRowWarps * kWarpPanels,
-              warp_column = warp / kRowWarps * kWarpPanels;
+              warp_column = warp / kRowWarps * kWarpColumns;
     const int stages = static_cast<int>(task.chunks / kStageChunks);
     DrmsdSums sums;
     const auto for_each_pair = [&](const auto& work) {
 #pragma unroll
         for (int row = 0; row < kWarpPanels; ++row)
 #pragma unroll
-            for (int column = 0; column < kWarpPanels; ++column)
+            for (int column = 0; column < kWarpColumns; ++column)
 #pragma unroll
                 for (int n = 0; n < 8; ++n) {
                     const Index i = (row_panel + warp_row + row) * kDrmsdPanel + lane / 4 +
