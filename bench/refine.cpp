@@ -231,8 +231,7 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
     std::vector<double> q;
     q.reserve(51);
     for (int n = 0; n < 51; ++n) q.push_back(0.01 * n);
-    MadeProtein protein = protein_of(scatterers, q, context);
-    if (chains == 1) protein.profile.gpu.reset();  // as CurveFitSetup::share_no_calls()
+    const MadeProtein protein = protein_of(scatterers, q, context);
     const ChainModel& chain = protein.chain;
     const ProfileModel& profile = protein.profile;
     const Prior prior(chain, coil_tables());

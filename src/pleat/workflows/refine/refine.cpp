@@ -256,7 +256,6 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
     const Moves moves(model, prior);
     std::optional<CurveFitSetup> setup;
     if (ready.mode != Mode::pool) setup.emplace(model, moves, curve, parameters, context);
-    if (setup && options.chains * options.rungs == 1) setup->share_no_calls();
     const auto make_targets = [&](Index walkers, Index replicas) {
         if (setup) return setup->make_targets(walkers, replicas);
         TargetBatch targets;

@@ -26,9 +26,6 @@ public:
 
     /// The targets [conformation, replica] of conformations that are computed together.
     TargetBatch make_targets(Index conformations, Index replicas) const;
-    /// Gives each batch calls of its own on a GPU: a single one, which has none to share them
-    /// with, waits less for those.
-    void share_no_calls() { model_.gpu.reset(); }
 
     std::vector<std::string> notes;
 
