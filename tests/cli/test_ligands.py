@@ -145,7 +145,7 @@ class Ligands(ProgramTest):
                  ("--fit", "name C1", "--select", "heavy", "--measure", "name C2")),
                 (2, "give two of --select, --fit and --measure",
                  ("--fit", "none", "--select", "heavy", "--measure", "name C2")),
-                (2, "GPUs", ("--device", "cuda")),
+                (4, "cuda:99", ("--device", "cuda:99")),
                 (3, "expected heavy atoms for --symmetry ligand, found H1", ("--select", "all"))):
             with self.subTest(text):
                 self.assert_refused(pleat(*call, *arguments, *out), code, text)

@@ -304,7 +304,6 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
     if (options.run.verbose && !input.remark.empty()) context.message(input.remark);
     cluster::Result result = first_of_lanes(context, [&](const Context& lane) {
         const std::unique_ptr<PairSource> distances = distances_of(input, lane);
-        StageProgress(lane, "prepare", 1).advance_to(1);
         return cluster::run(*distances, options.parameters, lane,
                             input.known ? &*input.known : nullptr);
     });

@@ -133,6 +133,14 @@ private:
     Bins bins_;
 };
 
+/// Rounding of the few distances of a few atoms does not average out, so these are in float64.
+Precision drmsd_precision(const Sides& sides, const AtomSets& atoms, Precision precision) {
+    constexpr Index kFew = 8;
+    const Index count =
+        atoms.measured.empty() ? sides.rows.extent(1) : static_cast<Index>(atoms.measured.size());
+    return count <= kFew ? Precision::float64 : precision;
+}
+
 /// Copies no frames on the host unless only some atoms are measured.
 std::unique_ptr<Comparison> drmsd_on_gpu(const Sides& sides, const AtomSets& atoms,
                                          const Accuracy& accuracy, const Context& context) {
@@ -144,8 +152,8 @@ std::unique_ptr<Comparison> drmsd_on_gpu(const Sides& sides, const AtomSets& ato
         some.rows = rows;
         some.columns = sides.are_one() ? some.rows : View<const float, 3>(columns);
     }
-    return make_drmsd_on_cuda(some, gather(atoms.weights, atoms.measured), accuracy.precision,
-                              context);
+    return make_drmsd_on_cuda(some, gather(atoms.weights, atoms.measured),
+                              drmsd_precision(sides, atoms, accuracy.precision), context);
 }
 
 /// Throws DeviceError if GPUs do not compute this measure.
@@ -216,7 +224,8 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
     if (metric == Metric::drmsd) {
         auto [rows, columns] = both_sides(sides, unweighted);
         return make_drmsd(std::move(rows), std::move(columns),
-                          gather(atoms.weights, atoms.measured), accuracy.precision, context);
+                          gather(atoms.weights, atoms.measured),
+                          drmsd_precision(sides, atoms, accuracy.precision), context);
     }
     if (metric == Metric::lddt) {
         auto [rows, columns] = both_sides(sides, [&](View<const float, 3> side) {

@@ -85,10 +85,12 @@ TEST(Cancelling, StopsEveryKernelInsideAFrame) {
 }
 
 TEST(Cancelling, StopsShapesAndHydrationLayers) {
-    const test::RandomScatterers given = test::globule({.scatterers = 2000}, 15.0);
-    const std::vector<double> ones(2000, 1.0);
+    // So many that the thread that asks comes to ask before others have done all.
+    constexpr Index kScatterers = 10000;
+    const test::RandomScatterers given = test::globule({.scatterers = kScatterers}, 15.0);
+    const std::vector<double> ones(kScatterers, 1.0);
     expect_to_stop("shape", [&](const Context& context) {
-        measure_shape(given.xyz.view()[0], ones, 2000, 1.0, context);
+        measure_shape(given.xyz.view()[0], ones, kScatterers, 1.0, context);
     });
     expect_to_stop("layer", [&](const Context& context) {
         exposures(given.xyz.view()[0], ones, 1.8, context);
