@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -50,20 +51,19 @@ public:
           grid_(model.q),
           size_(model.pair_count() * model.q_count()),
           data_(model, classes_, grid_),
-          table_(sorted),
-          kernel_(!grid_.even               ? sum_chains<false, true>
-                  : model.scale_count() > 0 ? sum_chains<true, true>
-                                            : sum_chains<true, false>),
-          shared_bytes_(chain_shared_bytes(model.pair_count())),
+          table_(sorted, channels_of_types(model)),
+          kernel_(grid_.even ? sum_chains<true> : sum_chains<false>),
           scatterers_(model.scatterer_count()),
           gpu_(gpu) {
         upload(tasks_, table_.tasks);
         upload(first_task_, table_.first_task);
-        upload(first_chunk_, table_.first_chunk);
+        upload(type_of_, table_.type_of);
+        upload(segment_end_, table_.segment_end);
+        upload(factors_, factors_of_passes(model));
         upload(units_, units_of(model));
-        upload(channels_of_type_, channels_of_types(model));
         for (Lane& lane : lanes_) {
             lane.gpu.emplace(gpu.on(lane.stream));
+            lane.arrived = Array<unsigned>(kMaxMoves + 1);
             lane.summed = Pinned<unsigned>(1);
             *lane.summed.data() = 0;
         }
@@ -79,7 +79,7 @@ public:
     }
     /// Channel pairs times q.
     Index size() const { return size_; }
-    Index body_pairs() const { return static_cast<Index>(table_.first_chunk.size()) - 1; }
+    Index body_pairs() const { return static_cast<Index>(table_.first_task.size()) - 1; }
     /// Pieces of 16 bytes of the positions of a chain.
     Index position_pieces() const { return (12 * scatterers_ + 15) / 16; }
 
@@ -116,6 +116,7 @@ private:
         Pinned<uint4> host_table;
         Array<uint4> table;
         Array<unsigned long long> sums;
+        Array<unsigned> arrived;
         Pinned<unsigned> summed;
         unsigned number = 0;
 
@@ -144,6 +145,24 @@ private:
                     units.push_back(std::ldexp(1.0, std::min(bits, 1000)));
                 }
         return units;
+    }
+
+    /// As ChainCall::factors.
+    static std::vector<float4> factors_of_passes(const Model& model) {
+        const Index passes = (model.q_count() + kPassSums - 1) / kPassSums;
+        std::vector<float> factors;
+        for (Index pass = 0; pass < passes; ++pass)
+            for (Index channel = 0; channel < model.channel_count(); ++channel)
+                for (Index type = 0; type < model.type_count(); ++type)
+                    for (Index n = 0; n < kTaskSums; ++n) {
+                        const Index k = pass * kPassSums + n;
+                        const bool is_used = n < kPassSums && k < model.q_count();
+                        factors.push_back(
+                            is_used ? static_cast<float>(model.factors(channel, type, k)) : 0.0f);
+                    }
+        std::vector<float4> result(factors.size() / 4);
+        std::memcpy(result.data(), factors.data(), 4 * factors.size());
+        return result;
     }
 
     static std::vector<unsigned> channels_of_types(const Model& model) {
@@ -243,34 +262,39 @@ private:
         return at;
     }
 
-    Index chunks_of(std::int32_t pair) const {
+    Index ctas_of(std::int32_t pair) const {
+        if (pair < 0) return 1;
         const auto n = static_cast<std::size_t>(pair);
-        return table_.first_chunk[n + 1] - table_.first_chunk[n];
+        const Index tasks = table_.first_task[n + 1] - table_.first_task[n];
+        return std::max<Index>((tasks + kWarps - 1) / kWarps, 1);
     }
 
     void launch(Lane& lane) {
         gpu_.make_current();
         Index ctas = 0;
         for (const ChainRequest* const request : taken_)
-            for (const ChainJob& job : request->jobs)
-                ctas += (chunks_of(job.pair) + kWarps - 1) / kWarps;
+            for (const ChainJob& job : request->jobs) ctas += ctas_of(job.pair);
         const Layout at = layout(ctas);
         reserve(lane, at.pieces);
         ChainCopies copies;
         copies.pieces = static_cast<std::int32_t>(position_pieces());
         copies.table_pieces = static_cast<std::int32_t>(at.pieces);
         write_table(lane, at, copies);
-        const Scattering<float> from = data_.with(tasks_.data(), nullptr, table_.bodies);
-        const ChainCall call{.first_task = first_task_.data(),
-                             .first_chunk = first_chunk_.data(),
-                             .channels_of_type = channels_of_type_.data(),
+        const Scattering<float> from = data_.with(nullptr, nullptr, 0);
+        const ChainCall call{.tasks = tasks_.data(),
+                             .first_task = first_task_.data(),
+                             .type_of = type_of_.data(),
+                             .segment_end = segment_end_.data(),
+                             .factors = factors_.data(),
                              .moves = reinterpret_cast<const ChainMove*>(lane.table.data()),
                              .jobs = reinterpret_cast<const ChainJob*>(lane.table.data() + at.jobs),
                              .ctas = reinterpret_cast<const ChainCta*>(lane.table.data() + at.ctas),
                              .units = units_.data(),
                              .sums = lane.sums.data(),
+                             .arrived = lane.arrived.data(),
                              .scatterer_count = scatterers_,
                              .body_pairs = static_cast<std::int32_t>(body_pairs()),
+                             .move_count = static_cast<std::int32_t>(moves_),
                              .summed = lane.summed.data(),
                              .number = lane.number + 1};
         const auto parts = [](Index count) { return (count + kChainThreads - 1) / kChainThreads; };
@@ -278,12 +302,9 @@ private:
         ++lane.number;
         lane.gpu->launch("copy positions", &copy_chains, Sides{parts(pieces), moves_ + 1},
                          Sides{kChainThreads}, 0, copies);
-        if (ctas > 0)
-            lane.gpu->launch("sum over pairs", kernel_,
-                             Sides{ctas, classes_.count * classes_.count * data_.pass_count()},
-                             Sides{kWarps * kLanes}, shared_bytes_, from, call);
-        lane.gpu->launch("add sums of pairs", &finish_chains, Sides{moves_, parts(size_)},
-                         Sides{kChainThreads}, 0, from, call);
+        lane.gpu->launch("sum over pairs", kernel_, Sides{ctas, data_.pass_count()},
+                         Sides{kWarps * kLanes}, kWarps * static_cast<Index>(sizeof(ChainWarp)),
+                         from, call);
     }
 
     /// Makes room for a call's table and sums.
@@ -311,14 +332,16 @@ private:
                 copies.from[moves] = one.host_xyz;
                 copies.to[moves++] = one.xyz;
                 *move = one;
+                move->ctas = 0;
                 move++->first_job += first_job;
             }
             for (const ChainJob& one : request->jobs) {
                 *job++ = {one.move + first_move, one.pair, one.to};
-                const auto pair = static_cast<std::size_t>(one.pair);
-                for (std::int32_t chunk = table_.first_chunk[pair];
-                     chunk < table_.first_chunk[pair + 1]; chunk += kWarps)
-                    *cta++ = {jobs, chunk};
+                const auto ctas = static_cast<std::int32_t>(ctas_of(one.pair));
+                reinterpret_cast<ChainMove*>(table)[one.move + first_move].ctas += ctas;
+                const std::int32_t first_task =
+                    one.pair < 0 ? 0 : table_.first_task[static_cast<std::size_t>(one.pair)];
+                for (std::int32_t n = 0; n < ctas; ++n) *cta++ = {jobs, first_task + n * kWarps};
                 ++jobs;
             }
         }
@@ -333,12 +356,11 @@ private:
     ScatteringData<Gpu, float> data_;
     ChainTable table_;
     void (*kernel_)(Scattering<float>, ChainCall);
-    Index shared_bytes_;
     Index scatterers_;
-    Array<Task> tasks_;
-    Array<std::int32_t> first_task_, first_chunk_;
+    Array<ChainTask> tasks_;
+    Array<std::int32_t> first_task_, type_of_, segment_end_;
+    Array<float4> factors_;
     Array<double> units_;
-    Array<unsigned> channels_of_type_;
     std::mutex queue_mutex_, start_mutex_;
     std::vector<ChainRequest*> queue_;
     // Below: of the thread that starts a call.

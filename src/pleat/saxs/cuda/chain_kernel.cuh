@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pleat/saxs/cuda/call_kernel.cuh"
+#include "pleat/saxs/cuda/chain_table.h"
 #include "pleat/saxs/cuda/pair_launch.cuh"
 
 namespace pleat::saxs::cuda {
@@ -19,16 +20,18 @@ struct ChainMove {
     std::int32_t first_job, job_count;
     std::int32_t from, to;  ///< profile: 0 or 1; from -1: none, all pairs are summed
     std::int32_t replaces;  ///< whether the old sums of the pairs are part of `from`
+    std::int32_t ctas;      ///< set by the call
 };
 
-/// A pair of bodies of a chain that moved; its new sums go to `to` (0 or 1).
+/// A pair of bodies of a chain that moved; its new sums go to `to` (0 or 1). A negative pair: none,
+/// of a move that changes no sum.
 struct ChainJob {
     std::int32_t move, pair, to;
 };
 
-/// The chunks of a CTA, one per warp.
+/// The tasks of a CTA, one per warp. Each job has one at least.
 struct ChainCta {
-    std::int32_t job, first_chunk;
+    std::int32_t job, first_task;
 };
 
 /// Chains of a call at most: their positions' addresses are arguments of a kernel.
@@ -43,21 +46,24 @@ struct ChainCopies {
 
 /// The arrays of a call, in addition to those of Scattering.
 struct ChainCall {
-    const std::int32_t* first_task;    ///< [chunk, and one]
-    const std::int32_t* first_chunk;   ///< [pair of bodies, and one]
-    const unsigned* channels_of_type;  ///< [type]: bits of the channels in which it scatters
+    const ChainTask* tasks;
+    const std::int32_t* first_task;   ///< [pair of bodies, and one]
+    const std::int32_t* type_of;      ///< [sorted scatterer]
+    const std::int32_t* segment_end;  ///< [sorted scatterer]: one past those of its type
+    const float4* factors;            ///< [pass, channel, type, kTaskSums / 4]
     const ChainMove* moves;
     const ChainJob* jobs;
     const ChainCta* ctas;
     const double* units;       ///< [channel pair, q]: units per electron^2, powers of two
     unsigned long long* sums;  ///< [job, channel pair, q]: units; 0 between calls
+    unsigned* arrived;         ///< [kMaxMoves, and one]: CTAs of a move, and moves; 0 between calls
     Index scatterer_count;
-    std::int32_t body_pairs;
+    std::int32_t body_pairs, move_count;
     unsigned* summed;  ///< [1] in host memory: the number of the last call that was summed
     unsigned number;
 };
 
-/// Threads of the CTAs that copy and finish.
+/// Threads of the CTAs that copy.
 inline constexpr int kChainThreads = 256;
 
 static __global__ void __launch_bounds__(kChainThreads) copy_chains(const ChainCopies copies) {
@@ -66,107 +72,225 @@ static __global__ void __launch_bounds__(kChainThreads) copy_chains(const ChainC
     if (piece < pieces) copies.to[blockIdx.y][piece] = copies.from[blockIdx.y][piece];
 }
 
-/// Bytes of shared memory of a CTA that sums: scatterers and sums of each warp.
-inline Index chain_shared_bytes(Index channel_pairs) {
-    return kWarps *
-           (static_cast<Index>(sizeof(KeptScatterers<float>)) + 8 * channel_pairs * kTaskSums);
-}
+/// The shared memory of a warp that sums.
+struct ChainWarp {
+    Point<float> columns[kChainColumns];
+    float4 totals[kLanes][kTaskSums / 4];  ///< [row]: sums over columns, times their factors
+};
 
-/// Adds the tasks [next, last) to a warp's `sums` [channel pair, kTaskSums].
-template <bool kEven, bool kScaled>
-__device__ inline void sum_chunk(const Scattering<float>& from, const ChainCall& call,
-                                 const Positions<float>& positions, int next, int last, int u,
-                                 int v, int pass, KeptScatterers<float>& kept, double* sums) {
-    const int lane = threadIdx.x % kLanes;
-    for (; next < last; ++next) {
-        const Task task = from.tasks[next];
-        const TwoSums<float> added =
-            sums_of_task<kEven, kScaled>(from, positions, task, pass, lane, kept);
-        const unsigned rows = call.channels_of_type[task.row_type],
-                       columns = call.channels_of_type[task.column_type];
-        const CtaWork work{0, u * from.classes + v, pass};
-        int pair = 0;
-        for (int a = 0; a < from.channels && 2 * lane < kTaskSums; ++a) {
-            for (int b = a; b < from.channels; ++b, ++pair) {
-                const bool scatter = ((rows >> a & columns >> b) | (rows >> b & columns >> a)) & 1;
-                if (!scatter || !concerns(from, u, v, a, b)) continue;
-                const TwoWeights weights = weights_of(from, task, work, a, b, lane);
-                double* const to = sums + pair * kTaskSums + 2 * lane;
-                to[0] += weights.first * static_cast<double>(added.first);
-                to[1] += weights.second * static_cast<double>(added.second);
-            }
-        }
-        __syncwarp();  // wait until no lane reads the stored scatterers
+/// Columns that make no pair with a row: none, or `count` from `first` on.
+struct NoneExcluded {
+    __device__ inline bool has(int) const { return false; }
+};
+struct Excluded {
+    int first;
+    unsigned count;
+
+    __device__ inline bool has(int column) const {
+        return static_cast<unsigned>(column - first) < count;
+    }
+};
+
+/// Calls body(r, weight) for a row and the columns [first, last).
+template <class Exclusion, class Body>
+__device__ inline void for_columns(const Point<float>& row, const Point<float>* columns, int first,
+                                   int last, const Exclusion& excluded, const Body& body) {
+#pragma unroll 1
+    for (int n = first; n < last; ++n) {
+        const Point<float> column = columns[n];
+        float weight;
+        const float r = pair_distance(row, column, weight);
+        weight *= row.scale * column.scale;
+        body(r, excluded.has(n) ? 0.0f : weight);
     }
 }
 
-/// Each warp sums the tasks of a chunk; the CTA adds its sums to those of its job as integers, so
-/// they do not depend on the order of CTAs.
-template <bool kEven, bool kScaled>
-__global__ void __launch_bounds__(kWarps* kLanes, kResidentCtas<kEven, float>)
+/// Sums of a row over the columns [first, last), [kPassSums] in the order of q.
+template <bool kEven, bool kFromZero, class Exclusion>
+__device__ inline void sum_columns(const Pass<float>& pass, const Point<float>& row,
+                                   const Point<float>* columns, int first, int last,
+                                   const Exclusion& excluded, float (&values)[kTaskSums]) {
+    if constexpr (kEven) {
+        LaneSums<float> sums = {};
+        for_columns(row, columns, first, last, excluded,
+                    [&](float r, float weight) { add_pair<kFromZero>(sums, pass, r, weight); });
+        put_in_order(sums, values);
+    } else {
+#pragma unroll
+        for (int n = 0; n < kPassSums; ++n) values[n] = 0;
+        for_columns(row, columns, first, last, excluded, [&](float r, float weight) {
+#pragma unroll
+            for (int n = 0; n < kPassSums; ++n)
+                values[n] = fmaf(sine_of(r, pass.turns[n]), weight, values[n]);
+        });
+    }
+#pragma unroll
+    for (int n = kPassSums; n < kTaskSums; ++n) values[n] = 0;
+}
+
+/// The factors of a channel in a pass, [type, kTaskSums / 4].
+__device__ inline const float4* factors_of(const Scattering<float>& from, const ChainCall& call,
+                                           int pass, int channel) {
+    return call.factors + (Index{pass} * from.channels + channel) * from.types * (kTaskSums / 4);
+}
+
+/// Each lane adds its row's sums over all columns, times their factors, to its totals.
+template <bool kEven, bool kFromZero, class Exclusion>
+__device__ inline void sum_rows(const Scattering<float>& from, const ChainCall& call,
+                                const ChainTask& task, const Point<float>& row,
+                                const Exclusion& excluded, int pass, float4* totals,
+                                const Point<float>* columns) {
+    const Pass<float> waves = from.passes[pass];
+    const float4* const factors = factors_of(from, call, pass, task.column_channel);
+#pragma unroll
+    for (int n = 0; n < kTaskSums / 4; ++n) totals[n] = {0, 0, 0, 0};
+    for (int first = 0, last; first < task.columns; first = last) {
+        const std::int32_t end = call.segment_end[task.column + first] - task.column;
+        last = end < task.columns ? end : task.columns;
+        const float4* const of_type = factors + call.type_of[task.column + first] * (kTaskSums / 4);
+        float values[kTaskSums];
+        sum_columns<kEven, kFromZero>(waves, row, columns, first, last, excluded, values);
+#pragma unroll
+        for (int n = 0; n < kTaskSums / 4; ++n) {
+            const float4 factor = of_type[n];
+            float4 total = totals[n];
+            total.x = fmaf(factor.x, values[4 * n], total.x);
+            total.y = fmaf(factor.y, values[4 * n + 1], total.y);
+            total.z = fmaf(factor.z, values[4 * n + 2], total.z);
+            total.w = fmaf(factor.w, values[4 * n + 3], total.w);
+            totals[n] = total;
+        }
+    }
+}
+template <bool kEven, class Exclusion>
+__device__ inline void sum_rows_of_pass(const Scattering<float>& from, const ChainCall& call,
+                                        const ChainTask& task, const Point<float>& row,
+                                        const Exclusion& excluded, int pass, float4* totals,
+                                        const Point<float>* columns) {
+    if (pass == 0 && from.starts_at_zero != 0)
+        sum_rows<kEven, kEven>(from, call, task, row, excluded, pass, totals, columns);
+    else
+        sum_rows<kEven, false>(from, call, task, row, excluded, pass, totals, columns);
+}
+
+/// Adds up a task's totals times the factors of their rows, some q for each lane. Adds that to the
+/// sums of a job as integers, so they do not depend on the order of warps.
+__device__ inline void add_task(const Scattering<float>& from, const ChainCall& call,
+                                const ChainTask& task, double unit_scale, Index job, int pass,
+                                int lane, const ChainWarp& warp) {
+    const auto* const factors =
+        reinterpret_cast<const float*>(factors_of(from, call, pass, task.row_channel)) + lane;
+    const auto* total = reinterpret_cast<const float*>(warp.totals) + lane;
+    const int type = lane < task.rows ? call.type_of[task.row + lane] : 0;
+    // Lanes without a second q read what others use.
+    const int more = lane + kLanes < kTaskSums ? kLanes : 0;
+    float sums[2] = {0, 0};
+#pragma unroll 4
+    for (int r = 0; r < task.rows; ++r, total += kTaskSums) {
+        const float* const factor = factors + __shfl_sync(~0u, type, r) * kTaskSums;
+        sums[0] = fmaf(factor[0], total[0], sums[0]);
+        sums[1] = fmaf(factor[more], total[more], sums[1]);
+    }
+    const int a = task.row_channel < task.column_channel ? task.row_channel : task.column_channel,
+              b = task.row_channel + task.column_channel - a;
+    const Index pairs = Index{from.channels} * (from.channels + 1) / 2;
+    for (int m = 0; m < 2; ++m) {
+        const int n = lane + m * kLanes, k = pass * kPassSums + n;
+        if (n >= kPassSums || k >= from.q_count) break;
+        const Index at = body_pair(a, b, from.channels) * from.q_count + k;
+        const double value = 2.0 * from.inverse_q[k] * static_cast<double>(sums[m]);
+        atomicAdd(
+            call.sums + job * pairs * from.q_count + at,
+            static_cast<unsigned long long>(__double2ll_rn(value * call.units[at] * unit_scale)));
+    }
+}
+
+/// Sums a task of a job: each lane the columns of its row, then all rows.
+template <bool kEven>
+__device__ inline void sum_chain_task(const Scattering<float>& from, const ChainCall& call,
+                                      const ChainMove& move, const ChainTask& task, Index job,
+                                      int pass, int lane, ChainWarp& warp) {
+    const auto scales_of_channel = [&](int channel) -> const float* {
+        const int scale = from.class_of[channel] - from.has_unscaled_class;
+        return scale < 0 ? nullptr : move.scales + scale * call.scatterer_count;
+    };
+    const Positions<float> positions{reinterpret_cast<const float*>(move.xyz), call.scatterer_count,
+                                     scales_of_channel(task.row_channel),
+                                     scales_of_channel(task.column_channel)};
+    for (int n = lane; n < task.columns; n += kLanes) {
+        Point<float> column = positions.point(task.column + n);
+        column.scale = positions.of_column(task.column + n);
+        warp.columns[n] = column;
+    }
+    Point<float> row{0, 0, 0, 0};
+    if (lane < task.rows) {
+        row = positions.point(task.row + lane);
+        row.scale = positions.of_row(task.row + lane);
+    }
+    __syncwarp();
+    if (task.overlaps == 0) {
+        sum_rows_of_pass<kEven>(from, call, task, row, NoneExcluded{}, pass, warp.totals[lane],
+                                warp.columns);
+    } else {
+        const int self = task.row + lane - task.column;
+        Excluded excluded{self, 1};
+        if (task.row_channel == task.column_channel)
+            excluded = {0, self >= 0 ? static_cast<unsigned>(self) + 1 : 0};
+        sum_rows_of_pass<kEven>(from, call, task, row, excluded, pass, warp.totals[lane],
+                                warp.columns);
+    }
+    __syncwarp();
+    add_task(from, call, task, move.unit_scale, job, pass, lane, warp);
+}
+
+/// Keeps the new sums of a move's pairs, and writes the profile that they change into the host's
+/// memory. What other CTAs added is in the L2 cache.
+__device__ inline void finish_move(const Scattering<float>& from, const ChainCall& call,
+                                   const ChainMove& of) {
+    const ChainMove move = of;
+    const Index size = Index{from.channels} * (from.channels + 1) / 2 * from.q_count;
+    for (Index k = threadIdx.x; k < size; k += kWarps * kLanes) {
+        unsigned long long* const profile = move.sums + 2 * size * call.body_pairs + k;
+        unsigned long long sum = move.from < 0 ? 0 : __ldcg(profile + move.from * size);
+#pragma unroll 8
+        for (int n = move.first_job; n < move.first_job + move.job_count; ++n) {
+            const ChainJob job = call.jobs[n];
+            unsigned long long* const added = call.sums + n * size + k;
+            unsigned long long* const of_pair = move.sums + 2 * size * job.pair + k;
+            const unsigned long long now = __ldcg(added);
+            *added = 0;
+            of_pair[job.to * size] = now;
+            sum += move.replaces != 0 ? now - __ldcg(of_pair + (1 - job.to) * size) : now;
+        }
+        profile[move.to * size] = sum;
+        __threadfence();  // the next call of this chain may be in another stream
+        move.results[k] =
+            static_cast<double>(static_cast<long long>(sum)) / (call.units[k] * move.unit_scale);
+    }
+}
+
+/// CTAs per multiprocessor: as many as leave each lane the registers that its sums need.
+template <bool kEven>
+constexpr int kChainCtas = kEven ? 4 : 3;
+
+/// Each warp sums a task; the last CTA of a move finishes it, and that of the last move notes that
+/// the call was summed.
+template <bool kEven>
+__global__ void __launch_bounds__(kWarps* kLanes, kChainCtas<kEven>)
     sum_chains(Scattering<float> from, ChainCall call) {
-    PLEAT_DYNAMIC_SHARED(KeptScatterers<float>, kept);
-    auto* const sums = reinterpret_cast<double*>(kept + kWarps);
-    const int pairs = from.channels * (from.channels + 1) / 2, of_warp = pairs * kTaskSums;
-    const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
-    const int pass = blockIdx.y % from.pass_count, weighting = blockIdx.y / from.pass_count;
-    const int u = weighting / from.classes, v = weighting % from.classes;
-    for (int n = lane; n < of_warp; n += kLanes) sums[warp * of_warp + n] = 0.0;
+    PLEAT_DYNAMIC_SHARED(ChainWarp, warps);
+    const int pass = blockIdx.y;
     const ChainCta cta = call.ctas[blockIdx.x];
     const ChainJob job = call.jobs[cta.job];
     const ChainMove& move = call.moves[job.move];
-    const int chunk = cta.first_chunk + warp;
-    __syncwarp();
-    if (chunk < call.first_chunk[job.pair + 1]) {
-        const auto scales = [&](int of_class) -> const float* {
-            const int scale = of_class - from.has_unscaled_class;
-            return scale < 0 ? nullptr : move.scales + scale * call.scatterer_count;
-        };
-        const Positions<float> positions{reinterpret_cast<const float*>(move.xyz),
-                                         call.scatterer_count, scales(u), scales(v)};
-        sum_chunk<kEven, kScaled>(from, call, positions, call.first_task[chunk],
-                                  call.first_task[chunk + 1], u, v, pass, kept[warp],
-                                  sums + warp * of_warp);
-    }
-    __syncthreads();
-    for (int n = threadIdx.x; n < of_warp; n += kWarps * kLanes) {
-        const int k = pass * kPassSums + n % kTaskSums;
-        if (n % kTaskSums >= kPassSums || k >= from.q_count) continue;
-        double sum = 0.0;
-        for (int w = 0; w < kWarps; ++w) sum += sums[w * of_warp + n];
-        if (sum == 0.0) continue;
-        const Index of_pair = Index{n / kTaskSums} * from.q_count + k;
-        const long long units = __double2ll_rn(sum * call.units[of_pair] * move.unit_scale);
-        atomicAdd(call.sums + Index{cta.job} * pairs * from.q_count + of_pair,
-                  static_cast<unsigned long long>(units));
-    }
-}
-
-/// A value of a chain's profile for each thread: keeps the new sums of the pairs, and writes the
-/// profile that they change into the host's memory.
-static __global__ void __launch_bounds__(kChainThreads)
-    finish_chains(Scattering<float> from, ChainCall call) {
-    if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) *call.summed = call.number;
-    const ChainMove move = call.moves[blockIdx.x];
-    const Index size = Index{from.channels} * (from.channels + 1) / 2 * from.q_count;
-    const Index k = Index{blockIdx.y} * kChainThreads + threadIdx.x;
-    if (k >= size) return;
-    unsigned long long* const profile = move.sums + 2 * size * call.body_pairs + k;
-    unsigned long long sum = move.from < 0 ? 0 : profile[move.from * size];
-#pragma unroll 4
-    for (int n = move.first_job; n < move.first_job + move.job_count; ++n) {
-        const ChainJob job = call.jobs[n];
-        unsigned long long* const added = call.sums + n * size + k;
-        unsigned long long* const of_pair = move.sums + 2 * size * job.pair + k;
-        const unsigned long long now = *added;
-        *added = 0;
-        of_pair[job.to * size] = now;
-        sum += move.replaces != 0 ? now - of_pair[(1 - job.to) * size] : now;
-    }
-    profile[move.to * size] = sum;
-    __threadfence();  // the next call of this chain may be in another stream
-    move.results[k] =
-        static_cast<double>(static_cast<long long>(sum)) / (call.units[k] * move.unit_scale);
+    const int warp = threadIdx.x / kLanes, task = cta.first_task + warp;
+    if (job.pair >= 0 && task < call.first_task[job.pair + 1])
+        sum_chain_task<kEven>(from, call, move, call.tasks[task], cta.job, pass,
+                              threadIdx.x % kLanes, warps[warp]);
+    if (!is_last(call.arrived + job.move, move.ctas * gridDim.y)) return;
+    finish_move(from, call, move);
+    if (is_last(call.arrived + kMaxMoves, call.move_count) && threadIdx.x == 0)
+        *call.summed = call.number;
 }
 
 }  // namespace pleat::saxs::cuda

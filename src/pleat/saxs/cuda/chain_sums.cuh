@@ -162,8 +162,10 @@ private:
                               sums_.data() + chain * 2 * calls_.size() * (pairs_ + 1),
                               results_.data() + chain * calls_.size(), unit_scale_,
                               static_cast<std::int32_t>(jobs_.size()),
-                              static_cast<std::int32_t>(count), from, 1 - now, replaces ? 1 : 0});
+                              static_cast<std::int32_t>(count), from, 1 - now, replaces ? 1 : 0,
+                              0});
             chains_.push_back(chain);
+            if (count == 0) jobs_.push_back({static_cast<std::int32_t>(moves_.size()) - 1, -1, 0});
             for (std::size_t n = first; n < first + count; ++n)
                 jobs_.push_back({static_cast<std::int32_t>(moves_.size()) - 1, changed[n],
                                  1 - accepted_(chain, changed[n])});

@@ -209,6 +209,20 @@ __device__ inline void add_pair(LaneSums<Real>& sums, const Pass<Real>& pass, Re
     }
 }
 
+/// Writes the sums of a lane, [kPassSums] in the order of q.
+template <class Real, int kCount>
+__device__ inline void put_in_order(const LaneSums<Real>& sums, Real (&values)[kCount]) {
+#pragma unroll
+    for (int m = 0; m < kCentres; ++m) {
+        values[m * kOffsetCount + kMaxOffset] = sums.centre[m];
+#pragma unroll
+        for (int t = 1; t <= kMaxOffset; ++t) {
+            values[m * kOffsetCount + kMaxOffset + t] = sums.plus[m][t - 1] + sums.minus[m][t - 1];
+            values[m * kOffsetCount + kMaxOffset - t] = sums.plus[m][t - 1] - sums.minus[m][t - 1];
+        }
+    }
+}
+
 /// The columns of a task that a warp keeps at a time.
 struct Columns {
     std::int32_t first, count;
@@ -313,15 +327,7 @@ __device__ inline void even_sums(const Task& task, const Positions<Real>& from,
     for_distances<kScaled>(task, from, kept, lane, [&](Real r, Real weight) {
         add_pair<kFromZero>(sums, pass, r, weight);
     });
-#pragma unroll
-    for (int m = 0; m < kCentres; ++m) {
-        values[m * kOffsetCount + kMaxOffset] = sums.centre[m];
-#pragma unroll
-        for (int t = 1; t <= kMaxOffset; ++t) {
-            values[m * kOffsetCount + kMaxOffset + t] = sums.plus[m][t - 1] + sums.minus[m][t - 1];
-            values[m * kOffsetCount + kMaxOffset - t] = sums.plus[m][t - 1] - sums.minus[m][t - 1];
-        }
-    }
+    put_in_order(sums, values);
 #pragma unroll
     for (int n = kPassSums; n < 2 * kLanes; ++n) values[n] = 0;
 }
