@@ -74,8 +74,8 @@ ENSEMBLE = (5000, 70)
 CPU_THREADS = 16
 
 # What several GPUs share, and how near to their number it must be as many times as fast: 1.9 on two.
-LANES = {"triples of 753x264": 0.95, "pairs of 400000x100": 0.95, "profiles of 16000 frames": 0.95,
-         "clusters of 1000000x100": 0.85}
+LANES = {"triples of 753x264": 0.95, f"triples of {size_name(DIVERSE)}": 0.95, "pairs of 400000x100": 0.95,
+         "profiles of 16000 frames": 0.95, "clusters of 1000000x100": 0.85}
 # What one GPU's memory does not hold, with the most seconds on all.
 TOO_LARGE_FOR_ONE = {"clusters of 2000000x100": 240}
 

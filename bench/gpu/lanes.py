@@ -5,7 +5,7 @@ import json
 import shutil
 from dataclasses import dataclass
 
-from .bars import LANES, MI_SHUFFLES, TOO_LARGE_FOR_ONE
+from .bars import DIVERSE, LANES, MI_SHUFFLES, TOO_LARGE_FOR_ONE, size_name
 from .mutual_information import alignment_of
 from .watch import watched_gpus
 
@@ -42,12 +42,14 @@ def made_frames(session, scratch, frames, atoms):
     return path
 
 
-def triples(session, _):
-    alignment = alignment_of(session, "calm753x264")
-    if alignment is None:
-        return None
-    return Work(["mi", alignment, "--order", "3", "--null", "sampled", "--shuffles", MI_SHUFFLES],
-                ("triples",))
+def triples(name):
+    def work(session, _):
+        alignment = alignment_of(session, name)
+        if alignment is None:
+            return None
+        return Work(["mi", alignment, "--order", "3", "--null", "sampled", "--shuffles", MI_SHUFFLES],
+                    ("triples",))
+    return work
 
 
 def pairs(session, scratch):
@@ -73,10 +75,17 @@ def clusters(frames, **more):
     return work
 
 
-MADE = {"triples of 753x264": triples, "pairs of 400000x100": pairs, "profiles of 16000 frames": profiles,
+MADE = {"triples of 753x264": triples("calm753x264"),
+        f"triples of {size_name(DIVERSE)}": triples(size_name(DIVERSE)), "pairs of 400000x100": pairs, "profiles of 16000 frames": profiles,
         "clusters of 1000000x100": clusters(1000000),
         "clusters of 2000000x100": clusters(2000000, min_gpus=2)}
 assert list(MADE) == [*LANES, *TOO_LARGE_FOR_ONE]
+
+
+def named(words):
+    """The names of the kinds of work that begin with one of the words, and the words that begin none."""
+    return ([name for name in MADE if name.startswith(tuple(words))],
+            [word for word in words if not word or not any(name.startswith(word) for name in MADE)])
 
 
 def contents(run):
@@ -161,9 +170,9 @@ def compare(session, name, scratch):
 
 
 def lanes(session):
-    """Each kind of work of MADE; one that fails does not stop the others."""
+    """Each kind of work of MADE, or those of session.cases; one that fails does not stop the others."""
     with session.scratch() as scratch:
-        for name in MADE:
+        for name in session.cases or MADE:
             try:
                 compare(session, name, scratch)
             except (OSError, ValueError, KeyError) as error:

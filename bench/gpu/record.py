@@ -31,6 +31,7 @@ class Record:
         self.path = path
         self.parts = parts
         self.gpus = 1   # bars that need more are left out
+        self.cases = ()  # of the part lanes: the bars of others are left out, none where empty
         self.values = {}
         self.data = {"format": FORMAT, **header, "parts": {}, "bars": []}
 
@@ -50,7 +51,10 @@ class Record:
         return [{"name": bar.name, "bar": bar.text(), "measured": self.values.get(bar.name),
                  "met": bar.is_met(self.values.get(bar.name)),
                  **({"stretch": bar.stretch} if bar.stretch is not None else {})}
-                for bar in BARS if bar.part in self.parts and bar.gpus <= self.gpus]
+                for bar in BARS if bar.part in self.parts and bar.gpus <= self.gpus and self.is_of_a_case(bar)]
+
+    def is_of_a_case(self, bar):
+        return bar.part != "lanes" or not self.cases or bar.name.split(": ")[1] in self.cases
 
     def all_met(self):
         return all(bar["met"] for bar in self.bars())

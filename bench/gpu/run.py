@@ -70,8 +70,9 @@ def run_part(session, name):
     session.record.add(name, part_seconds=time.monotonic() - start)
 
 
-def run(folder, path, parts, device, limit):
-    """Runs the parts within `limit` seconds and writes the record; the exit status."""
+def run(folder, path, parts, device, limit, cases=()):
+    """Runs the parts, of lanes the cases (all where empty), within `limit` seconds and writes the record;
+    the exit status."""
     packed = json.loads((folder / "pack.json").read_text(encoding="utf-8"))
     unpack_programs(folder)
     for program in folder.glob("bin/*"):
@@ -79,7 +80,8 @@ def run(folder, path, parts, device, limit):
             program.chmod(0o755)
     record = Record(path, {"date": datetime.date.today().isoformat(), "commit": packed["commit"],
                            "machine": describe_machine(), "device": device}, parts)
-    session = Session(folder, record, device, time.monotonic() + limit)
+    session = Session(folder, record, device, time.monotonic() + limit, cases=tuple(cases))
+    record.cases = session.cases
     gpus = record.data["machine"]["gpus"] = describe_gpu(session)
     # Two lanes of the CPU stand in for two GPUs.
     record.gpus = session.gpus = max(1, len(gpus or ())) if device == "cuda" else 2
@@ -91,7 +93,7 @@ def run(folder, path, parts, device, limit):
         at_end.callback(session.end)
         if {"times", "evaluations", "large"} & set(parts):
             session.generate("large" in parts)
-        if "mutual_information" in parts:
+        if {"mutual_information", "lanes"} & set(parts):
             session.make(DIVERSE)
         if "optimum" in parts:
             start_cpu_fits(session)

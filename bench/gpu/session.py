@@ -55,12 +55,14 @@ def cpu_seconds_of_children():
 @dataclass
 class Session:
     """`folder`: what was packed; `record`: where findings go; `device`: for --device; `deadline`:
-    when all must have ended, by time.monotonic(); `gpus`: how many there are."""
+    when all must have ended, by time.monotonic(); `gpus`: how many there are; `cases`: the kinds of
+    work of the part lanes, all where empty."""
     folder: Path
     record: object
     device: str
     deadline: float
     gpus: int = 1
+    cases: tuple = ()
     generating: dict = field(default_factory=dict)
     kept: dict = field(default_factory=dict)   # findings of one part that another needs
 

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import time
@@ -18,6 +19,7 @@ from gpu import (bars, correctness, lanes, lists, mutants, mutual_information, o
                  session, speed)
 from pretended_programs import MAKE_FAMILIES, PLEAT  # noqa: E402
 
+GPU_TEST = pathlib.Path(__file__).resolve().parents[2] / "scripts/gpu_test"
 TESTED = "echo '[       OK ] CudaKernel.Works (3 ms)'\necho '[  PASSED  ] 1 test.'\n"
 # What every part of bench_saxs_gpu tells, in one.
 _GRADIENT = {"error": 1e-11, "gradient": {"median_seconds": 2e-5}, "profile": {"median_seconds": 1e-5}}
@@ -100,12 +102,12 @@ class Packed(unittest.TestCase):
         path.write_text(text.replace("PRETENDED", repr(str(self.folder / "pretended"))))
         path.chmod(0o755)
 
-    def run_parts(self, *parts, limit=1000):
+    def run_parts(self, *parts, limit=1000, cases=()):
         """(exit status, record, what was printed) of a run."""
         path = self.folder / "record.json"
         with contextlib.redirect_stdout(io.StringIO()) as told, \
                 contextlib.redirect_stderr(told):
-            status = run.run(self.folder, path, list(parts or run.PARTS), "cuda", limit)
+            status = run.run(self.folder, path, list(parts or run.PARTS), "cuda", limit, cases)
         self.text = path.read_text()
         return status, json.loads(self.text), told.getvalue()
 
@@ -195,6 +197,24 @@ class Runs(Packed):
         work = lanes.Work([], (), min_gpus=2)
         self.assertEqual([work.numbers_of_gpus(n) for n in (1, 2, 3, 4, 8)], [[], [2], [2], [2, 4], [4, 8]])
         self.assertEqual(lanes.Work([], ()).numbers_of_gpus(8), [1, 2, 4, 8])
+
+    def test_cases_of_lanes_run_alone_with_their_bars(self):
+        cases, unknown = lanes.named(["triples", "clusters of 2"])
+        self.assertEqual((cases, unknown), (["triples of 753x264", "triples of 998x160", "clusters of 2000000x100"], []))
+        status, found, told = self.run_parts("lanes", cases=cases)
+        self.assertEqual(status, 0, told)
+        self.assertEqual(set(found["parts"]["lanes"]), {*cases, "part_seconds"})
+        self.assertEqual({bar["name"].split(": ")[1] for bar in found["bars"]}, set(cases))
+
+    def test_words_that_begin_no_case_are_told(self):
+        self.assertEqual(lanes.named(["pairs", "triple of"]), (["pairs of 400000x100"], ["triple of"]))
+        self.assertEqual(lanes.named([""])[1], [""])
+        for words, complaint in ((["--cases", "pears"], "expected the first words of triples of 753x264, .*'pears'"),
+                                 (["--only", "lists", "--cases", "pairs"], "add it to --only")):
+            done = subprocess.run([sys.executable, "-B", GPU_TEST, "run", self.folder, *words],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, complaint)
 
     def test_mutual_information_that_fails_leaves_its_bars_open(self):
         worse = PLEAT.replace('if words[0] == "mi":', 'if words[0] in ("mi", "cluster"):\n    sys.exit(4)')
