@@ -70,7 +70,7 @@ class ClusterRuns(ProgramTest):
         return process.returncode
 
     def test_a_stopped_run_resumes(self):
-        path = self.ensemble(2500)
+        path = self.ensemble(900)
         for method in (("--cutoff", "3"), ("-m", "average", "--k", "4")):
             call = (str(path), *method, "--device", "reference", "-q")
             whole = self.cluster(*call[:-1], run=f"whole{method[1]}")
