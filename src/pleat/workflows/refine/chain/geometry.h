@@ -1,9 +1,11 @@
-// Geometry: vectors, rotations about axes, angles and dihedral angles in float64.
+// Geometry: vectors, points by axis, rotations about axes, angles and dihedral angles in float64.
 #pragma once
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <numbers>
+#include <vector>
 
 namespace pleat::refine {
 
@@ -38,6 +40,45 @@ struct Transform {
     }
     Vector operator()(Vector a) const { return turned(a) + shift; }
 };
+
+/// Points by axis.
+struct Coordinates {
+    std::vector<double> x, y, z;
+
+    Vector at(std::size_t n) const { return {x[n], y[n], z[n]}; }
+    void set(std::size_t n, Vector to) {
+        x[n] = to.x;
+        y[n] = to.y;
+        z[n] = to.z;
+    }
+    void push_back(Vector point) {
+        x.push_back(point.x);
+        y.push_back(point.y);
+        z.push_back(point.z);
+    }
+    void resize(std::size_t count) {
+        x.resize(count);
+        y.resize(count);
+        z.resize(count);
+    }
+};
+
+/// Writes where a transform moves the points [first, last), into arrays elsewhere, from their
+/// beginning. The compiler makes vectors of it.
+template <class Real>
+void write_moved(const Transform& move, const Coordinates& points, std::size_t first,
+                 std::size_t last, Real* __restrict to_x, Real* __restrict to_y,
+                 Real* __restrict to_z) {
+    const double *const x = points.x.data() + first, *const y = points.y.data() + first,
+                        *const z = points.z.data() + first;
+    const Transform by = move;
+    for (std::size_t n = 0; n < last - first; ++n) {
+        const Vector at = by({x[n], y[n], z[n]});
+        to_x[n] = static_cast<Real>(at.x);
+        to_y[n] = static_cast<Real>(at.y);
+        to_z[n] = static_cast<Real>(at.z);
+    }
+}
 
 /// The transform that applies `second` first, then `first`.
 inline Transform operator*(const Transform& first, const Transform& second) {

@@ -38,7 +38,7 @@ bool AtomOverlaps::counts(Index a, Index b) const {
            !(atoms[one].element == "S" && atoms[other].element == "S");
 }
 
-std::vector<std::pair<Index, Index>> AtomOverlaps::close_pairs() const {
+std::vector<std::pair<Index, Index>> AtomOverlaps::close_pairs() {
     std::vector<std::pair<Index, Index>> pairs;
     points_.for_each_close_pair(kDistance, [&](Index a, Index b, double) {
         const Index one = points_.atom(a), other = points_.atom(b);

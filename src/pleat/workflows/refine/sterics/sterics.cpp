@@ -72,13 +72,20 @@ Sterics::Sterics(const ChainModel& model, StericOptions options)
     for (const StericPoint& point : list_) of_atom[point.atom] = point;
     for (Index n = 0; n < points_.size(); ++n)
         list_[static_cast<std::size_t>(n)] = of_atom[points_.atom(n)];
-    excuse_neighbours(model);
-    excuse_fixed_pairs(model);
-    std::sort(excused_.begin(), excused_.end());
-    excused_.erase(std::unique(excused_.begin(), excused_.end()), excused_.end());
+    Pairs excused;
+    excuse_neighbours(model, excused);
+    excuse_fixed_pairs(model, excused);
+    std::sort(excused.begin(), excused.end());
+    excused.erase(std::unique(excused.begin(), excused.end()), excused.end());
+    first_excused_.push_back(0);
+    for (std::size_t n = 0, point = 0; point < list_.size(); ++point) {
+        for (; n < excused.size() && excused[n].first == static_cast<Index>(point); ++n)
+            excused_.push_back(excused[n].second);
+        first_excused_.push_back(excused_.size());
+    }
 }
 
-void Sterics::excuse_neighbours(const ChainModel& model) {
+void Sterics::excuse_neighbours(const ChainModel& model, Pairs& excused) const {
     std::map<std::pair<Index, Index>, std::vector<Index>> points_at;  // by chain and residue
     for (std::size_t n = 0; n < list_.size(); ++n)
         points_at[{list_[n].chain, list_[n].residue}].push_back(static_cast<Index>(n));
@@ -91,13 +98,13 @@ void Sterics::excuse_neighbours(const ChainModel& model) {
             if (others == points_at.end()) continue;
             const auto one = static_cast<Index>(n);
             for (const Index other : others->second)
-                if (piece(one) != piece(other)) excused_.push_back(std::minmax(one, other));
+                if (piece(one) != piece(other)) excused.push_back(std::minmax(one, other));
         }
 }
 
 // CA of a linker's residue is on the axes of its hinges: it keeps its distance from all points of
 // the pieces that these connect.
-void Sterics::excuse_fixed_pairs(const ChainModel& model) {
+void Sterics::excuse_fixed_pairs(const ChainModel& model, Pairs& excused) const {
     for (const LinkerResidue& residue : model.residues) {
         const Index own = model.piece_of[static_cast<std::size_t>(residue.ca)];
         std::vector<Index> pieces;
@@ -113,12 +120,19 @@ void Sterics::excuse_fixed_pairs(const ChainModel& model) {
             const double reach = reach_ + 0.1;
             if (piece != own && std::find(pieces.begin(), pieces.end(), piece) != pieces.end() &&
                 points_.square_distance(ca, point) < reach * reach)
-                excused_.push_back(std::minmax(ca, point));
+                excused.push_back(std::minmax(ca, point));
         }
     }
 }
 
-void Sterics::add(Index a, Index b, double square, int sign, Overlap& sum) const {
+bool Sterics::is_excused(Index a, Index b) const {
+    const auto point = static_cast<std::size_t>(a);
+    const Index *const first = excused_.data() + first_excused_[point],
+                       *const last = excused_.data() + first_excused_[point + 1];
+    return std::find(first, last, b) != last;
+}
+
+void Sterics::add(Index a, Index b, double square, Overlap& sum) const {
     const int side_chains = (list_[static_cast<std::size_t>(a)].is_side_chain ? 1 : 0) +
                             (list_[static_cast<std::size_t>(b)].is_side_chain ? 1 : 0);
     const double reach = side_chains == 0   ? options_.distance
@@ -126,17 +140,16 @@ void Sterics::add(Index a, Index b, double square, int sign, Overlap& sum) const
                                             : options_.side_to_side;
     if (square >= reach * reach) return;
     const double depth = reach - std::sqrt(square);
-    sum.energy += sign * options_.strength * depth * depth;
-    if (side_chains == 0 && square < options_.hard * options_.hard) sum.hard_pairs += sign;
+    sum.energy += options_.strength * depth * depth;
+    if (side_chains == 0 && square < options_.hard * options_.hard) ++sum.hard_pairs;
 }
 
 Overlap Sterics::overlap(const Conformation& conformation) {
     points_.place(conformation);
     Overlap sum;
-    points_.for_each_close_pair(
-        reach_, [&](Index a, Index b, double square) { add(a, b, square, 1, sum); });
-    for (const auto& [a, b] : excused_) add(a, b, points_.square_distance(a, b), -1, sum);
-    sum.energy = std::max(sum.energy, 0.0);
+    points_.for_each_close_pair(reach_, [&](Index a, Index b, double square) {
+        if (!is_excused(a, b)) add(a, b, square, sum);
+    });
     return sum;
 }
 

@@ -39,15 +39,20 @@ public:
     Overlap overlap(const Conformation& conformation);
 
 private:
-    void excuse_neighbours(const ChainModel& model);
-    void excuse_fixed_pairs(const ChainModel& model);
-    void add(Index a, Index b, double square, int sign, Overlap& sum) const;
+    using Pairs = std::vector<std::pair<Index, Index>>;
+
+    void excuse_neighbours(const ChainModel& model, Pairs& excused) const;
+    void excuse_fixed_pairs(const ChainModel& model, Pairs& excused) const;
+    bool is_excused(Index a, Index b) const;
+    void add(Index a, Index b, double square, Overlap& sum) const;
 
     StericOptions options_;
     double reach_;                   ///< the largest distance of two points that overlap
     std::vector<StericPoint> list_;  ///< [point of points_]
     PointSet points_;
-    std::vector<std::pair<Index, Index>> excused_;  ///< pairs of points that do not count
+    /// Pairs of points that do not count: the second ones, in ranges for each of the first.
+    std::vector<Index> excused_;
+    std::vector<std::size_t> first_excused_;  ///< [point, and one]
 };
 
 /// Pairs of heavy atoms of different pieces that are closer than 2.5 angstrom, except those of one
@@ -62,7 +67,7 @@ public:
 
 private:
     /// Close pairs of atoms, the lower index first, ascending.
-    std::vector<std::pair<Index, Index>> close_pairs() const;
+    std::vector<std::pair<Index, Index>> close_pairs();
     bool counts(Index a, Index b) const;
 
     const ChainModel* model_;
