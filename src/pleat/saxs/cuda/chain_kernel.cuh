@@ -10,20 +10,22 @@ namespace pleat::saxs::cuda {
 /// A chain's part of a call: new positions, and where its sums are. All pointers but `host_xyz` and
 /// `results` are to device memory.
 struct ChainMove {
-    const uint4* host_xyz;     ///< in host memory
-    uint4* xyz;                ///< [axis, sorted scatterer], floats
-    const float* scales;       ///< [scale, sorted scatterer]
-    unsigned long long* sums;  ///< [pair of bodies, and the chain][2][channel pair, q], units
-    double* results;           ///< [channel pair, q] in host memory
-    double unit_scale;         ///< of units, as large scales leave fewer
+    const uint4* host_xyz;           ///< in host memory
+    uint4* xyz;                      ///< [axis, sorted scatterer], floats
+    const float* scales;             ///< [scale, sorted scatterer]
+    const unsigned long long* from;  ///< profile [channel pair, q], units; null: none yet
+    unsigned long long* to;          ///< profile with the new sums; may be `from`
+    double* results;                 ///< [channel pair, q] in host memory
+    double unit_scale;               ///< of units, as large scales leave fewer
     std::int32_t first_job, job_count;
-    std::int32_t from, to;  ///< profile: 0 or 1; from -1: none, all pairs are summed
-    std::int32_t replaces;  ///< whether the old sums of the pairs are part of `from`
 };
 
-/// A pair of bodies of a chain that moved; its new sums go to `to` (0 or 1).
+/// A pair of bodies of a chain that moved.
 struct ChainJob {
-    std::int32_t move, pair, to;
+    std::int32_t move, pair;
+    const unsigned long long*
+        from;                ///< old sums [channel pair, q], units; null: not in the profile
+    unsigned long long* to;  ///< new sums
 };
 
 /// The chunks of a CTA, one per warp.
@@ -52,7 +54,6 @@ struct ChainCall {
     const double* units;       ///< [channel pair, q]: units per electron^2, powers of two
     unsigned long long* sums;  ///< [job, channel pair, q]: units; 0 between calls
     Index scatterer_count;
-    std::int32_t body_pairs;
     unsigned* summed;  ///< [1] in host memory: the number of the last call that was summed
     unsigned number;
 };
@@ -151,19 +152,17 @@ static __global__ void __launch_bounds__(kChainThreads)
     const Index size = Index{from.channels} * (from.channels + 1) / 2 * from.q_count;
     const Index k = Index{blockIdx.y} * kChainThreads + threadIdx.x;
     if (k >= size) return;
-    unsigned long long* const profile = move.sums + 2 * size * call.body_pairs + k;
-    unsigned long long sum = move.from < 0 ? 0 : profile[move.from * size];
+    unsigned long long sum = move.from != nullptr ? move.from[k] : 0;
 #pragma unroll 4
     for (int n = move.first_job; n < move.first_job + move.job_count; ++n) {
         const ChainJob job = call.jobs[n];
         unsigned long long* const added = call.sums + n * size + k;
-        unsigned long long* const of_pair = move.sums + 2 * size * job.pair + k;
         const unsigned long long now = *added;
         *added = 0;
-        of_pair[job.to * size] = now;
-        sum += move.replaces != 0 ? now - of_pair[(1 - job.to) * size] : now;
+        job.to[k] = now;
+        sum += job.from != nullptr ? now - job.from[k] : now;
     }
-    profile[move.to * size] = sum;
+    move.to[k] = sum;
     __threadfence();  // the next call of this chain may be in another stream
     move.results[k] =
         static_cast<double>(static_cast<long long>(sum)) / (call.units[k] * move.unit_scale);
