@@ -1,10 +1,10 @@
 // Times the moves of refine on a made protein of domains and linkers, as JSON.
 //
-// bench_refine DEVICE [SCATTERERS CHAINS]: moves a second with profiles at 51 values of q, for at
-// least this many beads and hydration sites, by default for all cases that have a bar; proposals
-// that overlaps reject count too. A second of CPU time is that of all threads. The microseconds of
-// a move are those of each stage on one thread, with as many chains in a call; on a GPU a call of
-// 1, 8 and 64 chains.
+// bench_refine DEVICE [SCATTERERS CHAINS [STEPS_AHEAD]]: moves a second with profiles at 51 values
+// of q, for at least this many beads and hydration sites, by default for all cases that have a bar;
+// proposals that overlaps reject count too. A second of CPU time is that of all threads. "dropped"
+// is the part of steps that threads tried ahead in vain. The microseconds of a move are those of
+// each stage on one thread, with as many chains in a call; on a GPU a call of 1, 8 and 64 chains.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -227,7 +227,9 @@ MadeProtein protein_of(Index scatterers, const std::vector<double>& q, const Con
     return protein;
 }
 
-nlohmann::ordered_json measure(const Context& context, Index scatterers, Index chains) {
+/// `ahead`: steps of a chain that threads try at the same time at most; 0: as a run has it.
+nlohmann::ordered_json measure(const Context& context, Index scatterers, Index chains,
+                               Index ahead = 0) {
     std::vector<double> q;
     q.reserve(51);
     for (int n = 0; n < 51; ++n) q.push_back(0.01 * n);
@@ -260,10 +262,12 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
     const bool is_gpu = context.device.kind == Device::Kind::cuda;
     PoolOptions options{.chains = chains, .moves = 100, .burn_in = 3, .kept = 1};
     if (is_gpu) options.divide_for_gpu();
+    if (ahead > 0) options.ahead = ahead;
     struct Times {
         double seconds, cpu_seconds;
     };
-    const auto seconds_of = [&](Index kept, double& share) {
+    double share = 0, dropped = 0;
+    const auto seconds_of = [&](Index kept) {
         options.kept = kept;
         const double start = now();
         const std::clock_t cpu_start = std::clock();
@@ -276,11 +280,13 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
             accepted += static_cast<double>(pool.accepted[kind]);
         }
         share = accepted / proposed;
+        const auto made = static_cast<double>((options.burn_in + kept) * options.moves * chains);
+        dropped = static_cast<double>(pool.dropped) / (static_cast<double>(pool.dropped) + made);
         return times;
     };
-    double share = 0;
-    const Index more = is_gpu ? 60 : 4;
-    const Times few = seconds_of(1, share), many = seconds_of(1 + more, share);
+    const Index more = !is_gpu ? 4 : chains < 16 ? 600 : 60;
+    if (is_gpu) seconds_of(1);  // loads the kernels
+    const Times few = seconds_of(1), many = seconds_of(1 + more);
     const double made = static_cast<double>(more * options.moves * chains);
     nlohmann::ordered_json stages;
     for (const Index together : {1, 8, 64})
@@ -296,6 +302,8 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
             {"chains", chains},
             {"threads", resolve_threads(context)},
             {"accepted", share},
+            {"ahead", options.ahead},
+            {"dropped", dropped},
             {"moves_a_second", made / (many.seconds - few.seconds)},
             {"moves_a_cpu_second", made / (many.cpu_seconds - few.cpu_seconds)},
             {"microseconds_a_move", stages}};
@@ -304,16 +312,18 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
 }  // namespace
 
 int main(int count, char** values) {
-    if (count != 2 && count != 4) {
-        std::cerr << "usage: bench_refine DEVICE [SCATTERERS CHAINS]\n";
+    if (count != 2 && count != 4 && count != 5) {
+        std::cerr << "usage: bench_refine DEVICE [SCATTERERS CHAINS [STEPS_AHEAD]]\n";
         return 2;
     }
     try {
         Context context;
         context.device = Device::parse(values[1]);
-        if (count == 4) {
-            std::cout << measure(context, std::stoll(values[2]), std::stoll(values[3])).dump(1)
-                      << std::endl;
+        if (count > 2) {
+            const Index ahead = count > 4 ? std::stoll(values[4]) : 0;
+            std::cout
+                << measure(context, std::stoll(values[2]), std::stoll(values[3]), ahead).dump(1)
+                << std::endl;
             return 0;
         }
         for (const auto& [scatterers, chains, bar] :

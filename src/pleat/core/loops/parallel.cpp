@@ -22,19 +22,6 @@ namespace pleat {
 
 namespace {
 
-/// Threads of the budget besides the calling one, for the time of a loop.
-class ExtraThreads {
-public:
-    explicit ExtraThreads(int wanted) : count_(ThreadBudget::take(wanted)) {}
-    ~ExtraThreads() { ThreadBudget::give_back(count_); }
-    ExtraThreads(const ExtraThreads&) = delete;
-    ExtraThreads& operator=(const ExtraThreads&) = delete;
-    int count() const { return count_; }
-
-private:
-    const int count_;
-};
-
 constexpr double kRounding =
     1e-6;  // tolerance for a sum of fractions of CPUs that should be an integer
 
@@ -89,7 +76,7 @@ void parallel_for(int threads, Index count, const std::function<void(Index, int)
         for (Index i = 0; i < count; ++i) body(i, 0);
     };
     if (threads <= 1 || count <= 1 || omp_in_parallel()) return work_alone();
-    const ExtraThreads extra(static_cast<int>(std::min<Index>(threads, count)) - 1);
+    const ThreadBudget::Extra extra(static_cast<int>(std::min<Index>(threads, count)) - 1);
     if (extra.count() == 0) return work_alone();
     std::atomic<bool> failed = false;
     Index first_failed = count;

@@ -30,6 +30,19 @@ public:
         Pause& operator=(const Pause&) = delete;
     };
 
+    /// Up to `wanted` free threads, taken for as long as this exists.
+    class Extra {
+    public:
+        explicit Extra(int wanted) : count_(take(wanted)) {}
+        ~Extra() { give_back(count_); }
+        Extra(const Extra&) = delete;
+        Extra& operator=(const Extra&) = delete;
+        int count() const { return count_; }
+
+    private:
+        const int count_;
+    };
+
     /// Takes up to `wanted` free threads and returns their number; all if there is no budget.
     static int take(int wanted);
     static void give_back(int threads);

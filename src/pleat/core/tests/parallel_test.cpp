@@ -15,6 +15,8 @@
 #include "pleat/core/hardware/cgroup.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/team.h"
+#include "pleat/core/loops/thread_budget.h"
 #include "pleat/core/tests/temporary_folder.h"
 
 namespace pleat {
@@ -67,6 +69,48 @@ TEST(ParallelFor, CarriesErrorsOutAndWorksAgain) {
         parallel_for(threads, 10, [&](Index, int) { ++calls; });
         EXPECT_EQ(calls, 10);
     }
+}
+
+TEST(Team, RunsAllMembersAtOnce) {
+    for (const int threads : {0, 1, 2, 5}) {
+        std::atomic<int> begun = 0;
+        std::vector<std::atomic<int>> calls(std::max(threads, 1));
+        run_team(threads, [&](int member, int members) {
+            EXPECT_EQ(members, std::max(threads, 1));
+            ++calls[member];
+            ++begun;
+            while (begun < members) std::this_thread::yield();
+        });
+        for (const auto& one : calls) EXPECT_EQ(one, 1);
+    }
+}
+
+TEST(Team, IsOneInsideALoopAndAsManyAsTheBudgetHas) {
+    std::atomic<int> calls = 0;
+    const auto alone = [&](int member, int members) {
+        EXPECT_EQ(member, 0);
+        EXPECT_EQ(members, 1);
+        ++calls;
+    };
+    parallel_for(2, 4, [&](Index, int) { run_team(3, alone); });
+    EXPECT_EQ(calls, 4);
+    const ThreadBudget budget(3);
+    const ThreadBudget::Worker worker;
+    run_team(8, [&](int, int members) { EXPECT_EQ(members, 3); });
+    EXPECT_EQ(ThreadBudget::take(8), 2);
+    run_team(8, alone);
+    EXPECT_EQ(calls, 5);
+    ThreadBudget::give_back(2);
+}
+
+TEST(Team, CarriesTheErrorOfTheLowestMemberOut) {
+    for (int n = 0; n < 20; ++n)
+        EXPECT_EQ(error_text<InputError>([] {
+                      run_team(4, [](int member, int) {
+                          if (member > 0) throw InputError(std::to_string(member));
+                      });
+                  }),
+                  "1");
 }
 
 TEST(ParallelFor, NestsSerially) {

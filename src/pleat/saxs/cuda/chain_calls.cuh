@@ -35,6 +35,10 @@ struct ChainRequest {
     std::atomic<State> state = waiting;
     std::size_t lane = 0;      ///< once started
     std::exception_ptr error;  ///< once failed
+    // Of ChainCalls::is_ready():
+    std::size_t seen_moves = 0;  ///< whose results have come
+    Index seen_values = 0;       ///< of the next one
+    unsigned looks = 0;
 };
 
 /// Calls of a GPU that threads share. A thread adds its request to a queue. Whoever finds a free
@@ -92,10 +96,31 @@ public:
         start_call();
     }
 
-    /// Returns when all results of the request, which were kAwaited, have been written.
+    /// Looks whether all results of the request, which were kAwaited, have been written; until it
+    /// is started, starts a call if a lane is free. Lanes are checked from time to time, in case
+    /// the GPU fails.
+    bool is_ready(ChainRequest& request) {
+        constexpr unsigned kLooks = 4096;
+        const ChainRequest::State state = request.state.load(std::memory_order_acquire);
+        if (state == ChainRequest::failed) std::rethrow_exception(request.error);
+        if (state == ChainRequest::waiting) start_call();
+        if (state == ChainRequest::started && have_come(request)) return true;
+        if (++request.looks % kLooks != 0) return false;
+        for (const Lane& lane : lanes_) {
+            const bool has_ended = lane.gpu->has_ended();
+            if (has_ended && state == ChainRequest::started && &lane == &lanes_[request.lane] &&
+                !have_come(request))
+                throw DeviceError("CUDA: expected all sums at its end, found some missing");
+        }
+        return false;
+    }
+
+    /// Returns when the request is ready.
     void wait(ChainRequest& request) {
+        constexpr unsigned kPatience = 64;
         try {
-            poll(request);
+            while (!is_ready(request))
+                if (request.looks % kPatience == 0) std::this_thread::yield();
         } catch (...) {
             const std::scoped_lock lock(start_mutex_, queue_mutex_);
             std::erase(queue_, &request);
@@ -175,32 +200,12 @@ private:
         return channels;
     }
 
-    /// Polls the host's memory. Lanes are checked from time to time, in case the GPU fails.
-    void poll(ChainRequest& request) {
-        constexpr int kLooks = 4096, kPatience = 64;
-        std::size_t move = 0;
-        Index k = 0;
-        for (int look = 1;; ++look) {
-            const ChainRequest::State state = request.state.load(std::memory_order_acquire);
-            if (state == ChainRequest::failed) std::rethrow_exception(request.error);
-            if (state == ChainRequest::waiting) start_call();
-            if (state == ChainRequest::started && has_come(request, move, k)) return;
-            if (look % kPatience == 0) std::this_thread::yield();
-            if (look % kLooks != 0) continue;
-            for (const Lane& lane : lanes_) {
-                const bool has_ended = lane.gpu->has_ended();
-                if (has_ended && state == ChainRequest::started && &lane == &lanes_[request.lane] &&
-                    !has_come(request, move, k))
-                    throw DeviceError("CUDA: expected all sums at its end, found some missing");
-            }
-        }
-    }
-
-    /// Looks at the results from value k of a move on.
-    bool has_come(const ChainRequest& request, std::size_t& move, Index& k) const {
-        for (; move < request.moves.size(); ++move, k = 0)
-            for (; k < size_; ++k) {
-                const std::atomic_ref<double> result(request.moves[move].results[k]);
+    bool have_come(ChainRequest& request) const {
+        for (; request.seen_moves < request.moves.size();
+             ++request.seen_moves, request.seen_values = 0)
+            for (; request.seen_values < size_; ++request.seen_values) {
+                const std::atomic_ref<double> result(
+                    request.moves[request.seen_moves].results[request.seen_values]);
                 if (std::bit_cast<std::uint64_t>(result.load(std::memory_order_acquire)) ==
                     kAwaited)
                     return false;
@@ -293,8 +298,11 @@ private:
                              .sums = lane.sums.data(),
                              .arrived = lane.arrived.data(),
                              .scatterer_count = scatterers_,
+<<<<<<< HEAD
                              .body_pairs = static_cast<std::int32_t>(body_pairs()),
                              .move_count = static_cast<std::int32_t>(moves_),
+=======
+>>>>>>> spec16
                              .summed = lane.summed.data(),
                              .number = lane.number + 1};
         const auto parts = [](Index count) { return (count + kChainThreads - 1) / kChainThreads; };
@@ -336,12 +344,21 @@ private:
                 move++->first_job += first_job;
             }
             for (const ChainJob& one : request->jobs) {
+<<<<<<< HEAD
                 *job++ = {one.move + first_move, one.pair, one.to};
                 const auto ctas = static_cast<std::int32_t>(ctas_of(one.pair));
                 reinterpret_cast<ChainMove*>(table)[one.move + first_move].ctas += ctas;
                 const std::int32_t first_task =
                     one.pair < 0 ? 0 : table_.first_task[static_cast<std::size_t>(one.pair)];
                 for (std::int32_t n = 0; n < ctas; ++n) *cta++ = {jobs, first_task + n * kWarps};
+=======
+                *job = one;
+                job++->move += first_move;
+                const auto pair = static_cast<std::size_t>(one.pair);
+                for (std::int32_t chunk = table_.first_chunk[pair];
+                     chunk < table_.first_chunk[pair + 1]; chunk += kWarps)
+                    *cta++ = {jobs, chunk};
+>>>>>>> spec16
                 ++jobs;
             }
         }

@@ -21,9 +21,11 @@ namespace pleat::saxs::cuda {
 template <class Gpu>
 class GpuOfSessions;
 
-/// The sums of a session's chains. There are two of each pair of bodies and of each profile, and a
-/// note in the host's memory which of them is accepted: accepting a proposal moves no data.
-/// Integers add up without rounding, so a chain's profile is always that of its sums.
+/// The sums of a session's chains. There are two of each pair of bodies and of each profile, and
+/// notes in the host's memory where the accepted ones are and where proposed ones go: accepting a
+/// proposal moves no data. A session that adopts a chain of another notes the same accepted sums
+/// and keeps a place of its own for proposed ones. Integers add up without rounding, so a chain's
+/// profile is always that of its sums.
 template <class Gpu>
 class ChainSums final : public SessionSums {
 public:
@@ -40,6 +42,8 @@ public:
           constants_(profiles_),
           results_(profiles_.size()),
           accepted_(self_terms.extent(0), pairs_ + 1),
+          spare_(self_terms.extent(0), pairs_ + 1),
+          places_(static_cast<std::size_t>(self_terms.extent(0))),
           changed_(static_cast<std::size_t>(self_terms.extent(0))) {
         const Index chains = self_terms.extent(0);
         const Gpu& gpu = of_->gpu();
@@ -49,7 +53,6 @@ public:
             chains * bytes,
             std::to_string(chains) + " chains of " + std::to_string(of_->bodies()) + " bodies",
             "take fewer bodies or chains", gpu.free_bytes(), " on the GPU");
-        sums_ = DeviceArray<unsigned long long>(chains * 2 * calls_.size() * (pairs_ + 1));
         xyz_ = DeviceArray<uint4>(chains * pieces_);
         host_xyz_ = Pinned<uint4>(chains * pieces_);
         scales_ = DeviceArray<float>(std::max<Index>(scales.size(), 1));
@@ -58,9 +61,13 @@ public:
         for (const float scale : scales) largest = std::max(largest, std::fabs(scale));
         unit_scale_ = largest > 1.0f ? std::ldexp(1.0, -2 * (std::ilogb(largest) + 1)) : 1.0;
         std::copy(self_terms.begin(), self_terms.end(), constants_.begin());
-        for (Index chain = 0; chain < chains; ++chain)
+        for (Index chain = 0; chain < chains; ++chain) {
+            places_[static_cast<std::size_t>(chain)] = std::make_shared<Places>();
+            add_places(chain, accepted_);
+            add_places(chain, spare_);
             add_zero_angle(scales.size() > 0 ? scales[chain] : View<const float, 2>{},
                            constants_.view()[chain]);
+        }
         gpu.wait();
     }
 
@@ -103,10 +110,34 @@ public:
 
     void accept(Index chain) override {
         for (const std::int32_t pair : changed_[static_cast<std::size_t>(chain)])
-            accepted_(chain, pair) ^= 1;
-        accepted_(chain, pairs_) ^= 1;
+            std::swap(accepted_(chain, pair), spare_(chain, pair));
+        std::swap(accepted_(chain, pairs_), spare_(chain, pairs_));
         const View<const double, 2> from = proposed_.view()[chain];
         std::copy(from.begin(), from.end(), profiles_.view()[chain].data);
+    }
+
+    bool is_ready() override {
+        try {
+            return !request_ || calls_.is_ready(*request_);
+        } catch (...) {
+            return true;  // finish() tells
+        }
+    }
+
+    void adopt(Index chain, const SessionSums& from) override {
+        const auto& other = dynamic_cast<const ChainSums&>(from);
+        auto& places = places_[static_cast<std::size_t>(chain)];
+        if (places != other.places_[static_cast<std::size_t>(chain)]) {
+            finish_part();
+            const Gpu& gpu = of_->gpu();
+            gpu.make_current();
+            places = other.places_[static_cast<std::size_t>(chain)];
+            add_places(chain, spare_);
+            gpu.wait();
+        }
+        std::copy_n(&other.accepted_(chain, 0), pairs_ + 1, &accepted_(chain, 0));
+        const View<const double, 2> profile = other.profile(chain);
+        std::copy(profile.begin(), profile.end(), profiles_.view()[chain].data);
     }
 
     void refresh(Index chain, View<const float, 2> xyz) override {
@@ -127,6 +158,23 @@ private:
     using DeviceArray = typename Gpu::template Array<T>;
     template <class T>
     using Pinned = typename Gpu::template Pinned<T>;
+    using Sums = unsigned long long;  ///< [channel pair, q], units
+
+    /// The device's memory for the sums of a chain, which all have that adopted it.
+    struct Places {
+        std::mutex mutex;
+        std::vector<DeviceArray<Sums>> arrays;
+    };
+
+    /// Notes new places for the sums of a chain.
+    void add_places(Index chain, Array<Sums*, 2>& notes) {
+        DeviceArray<Sums> added((pairs_ + 1) * calls_.size());
+        for (Index pair = 0; pair <= pairs_; ++pair)
+            notes(chain, pair) = added.data() + pair * calls_.size();
+        Places& places = *places_[static_cast<std::size_t>(chain)];
+        const std::lock_guard lock(places.mutex);
+        places.arrays.push_back(std::move(added));
+    }
 
     /// Adds the sums at q = 0, which are the same in all positions.
     void add_zero_angle(View<const float, 2> scales, View<double, 2> to) const {
@@ -145,10 +193,9 @@ private:
     /// profile of the part before. `replaces`: the old sums are part of the accepted profile.
     void add(Index chain, View<const float, 2> xyz, bool replaces) {
         const std::vector<std::int32_t>& changed = changed_[static_cast<std::size_t>(chain)];
-        const std::int32_t now = accepted_(chain, pairs_);
         std::memcpy(host_xyz_.data() + chain * pieces_, xyz.data,
                     static_cast<std::size_t>(4 * xyz.size()));
-        std::int32_t from = replaces ? now : -1;
+        const Sums* from = replaces ? accepted_(chain, pairs_) : nullptr;
         for (std::size_t first = 0; first == 0 || first < changed.size();) {
             if (moves_.size() == kMaxMoves ||
                 static_cast<Index>(jobs_.size()) == calls_.max_jobs() || first > 0) {
@@ -158,19 +205,23 @@ private:
             const std::size_t room = static_cast<std::size_t>(calls_.max_jobs()) - jobs_.size();
             const std::size_t count = std::min(changed.size() - first, room);
             moves_.push_back({host_xyz_.data() + chain * pieces_, xyz_.data() + chain * pieces_,
-                              scales_.data() + chain * scale_size_,
-                              sums_.data() + chain * 2 * calls_.size() * (pairs_ + 1),
+                              scales_.data() + chain * scale_size_, from, spare_(chain, pairs_),
                               results_.data() + chain * calls_.size(), unit_scale_,
                               static_cast<std::int32_t>(jobs_.size()),
+<<<<<<< HEAD
                               static_cast<std::int32_t>(count), from, 1 - now, replaces ? 1 : 0,
                               0});
+=======
+                              static_cast<std::int32_t>(count)});
+>>>>>>> spec16
             chains_.push_back(chain);
             if (count == 0) jobs_.push_back({static_cast<std::int32_t>(moves_.size()) - 1, -1, 0});
             for (std::size_t n = first; n < first + count; ++n)
                 jobs_.push_back({static_cast<std::int32_t>(moves_.size()) - 1, changed[n],
-                                 1 - accepted_(chain, changed[n])});
+                                 replaces ? accepted_(chain, changed[n]) : nullptr,
+                                 spare_(chain, changed[n])});
             first += std::max<std::size_t>(count, 1);
-            from = 1 - now;
+            from = spare_(chain, pairs_);
         }
     }
 
@@ -215,13 +266,13 @@ private:
     Index pieces_, pairs_, scale_size_;
     Array<double, 3> profiles_, proposed_;  ///< [chain, channel pair, q]
     Array<double, 3> constants_;            ///< what is the same in all positions
-    DeviceArray<unsigned long long> sums_;  ///< [chain, pair of bodies and profile, 2, size]
     DeviceArray<uint4> xyz_;
     Pinned<uint4> host_xyz_;
     DeviceArray<float> scales_;
     Pinned<double> results_;  ///< [chain, size]
     double unit_scale_ = 1;
-    Array<std::int32_t, 2> accepted_;  ///< [chain, pair of bodies and profile]: 0 or 1
+    Array<Sums*, 2> accepted_, spare_;  ///< [chain, pair of bodies and profile]: where sums are
+    std::vector<std::shared_ptr<Places>> places_;     ///< [chain]
     std::vector<std::vector<std::int32_t>> changed_;  ///< [chain]: pairs of the last proposal
     std::vector<ChainMove> moves_;
     std::vector<ChainJob> jobs_;

@@ -112,4 +112,11 @@ void Chain::copy_moved(const Array<float, 2>& from, Array<float, 2>& to) {
 
 void Chain::drop_proposal() { copy_moved(xyz, proposed); }
 
+void Chain::adopt(const Chain& from) {
+    drop_proposal();
+    std::copy(from.xyz.begin(), from.xyz.end(), xyz.begin());
+    std::copy(from.xyz.begin(), from.xyz.end(), proposed.begin());
+    accepted_moves = from.accepted_moves;
+}
+
 }  // namespace pleat::saxs

@@ -27,6 +27,8 @@ public:
     const std::vector<BodyPair>& changed_pairs(const std::vector<Index>& first_sorted);
     void accept();
     void drop_proposal();
+    /// Takes over the accepted positions of a chain of the same bodies.
+    void adopt(const Chain& from);
 
     Array<float, 2> xyz, proposed;  ///< [axis, sorted scatterer]
     Index accepted_moves = 0;       ///< moves since all sums were computed

@@ -134,6 +134,16 @@ void HostSums::accept(Index chain) {
     std::copy(pending.profile.begin(), pending.profile.end(), profiles_.view()[chain].data);
 }
 
+void HostSums::adopt(Index chain, const SessionSums& from) {
+    const auto& other = dynamic_cast<const HostSums&>(from);
+    const auto copy = [&](const Array<double, 3>& all, Array<double, 3>& to) {
+        const View<const double, 2> one = all.view()[chain];
+        std::copy(one.begin(), one.end(), to.view()[chain].data);
+    };
+    copy(other.sums_, sums_);
+    copy(other.profiles_, profiles_);
+}
+
 void HostSums::refresh(Index chain, View<const float, 2> xyz) {
     const Proposal all{chain, xyz, {}};
     std::int64_t bytes = 0;

@@ -21,6 +21,7 @@ public:
     View<const double, 3> finish() override { return found_; }
     void accept(Index chain) override;
     void refresh(Index chain, View<const float, 2> xyz) override;
+    void adopt(Index chain, const SessionSums& from) override;
     View<const double, 2> profile(Index chain) const override { return profiles_.view()[chain]; }
 
 private:

@@ -261,10 +261,22 @@ void ProfileSession::accept(Index chain) {
     if (state_->options.refresh > 0 && of.accepted_moves >= state_->options.refresh) refresh(chain);
 }
 
-void ProfileSession::reject(Index chain) {
-    Chain& of = chain_at(state_->chains, chain);
-    if (state_->is_started) finish();
-    of.drop_proposal();
+void ProfileSession::reject(Index chain) { chain_at(state_->chains, chain).drop_proposal(); }
+
+bool ProfileSession::is_ready() { return !state_->is_started || state_->sums->is_ready(); }
+
+void ProfileSession::adopt(Index chain, const ProfileSession& from) {
+    State& state = *state_;
+    const State& other = *from.state_;
+    Chain& of = chain_at(state.chains, chain);
+    const Chain& one = chain_at(other.chains, chain);
+    if (state.model.q != other.model.q || state.model.types != other.model.types ||
+        state.model.pair_count() != other.model.pair_count() ||
+        state.sorted.order != other.sorted.order || state.first_sorted != other.first_sorted ||
+        state.options.gpu != other.options.gpu)
+        throw UsageError("expected a session of the same model, bodies and device, found another");
+    of.adopt(one);
+    state.sums->adopt(chain, *other.sums);
 }
 
 double ProfileSession::refresh(Index chain) {

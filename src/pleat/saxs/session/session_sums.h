@@ -25,9 +25,11 @@ struct Proposal {
 class SessionSums {
 public:
     virtual ~SessionSums() = default;
-    /// Begins to compute proposals, at most one of a chain; their positions must stay until
-    /// finish(), which must follow. Throws DeviceError, Cancelled.
+    /// Begins to compute proposals, at most one of a chain, whose positions it copies. Throws
+    /// DeviceError, Cancelled.
     virtual void start(std::span<const Proposal> proposals) = 0;
+    /// Whether finish() would return at once.
+    virtual bool is_ready() { return true; }
     /// The partial profiles [proposal, channel pair, q] of those proposals, valid until the next
     /// start(). Throws DeviceError.
     virtual View<const double, 3> finish() = 0;
@@ -35,6 +37,9 @@ public:
     virtual void accept(Index chain) = 0;
     /// Computes all sums of a chain from its positions [axis, sorted scatterer].
     virtual void refresh(Index chain, View<const float, 2> xyz) = 0;
+    /// Takes over the accepted state of a chain of other sums of the same kind. On a GPU they then
+    /// share the accepted sums, and each has a place of its own for proposals.
+    virtual void adopt(Index chain, const SessionSums& from) = 0;
     /// The accepted partial profiles [channel pair, q].
     virtual View<const double, 2> profile(Index chain) const = 0;
 };

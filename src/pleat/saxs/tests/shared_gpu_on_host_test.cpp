@@ -98,6 +98,30 @@ TEST(SharedGpuOnHost, GivesSessionsOnThreadsTheBitsOfEachAlone) {
     test::expect_bits_of_each_alone(of, make_on_host(of, state), 4, 6);
 }
 
+TEST(SharedGpuOnHost, SessionsAdoptChainsOfOneAnother) {
+    HostGpuState state;
+    for (const SharedShape& of : kShapes)
+        test::expect_bits_after_adopting(of, make_on_host(of, state), 7);
+    EXPECT_EQ(state.used_bytes, 0);
+}
+
+// A session that leaves others for one that began anew takes none of their memory with it.
+TEST(SharedGpuOnHost, ASessionAdoptsChainsOfOthersInTurn) {
+    const SharedShape of{{.scatterers = 24, .types = 2, .q = 17, .frames = 2}, 3};
+    const RandomScatterers given = random_scatterers(of.shape);
+    HostGpuState state;
+    const auto gpu = make_on_host(of, state);
+    ProfileSession follower = shared_session(given, of.body_of(), gpu);
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        ProfileSession first = shared_session(given, of.body_of(), gpu);
+        walk(first, of.body_of(), 4, seed);
+        for (Index chain = 0; chain < 2; ++chain) follower.adopt(chain, first);
+        walk(follower, of.body_of(), 3, seed);
+        expect_right_profiles(first, given);
+        expect_right_profiles(follower, given);
+    }
+}
+
 TEST(SharedGpuOnHost, RefusesOtherModelsAndBodies) {
     const SharedShape of{{.scatterers = 24, .types = 2, .q = 17}, 3},
         more{{.scatterers = 24, .types = 2, .q = 17}, 4},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "every_kernel.h"
+#include "pleat/core/error.h"
 #include "pleat/saxs/session/profile_session.h"
 #include "pleat/saxs/session/session_sums.h"
 #include "random_model.h"
@@ -114,6 +115,52 @@ inline void expect_bits_of_each_alone(const SharedShape& of, const std::shared_p
             walks.emplace_back([&, n] { together[n] = walk(sessions[n], bodies, steps, n); });
     }
     EXPECT_EQ(together, alone);
+}
+
+/// Sessions of the same chains propose different moves at the same time; one of them is accepted,
+/// and the others adopt it. Each session has the bits of one that makes the accepted moves alone.
+inline void expect_bits_after_adopting(const SharedShape& of, const std::shared_ptr<SharedGpu>& gpu,
+                                       int rounds) {
+    const RandomScatterers given = random_scatterers(of.shape);
+    const std::vector<std::int32_t> bodies = of.body_of();
+    ProfileSession alone = shared_session(given, bodies, gpu);
+    std::vector<ProfileSession> sessions;
+    for (int n = 0; n < 3; ++n) sessions.push_back(shared_session(given, bodies, gpu));
+    Sampler sampler(bodies, 4);
+    const auto expect_same = [](View<const double, 2> found, View<const double, 2> expected) {
+        for (Index k = 0; k < expected.size(); ++k) ASSERT_EQ(found.data[k], expected.data[k]) << k;
+    };
+    for (int round = 0; round < rounds; ++round) {
+        const Index chain = round % alone.chain_count();
+        const auto accepted = static_cast<std::size_t>(round) % sessions.size();
+        std::vector<std::pair<std::vector<Index>, Array<float, 2>>> kept;
+        for (ProfileSession& session : sessions) {
+            kept.push_back(sampler.move(alone.positions(chain)));
+            const Move move{chain, kept.back().first, kept.back().second};
+            session.start({&move, 1});
+        }
+        const Move move{chain, kept[accepted].first, kept[accepted].second};
+        const View<const double, 2> expected = alone.propose({&move, 1})[0];
+        expect_same(sessions[accepted].finish()[0], expected);
+        alone.accept(chain);
+        sessions[accepted].accept(chain);
+        for (std::size_t n = 0; n < sessions.size(); ++n) {
+            if (n == accepted) continue;
+            if (round % 2 == 0) sessions[n].reject(chain);  // without waiting for it
+            sessions[n].adopt(chain, sessions[accepted]);
+            EXPECT_THROW(sessions[n].accept(chain), UsageError);
+        }
+        for (const ProfileSession& session : sessions) {
+            expect_same(session.profile(chain), alone.profile(chain));
+            const Array<float, 2> found = session.positions(chain),
+                                  positions = alone.positions(chain);
+            EXPECT_TRUE(std::equal(found.begin(), found.end(), positions.begin()));
+        }
+    }
+    // What was adopted outlives the session that it came from.
+    const ProfileSession last = std::move(sessions[1]);
+    sessions.clear();
+    expect_right_profiles(last, given);
 }
 
 }  // namespace pleat::saxs::test

@@ -60,6 +60,8 @@ RunSize size_of_run(const Ensemble& structure, const CurveInput& curve,
                  .angles = model.hinge_count(),
                  .frames = setup.frames,
                  .conformations = options.chains * options.rungs * options.replicas,
+                 .walkers = options.chains * options.rungs,
+                 .ahead = options.ahead,
                  .kept = options.kept * options.chains * options.replicas,
                  .diameter = saxs::box_diagonal(setup.heavy.xyz.view()) +
                              kResidueLength * static_cast<double>(model.residues.size())};
@@ -85,13 +87,14 @@ Estimate estimate(const RunSize& size, const Context& context) {
     // Angles, and once more in a checkpoint; coordinates; numbers, and their table.
     all.host_bytes += 2 * 8 * size.kept * size.angles + 12 * size.frames * size.atoms +
                       40 * size.frames * columns;
-    all.host_bytes += size.conformations * conformation_bytes(size);
+    const Index copies = std::clamp<Index>(threads / size.walkers, 1, size.ahead);
+    all.host_bytes += copies * size.conformations * conformation_bytes(size);
     // The covariance of the curve's points and the grid at 9 contrasts.
     all.host_bytes += 8 * 40 * size.curve_points * (size.curve_points + size.grid);
     if (has_gpu) {
         constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
         all.gpu_bytes = all.min_gpu_bytes =
-            256 * kMebibyte + size.conformations * conformation_bytes(size);
+            256 * kMebibyte + copies * size.conformations * conformation_bytes(size);
     }
     if (context.device.kind == Device::Kind::reference) return all;
     constexpr double kFrame = 3e-7;  // per atom: overlaps of atoms, and writing

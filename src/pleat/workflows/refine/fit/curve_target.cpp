@@ -39,6 +39,14 @@ void CurveTarget::accept() {
 
 void CurveTarget::reject() { profiles_->reject(in_batch_); }
 
+void CurveTarget::adopt(const Target& from) {
+    const auto& other = dynamic_cast<const CurveTarget&>(from);
+    profiles_->adopt(in_batch_, *other.profiles_);
+    mean_->adopt(replica_, *other.mean_);
+    energy_ = other.energy_;
+    beta_ = other.beta_;
+}
+
 void CurveTarget::refresh() {
     profiles_->refresh(in_batch_);
     mean_->set(replica_, profiles_->profile(in_batch_));

@@ -20,9 +20,11 @@ public:
     void start(const Conformation& at) override;
     bool prepare(const Conformation& proposed) override;
     void begin() override { profiles_->begin(); }
+    bool is_ready() override { return profiles_->is_ready(); }
     double prepared_log_weight() override;
     void accept() override;
     void reject() override;
+    void adopt(const Target& from) override;
     void refresh() override;
     void set_beta(double beta) override { beta_ = beta; }
     double accepted_log_weight() override;

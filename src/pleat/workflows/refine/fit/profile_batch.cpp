@@ -25,11 +25,15 @@ saxs::ProfileSession& ProfileBatch::session() {
                             context_);
 }
 
-void ProfileBatch::start(Index conformation, const Conformation& at) {
-    for (Index n = 0; session_ && n < xyz_.extent(0); ++n) {
-        const Array<float, 2> accepted = session_->positions(n);
+void ProfileBatch::copy_positions(const saxs::ProfileSession& from) {
+    for (Index n = 0; n < xyz_.extent(0); ++n) {
+        const Array<float, 2> accepted = from.positions(n);
         std::copy(accepted.begin(), accepted.end(), xyz_.view()[n].data);
     }
+}
+
+void ProfileBatch::start(Index conformation, const Conformation& at) {
+    if (session_) copy_positions(*session_);
     session_.reset();
     has_begun_ = false;
     model_->write(at, xyz_.view()[conformation]);
@@ -120,8 +124,17 @@ void ProfileBatch::accept(Index conformation) {
 }
 
 void ProfileBatch::reject(Index conformation) {
-    if (proposals_[static_cast<std::size_t>(conformation)].in_call >= 0)
-        session().reject(conformation);
+    Proposal& proposal = proposals_[static_cast<std::size_t>(conformation)];
+    if (!proposal.is_noted && proposal.in_call >= 0) session().reject(conformation);
+    proposal.is_noted = false;
+}
+
+void ProfileBatch::adopt(Index conformation, const ProfileBatch& from) {
+    if (!session_) copy_positions(*from.session_);
+    session().adopt(conformation, *from.session_);
+    const auto n = static_cast<std::size_t>(conformation);
+    pieces_[n] = from.pieces_[n];
+    proposals_[n].is_noted = false;
 }
 
 void ProfileBatch::refresh(Index conformation) { session().refresh(conformation); }

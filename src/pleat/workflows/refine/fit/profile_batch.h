@@ -27,11 +27,17 @@ public:
     void propose(Index conformation, const Conformation& proposed);
     /// Begins to compute what was noted; on a GPU it returns before the end.
     void begin();
+    /// Whether what was begun has been computed.
+    bool is_ready() { return !has_begun_ || session().is_ready(); }
     /// Partial profiles [channel pair, q]; valid until the next call that computes.
     View<const double, 2> proposed_profile(Index conformation);
     View<const double, 2> profile(Index conformation);
     void accept(Index conformation);
+    /// Also of a proposal that was not computed yet, for which it does not wait.
     void reject(Index conformation);
+    /// Takes over the state of a conformation of another batch of the same model, of which a
+    /// profile has been computed.
+    void adopt(Index conformation, const ProfileBatch& from);
     /// Computes a conformation's profile again from its positions.
     void refresh(Index conformation);
 
@@ -47,6 +53,7 @@ private:
         View<const float, 2> positions() const { return {xyz.data(), Index{3}, moved.size()}; }
     };
     saxs::ProfileSession& session();
+    void copy_positions(const saxs::ProfileSession& from);
 
     const ProfileModel* model_;
     Context context_;

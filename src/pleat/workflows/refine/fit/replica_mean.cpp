@@ -51,6 +51,14 @@ void ReplicaMean::accept(Index replica) {
     log_likelihood_ = proposed_log_likelihood_;
 }
 
+void ReplicaMean::adopt(Index replica, const ReplicaMean& from) {
+    const auto n = static_cast<std::size_t>(replica);
+    copy(from.profiles_[n].view(), profiles_[n]);
+    copy(from.mean_.view(), mean_);
+    log_likelihood_ = from.log_likelihood_;
+    is_stale_ = false;
+}
+
 double ReplicaMean::log_likelihood() {
     if (is_stale_) add_up();
     return log_likelihood_;

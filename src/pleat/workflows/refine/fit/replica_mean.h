@@ -23,6 +23,8 @@ public:
     double propose(Index replica, View<const double, 2> profile);
     /// Makes the last proposal, of this replica, the state.
     void accept(Index replica);
+    /// Takes over the profile of a replica and the mean of another, whose ln L has been computed.
+    void adopt(Index replica, const ReplicaMean& from);
     /// ln L of the mean. All replicas must be set.
     double log_likelihood();
     CurveFit fit();

@@ -10,48 +10,15 @@
 #include "pleat/core/files/npy.h"
 #include "pleat/core/loops/iterate.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/team.h"
 #include "pleat/core/ranks/gather_rows.h"
+#include "pleat/workflows/refine/sampling/walker.h"
 
 namespace pleat::refine {
 
 namespace {
 
 constexpr Index kAdaptEvery = 5;  // rounds of burn-in
-
-/// The replicas of a chain at one rung. Rungs are exchanged, not conformations. One rank moves the
-/// replicas; what all ranks know of them is renewed after each round.
-struct Walker {
-    std::vector<Sampler> replicas;  ///< empty on other ranks
-    Index rung = 0;
-    MoveSettings settings;
-    MoveCounts counts;  ///< of all replicas
-    double log_likelihood = 0;
-    std::vector<double> angles;  ///< [replica, hinge]
-
-    Target& target() const { return replicas.front().target(); }
-    void set_beta(double beta) {
-        for (Sampler& replica : replicas) replica.target().set_beta(beta);
-    }
-    /// Gives settings and counts to the replicas; the first one has the counts.
-    void set_replicas() {
-        for (Sampler& replica : replicas) {
-            replica.settings = settings;
-            replica.counts = {};
-        }
-        if (!replicas.empty()) replicas.front().counts = counts;
-    }
-    /// Moves the counts of all replicas to the first.
-    void add_counts() {
-        MoveCounts& sum = replicas.front().counts;
-        for (std::size_t n = 1; n < replicas.size(); ++n) {
-            for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
-                sum.proposed[kind] += replicas[n].counts.proposed[kind];
-                sum.accepted[kind] += replicas[n].counts.accepted[kind];
-            }
-            replicas[n].counts = {};
-        }
-    }
-};
 
 /// What ranks tell each other of a walker; its angles follow.
 enum WalkerNumber : std::size_t {
@@ -78,19 +45,13 @@ public:
         for (std::size_t n = 0; n < walkers_.size(); ++n)
             walkers_[n].rung = static_cast<Index>(n) % options.rungs;
         for_each_batch(1, [&](Index first, std::span<Walker> batch) {
-            for (const std::span<Walker> together : parts_of(batch))
-                for (auto& target :
-                     make_targets(static_cast<Index>(together.size()), options.replicas))
-                    targets_.push_back(std::move(target));
-            auto target = targets_.end() - static_cast<Index>(batch.size()) * options.replicas;
-            for (Index n = 0; n < static_cast<Index>(batch.size()); ++n) {
-                is_own_[static_cast<std::size_t>(first + n)] = 1;
-                for (Index replica = 0; replica < options.replicas; ++replica, ++target)
-                    batch[static_cast<std::size_t>(n)].replicas.emplace_back(
-                        moves, **target, model, context.seed,
-                        (first + n) * options.replicas + replica);
-            }
+            add_samplers(first, batch, make_targets);
         });
+        const Index own = std::count(is_own_.begin(), is_own_.end(), 1);
+        if (options.ahead > 1 && own > 0 && options.together * options.in_turn == 1)
+            copies_ = std::clamp<Index>(threads_ / own, 1, options.ahead);
+        for (std::size_t n = 0; copies_ > 1 && n < walkers_.size(); ++n)
+            if (is_own_[n] != 0) add_copies(static_cast<Index>(n), make_targets);
         pool_.ladder = Ladder(options.rungs);
         pool_.angles = Array<double, 3>(options.kept, options.chains * options.replicas,
                                         Index{model.hinge_count()});
@@ -100,14 +61,15 @@ public:
     /// Each conformation makes the moves up to the next frame; then rungs are exchanged.
     void advance(Index round) {
         if (round == 0) start_all();
+        if (copies_ > 1) move_ahead(round * options_.moves);
         for_each_batch(threads_, [&](Index, std::span<Walker> batch) {
-            move(batch, round * options_.moves);
+            if (copies_ == 1) move(batch, round * options_.moves);
             for (Walker& walker : batch) {
                 walker.add_counts();
                 Sampler& first = walker.replicas.front();
                 if (round < options_.burn_in) first.adapt();
                 if (round + 1 == options_.burn_in) first.counts = {};
-                for (Sampler& replica : walker.replicas) replica.refresh();
+                walker.refresh();
             }
         });
         exchange_numbers();
@@ -128,6 +90,8 @@ public:
                 pool_.proposed[kind] += walker.counts.proposed[kind];
                 pool_.accepted[kind] += walker.counts.accepted[kind];
             }
+        for (const Walker& walker : walkers_)
+            if (walker.ahead) pool_.dropped += walker.ahead->dropped();
         return std::move(pool_);
     }
 
@@ -211,6 +175,37 @@ private:
         if (static_cast<Index>(found) != expected)
             throw InputError("expected the state of as many chains and angles, found another");
     }
+    /// The samplers of a batch whose first walker has this number.
+    void add_samplers(Index first, std::span<Walker> batch, const TargetFactory& make_targets) {
+        for (const std::span<Walker> together : parts_of(batch))
+            for (auto& target :
+                 make_targets(static_cast<Index>(together.size()), options_.replicas))
+                targets_.push_back(std::move(target));
+        auto target = targets_.end() - static_cast<Index>(batch.size()) * options_.replicas;
+        for (Index n = 0; n < static_cast<Index>(batch.size()); ++n) {
+            is_own_[static_cast<std::size_t>(first + n)] = 1;
+            for (Index replica = 0; replica < options_.replicas; ++replica, ++target)
+                batch[static_cast<std::size_t>(n)].replicas.push_back(
+                    make_sampler(**target, first + n, replica));
+        }
+    }
+    /// Samplers for the threads that try steps of a walker beside the first.
+    void add_copies(Index number, const TargetFactory& make_targets) {
+        Walker& walker = walkers_[static_cast<std::size_t>(number)];
+        walker.copies.resize(static_cast<std::size_t>(copies_ - 1));
+        std::vector<std::span<Sampler>> all{walker.replicas};
+        for (std::vector<Sampler>& copy : walker.copies) {
+            for (auto& target : make_targets(1, options_.replicas)) {
+                copy.push_back(make_sampler(*target, number, static_cast<Index>(copy.size())));
+                targets_.push_back(std::move(target));
+            }
+            all.emplace_back(copy);
+        }
+        walker.ahead = std::make_unique<StepsAhead>(std::move(all));
+    }
+    Sampler make_sampler(Target& target, Index walker, Index replica) const {
+        return {moves_, target, model_, context_.seed, walker * options_.replicas + replica};
+    }
     /// Calls `use(first, walkers)` for those of this rank that a thread moves, on so many threads.
     template <class Use>
     void for_each_batch(int threads, const Use& use) {
@@ -243,9 +238,11 @@ private:
                     batch[n].replicas[r].start(
                         angles_of(before + static_cast<Index>(n * batch[n].replicas.size() + r)));
             }
-            for (Walker& walker : batch)
-                for (Sampler& replica : walker.replicas) replica.refresh();
+            for (Walker& walker : batch) walker.refresh();
         });
+        // One after the other, since each takes memory of its own.
+        for (const Walker& walker : walkers_)
+            if (walker.ahead) walker.ahead->adopt_all();
     }
     /// Tells all ranks what the moves of this one have changed.
     void exchange_numbers() {
@@ -307,6 +304,20 @@ private:
                 }
         for (std::vector<Sampler*>& samplers : proposing) decide(samplers);
     }
+    /// The same moves, with several threads for each walker.
+    void move_ahead(Index first) {
+        std::vector<StepsAhead*> own;
+        for (const Walker& walker : walkers_)
+            if (walker.ahead) own.push_back(walker.ahead.get());
+        for (StepsAhead* const one : own) one->prepare();
+        const auto count = static_cast<Index>(own.size());
+        run_team(static_cast<int>(count * copies_), [&](int member, int members) {
+            const Index of_walker = std::clamp<Index>(members / count, 1, copies_);
+            for (Index n = member / of_walker; n < count; n += members / of_walker)
+                own[static_cast<std::size_t>(n)]->run(member % of_walker, of_walker, first,
+                                                      options_.moves);
+        });
+    }
     double beta_of(const Walker& walker) const {
         return pool_.ladder.betas[static_cast<std::size_t>(walker.rung)];
     }
@@ -366,17 +377,19 @@ private:
     Index rounds_ = 0;
     std::vector<Walker> walkers_;
     std::vector<std::uint8_t> is_own_;  ///< [walker]: whether this rank moves it
-    TargetBatch targets_;               ///< of its own walkers, [walker and replica]
+    TargetBatch targets_;               ///< of its own walkers, [walker and replica], and of copies
+    Index copies_ = 1;                  ///< of each of its walkers, the walker included
     Pool pool_;
 };
 
 }  // namespace
 
 void PoolOptions::divide_for_gpu() {
-    constexpr Index kThreads = 16, kMaxInTurn = 4, kMaxTogether = 16;
+    constexpr Index kThreads = 16, kMaxInTurn = 4, kMaxTogether = 16, kMaxAhead = 12;
     const Index walkers = chains * rungs;
     in_turn = std::clamp<Index>(walkers / kThreads, 1, kMaxInTurn);
     together = std::clamp<Index>(walkers / (in_turn * kThreads), 1, kMaxTogether);
+    ahead = kMaxAhead;
 }
 
 Pool sample_pool(const ChainModel& model, const Moves& moves, const TargetFactory& make_targets,

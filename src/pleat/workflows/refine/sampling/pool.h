@@ -21,12 +21,14 @@ struct PoolOptions {
     Index replicas = 1;  ///< conformations of each walker, whose mean is compared with the curve
     Index together = 1;  ///< walkers whose profiles are computed in one call
     Index in_turn = 1;   ///< such batches of a thread, which prepares one while another is computed
-    Index moves = 1;     ///< between two frames of a chain
-    Index burn_in = 1;   ///< frames of each chain that are left out
-    Index kept = 1;      ///< frames of each chain that are kept
+    Index ahead = 1;    ///< steps of a walker that threads try at a time at most, if it has several
+    Index moves = 1;    ///< between two frames of a chain
+    Index burn_in = 1;  ///< frames of each chain that are left out
+    Index kept = 1;     ///< frames of each chain that are kept
 
     /// Divides the walkers into batches for a GPU: for 16 threads with up to four batches each,
-    /// whatever the number of threads, so results do not depend on it.
+    /// whatever the number of threads, so results do not depend on it. Threads that have no walker
+    /// try steps of others ahead.
     void divide_for_gpu();
 };
 
@@ -39,6 +41,7 @@ struct Pool {
     Array<double, 3> fits;    ///< [frame of a chain, chain, FitNumber]
     std::array<std::int64_t, kMoveKinds> proposed{}, accepted{};  ///< after burn-in
     Ladder ladder{1};                                             ///< its swaps after burn-in
+    std::int64_t dropped = 0;  ///< steps that threads tried ahead in vain
 };
 
 using TargetBatch = std::vector<std::unique_ptr<Target>>;  ///< [walker and replica]

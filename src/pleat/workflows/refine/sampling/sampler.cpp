@@ -74,20 +74,43 @@ bool Sampler::propose(Index number) {
     threshold_ =
         std::log(1.0 - random.uniform()) - proposal.log_ratio + target_->accepted_log_weight();
     // The prior excludes it, so what the target costs can be saved.
+    is_prepared_ = false;
     if (std::isinf(threshold_) && threshold_ > 0) return false;
     proposed_.set_angles(proposal.angles);
-    return target_->prepare(proposed_);
+    return is_prepared_ = target_->prepare(proposed_);
 }
 
 void Sampler::decide() {
+    if (is_acceptable())
+        accept();
+    else
+        reject();
+}
+
+bool Sampler::is_acceptable() {
     const double log_weight = target_->prepared_log_weight();
-    if (log_weight >= threshold_ && std::isfinite(log_weight)) {
-        target_->accept();
-        std::swap(current_, proposed_);
-        ++counts.accepted[kind_];
-    } else {
-        target_->reject();
-    }
+    return log_weight >= threshold_ && std::isfinite(log_weight);
+}
+
+void Sampler::accept() {
+    target_->accept();
+    std::swap(current_, proposed_);
+    ++counts.accepted[kind_];
+}
+
+void Sampler::reject() {
+    if (is_prepared_) target_->reject();
+}
+
+void Sampler::drop() {
+    reject();
+    --counts.proposed[kind_];
+}
+
+void Sampler::adopt(const Sampler& from) {
+    target_->adopt(*from.target_);
+    current_ = from.current_;
+    settings = from.settings;
 }
 
 void Sampler::adapt() {

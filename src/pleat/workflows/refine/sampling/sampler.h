@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "pleat/workflows/refine/fit/curve_likelihood.h"
@@ -28,10 +30,17 @@ public:
     virtual bool prepare(const Conformation& proposed) = 0;
     /// Begins to compute what is prepared, for all that are computed together. May be left out.
     virtual void begin() {}
+    /// Whether prepared_log_weight() need not wait for what was begun.
+    virtual bool is_ready() { return true; }
     /// The logarithm of the weight of the prepared conformation.
     virtual double prepared_log_weight() = 0;
     virtual void accept() {}
+    /// May come before prepared_log_weight(), too.
     virtual void reject() {}
+    /// Takes over the accepted state of another target of the same kind and problem, whose
+    /// log_likelihood() has been computed since its last refresh(). The other may have a proposal
+    /// on another thread meanwhile, which it must not accept.
+    virtual void adopt(const Target&) { throw std::logic_error("a target that nobody adopts"); }
     /// The logarithm of the weight of the accepted conformation.
     virtual double accepted_log_weight() = 0;
     /// Computes again what moves changed step by step.
@@ -59,6 +68,9 @@ public:
     bool prepare(const Conformation& proposed) override;
     double prepared_log_weight() override { return pending_; }
     void accept() override { accepted_ = pending_; }
+    void adopt(const Target& from) override {
+        accepted_ = dynamic_cast<const StericTarget&>(from).accepted_;
+    }
     double accepted_log_weight() override { return accepted_; }
 
 private:
@@ -75,6 +87,14 @@ struct MoveSettings {
 /// Proposed and accepted moves by MoveKind.
 struct MoveCounts {
     std::array<std::int64_t, kMoveKinds> proposed{}, accepted{};
+
+    /// Adds `other`, which is 0 afterwards.
+    void take(MoveCounts& other) {
+        for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
+            proposed[kind] += std::exchange(other.proposed[kind], 0);
+            accepted[kind] += std::exchange(other.accepted[kind], 0);
+        }
+    }
 };
 
 /// A chain in a conformation, which run() changes by Metropolis moves. Step k of a chain draws the
@@ -94,6 +114,15 @@ public:
     bool propose(Index number);
     /// The second half: accepts or rejects the proposal.
     void decide();
+    /// The second half in two steps: whether to accept the proposal, and doing so or not. reject()
+    /// does nothing to a proposal that propose() rejected.
+    bool is_acceptable();
+    void accept();
+    void reject();
+    /// Takes back propose(), as if it had never been called.
+    void drop();
+    /// Takes over conformation and settings of another sampler of this chain, as Target::adopt().
+    void adopt(const Sampler& from);
     /// After a block of moves in burn-in: narrows or widens moves whose share of accepted ones is
     /// below 0.2 or above 0.5.
     void adapt();
@@ -114,6 +143,7 @@ private:
     Index chain_;
     std::size_t kind_ = 0;  ///< of the proposal
     double threshold_ = 0;  ///< of its log weight
+    bool is_prepared_ = false;
 };
 
 /// Angles without hard overlaps, from a draw of all residues, which moves then free of overlaps.
