@@ -298,11 +298,7 @@ private:
                              .sums = lane.sums.data(),
                              .arrived = lane.arrived.data(),
                              .scatterer_count = scatterers_,
-<<<<<<< HEAD
-                             .body_pairs = static_cast<std::int32_t>(body_pairs()),
                              .move_count = static_cast<std::int32_t>(moves_),
-=======
->>>>>>> spec16
                              .summed = lane.summed.data(),
                              .number = lane.number + 1};
         const auto parts = [](Index count) { return (count + kChainThreads - 1) / kChainThreads; };
@@ -344,21 +340,13 @@ private:
                 move++->first_job += first_job;
             }
             for (const ChainJob& one : request->jobs) {
-<<<<<<< HEAD
-                *job++ = {one.move + first_move, one.pair, one.to};
+                *job = one;
+                job++->move += first_move;
                 const auto ctas = static_cast<std::int32_t>(ctas_of(one.pair));
                 reinterpret_cast<ChainMove*>(table)[one.move + first_move].ctas += ctas;
                 const std::int32_t first_task =
                     one.pair < 0 ? 0 : table_.first_task[static_cast<std::size_t>(one.pair)];
                 for (std::int32_t n = 0; n < ctas; ++n) *cta++ = {jobs, first_task + n * kWarps};
-=======
-                *job = one;
-                job++->move += first_move;
-                const auto pair = static_cast<std::size_t>(one.pair);
-                for (std::int32_t chunk = table_.first_chunk[pair];
-                     chunk < table_.first_chunk[pair + 1]; chunk += kWarps)
-                    *cta++ = {jobs, chunk};
->>>>>>> spec16
                 ++jobs;
             }
         }

@@ -19,19 +19,10 @@ struct ChainMove {
     double* results;                 ///< [channel pair, q] in host memory
     double unit_scale;               ///< of units, as large scales leave fewer
     std::int32_t first_job, job_count;
-<<<<<<< HEAD
-    std::int32_t from, to;  ///< profile: 0 or 1; from -1: none, all pairs are summed
-    std::int32_t replaces;  ///< whether the old sums of the pairs are part of `from`
-    std::int32_t ctas;      ///< set by the call
+    std::int32_t ctas;  ///< set by the call
 };
 
-/// A pair of bodies of a chain that moved; its new sums go to `to` (0 or 1). A negative pair: none,
-/// of a move that changes no sum.
-=======
-};
-
-/// A pair of bodies of a chain that moved.
->>>>>>> spec16
+/// A pair of bodies of a chain that moved. A negative pair: none, of a move that changes no sum.
 struct ChainJob {
     std::int32_t move, pair;
     const unsigned long long*
@@ -68,10 +59,7 @@ struct ChainCall {
     unsigned long long* sums;  ///< [job, channel pair, q]: units; 0 between calls
     unsigned* arrived;         ///< [kMaxMoves, and one]: CTAs of a move, and moves; 0 between calls
     Index scatterer_count;
-<<<<<<< HEAD
-    std::int32_t body_pairs, move_count;
-=======
->>>>>>> spec16
+    std::int32_t move_count;
     unsigned* summed;  ///< [1] in host memory: the number of the last call that was summed
     unsigned number;
 };
@@ -257,25 +245,23 @@ __device__ inline void sum_chain_task(const Scattering<float>& from, const Chain
 }
 
 /// Keeps the new sums of a move's pairs, and writes the profile that they change into the host's
-/// memory. What other CTAs added is in the L2 cache.
+/// memory. What other CTAs and calls wrote is in the L2 cache.
 __device__ inline void finish_move(const Scattering<float>& from, const ChainCall& call,
                                    const ChainMove& of) {
     const ChainMove move = of;
     const Index size = Index{from.channels} * (from.channels + 1) / 2 * from.q_count;
     for (Index k = threadIdx.x; k < size; k += kWarps * kLanes) {
-        unsigned long long* const profile = move.sums + 2 * size * call.body_pairs + k;
-        unsigned long long sum = move.from < 0 ? 0 : __ldcg(profile + move.from * size);
+        unsigned long long sum = move.from != nullptr ? __ldcg(move.from + k) : 0;
 #pragma unroll 8
         for (int n = move.first_job; n < move.first_job + move.job_count; ++n) {
             const ChainJob job = call.jobs[n];
             unsigned long long* const added = call.sums + n * size + k;
-            unsigned long long* const of_pair = move.sums + 2 * size * job.pair + k;
             const unsigned long long now = __ldcg(added);
             *added = 0;
-            of_pair[job.to * size] = now;
-            sum += move.replaces != 0 ? now - __ldcg(of_pair + (1 - job.to) * size) : now;
+            job.to[k] = now;
+            sum += job.from != nullptr ? now - __ldcg(job.from + k) : now;
         }
-        profile[move.to * size] = sum;
+        move.to[k] = sum;
         __threadfence();  // the next call of this chain may be in another stream
         move.results[k] =
             static_cast<double>(static_cast<long long>(sum)) / (call.units[k] * move.unit_scale);
@@ -296,7 +282,6 @@ __global__ void __launch_bounds__(kWarps* kLanes, kChainCtas<kEven>)
     const ChainCta cta = call.ctas[blockIdx.x];
     const ChainJob job = call.jobs[cta.job];
     const ChainMove& move = call.moves[job.move];
-<<<<<<< HEAD
     const int warp = threadIdx.x / kLanes, task = cta.first_task + warp;
     if (job.pair >= 0 && task < call.first_task[job.pair + 1])
         sum_chain_task<kEven>(from, call, move, call.tasks[task], cta.job, pass,
@@ -305,58 +290,6 @@ __global__ void __launch_bounds__(kWarps* kLanes, kChainCtas<kEven>)
     finish_move(from, call, move);
     if (is_last(call.arrived + kMaxMoves, call.move_count) && threadIdx.x == 0)
         *call.summed = call.number;
-=======
-    const int chunk = cta.first_chunk + warp;
-    __syncwarp();
-    if (chunk < call.first_chunk[job.pair + 1]) {
-        const auto scales = [&](int of_class) -> const float* {
-            const int scale = of_class - from.has_unscaled_class;
-            return scale < 0 ? nullptr : move.scales + scale * call.scatterer_count;
-        };
-        const Positions<float> positions{reinterpret_cast<const float*>(move.xyz),
-                                         call.scatterer_count, scales(u), scales(v)};
-        sum_chunk<kEven, kScaled>(from, call, positions, call.first_task[chunk],
-                                  call.first_task[chunk + 1], u, v, pass, kept[warp],
-                                  sums + warp * of_warp);
-    }
-    __syncthreads();
-    for (int n = threadIdx.x; n < of_warp; n += kWarps * kLanes) {
-        const int k = pass * kPassSums + n % kTaskSums;
-        if (n % kTaskSums >= kPassSums || k >= from.q_count) continue;
-        double sum = 0.0;
-        for (int w = 0; w < kWarps; ++w) sum += sums[w * of_warp + n];
-        if (sum == 0.0) continue;
-        const Index of_pair = Index{n / kTaskSums} * from.q_count + k;
-        const long long units = __double2ll_rn(sum * call.units[of_pair] * move.unit_scale);
-        atomicAdd(call.sums + Index{cta.job} * pairs * from.q_count + of_pair,
-                  static_cast<unsigned long long>(units));
-    }
-}
-
-/// A value of a chain's profile for each thread: keeps the new sums of the pairs, and writes the
-/// profile that they change into the host's memory.
-static __global__ void __launch_bounds__(kChainThreads)
-    finish_chains(Scattering<float> from, ChainCall call) {
-    if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) *call.summed = call.number;
-    const ChainMove move = call.moves[blockIdx.x];
-    const Index size = Index{from.channels} * (from.channels + 1) / 2 * from.q_count;
-    const Index k = Index{blockIdx.y} * kChainThreads + threadIdx.x;
-    if (k >= size) return;
-    unsigned long long sum = move.from != nullptr ? move.from[k] : 0;
-#pragma unroll 4
-    for (int n = move.first_job; n < move.first_job + move.job_count; ++n) {
-        const ChainJob job = call.jobs[n];
-        unsigned long long* const added = call.sums + n * size + k;
-        const unsigned long long now = *added;
-        *added = 0;
-        job.to[k] = now;
-        sum += job.from != nullptr ? now - job.from[k] : now;
-    }
-    move.to[k] = sum;
-    __threadfence();  // the next call of this chain may be in another stream
-    move.results[k] =
-        static_cast<double>(static_cast<long long>(sum)) / (call.units[k] * move.unit_scale);
->>>>>>> spec16
 }
 
 }  // namespace pleat::saxs::cuda

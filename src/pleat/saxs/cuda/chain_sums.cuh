@@ -208,14 +208,11 @@ private:
                               scales_.data() + chain * scale_size_, from, spare_(chain, pairs_),
                               results_.data() + chain * calls_.size(), unit_scale_,
                               static_cast<std::int32_t>(jobs_.size()),
-<<<<<<< HEAD
-                              static_cast<std::int32_t>(count), from, 1 - now, replaces ? 1 : 0,
-                              0});
-=======
-                              static_cast<std::int32_t>(count)});
->>>>>>> spec16
+                              static_cast<std::int32_t>(count), 0});
             chains_.push_back(chain);
-            if (count == 0) jobs_.push_back({static_cast<std::int32_t>(moves_.size()) - 1, -1, 0});
+            if (count == 0)
+                jobs_.push_back(
+                    {static_cast<std::int32_t>(moves_.size()) - 1, -1, nullptr, nullptr});
             for (std::size_t n = first; n < first + count; ++n)
                 jobs_.push_back({static_cast<std::int32_t>(moves_.size()) - 1, changed[n],
                                  replaces ? accepted_(chain, changed[n]) : nullptr,
