@@ -21,17 +21,44 @@ struct Ranks {
     Comm& comm;
 };
 
-std::vector<const Tile*> missing_tiles(std::span<const Tile> tiles, const TileWork& work,
-                                       int ranks) {
-    std::vector<const Tile*> missing;
+using Tiles = std::vector<const Tile*>;
+
+Index cost_of(const Tile& tile) { return tile.cost > 0 ? tile.cost : tile.items * tile.values; }
+
+/// The tiles that are not done; for several ranks by falling cost.
+Tiles missing_tiles(std::span<const Tile> tiles, const TileWork& work, int ranks) {
+    Tiles missing;
     for (const Tile& tile : tiles)
         if (!work.is_done || !work.is_done(tile)) missing.push_back(&tile);
-    const auto is_larger = [](const Tile* a, const Tile* b) {
-        return a->items * a->values > b->items * b->values;
-    };
-    // Sorted by size, because a round of one tile per rank takes as long as its largest tile.
-    if (ranks > 1) std::stable_sort(missing.begin(), missing.end(), is_larger);
+    if (ranks > 1)
+        std::stable_sort(missing.begin(), missing.end(),
+                         [](const Tile* a, const Tile* b) { return cost_of(*a) > cost_of(*b); });
     return missing;
+}
+
+/// Takes the tiles of a round, [rank], from those that are left: none costs more than the first.
+std::vector<Tiles> take_round(Tiles& left, int ranks) {
+    std::vector<Tiles> round(static_cast<std::size_t>(ranks));
+    if (ranks == 1) {
+        round[0] = {left.front()};
+        left.erase(left.begin());
+        return round;
+    }
+    std::vector<Index> costs(round.size());
+    const Index most = cost_of(*left.front());
+    Tiles later;
+    for (const Tile* const tile : left) {
+        const auto rank =
+            static_cast<std::size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
+        if (!round[rank].empty() && costs[rank] + cost_of(*tile) > most) {
+            later.push_back(tile);
+            continue;
+        }
+        round[rank].push_back(tile);
+        costs[rank] += cost_of(*tile);
+    }
+    left = std::move(later);
+    return round;
 }
 
 /// Returns false if the user stopped the run within the tile, which is then not kept.
@@ -82,31 +109,35 @@ void for_each_tile(const Context& context, std::string_view stage, std::span<con
                    const TileWork& work) {
     Ranks ranks(context);
     Comm& comm = ranks.comm;
-    const auto missing = missing_tiles(tiles, work, comm.size());
+    Tiles left = missing_tiles(tiles, work, comm.size());
     // Waits, so that no rank stores a tile while another one still asks which tiles are done.
     comm.barrier();
     const auto total = static_cast<std::int64_t>(tiles.size());
-    const auto todo = static_cast<std::int64_t>(missing.size());
-    if (todo < total) context.update(stage, total - todo, total, "resumed");
-    for (std::int64_t round = 0; round < todo; round += comm.size()) {
+    std::int64_t done = total - static_cast<std::int64_t>(left.size());
+    if (done > 0) context.update(stage, done, total, "resumed");
+    while (done < total) {
+        const std::vector<Tiles> round = take_round(left, comm.size());
+        const Tiles& own = round[static_cast<std::size_t>(comm.rank())];
         std::exception_ptr error;
-        const std::int64_t mine = round + comm.rank();
-        bool is_whole = true;
+        std::size_t whole = 0;
         try {
-            if (mine < todo) is_whole = compute_tile(*missing[mine], work);
+            while (whole < own.size() && (whole == 0 || !context.cancelled()) &&
+                   compute_tile(*own[whole], work))
+                ++whole;
         } catch (...) {
             error = std::current_exception();
         }
         agree_on_errors(comm, work, error);
-        std::int64_t done = std::min(todo, round + comm.size());
-        if (is_whole) context.update(stage, total - todo + done, total);
+        for (const Tiles& of_rank : round) done += static_cast<std::int64_t>(of_rank.size());
+        const bool is_whole = whole == own.size();
+        if (is_whole) context.update(stage, done, total);
         if (!comm.any(context.cancelled() || !is_whole)) continue;
-        std::int64_t unfinished = is_whole ? 0 : 1;
+        auto unfinished = static_cast<std::int64_t>(own.size() - whole);
         comm.sum({&unfinished, 1});
         done -= unfinished;
-        if (done == todo) continue;
+        if (done == total) continue;
         flush(work);
-        stop(stage, total - todo + done, total, work);
+        stop(stage, done, total, work);
     }
     std::exception_ptr error;
     try {

@@ -26,6 +26,7 @@ struct Tile {
     Block side[3] = {};
     Index items = 0;   ///< rows of the output: pairs, triples, frames, ...
     Index values = 1;  ///< numbers for each item
+    Index cost = 0;    ///< of its computation, in any unit; 0: items * values
 };
 
 /// Receives finished tiles and keeps them in a file, a histogram or a list.
@@ -60,9 +61,10 @@ struct TileWork {
 };
 
 /// Computes every tile that is not done, in the order of `tiles`. With several ranks the missing
-/// tiles are dealt out in turn, those with the largest output first, so that all ranks need
-/// about the same time for a round of one tile per rank; after each round all ranks agree on a
-/// cancel or failure. Use threads inside `compute`. Progress counts tiles. Throws Cancelled, with
+/// tiles are dealt out in rounds, those of the highest cost first: a rank gets the most expensive
+/// tile that is left, or several tiles that cost no more together, so that all need about the same
+/// time. After each round all ranks agree on a cancel or failure. Use threads inside `compute`.
+/// Progress counts tiles. Throws Cancelled, with
 /// what is kept, if asked to stop before the last tile is done; another error of `work` is thrown
 /// as it is, on other ranks as OtherRankFailed. In each case the tiles that were finished before
 /// are kept.

@@ -27,9 +27,9 @@ constexpr Index kCpuSide = 16;               // columns on a side of a tile
 constexpr double kLongSeconds = 60.0;        // a longer computation is announced
 constexpr Index kMaxKept = Index{20} << 20;  // triples above a threshold
 
-/// Columns on a side of a tile. On a GPU: large blocks of about equal size, or a single one if that
-/// takes at most some 0.1 s, so that the run can be cancelled.
-Index tile_side(const Context& context, Index columns, Index shuffles) {
+/// Columns on a side of a tile at most. On a GPU: large blocks of about equal size, or a single one
+/// if that takes at most some 0.1 s, so that the run can be cancelled.
+Index max_tile_side(const Context& context, Index columns, Index shuffles) {
     if (context.device.kind != Device::Kind::cuda) return kCpuSide;
     const bool is_small = columns <= cuda::kSingleTileSide &&
                           triple_count(columns) * shuffles <= cuda::kSingleTileTables;
@@ -38,12 +38,44 @@ Index tile_side(const Context& context, Index columns, Index shuffles) {
     return (columns + blocks - 1) / blocks;
 }
 
-/// All triples in tiles. Several ranks, which compute one tile each at a time, begin with the
-/// largest ones, so that they end together. The tiles do not depend on the number of ranks.
-std::vector<Tile> tiles_for(const Context& context, Index columns, Index shuffles) {
-    std::vector<Tile> tiles = triple_tiles(columns, tile_side(context, columns, shuffles));
-    if (context.ranks() > 1) std::ranges::stable_sort(tiles, std::ranges::greater{}, &Tile::items);
-    return tiles;
+/// The cost of the triples of a tile: cells of a table, and what a table costs besides, as measured
+/// on an H200 (README).
+Index cost_of(const TripleTile& tile, const Columns& columns) {
+    constexpr Index kTableCost = 280;
+    Index cost = 0;
+    for (const TripleTile::Row& row : tile.rows) {
+        Index symbols = 0;
+        for (Index n = 0; n < row.count; ++n) symbols += columns.symbol_count(row.first_k + n);
+        cost += kTableCost * row.count +
+                symbols * columns.symbol_count(row.i) * columns.symbol_count(row.j);
+    }
+    return cost;
+}
+
+/// All triples in tiles with their costs, the same for any number of ranks. On a GPU those of more
+/// than some 2 s are cut until a tile takes less than a second and less than a 36th of all: several
+/// GPUs, which get tiles of about equal cost in each round, then end together.
+std::vector<Tile> tiles_for(const Context& context, const Columns& columns, Index shuffles) {
+    constexpr double kCellsASecond = 2.4e12, kUncutSeconds = 2, kTileSeconds = 0.7;
+    constexpr Index kMinBlocks = 6;
+    const Index count = columns.column_count();
+    Index side = max_tile_side(context, count, shuffles);
+    const auto tiles_of_side = [&] {
+        std::vector<Tile> tiles = triple_tiles(count, side);
+        for (Tile& tile : tiles) tile.cost = cost_of(triple_tile(tile.side), columns);
+        return tiles;
+    };
+    std::vector<Tile> tiles = tiles_of_side();
+    if (context.device.kind != Device::Kind::cuda) return tiles;
+    double cost = 0;
+    for (const Tile& tile : tiles) cost += static_cast<double>(tile.cost);
+    const double seconds = cost * static_cast<double>(shuffles) / kCellsASecond;
+    if (seconds < kUncutSeconds) return tiles;
+    // A tile of three different blocks has 6 / blocks^3 of all triples.
+    const Index blocks =
+        std::max(kMinBlocks, static_cast<Index>(std::ceil(std::cbrt(6 * seconds / kTileSeconds))));
+    side = std::min(side, std::max<Index>((count + blocks - 1) / blocks, kCpuSide));
+    return tiles_of_side();
 }
 
 int number_count(const Parameters& p) {
@@ -64,7 +96,7 @@ TripleMoments::Size moments_size(Index rows, Index columns, int symbols,
     return {rows,
             columns,
             symbols,
-            tile_side(context, columns, parameters.shuffles.value_or(kDefaultShuffles)),
+            max_tile_side(context, columns, parameters.shuffles.value_or(kDefaultShuffles)),
             resolve_threads(context),
             parameters.triple_variance};
 }
@@ -262,7 +294,7 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
                          const Context& context) {
     const Index columns = problem.columns->column_count();
     std::vector<Tile> tiles =
-        tiles_for(context, columns, parameters.shuffles.value_or(kDefaultShuffles));
+        tiles_for(context, *problem.columns, parameters.shuffles.value_or(kDefaultShuffles));
     if (parameters.has_exact()) report_cost(*problem.columns, parameters, context);
     const TripleValues values(problem, kernel, pairs, parameters, context);
     Collectors collectors(values, parameters, *problem.columns, context);

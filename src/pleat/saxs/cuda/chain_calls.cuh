@@ -185,6 +185,7 @@ private:
                         factors.push_back(
                             is_used ? static_cast<float>(model.factors(channel, type, k)) : 0.0f);
                     }
+        factors.resize(factors.size() + kLanes);  // which lanes without a second q read
         std::vector<float4> result(factors.size() / 4);
         std::memcpy(result.data(), factors.data(), 4 * factors.size());
         return result;

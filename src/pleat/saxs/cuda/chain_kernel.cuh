@@ -51,7 +51,7 @@ struct ChainCall {
     const std::int32_t* first_task;   ///< [pair of bodies, and one]
     const std::int32_t* type_of;      ///< [sorted scatterer]
     const std::int32_t* segment_end;  ///< [sorted scatterer]: one past those of its type
-    const float4* factors;            ///< [pass, channel, type, kTaskSums / 4]
+    const float4* factors;            ///< [pass, channel, type, kTaskSums / 4], and kLanes
     const ChainMove* moves;
     const ChainJob* jobs;
     const ChainCta* ctas;
@@ -75,8 +75,9 @@ static __global__ void __launch_bounds__(kChainThreads) copy_chains(const ChainC
 
 /// The shared memory of a warp that sums.
 struct ChainWarp {
-    Point<float> columns[kChainColumns];
     float4 totals[kLanes][kTaskSums / 4];  ///< [row]: sums over columns, times their factors
+    Point<float> columns[kChainColumns];
+    std::int32_t row_types[kLanes];  ///< types times kTaskSums
 };
 
 /// Columns that make no pair with a row: none, or `count` from `first` on.
@@ -174,23 +175,21 @@ __device__ inline void sum_rows_of_pass(const Scattering<float>& from, const Cha
         sum_rows<kEven, false>(from, call, task, row, excluded, pass, totals, columns);
 }
 
-/// Adds up a task's totals times the factors of their rows, some q for each lane. Adds that to the
-/// sums of a job as integers, so they do not depend on the order of warps.
+/// Adds up a task's totals times the factors of their rows, two q for each lane, or one and what
+/// follows the row. Adds that to the sums of a job as integers, so they do not depend on the order
+/// of warps.
 __device__ inline void add_task(const Scattering<float>& from, const ChainCall& call,
                                 const ChainTask& task, double unit_scale, Index job, int pass,
                                 int lane, const ChainWarp& warp) {
     const auto* const factors =
         reinterpret_cast<const float*>(factors_of(from, call, pass, task.row_channel)) + lane;
     const auto* total = reinterpret_cast<const float*>(warp.totals) + lane;
-    const int type = lane < task.rows ? call.type_of[task.row + lane] : 0;
-    // Lanes without a second q read what others use.
-    const int more = lane + kLanes < kTaskSums ? kLanes : 0;
     float sums[2] = {0, 0};
 #pragma unroll 4
     for (int r = 0; r < task.rows; ++r, total += kTaskSums) {
-        const float* const factor = factors + __shfl_sync(~0u, type, r) * kTaskSums;
+        const float* const factor = factors + warp.row_types[r];
         sums[0] = fmaf(factor[0], total[0], sums[0]);
-        sums[1] = fmaf(factor[more], total[more], sums[1]);
+        sums[1] = fmaf(factor[kLanes], total[kLanes], sums[1]);
     }
     const int a = task.row_channel < task.column_channel ? task.row_channel : task.column_channel,
               b = task.row_channel + task.column_channel - a;
@@ -227,6 +226,7 @@ __device__ inline void sum_chain_task(const Scattering<float>& from, const Chain
     if (lane < task.rows) {
         row = positions.point(task.row + lane);
         row.scale = positions.of_row(task.row + lane);
+        warp.row_types[lane] = call.type_of[task.row + lane] * kTaskSums;
     }
     __syncwarp();
     if (task.overlaps == 0) {
