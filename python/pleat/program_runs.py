@@ -240,6 +240,19 @@ def _guinier(folder, found):
             "first": int(used[0]), "last": int(used[-1])}
 
 
+def _match_points(path):
+    """Those of the molecule and its chains, which the table gives in percent of D2O; NA: there is none."""
+    if not path.is_file():
+        return []
+    table = _table(path)
+    names = {"d2o": "match_d2o_percent", "d2o_with_layer": "with_layer_percent"}
+    return [{"name": table["name"][n],
+             **{name: None if table[column][n] == "NA" else float(table[column][n]) / 100
+                for name, column in names.items()},
+             **{name: float(table[name][n]) for name in ("volume", "length", "gain")}}
+            for n in range(len(table["name"]))]
+
+
 def _saxs(folder, manifest, values):
     results, parameters = manifest["results"], manifest["parameters"]
     profile = _table(folder / "profile.tsv")
@@ -257,8 +270,7 @@ def _saxs(folder, manifest, values):
                       **{name: np.array([results[name]], dtype=object if results[name] == "NA" else np.float64)
                          for name in ("rg", "i0", "dmax")})
         values["rg"] = _numbers(map(str, values["rg"]))
-    if not (folder / "match_points.tsv").is_file():
-        values["match_points"] = []
+    values["match_points"] = _match_points(folder / "match_points.tsv")
     if not (folder / "fit.tsv").is_file():
         values.update(curve=None, fit=None, guinier=None, series=[], joint=None, minimal=[], minimal_chosen=None,
                       reweighted=[], thetas=np.empty(0), reweighted_chosen=None)

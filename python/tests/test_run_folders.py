@@ -159,6 +159,16 @@ def test_runs_of_refine(tmp_path):
     assert "replica" in found.table and found.misfit["remark"]
 
 
+def test_match_points_of_neutrons(tmp_path):
+    options = {"neutrons": True, "d2o": 0.42, "c1": 1, "c2": 0, "q_points": 11}
+    program("saxs", DATA / "1hel.pdb.gz", "--neutrons", "--d2o", 0.42, "--c1", 1, "--c2", 0, "--q-points", 11, "-o",
+            tmp_path / "run")
+    made, = pleat.saxs(DATA / "1hel.pdb.gz", **options).match_points
+    found, = pleat.load(tmp_path / "run").match_points
+    assert found.pop("name") == made.pop("name")
+    assert found == {name: pytest.approx(value, rel=1e-5) for name, value in made.items()}
+
+
 def test_runs_of_select(tmp_path):
     made = once("selection")
     rows = "".join(f"{i + 1} {j + 1} {p}\n" for i, j, p in zip(*(made.contacts[name] for name in ("i", "j", "strength"))))
