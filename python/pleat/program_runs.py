@@ -14,10 +14,19 @@ from .results import Fit, Weights
 from .run_tables import LOGO, POSITIONS, SCORES, SELECTED, SEQUENCES, SINGLES
 
 
+class _Table(dict):
+    """{column: texts} of a table; asked for one that is not there, as of another version, it says so."""
+
+    def __init__(self, path, rows):
+        super().__init__({name: [row[n] for row in rows[1:]] for n, name in enumerate(rows[0])})
+        self.path = path
+
+    def __missing__(self, name):
+        raise InputError(f"{self.path}: expected a column '{name}', found none; is the run of another version of pleat?")
+
+
 def _table(path):
-    """{column: texts} of a table."""
-    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-    return {name: [row[n] for row in rows[1:]] for n, name in enumerate(rows[0])}
+    return _Table(path, [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()])
 
 
 def _numbers(texts, kind=float):
@@ -231,6 +240,19 @@ def _guinier(folder, found):
             "first": int(used[0]), "last": int(used[-1])}
 
 
+def _match_points(path):
+    """Those of the molecule and its chains, which the table gives in percent of D2O; NA: there is none."""
+    if not path.is_file():
+        return []
+    table = _table(path)
+    names = {"d2o": "match_d2o_percent", "d2o_with_layer": "with_layer_percent"}
+    return [{"name": table["name"][n],
+             **{name: None if table[column][n] == "NA" else float(table[column][n]) / 100
+                for name, column in names.items()},
+             **{name: float(table[name][n]) for name in ("volume", "length", "gain")}}
+            for n in range(len(table["name"]))]
+
+
 def _saxs(folder, manifest, values):
     results, parameters = manifest["results"], manifest["parameters"]
     profile = _table(folder / "profile.tsv")
@@ -248,8 +270,7 @@ def _saxs(folder, manifest, values):
                       **{name: np.array([results[name]], dtype=object if results[name] == "NA" else np.float64)
                          for name in ("rg", "i0", "dmax")})
         values["rg"] = _numbers(map(str, values["rg"]))
-    if not (folder / "match_points.tsv").is_file():
-        values["match_points"] = []
+    values["match_points"] = _match_points(folder / "match_points.tsv")
     if not (folder / "fit.tsv").is_file():
         values.update(curve=None, fit=None, guinier=None, series=[], joint=None, minimal=[], minimal_chosen=None,
                       reweighted=[], thetas=np.empty(0), reweighted_chosen=None)
@@ -275,6 +296,7 @@ RECORDS = [("cluster", np.int64), ("size", np.int64), ("selected", np.int64), ("
 
 def _selection(folder, manifest, values):
     results, table = manifest["results"], _table(folder / "scores.tsv")
+    table.setdefault("score_part", ["NA"] * len(table["frame"]))  # versions without --score
     order = np.argsort(_numbers(table["frame"], np.int64), kind="stable")
     scores = np.empty(len(order), dtype=[("position", np.int64), ("cluster", np.int32)] + [
         (name, np.float64) for name in list(SCORES.values())[1:]])
@@ -282,6 +304,8 @@ def _selection(folder, manifest, values):
     for name, field in SCORES.items():
         scores[field] = _numbers(table[name])[order]
     table = _table(folder / "clusters.tsv")
+    if "least_chi2" in table:  # its earlier name
+        table["min_chi2"] = table["least_chi2"]
     clusters = np.empty(len(table["cluster"]), dtype=RECORDS)
     for field, column in (("cluster", "cluster"), ("size", "size"), ("best_frame", "best")):
         clusters[field] = _numbers(table[column], np.int64)

@@ -241,7 +241,7 @@ class Clusters(Result):
 
         timestep : time from one item to the next, the unit of mean, median, longest and longest_cut; 1: items
 
-        mean, median and longest are those of `visits` whole visits, 0 without any.
+        mean, median and longest are those of `visits` whole visits, longest_cut of the `cut` ones; NaN without any.
         """
         if not (isinstance(timestep, (int, float, np.number)) and 0 < timestep < math.inf):
             raise UsageError(f"timestep: expected a number above 0, found {timestep!r}")
@@ -249,7 +249,7 @@ class Clusters(Result):
         lengths = ("mean", "median", "longest", "longest_cut")
         times = found.astype([(name, np.float64 if name in lengths else found.dtype[name]) for name in found.dtype.names])
         for name in lengths:
-            times[name] *= timestep
+            times[name] = np.where(found["cut" if name == "longest_cut" else "visits"] > 0, times[name] * timestep, np.nan)
         return times
 
     def _transitions_table(self):

@@ -155,15 +155,11 @@ def _clusters(result):
 def _states(result):
     """Transitions and dwell times of a trajectory, in frames."""
     steps, dwells, times = result.transitions(), result.dwells(), result.dwell_times()
-
-    def if_any(name, counts):
-        return [value if count else None for value, count in zip(times[name].tolist(), times[counts])]
-
+    lengths = {name: times[name] for name in ("mean", "median", "longest")}
     return {"transition_probabilities.tsv": {name: steps[name] for name in steps.dtype.names},
             "dwell_distribution.tsv": {name: dwells[name] for name in dwells.dtype.names},
             "dwell_times.tsv": {"cluster": times["cluster"], "frames": times["items"], "visits": times["visits"],
-                                **{name: if_any(name, "visits") for name in ("mean", "median", "longest")},
-                                "cut": times["cut"], "longest_cut": if_any("longest_cut", "cut")}}
+                                **lengths, "cut": times["cut"], "longest_cut": times["longest_cut"]}}
 
 
 def newick(tree):

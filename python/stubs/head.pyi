@@ -546,7 +546,7 @@ class JobTable(list[dict[str, Any]]):
     def to_dataframe(self) -> Any: ...
 
 def run_jobs(
-    command: Literal["couplings", "mi", "rmsd", "cluster", "saxs", "select", "refine"],
+    command: Literal["couplings", "mi", "rmsd", "cluster", "saxs", "select", "refine", "mutants"],
     inputs: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
     *,
     output: str | PathLike[str],
@@ -562,7 +562,7 @@ def run_jobs(
 ) -> JobTable: ...
 def load(
     folder: str | PathLike[str],
-) -> Couplings | MutualInformation | Rmsd | Clusters | Saxs | Selection | Refinement: ...
+) -> Couplings | MutualInformation | Rmsd | Clusters | Saxs | Selection | Refinement | Mutants: ...
 class Page:
     @property
     def html(self) -> str: ...

@@ -138,6 +138,10 @@ def test_transitions_and_dwell_times():
     first = result.dwell_times(timestep=2.0)[0]
     assert [first[name] for name in ("visits", "mean", "median", "longest", "cut", "longest_cut")] == [3, 6, 6, 8, 2, 6]
     assert result.dwells()[0].tolist() == (0, 1, 0, 1)
+    never_whole = pleat.cluster(states("0001111"), cutoff=0.5).dwell_times()
+    assert never_whole[["visits", "cut", "longest_cut"]].tolist() == [(0, 1, 4), (0, 1, 3)]
+    assert all(np.isnan(never_whole[name]).all() for name in ("mean", "median", "longest"))
+    assert np.isnan(pleat.cluster(states("0100"), cutoff=0.5).dwell_times()["longest_cut"]).tolist() == [False, True]
     with pytest.raises(pleat.UsageError, match="lag: expected at least 1, found 0"):
         result.transitions(lag=0)
     with pytest.raises(TypeError, match="lag: expected a whole number, found 2.5"):
@@ -158,7 +162,8 @@ def test_series_are_the_files_of_frames(tmp_path):
     result.save(tmp_path / "run")
     again = pleat.load(tmp_path / "run")
     assert again.series.tolist() == [5, 13]
-    np.testing.assert_array_equal(again.dwell_times(), result.dwell_times())
+    for name in result.dwell_times().dtype.names:
+        np.testing.assert_array_equal(again.dwell_times()[name], result.dwell_times()[name])
 
 
 def test_assign_gives_frames_to_medoids(tmp_path):

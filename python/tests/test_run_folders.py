@@ -159,6 +159,16 @@ def test_runs_of_refine(tmp_path):
     assert "replica" in found.table and found.misfit["remark"]
 
 
+def test_match_points_of_neutrons(tmp_path):
+    options = {"neutrons": True, "d2o": 0.42, "c1": 1, "c2": 0, "q_points": 11}
+    program("saxs", DATA / "1hel.pdb.gz", "--neutrons", "--d2o", 0.42, "--c1", 1, "--c2", 0, "--q-points", 11, "-o",
+            tmp_path / "run")
+    made, = pleat.saxs(DATA / "1hel.pdb.gz", **options).match_points
+    found, = pleat.load(tmp_path / "run").match_points
+    assert found.pop("name") == made.pop("name")
+    assert found == {name: pytest.approx(value, rel=1e-5) for name, value in made.items()}
+
+
 def test_runs_of_select(tmp_path):
     made = once("selection")
     rows = "".join(f"{i + 1} {j + 1} {p}\n" for i, j, p in zip(*(made.contacts[name] for name in ("i", "j", "strength"))))
@@ -168,6 +178,25 @@ def test_runs_of_select(tmp_path):
     program("select", "--ensemble", DATA / "hivp.dcd.gz", "--topology", DATA / "hivp.pdb.gz", "--frames", "::6",
             "--contacts", tmp_path / "contacts.rr", "--cutoff", 1.5, "--min-size", 1, "-o", tmp_path / "run")
     assert_known_same(pleat.load(tmp_path / "run"), made, {"formed"})
+
+
+def test_runs_of_select_of_earlier_versions(tmp_path):
+    once("selection").save(tmp_path / "run")
+    for path in (tmp_path / "run").glob("*.npz"):
+        path.unlink()
+    manifest = tmp_path / "run/manifest.json"
+    manifest.write_text(manifest.read_text().replace('"saved_from": "Python",', ""))
+    scores, clusters = tmp_path / "run/scores.tsv", tmp_path / "run/clusters.tsv"
+    rows = [line.split("\t") for line in scores.read_text().splitlines()]
+    column = rows[0].index("score_part")
+    scores.write_text("".join("\t".join(row[:column] + row[column + 1:]) + "\n" for row in rows))
+    clusters.write_text(clusters.read_text().replace("\tmin_chi2", "\tleast_chi2"))
+    found = pleat.load(tmp_path / "run")
+    assert np.isnan(found.scores["score_rank"]).all()
+    np.testing.assert_allclose(found.clusters["joint"], once("selection").clusters["joint"], atol=1e-5)
+    clusters.write_text(clusters.read_text().replace("\tdensity", "\tother"))
+    with pytest.raises(pleat.InputError, match="clusters.tsv: expected a column 'density', found none; is the run"):
+        pleat.load(tmp_path / "run")
 
 
 def test_refusals(tmp_path):

@@ -1,5 +1,7 @@
 # Stubs: the type stubs that the build writes name what the modules have, and type checkers accept them.
 import ast
+import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -46,6 +48,13 @@ def test_the_stubs_name_what_the_modules_have(name, module, own):
         stated = {part.name for part in defined[kind].body if isinstance(part, ast.FunctionDef)}
         real = {part for part in vars(getattr(module, kind)) if not part.startswith("_")}
         assert {part for part in stated if not part.startswith("_")} == real, kind
+
+
+def test_the_stub_of_run_jobs_has_every_command():
+    commands = ast.get_docstring(ast.parse(inspect.getsource(pleat.run_jobs)).body[0])
+    commands = re.search(r"command : (.*)", commands)[1]
+    stated = parsed("__init__.pyi")["run_jobs"].args.args[0].annotation.slice
+    assert [word.value for word in stated.elts] == re.findall(r"'(\w+)'", commands)
 
 
 def test_mypy_accepts_the_stubs_and_their_use(tmp_path):

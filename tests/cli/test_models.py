@@ -148,6 +148,7 @@ class Models(ProgramTest):
         self.assertEqual(len(read_table(run / "scores.tsv")), 20)
         run = self.run_pleat("saxs", models, "--scores", table, "--score", "energy", "--best", 3, run="saxs")
         rows = read_table(run / "frames.tsv")
+        self.assertEqual([(row["frame"], row["number"]) for row in rows], [("0", "19"), ("1", "20"), ("2", "21")])
         self.assertEqual([float(row["energy"]) for row in rows], [19, 20, 21])
         self.assertEqual([int(row["frame_of_file"]) for row in rows], [19, 20, 21])
 

@@ -164,6 +164,17 @@ class Mutants(ProgramTest):
                 self.assert_refused(pleat("mutants", *arguments, "-o", self.folder / "refused"), code, text)
                 self.assertFalse((self.folder / "refused").exists())
 
+    def test_wrong_numbers_are_refused_before_the_fit(self):
+        loose = self.table(f">a\nGG{TARGET}GG\n", "loose.fasta")
+        for arguments, code, text in (
+                (("--mutants", self.table("mutant\nK11A\nV12A\n")), 3, "numbers shifted by +1 would agree"),
+                (("--sequences", loose), 3, "expected rows of 20 columns"),
+                (("--doubles", "90-99"), 2, "give --doubles residues in the columns")):
+            done = pleat("mutants", self.family, "-o", self.run_folder, "-d", "cpu", *arguments)
+            self.assert_refused(done, code, text)
+            self.assertFalse(list(self.run_folder.glob("couplings/*.npz")), text)
+        self.call(self.family, "-o", self.run_folder)
+
     def test_force_does_not_replace_the_input(self):
         self.call(self.family, "-o", self.run_folder)
         fit = self.run_folder / "couplings"

@@ -283,7 +283,8 @@ RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs) {
 }
 
 std::string fit_family(CouplingsOptions options, const JobTask& task,
-                       const std::function<void(const Report&)>& written) {
+                       const std::function<void(const Report&)>& written,
+                       const std::function<void(const Alignment&, const ReferenceRow&)>& check) {
     Context context = make_context(options.run);
     options.alignment.inputs = task.inputs;
     RunDirectory run({.path = options.run.output,
@@ -297,6 +298,7 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
 
     run.stage("read");
     FamilyInput input = read_family(options, run, context);
+    if (check) check(input.alignment, input.reference);
     options.parameters = couplings::resolved(options.parameters, *input.alignment.alphabet);
     std::vector<double> weights = weights_and_device(options, task, input.alignment, context);
     run.context(context);

@@ -36,10 +36,12 @@ void check_couplings_options(const CouplingsOptions& options);
 std::vector<Field> result_fields(CouplingsOptions& options);
 
 /// Reads options.alignment.path, fits it and writes options.run.output; returns the text for
-/// standard output. `written` gets the result when the run has finished; it may be empty. Throws
-/// every kind of Error.
-std::string fit_family(CouplingsOptions options, const JobTask& task,
-                       const std::function<void(const couplings::Report&)>& written = {});
+/// standard output. `written` gets the result when the run has finished, `check` the filtered
+/// alignment and its reference row before the fit; both may be empty. Throws every kind of Error.
+std::string fit_family(
+    CouplingsOptions options, const JobTask& task,
+    const std::function<void(const couplings::Report&)>& written = {},
+    const std::function<void(const Alignment&, const ReferenceRow&)>& check = {});
 
 /// What fit_family() needs.
 RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs);

@@ -33,9 +33,32 @@ CouplingsOptions couplings_stage(const MutantsOptions& options) {
     return stage;
 }
 
+/// The files beside the family, read.
+struct MutantFiles {
+    std::optional<mutants::NamedSequence> target = {};
+    std::optional<mutants::MutantTable> table = {};
+    std::optional<mutants::SequenceFile> sequences = {};
+
+    mutants::Input with(couplings::SavedModel model) const {
+        return {.model = std::move(model),
+                .target = target,
+                .table = table ? &*table : nullptr,
+                .sequences = sequences ? &*sequences : nullptr};
+    }
+};
+
+/// Throws before a fit what the effects would throw after it.
+void check_files(const MutantFiles& files, const mutants::Parameters& parameters,
+                 const Alignment& alignment, const ReferenceRow& reference) {
+    const std::vector<double> equal(static_cast<std::size_t>(alignment.sequence_count()), 1.0);
+    mutants::check_input(
+        files.with({.model = {}, .about = couplings::describe(alignment, equal, reference)}),
+        parameters);
+}
+
 /// Fits the family in a folder of its own; returns the file of its model.
-std::filesystem::path fit_model(const MutantsOptions& options, const JobTask& task,
-                                RunDirectory& run, const Context& context) {
+std::filesystem::path fit_model(const MutantsOptions& options, const MutantFiles& files,
+                                const JobTask& task, RunDirectory& run, const Context& context) {
     CouplingsOptions own = couplings_stage(options), usual;
     const Stage stage{.name = kStage,
                       .command = "couplings",
@@ -48,17 +71,13 @@ std::filesystem::path fit_model(const MutantsOptions& options, const JobTask& ta
         stages.make(stage, context, [&](const std::filesystem::path& folder, bool force) {
             own.run.output = folder.string();
             own.run.force = force;
-            fit_family(own, stages.task_of(stage, context));
+            fit_family(own, stages.task_of(stage, context), {},
+                       [&](const Alignment& alignment, const ReferenceRow& reference) {
+                           check_files(files, options.parameters, alignment, reference);
+                       });
         });
     return made.folder / "couplings.npz";
 }
-
-/// The files beside the family, read.
-struct MutantFiles {
-    std::optional<mutants::NamedSequence> target = {};
-    std::optional<mutants::MutantTable> table = {};
-    std::optional<mutants::SequenceFile> sequences = {};
-};
 
 MutantFiles read_files(const MutantsOptions& options, RunDirectory& run) {
     MutantFiles files;
@@ -213,12 +232,9 @@ std::string compute_mutants(MutantsOptions options, const JobTask& task) {
     std::filesystem::path model = model_file(options.alignment.path);
     record_input(model.empty() ? std::filesystem::path(options.alignment.path) : model, run);
     const MutantFiles files = read_files(options, run);
-    if (model.empty()) model = fit_model(options, task, run, context);
+    if (model.empty()) model = fit_model(options, files, task, run, context);
     run.stage("model");
-    mutants::Input input{.model = couplings::read_saved_model(model),
-                         .target = files.target,
-                         .table = files.table ? &*files.table : nullptr,
-                         .sequences = files.sequences ? &*files.sequences : nullptr};
+    mutants::Input input = files.with(couplings::read_saved_model(model));
     run.stage("effects");
     // Energies are computed on the CPU; the device was that of the fit.
     context.device = {};

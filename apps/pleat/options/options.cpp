@@ -9,6 +9,8 @@
 #include <map>
 #include <utility>
 
+#include "pleat/core/error.h"
+
 namespace pleat::program {
 
 namespace {
@@ -63,6 +65,14 @@ std::string described(const Field& field) {
     return fmt::format("{} [{}]", field.help, fmt::join(notes, "; "));
 }
 
+/// Sets a value that the command line gives. An empty text, as of a shell's variable that is not
+/// set, would silently be the default.
+void set_given(Field& field, const std::string& text) {
+    if (text.empty() && std::holds_alternative<std::string*>(field.target))
+        throw UsageError(fmt::format("--{}: expected a text, found an empty one", field.name));
+    field.set(text);
+}
+
 /// Adds a name of an earlier version, a letter or a long name, which sets the same option and is
 /// shown nowhere.
 void add_old_name(CLI::App& command, const Field& field, const std::string& name) {
@@ -77,7 +87,7 @@ void add_old_name(CLI::App& command, const Field& field, const std::string& name
     }
     command
         .add_option_function<std::string>(
-            flag, [own = field](const std::string& text) mutable { own.set(text); })
+            flag, [own = field](const std::string& text) mutable { set_given(own, text); })
         ->group(kHidden);
 }
 
@@ -107,7 +117,8 @@ void add_fields(CLI::App& command, const std::string& group, const std::vector<F
         }
         CLI::Option* const option = command.add_option_function<std::string>(
             flag_names(field, field.name),
-            [own = field](const std::string& text) mutable { own.set(text); }, described(field));
+            [own = field](const std::string& text) mutable { set_given(own, text); },
+            described(field));
         option->type_name(value_name(field))->group(field.hidden ? kHidden : group);
         suggest(*option, words_of(field));
         for (const std::string& name : field.old_names) add_old_name(command, field, name);

@@ -96,6 +96,7 @@ void check_options(const RmsdOptions& options) {
     check_options(options.sets.symmetry);
     check_options(options.sets, options.ensemble.select, options.parameters.metric);
     if (options.sets.has_reference()) rmsd::check_with_reference(options.parameters);
+    rmsd::check_cutoff(options.parameters);
 }
 
 /// The frames of --against, on every rank. `run`: that of the leading rank, which reads them.

@@ -11,6 +11,7 @@
 #include "help/option_table.h"
 #include "help/usage_hint.h"
 #include "pleat/core/error.h"
+#include "pleat/core/tests/temporary_folder.h"
 
 namespace pleat::program {
 namespace {
@@ -29,6 +30,7 @@ struct Parameters {
     Method method = Method::gmx;
     bool weights = true, force = false;
     std::int64_t seed = 1;
+    std::string name;
 };
 
 std::vector<Field> fields(Parameters& p) {
@@ -59,6 +61,7 @@ std::vector<Field> fields(Parameters& p) {
              .target = &p.force,
              .help = "Replace the results",
              .old_names = {"force", "F"}},
+            {.name = "name", .target = &p.name, .help = "Name", .old_names = {"label"}},
             {.name = "seed", .target = &p.seed, .help = "Seed", .hidden = true}};
 }
 
@@ -128,6 +131,19 @@ TEST(OldNames, OldValuesBecomePresentOnes) {
 
 TEST(OldNames, ErrorsNameThePresentOption) {
     EXPECT_EQ(Program().read("fit --rounds x"), "--max-rounds: expected a whole number, found 'x'");
+}
+
+TEST(Texts, ThatAreEmptyAreRefused) {
+    for (const std::string flag : {"--name", "--label"}) {
+        Program program;
+        program.app.parse(
+            std::vector<std::string>{"x", flag, "fit"});  // from the last to the first
+        EXPECT_EQ(program.parameters.name, "x");
+        EXPECT_EQ(test::error_text<UsageError>([&] {
+                      program.app.parse(std::vector<std::string>{"", flag, "fit"});
+                  }),
+                  "--name: expected a text, found an empty one");
+    }
 }
 
 TEST(HiddenOptions, AreAccepted) {

@@ -41,9 +41,7 @@ void flatten(const Json& value, const std::string& name, Json& rows) {
 void draw_json(Drawing& drawing, const std::string& file) {
     const std::filesystem::path path = drawing.run.file(file);
     require_room(path, kJsonRoom);
-    const Json json = parse_json(read_file(path), path);
-    if (json.is_discarded())
-        throw InputError(path.string(), 0, "expected JSON, found other content");
+    const Json json = require_json(read_file(path), path);
     Json rows = Json::array();
     flatten(json, "", rows);
     const auto total = rows.size();

@@ -151,8 +151,18 @@ void check(const AtomSets& sets, Index atoms) {
     check_orders(sets, atoms);
 }
 
+void check_cutoff(const Parameters& parameters) {
+    const MetricTraits& metric = traits_of(parameters.metric);
+    if (metric.is_score && parameters.cutoff && *parameters.cutoff >= 1)
+        throw UsageError(
+            fmt::format("give a --cutoff below 1, not {:g}: {} is a score from 0 to 1, and pairs "
+                        "above the cutoff are listed",
+                        *parameters.cutoff, metric.label));
+}
+
 void check_input(const FrameStore& xyz, Parameters parameters) {
     check(fields(parameters));
+    check_cutoff(parameters);
     if (xyz.extent(2) != 3)
         throw UsageError(fmt::format(
             "expected coordinates [frame, atom, 3], found {} on the last axis", xyz.extent(2)));

@@ -191,6 +191,8 @@ ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> ref
 /// Throws UsageError for options that need pairs of frames: a cutoff, nearest frames, a full
 /// matrix.
 void check_with_reference(const Parameters& parameters);
+/// Throws UsageError for a cutoff of a score that no pair can be above.
+void check_cutoff(const Parameters& parameters);
 
 /// The RMSD of all pairs of frames, superposed when they are asked for on the context's device.
 /// Frames in memory are copied; frames on disk, or too many for that, are read in blocks from

@@ -59,7 +59,10 @@ std::vector<Component> make_components(std::span<const Ensemble> ensembles, cons
             result.files.push_back(ensemble.files[static_cast<std::size_t>(origin.file)]);
             result.frames_of_files.push_back(origin.frame);
         }
-        if (ensembles.size() == 1) result.scores = ensemble.scores;
+        if (ensembles.size() == 1) {
+            result.numbers = ensemble.numbers;
+            result.scores = ensemble.scores;
+        }
         components.push_back(std::move(component));
     }
     return components;

@@ -40,14 +40,19 @@ std::string pairs_table(const Result& result, double bin_width) {
 
 std::string frames_table(const Result& result) {
     const bool has_fits = !result.frame_fits.empty(),
+               has_numbers =
+                   !result.scores.empty() && result.numbers.size() == result.shapes.size(),
                is_atomic = result.model == Resolution::all_atom;
-    std::string text =
-        fmt::format("frame\tfile\tframe_of_file\trg\ti0\tdmax{}", has_fits ? "\tchi2\tc1\tc2" : "");
+    std::string text = fmt::format("frame{}\tfile\tframe_of_file\trg\ti0\tdmax{}",
+                                   has_numbers ? "\tnumber" : "", has_fits ? "\tchi2\tc1\tc2" : "");
     text += score_names(result.scores, text) + '\n';
     for (std::size_t frame = 0; frame < result.shapes.size(); ++frame) {
         const Shape& shape = result.shapes[frame];
+        text += fmt::format("{}", frame);
+        if (has_numbers) text += fmt::format("\t{}", result.numbers[frame]);
         text += fmt::format(
-            "{}\t{}\t{:.9g}\t{:.6g}", frame_label(result, static_cast<Index>(frame)),
+            "\t{}\t{}\t{}\t{:.9g}\t{:.6g}", table_cell(result.files[frame]),
+            result.frames_of_files[frame],
             shape.gyration_radius2 >= 0 ? fmt::format("{:.6g}", shape.gyration_radius) : "NA",
             shape.forward_intensity, shape.diameter);
         if (has_fits) {

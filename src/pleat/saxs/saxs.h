@@ -178,6 +178,7 @@ struct Result {
     std::vector<double> q;               ///< 1/angstrom
     std::vector<std::string> files;      ///< [frame]: the file of each
     std::vector<Index> frames_of_files;  ///< [frame]: its number within its file, from 0
+    std::vector<Index> numbers;          ///< [frame]: among all frames of a single component
     FrameScores scores;                  ///< of the frames; empty for several components
     Array<double, 2> intensity;          ///< [frame, q], electrons^2 or fm^2, at `contrast`
     std::vector<double> mean;            ///< [q]: mean over the frames

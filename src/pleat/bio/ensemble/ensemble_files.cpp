@@ -92,6 +92,10 @@ EnsembleFiles list_ensemble_files(const std::vector<std::string>& sources, Relax
         }
     }
     if (files.paths.empty()) throw UsageError("expected files of coordinates, found none");
+    if (wanted == Relaxation::relaxed && files.models.empty())
+        throw UsageError(
+            "--relaxed chooses among the models in a folder of AlphaFold 2 or ColabFold; give the "
+            "folder, or leave --relaxed out");
     return files;
 }
 

@@ -22,6 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kNoRelaxed = "expected relaxed models, found none; leave --relaxed out";
+
 bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -94,9 +96,7 @@ std::vector<Found> without_copies(std::vector<Found> all, Relaxation wanted, Mod
         models.insert(one.copy_of);
         if (one.is_relaxed == is_relaxed && !one.copy_of.empty()) kept.insert(one.copy_of);
     }
-    if (kept.empty() && is_relaxed)
-        throw InputError(folder.path, 0,
-                         "expected relaxed models, found none; leave --relaxed out");
+    if (kept.empty() && is_relaxed) throw InputError(folder.path, 0, kNoRelaxed);
     // Some pipelines keep the relaxed copies alone.
     const bool takes_others = kept.empty();
     std::erase_if(all, [&](const Found& one) {
@@ -375,6 +375,7 @@ std::string_view name_of(Predictor program) {
 std::optional<ModelFolder> find_models(const fs::path& folder, Relaxation wanted) {
     const Listing listing(folder);
     std::optional<ModelFolder> found = find_alphafold3(listing);
+    if (found && wanted == Relaxation::relaxed) throw InputError(found->path, 0, kNoRelaxed);
     if (!found) found = find_server(listing, wanted);
     if (!found) found = find_colabfold(listing, wanted);
     if (!found) found = find_alphafold2(listing, wanted);

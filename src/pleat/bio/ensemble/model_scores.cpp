@@ -25,11 +25,10 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30;
 
 Json read_object(const std::string& path) {
-    Json json = parse_json(read_file(path, kMaxBytes), path);
+    Json json = require_json(read_file(path, kMaxBytes), path);
     if (!json.is_object())
-        throw InputError(path, 0,
-                         fmt::format("expected a JSON object of scores, found {}",
-                                     json.is_discarded() ? "no JSON" : json.type_name()));
+        throw InputError(
+            path, 0, fmt::format("expected a JSON object of scores, found {}", json.type_name()));
     return json;
 }
 

@@ -72,6 +72,20 @@ TEST(ModelFolder, ReadsColabFoldByRank) {
     EXPECT_TRUE(has_note(relaxed, "left out 1 of 3 models that have no relaxed copy"));
 }
 
+TEST(ModelFolder, RefusesRelaxedWithoutAFolderThatHasThem) {
+    const ScratchFolder folder;
+    write_file(folder.path() / "one.pdb", model_pdb(20, 80));
+    EXPECT_NE(refusal([&] {
+                  read_models(folder.path() / "one.pdb", {}, true);
+              }).find("--relaxed chooses among the models in a folder"),
+              std::string::npos);
+    write_file(folder.path() / "af3/seed-1_sample-0/model.pdb", model_pdb(20, 80));
+    EXPECT_NE(refusal([&] {
+                  read_models(folder.path() / "af3", {}, true);
+              }).find("expected relaxed models, found none; leave --relaxed out"),
+              std::string::npos);
+}
+
 TEST(ModelFolder, GivesThePaeBetweenChains) {
     const ScratchFolder folder;
     std::string two;

@@ -3,13 +3,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+#include <string>
+
 #include "pleat/core/error.h"
+#include "pleat/core/files/printable.h"
 
 namespace pleat {
 
-nlohmann::ordered_json parse_json(std::span<const std::uint8_t> text,
-                                  const std::filesystem::path& path) {
-    using Json = nlohmann::ordered_json;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json parse(std::span<const std::uint8_t> text, const std::filesystem::path& path,
+           bool throws_parse_error) {
     constexpr int kMaxDepth = 100;
     const auto check = [&](int depth, Json::parse_event_t, const Json&) {
         if (depth > kMaxDepth)
@@ -19,7 +27,45 @@ nlohmann::ordered_json parse_json(std::span<const std::uint8_t> text,
                             kMaxDepth));
         return true;
     };
-    return Json::parse(text.begin(), text.end(), check, false);
+    return Json::parse(text.begin(), text.end(), check, throws_parse_error);
+}
+
+bool is_of_a_word(std::uint8_t c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '+' || c == '.' || c == '_';
+}
+
+/// The word at `at`, or the character; what messages can show of it.
+std::string word_at(std::span<const std::uint8_t> text, std::size_t at) {
+    constexpr std::size_t kShown = 30;
+    std::size_t first = at, last = at + 1;
+    while (first > 0 && at - first < kShown && is_of_a_word(text[at]) &&
+           is_of_a_word(text[first - 1]))
+        --first;
+    while (last < text.size() && last - at < kShown && is_of_a_word(text[last - 1]) &&
+           is_of_a_word(text[last]))
+        ++last;
+    return printable(std::string(text.begin() + static_cast<std::ptrdiff_t>(first),
+                                 text.begin() + static_cast<std::ptrdiff_t>(last)));
+}
+
+}  // namespace
+
+Json parse_json(std::span<const std::uint8_t> text, const std::filesystem::path& path) {
+    return parse(text, path, false);
+}
+
+Json require_json(std::span<const std::uint8_t> text, const std::filesystem::path& path) {
+    try {
+        return parse(text, path, true);
+    } catch (const Json::parse_error& error) {
+        // Its bytes count from 1.
+        const std::size_t at = std::max<std::size_t>(error.byte, 1) - 1;
+        const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(at, text.size()));
+        throw InputError(path.string(), 1 + std::count(text.begin(), end, '\n'),
+                         at < text.size()
+                             ? fmt::format("expected JSON, found '{}'", word_at(text, at))
+                             : std::string("expected JSON, found the end of the file too early"));
+    }
 }
 
 }  // namespace pleat

@@ -39,5 +39,21 @@ TEST(ParseJson, RefusesWhatIsTooDeep) {
                   "some.json: expected JSON at most 100 lists or objects deep, found more");
 }
 
+TEST(RequireJson, SaysWhereTheTextIsNoJson) {
+    const auto complaint = [](const std::string& text) {
+        return test::error_text<InputError>([&] {
+            require_json(std::vector<std::uint8_t>(text.begin(), text.end()), "some.json");
+        });
+    };
+    EXPECT_EQ(complaint("{\"a\": 1,\n \"b\": NaN}"), "some.json:2: expected JSON, found 'NaN'");
+    EXPECT_EQ(complaint("[1,\n\n-Infinity]"), "some.json:3: expected JSON, found '-Infinity'");
+    EXPECT_EQ(complaint("[1] 2"), "some.json:1: expected JSON, found '2'");
+    EXPECT_EQ(complaint("a\tb"), "some.json:1: expected JSON, found 'a'");
+    for (const char* text : {"", "[", "{\"a\""})
+        EXPECT_EQ(complaint(text),
+                  "some.json:1: expected JSON, found the end of the file too early")
+            << text;
+}
+
 }  // namespace
 }  // namespace pleat

@@ -346,7 +346,7 @@ TEST(Report, RefusesDamagedFilesAndOtherFolders) {
              {"list.tsv", "a\tb\n1\n", "list.tsv:2: expected 2 cells, found 1"},
              {"histogram.tsv", "from\tto\n0\t1\n",
               "histogram.tsv:1: expected a column 'pairs', found none"},
-             {"fit.json", "{", "fit.json: expected JSON, found other content"},
+             {"fit.json", "{", "fit.json:1: expected JSON, found the end of the file too early"},
              {"fit.json", deep, "fit.json: expected JSON at most 100 lists or objects deep"},
              {"manifest.json", deep, "manifest.json: expected JSON at most 100 lists"},
              {"reference.tsv", "frame\trmsd\n1\t2\n2\tfar\n",

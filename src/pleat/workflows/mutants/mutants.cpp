@@ -69,7 +69,10 @@ struct Work {
     }
 };
 
-std::vector<Target> possible_targets(const Input& input, const Parameters& parameters) {
+/// The target with the numbers that are given, else those that agree best with the table. Says in
+/// `notes` that these are not the most likely ones.
+Target choose_target(const Input& input, const Parameters& parameters,
+                     std::vector<std::string>& notes) {
     std::vector<Index> starts = first_numbers(input.model.about, input.target);
     if (parameters.first_number) starts = {*parameters.first_number};
     std::vector<Target> targets = {make_target(input.model.about, input.target, starts.front())};
@@ -77,7 +80,13 @@ std::vector<Target> possible_targets(const Input& input, const Parameters& param
         targets.push_back(targets.front());
         targets.back().first_number = starts[n];
     }
-    return targets;
+    if (input.table == nullptr) return targets.front();
+    const Target& best = best_target(targets, *input.table);
+    if (best.first_number != targets.front().first_number)
+        notes.push_back(fmt::format(
+            "{}: residues of '{}' are counted from {}, since the wild-type letters agree with it",
+            input.table->source, printable(best.name), best.first_number));
+    return best;
 }
 
 void add_singles(const Work& work, Result& result) {
@@ -200,7 +209,7 @@ void add_sequences(const Work& work, const SequenceFile& file, bool align, const
 
 void add_doubles(const Work& work, const std::string& region, Result& result) {
     Doubles& doubles = result.doubles;
-    doubles.columns = columns_of_region(region, result.target);
+    doubles.columns = columns_of_region(region, result.target, result.notes);
     const auto count = static_cast<Index>(doubles.columns.size());
     const Index letters = work.alphabet.gap();
     doubles.singles = Array<double, 2>(count, letters);
@@ -257,18 +266,19 @@ Index Result::listed_with(Problem problem) const {
                          [&](const Listed& one) { return one.problem == problem; });
 }
 
+void check_input(const Input& input, const Parameters& parameters) {
+    std::vector<std::string> notes;
+    const Target target = choose_target(input, parameters, notes);
+    if (!parameters.doubles.empty()) columns_of_region(parameters.doubles, target, notes);
+    if (input.sequences != nullptr)
+        check_sequences(*input.sequences, input.model.about, parameters.align);
+}
+
 Result run(Input input, const Parameters& parameters, const Context& context) {
     Parameters copy = parameters;
     check(fields(copy));
-    const std::vector<Target> targets = possible_targets(input, parameters);
-    const Target& best =
-        input.table != nullptr ? best_target(targets, *input.table) : targets.front();
     Result result;
-    result.target = best;
-    if (targets.size() > 1 && best.first_number != targets.front().first_number)
-        result.notes.push_back(fmt::format(
-            "{}: residues of '{}' are counted from {}, since the wild-type letters agree with it",
-            input.table->source, printable(best.name), best.first_number));
+    result.target = choose_target(input, parameters, result.notes);
     const int threads = resolve_threads(context);
     const Work work(input.model.about, std::move(input.model.model), result.target, threads);
     result.energy = work.model.energy(result.target.codes);

@@ -137,6 +137,10 @@ struct Result {
     Index listed_with(Problem problem) const;
 };
 
+/// Throws as run() does for numbers, letters and lengths that are not those of the target and the
+/// family. Of the model only the description is read, so that a fit may follow.
+void check_input(const Input& input, const Parameters& parameters);
+
 /// Computes all single mutants of the target, and what else the input and the options ask for.
 /// README.md has the formulas. Throws UsageError (options), InputError (numbers or letters of a
 /// table that are not those of the target, sequences that are not aligned), Cancelled.

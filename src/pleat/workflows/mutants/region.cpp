@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/line_list.h"
@@ -25,9 +27,48 @@ bool parse_range(std::string_view text, Index& first, Index& last) {
     return *dash == '-' && second_problem == std::errc() && rest == end && last >= first;
 }
 
+/// "5 to 99": the first and the last residue that has a column.
+std::string residues_of(const Target& target) {
+    Index first = std::numeric_limits<Index>::max(), last = std::numeric_limits<Index>::min();
+    for (const Index residue : target.residues) {
+        if (residue == Target::kNone) continue;
+        first = std::min(first, target.number(residue));
+        last = std::max(last, target.number(residue));
+    }
+    return fmt::format("residues {} to {}", first, last);
+}
+
+/// Names the residues from `first` to `last` that have a column, and says so if others have none.
+void name_range(Index first, Index last, const Target& target, std::vector<bool>& is_named,
+                std::vector<std::string>& notes) {
+    const std::string range =
+        first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+    Index count = 0, lowest = last, highest = first;
+    for (std::size_t i = 0; i < target.residues.size(); ++i) {
+        if (target.residues[i] == Target::kNone) continue;
+        const Index number = target.number(target.residues[i]);
+        if (number < first || number > last) continue;
+        is_named[i] = true;
+        ++count;
+        lowest = std::min(lowest, number);
+        highest = std::max(highest, number);
+    }
+    if (count == 0)
+        throw UsageError(fmt::format(
+            "give --doubles residues in the columns of the model, which has {}, not '{}'",
+            residues_of(target), range));
+    if (static_cast<std::uint64_t>(count - 1) <
+        static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first))
+        notes.push_back(fmt::format(
+            "residues {} of --doubles: {} of them, from {} to {}, are in the columns of "
+            "the model; the others are left out",
+            range, count, lowest, highest));
+}
+
 }  // namespace
 
-std::vector<Index> columns_of_region(std::string_view text, const Target& target) {
+std::vector<Index> columns_of_region(std::string_view text, const Target& target,
+                                     std::vector<std::string>& notes) {
     std::vector<bool> is_named(target.residues.size(), text == "all");
     for (const std::string_view part : split(text, ',')) {
         if (text == "all") break;
@@ -36,24 +77,17 @@ std::vector<Index> columns_of_region(std::string_view text, const Target& target
             throw UsageError(fmt::format(
                 "give --doubles as ranges of residues, such as 20-45,50, or as all, not as '{}'",
                 printable(text)));
-        for (std::size_t i = 0; i < target.residues.size(); ++i) {
-            if (target.residues[i] == Target::kNone) continue;
-            const Index number = target.number(target.residues[i]);
-            if (number >= first && number <= last) is_named[i] = true;
-        }
+        name_range(first, last, target, is_named, notes);
     }
-    std::vector<Index> columns, numbers;
-    for (std::size_t i = 0; i < target.residues.size(); ++i) {
-        if (target.residues[i] == Target::kNone) continue;
-        numbers.push_back(target.number(target.residues[i]));
-        if (is_named[i]) columns.push_back(static_cast<Index>(i));
-    }
+    std::vector<Index> columns;
+    for (std::size_t i = 0; i < target.residues.size(); ++i)
+        if (target.residues[i] != Target::kNone && is_named[i])
+            columns.push_back(static_cast<Index>(i));
     if (columns.size() < 2)
         throw UsageError(
             fmt::format("give --doubles at least 2 residues in the columns of the model, which has "
-                        "residues {1} "
-                        "to {2}, not '{0}'",
-                        printable(text), numbers.front(), numbers.back()));
+                        "{}, not '{}'",
+                        residues_of(target), printable(text)));
     return columns;
 }
 

@@ -1,6 +1,7 @@
 // Region: residues of a target that a text names.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,8 +10,10 @@
 namespace pleat::mutants {
 
 /// Columns of the model, ascending, of the residues that a text names by their numbers: "20-45,50"
-/// or "all". Residues without a column are left out. Throws UsageError for another text, and if
-/// fewer than 2 columns are left.
-std::vector<Index> columns_of_region(std::string_view text, const Target& target);
+/// or "all". Residues of a range without a column are left out, and `notes` says which are kept.
+/// Throws UsageError for another text, for a range without any column, and if fewer than 2 columns
+/// are named.
+std::vector<Index> columns_of_region(std::string_view text, const Target& target,
+                                     std::vector<std::string>& notes);
 
 }  // namespace pleat::mutants

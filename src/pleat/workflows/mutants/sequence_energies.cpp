@@ -95,25 +95,29 @@ void check_letters(const SequenceFile& file, const Alphabet& alphabet) {
 
 }  // namespace
 
+void check_sequences(const SequenceFile& file, const couplings::ModelDescription& about,
+                     bool align) {
+    check_letters(file, *about.alphabet);
+    if (align || layout_of(file, about)) return;
+    const auto own = static_cast<Index>(about.reference.size());
+    const Index width = about.source_columns > 0 ? about.source_columns : own;
+    std::size_t odd = 0;
+    while (odd + 1 < file.rows.size() && width_of(file.rows[odd], true) == width) ++odd;
+    throw InputError(
+        file.source, file.lines[odd],
+        fmt::format("expected rows of {} columns like the family, found {} in '{}'; --align "
+                    "aligns sequences to the family's profile",
+                    width, width_of(file.rows[odd], true), printable(file.names[odd])));
+}
+
 std::vector<ColumnSequence> sequences_in_columns(const SequenceFile& file,
                                                  const couplings::ModelDescription& about,
                                                  bool align, const Context& context,
                                                  bool& is_aligned_here) {
     const Alphabet& alphabet = *about.alphabet;
-    check_letters(file, alphabet);
+    check_sequences(file, about, align);
     const std::optional<Layout> layout = layout_of(file, about);
-    is_aligned_here = !layout && align;
-    const auto own = static_cast<Index>(about.reference.size());
-    if (!layout && !align) {
-        const Index width = about.source_columns > 0 ? about.source_columns : own;
-        std::size_t odd = 0;
-        while (odd + 1 < file.rows.size() && width_of(file.rows[odd], true) == width) ++odd;
-        throw InputError(
-            file.source, file.lines[odd],
-            fmt::format("expected rows of {} columns like the family, found {} in '{}'; --align "
-                        "aligns sequences to the family's profile",
-                        width, width_of(file.rows[odd], true), printable(file.names[odd])));
-    }
+    is_aligned_here = !layout;
     const ProfileScoring profile = layout ? ProfileScoring{} : family_profile(about);
     std::vector<ColumnSequence> found(file.rows.size());
     parallel_for(resolve_threads(context), static_cast<Index>(found.size()), [&](Index n, int) {

@@ -314,10 +314,47 @@ TEST(Mutants, GivesEpistasisOfARegion) {
             << region;
     }
     parameters.doubles = "300-400";
-    EXPECT_NE(refusal([&] {
-                  run({.model = small_model("ACD-KWYV", true, 1)}, parameters, {});
-              }).find("has residues 5 to 11"),
+    EXPECT_NE(refusal([&] { run({.model = small_model("ACD-KWYV", true, 1)}, parameters, {}); })
+                  .find("give --doubles residues in the columns of the model, which has residues 5 "
+                        "to 11, not '300-400'"),
               std::string::npos);
+}
+
+TEST(Mutants, SaysWhichResiduesOfARegionHaveNoColumn) {
+    Parameters parameters;
+    const auto note = [&](const std::string& region) {
+        parameters.doubles = region;
+        return run({.model = small_model("ACD-KWYV", true, 1)}, parameters, {}).notes.front();
+    };
+    EXPECT_FALSE(note("5-11").starts_with("residues "));
+    EXPECT_EQ(note("1-6,9"),
+              "residues 1-6 of --doubles: 2 of them, from 5 to 6, are in the columns of the model; "
+              "the others are left out");
+    EXPECT_NE(refusal([&] { note("5-6,12"); }).find("to 11, not '12'"), std::string::npos);
+    EXPECT_TRUE(note("-9223372036854775808-9223372036854775807").starts_with("residues "));
+}
+
+TEST(CheckInput, RefusesBeforeAFitWhatTheEffectsWouldRefuse) {
+    const auto refused = [](const std::string& table, const std::string& rows,
+                            const std::string& doubles) {
+        std::optional<MutantTable> mutants;
+        std::optional<SequenceFile> sequences;
+        if (!table.empty()) mutants = parse_mutant_table("scan.csv", "mutant\n" + table);
+        if (!rows.empty()) sequences = parse_sequences("rows.fasta", rows);
+        Parameters parameters;
+        parameters.doubles = doubles;
+        check_input({.model = {.model = {}, .about = small_model("ACD-KWYV", true, 1).about},
+                     .table = mutants ? &*mutants : nullptr,
+                     .sequences = sequences ? &*sequences : nullptr},
+                    parameters);
+    };
+    refused("A5C\nD7A\n", ">a\nACDEKWYV\n", "5-7");
+    EXPECT_NE(
+        refusal([&] { refused("W5C\nW7A\n", "", ""); }).find("expected the wild-type letters"),
+        std::string::npos);
+    EXPECT_NE(refusal([&] { refused("", ">a\nACDE\n", ""); }).find("expected rows of 8 columns"),
+              std::string::npos);
+    EXPECT_NE(refusal([&] { refused("", "", "30"); }).find("to 11, not '30'"), std::string::npos);
 }
 
 TEST(EffectRanks, GiveEqualEffectsTheMiddle) {

@@ -294,7 +294,7 @@ PredictedDomains predicted_domains(const Topology& topology, const std::filesyst
                                    const Context& context) {
     const Molecules molecules = find_molecules(topology);
     const std::vector<Residue> residues = residues_of(molecules, topology);
-    const Json json = parse_json(read_file(file), file);
+    const Json json = require_json(read_file(file), file);
     const ErrorMatrix matrix = find_matrix(json, file);
     const std::vector<Index> rows = rows_of(residues, molecules, topology, matrix, file);
     const std::vector<int> clusters = cluster_residues(residues, rows, *matrix.rows, file, context);
