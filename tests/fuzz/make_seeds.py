@@ -114,6 +114,11 @@ def ensembles():
         "sdf_v3000": b"x\n\n\n  0  0  0     0  0            999 V3000\nM  V30 BEGIN CTAB\nM  V30 COUNTS 2 1 0 0 0\n"
                      b"M  V30 BEGIN ATOM\nM  V30 1 C 0 0 0.5 0\nM  V30 9 O 1.5 0 -\nM  V30 0 0\nM  V30 END ATOM\n"
                      b"M  V30 BEGIN BOND\nM  V30 1 1 1 9\nM  V30 END BOND\nM  V30 END CTAB\nM  END\n$$$$\n",
+    }
+    # The same molecule again, its atoms in another order.
+    files["sdf_orders"] = files["sdf_v3000"] + files["sdf"].replace(b" C ", b" X ").replace(b" O ", b" C ").replace(
+        b" X ", b" O ")
+    files |= {
         "npy": b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + shape.encode() + bytes(24),
         "dcd": dcd(),
         "trr": trr(),
@@ -281,6 +286,16 @@ def mutant_tables():
             "twice": b"mutant,x,x\nA1G,1,2\n"}
 
 
+def scores():
+    """Scores of predicted models: each behind the number of what wrote them."""
+    return {"colabfold": b'\0{"plddt": [80, 70.5, 60], "ptm": 0.8, "max_pae": 30, "iptm": null, '
+                         b'"pae": [[0, 1, 10], [2, 0, 20], [30, 40, 0]]}',
+            "own_mean": b'\0{"mean_pae": 5, "inter_chain_pae": true, "pae": [[0, 1, 1], [2, 0, 2], [3, 4, 0]]}',
+            "rows": b'\0{"ptm": 1e308, "pae": [[0, 1], [2, 0, 20], null]}',
+            "alphafold2": b'\1{"plddts": {"model_1": 80.5, "model_2": 70}, "order": ["model_1", "model_2"]}',
+            "alphafold3": b"\2seed,sample,ranking_score\n1,0,0.75\n1,1,x\n"}
+
+
 def unchosen(files):
     """Harnesses that take choices from the first byte: 0 leaves them to the content."""
     return {name: b"\0" + content for name, content in files.items()}
@@ -292,7 +307,8 @@ def main():
     kinds = {"alignment": unchosen(alignments()), "archive": archives(), "contacts": unchosen(contacts()),
              "ensemble": unchosen(ensembles()), "lists": lists(), "model": unchosen(plmc_models()),
              "mutants": unchosen(mutant_tables()), "profile": unchosen(profiles()),
-             "run": runs(), "secondary": unchosen(secondary_structures()), "structure": structures()}
+             "run": runs(), "scores": scores(),
+             "secondary": unchosen(secondary_structures()), "structure": structures()}
     for kind, files in kinds.items():
         folder = Path(sys.argv[1]) / kind
         folder.mkdir(parents=True, exist_ok=True)

@@ -184,14 +184,17 @@ std::optional<double> model_score(const ModelFolder& folder, const PredictedMode
 
 NamedScores model_scores(const ModelFolder& folder, const PredictedModel& model) {
     NamedScores scores = own_scores(model);
-    for (const auto& [name, value] : shared_scores(folder, model))
-        if (find(scores, name) == nullptr) scores.emplace_back(name, value);
+    const auto add = [&](const NamedScores& others) {
+        for (const auto& [name, value] : others)
+            if (find(scores, name) == nullptr) scores.emplace_back(name, value);
+    };
+    add(shared_scores(folder, model));
     if (scores.empty() && folder.program != Predictor::alphafold_database)
         throw InputError(model.file, 0,
                          fmt::format("expected a file of its scores, as {} writes it, found none",
                                      name_of(folder.program)));
     if (folder.program == Predictor::colabfold && !model.scores.empty())
-        for (auto& one : pae_scores(model.scores, model.file)) scores.push_back(std::move(one));
+        add(pae_scores(model.scores, model.file));
     if (find(scores, "plddt") == nullptr && find(scores, "complex_plddt") == nullptr)
         scores.emplace_back("plddt", mean_b_factor(model.file));
     return scores;

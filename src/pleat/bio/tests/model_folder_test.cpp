@@ -98,6 +98,9 @@ TEST(ModelFolder, GivesThePaeBetweenChains) {
         write_file(folder.path() / ("job_scores_" + model + ".json"),
                    R"({"plddt": [90, 91, 92], "ptm": 0.8, "iptm": 0.7, "pae": )" + pae + "}");
     };
+    // A score of the file itself is not replaced.
+    write("001", R"([[0, 1, 10], [2, 0, 20], [30, 40, 0]], "mean_pae": 7)");
+    EXPECT_EQ(column(read_models(folder.path(), of_models()), "mean_pae"), std::vector<double>{7});
     write("001", "[[0, 1, 10], [2, 0, 20], [30, 40, 0]]");
     write("002", "[[0, 1], [2, 0]]");
     write("003", "[[0, 1, 10], [2, 0, null], [30, 40, 0]]");
