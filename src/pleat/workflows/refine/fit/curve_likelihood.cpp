@@ -66,6 +66,7 @@ std::vector<double> smoothed(const Profile& curve, double width) {
 
 /// ln Phi(x) of the normal distribution, also for x far below 0.
 double log_normal_tail(double x) {
+    if (x > 9) return 0;  // above -2e-19
     if (x > -20) return std::log(std::erfc(-x / std::numbers::sqrt2) / 2);
     return -x * x / 2 - std::log(-x) - std::log(2 * std::numbers::pi) / 2;
 }
@@ -132,81 +133,44 @@ CurveLikelihood::Forms CurveLikelihood::forms(const std::vector<double>& inverse
             for (std::size_t n = 0; n < grid_; ++n)
                 half[k * grid_ + n] += weight * spline_[l * grid_ + n];
         }
-    Forms all{std::vector<double>(grid_ * grid_), std::vector<double>(grid_), 0};
+    std::vector<double> square(grid_ * grid_), linear(grid_);
+    double constant = 0;
     for (std::size_t k = 0; k < points_; ++k) {
-        all.constant += weighted[k] * intensity_[k];
+        constant += weighted[k] * intensity_[k];
         for (std::size_t n = 0; n < grid_; ++n) {
             const double weight = spline_[k * grid_ + n];
             if (weight == 0) continue;
-            all.linear[n] += weight * weighted[k];
+            linear[n] += weight * weighted[k];
             for (std::size_t m = 0; m < grid_; ++m)
-                all.square[n * grid_ + m] += weight * half[k * grid_ + m];
+                square[n * grid_ + m] += weight * half[k * grid_ + m];
         }
     }
-    return all;
-}
-
-/// Products of partial profiles with the matrices of one covariance, of which any c2 needs sums
-/// alone.
-struct CurveLikelihood::Products {
-    double square[3][3] = {}, linear[3] = {};
-    bool has_layer = false;
-
-    /// a and e of the profile with this contrast of the hydration layer.
-    std::pair<double, double> sums(double c2) const {
-        const double powers[3] = {1, c2, c2 * c2};
-        double a = 0, e = 0;
-        for (std::size_t n = 0; n < (has_layer ? 3u : 1u); ++n) {
-            e += powers[n] * linear[n];
-            for (std::size_t m = 0; m < (has_layer ? 3u : 1u); ++m)
-                a += powers[n] * powers[m] * square[n][m];
-        }
-        return {a, e};
-    }
-};
-
-CurveLikelihood::Products CurveLikelihood::products(const Forms& of,
-                                                    View<const double, 2> partial) const {
-    const auto pairs = static_cast<std::size_t>(partial.extent(0));
-    const auto row = [&](std::size_t pair) { return &partial(static_cast<Index>(pair), 0); };
-    Products all;
-    all.has_layer = pairs == 3;
-    std::vector<double> image(grid_);
-    for (std::size_t a = 0; a < pairs; ++a) {
-        const double* const one = row(a);
-        std::fill(image.begin(), image.end(), 0.0);
-        for (std::size_t m = 0; m < grid_; ++m) {
-            const double* const column = &of.square[m * grid_];  // symmetric
-            const double value = one[m];
-            for (std::size_t n = 0; n < grid_; ++n) image[n] += value * column[n];
-            all.linear[a] += of.linear[m] * value;
-        }
-        for (std::size_t b = 0; b < pairs; ++b)
-            for (std::size_t n = 0; n < grid_; ++n) all.square[a][b] += row(b)[n] * image[n];
-    }
-    return all;
+    return {QuadraticForms(square, linear), constant};
 }
 
 double CurveLikelihood::log_likelihood(View<const double, 2> partial) const {
-    const Products correlated = products(with_model_error_, partial);
-    std::vector<double> logs;
+    const FormPolynomials of = with_model_error_.of_profile.polynomials(partial);
+    // The sum over c2 as a multiple of exp(largest).
+    double largest = -std::numeric_limits<double>::infinity(), sum = 0;
     for (const double c2 : options_.c2) {
-        const auto [a, e] = correlated.sums(c2);
-        logs.push_back(-std::log(a) / 2 + log_normal_tail(e / std::sqrt(a)) -
-                       (with_model_error_.constant - e * e / a) / 2);
+        const double a = of.square_at(c2), e = of.linear_at(c2), root = std::sqrt(a),
+                     exponent =
+                         log_normal_tail(e / root) - (with_model_error_.constant - e * e / a) / 2;
+        if (exponent > largest) {
+            sum *= std::exp(largest - exponent);
+            largest = exponent;
+        }
+        sum += std::exp(exponent - largest) / root;
     }
-    const double largest = *std::max_element(logs.begin(), logs.end());
-    double sum = 0;
-    for (const double value : logs) sum += std::exp(value - largest);
-    return largest + std::log(sum / static_cast<double>(logs.size()));
+    return largest + std::log(sum / static_cast<double>(options_.c2.size()));
 }
 
 CurveFit CurveLikelihood::fit(View<const double, 2> partial) const {
     CurveFit best{.log_likelihood = log_likelihood(partial),
                   .chi2 = std::numeric_limits<double>::infinity()};
-    const Products plain = products(without_, partial);
+    const FormPolynomials plain = without_.of_profile.polynomials(partial);
     for (const double c2 : options_.c2) {
-        const auto [square, product] = plain.sums(c2);
+        const double square = plain.square_at(c2), product = plain.linear_at(c2);
         const double scale = std::max(product / square, 0.0),
                      chi2 = (without_.constant - scale * (2 * product - scale * square)) /
                             static_cast<double>(points_);
@@ -219,10 +183,10 @@ CurveFit CurveLikelihood::fit(View<const double, 2> partial) const {
 }
 
 ResidualTest CurveLikelihood::residual_test(View<const double, 2> partial) const {
-    const Products correlated = products(with_model_error_, partial);
+    const FormPolynomials correlated = with_model_error_.of_profile.polynomials(partial);
     double best = -std::numeric_limits<double>::infinity(), best_c2 = 0, scale = 0;
     for (const double c2 : options_.c2) {
-        const auto [a, e] = correlated.sums(c2);
+        const double a = correlated.square_at(c2), e = correlated.linear_at(c2);
         const double explained = e > 0 ? e * e / a : 0;
         if (explained <= best) continue;
         best = explained;
@@ -233,7 +197,7 @@ ResidualTest CurveLikelihood::residual_test(View<const double, 2> partial) const
     for (std::size_t n = 0; n < grid_; ++n) {
         const auto k = static_cast<Index>(n);
         model[n] = scale * partial(0, k);
-        if (correlated.has_layer)
+        if (partial.extent(0) == 3)
             model[n] += scale * best_c2 * (partial(1, k) + best_c2 * partial(2, k));
     }
     for (std::size_t k = 0; k < points_; ++k) {

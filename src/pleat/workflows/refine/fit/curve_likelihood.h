@@ -6,6 +6,7 @@
 
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/array.h"
+#include "pleat/workflows/refine/fit/quadratic_forms.h"
 
 namespace pleat::refine {
 
@@ -34,7 +35,8 @@ struct ResidualTest {
 ///     a = I' W' Sigma^-1 W I,  e = I' W' Sigma^-1 y,  c = y' Sigma^-1 y
 /// and for a scale with a flat prior above 0
 ///     L = a^(-1/2) Phi(e / sqrt(a)) exp(-(c - e^2 / a) / 2),
-/// summed over c2. W' Sigma^-1 W is computed once, so a profile costs the square of the grid.
+/// summed over c2. W' Sigma^-1 W is computed once, so a profile costs the square of the grid,
+/// whatever c2.
 class CurveLikelihood {
 public:
     /// `q`: the grid, rising from 0, which the curve's points must not exceed.
@@ -50,15 +52,12 @@ public:
     ResidualTest residual_test(View<const double, 2> partial) const;
 
 private:
-    /// The quadratic forms of one covariance.
+    /// What the inverse of one covariance makes of profiles.
     struct Forms {
-        std::vector<double> square;  ///< [q, q]
-        std::vector<double> linear;  ///< [q]
-        double constant = 0;
+        QuadraticForms of_profile;  ///< W' Sigma^-1 W and W' Sigma^-1 y
+        double constant = 0;        ///< c
     };
     Forms forms(const std::vector<double>& inverse) const;
-    struct Products;
-    Products products(const Forms& of, View<const double, 2> partial) const;
 
     std::size_t grid_, points_;
     LikelihoodOptions options_;

@@ -69,9 +69,7 @@ void divide_shares(Index pieces, ProfileModel& model) {
         if (last == first + 1) {
             ProfileModel::PieceScatterers& of = model.of_piece[static_cast<std::size_t>(piece)];
             of.scatterers.push_back(scatterer);
-            of.x.push_back(centre.x);
-            of.y.push_back(centre.y);
-            of.z.push_back(centre.z);
+            of.places.push_back(centre);
         } else {
             model.mixed.push_back(first);
         }

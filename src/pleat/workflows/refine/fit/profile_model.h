@@ -26,16 +26,11 @@ struct ProfileModel {
     /// Scatterers, and their places in the start structure.
     struct PieceScatterers {
         std::vector<Index> scatterers;
-        std::vector<double> x, y, z;
+        Coordinates places;
 
         /// Writes their places after a move of the piece.
-        void write(const Transform& move, float* to_x, float* to_y, float* to_z) const {
-            for (std::size_t n = 0; n < scatterers.size(); ++n) {
-                const Vector at = move({x[n], y[n], z[n]});
-                to_x[n] = static_cast<float>(at.x);
-                to_y[n] = static_cast<float>(at.y);
-                to_z[n] = static_cast<float>(at.z);
-            }
+        void write(const Transform& move, float* x, float* y, float* z) const {
+            write_moved(move, places, 0, scatterers.size(), x, y, z);
         }
     };
 

@@ -7,7 +7,9 @@
 #include <random>
 
 #include "pleat/core/error.h"
+#include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/tests/temporary_folder.h"
+#include "pleat/saxs/fit/spline.h"
 #include "pleat/workflows/refine/sampling/ladder.h"
 #include "pleat/workflows/refine/tests/made_hinge.h"
 
@@ -82,6 +84,58 @@ TEST(CurveLikelihood, IsItsDefinition) {
         strict(curve, q, {.model_error = 0, .correlation = 0.03, .c2 = {-1}});
     EXPECT_GT(tolerant.fit(partial.view()).log_likelihood,
               strict.fit(partial.view()).log_likelihood);
+}
+
+TEST(CurveLikelihood, IsItsFormulaOnEveryInstructionSet) {
+    constexpr Index kPoints = 83;
+    const std::vector<double> c2 = {-2, -0.5, 0, 1, 2, 3.5, 4};
+    std::mt19937_64 random(6);
+    std::normal_distribution<double> normal;
+    for (const Index grid_points : {7, 8, 51})
+        for (const Index pairs : {1, 3}) {
+            const std::vector<double> q = grid(grid_points, 0.5);
+            Array<double, 2> partial(pairs, grid_points);
+            for (double& value : partial) value = 10 + normal(random);
+            // A profile of its own, whose scale may be below 0: Phi counts there.
+            for (const double signal : {1.0, 0.0, -0.02}) {
+                Profile curve;
+                for (Index k = 0; k < kPoints; ++k) {
+                    curve.q.push_back(0.005 + 0.49 * static_cast<double>(k) / kPoints);
+                    curve.sigma.push_back(1 + 0.5 * std::sin(static_cast<double>(k)));
+                    curve.intensity.push_back(20 * signal + curve.sigma.back() * normal(random));
+                }
+                std::vector<double> weights;
+                for (const double contrast : c2) {
+                    std::vector<double> profile(q.size());
+                    for (Index n = 0; n < grid_points; ++n)
+                        for (Index pair = 0; pair < pairs; ++pair)
+                            profile[static_cast<std::size_t>(n)] +=
+                                std::pow(contrast, static_cast<double>(pair)) * partial(pair, n);
+                    const std::vector<double> model = saxs::interpolate_spline(q, profile, curve.q);
+                    double a = 0, e = 0, c = 0;
+                    for (std::size_t k = 0; k < model.size(); ++k) {
+                        const double weight = 1 / (curve.sigma[k] * curve.sigma[k]);
+                        a += weight * model[k] * model[k];
+                        e += weight * model[k] * curve.intensity[k];
+                        c += weight * curve.intensity[k] * curve.intensity[k];
+                    }
+                    weights.push_back(std::erfc(-e / std::sqrt(2 * a)) / 2 / std::sqrt(a) *
+                                      std::exp(-(c - e * e / a) / 2));
+                }
+                double expected = 0;
+                for (const double weight : weights)
+                    expected += weight / static_cast<double>(weights.size());
+                ASSERT_GT(expected, 0);
+                const CurveLikelihood likelihood(curve, q,
+                                                 {.model_error = 0, .correlation = 0.03, .c2 = c2});
+                for (const std::string& name : instruction_sets()) {
+                    restrict_instruction_set(name);
+                    EXPECT_NEAR(likelihood.log_likelihood(partial.view()), std::log(expected), 1e-9)
+                        << name << ", " << grid_points << ", " << pairs << ", " << signal;
+                }
+                restrict_instruction_set("");
+            }
+        }
 }
 
 TEST(CurveTarget, MovesKeepTheProfileOfAFreshStart) {
