@@ -87,17 +87,23 @@ std::string match_lines(const saxs::Result& result) {
 
 /// Explains c1 or c2 at a bound; empty if neither is.
 std::string bound_lines(const saxs::Result& result) {
-    const auto explain = [](const std::string& name, const std::string& meaning) {
+    const bool has_background = result.fit.background != 0;
+    const auto explain = [&](const std::string& name, const std::string& meaning) {
         return fmt::format(
-            "{0} (bound): the best {0} lies beyond the values searched. {1} Try --background, "
-            "--{0}-min and --{0}-max, or a structure with all parts and states that scatter.\n",
-            name, meaning);
+            "{0} (bound): the best {0} lies beyond the values searched. {1} Try {2}--{0}-min and "
+            "--{0}-max, or a structure with all parts and states that scatter (pleat refine "
+            "samples domains on flexible linkers).\n",
+            name, meaning, has_background ? "" : "--background, ");
     };
     std::string text;
     if (result.fit.c1_at_bound)
-        text += explain("c1",
-                        "Either the volume of the structure is not that of the sample (a missing "
-                        "part, another conformation), or the buffer was not subtracted well.");
+        text +=
+            explain("c1", has_background
+                              ? "The structure is not that of the sample (a missing part, another "
+                                "conformation), or a background and c1 do the same here."
+                              : "Either the volume of the structure is not that of the sample (a "
+                                "missing part, another conformation), or the buffer was not "
+                                "subtracted well.");
     if (result.fit.c2_at_bound)
         text += explain("c2",
                         "A hydration layer cannot replace what the structure lacks (a loop, a "

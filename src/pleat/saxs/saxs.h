@@ -45,7 +45,7 @@ struct Parameters {
     bool water = false;
     Hydrogens hydrogens = Hydrogens::implicit;
     std::optional<double> c1;  ///< not set: fitted to a curve, 1 without one
-    double c1_min = 0.95, c1_max = 1.05;
+    double c1_min = 0.9, c1_max = 1.1;
     std::optional<double> c2;  ///< not set: fitted to a curve, 0 without one
     double c2_min = -2, c2_max = 4;
     bool background = false;    ///< curves of neutrons always have one

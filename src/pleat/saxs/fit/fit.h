@@ -14,7 +14,7 @@ namespace pleat::saxs {
 
 /// The values that may vary, and their ranges; equal bounds fix a value.
 struct FitOptions {
-    double c1_min = 0.95, c1_max = 1.05;
+    double c1_min = 0.9, c1_max = 1.1;
     double c2_min = -2, c2_max = 4;
     bool background = false;  ///< a constant is added to the model
 };

@@ -18,6 +18,9 @@ namespace {
 
 constexpr double kWaterDensity = 0.334;  // electrons per cubic angstrom
 
+// The part of a site's water that is spread, and its standard deviation in angstrom (README.md).
+constexpr double kSpreadPart = 0.3, kSpread = 6;
+
 double element_factor(const std::string& symbol, double q) {
     ScatteringFactor factor;
     if (!find_scattering_factor(symbol, factor))
@@ -70,9 +73,13 @@ double excluded_factor(const UnitedAtom& atom, double q) {
     return kWaterDensity * volume * std::exp(-root * root * q * q / (4 * std::numbers::pi));
 }
 
+double layer_spread(double q) {
+    return 1 - kSpreadPart + kSpreadPart * std::exp(-kSpread * kSpread * q * q / 2);
+}
+
 double hydration_factor(double q) {
     static const UnitedAtom kWater{"O", 2};
-    return vacuum_factor(kWater, q) - excluded_factor(kWater, q);
+    return (vacuum_factor(kWater, q) - excluded_factor(kWater, q)) * layer_spread(q);
 }
 
 double net_electrons(const UnitedAtom& atom) {

@@ -30,12 +30,16 @@ inline constexpr Index kAtomChannels = 3, kBeadChannels = 2;
 /// 0.334 electrons per cubic angstrom. Beads: `table` (null: pleat's own) by cubic splines, plus
 /// each type's excess electrons times excess_factor(); throws InputError if the table lacks a type
 /// or ends below q. After the scatterers come `sites` sites of the hydration layer, each a water
-/// molecule minus the water that it displaces, scaled.
+/// molecule minus the water that it displaces, spread about the site and scaled.
 Model make_model(const Scatterers& scatterers, const FormFactorTable* table,
                  std::span<const double> q, Index sites = 0);
 
+/// How the water of a site of the hydration layer is spread about it: 0.7 of it is at the site, 0.3
+/// in a Gaussian with a standard deviation of 6 angstrom. 1 at q = 0.
+double layer_spread(double q);
+
 /// The amplitudes, in electrons, of a united atom in vacuum, of the water that it displaces, and of
-/// a molecule of the hydration layer.
+/// a molecule of the hydration layer, spread about its site.
 double vacuum_factor(const UnitedAtom& atom, double q);
 double excluded_factor(const UnitedAtom& atom, double q);
 double hydration_factor(double q);

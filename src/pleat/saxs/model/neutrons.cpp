@@ -37,7 +37,7 @@ double displaced_volume(const UnitedAtom& atom, double q) {
 
 double layer_factor(double q) {
     static const UnitedAtom kWater{"O", 2};
-    return kSolventVolume - displaced_volume(kWater, q);
+    return (kSolventVolume - displaced_volume(kWater, q)) * layer_spread(q);
 }
 
 double exchange_step() { return length_of("D") - length_of("H"); }

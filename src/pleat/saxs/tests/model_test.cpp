@@ -54,6 +54,18 @@ TEST(UnitedAtom, HasVolumeAndName) {
     EXPECT_NEAR(hydration_factor(0), 10 - 0.334 * 19.43, 0.01);
 }
 
+TEST(Hydration, IsSpreadAboutItsSites) {
+    // Three tenths of the water, by the Fourier transform of a Gaussian of 6 angstrom: at q = 1
+    // nothing is left of them.
+    const UnitedAtom water{"O", 2};
+    EXPECT_DOUBLE_EQ(layer_spread(0), 1);
+    EXPECT_NEAR(layer_spread(1.0 / 6), 0.7 + 0.3 * std::exp(-0.5), 1e-12);
+    EXPECT_NEAR(layer_spread(1), 0.7, 1e-7);
+    EXPECT_NEAR(hydration_factor(0.2),
+                (vacuum_factor(water, 0.2) - excluded_factor(water, 0.2)) * layer_spread(0.2),
+                1e-12);
+}
+
 TEST(Hydrogens, AreThoseOfTablesAndValences) {
     const Ensemble glycan = structure(
         // Ethanol, as a residue that no table has.
