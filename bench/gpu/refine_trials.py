@@ -31,7 +31,8 @@ def ligase(session, folder):
 
 def rpa(session, folder):
     """Conformations that explain the curve: the distance between domains, clusters and convergence."""
-    seconds = run(session, folder, RPA, 270, "--mode", "fit", "--frames", "6400", "--chains", "16", "--moves", "125",
+    seconds = run(session, folder, RPA, 270, "--mode", "fit", "--frames", "6400", "--chains", "8", "--rungs", "12", "--moves",
+                  "125",
                   "--no-reweight", "--cluster-cutoff", "6")
     with open(folder / "frames.tsv", encoding="utf-8", newline="") as file:
         distances = sorted(float(row["distance_1_2"]) for row in csv.DictReader(file, delimiter="\t"))
@@ -43,8 +44,10 @@ def rpa(session, folder):
     bar("refine: angstrom of the 90 % interval of RPA70's distance", high - low)
     bar("refine: angstrom of RPA70's true distance outside of it", max(low - RPA_DISTANCE, RPA_DISTANCE - high, 0.0))
     bar("refine: clusters of RPA70's conformations", clusters)
+    bar("refine: largest R-hat of RPA70's chains", max(one["r_hat"] for one in told["quantities"]))
+    bar("refine: smallest effective size of RPA70's chains", min(one["effective_size"] for one in told["quantities"]))
     return {"seconds": seconds, "interval": [low, high], "clusters": clusters, "converged": told["converged"],
-            "quantities": told["quantities"]}
+            **{name: told[name] for name in ("quantities", "moves", "powers", "swap_probabilities", "arrivals")}}
 
 
 def refine_trials(session):

@@ -35,7 +35,9 @@ if words[0] == "refine":
     out.mkdir(parents=True)
     (out / "frames.dcd").write_bytes(b"frames")
     (out / "frames.tsv").write_text("frame\tdistance_1_2\n0\t25\n1\t27\n")
-    (out / "convergence.json").write_text('{"converged": true, "quantities": []}')
+    (out / "convergence.json").write_text(json.dumps({
+        "converged": True, "quantities": [{"name": "rg", "r_hat": 1.005, "effective_size": 500}], "moves": [],
+        "powers": [0, 1], "swap_probabilities": [0.4], "arrivals": 600}))
     (out / "clusters").mkdir()
     (out / "clusters/clusters.tsv").write_text("cluster\n0\n1\n")
     (out / "saxs").mkdir()

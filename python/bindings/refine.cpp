@@ -137,6 +137,11 @@ void add_refine(py::module_& module) {
                                [](const Refined& r) { return r.result.is_converged(); })
         .def_property_readonly("moves", &moves_of)
         .def_property_readonly("misfit", &misfit_of)
+        .def_property_readonly("arrivals",
+                               [](const Refined& r) -> std::optional<std::int64_t> {
+                                   if (r.result.swaps.empty()) return std::nullopt;
+                                   return r.result.arrivals;
+                               })
         .def_property_readonly("angles", [](const Refined& r) { return r.result.hinges; })
         .def_property_readonly("domains", [](const Refined& r) { return r.result.domains; })
         .def_property_readonly("linkers", [](const Refined& r) { return r.result.linkers; })

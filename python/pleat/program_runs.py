@@ -346,7 +346,7 @@ def _refinement(folder, manifest, values):
         converged=found["converged"], warning=found["remark"], domains=found["domains"], linkers=found["linkers"],
         built=found.get("built", []),
         moves={one["kind"]: (one["proposed"], one["accepted"]) for one in found.get("moves") or []},
-        angles=manifest["results"]["angles"], misfit=_misfit(found.get("misfit")),
+        angles=manifest["results"]["angles"], misfit=_misfit(found.get("misfit")), arrivals=found.get("arrivals"),
         found_options=domains.read_text(encoding="utf-8").strip() if domains.is_file() else "",
         **{name: np.array(found[name]) if name in found else None for name in ("powers", "swap_probabilities")})
 

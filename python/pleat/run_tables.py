@@ -372,6 +372,7 @@ def convergence(result):
                       for kind, (proposed, accepted) in result.moves.items()],
             **{name: getattr(result, name).tolist() for name in ("powers", "swap_probabilities")
                if getattr(result, name) is not None},
+            **({} if result.arrivals is None else {"arrivals": result.arrivals}),
             **({} if result.misfit is None else {"misfit": result.misfit})}
 
 

@@ -21,6 +21,7 @@ class Refinement(Result):
     moves = Attribute("dict of each kind of move: (proposed, accepted), burn-in left out")
     powers = Attribute("float64 [rung], powers of the likelihood; None without a likelihood")
     swap_probabilities = Attribute("float64 [rung - 1], mean probabilities of swaps; None without a likelihood")
+    arrivals = Attribute("int, conformations that came from power 0 to power 1; None without powers between which to swap")
     domains = Attribute("list of str, such as 'A:1-288'; domains are numbered from 1 in names of columns")
     linkers = Attribute("list of str, the flexible residues")
     built = Attribute("list of str, segments of missing residues that `sequence` added, such as 'A:285-301'")

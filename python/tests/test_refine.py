@@ -84,6 +84,7 @@ def test_frames_are_drawn_by_the_likelihood_of_a_curve(curve):
     found = refine(STRUCTURE, data=curve, model="two-bead", reweight=False, **FEW | {"frames": 40, "chains": 2, "moves": 50},
                    mode="fit", rungs=4)
     assert found.powers[0] == 0 and found.powers[-1] == 1 and found.swap_probabilities.shape == (3,)
+    assert found.arrivals > 0
     assert np.median(found.table["chi2"]) < 5 and set(found.convergence) == {"rg", "distance_1_2", "ln_likelihood"}
     assert np.ptp(found.table["rg"]) < np.ptp(refine(STRUCTURE, **FEW).table["rg"])
 

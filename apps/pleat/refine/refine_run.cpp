@@ -53,8 +53,10 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
         text += fmt::format("domain {}: {}\n", n + 1, result.domains[n]);
     text += moves_line(result);
     if (!result.swaps.empty())
-        text += fmt::format("powers of the likelihood: {:.3g}; swaps: {:.2f}\n",
-                            fmt::join(result.betas, " "), fmt::join(result.swaps, " "));
+        text += fmt::format(
+            "powers of the likelihood: {:.3g}; swaps: {:.2f}; {} conformations came from "
+            "power 0 to power 1\n",
+            fmt::join(result.betas, " "), fmt::join(result.swaps, " "), result.arrivals);
     if (!result.chi2.empty())
         text += fmt::format("chi^2 per point, by beads: smallest {:.3f}, median {:.3f}\n",
                             *std::min_element(result.chi2.begin(), result.chi2.end()),

@@ -23,7 +23,9 @@ struct Ranks {
 
 using Tiles = std::vector<const Tile*>;
 
-Index cost_of(const Tile& tile) { return tile.cost > 0 ? tile.cost : tile.items * tile.values; }
+Index cost_of(const Tile& tile) {
+    return std::max<Index>(tile.cost > 0 ? tile.cost : tile.items * tile.values, 1);
+}
 
 /// The tiles that are not done; for several ranks by falling cost.
 Tiles missing_tiles(std::span<const Tile> tiles, const TileWork& work, int ranks) {

@@ -26,7 +26,7 @@ struct Tile {
     Block side[3] = {};
     Index items = 0;   ///< rows of the output: pairs, triples, frames, ...
     Index values = 1;  ///< numbers for each item
-    Index cost = 0;    ///< of its computation, in any unit; 0: items * values
+    Index cost = 0;    ///< of its computation, in any unit; 0: items * values, or 1
 };
 
 /// Receives finished tiles and keeps them in a file, a histogram or a list.

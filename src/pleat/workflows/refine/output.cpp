@@ -64,7 +64,10 @@ std::string convergence_text(const Result& result) {
                           {"min_probability", MisfitTest::kMinProbability},
                           {"passed", result.misfit->is_passed()},
                           {"remark", misfit_remark(result)}};
-    if (!result.swaps.empty()) json["swap_probabilities"] = result.swaps;
+    if (!result.swaps.empty()) {
+        json["swap_probabilities"] = result.swaps;
+        json["arrivals"] = result.arrivals;
+    }
     return json.dump(2) + "\n";
 }
 

@@ -27,7 +27,7 @@ std::string problem_of(const RunSetup& setup, const CurveInput& curve, const Par
     const PoolOptions& options = setup.options;
     const Mode mode = setup.mode;
     Sha256 hash;
-    hash.field("refine 2").field(View<const float, 2>(heavy.xyz));
+    hash.field("refine 3").field(View<const float, 2>(heavy.xyz));
     for (Index atom = 0; atom < heavy.topology->atom_count(); ++atom)
         hash.field(heavy.topology->identity(atom));
     hash.field(parameters.linkers).field(parameters.rigid).field(parameters.group);
@@ -227,6 +227,7 @@ void add_fits(const Pool& pool, const PoolOptions& options, Index frames, Result
     result.misfit = MisfitTest{median(std::move(squares)), median(std::move(runs))};
     result.quantities.push_back(std::move(likelihood));
     result.betas = pool.ladder.betas;
+    result.arrivals = pool.arrivals;
     for (std::size_t rung = 0; rung + 1 < result.betas.size(); ++rung)
         result.swaps.push_back(pool.ladder.numbers[rung] > 0
                                    ? pool.ladder.sums[rung] / pool.ladder.numbers[rung]

@@ -120,6 +120,7 @@ struct Result {
     std::optional<MisfitTest> misfit;  ///< modes fit and average
     std::vector<double> betas;         ///< [rung]: powers of the likelihood
     std::vector<double> swaps;         ///< [rung - 1]: mean swap probability with the one below
+    std::int64_t arrivals = 0;         ///< conformations that came from power 0 to power 1
     std::vector<Index> close_atoms;    ///< [frame]: pairs of heavy atoms closer than 2.5 angstrom
     std::vector<std::string> domains;  ///< "A:1-288"; numbered from 1 in names of quantities
     std::vector<std::string> linkers;

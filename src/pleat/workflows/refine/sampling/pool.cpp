@@ -18,7 +18,6 @@ namespace pleat::refine {
 
 namespace {
 
-constexpr Index kAdaptEvery = 5;  // rounds of burn-in
 
 /// What ranks tell each other of a walker; its angles follow.
 enum WalkerNumber : std::size_t {
@@ -58,27 +57,23 @@ public:
         pool_.fits = Array<double, 3>(options.kept, options.chains, Index{kFitNumbers});
     }
 
-    /// Each conformation makes the moves up to the next frame; then rungs are exchanged.
+    /// Each conformation makes the moves up to the next frame; rungs are exchanged in between.
     void advance(Index round) {
         if (round == 0) start_all();
-        if (copies_ > 1) move_ahead(round * options_.moves);
-        for_each_batch(threads_, [&](Index, std::span<Walker> batch) {
-            if (copies_ == 1) move(batch, round * options_.moves);
-            for (Walker& walker : batch) {
-                walker.add_counts();
-                Sampler& first = walker.replicas.front();
-                if (round < options_.burn_in) first.adapt();
-                if (round + 1 == options_.burn_in) first.counts = {};
-                walker.refresh();
+        const Index swaps = options_.swaps_per_frame();
+        for (Index n = 0; n < swaps; ++n) {
+            const auto first_of = [&](Index part) {
+                return round * options_.moves + part * options_.moves / swaps;
+            };
+            move_all(round, first_of(n), first_of(n + 1), n + 1 == swaps);
+            exchange_numbers();
+            for (Index chain = 0; chain < options_.chains; ++chain)
+                swap_rungs(chain, round * swaps + n);
+            if (n + 1 == swaps) adapt_ladder(round);
+            for (Walker& walker : walkers_) {
+                walker.set_replicas();
+                walker.set_beta(beta_of(walker));
             }
-        });
-        exchange_numbers();
-        for (Index chain = 0; chain < options_.chains; ++chain) swap_rungs(chain, round);
-        if (round < options_.burn_in && (round + 1) % kAdaptEvery == 0) pool_.ladder.adapt(round);
-        if (round + 1 == options_.burn_in) pool_.ladder.reset_counts();
-        for (Walker& walker : walkers_) {
-            walker.set_replicas();
-            walker.set_beta(beta_of(walker));
         }
         if (round >= options_.burn_in) keep(round - options_.burn_in);
         rounds_ = round + 1;
@@ -101,7 +96,7 @@ public:
     }
     void save(NpzWriter& file) const override {
         std::vector<double> angles, widths;
-        std::vector<std::int64_t> counts, rungs;
+        std::vector<std::int64_t> counts, rungs, origins;
         for (const Walker& walker : walkers_) {
             angles.insert(angles.end(), walker.angles.begin(), walker.angles.end());
             widths.insert(widths.end(),
@@ -111,6 +106,7 @@ public:
             counts.insert(counts.end(), walker.counts.accepted.begin(),
                           walker.counts.accepted.end());
             rungs.push_back(walker.rung);
+            origins.push_back(walker.comes_from_prior ? 1 : 0);
         }
         const auto add = [&](const char* name, const auto& values) {
             file.add(name, values.data(), {static_cast<Index>(values.size())});
@@ -120,6 +116,8 @@ public:
         add("widths", widths);
         add("counts", counts);
         add("rungs", rungs);
+        add("origins", origins);
+        file.add_scalar("arrivals", pool_.arrivals);
         add("betas", pool_.ladder.betas);
         add("swap_sums", pool_.ladder.sums);
         add("swap_numbers", pool_.ladder.numbers);
@@ -146,13 +144,15 @@ public:
                    kept = doubles("kept", kept_rounds() * options_.chains * of_walker),
                    fits = doubles("fits", kept_rounds() * options_.chains * kFitNumbers);
         const auto counts = integers("counts", walkers * 2 * kMoveKinds),
-                   rungs = integers("rungs", walkers);
+                   rungs = integers("rungs", walkers), origins = integers("origins", walkers);
+        pool_.arrivals = file.integer("arrivals");
         pool_.ladder.betas = doubles("betas", options_.rungs);
         pool_.ladder.sums = doubles("swap_sums", options_.rungs);
         pool_.ladder.numbers = doubles("swap_numbers", options_.rungs);
         for (std::size_t n = 0; n < walkers_.size(); ++n) {
             Walker& walker = walkers_[n];
             walker.rung = std::clamp<Index>(rungs[n], 0, options_.rungs - 1);
+            walker.comes_from_prior = origins[n] != 0;
             walker.settings.pivot_width = widths[2 * n];
             walker.settings.crankshaft_width = widths[2 * n + 1];
             for (std::size_t kind = 0; kind < kMoveKinds; ++kind) {
@@ -284,16 +284,38 @@ private:
         start(
             [&](Index n) { return find_start(model_, moves_, StericOptions{}, context_.seed, n); });
     }
+    /// Makes the moves [first, end) of all walkers. The last ones of a round end with what prepares
+    /// the next: adapted widths, and states without the rounding of moves.
+    void move_all(Index round, Index first, Index end, bool ends_round) {
+        if (copies_ > 1) move_ahead(first, end);
+        for_each_batch(threads_, [&](Index, std::span<Walker> batch) {
+            if (copies_ == 1) move(batch, first, end);
+            for (Walker& walker : batch) {
+                walker.add_counts();
+                if (!ends_round) continue;
+                Sampler& sampler = walker.replicas.front();
+                if (round < options_.burn_in) sampler.adapt();
+                if (round + 1 == options_.burn_in) sampler.counts = {};
+                walker.refresh();
+            }
+        });
+    }
+    void adapt_ladder(Index round) {
+        if (round < options_.burn_in) pool_.ladder.adapt(round);
+        if (round + 1 != options_.burn_in) return;
+        pool_.ladder.reset_counts();
+        pool_.arrivals = 0;
+    }
     /// One replica of each walker moves at a time, so that each sees what the others did. The next
     /// moves of a part are prepared while those of the other parts are computed.
-    void move(std::span<Walker> batch, Index first) const {
+    void move(std::span<Walker> batch, Index first, Index end) const {
         const std::vector<std::span<Walker>> parts = parts_of(batch);
         std::vector<std::vector<Sampler*>> proposing(parts.size());
         const auto decide = [&](std::vector<Sampler*>& samplers) {
             for (Sampler* const sampler : samplers) sampler->decide();
             samplers.clear();
         };
-        for (Index number = first; number < first + options_.moves; ++number)
+        for (Index number = first; number < end; ++number)
             for (std::size_t replica = 0; replica < batch.front().replicas.size(); ++replica)
                 for (std::size_t part = 0; part < parts.size(); ++part) {
                     decide(proposing[part]);
@@ -305,7 +327,7 @@ private:
         for (std::vector<Sampler*>& samplers : proposing) decide(samplers);
     }
     /// The same moves, with several threads for each walker.
-    void move_ahead(Index first) {
+    void move_ahead(Index first, Index end) {
         std::vector<StepsAhead*> own;
         for (const Walker& walker : walkers_)
             if (walker.ahead) own.push_back(walker.ahead.get());
@@ -315,7 +337,7 @@ private:
             const Index of_walker = std::clamp<Index>(members / count, 1, copies_);
             for (Index n = member / of_walker; n < count; n += members / of_walker)
                 own[static_cast<std::size_t>(n)]->run(member % of_walker, of_walker, first,
-                                                      options_.moves);
+                                                      end - first);
         });
     }
     double beta_of(const Walker& walker) const {
@@ -333,9 +355,9 @@ private:
     Walker& walker_at(Index chain, Index rung) { return walkers_[number_at(chain, rung)]; }
 
     /// Even and odd pairs of neighbouring rungs in turn. Widths and counts stay with the rung.
-    void swap_rungs(Index chain, Index round) {
-        Random random(context_.seed, chain, round, Random::kSwaps);
-        for (Index rung = round % 2; rung + 1 < options_.rungs; rung += 2) {
+    void swap_rungs(Index chain, Index number) {
+        Random random(context_.seed, chain, number, Random::kSwaps);
+        for (Index rung = number % 2; rung + 1 < options_.rungs; rung += 2) {
             Walker &lower = walker_at(chain, rung), &upper = walker_at(chain, rung + 1);
             const double probability =
                 pool_.ladder.swap_probability(rung, lower.log_likelihood, upper.log_likelihood);
@@ -345,6 +367,11 @@ private:
             std::swap(lower.counts, upper.counts);
             std::swap(lower.settings, upper.settings);
         }
+        if (options_.rungs == 1) return;
+        walker_at(chain, 0).comes_from_prior = true;
+        bool& has_arrived = walker_at(chain, options_.rungs - 1).comes_from_prior;
+        pool_.arrivals += has_arrived ? 1 : 0;
+        has_arrived = false;
     }
 
     void keep(Index frame) {

@@ -26,6 +26,11 @@ struct PoolOptions {
     Index burn_in = 1;  ///< frames of each chain that are left out
     Index kept = 1;     ///< frames of each chain that are kept
 
+    /// Rungs are exchanged after every 5 moves or fewer, and with each frame.
+    Index swaps_per_frame() const {
+        constexpr Index kMovesPerSwap = 5;
+        return rungs > 1 ? (moves + kMovesPerSwap - 1) / kMovesPerSwap : 1;
+    }
     /// Divides the walkers into batches for a GPU: for 16 threads with up to four batches each,
     /// whatever the number of threads, so results do not depend on it. Threads that have no walker
     /// try steps of others ahead.
@@ -42,6 +47,7 @@ struct Pool {
     std::array<std::int64_t, kMoveKinds> proposed{}, accepted{};  ///< after burn-in
     Ladder ladder{1};                                             ///< its swaps after burn-in
     std::int64_t dropped = 0;  ///< steps that threads tried ahead in vain
+    std::int64_t arrivals = 0;  ///< after burn-in: conformations that came from power 0 to power 1
 };
 
 using TargetBatch = std::vector<std::unique_ptr<Target>>;  ///< [walker and replica]

@@ -16,6 +16,7 @@ struct Walker {
     std::vector<std::vector<Sampler>> copies;  ///< of the replicas, for other threads
     std::unique_ptr<StepsAhead> ahead;         ///< if there are copies
     Index rung = 0;
+    bool comes_from_prior = false;  ///< since it was last at power 1
     MoveSettings settings;
     MoveCounts counts;  ///< of all replicas
     double log_likelihood = 0;
