@@ -24,8 +24,8 @@ public:
 
     /// Must be called before threads call run().
     void prepare();
-    /// Makes the moves [first, first + count) of all replicas. Each of `threads` threads, at most as
-    /// many as there are copies, calls it at the same time, with its number. If one throws, the
+    /// Makes the moves [first, first + count) of all replicas. Each of `threads` threads, at most
+    /// as many as there are copies, calls it at the same time, with its number. If one throws, the
     /// others return early.
     void run(Index thread, Index threads, Index first, Index count);
     /// Moves the counts of all copies but the first to `sum`.
@@ -50,8 +50,8 @@ private:
     std::vector<std::span<Sampler>> copies_;
     std::int64_t dropped_ = 0;
     // Rounds are numbered from 1. Memory of the flags that threads look at is apart.
-    alignas(64) std::atomic<Index> arrived_ = 0;      ///< threads that know of their steps, all rounds
-    alignas(64) std::atomic<Index> adoptable_ = 0;    ///< the last round whose step was accepted
+    alignas(64) std::atomic<Index> arrived_ = 0;  ///< threads that know of their steps, all rounds
+    alignas(64) std::atomic<Index> adoptable_ = 0;  ///< the last round whose step was accepted
     /// Of even and odd rounds, see note_accepted().
     alignas(64) std::array<std::atomic<Index>, 2> accepted_ = {};
     alignas(64) std::atomic<bool> has_failed_ = false;

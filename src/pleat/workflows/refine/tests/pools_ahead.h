@@ -15,7 +15,8 @@
 
 namespace pleat::refine::test {
 
-/// Two strands on a linker that may be close to itself, and the curve of one of their conformations.
+/// Two strands on a linker that may be close to itself, and the curve of one of their
+/// conformations.
 struct MadePool {
     ChainModel chain = made_model("AAAAAAGAVAGAAAAAAA", "A:5-13");
     Prior prior{chain, coil_tables()};

@@ -65,7 +65,8 @@ TEST(StepsAhead, HaveTheBitsOfOneThreadOnAGpu) {
 
 TEST(StepsAhead, ResumeWithTheSameBits) {
     const MadePool made;
-    PoolOptions options{.chains = 1, .rungs = 2, .replicas = 2, .moves = 8, .burn_in = 5, .kept = 4};
+    PoolOptions options{
+        .chains = 1, .rungs = 2, .replicas = 2, .moves = 8, .burn_in = 5, .kept = 4};
     const Pool expected = made.sample(options, on_threads(1));
     options.ahead = 8;
     for (const int rounds : {3, 7}) {  // in burn-in, and later
