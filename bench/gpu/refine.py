@@ -26,18 +26,23 @@ def run(session, folder, *options, limit=120.0):
 
 
 def same_bits(session, folder, curve):
-    """Whether the same seed gives the same frames for 1 and 16 threads; None if a run failed."""
-    frames = []
-    for threads in (1, 16):
-        done = run(session, folder / f"threads{threads}", "--linkers", "A:174-179", "--data", curve, "--mode", "fit",
-                   "--frames", "128", "--chains", "8", "--rungs", "4", "--moves", "20", "--no-reweight",
-                   "-t", str(threads))
-        if done.status != 0:
-            session.record.add("refine", **{f"threads{threads}": {"failed": done.complaint()}})
-            print(f"refine, {threads} threads: {done.complaint()}", flush=True)
-            return None
-        frames.append((folder / f"threads{threads}/frames.dcd").read_bytes())
-    return frames[0] == frames[1]
+    """Whether the same seed gives the same frames for 1 and 16 threads; None if a run failed. A single chain's next
+    steps are tried by several threads."""
+    same = True
+    for chains, rungs in ((8, 4), (1, 1)):
+        frames = []
+        for threads in (1, 16):
+            name = f"chains{chains}threads{threads}"
+            done = run(session, folder / name, "--linkers", "A:174-179", "--data", curve, "--mode", "fit",
+                       "--frames", "128", "--chains", str(chains), "--rungs", str(rungs), "--moves", "20",
+                       "--no-reweight", "-t", str(threads))
+            if done.status != 0:
+                session.record.add("refine", **{name: {"failed": done.complaint()}})
+                print(f"refine, {chains} chains, {threads} threads: {done.complaint()}", flush=True)
+                return None
+            frames.append((folder / name / "frames.dcd").read_bytes())
+        same = same and frames[0] == frames[1]
+    return same
 
 
 def refine(session):

@@ -147,6 +147,10 @@ TEST(SharedGpuOnHost, TellsEverySessionThatTheGpuFailed) {
         const auto [moved, xyz] = sampler.move(one->positions(0));
         const Move move{0, moved, xyz};
         EXPECT_THROW(one->propose({&move, 1}), std::logic_error);
+        one->start({&move, 1});
+        EXPECT_TRUE(one->is_ready());  // so that nobody waits
+        EXPECT_THROW(one->finish(), std::logic_error);
+        EXPECT_TRUE(one->is_ready());
     }
 }
 

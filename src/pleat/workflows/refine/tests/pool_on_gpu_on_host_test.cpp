@@ -24,8 +24,8 @@ TEST(PoolOnGpuOnHost, HasTheBitsOfOneThreadForAnySteps) {
             made.profile.model, made.profile.bodies, HostGpu(state));
         made.device = {Device::Kind::cuda, 0};
         for (PoolOptions options :
-             {PoolOptions{.chains = 1, .moves = 12, .burn_in = 2, .kept = 2},
-              {.chains = 1, .rungs = 2, .replicas = 2, .moves = 5, .burn_in = 1, .kept = 2}}) {
+             {PoolOptions{.chains = 1, .moves = 8, .burn_in = 1, .kept = 2},
+              {.chains = 1, .rungs = 2, .replicas = 2, .moves = 4, .burn_in = 1, .kept = 1}}) {
             const Pool expected = made.sample(options, on_threads(1));
             EXPECT_GT(expected.accepted[0] + expected.accepted[1] + expected.accepted[2], 0);
             options.ahead = 4;

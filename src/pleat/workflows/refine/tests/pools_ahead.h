@@ -15,9 +15,10 @@
 
 namespace pleat::refine::test {
 
-/// Two strands on a linker, and the curve of one of their conformations.
+/// Two strands on a linker that may be close to itself, and the curve of one of their
+/// conformations.
 struct MadePool {
-    ChainModel chain = made_model("AAAAAAGAVAAAAAA", "A:7-8");
+    ChainModel chain = made_model("AAAAAAGAVAGAAAAAAA", "A:5-13");
     Prior prior{chain, coil_tables()};
     Moves moves{chain, prior};
     ProfileModel profile = make_profile_model(chain, Conformation(chain), grid(17, 0.3), {});

@@ -4,10 +4,8 @@
 #include <atomic>
 #include <span>
 #include <stdexcept>
-#include <string>
 
 #include "pleat/core/error.h"
-#include "pleat/core/tests/cuda_absence.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/workflows/refine/tests/pools_ahead.h"
 
@@ -42,23 +40,6 @@ TEST(StepsAhead, HaveTheBitsOfOneThread) {
             const Pool pool = made.sample(options, on_threads(threads));
             expect_same_pools(pool, expected);
             EXPECT_EQ(pool.dropped > 0, threads >= 2 * options.chains * options.rungs) << threads;
-        }
-    }
-}
-
-TEST(StepsAhead, HaveTheBitsOfOneThreadOnAGpu) {
-    const std::string absence = pleat::test::cuda_absence();
-    if (!absence.empty()) GTEST_SKIP() << absence;
-    MadePool made;
-    made.device = {Device::Kind::cuda, 0};
-    made.profile.gpu = saxs::make_shared_gpu(made.profile.model, made.profile.bodies, 0);
-    for (PoolOptions options : kPools) {
-        options.moves = 100;
-        const Pool expected = made.sample(options, on_threads(1));
-        options.ahead = 12;
-        for (const int threads : {4, 12}) {
-            const Pool pool = made.sample(options, on_threads(threads));
-            expect_same_pools(pool, expected);
         }
     }
 }
