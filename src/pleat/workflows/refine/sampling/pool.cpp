@@ -18,7 +18,6 @@ namespace pleat::refine {
 
 namespace {
 
-
 /// What ranks tell each other of a walker; its angles follow.
 enum WalkerNumber : std::size_t {
     kWalkerLikelihood,

@@ -46,7 +46,7 @@ struct Pool {
     Array<double, 3> fits;    ///< [frame of a chain, chain, FitNumber]
     std::array<std::int64_t, kMoveKinds> proposed{}, accepted{};  ///< after burn-in
     Ladder ladder{1};                                             ///< its swaps after burn-in
-    std::int64_t dropped = 0;  ///< steps that threads tried ahead in vain
+    std::int64_t dropped = 0;   ///< steps that threads tried ahead in vain
     std::int64_t arrivals = 0;  ///< after burn-in: conformations that came from power 0 to power 1
 };
 
