@@ -73,7 +73,8 @@ Products products_of(const double* HWY_RESTRICT triangle, const double* HWY_REST
         }
         triangle += last * kColumns;
     }
-    const auto sum = [&](auto lanes_of) HWY_ATTR { return hn::GetLane(hn::SumOfLanes(d, lanes_of)); };
+    const auto sum = [&](auto lanes_of)
+                         HWY_ATTR { return hn::GetLane(hn::SumOfLanes(d, lanes_of)); };
     return {{{2 * sum(s00), sum(s01), sum(s02)}, {0, 2 * sum(s11), sum(s12)}, {0, 0, 2 * sum(s22)}},
             {sum(l0), sum(l1), sum(l2)}};
 }
