@@ -42,19 +42,19 @@ struct Transform {
 };
 
 /// Points by axis.
-struct Coordinates {
-    std::vector<double> x, y, z;
+template <class Real>
+struct CoordinatesOf {
+    std::vector<Real> x, y, z;
 
     Vector at(std::size_t n) const { return {x[n], y[n], z[n]}; }
     void set(std::size_t n, Vector to) {
-        x[n] = to.x;
-        y[n] = to.y;
-        z[n] = to.z;
+        x[n] = static_cast<Real>(to.x);
+        y[n] = static_cast<Real>(to.y);
+        z[n] = static_cast<Real>(to.z);
     }
     void push_back(Vector point) {
-        x.push_back(point.x);
-        y.push_back(point.y);
-        z.push_back(point.z);
+        resize(x.size() + 1);
+        set(x.size() - 1, point);
     }
     void resize(std::size_t count) {
         x.resize(count);
@@ -62,6 +62,7 @@ struct Coordinates {
         z.resize(count);
     }
 };
+using Coordinates = CoordinatesOf<double>;
 
 /// Writes where a transform moves the points [first, last), into arrays elsewhere, from their
 /// beginning. The compiler makes vectors of it.

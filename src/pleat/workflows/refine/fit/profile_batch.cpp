@@ -47,17 +47,15 @@ void ProfileBatch::start(Index conformation, const Conformation& at) {
 void ProfileBatch::propose(Index conformation, const Conformation& proposed) {
     Proposal& proposal = proposals_[static_cast<std::size_t>(conformation)];
     const std::vector<Transform>& pieces = pieces_[static_cast<std::size_t>(conformation)];
-    std::vector<Index>& moved = proposal.moved;
     proposal.turns.clear();
-    moved.clear();
     has_moved_.assign(pieces.size(), 0);
+    std::size_t count = 0;
     for (std::size_t n = 0; n < pieces.size(); ++n) {
         const Transform& now = proposed.piece(static_cast<Index>(n));
         if (now == pieces[n]) continue;
         has_moved_[n] = 1;
         proposal.turns.emplace_back(n, now);
-        const std::vector<Index>& scatterers = model_->of_piece[n].scatterers;
-        moved.insert(moved.end(), scatterers.begin(), scatterers.end());
+        count += model_->of_piece[n].scatterers.size();
     }
     mixed_.clear();
     for (const std::size_t first : model_->mixed) {
@@ -65,22 +63,27 @@ void ProfileBatch::propose(Index conformation, const Conformation& proposed) {
         for (std::size_t n = first;
              n < model_->shares.size() && model_->shares[n].scatterer == scatterer; ++n) {
             if (has_moved_[static_cast<std::size_t>(model_->shares[n].piece)] == 0) continue;
-            moved.push_back(scatterer);
             mixed_.push_back(first);
             break;
         }
     }
-    proposal.xyz.resize(3 * moved.size());
-    float *x = proposal.xyz.data(), *y = x + moved.size(), *z = y + moved.size();
+    count += mixed_.size();
+    proposal.moved.resize(count);
+    proposal.xyz.resize(3 * count);
+    Index* moved = proposal.moved.data();
+    float *x = proposal.xyz.data(), *y = x + count, *z = y + count;
     for (const auto& [piece, turn] : proposal.turns) {
         const ProfileModel::PieceScatterers& of = model_->of_piece[piece];
+        if (of.scatterers.empty()) continue;
         of.write(turn, x, y, z);
+        moved = std::copy(of.scatterers.begin(), of.scatterers.end(), moved);
         x += of.scatterers.size();
         y += of.scatterers.size();
         z += of.scatterers.size();
     }
     for (const std::size_t first : mixed_) {
         const Vector at = model_->position(proposed, first);
+        *moved++ = model_->shares[first].scatterer;
         *x++ = static_cast<float>(at.x);
         *y++ = static_cast<float>(at.y);
         *z++ = static_cast<float>(at.z);

@@ -40,10 +40,12 @@ bool AtomOverlaps::counts(Index a, Index b) const {
 
 std::vector<std::pair<Index, Index>> AtomOverlaps::close_pairs() {
     std::vector<std::pair<Index, Index>> pairs;
-    points_.for_each_close_pair(kDistance, [&](Index a, Index b, double) {
-        const Index one = points_.atom(a), other = points_.atom(b);
-        if (counts(one, other)) pairs.push_back(std::minmax(one, other));
-    });
+    points_.for_each_close_pair(
+        kDistance, [&](Index a, Index b) { return counts(points_.atom(a), points_.atom(b)); },
+        [&](Index a, Index b, double) {
+            const Index one = points_.atom(a), other = points_.atom(b);
+            pairs.push_back(std::minmax(one, other));
+        });
     std::sort(pairs.begin(), pairs.end());
     return pairs;
 }

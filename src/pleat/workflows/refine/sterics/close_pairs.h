@@ -7,35 +7,35 @@
 #include <vector>
 
 #include "pleat/core/view.h"
-#include "pleat/workflows/refine/chain/geometry.h"
+#include "pleat/workflows/refine/sterics/near_balls.h"
 
 namespace pleat::refine {
 
-/// Balls, of which kBlock are compared at a time; their arrays are that much longer than needed.
-struct Balls : Coordinates {
-    static constexpr std::size_t kBlock = 16;
-
-    std::vector<double> radius;
-
-    void resize_padded(std::size_t count) {
-        resize(count + kBlock);
-        radius.resize(count + kBlock);
-    }
-};
-
-/// Points in the order of their blocks, of at most kBlock points each, and blocks in the order of
-/// their clusters.
+/// Points in the order of their blocks, of at most Balls::kBlock points each, and blocks in the
+/// order of their clusters.
 struct BlockedPoints {
     Balls points, blocks, clusters;
-    std::vector<std::size_t> first_point;  ///< [block, and one]
-    std::vector<std::size_t> first_block;  ///< [cluster, and one]
+    std::vector<std::uint32_t> first_point;  ///< [block, and one]
+    std::vector<std::uint32_t> first_block;  ///< [cluster, and one]
     /// [cluster]: whether its points, all in one block, may be close to each other.
     std::vector<std::uint8_t> has_own_pairs;
 };
 
-/// Sets `pairs` to the pairs of points that are closer than `reach`, the lower index first, always
-/// in the same order. Pairs that are farther by a billionth of an angstrom may be among them.
-void find_close_pairs(const BlockedPoints& of, double reach,
-                      std::vector<std::pair<Index, Index>>& pairs);
+/// Finds pairs of points that are close, by balls around clusters and then around their blocks.
+class ClosePairSearch {
+public:
+    /// The pairs of points that are closer than `reach`, the lower index first, always in the same
+    /// order; valid until the next call. Pairs that are farther, as far as float32 has rounded
+    /// their positions, may be among them.
+    const std::vector<std::pair<Index, Index>>& find(const BlockedPoints& of, double reach);
+
+private:
+    template <class Use>
+    void for_each_near(const Balls& balls, const Balls& others, float reach, const Use& use);
+
+    std::vector<BallQuery> queries_, next_;
+    std::vector<std::uint32_t> bits_;  ///< [query]
+    std::vector<std::pair<Index, Index>> pairs_;
+};
 
 }  // namespace pleat::refine

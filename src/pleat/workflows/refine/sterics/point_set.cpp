@@ -10,9 +10,10 @@ namespace {
 
 constexpr std::size_t kBlock = Balls::kBlock;
 
-/// Sets a ball around the points [first, last).
-void enclose(const Coordinates& points, std::size_t first, std::size_t last, Balls& balls,
-             std::size_t number) {
+/// Sets a ball around the points [first, last). Returns its centre.
+template <class Real>
+Vector enclose(const CoordinatesOf<Real>& points, std::size_t first, std::size_t last, Balls& balls,
+               std::size_t number) {
     Vector centre;
     for (std::size_t n = first; n < last; ++n) centre = centre + points.at(n);
     centre = (1.0 / static_cast<double>(last - first)) * centre;
@@ -22,19 +23,8 @@ void enclose(const Coordinates& points, std::size_t first, std::size_t last, Bal
         square = std::max(square, dot(away, away));
     }
     balls.set(number, centre);
-    balls.radius[number] = std::sqrt(square);
-}
-
-/// Balls around all blocks and clusters.
-void enclose_all(BlockedPoints& of) {
-    const std::size_t blocks = of.first_point.size() - 1, clusters = of.first_block.size() - 1;
-    of.blocks.resize_padded(blocks);
-    of.clusters.resize_padded(clusters);
-    for (std::size_t n = 0; n < blocks; ++n)
-        enclose(of.points, of.first_point[n], of.first_point[n + 1], of.blocks, n);
-    for (std::size_t n = 0; n < clusters; ++n)
-        enclose(of.points, of.first_point[of.first_block[n]], of.first_point[of.first_block[n + 1]],
-                of.clusters, n);
+    balls.radius[number] = static_cast<float>(std::sqrt(square));
+    return centre;
 }
 
 }  // namespace
@@ -42,11 +32,21 @@ void enclose_all(BlockedPoints& of) {
 PointSet::PointSet(const ChainModel& model, const std::vector<Index>& atoms) : atoms_(atoms) {
     add_groups(model);
     add_clusters(model);
-    start_.points.resize_padded(atoms_.size());
-    for (std::size_t n = 0; n < atoms_.size(); ++n)
-        start_.points.set(n, model.start[static_cast<std::size_t>(atoms_[n])]);
-    enclose_all(start_);
-    now_ = start_;
+    const std::size_t blocks = now_.first_point.size() - 1, clusters = now_.first_block.size() - 1;
+    now_.points.resize_padded(atoms_.size());
+    now_.blocks.resize_padded(blocks);
+    now_.clusters.resize_padded(clusters);
+    for (std::size_t n = 0; n < atoms_.size(); ++n) {
+        start_points_.push_back(model.start[static_cast<std::size_t>(atoms_[n])]);
+        now_.points.set(n, start_points_.at(n));
+    }
+    for (std::size_t n = 0; n < blocks; ++n)
+        start_blocks_.push_back(
+            enclose(start_points_, now_.first_point[n], now_.first_point[n + 1], now_.blocks, n));
+    for (std::size_t n = 0; n < clusters; ++n)
+        start_clusters_.push_back(enclose(start_points_, now_.first_point[now_.first_block[n]],
+                                          now_.first_point[now_.first_block[n + 1]], now_.clusters,
+                                          n));
 }
 
 void PointSet::add_groups(const ChainModel& model) {
@@ -70,20 +70,20 @@ void PointSet::add_clusters(const ChainModel& model) {
         std::size_t last = n + 1;
         while (last < groups_.size() && groups_[last].last - groups_[n].first <= kBlock) ++last;
         first_group_.push_back(n);
-        start_.first_block.push_back(start_.first_point.size());
-        start_.has_own_pairs.push_back(last > n + 1 ? 1 : 0);
+        now_.first_block.push_back(static_cast<std::uint32_t>(now_.first_point.size()));
+        now_.has_own_pairs.push_back(last > n + 1 ? 1 : 0);
         sort_into_blocks(model, groups_[n].first, groups_[last - 1].last);
         n = last;
     }
     first_group_.push_back(groups_.size());
-    start_.first_block.push_back(start_.first_point.size());
-    start_.first_point.push_back(atoms_.size());
+    now_.first_block.push_back(static_cast<std::uint32_t>(now_.first_point.size()));
+    now_.first_point.push_back(static_cast<std::uint32_t>(atoms_.size()));
 }
 
 /// Halves the points along their longest axis until they fit into blocks.
 void PointSet::sort_into_blocks(const ChainModel& model, std::size_t first, std::size_t last) {
     if (last - first <= kBlock) {
-        start_.first_point.push_back(first);
+        now_.first_point.push_back(static_cast<std::uint32_t>(first));
         return;
     }
     const auto begin = atoms_.begin() + static_cast<std::ptrdiff_t>(first),
@@ -108,7 +108,7 @@ void PointSet::sort_into_blocks(const ChainModel& model, std::size_t first, std:
 
 void PointSet::place(const Conformation& conformation) {
     const auto move_by = [](const Transform& move, const Coordinates& from, std::size_t first,
-                            std::size_t last, Coordinates& to) {
+                            std::size_t last, Balls& to) {
         write_moved(move, from, first, last, to.x.data() + first, to.y.data() + first,
                     to.z.data() + first);
     };
@@ -120,7 +120,7 @@ void PointSet::place(const Conformation& conformation) {
             if (group.placed == move) continue;
             has_moved = true;
             group.placed = move;
-            move_by(move, start_.points, group.first, group.last, now_.points);
+            move_by(move, start_points_, group.first, group.last, now_.points);
         }
         if (!has_moved) continue;
         const std::size_t block = now_.first_block[cluster];
@@ -131,8 +131,8 @@ void PointSet::place(const Conformation& conformation) {
             now_.blocks.radius[block] = now_.clusters.radius[cluster];
         } else {
             const Transform& move = groups_[first_group_[cluster]].placed;
-            move_by(move, start_.blocks, block, now_.first_block[cluster + 1], now_.blocks);
-            move_by(move, start_.clusters, cluster, cluster + 1, now_.clusters);
+            move_by(move, start_blocks_, block, now_.first_block[cluster + 1], now_.blocks);
+            move_by(move, start_clusters_, cluster, cluster + 1, now_.clusters);
         }
     }
 }

@@ -1,7 +1,6 @@
 // Point set: atoms of a chain model by piece, and the pairs of them that are close.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "pleat/workflows/refine/chain/chain_model.h"
@@ -21,21 +20,20 @@ public:
     Index atom(Index point) const { return atoms_[static_cast<std::size_t>(point)]; }
     void place(const Conformation& conformation);
     double square_distance(Index a, Index b) const {
-        const Vector apart = now_.points.at(static_cast<std::size_t>(a)) -
-                             now_.points.at(static_cast<std::size_t>(b));
+        const Vector apart = position(a) - position(b);
         return dot(apart, apart);
     }
 
     /// Calls `use(a, b, squared distance)` for each pair of points of different pieces that are
-    /// closer than `reach`, a < b.
-    template <class Use>
-    void for_each_close_pair(double reach, const Use& use) {
-        find_close_pairs(now_, reach, pairs_);
-        for (const auto& [a, b] : pairs_) {
+    /// closer than `reach` and for which `counts(a, b)`; a < b.
+    template <class Counts, class Use>
+    void for_each_close_pair(double reach, const Counts& counts, const Use& use) {
+        for (const auto& [a, b] : search_.find(now_, reach)) {
+            if (group_of_[static_cast<std::size_t>(a)] == group_of_[static_cast<std::size_t>(b)] ||
+                !counts(a, b))
+                continue;
             const double square = square_distance(a, b);
-            if (square < reach * reach &&
-                group_of_[static_cast<std::size_t>(a)] != group_of_[static_cast<std::size_t>(b)])
-                use(a, b, square);
+            if (square < reach * reach) use(a, b, square);
         }
     }
 
@@ -47,6 +45,10 @@ private:
         Transform placed;  ///< by which it is where it is
     };
 
+    Vector position(Index point) const {
+        const auto n = static_cast<std::size_t>(point);
+        return groups_[group_of_[n]].placed(start_points_.at(n));
+    }
     void add_groups(const ChainModel& model);
     void add_clusters(const ChainModel& model);
     void sort_into_blocks(const ChainModel& model, std::size_t first, std::size_t last);
@@ -54,9 +56,10 @@ private:
     std::vector<Index> atoms_;
     std::vector<std::size_t> group_of_;  ///< [point]
     std::vector<Group> groups_;
-    std::vector<std::size_t> first_group_;        ///< [cluster, and one]
-    BlockedPoints start_, now_;                   ///< in the start structure, and currently
-    std::vector<std::pair<Index, Index>> pairs_;  ///< of the last search
+    std::vector<std::size_t> first_group_;                      ///< [cluster, and one]
+    Coordinates start_points_, start_blocks_, start_clusters_;  ///< in the start structure
+    BlockedPoints now_;
+    ClosePairSearch search_;
 };
 
 }  // namespace pleat::refine

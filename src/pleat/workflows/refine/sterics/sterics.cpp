@@ -147,9 +147,9 @@ void Sterics::add(Index a, Index b, double square, Overlap& sum) const {
 Overlap Sterics::overlap(const Conformation& conformation) {
     points_.place(conformation);
     Overlap sum;
-    points_.for_each_close_pair(reach_, [&](Index a, Index b, double square) {
-        if (!is_excused(a, b)) add(a, b, square, sum);
-    });
+    points_.for_each_close_pair(
+        reach_, [&](Index a, Index b) { return !is_excused(a, b); },
+        [&](Index a, Index b, double square) { add(a, b, square, sum); });
     return sum;
 }
 
