@@ -10,6 +10,7 @@
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/saxs.h"
+#include "pleat/workflows/refine/chain/domain_structures.h"
 #include "pleat/workflows/refine/output.h"
 #include "structures.h"
 
@@ -60,6 +61,25 @@ py::tuple run(Structures& structure, const ProfileFile* curve, const py::dict& g
     });
     auto topology = std::const_pointer_cast<Topology>(refined->result.frames.topology);
     return py::make_tuple(std::move(refined), owned_array(std::move(xyz)), std::move(topology));
+}
+
+/// (xyz, topology, files, [(file, frame)], notes) of what refine() takes from files.
+py::tuple read(const std::vector<std::string>& sources, const py::dict& given) {
+    Options options;
+    set_fields(options.fields(), given);
+    Ensemble structure;
+    Array<float, 3> xyz;
+    {
+        const py::gil_scoped_release released;
+        structure = refine::read_structures(sources, "", options.parameters);
+        xyz = atom_by_atom(structure, {}, available_threads());
+    }
+    py::list origins;
+    for (const FrameOrigin& origin : structure.origins)
+        origins.append(py::make_tuple(origin.file, origin.frame));
+    return py::make_tuple(owned_array(std::move(xyz)),
+                          std::const_pointer_cast<Topology>(structure.topology), structure.files,
+                          origins, structure.notes);
 }
 
 /// The columns of frames.tsv.
@@ -150,6 +170,7 @@ void add_refine(py::module_& module) {
                                [](const Refined& r) { return r.result.found_options; })
         .def_property_readonly("notes", [](const Refined& r) { return r.result.notes; });
     module.def("refine", &run, py::arg(), py::arg().none(true), py::arg(), py::arg());
+    module.def("read_refined", &read);
     module.def("refine_fields", [] { return describe_fields(Options().fields()); });
     module.def("refine_profile_fields", [] {
         saxs::Parameters parameters;

@@ -4,7 +4,7 @@ import os
 import warnings
 
 from . import _pleat, saxs
-from .ensemble import Ensemble, ensemble as as_ensemble, read_ensemble
+from .ensemble import Ensemble, ensemble as as_ensemble
 from .errors import InputError, UsageError
 from .options import engine, keyword
 from .profile import profile as as_profile
@@ -17,8 +17,9 @@ _OF_PROFILES = {field["name"] for field in _pleat.refine_profile_fields()}
 def refine(structure, *, data=None, q_unit="auto", assume_error=None, profiles=False, options, how):
     """Samples conformations of rigid domains on flexible linkers, by Markov chain Monte Carlo.
 
-    structure : what pleat.ensemble takes, of one frame; of a path the first frame. Its atoms must
-        have names; water and hydrogens are left out
+    structure : what pleat.ensemble takes, of one frame; of a path the first frame, or all models if these
+        hold different domains; a list of paths is one of domains, too, which `sequence` links. Its atoms
+        must have names; water and hydrogens are left out
     data : what pleat.profile takes: a measured curve
     q_unit, assume_error : as pleat.profile takes them
     profiles : whether to compute profiles of the frames without data, too
@@ -31,8 +32,12 @@ def refine(structure, *, data=None, q_unit="auto", assume_error=None, profiles=F
     """
     if data is None and (q_unit != "auto" or assume_error is not None):
         raise UsageError("expected q_unit and assume_error with data, found none")
-    is_path = isinstance(structure, (str, os.PathLike))
-    start = read_ensemble(structure, frames="0") if is_path else as_ensemble(structure)
+    paths = [structure] if isinstance(structure, (str, os.PathLike)) else structure
+    if isinstance(paths, (list, tuple)) and paths and all(isinstance(path, (str, os.PathLike)) for path in paths):
+        xyz, topology, files, origins, notes = _pleat.read_refined([os.fspath(path) for path in paths], options)
+        start = Ensemble(xyz, topology, files=files, origins=origins, notes=notes)
+    else:
+        start = as_ensemble(structure)
     if start.topology is None:
         raise InputError("expected atoms with names, found coordinates alone; "
                          "pleat.Ensemble(xyz, topology) names them")

@@ -1,4 +1,5 @@
 # Refine from Python: the numbers of the program, profiles of frames, cancelling, refusals.
+import gzip
 import json
 
 import numpy as np
@@ -87,6 +88,21 @@ def test_frames_are_drawn_by_the_likelihood_of_a_curve(curve):
     assert found.arrivals > 0
     assert np.median(found.table["chi2"]) < 5 and set(found.convergence) == {"rg", "distance_1_2", "ln_likelihood"}
     assert np.ptp(found.table["rg"]) < np.ptp(refine(STRUCTURE, **FEW).table["rg"])
+
+
+def test_files_of_domains_are_joined(tmp_path):
+    with gzip.open(STRUCTURE, "rt", encoding="ascii") as file:
+        atoms = [(int(line[22:26]), line) for line in file if line.startswith(("ATOM", "HETATM"))]
+    paths = [tmp_path / "one.pdb", tmp_path / "two.pdb"]
+    for path, kept in zip(paths, (range(174), range(180, 1000))):
+        path.write_text("".join(line for number, line in atoms if number in kept), encoding="ascii")
+    fasta = tmp_path / "protein.fasta"
+    fasta.write_text(">p\nMDIRQGPKEPFRDYVDRFYKTLRAEQASQEVKNWMTETLLVQNANPDCKTILKALGPGATLEEMMTACQG\n", encoding="ascii")
+    few = {name: value for name, value in FEW.items() if name != "linkers"}
+    found = refine(paths, sequence=fasta, **few)
+    assert found.built == ["A:174-179"] and len(found.domains) == 2
+    with pytest.raises(pleat.InputError, match="missing residues link the domains"):
+        refine(paths, linkers="A:160-165")
 
 
 def test_missing_residues_are_built(tmp_path):

@@ -247,6 +247,28 @@ class Refine(ProgramTest):
             self.assertEqual((done.returncode, len(lines)), (code, 1), done.stderr.decode())
             self.assertIn(text, lines[0])
 
+    def test_joins_domains_of_models_and_of_files(self):
+        structure, fasta = self.with_gap()
+        lines = structure.read_text(encoding="ascii").splitlines(keepends=True)
+        parts = ["".join(line for line in lines if (int(line[22:26]) < 174) == is_first) for is_first in (True, False)]
+        models, files = self.folder / "models.pdb", [self.folder / "one.pdb", self.folder / "two.pdb"]
+        models.write_text("".join(f"MODEL     {n + 1:4}\n{part}ENDMDL\n" for n, part in enumerate(parts)), encoding="ascii")
+        for path, part in zip(files, parts):
+            path.write_text(part, encoding="ascii")
+        for name, sources in (("models", [models]), ("files", [*files, "--join"])):
+            done = pleat("refine", *sources, "--sequence", fasta, *FEW, "-o", self.folder / name)
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            self.assertIn("built 6 missing residues: A:174-179\n", done.stdout.decode())
+        self.assertEqual(*((self.folder / name / "frames.tsv").read_bytes() for name in ("models", "files")))
+        inputs = json.dumps(manifest(self.folder / "files")["inputs"])
+        self.assertTrue(all(str(path) in inputs for path in (*files, fasta)), inputs)
+        for sources, code, text in (([models, *LINKER], 3, "models.pdb: expected --sequence, whose missing residues"),
+                                    ([*files, "--join", "--sweep", "seed=1,2"], 2, "--join makes one run")):
+            done = pleat("refine", *sources, "-o", self.folder / "refused")
+            told = [line for line in done.stderr.decode().splitlines() if line.startswith("pleat: ")]
+            self.assertEqual((done.returncode, len(told)), (code, 1), done.stderr.decode())
+            self.assertIn(text, told[0])
+
     def test_refuses_linkers_in_one_line(self):
         for linkers, told in (("A:174-179,A:178-182", "do not overlap, found A:178"),
                               ("A:300-310", "expected residue 300 of A:300-310"),

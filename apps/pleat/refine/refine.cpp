@@ -29,6 +29,7 @@ constexpr const char* kExamples =
     "  pleat refine protein.pdb --linkers A:225-242 --data curve.dat --mode pool -o run\n"
     "  pleat refine model.cif --pae pae.json --data curve.dat -o run\n"
     "  pleat refine domains.pdb --sequence protein.fasta --data curve.dat -o run\n"
+    "  pleat refine one.pdb two.pdb --join --sequence protein.fasta -o run\n"
     "  pleat refine dimer.cif --linkers A:1-15,B:1-15 --group A:16-180,B:16-180 -o run\n"
     "  pleat refine protein.pdb --linkers A:289-301 --data curve.dat --mode fit -o run\n"
     "  pleat refine start1.pdb start2.pdb --linkers A:225-242 -o runs --sweep seed=1,2,3\n"
@@ -66,7 +67,11 @@ JobFunctions<RefineOptions> job_functions(Ranks& ranks) {
 void run_refine(const CLI::App& parser, RefineOptions& options,
                 const std::vector<std::string>& arguments, Ranks& ranks) {
     const std::vector<std::string>& sources = options.ensemble.sources;
-    if (options.jobs.is_used() || ranks.caller() != nullptr || sources.size() > 1)
+    if (options.join && options.jobs.is_used())
+        throw UsageError(
+            "--join makes one run of its structures: leave out --list, --sweep and --share");
+    if (options.jobs.is_used() || ranks.caller() != nullptr ||
+        (sources.size() > 1 && !options.join))
         return run_job_list(parser, options, sources, arguments, job_functions(ranks.alone()),
                             ranks);
     if (sources.empty())
@@ -86,8 +91,10 @@ void run_refine(const CLI::App& parser, RefineOptions& options,
 Command refine_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("refine", kDescription);
     const auto options = std::make_shared<RefineOptions>();
-    parser->add_option("STRUCTURE", options->ensemble.sources,
-                       "PDB or mmCIF file; of several models the first");
+    parser->add_option(
+        "STRUCTURE", options->ensemble.sources,
+        "PDB or mmCIF file; of several models the first, or all if they hold different "
+        "domains of the --sequence");
     add_fields(*parser, "Input", input_fields(*options));
     add_fields(*parser, "Sampling", refine::fields(options->parameters));
     add_fields(*parser, "Curve", refined_curve_fields(*options));

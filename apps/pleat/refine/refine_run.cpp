@@ -15,6 +15,7 @@
 #include "pleat/core/hardware/device_choice.h"
 #include "pleat/core/jobs/shared_inputs.h"
 #include "pleat/saxs/memory_estimate.h"
+#include "pleat/workflows/refine/chain/domain_structures.h"
 #include "pleat/workflows/refine/memory_estimate.h"
 #include "pleat/workflows/refine/output.h"
 #include "process/ranks.h"
@@ -44,8 +45,9 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
     std::string text;
     if (!result.is_converged()) text += refine::convergence_remark(result) + "\n";
     text += fmt::format("{}: {} frames of {} atoms, {} angles of linkers {}\n",
-                        printable(options.ensemble.sources.front()), result.frames.frame_count(),
-                        result.frames.atom_count(), result.hinges, fmt::join(result.linkers, ", "));
+                        printable(fmt::format("{}", fmt::join(options.ensemble.sources, ", "))),
+                        result.frames.frame_count(), result.frames.atom_count(), result.hinges,
+                        fmt::join(result.linkers, ", "));
     if (result.built_residues > 0)
         text += fmt::format("built {} missing residues: {}\n", result.built_residues,
                             fmt::join(result.built, ", "));
@@ -155,12 +157,13 @@ Input read_input(const RefineOptions& options, SharedInputs* shared) {
     const EnsembleSource& source = options.ensemble;
     if (!options.saxs.data.empty())
         input.curve = read_profile(options.saxs.data, options.saxs.curve);
-    input.structure = shared_input<Ensemble>(shared, "first model\n" + input_key(source), [&] {
-        return read_ensemble(source.sources, {.topology = {},
-                                              .assembly = source.assembly,
-                                              .range = {.first = 0, .last = 1},
-                                              .centre_each_frame = true});
-    });
+    input.structure = shared_input<Ensemble>(
+        shared,
+        "first model\n" + options.parameters.sequence + "\n" + options.parameters.group + "\n" +
+            input_key(source),
+        [&] {
+            return refine::read_structures(source.sources, source.assembly, options.parameters);
+        });
     return input;
 }
 
@@ -219,6 +222,11 @@ void choose_sampling_device(const RefineOptions& options, const JobTask& task, c
 std::vector<Field> input_fields(RefineOptions& options) {
     std::vector<Field> fields = frame_fields(options.ensemble);
     std::erase_if(fields, [](const Field& field) { return field.name != "assembly"; });
+    fields.push_back({.name = "join",
+                      .target = &options.join,
+                      .help =
+                          "The STRUCTUREs hold domains of one protein, whose linkers --sequence "
+                          "builds; otherwise each is a run"});
     return fields;
 }
 
@@ -308,7 +316,7 @@ std::string make_frames(RefineOptions& options, const JobTask& task, Ranks& rank
     const Input input = read_input(options, task.inputs);
     choose_sampling_device(options, task, input, context);
     ranks.lead([&] {
-        record_input(options.ensemble.sources.front(), *run);
+        for (const std::string& source : options.ensemble.sources) record_input(source, *run);
         for (const std::string& file : other_files(options))
             if (!file.empty()) record_input(file, *run);
         for (const std::string& note : input.structure->notes) context.message(note);

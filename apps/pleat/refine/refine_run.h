@@ -16,7 +16,8 @@ namespace pleat::program {
 /// All options of `pleat refine`.
 struct RefineOptions {
     RunOptions run;
-    EnsembleSource ensemble;  ///< one file, and its assembly
+    EnsembleSource ensemble;  ///< one file, or those of domains, and the assembly
+    bool join = false;        ///< whether several files are domains of one protein
     refine::Parameters parameters;
     SaxsOptions saxs;                      ///< data, curve and parameters of the fit
     bool profiles = false;                 ///< of the frames without a curve, too

@@ -55,6 +55,10 @@ public:
     virtual bool next(View<float, 2> frame) = 0;
     /// Skips the next frame; false after the last one.
     virtual bool skip();
+    /// For files whose models may have atoms of their own: the model behind the one last read
+    /// becomes the first one, so that topology() and next() are those of its atoms. False after the
+    /// last one, and for other files.
+    virtual bool next_structure() { return false; }
 
     /// The B factors [atom] of the frame last read, in its order of atoms, NaN for missing ones;
     /// empty if the format has none.

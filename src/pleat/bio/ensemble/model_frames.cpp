@@ -92,12 +92,25 @@ void ModelFrames::start() {
     if (!read_model(first_))
         throw InputError(file_, 0,
                          "expected a model with atoms (PDB, mmCIF, GRO or SDF), found none");
+    set_topology();
+}
+
+/// Takes the atoms of `first_` for those of the file.
+void ModelFrames::set_topology() {
     const std::shared_ptr<Topology> topology = topology_of(first_, file_);
     topology->cell = cell_.vectors;
     topology->bonds = listed_bonds();
     topology->has_chain_names = has_chain_names();
     own_ = topology;
     match(own_, {});
+}
+
+bool ModelFrames::next_structure() {
+    if (!first_given_) skip();
+    if (!read_model(first_)) return false;
+    first_given_ = false;
+    set_topology();
+    return true;
 }
 
 std::vector<std::array<Index, 2>> ModelFrames::listed_bonds() const {

@@ -31,6 +31,7 @@ public:
     std::string other_assemblies() const override;
     bool next(View<float, 2> frame) override;
     bool skip() override;
+    bool next_structure() override;
     bool may_be_crystal() override;
     std::span<const double> b_factors() const override { return b_factors_; }
 
@@ -52,6 +53,7 @@ protected:
 
 private:
     bool read_model(std::vector<AtomRecord>& records);
+    void set_topology();
     bool next_or_ahead(std::vector<AtomRecord>& records);
     std::vector<std::array<Index, 2>> listed_bonds() const;
     bool same_order(const std::vector<AtomRecord>& records, bool with_chain) const;
