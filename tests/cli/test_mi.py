@@ -329,7 +329,7 @@ class Memory(Mi):
 class Resume(Mi):
     def test_stopped_runs_resume_to_the_same_bits(self):
         family = self.write_alignment(small_rows(300, 4, 36))
-        for order, shuffles in (("2", "60000"), ("3", "300")):
+        for order, shuffles in (("2", "15000"), ("3", "300")):
             options = ("--order", order, "-n", shuffles, "-t", "1", "--no-triple-variance")
             whole = self.measure(family, *options, run=f"whole{order}")
             for how in (signal.SIGKILL, signal.SIGINT):
@@ -344,7 +344,7 @@ class Resume(Mi):
 
     def test_a_killed_run_resumes_with_another_list(self):
         family = self.write_alignment(small_rows(300, 4, 36))
-        options = ("-n", "60000", "-t", "1", "--no-triple-variance")
+        options = ("-n", "15000", "-t", "1", "--no-triple-variance")
         whole, run = self.measure(family, *options, run="whole"), self.folder / "run"
         self.disturb(family, run, options, "checkpoint.*npz", signal.SIGKILL)
         done = pleat("mi", family, "-o", run, "-q", *options, "--top", "7")

@@ -9,9 +9,33 @@
 #include "pleat/core/cuda/gpu_sides.h"
 #include "pleat/core/error.h"
 
+// The address sanitizer's; null in a program without it.
+extern "C" {
+[[gnu::weak]] void __asan_poison_memory_region(const volatile void* first, std::size_t bytes);
+[[gnu::weak]] void __asan_unpoison_memory_region(const volatile void* first, std::size_t bytes);
+}
+
 namespace pleat::test {
 
 using pleat::cuda::Sides;
+
+/// Makes the address sanitizer report uses of shared memory beyond what a launch asked for.
+class SharedBytes {
+public:
+    explicit SharedBytes(Index count) {
+        if (__asan_poison_memory_region != nullptr)
+            __asan_poison_memory_region(
+                pleat::cuda::dynamic_shared_memory + count,
+                static_cast<std::size_t>(pleat::cuda::kMaxDynamicShared - count));
+    }
+    ~SharedBytes() {
+        if (__asan_unpoison_memory_region != nullptr)
+            __asan_unpoison_memory_region(pleat::cuda::dynamic_shared_memory,
+                                          pleat::cuda::kMaxDynamicShared);
+    }
+    SharedBytes(const SharedBytes&) = delete;
+    SharedBytes& operator=(const SharedBytes&) = delete;
+};
 
 /// What a test asks of the GPU, and what it sees of its use.
 struct HostGpuState {
@@ -122,6 +146,7 @@ public:
         ++state_->launches[what];
         // What an earlier CTA left is no zero.
         std::memset(pleat::cuda::dynamic_shared_memory, 0xa5, pleat::cuda::kMaxDynamicShared);
+        const SharedBytes usable(shared_bytes);
         const auto side = [](Index length) { return static_cast<unsigned>(length); };
         Machine::only().run({side(grid.x), side(grid.y), side(grid.z)},
                             {side(threads.x), side(threads.y), 1}, [&] { kernel(arguments...); });
