@@ -291,8 +291,12 @@ class Saxs(ProgramTest):
 
     def test_a_bound_is_explained(self):
         run = self.scatter(STRUCTURE, "--c2", "3")
-        done = pleat("saxs", STRUCTURE, "--data", self.curve_of(run), "--c2-max", "1", "-o", self.folder / "fit")
-        self.assertIn(b"c2 (bound): the best c2 lies beyond the values searched.", done.stdout)
+        for background in ((), ("--background",)):
+            done = pleat("saxs", STRUCTURE, "--data", self.curve_of(run), "--c2-max", "1", *background, "-o",
+                         self.folder / "fit", "-f")
+            self.assertIn(b"c2 (bound): the best c2 lies beyond the values searched.", done.stdout)
+            # What was fitted is not proposed.
+            self.assertEqual(b"Try --background" in done.stdout, not background)
 
     def test_a_negative_square_of_rg_is_not_available(self):
         # A heavy atom between two that displace more water than they scatter.

@@ -90,10 +90,10 @@ std::string bound_lines(const saxs::Result& result) {
     const bool has_background = result.fit.background != 0;
     const auto explain = [&](const std::string& name, const std::string& meaning) {
         return fmt::format(
-            "{0} (bound): the best {0} lies beyond the values searched. {1} Try {2}--{0}-min and "
+            "{0} (bound): the best {0} lies beyond the values searched. {1} {2}--{0}-min and "
             "--{0}-max, or a structure with all parts and states that scatter (pleat refine "
             "samples domains on flexible linkers).\n",
-            name, meaning, has_background ? "" : "--background, ");
+            name, meaning, has_background ? "Try " : "Try --background, ");
     };
     std::string text;
     if (result.fit.c1_at_bound)
