@@ -31,6 +31,7 @@ using pleat::cuda::upload;
 struct ChainRequest {
     std::span<const ChainMove> moves;
     std::span<const ChainJob> jobs;
+    Index place = 0;  ///< lower ones are computed first where they are in one call
     enum State { waiting, started, failed };
     std::atomic<State> state = waiting;
     std::size_t lane = 0;      ///< once started
@@ -40,6 +41,12 @@ struct ChainRequest {
     Index seen_values = 0;       ///< of the next one
     unsigned looks = 0;
 };
+
+inline void sort_by_place(std::vector<ChainRequest*>& requests) {
+    std::stable_sort(
+        requests.begin(), requests.end(),
+        [](const ChainRequest* a, const ChainRequest* b) { return a->place < b->place; });
+}
 
 /// Calls of a GPU that threads share. A thread adds its request to a queue. Whoever finds a free
 /// lane starts a call of all that wait: two calls are on their way at a time, so the GPU need not
@@ -252,6 +259,7 @@ private:
             taken_.push_back(queue_[count]);
         }
         queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(count));
+        sort_by_place(taken_);
     }
 
     /// Where a call's table has its parts, in pieces of 16 bytes.

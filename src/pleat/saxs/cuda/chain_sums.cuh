@@ -31,9 +31,10 @@ class ChainSums final : public SessionSums {
 public:
     /// As SharedGpu::make_sums().
     ChainSums(std::shared_ptr<GpuOfSessions<Gpu>> of, View<const double, 3> self_terms,
-              View<const float, 3> scales)
+              View<const float, 3> scales, Index place)
         : of_(std::move(of)),
           calls_(of_->calls()),
+          place_(place),
           pieces_(calls_.position_pieces()),
           pairs_(calls_.body_pairs()),
           scale_size_(scales.size() / self_terms.extent(0)),
@@ -230,6 +231,7 @@ private:
         request_.emplace();
         request_->moves = moves_;
         request_->jobs = jobs_;
+        request_->place = place_;
         calls_.add(*request_);
     }
 
@@ -260,7 +262,7 @@ private:
 
     std::shared_ptr<GpuOfSessions<Gpu>> of_;
     ChainCalls<Gpu>& calls_;
-    Index pieces_, pairs_, scale_size_;
+    Index place_, pieces_, pairs_, scale_size_;
     Array<double, 3> profiles_, proposed_;  ///< [chain, channel pair, q]
     Array<double, 3> constants_;            ///< what is the same in all positions
     DeviceArray<uint4> xyz_;
@@ -302,8 +304,9 @@ public:
             throw UsageError("expected the model and bodies of the shared GPU, found others");
     }
     std::unique_ptr<SessionSums> make_sums(View<const double, 3> self_terms,
-                                           View<const float, 3> scales) override {
-        return std::make_unique<ChainSums<Gpu>>(this->shared_from_this(), self_terms, scales);
+                                           View<const float, 3> scales, Index place) override {
+        return std::make_unique<ChainSums<Gpu>>(this->shared_from_this(), self_terms, scales,
+                                                place);
     }
 
     const Model& model() const { return model_; }

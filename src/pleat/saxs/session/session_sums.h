@@ -52,9 +52,10 @@ public:
     /// Throws UsageError unless a session's scatterers are in this order.
     virtual void check(const Model& model, const SortedScatterers& sorted) const = 0;
     /// Sums of chains whose terms i = j are these, [chain, channel pair, q]; `scales` [chain,
-    /// channel with scales, sorted scatterer], empty if there are none. Throws DeviceError.
+    /// channel with scales, sorted scatterer], empty if there are none; `place` as
+    /// ProfileSessionOptions has it. Throws DeviceError.
     virtual std::unique_ptr<SessionSums> make_sums(View<const double, 3> self_terms,
-                                                   View<const float, 3> scales) = 0;
+                                                   View<const float, 3> scales, Index place) = 0;
 };
 
 /// `bodies` [scatterer], from 0; in float32. Throws DeviceError if the GPU is missing or out of

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "pleat/saxs/cuda/chain_sums.cuh"
 #include "shared_sessions.h"
 
@@ -96,6 +98,14 @@ TEST(SharedGpuOnHost, GivesSessionsOnThreadsTheBitsOfEachAlone) {
     const SharedShape of{{.scatterers = 24, .types = 2, .q = 17, .frames = 2}, 3};
     HostGpuState state;
     test::expect_bits_of_each_alone(of, make_on_host(of, state), 4, 6);
+}
+
+TEST(SharedGpuOnHost, ComputesLowerPlacesFirst) {
+    cuda::ChainRequest requests[4];
+    for (std::size_t n = 0; n < 4; ++n) requests[n].place = std::array{2, 0, 1, 0}[n];
+    std::vector<cuda::ChainRequest*> sorted{&requests[0], &requests[1], &requests[2], &requests[3]};
+    cuda::sort_by_place(sorted);
+    EXPECT_EQ(sorted, (std::vector{&requests[1], &requests[3], &requests[2], &requests[0]}));
 }
 
 TEST(SharedGpuOnHost, SessionsAdoptChainsOfOneAnother) {

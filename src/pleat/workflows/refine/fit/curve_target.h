@@ -17,6 +17,7 @@ public:
     CurveTarget(const ChainModel& chain, std::shared_ptr<ProfileBatch> profiles, Index in_batch,
                 std::shared_ptr<ReplicaMean> mean, Index replica);
 
+    void set_place(Index place) override { profiles_->set_place(place); }
     void start(const Conformation& at) override;
     bool prepare(const Conformation& proposed) override;
     void begin() override { profiles_->begin(); }

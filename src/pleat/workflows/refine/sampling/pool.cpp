@@ -195,6 +195,7 @@ private:
         std::vector<std::span<Sampler>> all{walker.replicas};
         for (std::vector<Sampler>& copy : walker.copies) {
             for (auto& target : make_targets(1, options_.replicas)) {
+                target->set_place(static_cast<Index>(all.size()));
                 copy.push_back(make_sampler(*target, number, static_cast<Index>(copy.size())));
                 targets_.push_back(std::move(target));
             }

@@ -22,6 +22,9 @@ public:
     Target(const Target&) = delete;
     Target& operator=(const Target&) = delete;
 
+    /// Of targets that are computed at the same time those with lower places are needed first. Must
+    /// be called before start() or adopt(), if at all.
+    virtual void set_place(Index) {}
     /// Sets the accepted conformation. Throws std::logic_error if it is not allowed. All targets
     /// that are computed together start, then refresh.
     virtual void start(const Conformation& at) = 0;

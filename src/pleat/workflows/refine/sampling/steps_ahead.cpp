@@ -80,13 +80,19 @@ void StepsAhead::adopt_all() {
 bool StepsAhead::accepts(Sampler& sampler, Index number, Index thread, Index round) {
     if (!sampler.propose(number) || is_overtaken(thread, round)) return false;
     Target& target = sampler.target();
+    const auto is_ready_in_time = [&] {
+        bool is_needed = true;
+        look_until([&] {
+            is_needed =
+                !is_overtaken(thread, round) && !has_failed_.load(std::memory_order_relaxed);
+            return !is_needed || target.is_ready();
+        });
+        return is_needed;
+    };
+    // A step that was dropped may still be computed.
+    if (!is_ready_in_time()) return false;
     target.begin();
-    bool is_needed = true;
-    look_until([&] {
-        is_needed = !is_overtaken(thread, round) && !has_failed_.load(std::memory_order_relaxed);
-        return !is_needed || target.is_ready();
-    });
-    return is_needed && sampler.is_acceptable();
+    return is_ready_in_time() && sampler.is_acceptable();
 }
 
 void StepsAhead::run(Index thread, Index threads, Index first, Index count) try {

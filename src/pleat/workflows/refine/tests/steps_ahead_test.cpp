@@ -4,6 +4,7 @@
 #include <atomic>
 #include <span>
 #include <stdexcept>
+#include <vector>
 
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
@@ -66,7 +67,9 @@ TEST(StepsAhead, ResumeWithTheSameBits) {
 /// Counts the overlaps that it finds, and fails at one of them.
 class FailingTarget final : public Target {
 public:
-    FailingTarget(const ChainModel& model, std::atomic<int>& left) : sterics_(model), left_(left) {}
+    FailingTarget(const ChainModel& model, std::atomic<int>& left, std::vector<Index>& places)
+        : sterics_(model), left_(left), places_(places) {}
+    void set_place(Index place) override { places_.push_back(place); }
     void start(const Conformation& at) override { sterics_.start(at); }
     bool prepare(const Conformation& proposed) override {
         if (--left_ == 0) throw DeviceError("the device was lost");
@@ -82,22 +85,25 @@ public:
 private:
     StericTarget sterics_;
     std::atomic<int>& left_;
+    std::vector<Index>& places_;
 };
 
 TEST(StepsAhead, EndOnEveryThreadIfOneFails) {
     const MadePool made;
     for (const int calls : {1, 2, 40, 61}) {
         std::atomic<int> left = calls;
+        std::vector<Index> places;
         const auto make_targets = [&](Index walkers, Index replicas) {
             TargetBatch targets;
             for (Index n = 0; n < walkers * replicas; ++n)
-                targets.push_back(std::make_unique<FailingTarget>(made.chain, left));
+                targets.push_back(std::make_unique<FailingTarget>(made.chain, left, places));
             return targets;
         };
         const PoolOptions options{.chains = 1, .ahead = 5, .moves = 50, .burn_in = 1, .kept = 2};
         EXPECT_THROW(
             sample_pool(made.chain, made.moves, make_targets, options, "fails", on_threads(5)),
             DeviceError);
+        EXPECT_EQ(places, (std::vector<Index>{1, 2, 3, 4}));  // earlier steps are needed first
     }
 }
 
