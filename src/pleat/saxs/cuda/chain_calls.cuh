@@ -74,6 +74,7 @@ public:
         upload(units_, units_of(model));
         for (Lane& lane : lanes_) {
             lane.gpu.emplace(gpu.on(lane.stream));
+            lane.changes = Array<unsigned long long>(kMaxMoves * size_);
             lane.arrived = Array<unsigned>(kMaxMoves + 1);
             lane.summed = Pinned<unsigned>(1);
             *lane.summed.data() = 0;
@@ -147,8 +148,8 @@ private:
         std::optional<Gpu> gpu;
         Pinned<uint4> host_table;
         Array<uint4> table;
-        Array<unsigned long long> sums;
-        Array<unsigned> arrived;
+        Array<unsigned long long> sums, changes;
+        Array<unsigned> arrived, arrived_ctas;
         Pinned<unsigned> summed;
         unsigned number = 0;
 
@@ -305,7 +306,10 @@ private:
                              .ctas = reinterpret_cast<const ChainCta*>(lane.table.data() + at.ctas),
                              .units = units_.data(),
                              .sums = lane.sums.data(),
-                             .arrived = lane.arrived.data(),
+                             .changes = lane.changes.data(),
+                             .arrived_ctas = lane.arrived_ctas.data(),
+                             .arrived_jobs = lane.arrived.data(),
+                             .arrived_moves = lane.arrived.data() + kMaxMoves,
                              .scatterer_count = scatterers_,
                              .move_count = static_cast<std::int32_t>(moves_),
                              .summed = lane.summed.data(),
@@ -327,6 +331,7 @@ private:
         grow(lane.host_table, pieces + pieces / 2);
         grow(lane.table, pieces + pieces / 2);
         grow(lane.sums, (jobs_ + jobs_ / 2) * size_);
+        grow(lane.arrived_ctas, jobs_ + jobs_ / 2);
         lane.gpu->wait();  // arrays are cleared in the thread's stream
     }
 
@@ -340,19 +345,17 @@ private:
         auto* cta = reinterpret_cast<ChainCta*>(table + at.ctas);
         std::int32_t moves = 0, jobs = 0;
         for (const ChainRequest* const request : taken_) {
-            const std::int32_t first_move = moves, first_job = jobs;
+            const std::int32_t first_move = moves;
             for (const ChainMove& one : request->moves) {
                 copies.from[moves] = one.host_xyz;
                 copies.to[moves++] = one.xyz;
-                *move = one;
-                move->ctas = 0;
-                move++->first_job += first_job;
+                *move++ = one;
             }
             for (const ChainJob& one : request->jobs) {
                 *job = one;
-                job++->move += first_move;
-                const auto ctas = static_cast<std::int32_t>(ctas_of(one.pair));
-                reinterpret_cast<ChainMove*>(table)[one.move + first_move].ctas += ctas;
+                job->move += first_move;
+                const std::int32_t ctas = job++->ctas =
+                    static_cast<std::int32_t>(ctas_of(one.pair));
                 const std::int32_t first_task =
                     one.pair < 0 ? 0 : table_.first_task[static_cast<std::size_t>(one.pair)];
                 for (std::int32_t n = 0; n < ctas; ++n) *cta++ = {jobs, first_task + n * kWarps};

@@ -18,13 +18,13 @@ struct ChainMove {
     unsigned long long* to;          ///< profile with the new sums; may be `from`
     double* results;                 ///< [channel pair, q] in host memory
     double unit_scale;               ///< of units, as large scales leave fewer
-    std::int32_t first_job, job_count;
-    std::int32_t ctas;  ///< set by the call
+    std::int32_t job_count;
 };
 
 /// A pair of bodies of a chain that moved. A negative pair: none, of a move that changes no sum.
 struct ChainJob {
     std::int32_t move, pair;
+    std::int32_t ctas;  ///< set by the call
     const unsigned long long*
         from;                ///< old sums [channel pair, q], units; null: not in the profile
     unsigned long long* to;  ///< new sums
@@ -55,9 +55,12 @@ struct ChainCall {
     const ChainMove* moves;
     const ChainJob* jobs;
     const ChainCta* ctas;
-    const double* units;       ///< [channel pair, q]: units per electron^2, powers of two
-    unsigned long long* sums;  ///< [job, channel pair, q]: units; 0 between calls
-    unsigned* arrived;         ///< [kMaxMoves, and one]: CTAs of a move, and moves; 0 between calls
+    const double* units;          ///< [channel pair, q]: units per electron^2, powers of two
+    unsigned long long* sums;     ///< [job, channel pair, q]: units; 0 between calls
+    unsigned long long* changes;  ///< [move, channel pair, q]: units; 0 between calls
+    unsigned *arrived_ctas,       ///< [job]; 0 between calls
+        *arrived_jobs,            ///< [move]
+        *arrived_moves;           ///< [1]
     Index scatterer_count;
     std::int32_t move_count;
     unsigned* summed;  ///< [1] in host memory: the number of the last call that was summed
@@ -244,23 +247,29 @@ __device__ inline void sum_chain_task(const Scattering<float>& from, const Chain
     add_task(from, call, task, move.unit_scale, job, pass, lane, warp);
 }
 
-/// Keeps the new sums of a move's pairs, and writes the profile that they change into the host's
-/// memory. What other CTAs and calls wrote is in the L2 cache.
-__device__ inline void finish_move(const Scattering<float>& from, const ChainCall& call,
-                                   const ChainMove& of) {
-    const ChainMove move = of;
-    const Index size = Index{from.channels} * (from.channels + 1) / 2 * from.q_count;
+/// Keeps the new sums of a job, and adds what they change to its move. What other CTAs and calls
+/// wrote is in the L2 cache.
+__device__ inline void finish_job(const ChainCall& call, const ChainJob& job, Index number,
+                                  Index size) {
+    if (job.pair < 0) return;
     for (Index k = threadIdx.x; k < size; k += kWarps * kLanes) {
-        unsigned long long sum = move.from != nullptr ? __ldcg(move.from + k) : 0;
-#pragma unroll 8
-        for (int n = move.first_job; n < move.first_job + move.job_count; ++n) {
-            const ChainJob job = call.jobs[n];
-            unsigned long long* const added = call.sums + n * size + k;
-            const unsigned long long now = __ldcg(added);
-            *added = 0;
-            job.to[k] = now;
-            sum += job.from != nullptr ? now - __ldcg(job.from + k) : now;
-        }
+        unsigned long long* const added = call.sums + number * size + k;
+        const unsigned long long now = __ldcg(added),
+                                 before = job.from != nullptr ? __ldcg(job.from + k) : 0;
+        *added = 0;
+        job.to[k] = now;
+        atomicAdd(call.changes + job.move * size + k, now - before);
+    }
+}
+
+/// Keeps the new profile of a move, and writes it into the host's memory.
+__device__ inline void finish_move(const ChainCall& call, const ChainMove& move, Index number,
+                                   Index size) {
+    for (Index k = threadIdx.x; k < size; k += kWarps * kLanes) {
+        unsigned long long* const change = call.changes + number * size + k;
+        const unsigned long long sum =
+            (move.from != nullptr ? __ldcg(move.from + k) : 0) + __ldcg(change);
+        *change = 0;
         move.to[k] = sum;
         __threadfence();  // the next call of this chain may be in another stream
         move.results[k] =
@@ -272,8 +281,8 @@ __device__ inline void finish_move(const Scattering<float>& from, const ChainCal
 template <bool kEven>
 constexpr int kChainCtas = kEven ? 4 : 3;
 
-/// Each warp sums a task; the last CTA of a move finishes it, and that of the last move notes that
-/// the call was summed.
+/// Each warp sums a task. The last CTA of a job finishes it, that of the last job its move, and
+/// that of the last move notes that the call was summed.
 template <bool kEven>
 __global__ void __launch_bounds__(kWarps* kLanes, kChainCtas<kEven>)
     sum_chains(Scattering<float> from, ChainCall call) {
@@ -286,9 +295,12 @@ __global__ void __launch_bounds__(kWarps* kLanes, kChainCtas<kEven>)
     if (job.pair >= 0 && task < call.first_task[job.pair + 1])
         sum_chain_task<kEven>(from, call, move, call.tasks[task], cta.job, pass,
                               threadIdx.x % kLanes, warps[warp]);
-    if (!is_last(call.arrived + job.move, move.ctas * gridDim.y)) return;
-    finish_move(from, call, move);
-    if (is_last(call.arrived + kMaxMoves, call.move_count) && threadIdx.x == 0)
+    if (!is_last(call.arrived_ctas + cta.job, job.ctas * gridDim.y)) return;
+    const Index size = Index{from.channels} * (from.channels + 1) / 2 * from.q_count;
+    finish_job(call, job, cta.job, size);
+    if (!is_last(call.arrived_jobs + job.move, move.job_count)) return;
+    finish_move(call, move, job.move, size);
+    if (is_last(call.arrived_moves, call.move_count) && threadIdx.x == 0)
         *call.summed = call.number;
 }
 

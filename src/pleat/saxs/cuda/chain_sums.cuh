@@ -208,14 +208,13 @@ private:
             moves_.push_back({host_xyz_.data() + chain * pieces_, xyz_.data() + chain * pieces_,
                               scales_.data() + chain * scale_size_, from, spare_(chain, pairs_),
                               results_.data() + chain * calls_.size(), unit_scale_,
-                              static_cast<std::int32_t>(jobs_.size()),
-                              static_cast<std::int32_t>(count), 0});
+                              static_cast<std::int32_t>(std::max<std::size_t>(count, 1))});
             chains_.push_back(chain);
             if (count == 0)
                 jobs_.push_back(
-                    {static_cast<std::int32_t>(moves_.size()) - 1, -1, nullptr, nullptr});
+                    {static_cast<std::int32_t>(moves_.size()) - 1, -1, 0, nullptr, nullptr});
             for (std::size_t n = first; n < first + count; ++n)
-                jobs_.push_back({static_cast<std::int32_t>(moves_.size()) - 1, changed[n],
+                jobs_.push_back({static_cast<std::int32_t>(moves_.size()) - 1, changed[n], 0,
                                  replaces ? accepted_(chain, changed[n]) : nullptr,
                                  spare_(chain, changed[n])});
             first += std::max<std::size_t>(count, 1);
