@@ -82,10 +82,14 @@ const std::vector<BodyPair>& Chain::changed_pairs(const std::vector<Index>& firs
         for (Index b = a; b < bodies_; ++b) {
             const auto one = static_cast<std::size_t>(a), other = static_cast<std::size_t>(b);
             if (!moved_[one] && !moved_[other]) continue;
-            const auto [first, count] = block(b);
             // Distances inside a rigid body, and between bodies that moved alike, did not change.
+            // A rigid body moves as its anchors do.
+            const auto moves_alike = [&](Index n) {
+                return moves_by(*motion[one], xyz, proposed, n, 1);
+            };
             if (motion[one] && motion[other] &&
-                (a == b || moves_by(*motion[one], xyz, proposed, first, count)))
+                (a == b ||
+                 std::all_of(anchors_[other].begin(), anchors_[other].end(), moves_alike)))
                 continue;
             changed_.push_back({static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)});
         }
