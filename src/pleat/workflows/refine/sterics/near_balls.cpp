@@ -15,7 +15,7 @@ void near_bits(const Balls& balls, const Balls& others, float reach,
                std::span<const BallQuery> queries, std::uint32_t* HWY_RESTRICT bits) {
     const hn::CappedTag<float, Balls::kBlock> d;
     const float *const x = others.x.data(), *const y = others.y.data(), *const z = others.z.data(),
-                *const radius = others.radius.data();
+                       *const radius = others.radius.data();
     for (std::size_t n = 0; n < queries.size(); ++n) {
         const BallQuery& query = queries[n];
         const auto at_x = hn::Set(d, balls.x[query.ball]), at_y = hn::Set(d, balls.y[query.ball]),
