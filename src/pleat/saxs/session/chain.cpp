@@ -66,32 +66,30 @@ void Chain::write_move(const Move& move, const std::vector<Index>& sorted_index_
 }
 
 const std::vector<BodyPair>& Chain::changed_pairs(const std::vector<Index>& first_sorted) {
-    // Distances inside a rigid body, and between bodies that moved alike, did not change.
-    constexpr Index kAtRest = -1, kNotRigid = -2;
-    std::vector<RigidMotion> motions;
-    std::vector<Index> motion_of(moved_.size(), kAtRest);
-    for (std::size_t body = 0; body < moved_.size(); ++body) {
-        if (!moved_[body]) continue;
-        const Index first = first_sorted[body], count = first_sorted[body + 1] - first;
-        Index motion = is_exact_ ? kNotRigid : static_cast<Index>(motions.size()) - 1;
-        while (motion >= 0 &&
-               !moves_by(motions[static_cast<std::size_t>(motion)], xyz, proposed, first, count))
-            --motion;
-        if (motion == kAtRest) {  // no earlier body moved alike
-            const std::optional<RigidMotion> own =
-                rigid_motion(anchors_[body], xyz, proposed, first, count);
-            motion = own ? static_cast<Index>(motions.size()) : kNotRigid;
-            if (own) motions.push_back(*own);
-        }
-        motion_of[body] = motion;
+    std::vector<std::optional<RigidMotion>> motion(moved_.size());
+    const auto block = [&](Index body) {
+        const auto n = static_cast<std::size_t>(body);
+        return std::pair(first_sorted[n], first_sorted[n + 1] - first_sorted[n]);
+    };
+    for (Index body = 0; body < bodies_; ++body) {
+        if (is_exact_ || !moved_[static_cast<std::size_t>(body)]) continue;
+        const auto [first, count] = block(body);
+        motion[static_cast<std::size_t>(body)] =
+            rigid_motion(anchors_[static_cast<std::size_t>(body)], xyz, proposed, first, count);
     }
     changed_.clear();
-    for (Index a = 0; a < bodies_; ++a)
+    for (Index a = 0; a < bodies_; ++a) {
         for (Index b = a; b < bodies_; ++b) {
-            const Index motion = motion_of[static_cast<std::size_t>(a)];
-            if (motion == kNotRigid || motion != motion_of[static_cast<std::size_t>(b)])
-                changed_.push_back({static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)});
+            const auto one = static_cast<std::size_t>(a), other = static_cast<std::size_t>(b);
+            if (!moved_[one] && !moved_[other]) continue;
+            const auto [first, count] = block(b);
+            // Distances inside a rigid body, and between bodies that moved alike, did not change.
+            if (motion[one] && motion[other] &&
+                (a == b || moves_by(*motion[one], xyz, proposed, first, count)))
+                continue;
+            changed_.push_back({static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)});
         }
+    }
     return changed_;
 }
 
