@@ -90,7 +90,8 @@ private:
                 changes += fmt::format("{} {:+d} in residue numbers", changes.empty() ? ":" : ",",
                                        now.shift);
             if (!changes.empty())
-                notes_.push_back(fmt::format("{}: chain '{}'{}", name_of(structure), name, changes));
+                notes_.push_back(
+                    fmt::format("{}: chain '{}'{}", name_of(structure), name, changes));
         }
     }
 
@@ -118,13 +119,12 @@ private:
                                         "'{}', which may continue '{}' or '{}'",
                                         name, candidates[0]->name, candidates[1]->name));
         if (other >= 0)
-            fail(structure, fmt::format("expected domains without common residues, found residue "
-                                        "{} of sequence '{}' in {} and in {}",
-                                        letter + 1, chain.sequence, name_of(other),
-                                        name_of(structure)));
-        return chains_.emplace_back(
-            WholeChain{take_name(name), chain.sequence, chain.first_number,
-                       std::vector<Index>(chain.residues.size(), -1)});
+            fail(structure,
+                 fmt::format("expected domains without common residues, found residue "
+                             "{} of sequence '{}' in {} and in {}",
+                             letter + 1, chain.sequence, name_of(other), name_of(structure)));
+        return chains_.emplace_back(WholeChain{take_name(name), chain.sequence, chain.first_number,
+                                               std::vector<Index>(chain.residues.size(), -1)});
     }
     static std::size_t first_taken(const WholeChain& whole, const SequencedChain& chain) {
         std::size_t n = 0;
@@ -208,8 +208,9 @@ private:
         for (Index n = 0; n < static_cast<Index>(structures_.size()); ++n) {
             atoms.emplace_back(topology(n).residues.size());
             for (Index atom = 0; atom < topology(n).atom_count(); ++atom)
-                atoms.back()[static_cast<std::size_t>(
-                                 topology(n).atoms[static_cast<std::size_t>(atom)].residue)]
+                atoms
+                    .back()[static_cast<std::size_t>(
+                        topology(n).atoms[static_cast<std::size_t>(atom)].residue)]
                     .push_back(atom);
             count += topology(n).atom_count();
         }
@@ -238,8 +239,7 @@ private:
             for (const std::string& file : structure.files)
                 if (std::count(result.files.begin(), result.files.end(), file) == 0)
                     result.files.push_back(file);
-            result.notes.insert(result.notes.end(), structure.notes.begin(),
-                                structure.notes.end());
+            result.notes.insert(result.notes.end(), structure.notes.begin(), structure.notes.end());
         }
         result.notes.insert(result.notes.end(), notes_.begin(), notes_.end());
         return result;
@@ -248,7 +248,7 @@ private:
     const std::vector<Ensemble>& structures_;
     const std::string& fasta_;
     std::vector<WholeChain> chains_;
-    std::set<std::string> names_;                         ///< of chains
+    std::set<std::string> names_;                          ///< of chains
     std::vector<std::map<std::string, Renamed>> renamed_;  ///< [structure]: by chain
     std::vector<double> shifts_;                           ///< [structure], along x
     std::vector<std::string> notes_;

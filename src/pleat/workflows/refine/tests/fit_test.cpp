@@ -140,6 +140,8 @@ TEST(Ladder, SwapsByTheRatioOfWeightsAndEvensTheirShares) {
     EXPECT_GT(ladder.betas[2], before[2]);  // rare swaps with 1: nearer to it
     EXPECT_TRUE(std::is_sorted(ladder.betas.begin(), ladder.betas.end()));
     EXPECT_EQ(Ladder(1).betas, std::vector<double>{1});
+    EXPECT_EQ(Ladder(2).betas, (std::vector<double>{0, 1}));
+    for (const Index rungs : {3, 8, 20}) EXPECT_NEAR(Ladder(rungs).betas[1], 0.001, 1e-9) << rungs;
 }
 
 Parameters fit_parameters() {
