@@ -8,14 +8,16 @@ namespace pleat::refine {
 
 namespace {
 
-constexpr double kFirstStep = 0.316;  // between neighbouring powers, before they adapt
+constexpr double kLowest = 0.001;  // the lowest power above 0, before they adapt
 
 }  // namespace
 
 Ladder::Ladder(Index rungs)
     : betas(static_cast<std::size_t>(rungs)), sums(betas.size(), 0.0), numbers(betas.size(), 0.0) {
+    // Powers that are all too far apart would have no swaps to adapt by.
+    const double step = rungs > 2 ? std::pow(kLowest, 1 / static_cast<double>(rungs - 2)) : 1.0;
     double beta = 1;
-    for (std::size_t rung = betas.size(); rung-- > 0; beta *= kFirstStep) betas[rung] = beta;
+    for (std::size_t rung = betas.size(); rung-- > 0; beta *= step) betas[rung] = beta;
     if (betas.size() > 1) betas[0] = 0;
 }
 

@@ -16,12 +16,17 @@ namespace pleat::refine {
 
 namespace {
 
+constexpr double kWide = 1;        // radians: pivots with which redraws have their whole share
+constexpr double kMinShare = 0.1;  // of it, with narrow ones
+
 MoveKind choose_kind(const MoveSettings& settings, bool has_crankshafts, Random& random) {
     const auto& shares = settings.shares;
-    const double crankshafts = has_crankshafts ? shares[2] : 0.0;
-    const double at = random.uniform() * (shares[0] + shares[1] + crankshafts);
+    // Where a curve allows narrow pivots alone, it allows hardly any redraw.
+    const double crankshafts = has_crankshafts ? shares[2] : 0.0,
+                 redraws = shares[1] * std::clamp(settings.pivot_width / kWide, kMinShare, 1.0);
+    const double at = random.uniform() * (shares[0] + redraws + crankshafts);
     if (at < shares[0]) return MoveKind::pivot;
-    return at < shares[0] + shares[1] ? MoveKind::redraw : MoveKind::crankshaft;
+    return at < shares[0] + redraws ? MoveKind::redraw : MoveKind::crankshaft;
 }
 
 Proposal propose(const Moves& moves, MoveKind kind, const Conformation& from,

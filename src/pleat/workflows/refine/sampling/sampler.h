@@ -83,8 +83,9 @@ private:
 
 /// How a chain moves: what burn-in adapts.
 struct MoveSettings {
-    double pivot_width = 0.5, crankshaft_width = 0.5;         ///< radians
-    std::array<double, kMoveKinds> shares = {0.4, 0.4, 0.2};  ///< by MoveKind
+    double pivot_width = 0.5, crankshaft_width = 0.5;  ///< radians
+    /// By MoveKind. Pivots narrower than 1 radian take the place of redraws, down to a tenth.
+    std::array<double, kMoveKinds> shares = {0.4, 0.4, 0.2};
 };
 
 /// Proposed and accepted moves by MoveKind.

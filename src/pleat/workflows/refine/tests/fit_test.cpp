@@ -64,7 +64,8 @@ TEST(CurveLikelihood, IsItsDefinition) {
     };
     double integral = 0, smallest = 1e300;
     constexpr double kStep = 1e-5;
-    for (double scale = kStep / 2; scale < 1; scale += kStep) {
+    for (int n = 0; n < 100000; ++n) {
+        const double scale = (n + 0.5) * kStep;
         integral += kStep * std::exp(-chi_square(scale) / 2);
         smallest = std::min(smallest, chi_square(scale));
     }
@@ -194,6 +195,8 @@ TEST(Ladder, SwapsByTheRatioOfWeightsAndEvensTheirShares) {
     EXPECT_GT(ladder.betas[2], before[2]);  // rare swaps with 1: nearer to it
     EXPECT_TRUE(std::is_sorted(ladder.betas.begin(), ladder.betas.end()));
     EXPECT_EQ(Ladder(1).betas, std::vector<double>{1});
+    EXPECT_EQ(Ladder(2).betas, (std::vector<double>{0, 1}));
+    for (const Index rungs : {3, 8, 20}) EXPECT_NEAR(Ladder(rungs).betas[1], 0.001, 1e-9) << rungs;
 }
 
 Parameters fit_parameters() {
