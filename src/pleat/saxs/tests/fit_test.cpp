@@ -63,6 +63,7 @@ Profile curve_of(View<const double, 2> partial, const Contrast& contrast, double
 
 std::vector<double> curve_grid() {
     std::vector<double> q;
+    q.reserve(200);
     for (int k = 0; k < 200; ++k) q.push_back(0.005 + 0.0015 * k);
     return q;
 }
@@ -252,6 +253,7 @@ TEST(MinimalEnsembles, OfManyFramesTakeNoTableOfAllPairs) {
     constexpr std::int64_t kMax = 300'000'000;
     const auto grow = [] {
         std::vector<double> q;
+        q.reserve(20);
         for (int k = 0; k < 20; ++k) q.push_back(0.005 + 0.015 * k);
         const Array<double, 3> partial = partials(8000, q, 6);
         Profile curve{q, intensity(partial[17], q, kRadius, {1, 1}), {}};
