@@ -289,15 +289,6 @@ class Saxs(ProgramTest):
         self.refused(3, "far.npy: frame 1: expected coordinates within 1e8 angstrom, found 200000000", near, far,
                      "--topology", topology)
 
-    def test_a_bound_is_explained(self):
-        run = self.scatter(STRUCTURE, "--c2", "3")
-        for background in ((), ("--background",)):
-            done = pleat("saxs", STRUCTURE, "--data", self.curve_of(run), "--c2-max", "1", *background, "-o",
-                         self.folder / "fit", "-f")
-            self.assertIn(b"c2 (bound): the best c2 lies beyond the values searched.", done.stdout)
-            # What was fitted is not proposed.
-            self.assertEqual(b"Try --background" in done.stdout, not background)
-
     def test_a_negative_square_of_rg_is_not_available(self):
         # A heavy atom between two that displace more water than they scatter.
         path = self.write("odd.pdb", "".join((atom(" C", "AAA", 1, -50, element="C"), atom(" C", "BBB", 2, 50, element="C"),

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 #include "pleat/core/files/printable.h"
+#include "pleat/saxs/fit/residuals.h"
 
 namespace pleat::program {
 
@@ -85,6 +87,22 @@ std::string match_lines(const saxs::Result& result) {
     return text;
 }
 
+/// Tells that a fit leaves more than noise of a curve; empty if it does not.
+std::string residual_line(const Profile& curve, const saxs::Fit& fit) {
+    // Curves that were made without noise leave residuals far below their errors.
+    constexpr double kTooFew = 1e-3, kMinChi2 = 0.01;
+    constexpr std::size_t kMinPoints = 20;
+    if (curve.size() < kMinPoints || fit.chi2 < kMinChi2) return "";
+    std::vector<double> residuals = curve.intensity;
+    for (std::size_t k = 0; k < residuals.size(); ++k) residuals[k] -= fit.model[k];
+    const double probability = saxs::few_runs_probability(residuals);
+    if (probability >= kTooFew) return "";
+    return fmt::format(
+        "Residuals keep one sign for too long (probability {:.1g} in noise): a misfit whatever the "
+        "errors, unless neighbouring points of the curve depend on one another.\n",
+        probability);
+}
+
 /// Explains c1 or c2 at a bound; empty if neither is.
 std::string bound_lines(const saxs::Result& result) {
     const bool has_background = result.fit.background != 0;
@@ -119,6 +137,7 @@ std::string ensemble_lines(const saxs::Result& result, bool is_atomic) {
         text += fit_line(fmt::format("Minimal ensemble of {} ({})", chosen.frames.size(),
                                      chosen.is_exhaustive ? "all sets fitted" : "heuristic search"),
                          chosen.fit, is_atomic);
+        text += residual_line(result.curve, chosen.fit);
         for (std::size_t m = 0; m < chosen.frames.size(); ++m)
             text +=
                 fmt::format("  {:.3f} of frame {} ({}, {})\n", chosen.weights[m], chosen.frames[m],
@@ -152,6 +171,7 @@ std::string saxs_summary(const SaxsRun& run, const saxs::Result& result) {
         text +=
             fit_line(result.shapes.size() == 1 ? "Fit" : "Fit of the mean", result.fit, is_atomic);
         text += series_lines(result, is_atomic);
+        if (result.shapes.size() == 1) text += residual_line(result.curve, result.fit);
         text += bound_lines(result);
         if (result.guinier.is_valid)
             text +=

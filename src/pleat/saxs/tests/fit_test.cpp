@@ -14,6 +14,7 @@
 #include "pleat/saxs/fit/fit.h"
 #include "pleat/saxs/fit/frame_axes.h"
 #include "pleat/saxs/fit/least_squares.h"
+#include "pleat/saxs/fit/residuals.h"
 #include "pleat/saxs/model/form_factors.h"
 
 namespace pleat::saxs {
@@ -62,6 +63,7 @@ Profile curve_of(View<const double, 2> partial, const Contrast& contrast, double
 
 std::vector<double> curve_grid() {
     std::vector<double> q;
+    q.reserve(200);
     for (int k = 0; k < 200; ++k) q.push_back(0.005 + 0.0015 * k);
     return q;
 }
@@ -95,6 +97,30 @@ TEST(Fit, OfNoiseHasChiSquaredOne) {
             fit(curve_of(partial[0], {1, 1}, 1e-6, 0, noise), partial[0], kRadius, {}).chi2_reduced;
     // Standard error of the mean of 20 with 197 degrees of freedom each: 0.023.
     EXPECT_NEAR(sum / 20, 1, 0.1);
+}
+
+TEST(Residuals, OfNoiseHaveRunsOfChance) {
+    std::mt19937 generator(1);
+    std::normal_distribution<double> normal;
+    double smallest = 1, sum = 0;
+    constexpr int kTrials = 400;
+    for (int trial = 0; trial < kTrials; ++trial) {
+        std::vector<double> noise(200);
+        for (double& value : noise) value = normal(generator);
+        const double probability = few_runs_probability(noise);
+        smallest = std::min(smallest, probability);
+        sum += probability;
+    }
+    // The mean of uniform numbers, four standard errors.
+    EXPECT_NEAR(sum / kTrials, 0.5, 4 * std::sqrt(1.0 / 12 / kTrials) + 0.03);
+    EXPECT_GT(smallest, 1e-5);
+    // 40 runs of 4 points: 81 are expected, with a standard deviation of 6.3.
+    std::vector<double> wave(160);
+    for (std::size_t k = 0; k < wave.size(); ++k) wave[k] = k / 4 % 2 == 0 ? 1.0 : -0.1;
+    const double deviation = std::sqrt(80.0 * 79 / 159);
+    EXPECT_NEAR(few_runs_probability(wave) / (std::erfc(41 / deviation / std::sqrt(2.0)) / 2), 1,
+                1e-9);
+    EXPECT_EQ(few_runs_probability(std::vector<double>(30, 1.0)), 0);
 }
 
 TEST(Fit, TellsOfBounds) {
@@ -227,6 +253,7 @@ TEST(MinimalEnsembles, OfManyFramesTakeNoTableOfAllPairs) {
     constexpr std::int64_t kMax = 300'000'000;
     const auto grow = [] {
         std::vector<double> q;
+        q.reserve(20);
         for (int k = 0; k < 20; ++k) q.push_back(0.005 + 0.015 * k);
         const Array<double, 3> partial = partials(8000, q, 6);
         Profile curve{q, intensity(partial[17], q, kRadius, {1, 1}), {}};

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "pleat/saxs/fit/residuals.h"
 #include "pleat/saxs/fit/spline.h"
 
 namespace pleat::refine {
@@ -75,21 +76,6 @@ double log_normal_tail(double x) {
 double chi_square_tail(double value, double freedom) {
     const double c = 2 / (9 * freedom);
     return std::erfc((std::cbrt(value / freedom) - 1 + c) / std::sqrt(2 * c)) / 2;
-}
-
-/// The probability that noise has as few runs of one sign as these values, by the normal
-/// approximation of Wald and Wolfowitz (1940).
-double few_runs_probability(const std::vector<double>& values) {
-    double positive = 0, runs = 1;
-    for (std::size_t n = 0; n < values.size(); ++n) {
-        positive += values[n] > 0;
-        if (n > 0) runs += (values[n] > 0) != (values[n - 1] > 0);
-    }
-    const auto count = static_cast<double>(values.size());
-    const double negative = count - positive, mean = 2 * positive * negative / count + 1,
-                 variance = (mean - 1) * (mean - 2) / (count - 1);
-    if (!(variance > 0)) return 0;  // all of one sign
-    return std::erfc((mean - runs) / std::sqrt(2 * variance)) / 2;
 }
 
 }  // namespace
@@ -213,7 +199,7 @@ ResidualTest CurveLikelihood::residual_test(View<const double, 2> partial) const
     }
     constexpr double kFitted = 2;  // scale and c2
     return {.squares = chi_square_tail(squares, static_cast<double>(points_) - kFitted),
-            .runs = few_runs_probability(independent)};
+            .runs = saxs::few_runs_probability(independent)};
 }
 
 }  // namespace pleat::refine
