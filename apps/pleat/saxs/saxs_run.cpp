@@ -100,8 +100,10 @@ void read_component(const SaxsOptions& options, const std::vector<std::string>& 
     }
     for (const std::string& text : ensemble.notes) {
         // If all atoms are selected, the summary shows their number.
-        if (options.ensemble.select != "all" || !text.starts_with("selection '"))
-            components.notes.push_back(text);
+        if (options.ensemble.select == "all" && text.starts_with("selection '")) continue;
+        components.notes.push_back(text);
+        if (text.find(" atoms that are not in ") != text.npos)
+            components.notes.back() += "; --mixture takes each file with its own atoms";
     }
     const std::string remark = saxs::interpret_models(options.models_are, ensemble);
     if (!options.ensemble.scores.empty() && ensemble.scores.empty())

@@ -118,8 +118,9 @@ void measure_shapes(const Component& component, const Parameters& parameters,
     const Index block =
         frames < resolve_threads(context) * rows.ranks ? rows.ranks : 64 * rows.ranks;
     const Index step = (all_frames + kManyFrames - 1) / kManyFrames;
+    const Index measured = (frames + step - 1) / step;
     const double weight = static_cast<double>(frames) / static_cast<double>(all_frames) /
-                          static_cast<double>((frames + step - 1) / step);
+                          static_cast<double>(measured);
     const auto measure = [&](Index first, Index count) {
         std::vector<Shape> shapes(static_cast<std::size_t>(count));
         parallel_for_frames(context, rows.count_of(count), [&](Index n, const Context& of_frame) {
