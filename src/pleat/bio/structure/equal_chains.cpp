@@ -54,6 +54,7 @@ EqualChains only_equal_chains(const Topology& topology) {
         topology.named ? equal_chains(topology) : std::vector<EqualChains>();
     if (groups.size() == 1) return std::move(groups.front());
     std::vector<std::string> names;
+    names.reserve(groups.size());
     for (const EqualChains& group : groups)
         names.push_back(fmt::format("{}", fmt::join(group.names, " = ")));
     if (groups.empty())
