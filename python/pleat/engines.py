@@ -355,7 +355,7 @@ def _medoids(assign, select, weights):
     results = run.get("results", {})
     if (run.get("command"), run.get("status")) != ("cluster", "finished") or "select" not in results or file is None:
         raise InputError(f"{assign}: expected a finished run of 'pleat cluster' that superposed frames, without "
-                         "--symmetry and --fit none, with medoids.pdb or medoids.cif, found another")
+                         "--symmetry, --fit none and --each-chain, with medoids.pdb or medoids.cif, found another")
     weights = results.get("atom_weights")
     return read_ensemble(file), results["select"], weights if weights in (None, "mass") else np.load(weights)
 

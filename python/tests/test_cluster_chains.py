@@ -63,7 +63,7 @@ def test_each_chain_is_superposed_by_itself(dimer):
 
 @pytest.mark.parametrize("items, options, kind, text", [
     (None, {"symmetry": "chains"}, pleat.UsageError, "each_chain=True superposes single chains"),
-    (None, {"select": "chain A"}, pleat.InputError, "found none that are equal among 'A'"),
+    (None, {"select": "chain A"}, pleat.InputError, "found one chain, 'A'"),
     (np.ones((3, 4, 3)), {}, pleat.InputError, "expected atoms with names for each_chain=True"),
     (np.ones(3), {}, pleat.UsageError, "a matrix has no atoms"),
 ])

@@ -127,8 +127,8 @@ class Assign(TrajectoryTest):
                 (3, "expected 6 atoms", five),
                 (3, "expected a run of 'pleat cluster', found one of 'pleat rmsd'", self.folder / "pairs"),
                 (3, "expected medoids.pdb or medoids.cif, found none", bare),
-                (3, "expected a run that superposed frames, without --symmetry and --fit none, found another", other_distances),
-                (3, "expected a run that superposed frames, without --symmetry and --fit none", in_place),
+                (3, "expected a run that superposed frames, without --symmetry, --fit none and --each-chain, found another", other_distances),
+                (3, "expected a run that superposed frames, without --symmetry, --fit none and --each-chain", in_place),
                 (3, "expected", self.folder / "empty"),
                 (3, "nowhere.pdb", self.folder / "nowhere.pdb")):
             with self.subTest(words):

@@ -50,8 +50,8 @@ MedoidSource find_medoids(const std::string& assign) {
     if (select == earlier.results.end())
         throw InputError(
             assign, 0,
-            "expected a run that superposed frames, without --symmetry and --fit none, "
-            "found another, or one of an earlier version: give its medoids.pdb, and "
+            "expected a run that superposed frames, without --symmetry, --fit none and "
+            "--each-chain, found another, or one of an earlier version: give its medoids.pdb, and "
             "--select");
     MedoidSource found{.select = select->second, .is_run = true};
     if (const auto weights = earlier.results.find("atom_weights"); weights != earlier.results.end())

@@ -103,8 +103,8 @@ std::string made_by(const ClusterOptions& options, const cluster::Result& result
     const std::size_t clusters = result.clusters.size();
     if (options.has_assign()) {
         const auto& assignment = result.clustering.assignment;
-        return fmt::format("given to {} medoids of {}, {} to none", clusters,
-                           printable(options.assign),
+        return fmt::format("given to {} medoid{} of {}, {} to none", clusters,
+                           clusters == 1 ? "" : "s", printable(options.assign),
                            std::count(assignment.begin(), assignment.end(), cluster::kNoise));
     }
     const cluster::Method method = options.parameters.method;

@@ -103,7 +103,7 @@ void read_component(const SaxsOptions& options, const std::vector<std::string>& 
         if (options.ensemble.select == "all" && text.starts_with("selection '")) continue;
         components.notes.push_back(text);
         if (sources.size() > 1 && text.find(" atoms that are not in ") != std::string::npos)
-            components.notes.back() += "; with --mixture each file keeps its atoms";
+            components.notes.back() += "; --mixture takes each file with its own atoms";
     }
     const std::string remark = saxs::interpret_models(options.models_are, ensemble);
     if (!options.ensemble.scores.empty() && ensemble.scores.empty())

@@ -308,7 +308,7 @@ std::optional<Headline> headline_of(const RunFolder& run) {
 }
 
 /// "trypsin" of the first input "data/trypsin.a2m.gz" that is not an array of another run, nor the
-/// medoids that frames were given to; else the run's name.
+/// medoids that frames were given to or a file beside a model; else the run's name.
 std::string subject_of(const RunFolder& run) {
     const std::string assign = run.parameter("assign");
     const auto folder = [](const std::filesystem::path& path) {
@@ -318,6 +318,9 @@ std::string subject_of(const RunFolder& run) {
         if (!input.is_object() || !input.value("path", Json()).is_string()) continue;
         std::filesystem::path path = input["path"].get<std::string>();
         if (!assign.empty() && (path == assign || folder(path.parent_path()) == folder(assign)))
+            continue;
+        if (path == run.parameter("target") || path == run.parameter("mutants") ||
+            path == run.parameter("sequences"))
             continue;
         if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
         if (path.extension() == ".npy" || path.extension() == ".npz") continue;

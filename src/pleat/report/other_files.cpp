@@ -27,8 +27,9 @@ void flatten(const Json& value, const std::string& name, Json& rows) {
     if (value.is_structured()) {
         std::size_t number = 0;
         for (const auto& [key, member] : value.items()) {
-            const std::string step = value.is_object() ? key : std::to_string(++number);
-            flatten(member, name.empty() ? step : name + "." + step, rows);
+            std::string path = name.empty() ? std::string() : name + '.';
+            path += value.is_object() ? key : std::to_string(++number);
+            flatten(member, path, rows);
         }
         return;
     }

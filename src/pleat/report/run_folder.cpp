@@ -19,6 +19,7 @@ constexpr const char* kManifest = "manifest.json";
 }  // namespace
 
 std::string folder_name(const std::filesystem::path& path) {
+    if (path.empty()) return {};
     const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
     const std::string last = whole.filename().string();
     return last.empty() ? whole.parent_path().filename().string() : last;

@@ -42,20 +42,27 @@ std::vector<EqualChains> equal_chains(const Topology& topology) {
     return groups;
 }
 
+std::string describe_unequal_chains(const Topology& topology) {
+    const std::vector<std::string> names = topology.chains();
+    if (!topology.named) return "atoms without names";
+    if (names.size() == 1) return fmt::format("one chain, '{}'", names.front());
+    return fmt::format("none that are equal among '{}'", fmt::join(names, "', '"));
+}
+
 EqualChains only_equal_chains(const Topology& topology) {
     std::vector<EqualChains> groups =
         topology.named ? equal_chains(topology) : std::vector<EqualChains>();
     if (groups.size() == 1) return std::move(groups.front());
     std::vector<std::string> names;
+    names.reserve(groups.size());
     for (const EqualChains& group : groups)
         names.push_back(fmt::format("{}", fmt::join(group.names, " = ")));
     if (groups.empty())
         throw InputError(
             topology.source.string(), 0,
-            fmt::format("expected chains of the same residues and atoms, found none that are equal "
-                        "among {}; --select can leave out what some of them lack",
-                        topology.named ? fmt::format("'{}'", fmt::join(topology.chains(), "', '"))
-                                       : "atoms without names"));
+            fmt::format("expected chains of the same residues and atoms, found {}; --select can "
+                        "leave out what some of them lack",
+                        describe_unequal_chains(topology)));
     throw InputError(
         topology.source.string(), 0,
         fmt::format("expected one group of equal chains, found {}; select one, such as "

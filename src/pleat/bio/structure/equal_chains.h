@@ -18,6 +18,9 @@ struct EqualChains {
 /// Groups of at least two chains, by their first chain. Other chains are in no group.
 std::vector<EqualChains> equal_chains(const Topology& topology);
 
+/// What messages say of a structure without equal chains: "none that are equal among 'A', 'B'".
+std::string describe_unequal_chains(const Topology& topology);
+
 /// The only group of equal chains. Throws InputError if there is none or are several, or if atoms
 /// have no names.
 EqualChains only_equal_chains(const Topology& topology);

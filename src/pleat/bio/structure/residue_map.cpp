@@ -181,7 +181,7 @@ void judge(const ResidueMap& map, Index row_letters, Index chain_letters,
     throw InputError(
         structure.source.string(), 0,
         fmt::format("expected a structure of the family in {}, found identity {:.2f} over {} of {} "
-                    "residues between chain '{}' and row '{}' (least {:.2f} over {:.0f}); name "
+                    "residues between chain '{}' and row '{}', needed {:.2f} over {:.0f}; name "
                     "another file, chain (FILE:chain) or row",
                     alignment.source.string(), map.identity, map.mapped,
                     std::min(row_letters, chain_letters), map.chain_name, map.row_name,

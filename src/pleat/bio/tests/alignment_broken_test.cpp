@@ -93,7 +93,7 @@ TEST(BrokenAlignment, WhatIsNoReadableFileIsRefused) {
     const std::filesystem::path below = folder.write("plain", "x") / "below.fasta";
     EXPECT_EQ(refusal(below),
               below.string() + ": expected a readable file, found: Not a directory");
-    EXPECT_EQ(refusal(""), "expected a file, found nothing of that name");
+    EXPECT_EQ(refusal(""), "expected the name of a file, found an empty one");
 }
 
 TEST(BrokenAlignment, FileWithoutPermissionIsRefused) {

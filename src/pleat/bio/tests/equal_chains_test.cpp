@@ -66,7 +66,11 @@ TEST(EqualChains, AreOneGroupIfTheyAreItems) {
     EXPECT_THAT(testing::refusal([] {
                     only_equal_chains(chains_of({{"A", {"GLY"}}}));
                 }),
-                ::testing::HasSubstr("expected chains of the same residues and atoms, found none"));
+                ::testing::HasSubstr("of the same residues and atoms, found one chain, 'A'"));
+    EXPECT_THAT(testing::refusal([] {
+                    only_equal_chains(chains_of({{"A", {"GLY"}}, {"B", {"SER"}}}));
+                }),
+                ::testing::HasSubstr("found none that are equal among 'A', 'B'"));
     EXPECT_THAT(testing::refusal([] {
                     only_equal_chains(chains_of(
                         {{"A", {"GLY"}}, {"B", {"SER"}}, {"C", {"GLY"}}, {"D", {"SER"}}}));

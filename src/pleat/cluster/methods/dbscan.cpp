@@ -40,6 +40,7 @@ Clustering dbscan(const Neighbours& neighbours, std::int64_t min_neighbours,
         ++next;
         progress.advance_to(seed + 1);
     }
+    progress.advance_to(count);
     number_by_size(result);
     return result;
 }

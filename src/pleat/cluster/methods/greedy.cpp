@@ -58,7 +58,10 @@ public:
     }
     /// Also counts the neighbours of items that are in a cluster.
     void count_all_items() { counts_all_items_ = true; }
-    void add_single(Index item) { assign({item}); }
+    void add_single(Index item) {
+        assign({item});
+        if (left_count_ == 0 && !neighbours_.is_pruned()) progress_.advance_to(count());
+    }
 
     // The functions of a State (core/loops/iterate.h).
     std::int64_t bytes() const { return 4 * 3 * neighbours_.count(); }

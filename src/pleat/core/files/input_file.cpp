@@ -38,7 +38,9 @@ bool is_once(const struct stat& about) {
         throw InputError(name_of(path), 0, "expected a file, found a directory");
     }
     if (reason == ENOENT) {
-        throw InputError(name_of(path), 0, "expected a file, found nothing of that name");
+        throw InputError(name_of(path), 0,
+                         path.empty() ? "expected the name of a file, found an empty one"
+                                      : "expected a file, found nothing of that name");
     }
     refuse_too_many_open_files(path, reason);
     throw InputError(name_of(path), 0,

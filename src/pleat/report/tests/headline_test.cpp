@@ -51,6 +51,18 @@ TEST(Headline, NamesGivenClustersAfterTheFramesAndNotTheMedoids) {
     }
 }
 
+TEST(Headline, NamesARunOfAModelAfterItsFolderAndNotAFileBesideTheModel) {
+    const Json clusters = {{"items", 8}, {"clusters", 2}, {"largest", 4}};
+    for (const char* option : {"target", "mutants", "sequences"}) {
+        const SmallRun run({{"results", clusters},
+                            {"parameters", {{option, "beside.fasta"}}},
+                            {"inputs", Json::array({{{"path", "fit/couplings.npz"}},
+                                                    {{"path", "beside.fasta"}}})}});
+        EXPECT_EQ(drawn_run(run.path())["title"], run.path().filename().string() + ": clusters")
+            << option;
+    }
+}
+
 TEST(Headline, DrawsNoHeadlineForOtherResults) {
     const Json others = {{"results", {{"frames", 3}}}}, no_object = {{"results", "none"}};
     EXPECT_FALSE(drawn_run(SmallRun(others).path()).contains("headline"));

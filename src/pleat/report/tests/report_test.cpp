@@ -339,6 +339,7 @@ TEST(Report, RefusesDamagedFilesAndOtherFolders) {
     EXPECT_NE(refused(folder.path()).find("expected a manifest of pleat"), std::string::npos);
     spill(folder / "manifest.json", "[");
     EXPECT_NE(refused(folder.path()).find("expected a manifest of pleat"), std::string::npos);
+    EXPECT_EQ(refused(""), "expected the folder of a run, found none");
 
     const std::string deep = std::string(200000, '[') + std::string(200000, ']');
     for (const auto& [name, text, wanted] :

@@ -61,6 +61,31 @@ struct FitTask {
     float* values;  ///< [row, column]
 };
 
+/// The tile of a CTA in two blocks of frames whose rows have `row_tiles` tiles.
+struct BlockTile {
+    Block rows, columns;
+    Index row_octet, column_octet;
+
+    __device__ BlockTile(const Block& row_block, const Block& column_block, Index row_tiles)
+        : rows(row_block),
+          columns(column_block),
+          row_octet(rows.first / kOctet + blockIdx.x % row_tiles * kRowOctets),
+          column_octet(columns.first / kOctet + blockIdx.x / row_tiles * kColumnOctets) {}
+
+    /// The position of a thread's pair within the blocks; the row is -1 for a pair outside.
+    struct Position {
+        Index row, column;
+    };
+    __device__ __forceinline__ Position position(int pair) const {
+        const ProductPosition found = product_position(pair);
+        const Index row = row_octet * kOctet + found.row - rows.first;
+        const Index column = column_octet * kOctet + found.column - columns.first;
+        const bool is_inside =
+            row >= 0 && row < rows.count && column >= 0 && column < columns.count;
+        return {is_inside ? row : -1, column};
+    }
+};
+
 /// What a tile computes: RMSDs of superposed atoms, of others, or in place.
 enum class FitMode { superposed, others, in_place };
 
@@ -93,15 +118,12 @@ __device__ __forceinline__ void unit_quaternion(const double (&r)[9], double (&q
 template <FitMode kMode>
 __global__ void __launch_bounds__(kProductThreads, kCtasOfProcessor) fit_tiles(FitTask task) {
     PLEAT_DYNAMIC_SHARED(DoublePair, memory);
-    const Index row_octet =
-        task.row_block.first / kOctet + blockIdx.x % task.row_tiles * kRowOctets;
-    const Index column_octet =
-        task.column_block.first / kOctet + blockIdx.x / task.row_tiles * kColumnOctets;
+    const BlockTile tile(task.row_block, task.column_block, task.row_tiles);
     constexpr int kEntries = kMode == FitMode::in_place ? 3 : 9;
     PairSums<kEntries> sums;
-    multiply_octets<kEntries>(
-        {task.rows.fit, task.columns.fit, row_octet, column_octet, 0, 0, task.rows.fit.steps},
-        memory, sums);
+    multiply_octets<kEntries>({task.rows.fit, task.columns.fit, tile.row_octet, tile.column_octet,
+                               0, 0, task.rows.fit.steps},
+                              memory, sums);
     if constexpr (kMode == FitMode::others) {
         // [part][pair][thread], each only used by its thread
         double* const kept = &memory[kProductBytes / 16].x + threadIdx.x;
@@ -115,18 +137,14 @@ __global__ void __launch_bounds__(kProductThreads, kCtasOfProcessor) fit_tiles(F
             for (int part = 0; part < 4; ++part)
                 kept[(part * kThreadPairs + pair) * kProductThreads] = quaternion[part];
         }
-        multiply_octets<9>({task.rows.measured, task.columns.measured, row_octet, column_octet, 0,
-                            0, task.rows.measured.steps},
+        multiply_octets<9>({task.rows.measured, task.columns.measured, tile.row_octet,
+                            tile.column_octet, 0, 0, task.rows.measured.steps},
                            memory, sums);
     }
 #pragma unroll
     for (int pair = 0; pair < kThreadPairs; ++pair) {
-        const ProductPosition position = product_position(pair);
-        const Index row = row_octet * kOctet + position.row - task.row_block.first;
-        const Index column = column_octet * kOctet + position.column - task.column_block.first;
-        if (row < 0 || row >= task.row_block.count || column < 0 ||
-            column >= task.column_block.count)
-            continue;
+        const auto [row, column] = tile.position(pair);
+        if (row < 0) continue;
         const double p = task.rows.square[row + task.row_block.first];
         const double q = task.columns.square[column + task.column_block.first];
         const double size = std::sqrt(p * q);

@@ -43,24 +43,17 @@ struct PermutedTask {
 static __global__ void __launch_bounds__(kProductThreads, kCtasOfProcessor)
     multiply_blocks(PermutedTask task) {
     PLEAT_DYNAMIC_SHARED(DoublePair, memory);
-    const Index row_octet =
-        task.row_block.first / kOctet + blockIdx.x % task.row_tiles * kRowOctets;
-    const Index column_octet =
-        task.column_block.first / kOctet + blockIdx.x / task.row_tiles * kColumnOctets;
+    const BlockTile tile(task.row_block, task.column_block, task.row_tiles);
     const BlockSteps steps = task.blocks[blockIdx.y];
     PairSums<> sums;
-    multiply_octets<9>({task.rows, task.columns, row_octet, column_octet, steps.row_step,
+    multiply_octets<9>({task.rows, task.columns, tile.row_octet, tile.column_octet, steps.row_step,
                         steps.column_step, steps.steps},
                        memory, sums);
     double* const to = task.sums + blockIdx.y * 9 * task.pairs();
 #pragma unroll
     for (int pair = 0; pair < kThreadPairs; ++pair) {
-        const ProductPosition position = product_position(pair);
-        const Index row = row_octet * kOctet + position.row - task.row_block.first;
-        const Index column = column_octet * kOctet + position.column - task.column_block.first;
-        if (row < 0 || row >= task.row_block.count || column < 0 ||
-            column >= task.column_block.count)
-            continue;
+        const auto [row, column] = tile.position(pair);
+        if (row < 0) continue;
 #pragma unroll
         for (int entry = 0; entry < 9; ++entry)
             to[entry * task.pairs() + row * task.column_block.count + column] = sums[entry][pair];

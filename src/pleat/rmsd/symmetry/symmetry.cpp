@@ -116,9 +116,8 @@ Groups find_equal_chains(const Topology& topology, const AtomSets& sets, std::st
         throw InputError(
             topology.source.string(), 0,
             fmt::format("expected chains of the same residues and atoms for --symmetry chains, "
-                        "found none that are equal among {}",
-                        topology.named ? fmt::format("'{}'", fmt::join(topology.chains(), "', '"))
-                                       : "atoms without names"));
+                        "found {}",
+                        describe_unequal_chains(topology)));
     AtomSets all = sets;
     std::vector<std::string> names;
     for (const EqualChains& group : groups) {

@@ -12,11 +12,15 @@
 #include "pleat/core/error.h"
 #include "pleat/core/tests/cuda_absence.h"
 #include "pleat/rmsd/measures/comparison.h"
+#include "pleat/rmsd/tests/fit_truth.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 #include "pleat/rmsd/tests/turned.h"
 
 namespace pleat::rmsd {
 namespace {
+
+using test::atoms_from;
+using test::scattered;
 
 class CudaKernelOfFits : public testing::Test {
 protected:
@@ -41,9 +45,8 @@ protected:
     void expect_values(const Sides& sides, const AtomSets& sets) const {
         Context reference = cpu_;
         reference.device = {Device::Kind::reference, 0};
-        const auto found = values(sides, sets, gpu_), expected = values(sides, sets, reference);
-        for (std::size_t n = 0; n < found.size(); ++n)
-            ASSERT_NEAR(found[n], expected[n], 1e-6 + 1.2e-7 * expected[n]) << "pair " << n;
+        const auto found = values(sides, sets, gpu_);
+        test::expect_fits(found, values(sides, sets, reference));
         const Index rows = sides.rows.extent(0), columns = sides.columns.extent(0);
         const auto comparison = make_comparison(sides, sets, Metric::rmsd, {}, gpu_);
         std::vector<float> one(static_cast<std::size_t>(columns));
@@ -53,18 +56,6 @@ protected:
                                    found.begin() + row * columns + columns / 3))
                 << "row " << row;
         }
-    }
-
-    static std::vector<Index> atoms_from(Index first, Index end) {
-        std::vector<Index> atoms;
-        for (Index atom = first; atom < end; ++atom) atoms.push_back(atom);
-        return atoms;
-    }
-
-    static Array<float, 3> scattered(Array<float, 3> xyz, double far, unsigned seed) {
-        std::mt19937_64 generator(seed);
-        for (Index i = 0; i < xyz.extent(0); ++i) test::turn(xyz[i], generator, far);
-        return xyz;
     }
 
     Context gpu_, cpu_;

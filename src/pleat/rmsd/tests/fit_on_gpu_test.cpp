@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pleat/rmsd/cuda/fit_on_gpu.cuh"
+#include "pleat/rmsd/tests/fit_truth.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 #include "pleat/rmsd/tests/turned.h"
 
@@ -18,6 +19,10 @@ namespace {
 
 using pleat::test::HostGpu;
 using pleat::test::HostGpuState;
+using test::atoms_from;
+using test::by_reference;
+using test::expect_fits;
+using test::scattered;
 
 std::vector<float> on_gpu(const Array<float, 3>& rows, const Array<float, 3>& columns,
                           const AtomSets& sets, double cutoff = 0.0, Index chunk = 1000) {
@@ -41,37 +46,6 @@ std::vector<float> on_gpu(const Array<float, 3>& rows, const Array<float, 3>& co
     return values;
 }
 
-std::vector<float> by_reference(const Array<float, 3>& rows, const Array<float, 3>& columns,
-                                const AtomSets& sets) {
-    Context context;
-    context.device = {Device::Kind::reference, 0};
-    const auto comparison = make_comparison({rows, columns}, sets, Metric::rmsd, {}, context);
-    std::vector<float> values(static_cast<std::size_t>(rows.extent(0) * columns.extent(0)));
-    comparison->block({0, rows.extent(0)}, {0, columns.extent(0)}, values.data());
-    return values;
-}
-
-void expect_near(const std::vector<float>& found, const std::vector<float>& expected,
-                 double tolerance = 1e-6) {
-    ASSERT_EQ(found.size(), expected.size());
-    for (std::size_t pair = 0; pair < found.size(); ++pair)
-        ASSERT_NEAR(found[pair], expected[pair], tolerance + 1.2e-7 * expected[pair])
-            << "pair " << pair;
-}
-
-std::vector<Index> atoms_from(Index first, Index end) {
-    std::vector<Index> atoms;
-    for (Index atom = first; atom < end; ++atom) atoms.push_back(atom);
-    return atoms;
-}
-
-/// Every frame somewhere else, as far as `far`.
-Array<float, 3> scattered(Array<float, 3> xyz, double far, unsigned seed) {
-    std::mt19937_64 generator(seed);
-    for (Index i = 0; i < xyz.extent(0); ++i) test::turn(xyz[i], generator, far);
-    return xyz;
-}
-
 struct Shape {
     Index rows, columns, atoms;
     double spread;
@@ -88,8 +62,8 @@ TEST(FitOnGpu, SuperposesTwoSetsLikeTheReference) {
             scattered(random_ensemble(shape.rows, shape.atoms, shape.spread, 1), 50.0, 1);
         const auto columns =
             scattered(random_ensemble(shape.columns, shape.atoms, shape.spread, 2), 50.0, 2);
-        expect_near(on_gpu(rows, columns, {}), by_reference(rows, columns, {}));
-        expect_near(on_gpu(rows, rows, {}), by_reference(rows, rows, {}));
+        expect_fits(on_gpu(rows, columns, {}), by_reference(rows, columns, {}));
+        expect_fits(on_gpu(rows, rows, {}), by_reference(rows, rows, {}));
     }
 }
 
@@ -104,12 +78,12 @@ TEST(FitOnGpu, MeasuresOtherAtomsLikeTheReference) {
         AtomSets sets;
         sets.fit = atoms_from(0, shape.atoms / 2 + 2);
         sets.measured = atoms_from(shape.atoms / 3, shape.atoms);
-        expect_near(on_gpu(rows, columns, sets), by_reference(rows, columns, sets));
+        expect_fits(on_gpu(rows, columns, sets), by_reference(rows, columns, sets));
         for (Index k = 0; k < shape.atoms; ++k)
             sets.weights.push_back(k % 5 == 1 ? 0.0 : 1.0 + static_cast<double>(k % 3));
-        expect_near(on_gpu(rows, columns, sets), by_reference(rows, columns, sets));
+        expect_fits(on_gpu(rows, columns, sets), by_reference(rows, columns, sets));
         sets.fit.clear();  // all
-        expect_near(on_gpu(rows, columns, sets), by_reference(rows, columns, sets));
+        expect_fits(on_gpu(rows, columns, sets), by_reference(rows, columns, sets));
     }
 }
 
@@ -117,17 +91,17 @@ TEST(FitOnGpu, MeasuresInPlaceAndOverOrdersLikeTheReference) {
     const auto rows = random_ensemble(35, 19, 2.0, 5), columns = random_ensemble(131, 19, 2.0, 6);
     AtomSets sets;
     sets.in_place = true;
-    expect_near(on_gpu(rows, columns, sets), by_reference(rows, columns, sets));
+    expect_fits(on_gpu(rows, columns, sets), by_reference(rows, columns, sets));
     sets.measured = atoms_from(4, 17);
     sets.equal_orders = {{{6, 8, 9, 7}, {9, 7, 6, 8}},
                          {{11, 12, 16}, {11, 16, 12}, {12, 11, 16}, {12, 16, 11}}};
     const auto in_place = by_reference(rows, columns, sets);
-    expect_near(on_gpu(rows, columns, sets), in_place);
+    expect_fits(on_gpu(rows, columns, sets), in_place);
     sets.in_place = false;
     sets.fit = atoms_from(0, 6);
     const auto fitted = by_reference(rows, columns, sets);
     EXPECT_NE(fitted, in_place);
-    expect_near(on_gpu(rows, columns, sets), fitted);
+    expect_fits(on_gpu(rows, columns, sets), fitted);
     sets.equal_orders.clear();
     EXPECT_NE(by_reference(rows, columns, sets), fitted);
 }
@@ -152,11 +126,11 @@ TEST(FitOnGpu, RecomputesWhatIsDoubtful) {
                     }
                 test::turn(xyz[i], generator, 10.0, kind == 0 && i % 4 == 3);
             }
-            expect_near(on_gpu(xyz, xyz, {}), by_reference(xyz, xyz, {}));
+            expect_fits(on_gpu(xyz, xyz, {}), by_reference(xyz, xyz, {}));
             if (kind == 1 || atoms < 4) continue;
             AtomSets sets;
             sets.measured = atoms_from(1, atoms);
-            expect_near(on_gpu(xyz, xyz, sets), by_reference(xyz, xyz, sets));
+            expect_fits(on_gpu(xyz, xyz, sets), by_reference(xyz, xyz, sets));
         }
     }
 }

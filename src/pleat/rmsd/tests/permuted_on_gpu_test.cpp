@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "pleat/rmsd/cuda/permuted_on_gpu.cuh"
+#include "pleat/rmsd/tests/fit_truth.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 #include "pleat/rmsd/tests/turned.h"
 
@@ -19,6 +20,8 @@ namespace {
 
 using pleat::test::HostGpu;
 using pleat::test::HostGpuState;
+using test::by_reference;
+using test::expect_fits;
 
 PlaceTable table_of(const AtomSets& sets, const ChainOrder& order, Index atoms) {
     return sets.equal_chains.empty() ? places_of(sets.equal_orders, atoms) : places_of(order);
@@ -45,22 +48,6 @@ std::vector<float> on_gpu(const Array<float, 3>& rows, const Array<float, 3>& co
     }
     EXPECT_EQ(state.used_bytes, 0);
     return values;
-}
-
-std::vector<float> by_reference(const Array<float, 3>& rows, const Array<float, 3>& columns,
-                                const AtomSets& sets) {
-    Context context;
-    context.device = {Device::Kind::reference, 0};
-    const auto comparison = make_comparison({rows, columns}, sets, Metric::rmsd, {}, context);
-    std::vector<float> values(static_cast<std::size_t>(rows.extent(0) * columns.extent(0)));
-    comparison->block({0, rows.extent(0)}, {0, columns.extent(0)}, values.data());
-    return values;
-}
-
-void expect_near(const std::vector<float>& found, const std::vector<float>& expected) {
-    ASSERT_EQ(found.size(), expected.size());
-    for (std::size_t pair = 0; pair < found.size(); ++pair)
-        ASSERT_NEAR(found[pair], expected[pair], 1e-6 + 1.2e-7 * expected[pair]) << "pair " << pair;
 }
 
 /// Groups of so many chains of `atoms` atoms each, one after another from atom 1 on.
@@ -113,9 +100,9 @@ TEST(PermutedOnGpu, TakesTheBestOfAllPermutationsOfChains) {
             const auto rows = permuted(random_ensemble(5, atoms_of(sets), spread, 1), sets, 1),
                        columns = permuted(random_ensemble(9, atoms_of(sets), spread, 2), sets, 2);
             const auto expected = by_reference(rows, columns, sets);
-            expect_near(on_gpu(rows, columns, sets), expected);
+            expect_fits(on_gpu(rows, columns, sets), expected);
             EXPECT_NE(by_reference(rows, columns, {}), expected) << "chains did change places";
-            expect_near(on_gpu(rows, rows, sets), by_reference(rows, rows, sets));
+            expect_fits(on_gpu(rows, rows, sets), by_reference(rows, rows, sets));
         }
     }
 }
@@ -125,10 +112,10 @@ TEST(PermutedOnGpu, KnowsWeightsAndChainsWithoutOtherAtoms) {
     sets.weights.push_back(2.0);
     for (int n = 0; n < 14; ++n) sets.weights.push_back(n < 12 ? 1.0 + n % 4 : 0.5);
     const auto xyz = permuted(random_ensemble(9, 15, 3.0, 3), sets, 3);
-    expect_near(on_gpu(xyz, xyz, sets), by_reference(xyz, xyz, sets));
+    expect_fits(on_gpu(xyz, xyz, sets), by_reference(xyz, xyz, sets));
     AtomSets all;
     all.equal_chains = {{{0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}, {10, 11, 12, 13, 14}}};
-    expect_near(on_gpu(xyz, xyz, all), by_reference(xyz, xyz, all));
+    expect_fits(on_gpu(xyz, xyz, all), by_reference(xyz, xyz, all));
 }
 
 /// Rings, whose rotations are permutations that are equally good, and copies of one structure.
@@ -165,14 +152,14 @@ TEST(PermutedOnGpu, TakesTheBestOfAllOrdersOfAtoms) {
         const auto rows = random_ensemble(7, 19, spread, 6),
                    columns = random_ensemble(9, 19, spread, 7);
         const auto expected = by_reference(rows, columns, sets);
-        expect_near(on_gpu(rows, columns, sets), expected);
+        expect_fits(on_gpu(rows, columns, sets), expected);
         if (spread > 1) {
             EXPECT_NE(by_reference(rows, columns, {}), expected);
         }
     }
     sets.equal_orders = {{{3, 4}}};
     const auto xyz = random_ensemble(7, 19, 1.0, 6);
-    expect_near(on_gpu(xyz, xyz, sets), by_reference(xyz, xyz, {}));
+    expect_fits(on_gpu(xyz, xyz, sets), by_reference(xyz, xyz, {}));
 }
 
 TEST(PermutedOnGpu, GivesTheSameBitsInSmallBlocks) {
