@@ -40,7 +40,8 @@ inline PlaceInGrid threadIdx, blockIdx, blockDim, gridDim;
 namespace pleat::test {
 
 /// Runs the threads of one CTA in turn, each until it waits for others. Barriers and exchanges of a
-/// warp need all 32 lanes, as the kernels promise: otherwise std::logic_error.
+/// warp need all 32 lanes, as the kernels promise: otherwise std::logic_error. Every second CTA
+/// runs its threads in reverse, so that what depends on their order without a barrier differs.
 class Machine {
 public:
     static Machine& only() {
@@ -134,9 +135,11 @@ private:
             fiber.context.uc_link = nullptr;
             makecontext(&fiber.context, static_cast<void (*)()>(&Machine::enter), 0);
         }
+        reverse_ = !reverse_;
         for (std::size_t left = fibers_.size(); left > 0;) {
             moved_ = false;
-            for (current_ = 0; current_ < fibers_.size(); ++current_) {
+            for (std::size_t turn = 0; turn < fibers_.size(); ++turn) {
+                current_ = reverse_ ? fibers_.size() - 1 - turn : turn;
                 Fiber& fiber = fibers_[current_];
                 if (fiber.ended) continue;
                 const auto place = static_cast<unsigned>(current_);
@@ -153,7 +156,7 @@ private:
     std::vector<Warp> warps_;
     Meeting block_;
     std::size_t current_ = 0;
-    bool moved_ = false;
+    bool moved_ = false, reverse_ = true;
     Place main_place_{};
 };
 

@@ -14,6 +14,18 @@ namespace {
 
 void count_threads(int* threads) { ++*threads; }
 
+__global__ void name_last(unsigned* last) { last[blockIdx.x] = threadIdx.x; }
+
+// Without a barrier a kernel must not depend on the order of its threads.
+TEST(HostGpu, RunsTheThreadsOfEverySecondCtaInReverse) {
+    HostGpuState state;
+    const HostGpu gpu(state);
+    unsigned last[2];
+    gpu.launch("name the last thread", &name_last, {2}, {64}, 0, &last[0]);
+    EXPECT_EQ(std::min(last[0], last[1]), 0U);
+    EXPECT_EQ(std::max(last[0], last[1]), 63U);
+}
+
 TEST(HostGpu, AcceptsOnlyTheGridsOfAGpu) {
     HostGpuState state;
     const HostGpu gpu(state);
