@@ -23,7 +23,7 @@ ABSENT = {
     "cluster": {"structures", "write", "write-members",  # files of structures
                 "lag", "timestep"},  # of the methods of its result
     "saxs": set(),
-    "refine": set(),
+    "refine": {"join"},  # a list of paths
     "mutants": set()}
 ELSEWHERE = {"couplings": {"min-separation": pleat.Couplings.contacts}}
 

@@ -267,7 +267,9 @@ class Device(ProgramTest):
         options = ("-t", "1", "-d", "cpu", "--no-models", "-f")
 
         def fit(mebibytes):
+            # One arena: others, which threads may or may not make, take 64 MiB of address space each.
             done = pleat("couplings", family, "-o", self.folder / "run", *options,
+                         environment={"MALLOC_ARENA_MAX": "1"},
                          preexec_fn=limited(resource.RLIMIT_AS, mebibytes << 20))
             self.assertEqual(done.returncode, 0, done.stderr)
             found = re.search(r"needs ([0-9.]+) MiB of ([0-9.]+) (M|G)iB", done.stderr.decode())

@@ -65,6 +65,9 @@ Json require_json(std::span<const std::uint8_t> text, const std::filesystem::pat
                          at < text.size()
                              ? fmt::format("expected JSON, found '{}'", word_at(text, at))
                              : std::string("expected JSON, found the end of the file too early"));
+    } catch (const Json::out_of_range&) {
+        throw InputError(path.string(), 0,
+                         "expected numbers below 1e308 in JSON, found a larger one");
     }
 }
 

@@ -47,12 +47,12 @@ std::vector<Tiles> take_round(Tiles& left, int ranks) {
         return round;
     }
     std::vector<Index> costs(round.size());
-    const Index most = cost_of(*left.front());
+    const Index max_cost = cost_of(*left.front());
     Tiles later;
     for (const Tile* const tile : left) {
         const auto rank =
             static_cast<std::size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
-        if (!round[rank].empty() && costs[rank] + cost_of(*tile) > most) {
+        if (!round[rank].empty() && costs[rank] + cost_of(*tile) > max_cost) {
             later.push_back(tile);
             continue;
         }

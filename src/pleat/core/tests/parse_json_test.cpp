@@ -49,6 +49,8 @@ TEST(RequireJson, SaysWhereTheTextIsNoJson) {
     EXPECT_EQ(complaint("[1,\n\n-Infinity]"), "some.json:3: expected JSON, found '-Infinity'");
     EXPECT_EQ(complaint("[1] 2"), "some.json:1: expected JSON, found '2'");
     EXPECT_EQ(complaint("a\tb"), "some.json:1: expected JSON, found 'a'");
+    EXPECT_EQ(complaint("[1e3080]"),
+              "some.json: expected numbers below 1e308 in JSON, found a larger one");
     for (const char* text : {"", "[", "{\"a\""})
         EXPECT_EQ(complaint(text),
                   "some.json:1: expected JSON, found the end of the file too early")

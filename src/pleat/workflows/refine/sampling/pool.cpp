@@ -412,7 +412,7 @@ private:
 }  // namespace
 
 void PoolOptions::divide_for_gpu() {
-    constexpr Index kThreads = 16, kMaxInTurn = 4, kMaxTogether = 16, kMaxAhead = 10;
+    constexpr Index kThreads = 16, kMaxInTurn = 4, kMaxTogether = 16, kMaxAhead = 8;
     const Index walkers = chains * rungs;
     in_turn = std::clamp<Index>(walkers / kThreads, 1, kMaxInTurn);
     together = std::clamp<Index>(walkers / (in_turn * kThreads), 1, kMaxTogether);
