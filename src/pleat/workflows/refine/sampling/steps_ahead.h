@@ -47,14 +47,14 @@ private:
     bool wait_for(const std::atomic<Index>& counter, Index value) const;
     void adopt(Index thread, Index from, Index replica);
 
-    std::vector<std::span<Sampler>> copies_;
-    std::int64_t dropped_ = 0;
     // Rounds are numbered from 1. Memory of the flags that threads look at is apart.
     alignas(64) std::atomic<Index> arrived_ = 0;  ///< threads that know of their steps, all rounds
     alignas(64) std::atomic<Index> adoptable_ = 0;  ///< the last round whose step was accepted
     /// Of even and odd rounds, see note_accepted().
     alignas(64) std::array<std::atomic<Index>, 2> accepted_ = {};
     alignas(64) std::atomic<bool> has_failed_ = false;
+    std::vector<std::span<Sampler>> copies_;
+    std::int64_t dropped_ = 0;
 };
 
 }  // namespace pleat::refine
