@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <exception>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct Ranks {
     Comm& comm;
 };
 
-using Tiles = std::vector<const Tile*>;
+using Tiles = std::deque<const Tile*>;
 
 Index cost_of(const Tile& tile) {
     return std::max<Index>(tile.cost > 0 ? tile.cost : tile.items * tile.values, 1);
@@ -38,18 +39,20 @@ Tiles missing_tiles(std::span<const Tile> tiles, const TileWork& work, int ranks
     return missing;
 }
 
-/// Takes the tiles of a round, [rank], from those that are left: none costs more than the first.
+/// Takes the tiles of a round, [rank], from those that are left: of the first ones, so that a round
+/// takes the same time however many there are. None costs more than the first; a single rank gets
+/// that one alone.
 std::vector<Tiles> take_round(Tiles& left, int ranks) {
-    std::vector<Tiles> round(static_cast<std::size_t>(ranks));
-    if (ranks == 1) {
-        round[0] = {left.front()};
-        left.erase(left.begin());
-        return round;
-    }
-    std::vector<Index> costs(round.size());
+    constexpr std::size_t kLookedAt = 32;  // for each rank
+    const auto size = static_cast<std::size_t>(ranks);
+    const std::size_t last = std::min(left.size(), ranks == 1 ? 1 : size * kLookedAt);
     const Index max_cost = cost_of(*left.front());
+    std::vector<Tiles> round(size);
+    std::vector<Index> costs(size);
     Tiles later;
-    for (const Tile* const tile : left) {
+    for (std::size_t n = 0; n < last; ++n) {
+        const Tile* const tile = left.front();
+        left.pop_front();
         const auto rank =
             static_cast<std::size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
         if (!round[rank].empty() && costs[rank] + cost_of(*tile) > max_cost) {
@@ -59,7 +62,7 @@ std::vector<Tiles> take_round(Tiles& left, int ranks) {
         round[rank].push_back(tile);
         costs[rank] += cost_of(*tile);
     }
-    left = std::move(later);
+    left.insert(left.begin(), later.begin(), later.end());
     return round;
 }
 

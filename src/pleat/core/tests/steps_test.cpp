@@ -243,6 +243,14 @@ TEST(ForEachTile, RanksShareTheTilesInRoundsOfAboutEqualCost) {
     }
 }
 
+// Quadratic time would be minutes.
+TEST(ForEachTile, TakesManyTiles) {
+    const auto tiles = tiles_of(std::vector<Index>(1000000, 1));
+    std::atomic<Index> computed = 0;
+    for_each_tile(Context{}, "tiles", tiles, {.compute = [&](const Tile&) { ++computed; }});
+    EXPECT_EQ(computed, 1000000);
+}
+
 TEST(ForEachTile, AFailureOfOneRankStopsAll) {
     const auto tiles = tiles_of({1, 1, 1, 1, 1, 1});
     std::atomic<int> own_errors = 0, other_errors = 0, flushes = 0, computed = 0;

@@ -38,8 +38,9 @@ Index max_tile_side(const Context& context, Index columns, Index shuffles) {
     return (columns + blocks - 1) / blocks;
 }
 
-/// The cost of the triples of a tile: cells of a table, and what a table costs besides, as measured
-/// on an H200 (README).
+/// The cost of the triples of a tile: cells of a table, and what a table costs besides. Together
+/// with kCellsASecond it gives the times of two families on an H200: 998 x 160 of 20 letters and
+/// 753 x 264 of few, 23 and 4 s.
 Index cost_of(const TripleTile& tile, const Columns& columns) {
     constexpr Index kTableCost = 280;
     Index cost = 0;

@@ -49,7 +49,7 @@ inline void sort_by_place(std::vector<ChainRequest*>& requests) {
 }
 
 /// Calls of a GPU that threads share. A thread adds its request to a queue. Whoever finds a free
-/// lane starts a call of all that wait: two calls are on their way at a time, so the GPU need not
+/// lane starts a call of all that wait: some calls are on their way at a time, so the GPU need not
 /// wait for the host, and the longer calls take, the more requests the next one has. Results do not
 /// depend on what a call has beside them.
 template <class Gpu>
