@@ -138,8 +138,9 @@ TEST(ThrowIfCancelled, DoesNothingWithoutProgress) {
               "fit: stopped; all was kept");
 }
 
-std::vector<Tile> tiles_of(std::vector<Index> items) {
+std::vector<Tile> tiles_of(const std::vector<Index>& items) {
     std::vector<Tile> tiles;
+    tiles.reserve(items.size());
     for (const Index count : items)
         tiles.push_back({.id = static_cast<Index>(tiles.size()), .items = count});
     return tiles;
