@@ -10,7 +10,7 @@
 #include "pleat/saxs/components.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/set_fit.h"
-#include "pleat/saxs/fit/shape.h"
+#include "pleat/saxs/fit/pair_distances.h"
 #include "pleat/saxs/input_checks.h"
 #include "pleat/saxs/kernel/kernel.h"
 #include "pleat/saxs/model/form_factors.h"

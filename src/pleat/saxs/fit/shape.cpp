@@ -1,4 +1,4 @@
-// Shape: moments in one pass, pair distances in blocks of rows, Guinier's line by trial.
+// Shape: moments in one pass, the diameter by trial of far scatterers, Guinier's line by trial.
 #include "pleat/saxs/fit/shape.h"
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 #include <functional>
 #include <utility>
 
-#include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
+#include "pleat/saxs/fit/pair_distances.h"
 
 namespace pleat::saxs {
 
@@ -79,42 +79,24 @@ double largest_distance2(View<const float, 2> positions, Index count) {
     return static_cast<double>(largest2);
 }
 
-struct RowSums {
-    double largest2 = 0;
-    std::vector<double> pairs;
-};
+/// Scatterers whose amplitude is not 0.
+struct Visible {
+    Array<float, 2> xyz;
+    std::vector<double> amplitudes;
 
-RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
-                 double bin_width, Index block, const Context& context, int thread) {
-    const Index count = positions.extent(1);
-    const float *const x = positions[0].data, *const y = positions[1].data,
-                       *const z = positions[2].data;
-    RowSums sums;
-    std::vector<float> squares(static_cast<std::size_t>(count));
-    // Rows are divided among the blocks in turn, since later rows have more partners.
-    for (Index i = block; i < count; i += kShapeBlocks) {
-        throw_if_stopped(context, thread);
-        float largest = 0;
-        for (Index j = 0; j < i; ++j) {
-            const float dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
-            squares[static_cast<std::size_t>(j)] = dx * dx + dy * dy + dz * dz;
+    Visible(View<const float, 2> positions, std::span<const double> all) {
+        std::vector<Index> visible;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (all[i] == 0) continue;
+            visible.push_back(static_cast<Index>(i));
+            amplitudes.push_back(all[i]);
         }
-        for (Index j = 0; j < i; ++j)
-            largest = std::max(largest, squares[static_cast<std::size_t>(j)]);
-        if (i < solid) sums.largest2 = std::max(sums.largest2, static_cast<double>(largest));
-        const double longest = std::sqrt(static_cast<double>(largest));
-        const auto bins = static_cast<std::size_t>(longest / bin_width) + 2;
-        if (sums.pairs.size() < bins) sums.pairs.resize(bins);
-        const double twice = 2 * amplitudes[static_cast<std::size_t>(i)];
-        const auto scale = static_cast<float>(1 / bin_width);
-        for (Index j = 0; j < i; ++j) {
-            const auto n =
-                static_cast<std::size_t>(std::sqrt(squares[static_cast<std::size_t>(j)]) * scale);
-            sums.pairs[n] += twice * amplitudes[static_cast<std::size_t>(j)];
-        }
+        xyz = Array<float, 2>::unset(3, static_cast<Index>(visible.size()));
+        for (Index axis = 0; axis < 3; ++axis)
+            for (Index n = 0; n < xyz.extent(1); ++n)
+                xyz(axis, n) = positions(axis, visible[static_cast<std::size_t>(n)]);
     }
-    return sums;
-}
+};
 
 /// The weighted line of ln I against q^2 through points that are added one by one.
 class Line {
@@ -152,25 +134,14 @@ Shape measure_shape(View<const float, 2> positions, std::span<const double> ampl
                     double bin_width, const Context& context) {
     Shape shape;
     measure_moments(positions, amplitudes, shape);
-    if (bin_width == 0) {
-        // The diameter excludes hydration sites.
-        throw_if_stopped(context);
-        shape.diameter = std::sqrt(largest_distance2(positions, solid));
-        return shape;
-    }
-    std::vector<RowSums> blocks(static_cast<std::size_t>(kShapeBlocks));
-    parallel_for(resolve_threads(context), kShapeBlocks, [&](Index block, int thread) {
-        blocks[static_cast<std::size_t>(block)] =
-            sum_rows(positions, amplitudes, solid, bin_width, block, context, thread);
-    });
-    double largest2 = 0;
-    for (const RowSums& sums : blocks) {
-        largest2 = std::max(largest2, sums.largest2);
-        if (sums.pairs.size() > shape.pairs.size()) shape.pairs.resize(sums.pairs.size());
-        for (std::size_t n = 0; n < sums.pairs.size(); ++n) shape.pairs[n] += sums.pairs[n];
-    }
-    shape.diameter = std::sqrt(largest2);
-    if (shape.pairs.empty()) shape.pairs.resize(1);
+    throw_if_stopped(context);
+    // The diameter excludes hydration sites.
+    shape.diameter = std::sqrt(largest_distance2(positions, solid));
+    if (bin_width == 0) return shape;
+    const Visible visible(positions, amplitudes);
+    const Index count = visible.xyz.extent(1);
+    const double longest = count > 0 ? std::sqrt(largest_distance2(visible.xyz, count)) : 0;
+    shape.pairs = pair_distances(visible.xyz, visible.amplitudes, longest, bin_width, context);
     while (shape.pairs.size() > 1 && shape.pairs.back() == 0) shape.pairs.pop_back();
     for (const double a : amplitudes) shape.pairs[0] += a * a;
     return shape;

@@ -10,10 +10,6 @@
 
 namespace pleat::saxs {
 
-/// Groups of rows that are summed apart, so that the sums do not depend on the number of threads:
-/// each has its own histogram of distances.
-inline constexpr Index kShapeBlocks = 64;
-
 /// Measures `positions` [axis, scatterer], angstrom, with `amplitudes` [scatterer], electrons; only
 /// the first `solid` scatterers count for the diameter. Bin n of P(r) holds distances in
 /// [n * bin_width, (n + 1) * bin_width); `bin_width` 0: no P(r). The same bits for any number of

@@ -11,6 +11,7 @@
 #include "pleat/core/array.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
+#include "pleat/saxs/model/exposed_points.h"
 
 namespace pleat::saxs {
 
@@ -18,22 +19,29 @@ namespace {
 
 using Point = std::array<double, 3>;
 
-/// Evenly spread points on a sphere, along a golden spiral.
-std::vector<Point> spiral() {
-    std::vector<Point> points(kSurfacePoints);
+/// Evenly spread points on a sphere, along a golden spiral: [axis, point].
+Array<double, 2> spiral() {
+    static_assert(kSurfacePoints % kVectorSlack == 0);
+    Array<double, 2> points(3, kSurfacePoints);
     const double turn = std::numbers::pi * (3 - std::sqrt(5.0));
     for (int k = 0; k < kSurfacePoints; ++k) {
         const double z = 1 - (2 * k + 1.0) / kSurfacePoints, r = std::sqrt(1 - z * z);
-        points[static_cast<std::size_t>(k)] = {r * std::cos(turn * k), r * std::sin(turn * k), z};
+        points(0, k) = r * std::cos(turn * k);
+        points(1, k) = r * std::sin(turn * k);
+        points(2, k) = z;
     }
     return points;
 }
 
-/// Spheres sorted into cubes as wide as the longest reach, so that neighbours are in 27 of them.
+/// Spheres sorted into cubes as wide as the longest reach of two, so that those that overlap one
+/// are in 27 of them.
 class Cells {
 public:
-    Cells(View<const float, 2> centres, double other_reach)
-        : count_(centres.extent(1)), sorted_(Index{3}, count_) {
+    /// The spheres in the order of cells.
+    Spheres spheres;
+
+    Cells(View<const float, 2> centres, std::span<const double> radii, double probe)
+        : count_(centres.extent(1)) {
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const float* const x = centres[static_cast<Index>(axis)].data;
             const auto [smallest, largest] = std::minmax_element(x, x + count_);
@@ -41,32 +49,41 @@ public:
             span_[axis] = static_cast<double>(*largest) - origin_[axis];
         }
         // Wider cells for sparse structures save memory.
-        width_ = other_reach;
+        width_ = 2 * (*std::max_element(radii.begin(), radii.end()) + probe);
         while (cells() > 8.0 * static_cast<double>(count_) + 64) width_ *= 1.5;
         for (std::size_t axis = 0; axis < 3; ++axis)
             extent_[axis] = static_cast<Index>(span_[axis] / width_) + 1;
         sort(centres);
+        spheres.centres = Array<double, 2>(3, count_ + kVectorSlack);
+        spheres.reach.resize(static_cast<std::size_t>(count_ + kVectorSlack));
+        for (Index n = 0; n < count_; ++n) {
+            for (Index axis = 0; axis < 3; ++axis)
+                spheres.centres(axis, n) = static_cast<double>(centres(axis, sphere(n)));
+            spheres.reach[static_cast<std::size_t>(n)] =
+                radii[static_cast<std::size_t>(sphere(n))] + probe;
+        }
     }
 
-    /// Calls `visit(sphere, centre)` for each sphere in the 27 cells around a point.
-    template <class Visit>
-    void visit_near(const Point& at, Visit visit) const {
+    /// The index of the n-th sphere in the order of cells.
+    Index sphere(Index n) const { return order_[static_cast<std::size_t>(n)]; }
+
+    /// The spheres in the 27 cells about the n-th sphere.
+    std::span<const SphereRange> near(Index n, std::array<SphereRange, 9>& ranges) const {
         std::array<Index, 3> first{}, last{};
         for (std::size_t axis = 0; axis < 3; ++axis) {
-            const Index cell = index(at[axis], axis);
+            const Index cell = index(spheres.centres(static_cast<Index>(axis), n), axis);
             first[axis] = std::max<Index>(0, cell - 1);
             last[axis] = std::min(extent_[axis] - 1, cell + 1);
         }
+        std::size_t count = 0;
         for (Index x = first[0]; x <= last[0]; ++x)
             for (Index y = first[1]; y <= last[1]; ++y) {
                 // Cells that follow one another in z are neighbours in memory.
                 const auto row = static_cast<std::size_t>((x * extent_[1] + y) * extent_[2]);
-                const std::int32_t end = starts_[row + static_cast<std::size_t>(last[2]) + 1];
-                for (std::int32_t n = starts_[row + static_cast<std::size_t>(first[2])]; n < end;
-                     ++n)
-                    visit(static_cast<Index>(order_[static_cast<std::size_t>(n)]),
-                          Point{sorted_(0, n), sorted_(1, n), sorted_(2, n)});
+                ranges[count++] = {starts_[row + static_cast<std::size_t>(first[2])],
+                                   starts_[row + static_cast<std::size_t>(last[2]) + 1]};
             }
+        return {ranges.data(), count};
     }
 
 private:
@@ -96,10 +113,6 @@ private:
         for (Index i = 0; i < count_; ++i)
             order_[static_cast<std::size_t>(next[cell_of[static_cast<std::size_t>(i)]]++)] =
                 static_cast<std::int32_t>(i);
-        for (Index axis = 0; axis < 3; ++axis)
-            for (Index n = 0; n < count_; ++n)
-                sorted_(axis, n) =
-                    static_cast<double>(centres(axis, Index{order_[static_cast<std::size_t>(n)]}));
     }
 
     const Index count_;
@@ -107,44 +120,37 @@ private:
     std::array<Index, 3> extent_{};
     double width_ = 0;
     std::vector<std::int32_t> starts_, order_;
-    Array<double, 2> sorted_;  ///< [axis, sphere in the order of cells]
 };
 
-struct Neighbour {
-    Point from;  ///< of this sphere's centre to that one's
-    double squared_reach;
-};
-
-Point centre(View<const float, 2> centres, Index i) {
-    return {static_cast<double>(centres(0, i)), static_cast<double>(centres(1, i)),
-            static_cast<double>(centres(2, i))};
+/// Whether the n-th sphere lies in another one of the same centre: if two are equal, the first one
+/// covers the second.
+bool is_inside_another(const Cells& cells, Index n, std::span<const SphereRange> ranges) {
+    const Spheres& all = cells.spheres;
+    const double reach = all.reach[static_cast<std::size_t>(n)];
+    for (const SphereRange& range : ranges)
+        for (Index m = range.first; m < range.last; ++m) {
+            const double other = all.reach[static_cast<std::size_t>(m)];
+            if (all.centres(0, m) == all.centres(0, n) && all.centres(1, m) == all.centres(1, n) &&
+                all.centres(2, m) == all.centres(2, n) &&
+                (other > reach || (other == reach && cells.sphere(m) < cells.sphere(n))))
+                return true;
+        }
+    return false;
 }
 
-/// Changes the order of the neighbours.
-Exposure expose(const std::vector<Point>& points, double radius,
-                std::vector<Neighbour>& neighbours) {
-    int exposed = 0;
-    Point sum{};
-    const auto covers = [&](const Neighbour& n, const Point& p) {
-        const double dx = radius * p[0] - n.from[0], dy = radius * p[1] - n.from[1],
-                     dz = radius * p[2] - n.from[2];
-        return dx * dx + dy * dy + dz * dz < n.squared_reach;
-    };
-    for (const Point& point : points) {
-        std::size_t n = 0;
-        while (n < neighbours.size() && !covers(neighbours[n], point)) ++n;
-        if (n < neighbours.size()) {
-            // The sphere that covers a point often covers the next ones.
-            std::swap(neighbours[n], neighbours[n / 2]);
-            continue;
-        }
-        ++exposed;
-        for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += point[axis];
-    }
+Exposure expose(View<const double, 2> points, const Overlaps& overlaps) {
+    std::array<std::uint8_t, kSurfacePoints> is_exposed;
+    const Index exposed = find_exposed_points(overlaps, points, is_exposed);
     Exposure exposure;
     exposure.fraction = static_cast<float>(exposed) / kSurfacePoints;
-    for (std::size_t axis = 0; axis < 3 && exposed > 0; ++axis)
-        exposure.direction[axis] = static_cast<float>(sum[axis] / exposed);
+    if (exposed == 0) return exposure;
+    Point sum{};
+    for (Index k = 0; k < kSurfacePoints; ++k)
+        if (is_exposed[static_cast<std::size_t>(k)] != 0)
+            for (std::size_t axis = 0; axis < 3; ++axis)
+                sum[axis] += points(static_cast<Index>(axis), k);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        exposure.direction[axis] = static_cast<float>(sum[axis] / static_cast<double>(exposed));
     return exposure;
 }
 
@@ -155,30 +161,18 @@ std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const do
     const Index count = centres.extent(1);
     std::vector<Exposure> all(static_cast<std::size_t>(count));
     if (count == 0) return all;
-    const double largest = *std::max_element(radii.begin(), radii.end());
-    const Cells cells(centres, 2 * (largest + probe));
-    const std::vector<Point> points = spiral();
+    const Cells cells(centres, radii, probe);
+    const Array<double, 2> points = spiral();
     constexpr Index kBlock = 64;
     const Index blocks = (count + kBlock - 1) / kBlock;
     cancellable_parallel_for(context, resolve_threads(context), blocks, [&](Index block, int) {
-        std::vector<Neighbour> neighbours;
-        for (Index i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) {
-            const Point at = centre(centres, i);
-            const double reach = radii[static_cast<std::size_t>(i)] + probe;
-            neighbours.clear();
-            bool is_buried = false;  // in a sphere about the same centre
-            cells.visit_near(at, [&](Index j, const Point& other) {
-                const Point from = {other[0] - at[0], other[1] - at[1], other[2] - at[2]};
-                const double other_reach = radii[static_cast<std::size_t>(j)] + probe;
-                const double r2 = from[0] * from[0] + from[1] * from[1] + from[2] * from[2];
-                if (j == i || r2 >= (reach + other_reach) * (reach + other_reach)) return;
-                // If two spheres are equal, the first one covers the second.
-                if (r2 == 0)
-                    is_buried |= other_reach > reach || (other_reach == reach && j < i);
-                else
-                    neighbours.push_back({from, other_reach * other_reach});
-            });
-            if (!is_buried) all[static_cast<std::size_t>(i)] = expose(points, reach, neighbours);
+        Overlaps overlaps;
+        std::array<SphereRange, 9> nine;
+        for (Index n = block * kBlock; n < std::min(count, (block + 1) * kBlock); ++n) {
+            const std::span<const SphereRange> ranges = cells.near(n, nine);
+            const Index same = find_overlaps(cells.spheres, ranges, n, overlaps);
+            if (same > 1 && is_inside_another(cells, n, ranges)) continue;
+            all[static_cast<std::size_t>(cells.sphere(n))] = expose(points, overlaps);
         }
     });
     return all;
