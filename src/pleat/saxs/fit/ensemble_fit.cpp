@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "pleat/saxs/cancellable_parallel.h"
+#include "pleat/saxs/fit/contrast.h"
 
 namespace pleat::saxs {
 
@@ -26,21 +27,22 @@ struct ProblemOnPoints {
     Array<double, 3> partial;
 
     ProblemOnPoints(const EnsembleProblem& whole, const std::vector<Index>& points)
-        : partial(whole.partial.extent(0), whole.partial.extent(1),
-                  static_cast<Index>(points.size())) {
+        : partial(Array<double, 3>::unset(whole.partial.extent(0), whole.partial.extent(1),
+                                          static_cast<Index>(points.size()))) {
         for (const Index k : points) {
             const auto at = static_cast<std::size_t>(k);
             curve.q.push_back(whole.curve->q[at]);
             curve.intensity.push_back(whole.curve->intensity[at]);
             curve.sigma.push_back(whole.curve->sigma[at]);
         }
-        for (Index frame = 0; frame < partial.extent(0); ++frame) {
-            for (Index pair = 0; pair < partial.extent(1); ++pair) {
-                for (std::size_t n = 0; n < points.size(); ++n)
-                    partial(frame, pair, static_cast<Index>(n)) =
-                        whole.partial(frame, pair, points[n]);
-            }
-        }
+        cancellable_parallel_for(whole.context, resolve_threads(whole.context), partial.extent(0),
+                                 [&](Index frame, int) {
+                                     double* to = partial[frame].data;
+                                     for (Index pair = 0; pair < partial.extent(1); ++pair) {
+                                         const double* const from = whole.partial[frame][pair].data;
+                                         for (const Index k : points) *to++ = from[k];
+                                     }
+                                 });
     }
     EnsembleProblem problem(const EnsembleProblem& whole) const {
         return {&curve, partial, whole.mean_radius, whole.options, whole.context};
@@ -95,12 +97,13 @@ Array<double, 2> weighted_partial(View<const double, 3> partial, std::span<const
 }
 
 Array<double, 2> frame_profiles(const EnsembleProblem& problem, const Contrast& contrast) {
-    Array<double, 2> all(problem.partial.extent(0), problem.partial.extent(2));
-    for (Index frame = 0; frame < all.extent(0); ++frame) {
-        const std::vector<double> one =
-            intensity(problem.partial[frame], problem.curve->q, problem.mean_radius, contrast);
-        std::copy(one.begin(), one.end(), all[frame].begin());
-    }
+    auto all = Array<double, 2>::unset(problem.partial.extent(0), problem.partial.extent(2));
+    const Array<double, 2> factors = channel_pair_factors(
+        problem.partial.extent(1), problem.curve->q, problem.mean_radius, contrast);
+    cancellable_parallel_for(
+        problem.context, resolve_threads(problem.context), all.extent(0), [&](Index frame, int) {
+            std::ranges::copy(intensity(problem.partial[frame], factors), all[frame].begin());
+        });
     return all;
 }
 

@@ -246,25 +246,18 @@ private:
         EnsembleProblem fixed = problem_;
         fixed.options.c1_min = fixed.options.c1_max = from.contrast.c1;
         fixed.options.c2_min = fixed.options.c2_max = from.contrast.c2;
-        // Works on blocks of frames, because it computes the products of all pairs of a block.
-        constexpr Index kBlock = 64;
+        const ProductTable table(fixed, false, threads_, from.members);
+        std::vector<Members> sets;
+        for (std::size_t m = 0; m < from.members.size(); ++m)
+            for (Index frame = 0; frame < table.frame_count(); ++frame)
+                if (!has(from.members, frame))
+                    sets.push_back(with(without(from.members, m), frame));
         std::vector<std::pair<double, Index>> order;
-        const Index frames = problem_.partial.extent(0);
-        for (Index first = 0; first < frames; first += kBlock) {
-            Members block = from.members;
-            for (Index frame = first; frame < std::min(frames, first + kBlock); ++frame)
-                if (!has(from.members, frame)) block = with(std::move(block), frame);
-            const SubsetProblem subset(fixed, block, threads_);
-            std::vector<std::pair<Members, Contrast>> candidates;
-            for (std::size_t m = 0; m < from.members.size(); ++m)
-                for (const Index frame : block)
-                    if (!has(from.members, frame))
-                        candidates.push_back(
-                            {with(without(from.members, m), frame), from.contrast});
-            for (const FittedSet& set : fitted(subset, std::move(candidates)))
+        for (const FittedSet& set : fit_from(
+                 table, sets, [&](std::size_t) { return from.contrast; }, kCoarse, threads_))
+            if (has_sufficient_weights(set))
                 for (const Index frame : set.members)
                     if (!has(from.members, frame)) order.push_back({set.chi2, frame});
-        }
         std::sort(order.begin(), order.end());
         Members chosen;
         for (const auto& [chi2, frame] : order) {

@@ -97,10 +97,13 @@ void ContrastNodes::interpolation_weights(const Contrast& contrast,
             weights[i * c2_.size() + j] = of_c1[i] * of_c2[j];
 }
 
-ProductTable::ProductTable(const EnsembleProblem& problem, bool with_pairs, int threads)
+ProductTable::ProductTable(const EnsembleProblem& problem, bool with_pairs, int threads,
+                           std::span<const Index> columns)
     : problem_(problem),
       with_pairs_(with_pairs),
       threads_(threads),
+      columns_(columns.begin(), columns.end()),
+      column_of_(with_pairs ? 0 : static_cast<std::size_t>(problem.partial.extent(0))),
       nodes_(problem.options, are_atomic(problem.partial[0]), problem.mean_radius,
              problem.curve->q.back()) {
     const Profile& curve = *problem.curve;
@@ -112,7 +115,10 @@ ProductTable::ProductTable(const EnsembleProblem& problem, bool with_pairs, int 
     scale(curve_.data());
     curve_square_ = dot(curve_.data(), curve_.data(), curve_.size());
     const auto frames = static_cast<std::size_t>(frame_count());
-    products_.resize((with_pairs ? frames * (frames + 1) / 2 : frames) * nodes_.size());
+    products_.resize((with_pairs ? frames * (frames + 1) / 2 : frames * (columns_.size() + 1)) *
+                     nodes_.size());
+    for (std::size_t n = 0; n < columns_.size(); ++n)
+        column_of_[static_cast<std::size_t>(columns_[n])] = n + 1;
     with_curve_.resize(frames * nodes_.size());
     Array<double, 2> profiles(with_pairs ? frame_count() : threads,
                               static_cast<Index>(curve.size()));
@@ -133,19 +139,28 @@ void ProductTable::add_node(std::size_t node, Array<double, 2>& profiles) {
     const std::size_t points = inverse_sigma_.size();
     const Array<double, 2> factors = channel_pair_factors(
         problem_.partial.extent(1), problem_.curve->q, problem_.mean_radius, nodes_.node(node));
+    const auto compute = [&](Index frame, double* profile) {
+        std::fill_n(profile, points, 0.0);
+        for (Index pair = 0; pair < factors.extent(0); ++pair) {
+            const double* const factor = factors[pair].data;
+            const double* const partial = problem_.partial[frame][pair].data;
+            for (std::size_t k = 0; k < points; ++k) profile[k] += factor[k] * partial[k];
+        }
+        scale(profile);
+    };
+    Array<double, 2> of_columns(static_cast<Index>(columns_.size()), static_cast<Index>(points));
+    for (std::size_t n = 0; n < columns_.size(); ++n)
+        compute(columns_[n], of_columns[static_cast<Index>(n)].data);
     cancellable_parallel_for(
         problem_.context, threads_, frame_count(), [&](Index frame, int thread) {
             double* const profile = profiles[with_pairs_ ? frame : thread].data;
-            std::fill_n(profile, points, 0.0);
-            for (Index pair = 0; pair < factors.extent(0); ++pair) {
-                const double* const factor = factors[pair].data;
-                const double* const partial = problem_.partial[frame][pair].data;
-                for (std::size_t k = 0; k < points; ++k) profile[k] += factor[k] * partial[k];
-            }
-            scale(profile);
+            compute(frame, profile);
             products_[row(frame, frame) + node] = dot(profile, profile, points);
             with_curve_[static_cast<std::size_t>(frame) * nodes_.size() + node] =
                 dot(profile, curve_.data(), points);
+            for (std::size_t n = 0; n < columns_.size(); ++n)
+                products_[row_of_column(static_cast<std::size_t>(frame), n + 1) + node] =
+                    dot(profile, of_columns[static_cast<Index>(n)].data, points);
         });
     if (!with_pairs_) return;
     cancellable_parallel_for(problem_.context, threads_, frame_count(), [&](Index a, int) {

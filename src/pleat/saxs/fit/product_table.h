@@ -33,15 +33,17 @@ private:
 /// With a background, profiles and curve are first made orthogonal to a constant.
 class ProductTable {
 public:
-    /// Without `with_pairs`, only the products of each frame with itself and with the curve.
-    /// `problem` is copied; its curve and partial profiles must outlive the table. Throws
-    /// Cancelled.
-    ProductTable(const EnsembleProblem& problem, bool with_pairs, int threads);
+    /// Without `with_pairs`, only the products of each frame with itself, with the curve and with
+    /// the frames `columns`. `problem` is copied; its curve and partial profiles must outlive the
+    /// table. Throws Cancelled.
+    ProductTable(const EnsembleProblem& problem, bool with_pairs, int threads,
+                 std::span<const Index> columns = {});
 
     const EnsembleProblem& problem() const { return problem_; }
     Index frame_count() const { return problem_.partial.extent(0); }
     const ContrastNodes& nodes() const { return nodes_; }
-    /// [node]: the product of two frames; `a` equals `b` in a table without pairs.
+    /// [node]: the product of two frames; in a table without pairs `a` equals `b`, or one of them
+    /// is a column.
     const double* products(Index a, Index b) const { return products_.data() + row(a, b); }
     /// [node]: the product of a frame and the curve.
     const double* products_with_curve(Index frame) const {
@@ -56,18 +58,27 @@ private:
     std::size_t row(Index a, Index b) const {
         const auto larger = static_cast<std::size_t>(a > b ? a : b),
                    smaller = static_cast<std::size_t>(a > b ? b : a);
-        return (with_pairs_ ? larger * (larger + 1) / 2 + smaller : larger) * nodes_.size();
+        if (with_pairs_) return (larger * (larger + 1) / 2 + smaller) * nodes_.size();
+        if (a == b) return larger * (columns_.size() + 1) * nodes_.size();
+        return column_of_[smaller] > 0 ? row_of_column(larger, column_of_[smaller])
+                                       : row_of_column(smaller, column_of_[larger]);
+    }
+    std::size_t row_of_column(std::size_t frame, std::size_t column) const {
+        return (frame * (columns_.size() + 1) + column) * nodes_.size();
     }
 
     const EnsembleProblem problem_;
     const bool with_pairs_;
     const int threads_;
+    const std::vector<Index> columns_;    ///< frames
+    std::vector<std::size_t> column_of_;  ///< [frame]: from 1 on; 0: it is none
     const ContrastNodes nodes_;
     std::vector<double> inverse_sigma_;  ///< [point]: 1 / sigma
     double inverse_variance_sum_ = 0;    ///< sum of 1 / sigma^2
     std::vector<double> curve_;          ///< [point], by sigma
     double curve_square_ = 0;
-    std::vector<double> products_;    ///< [pair of frames or frame, node]
+    /// [pair of frames, node]; without pairs [frame, itself and columns, node].
+    std::vector<double> products_;
     std::vector<double> with_curve_;  ///< [frame, node]
 };
 
