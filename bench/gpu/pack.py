@@ -1,5 +1,6 @@
 # Packs the programs, libraries, scripts and alignments that a GPU machine needs into one folder.
 import json
+import lzma
 import re
 import shutil
 import subprocess
@@ -21,7 +22,10 @@ SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so")
 MAX_BYTES = 60 << 20
 # Folders of programs and libraries, which travel compressed: each test program holds all of libpleat.
 PROGRAM_FOLDERS = ("bin", "lib", "ranks")
-ARCHIVE = "programs.tar.gz"
+ARCHIVE = "programs.tar.xz"
+# A dictionary longer than several programs stores what they share once. A higher preset takes three times as
+# long for 2 % less.
+COMPRESSION = [{"id": lzma.FILTER_LZMA2, "preset": 1, "dict_size": 64 << 20}]
 # What tests read, as they find it in data/ and beside the repository.
 TEST_DATA = ("1a8o.pdb.gz", "1hel.pdb.gz", "cheY.aln.gz", "trna.sto.gz", "trypsin.a2m.gz", "hivp.dcd.gz", "hivp.pdb.gz")
 TEST_SHARED = ("oracle/mutual_information/trna140x71.fasta",
@@ -95,7 +99,7 @@ def pack_data(root, shared, folder):
 
 def compress_programs(folder):
     """Replaces the folders of programs by one archive."""
-    with tarfile.open(folder / ARCHIVE, "w:gz") as archive:
+    with lzma.open(folder / ARCHIVE, "w", filters=COMPRESSION) as file, tarfile.open(fileobj=file, mode="w") as archive:
         for name in PROGRAM_FOLDERS:
             if (folder / name).exists():
                 archive.add(folder / name, arcname=name)

@@ -350,15 +350,18 @@ class Figures(unittest.TestCase):
     def test_programs_travel_in_an_archive(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            for inside in ("bin", "ranks/bin"):
+            shared = os.urandom(2 << 20)
+            programs = {inside: shared + inside.encode() for inside in ("bin", "ranks/bin")}
+            for inside, program in programs.items():
                 (folder / inside).mkdir(parents=True)
-                (folder / inside / "pleat").write_text("a program of " + inside)
+                (folder / inside / "pleat").write_bytes(program)
                 (folder / inside / "pleat").chmod(0o755)
             pack.compress_programs(folder)
             self.assertEqual([path.name for path in folder.iterdir()], [pack.ARCHIVE])
+            self.assertLess((folder / pack.ARCHIVE).stat().st_size, 1.1 * len(shared))
             pack.unpack_programs(folder)
-            for inside in ("bin", "ranks/bin"):
-                self.assertEqual((folder / inside / "pleat").read_text(), "a program of " + inside)
+            for inside, program in programs.items():
+                self.assertEqual((folder / inside / "pleat").read_bytes(), program)
                 self.assertTrue(os.access(folder / inside / "pleat", os.X_OK))
             (folder / "bin/pleat").write_text("changed")
             pack.unpack_programs(folder)

@@ -107,50 +107,20 @@ void list_records(Effects& effects) {
                                      s.gaps, s.inserted, s.coverage});
 }
 
-/// Fits an alignment whose row of this name is the target; an empty name: the first.
-SavedModel fit(const Alignment& source, const std::vector<std::string>& full_rows,
-               const std::string& row, bool is_focus, FilterOptions filters,
-               const py::dict& options, const py::dict& how) {
-    couplings::Parameters parameters;
-    set_fields(couplings::fields(parameters), options);
-    CallContext call(parse_execution_options(how));
-    return without_lock(call.progress, [&] {
-        const Alignment plain = without_unknown(source);
-        const Index target = row.empty() ? 0 : find_row(plain, row);
-        if (is_focus) filters.focus = target;
-        const Alignment kept = filter(plain, filters);
-        const ReferenceRow reference = make_reference_row(plain, full_rows, target);
-        if (call.may_use_gpu()) call.choose_device(GpuDemand{couplings::gpu_memory_needed(kept)});
-        couplings::Result result = couplings::run(kept, parameters, call.context);
-        return SavedModel{std::move(result.model),
-                          couplings::describe(kept, result.weights, reference)};
-    });
-}
+/// What is given beside the family, read.
+struct Questions {
+    mutants::Parameters parameters;
+    std::optional<mutants::MutantTable> table;
+    std::optional<mutants::SequenceFile> sequences;
+    std::optional<mutants::NamedSequence> target;
 
-SavedModel fit_file(const std::filesystem::path& path, const std::string& row, bool is_focus,
-                    double max_gaps, double min_coverage, const py::dict& options,
-                    const py::dict& how) {
-    std::vector<std::string> full_rows;
-    Alignment source;
-    {
-        const py::gil_scoped_release released;
-        source = read_alignment(path, {.format = {}, .alphabet = {}, .full_rows = &full_rows});
+    mutants::Input about(SavedModel model) const {
+        return {.model = std::move(model),
+                .target = target,
+                .table = table ? &*table : nullptr,
+                .sequences = sequences ? &*sequences : nullptr};
     }
-    return fit(source, full_rows, row, is_focus, {max_gaps, min_coverage}, options, how);
-}
-
-SavedModel fit_alignment(const Alignment& source, const std::string& row, bool is_focus,
-                         double max_gaps, double min_coverage, const py::dict& options,
-                         const py::dict& how) {
-    return fit(source, {}, row, is_focus, {max_gaps, min_coverage}, options, how);
-}
-
-SavedModel fitted_model(const Fitted& fitted) {
-    if (fitted.result.model.pairs.size() == 0)
-        throw InputError("expected a fit with its model, found one of models=False");
-    return {fitted.result.model,
-            couplings::describe(fitted.alignment, fitted.result.weights, fitted.reference)};
-}
+};
 
 /// A file's content: its path, or a name and text; nothing without either.
 template <class T, class Read, class Parse>
@@ -160,40 +130,90 @@ std::optional<T> content(const std::string& name, const std::string& text, const
     return text.empty() ? read(name) : parse(name, text);
 }
 
-std::unique_ptr<Effects> run(const SavedModel& model, const std::string& table_name,
-                             const std::string& table_text, const std::string& sequences_name,
-                             const std::string& sequences_text, const std::string& target_name,
-                             const std::string& target_text, const py::dict& options,
+std::unique_ptr<Questions> read_questions(const std::string& table_name,
+                                          const std::string& table_text,
+                                          const std::string& sequences_name,
+                                          const std::string& sequences_text,
+                                          const std::string& target_name,
+                                          const std::string& target_text, const py::dict& options) {
+    auto questions = std::make_unique<Questions>();
+    set_fields(mutants::fields(questions->parameters), options);
+    const py::gil_scoped_release released;
+    questions->table = content<mutants::MutantTable>(
+        table_name, table_text,
+        [](const std::string& path) { return mutants::read_mutant_table(path); },
+        [](const std::string& name, const std::string& text) {
+            return mutants::parse_mutant_table(name, text);
+        });
+    const auto read = [](const std::string& path) { return mutants::read_sequences(path); };
+    const auto parse = [](const std::string& name, const std::string& text) {
+        return mutants::parse_sequences(name, text);
+    };
+    questions->sequences =
+        content<mutants::SequenceFile>(sequences_name, sequences_text, read, parse);
+    if (const auto target = content<mutants::SequenceFile>(target_name, target_text, read, parse))
+        questions->target = mutants::only_sequence(*target);
+    return questions;
+}
+
+/// Fits an alignment whose row of this name is the target; an empty name: the first.
+SavedModel fit(const Alignment& source, const std::vector<std::string>& full_rows,
+               const std::string& row, bool is_focus, FilterOptions filters,
+               const Questions& questions, const py::dict& options, const py::dict& how) {
+    couplings::Parameters parameters;
+    set_fields(couplings::fields(parameters), options);
+    CallContext call(parse_execution_options(how));
+    return without_lock(call.progress, [&] {
+        const Alignment plain = without_unknown(source);
+        const Index target = row.empty() ? 0 : find_row(plain, row);
+        if (is_focus) filters.focus = target;
+        const Alignment kept = filter(plain, filters);
+        const ReferenceRow reference = make_reference_row(plain, full_rows, target);
+        mutants::check_input(questions.about({}), kept, reference, questions.parameters);
+        if (call.may_use_gpu()) call.choose_device(GpuDemand{couplings::gpu_memory_needed(kept)});
+        couplings::Result result = couplings::run(kept, parameters, call.context);
+        return SavedModel{std::move(result.model),
+                          couplings::describe(kept, result.weights, reference)};
+    });
+}
+
+SavedModel fit_file(const std::filesystem::path& path, const std::string& row, bool is_focus,
+                    double max_gaps, double min_coverage, const Questions& questions,
+                    const py::dict& options, const py::dict& how) {
+    std::vector<std::string> full_rows;
+    Alignment source;
+    {
+        const py::gil_scoped_release released;
+        source = read_alignment(path, {.format = {}, .alphabet = {}, .full_rows = &full_rows});
+    }
+    return fit(source, full_rows, row, is_focus, {max_gaps, min_coverage}, questions, options, how);
+}
+
+SavedModel fit_alignment(const Alignment& source, const std::string& row, bool is_focus,
+                         double max_gaps, double min_coverage, const Questions& questions,
+                         const py::dict& options, const py::dict& how) {
+    return fit(source, {}, row, is_focus, {max_gaps, min_coverage}, questions, options, how);
+}
+
+SavedModel fitted_model(const Fitted& fitted) {
+    if (fitted.result.model.pairs.size() == 0)
+        throw InputError("expected a fit with its model, found one of models=False");
+    return {fitted.result.model,
+            couplings::describe(fitted.alignment, fitted.result.weights, fitted.reference)};
+}
+
+std::unique_ptr<Effects> run(const SavedModel& model, const Questions& questions,
                              const py::dict& how) {
-    mutants::Parameters parameters;
-    set_fields(mutants::fields(parameters), options);
     CallContext call(parse_execution_options(how));
     auto effects = std::make_unique<Effects>();
     without_lock(call.progress, [&] {
-        const auto table = content<mutants::MutantTable>(
-            table_name, table_text,
-            [](const std::string& path) { return mutants::read_mutant_table(path); },
-            [](const std::string& name, const std::string& text) {
-                return mutants::parse_mutant_table(name, text);
-            });
-        const auto read = [](const std::string& path) { return mutants::read_sequences(path); };
-        const auto parse = [](const std::string& name, const std::string& text) {
-            return mutants::parse_sequences(name, text);
-        };
-        const auto sequences =
-            content<mutants::SequenceFile>(sequences_name, sequences_text, read, parse);
-        const auto target = content<mutants::SequenceFile>(target_name, target_text, read, parse);
-        mutants::Input input{.model = model,
-                             .table = table ? &*table : nullptr,
-                             .sequences = sequences ? &*sequences : nullptr};
-        if (target) input.target = mutants::only_sequence(*target);
         effects->letters = model.about.alphabet->letters().substr(0, model.about.alphabet->gap());
-        effects->result = mutants::run(std::move(input), parameters, call.context);
+        effects->result = mutants::run(questions.about(model), questions.parameters, call.context);
         list_records(*effects);
         effects->effective_sequences = model.about.effective_sequences;
-        if (table)
-            for (const std::string& piece : mutants::listed_table(*table, effects->result.listed,
-                                                                  resolve_threads(call.context)))
+        if (questions.table)
+            for (const std::string& piece : mutants::listed_table(
+                     *questions.table, effects->result.listed, resolve_threads(call.context)))
                 effects->listed_text += piece;
     });
     return effects;
@@ -225,6 +245,7 @@ void add_functions(py::module_& module) {
     module.def("fit_potts_model", &fit_file);
     module.def("fit_potts_model", &fit_alignment);
     module.def("potts_model_of", &fitted_model);
+    module.def("read_mutant_questions", &read_questions);
     module.def("mutants", &run);
     module.def("mutants_fields", [] {
         mutants::Parameters parameters;
@@ -252,6 +273,7 @@ void add_mutants(py::module_& module) {
     PYBIND11_NUMPY_DTYPE(SequenceRecord, energy, couplings, fields, independent, effect,
                          independent_effect, residues, gaps, inserted, coverage);
     const py::class_<SavedModel> model(module, "PottsModel");
+    const py::class_<Questions> questions(module, "MutantQuestions");
     py::class_<Effects> result(module, "Mutants");
     const auto array = [&](const char* name, auto member) {
         result.def_property_readonly(name, [member](py::object self) {

@@ -150,8 +150,9 @@ def _model_file(path):
     return path if _pleat.is_model_file(os.fspath(path)) else None
 
 
-def _potts_model(source, row, focus, filters, fit, how):
-    """The model of a path, a result of pleat.couplings, or of a fit to an alignment."""
+def _potts_model(source, row, focus, filters, questions, fit, how):
+    """The model of a path, a result of pleat.couplings, or of a fit to an alignment, for which `questions` are
+    checked first."""
     is_fitted = isinstance(source, Couplings)
     file = _model_file(source) if _is_path(source) else None
     if is_fitted or file is not None:
@@ -167,7 +168,7 @@ def _potts_model(source, row, focus, filters, fit, how):
     if focus and row not in (None, focus):
         raise UsageError("give either row or focus: they differ")
     family = os.fspath(source) if _is_path(source) else as_alignment(source)
-    return _pleat.fit_potts_model(family, focus or row or "", bool(focus), *filters, fit, how)
+    return _pleat.fit_potts_model(family, focus or row or "", bool(focus), *filters, questions, fit, how)
 
 
 @engine(_pleat.mutants_fields(), Mutants)
@@ -191,5 +192,6 @@ def mutants(family, *, mutants=None, sequences=None, target=None, row=None, focu
     """
     fit = {name: value for name, value in options.items() if name in _FIT}
     rest = {name: value for name, value in options.items() if name not in _FIT}
-    found = _potts_model(family, row, focus, (max_gaps, min_coverage), fit, how)
-    return Mutants(_pleat.mutants(found, *_table(mutants), *_sequences(sequences), *_target(target), rest, how))
+    questions = _pleat.read_mutant_questions(*_table(mutants), *_sequences(sequences), *_target(target), rest)
+    model = _potts_model(family, row, focus, (max_gaps, min_coverage), questions, fit, how)
+    return Mutants(_pleat.mutants(model, questions, how))

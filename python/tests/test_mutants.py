@@ -160,3 +160,22 @@ def test_refuses_in_a_line(run):
         pleat.mutants(run / "run").to_dataframe("listed")
     with pytest.raises(pleat.InputError, match="found no couplings.npz"):
         pleat.mutants(run)
+
+
+@pytest.mark.parametrize("question", [
+    {"mutants": ["W900A"]}, {"mutants": "absent.csv"}, {"sequences": ["ACD"]}, {"doubles": "900"}, {"first_number": 1.5},
+    {"target": ("other", "ACDEFGHIKLMNPQRSTVWYACDEF")}])
+def test_refuses_before_the_fit(run, question):
+    """What the effects would refuse after a fit is refused before it, with the same words."""
+    with pytest.raises((pleat.Error, TypeError)) as after:
+        pleat.mutants(run / "run", **question)
+    fits = []
+
+    def progress(stage, *_):
+        fits.append(stage)
+
+    for source in (run / "family.fasta", pleat.read_alignment(run / "family.fasta")):
+        with pytest.raises(type(after.value)) as before:
+            pleat.mutants(source, device="cpu", progress=progress, **question)
+        assert str(before.value).replace("'target'", "'target/11-30'") == str(after.value)
+    assert not fits

@@ -263,7 +263,8 @@ class Refine(ProgramTest):
         inputs = json.dumps(manifest(self.folder / "files")["inputs"])
         self.assertTrue(all(str(path) in inputs for path in (*files, fasta)), inputs)
         for sources, code, text in (([models, *LINKER], 3, "models.pdb: expected --sequence, whose missing residues"),
-                                    ([*files, "--join", "--sweep", "seed=1,2"], 2, "--join makes one run")):
+                                    ([*files, "--join", "--sweep", "seed=1,2"], 2, "--join makes one run"),
+                                    ([files[0], "--join", "--sequence", fasta], 2, "several STRUCTUREs, found one")):
             done = pleat("refine", *sources, "-o", self.folder / "refused")
             told = [line for line in done.stderr.decode().splitlines() if line.startswith("pleat: ")]
             self.assertEqual((done.returncode, len(told)), (code, 1), done.stderr.decode())

@@ -47,15 +47,6 @@ struct MutantFiles {
     }
 };
 
-/// Throws before a fit what the effects would throw after it.
-void check_files(const MutantFiles& files, const mutants::Parameters& parameters,
-                 const Alignment& alignment, const ReferenceRow& reference) {
-    const std::vector<double> equal(static_cast<std::size_t>(alignment.sequence_count()), 1.0);
-    mutants::check_input(
-        files.with({.model = {}, .about = couplings::describe(alignment, equal, reference)}),
-        parameters);
-}
-
 /// Fits the family in a folder of its own; returns the file of its model.
 std::filesystem::path fit_model(const MutantsOptions& options, const MutantFiles& files,
                                 const JobTask& task, RunDirectory& run, const Context& context) {
@@ -73,7 +64,8 @@ std::filesystem::path fit_model(const MutantsOptions& options, const MutantFiles
             own.run.force = force;
             fit_family(own, stages.task_of(stage, context), {},
                        [&](const Alignment& alignment, const ReferenceRow& reference) {
-                           check_files(files, options.parameters, alignment, reference);
+                           mutants::check_input(files.with({}), alignment, reference,
+                                                options.parameters);
                        });
         });
     return made.folder / "couplings.npz";

@@ -275,6 +275,9 @@ void choose_mode(RefineOptions& options) {
 void check_job(const RefineOptions& options) {
     const bool has_curve = options.has_curve();
     refine::check_options(options.parameters, has_curve);
+    if (options.join && options.ensemble.sources.size() == 1)
+        throw UsageError(
+            "--join: expected several STRUCTUREs, found one; models of one file need no --join");
     const refine::Mode mode = options.parameters.mode;
     const bool is_pool =
         mode == refine::Mode::pool || (mode == refine::Mode::automatic && !has_curve);

@@ -50,7 +50,8 @@ public:
 using BandVisitor = std::function<void(Block rows, const float* values)>;
 
 /// The values of all pairs of count() items: distances or scores. They are symmetric and finite,
-/// and a pair's value does not depend on the band or the threads that compute it. Not thread-safe.
+/// and a pair's value does not depend on the band or the threads that compute it. Not thread-safe,
+/// except is_below().
 class PairSource {
 public:
     virtual ~PairSource() = default;
@@ -77,6 +78,7 @@ public:
 
     /// Values this close to `cutoff` do not decide on which side of it a pair is: is_below() does.
     virtual double error(double cutoff) const = 0;
+    /// i < j. Several threads may call it at a time, if error() is above 0.
     virtual bool is_below(Index i, Index j, double cutoff) const = 0;
     /// The functions that count and cluster pairs on the device; null if the device cannot do that.
     virtual const PairReductions* reductions() const { return nullptr; }

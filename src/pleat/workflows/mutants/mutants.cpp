@@ -274,6 +274,13 @@ void check_input(const Input& input, const Parameters& parameters) {
         check_sequences(*input.sequences, input.model.about, parameters.align);
 }
 
+void check_input(Input input, const Alignment& alignment, const ReferenceRow& reference,
+                 const Parameters& parameters) {
+    const std::vector<double> equal(static_cast<std::size_t>(alignment.sequence_count()), 1.0);
+    input.model.about = couplings::describe(alignment, equal, reference);
+    check_input(input, parameters);
+}
+
 Result run(Input input, const Parameters& parameters, const Context& context) {
     Parameters copy = parameters;
     check(fields(copy));

@@ -140,6 +140,10 @@ struct Result {
 /// Throws as run() does for numbers, letters and lengths that are not those of the target and the
 /// family. Of the model only the description is read, so that a fit may follow.
 void check_input(const Input& input, const Parameters& parameters);
+/// The same for a model that is not fitted yet, to this alignment with this reference row.
+/// `input.model` is not read.
+void check_input(Input input, const Alignment& alignment, const ReferenceRow& reference,
+                 const Parameters& parameters);
 
 /// Computes all single mutants of the target, and what else the input and the options ask for.
 /// README.md has the formulas. Throws UsageError (options), InputError (numbers or letters of a

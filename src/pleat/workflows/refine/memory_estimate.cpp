@@ -52,6 +52,8 @@ RunSize size_of_run(const Ensemble& structure, const CurveInput& curve,
     const RunSetup setup = set_up(structure, curve, parameters, context);
     const PoolOptions& options = setup.options;
     const ChainModel& model = setup.model;
+    PoolOptions on_gpu = options;  // the device may be chosen later
+    on_gpu.divide_for_gpu();
     RunSize size{.mode = setup.mode,
                  .all_atoms = structure.atom_count(),
                  .atoms = model.atom_count(),
@@ -61,7 +63,7 @@ RunSize size_of_run(const Ensemble& structure, const CurveInput& curve,
                  .frames = setup.frames,
                  .conformations = options.chains * options.rungs * options.replicas,
                  .walkers = options.chains * options.rungs,
-                 .ahead = options.ahead,
+                 .ahead = on_gpu.ahead,
                  .kept = options.kept * options.chains * options.replicas,
                  .diameter = saxs::box_diagonal(setup.heavy.xyz.view()) +
                              kResidueLength * static_cast<double>(model.residues.size())};
@@ -87,7 +89,8 @@ Estimate estimate(const RunSize& size, const Context& context) {
     // Angles, and once more in a checkpoint; coordinates; numbers, and their table.
     all.host_bytes += 2 * 8 * size.kept * size.angles + 12 * size.frames * size.atoms +
                       40 * size.frames * columns;
-    const Index copies = std::clamp<Index>(threads / size.walkers, 1, size.ahead);
+    const Index copies =
+        has_gpu ? std::clamp<Index>(threads / size.walkers, 1, size.ahead) : Index{1};
     all.host_bytes += copies * size.conformations * conformation_bytes(size);
     // The covariance of the curve's points and the grid at 9 contrasts.
     all.host_bytes += 8 * 40 * size.curve_points * (size.curve_points + size.grid);

@@ -19,7 +19,7 @@ struct RunSize {
     Index frames = 0;                  ///< to write
     Index conformations = 0;           ///< that move: of all chains, powers and replicas
     Index walkers = 1;                 ///< chains and powers
-    Index ahead = 1;                   ///< steps of a walker that threads try at a time at most
+    Index ahead = 1;                   ///< steps of a walker that threads try at a time on a GPU
     Index kept = 0;                    ///< conformations whose angles are kept
     double moves = 0;                  ///< of all conformations together
     Index grid = 0, curve_points = 0;  ///< of profiles of moves, and of the curve; 0: no curve

@@ -254,10 +254,6 @@ private:
     std::vector<std::string> notes_;
 };
 
-}  // namespace
-
-namespace {
-
 using ResidueKey = std::tuple<std::string, int, char, std::string>;
 
 /// The residues with CA atoms, by chain, number and name.
@@ -272,26 +268,37 @@ std::set<ResidueKey> peptide_keys(const Topology& topology) {
 }
 
 /// The models behind the first one that hold other domains; none if they are conformers of it.
-std::vector<Ensemble> further_domains(const std::string& source, const Topology& first) {
+/// Throws InputError for models that are neither, and if all are looked at and some are both.
+std::vector<Ensemble> further_domains(const std::string& source, const std::string& assembly,
+                                      bool looks_at_all, const Topology& first) {
     std::vector<Ensemble> found;
     std::error_code error;
     if (!std::filesystem::is_regular_file(source, error)) return found;
     const std::unique_ptr<FrameReader> reader = open_frames(source);
     const std::set<ResidueKey> known = peptide_keys(first);
     if (reader->topology() == nullptr || known.empty()) return found;
+    if (!assembly.empty()) reader->choose_assembly(assembly);
+    bool has_conformers = false;
     for (Index model = 2; reader->next_structure(); ++model) {
         const std::set<ResidueKey> own = peptide_keys(*reader->topology());
         std::size_t common = 0;
         for (const ResidueKey& key : own) common += known.count(key);
+        const auto refuse = [&](const char* expected) {
+            throw InputError(source, 0,
+                             fmt::format("expected {}, found {} of the {} residues of model 1 in "
+                                         "model {} (of {}); give one of the models",
+                                         expected, common, known.size(), model, own.size()));
+        };
         // Some conformers lack a residue or two.
-        if (10 * common >= 9 * std::max(known.size(), own.size())) return {};
-        if (common > 0 || own.empty())
-            throw InputError(
-                source, 0,
-                fmt::format("expected models of the same residues, or of domains without common "
-                            "residues, found {} of the {} residues of model 1 in model {} (of {}); "
-                            "give one of the models",
-                            common, known.size(), model, own.size()));
+        const bool is_conformer = 10 * common >= 9 * std::max(known.size(), own.size());
+        if (is_conformer && found.empty() && !looks_at_all) return {};
+        const bool is_domain = common == 0 && !own.empty();
+        if ((is_conformer && !found.empty()) || (is_domain && has_conformers))
+            refuse("conformers of one structure or one model of each domain");
+        if (!is_conformer && !is_domain && !has_conformers)
+            refuse("models of the same residues, or of domains without common residues");
+        has_conformers = has_conformers || is_conformer;
+        if (!is_domain) continue;
         Ensemble& domain = found.emplace_back();
         domain.topology = domain.all_atoms = reader->topology();
         domain.xyz = Array<float, 3>(Index{1}, Index{3}, domain.topology->atom_count());
@@ -310,7 +317,8 @@ Ensemble read_structures(const std::vector<std::string>& sources, const std::str
                                                .assembly = assembly,
                                                .range = {.first = 0, .last = 1},
                                                .centre_each_frame = true}));
-        for (Ensemble& domain : further_domains(source, *all.back().topology))
+        for (Ensemble& domain :
+             further_domains(source, assembly, !parameters.sequence.empty(), *all.back().topology))
             all.push_back(std::move(domain));
     }
     if (all.size() == 1) return std::move(all.front());

@@ -18,8 +18,9 @@ Ensemble join_domains(const std::vector<Ensemble>& structures, const std::string
 
 /// Reads what run() refines: the first model of a file, as conformers of one structure have the
 /// same residues; or, by join_domains(), the models of a file that hold different domains, and
-/// those of several files. Throws InputError if models share some of their residues alone, and if
-/// domains come without --sequence or with --group.
+/// those of several files. With --sequence, which would build domains that are left out, all models
+/// are looked at. Throws InputError if models share some of their residues alone, if some are
+/// conformers and others domains, and if domains come without --sequence or with --group.
 Ensemble read_structures(const std::vector<std::string>& sources, const std::string& assembly,
                          const Parameters& parameters);
 

@@ -107,11 +107,15 @@ void ProfileBatch::begin() {
     has_begun_ = true;
 }
 
+void ProfileBatch::finish() {
+    if (has_begun_) computed_ = session().finish();
+    has_begun_ = false;
+}
+
 View<const double, 2> ProfileBatch::proposed_profile(Index conformation) {
     const Proposal& proposal = proposals_[static_cast<std::size_t>(conformation)];
     if (proposal.is_noted) begin();
-    if (has_begun_) computed_ = session().finish();
-    has_begun_ = false;
+    finish();
     return proposal.in_call < 0 ? profile(conformation) : computed_[proposal.in_call];
 }
 
@@ -140,6 +144,9 @@ void ProfileBatch::adopt(Index conformation, const ProfileBatch& from) {
     proposals_[n].is_noted = false;
 }
 
-void ProfileBatch::refresh(Index conformation) { session().refresh(conformation); }
+void ProfileBatch::refresh(Index conformation) {
+    finish();
+    session().refresh(conformation);
+}
 
 }  // namespace pleat::refine

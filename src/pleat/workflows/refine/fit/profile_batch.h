@@ -56,6 +56,8 @@ private:
         View<const float, 2> positions() const { return {xyz.data(), Index{3}, moved.size()}; }
     };
     saxs::ProfileSession& session();
+    /// Waits for what was begun.
+    void finish();
     void copy_positions(const saxs::ProfileSession& from);
 
     const ProfileModel* model_;

@@ -416,7 +416,7 @@ void PoolOptions::divide_for_gpu() {
     const Index walkers = chains * rungs;
     in_turn = std::clamp<Index>(walkers / kThreads, 1, kMaxInTurn);
     together = std::clamp<Index>(walkers / (in_turn * kThreads), 1, kMaxTogether);
-    ahead = kMaxAhead;
+    ahead = in_turn * together == 1 ? kMaxAhead : 1;
 }
 
 Pool sample_pool(const ChainModel& model, const Moves& moves, const TargetFactory& make_targets,

@@ -261,6 +261,13 @@ TEST(PoolOptions, DivideWalkersForAGpu) {
     EXPECT_EQ(divided(40), std::pair(Index{1}, Index{2}));
     EXPECT_EQ(divided(64), std::pair(Index{1}, Index{4}));
     EXPECT_EQ(divided(512), std::pair(Index{8}, Index{4}));
+    const auto ahead = [](Index chains) {
+        PoolOptions options{.chains = chains};
+        options.divide_for_gpu();
+        return options.ahead;
+    };
+    EXPECT_EQ(ahead(1), 8);
+    EXPECT_EQ(ahead(40), 1);  // walkers that share a thread have no copies
 }
 
 TEST(ResidualTest, PassesNoiseAndFindsBothKindsOfMisfit) {

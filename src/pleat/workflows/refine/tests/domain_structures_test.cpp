@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 
 #include "pleat/bio/structure/write_structure.h"
 #include "pleat/core/error.h"
@@ -157,6 +158,45 @@ TEST(JoinedDomains, ConformersAreNoDomains) {
     EXPECT_EQ(residues_of(one.read({file})), "A:1-40");
     one.parameters.sequence.clear();
     EXPECT_EQ(residues_of(one.read({file})), "A:1-40");
+}
+
+TEST(JoinedDomains, DoNotVanishAmongConformers) {
+    const Part one{1, 14}, other{24, 40, 24};
+    Case of;
+    const std::string both = "expected conformers of one structure or one model of each domain";
+    EXPECT_NE(of.refusal({of.models({one, one, other})})
+                  .find(both + ", found 0 of the 14 residues of model 1 in model 3 (of 17)"),
+              std::string::npos);
+    EXPECT_NE(of.refusal({of.models({one, other, one})})
+                  .find(both + ", found 14 of the 14 residues of model 1 in model 3 (of 14)"),
+              std::string::npos);
+    EXPECT_NE(of.refusal({of.models({one, other, other})}).find("without common residues"),
+              std::string::npos);
+    of.parameters.sequence.clear();  // nothing is built: the first model is all there is
+    EXPECT_EQ(residues_of(of.read({of.models({one, one, other})})), "A:1-14");
+}
+
+TEST(JoinedDomains, ModelsOfAnAssemblyAreCompared) {
+    const std::string twice =
+        "REMARK 350 BIOMOLECULE: 1\n"
+        "REMARK 350 AUTHOR DETERMINED BIOLOGICAL UNIT: DIMERIC\n"
+        "REMARK 350 APPLY THE FOLLOWING TO CHAINS: A\n"
+        "REMARK 350   BIOMT1   1  1.000000  0.000000  0.000000        0.00000\n"
+        "REMARK 350   BIOMT2   1  0.000000  1.000000  0.000000        0.00000\n"
+        "REMARK 350   BIOMT3   1  0.000000  0.000000  1.000000        0.00000\n"
+        "REMARK 350   BIOMT1   2 -1.000000  0.000000  0.000000      100.00000\n"
+        "REMARK 350   BIOMT2   2  0.000000 -1.000000  0.000000        0.00000\n"
+        "REMARK 350   BIOMT3   2  0.000000  0.000000  1.000000        0.00000\n";
+    const Case one;
+    const auto read = [&](const std::vector<Part>& parts) {
+        const std::string file = one.models(parts);
+        std::ifstream models(file);
+        const std::string text{std::istreambuf_iterator<char>(models), {}};
+        spill(file, twice + text);
+        return residues_of(read_structures({file}, "1", one.parameters));
+    };
+    EXPECT_EQ(read({{1, 14}, {1, 14}}), "A:1-14,A-2:1-14");
+    EXPECT_EQ(read({{1, 14}, {24, 40, 24}}), "A:1-14,A:24-40,A-2:1-14,A-2:24-40");
 }
 
 TEST(JoinedDomains, RefuseWhatCannotBeMeant) {
