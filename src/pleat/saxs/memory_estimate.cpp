@@ -9,8 +9,8 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/components.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
-#include "pleat/saxs/fit/set_fit.h"
 #include "pleat/saxs/fit/pair_distances.h"
+#include "pleat/saxs/fit/set_fit.h"
 #include "pleat/saxs/input_checks.h"
 #include "pleat/saxs/kernel/kernel.h"
 #include "pleat/saxs/model/form_factors.h"
@@ -62,9 +62,9 @@ Model model_of_sizes(const ComponentSize& size, Index channels, bool with_curve,
 /// Bytes that fitting frames to a curve takes.
 std::int64_t fit_memory(Index frames, Index curve_points, const Parameters& parameters) {
     // Partial profiles at the curve's points, the same in folds for validation, profiles, and
-    // their coordinates along axes; then products at the nodes of the contrast: of each frame, of
-    // all pairs of representatives, and these at the contrasts of a grid.
-    constexpr std::int64_t kAxes = kMaxProfileAxes, kNodes = kMaxC1Nodes * kC2Nodes;
+    // their coordinates along axes, of each fold too; then products at the nodes of the contrast:
+    // of each frame, of all pairs of representatives, and these at the contrasts of a grid.
+    constexpr std::int64_t kAxes = kMaxProfileAxes * (kFolds + 2), kNodes = kMaxC1Nodes * kC2Nodes;
     constexpr std::int64_t kContrasts = kMaxGridValues * kMaxGridValues;
     constexpr std::int64_t kPairs = kRepresentatives * (kRepresentatives + 1) / 2;
     std::int64_t bytes =

@@ -304,7 +304,9 @@ double root_mean_gyration(std::span<const Shape> shapes) {
 
 Result run(std::span<const Ensemble> ensembles, const Profile* curve,
            const FormFactorTable* form_factors, const Parameters& parameters,
-           const Context& context, std::span<const FurtherCurve> further) {
+           const Context& given, std::span<const FurtherCurve> further) {
+    Context context = given;
+    context.threads = resolve_threads(given);  // once: it reads files of the system
     check_input(ensembles, curve, parameters, context, further);
     require_memory(memory_needed(ensembles, curve, parameters, context, further),
                    fmt::format("profiles of {} frames", frame_count(ensembles)),

@@ -2,8 +2,11 @@
 #include "pleat/saxs/fit/ensemble_fit.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 
+#include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/contrast.h"
 
@@ -109,21 +112,34 @@ Array<double, 2> frame_profiles(const EnsembleProblem& problem, const Contrast& 
 
 std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitter& fitter,
                                      const MeanOfModel& mean, const Context& context,
-                                     const char* stage) {
+                                     const char* stage, FitsOfFolds fits) {
     StageProgress progress(context, stage, kFolds + 1, "fits");
     progress.advance_to(0);
-    std::vector<Weighted> models = fitter(problem);
-    std::vector<std::vector<double>> unseen(models.size());
-    for (std::size_t fold = 0; fold < kFolds; ++fold) {
-        progress.advance_to(static_cast<std::int64_t>(fold) + 1);
-        const ProblemOnPoints seen(problem, points_of(problem.curve->size(), fold, false));
-        const ProblemOnPoints left(problem, points_of(problem.curve->size(), fold, true));
-        const std::vector<Weighted> fitted = fitter(seen.problem(problem));
-        for (std::size_t m = 0; m < std::min(models.size(), fitted.size()); ++m)
-            unseen[m].push_back(
-                test(fitted[m], mean(left.partial, fitted[m]), left, problem.mean_radius));
-    }
+    std::vector<Weighted> models;
+    std::array<std::vector<double>, kFolds> tested;  // [fold][model]
+    std::atomic<std::int64_t> done = 0;
+    const auto fit_one = [&](Index n, int thread) {
+        EnsembleProblem own = problem;
+        own.context = context_of_thread(problem.context, thread);
+        if (n == 0) {
+            models = fitter(own);
+        } else {
+            const std::size_t fold = static_cast<std::size_t>(n) - 1;
+            const ProblemOnPoints seen(own, points_of(problem.curve->size(), fold, false));
+            const ProblemOnPoints left(own, points_of(problem.curve->size(), fold, true));
+            for (const Weighted& fitted : fitter(seen.problem(own)))
+                tested[fold].push_back(
+                    test(fitted, mean(left.partial, fitted), left, problem.mean_radius));
+        }
+        ++done;
+        if (thread == 0) progress.advance_to(done);
+    };
+    parallel_for(fits == FitsOfFolds::at_once ? resolve_threads(context) : 1, kFolds + 1, fit_one);
     progress.advance_to(kFolds + 1);
+    std::vector<std::vector<double>> unseen(models.size());  // [model][fold]
+    for (const std::vector<double>& of_fold : tested)
+        for (std::size_t m = 0; m < std::min(models.size(), of_fold.size()); ++m)
+            unseen[m].push_back(of_fold[m]);
     for (std::size_t m = 0; m < models.size(); ++m) {
         const auto count = static_cast<double>(unseen[m].size());
         double sum = 0, squares = 0;

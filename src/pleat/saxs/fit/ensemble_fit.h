@@ -66,10 +66,11 @@ using MeanOfModel = std::function<Array<double, 2>(View<const double, 3>, const 
 
 /// Runs `fitter` on the whole curve, then on the curve without each of `kFolds` folds: 4 * kFolds
 /// blocks of equal numbers of points, which belong to the folds in turn. Sets the validation of
-/// each model by the points that it did not see.
+/// each model by the points that it did not see. Threads share each fit, or have fits of their own.
+enum class FitsOfFolds { in_turn, at_once };
 std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitter& fitter,
                                      const MeanOfModel& mean, const Context& context,
-                                     const char* stage);
+                                     const char* stage, FitsOfFolds fits);
 inline constexpr std::size_t kFolds = 5;
 
 }  // namespace pleat::saxs

@@ -8,18 +8,6 @@
 
 namespace pleat::saxs {
 
-double dot(const double* a, const double* b, std::size_t count) {
-    std::array<double, 8> sums{};
-    std::size_t k = 0;
-    for (; k + sums.size() <= count; k += sums.size())
-        for (std::size_t lane = 0; lane < sums.size(); ++lane)
-            sums[lane] += a[k + lane] * b[k + lane];
-    double sum = 0;
-    for (; k < count; ++k) sum += a[k] * b[k];
-    for (const double one : sums) sum += one;
-    return sum;
-}
-
 bool solve_cholesky(std::span<const double> matrix, std::span<const double> right,
                     std::vector<double>& x) {
     const std::size_t n = right.size();

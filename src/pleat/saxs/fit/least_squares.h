@@ -7,7 +7,7 @@
 
 namespace pleat::saxs {
 
-/// The sum of products, in eight sums that fill vector registers.
+/// The sum of products, by vector instructions.
 double dot(const double* a, const double* b, std::size_t count);
 
 /// Solves A x = b for a symmetric positive definite A, row-major [n, n], by Cholesky; false where

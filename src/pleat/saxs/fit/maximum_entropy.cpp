@@ -284,7 +284,8 @@ std::vector<Reweighted> maximum_entropy(const EnsembleProblem& problem, const Co
     const auto mean = [&](View<const double, 3> partial, const Weighted& one) {
         return of_frames.mean(partial, one.weights);
     };
-    std::vector<Weighted> all = cross_validate(axes, fitter, mean, context, "maximum entropy");
+    std::vector<Weighted> all =
+        cross_validate(axes, fitter, mean, context, "maximum entropy", FitsOfFolds::at_once);
     std::vector<Reweighted> scan;
     for (std::size_t n = 0; n < all.size(); ++n) {
         all[n].fit = fit_at(all[n].fit.contrast, *problem.curve,

@@ -344,7 +344,7 @@ std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index ma
         [](View<const double, 3> partial, const Weighted& one) {
             return weighted_partial(partial, one.frames, one.weights);
         },
-        context, "minimal ensembles");
+        context, "minimal ensembles", FitsOfFolds::in_turn);
     // A size that repeats the one before is no ensemble of that size.
     std::vector<Weighted> distinct;
     for (Weighted& one : sizes)
