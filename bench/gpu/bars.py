@@ -148,6 +148,7 @@ BARS = (
     Bar("refine: moves a second, 64 chains of 200 bodies", "refine", least=800000),
     Bar("refine: seconds of a pool of 10000 with profiles", "refine", most=10),
     Bar("refine: runs of other bits with other threads", "refine", most=0),
+    Bar("refine: seconds of a pool of 10000 frames of 603 residues with profiles", "refine_trials", most=10),
     Bar("refine: chi^2 of the minimal ensemble of DNA ligase III", "refine_trials", most=1.6),
     Bar("refine: angstrom of the 90 % interval of RPA70's distance", "refine_trials", most=4),
     Bar("refine: angstrom of RPA70's true distance outside of it", "refine_trials", most=0),

@@ -25,6 +25,12 @@ def run(session, folder, *options, limit=120.0):
                          "--device", session.device, *options], limit)
 
 
+def stages(folder):
+    """Seconds and CPU seconds of each stage of a run."""
+    timings = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["timings"]
+    return {one["stage"]: {"seconds": one["seconds"], "cpu_seconds": one["cpu_seconds"]} for one in timings}
+
+
 def same_bits(session, folder, curve):
     """Whether the same seed gives the same frames for 1 and 16 threads; None if a run failed. A single chain's next
     steps are tried by several threads."""
@@ -67,7 +73,7 @@ def refine(session):
         curve.write_text("".join(f"{q} {value} {0.02 * float(value)}\n" for q, value, *_ in rows))
         pool = run(session, folder / "pool", *POOL, "--data", curve, "--no-reweight")
         if pool.status == 0:
-            session.record.add("refine", pool={"seconds": pool.seconds})
+            session.record.add("refine", pool={"seconds": pool.seconds, "stages": stages(folder / "pool")})
             bar("refine: seconds of a pool of 10000 with profiles", pool.seconds)
         else:
             session.record.add("refine", pool={"failed": pool.complaint()})

@@ -35,6 +35,8 @@ if words[0] == "refine":
     out.mkdir(parents=True)
     (out / "frames.dcd").write_bytes(b"frames")
     (out / "frames.tsv").write_text("frame\tdistance_1_2\n0\t25\n1\t27\n")
+    (out / "manifest.json").write_text(json.dumps({"timings": [
+        {"stage": stage, "seconds": 1.0, "cpu_seconds": 9.0} for stage in ("sample", "profiles", "fit")]}))
     (out / "convergence.json").write_text(json.dumps({
         "converged": True, "quantities": [{"name": "rg", "r_hat": 1.005, "effective_size": 500}], "moves": [],
         "powers": [0, 1], "swap_probabilities": [0.4], "arrivals": 600}))
