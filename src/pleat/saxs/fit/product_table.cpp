@@ -120,9 +120,14 @@ ProductTable::ProductTable(const EnsembleProblem& problem, bool with_pairs, int 
     for (std::size_t n = 0; n < columns_.size(); ++n)
         column_of_[static_cast<std::size_t>(columns_[n])] = n + 1;
     with_curve_.resize(frames * nodes_.size());
-    Array<double, 2> profiles(with_pairs ? frame_count() : threads,
-                              static_cast<Index>(curve.size()));
-    for (std::size_t node = 0; node < nodes_.size(); ++node) add_node(node, profiles);
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+        factors_.push_back(channel_pair_factors(problem.partial.extent(1), curve.q,
+                                                problem.mean_radius, nodes_.node(node)));
+    if (with_pairs)
+        add_pairs();
+    else
+        add_frames();
+    factors_.clear();
 }
 
 /// Divides by sigma; with a background, also subtracts the constant component.
@@ -134,39 +139,61 @@ void ProductTable::scale(double* profile) const {
     for (std::size_t k = 0; k < points; ++k) profile[k] -= constant * inverse_sigma_[k];
 }
 
-/// Sets the products at a node. `profiles` [frame or thread, point] is scratch.
-void ProductTable::add_node(std::size_t node, Array<double, 2>& profiles) {
+/// Computes the profile of a frame at a node.
+void ProductTable::compute(Index frame, std::size_t node, double* profile) const {
     const std::size_t points = inverse_sigma_.size();
-    const Array<double, 2> factors = channel_pair_factors(
-        problem_.partial.extent(1), problem_.curve->q, problem_.mean_radius, nodes_.node(node));
-    const auto compute = [&](Index frame, double* profile) {
-        std::fill_n(profile, points, 0.0);
-        for (Index pair = 0; pair < factors.extent(0); ++pair) {
-            const double* const factor = factors[pair].data;
-            const double* const partial = problem_.partial[frame][pair].data;
-            for (std::size_t k = 0; k < points; ++k) profile[k] += factor[k] * partial[k];
-        }
-        scale(profile);
-    };
-    Array<double, 2> of_columns(static_cast<Index>(columns_.size()), static_cast<Index>(points));
-    for (std::size_t n = 0; n < columns_.size(); ++n)
-        compute(columns_[n], of_columns[static_cast<Index>(n)].data);
+    const Array<double, 2>& factors = factors_[node];
+    std::fill_n(profile, points, 0.0);
+    for (Index pair = 0; pair < factors.extent(0); ++pair) {
+        const double* const factor = factors.view()[pair].data;
+        const double* const partial = problem_.partial[frame][pair].data;
+        for (std::size_t k = 0; k < points; ++k) profile[k] += factor[k] * partial[k];
+    }
+    scale(profile);
+}
+
+/// Sets the products of all pairs: a thread takes a node.
+void ProductTable::add_pairs() {
+    const std::size_t points = inverse_sigma_.size();
+    Array<double, 3> scratch(threads_, frame_count(), static_cast<Index>(points));
+    cancellable_parallel_for(
+        problem_.context, threads_, static_cast<Index>(nodes_.size()), [&](Index n, int thread) {
+            const auto node = static_cast<std::size_t>(n);
+            const View<double, 2> profiles = scratch[thread];
+            for (Index a = 0; a < frame_count(); ++a) {
+                compute(a, node, profiles[a].data);
+                with_curve_[static_cast<std::size_t>(a) * nodes_.size() + node] =
+                    dot(profiles[a].data, curve_.data(), points);
+                for (Index b = 0; b <= a; ++b)
+                    products_[row(a, b) + node] = dot(profiles[a].data, profiles[b].data, points);
+            }
+        });
+}
+
+/// Sets the products of each frame with itself, the curve and the columns: a thread takes a frame.
+void ProductTable::add_frames() {
+    const std::size_t points = inverse_sigma_.size(), columns = columns_.size();
+    Array<double, 3> of_columns(static_cast<Index>(nodes_.size()), static_cast<Index>(columns),
+                                static_cast<Index>(points));
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+        for (std::size_t n = 0; n < columns; ++n)
+            compute(columns_[n], node,
+                    &of_columns(static_cast<Index>(node), static_cast<Index>(n), 0));
+    Array<double, 2> scratch(threads_, static_cast<Index>(points));
     cancellable_parallel_for(
         problem_.context, threads_, frame_count(), [&](Index frame, int thread) {
-            double* const profile = profiles[with_pairs_ ? frame : thread].data;
-            compute(frame, profile);
-            products_[row(frame, frame) + node] = dot(profile, profile, points);
-            with_curve_[static_cast<std::size_t>(frame) * nodes_.size() + node] =
-                dot(profile, curve_.data(), points);
-            for (std::size_t n = 0; n < columns_.size(); ++n)
-                products_[row_of_column(static_cast<std::size_t>(frame), n + 1) + node] =
-                    dot(profile, of_columns[static_cast<Index>(n)].data, points);
+            double* const profile = scratch[thread].data;
+            const auto at = static_cast<std::size_t>(frame);
+            for (std::size_t node = 0; node < nodes_.size(); ++node) {
+                compute(frame, node, profile);
+                products_[row(frame, frame) + node] = dot(profile, profile, points);
+                with_curve_[at * nodes_.size() + node] = dot(profile, curve_.data(), points);
+                for (std::size_t n = 0; n < columns; ++n)
+                    products_[row_of_column(at, n + 1) + node] = dot(
+                        profile, &of_columns(static_cast<Index>(node), static_cast<Index>(n), 0),
+                        points);
+            }
         });
-    if (!with_pairs_) return;
-    cancellable_parallel_for(problem_.context, threads_, frame_count(), [&](Index a, int) {
-        for (Index b = 0; b < a; ++b)
-            products_[row(a, b) + node] = dot(profiles[a].data, profiles[b].data, points);
-    });
 }
 
 }  // namespace pleat::saxs

@@ -54,7 +54,9 @@ public:
 
 private:
     void scale(double* profile) const;
-    void add_node(std::size_t node, Array<double, 2>& profiles);
+    void compute(Index frame, std::size_t node, double* profile) const;
+    void add_pairs();
+    void add_frames();
     std::size_t row(Index a, Index b) const {
         const auto larger = static_cast<std::size_t>(a > b ? a : b),
                    smaller = static_cast<std::size_t>(a > b ? b : a);
@@ -77,6 +79,7 @@ private:
     double inverse_variance_sum_ = 0;    ///< sum of 1 / sigma^2
     std::vector<double> curve_;          ///< [point], by sigma
     double curve_square_ = 0;
+    std::vector<Array<double, 2>> factors_;  ///< [node]: of partial profiles [channel pair, point]
     /// [pair of frames, node]; without pairs [frame, itself and columns, node].
     std::vector<double> products_;
     std::vector<double> with_curve_;  ///< [frame, node]
