@@ -108,7 +108,7 @@ TEST(Sweep, RefusesWhatNoJobCouldUse) {
              {"theta=0:1:-1", "expected a range first:last:step"},
              {"theta=0:x:1", "expected a range first:last:step"},
              {"theta=0:1:1e-6", "--sweep theta: expected at most 10000 jobs, found more"}}) {
-        const std::string found = error_text<UsageError>([&] { sweep({text}); });
+        const std::string found = error_text<UsageError>([&text = text] { sweep({text}); });
         EXPECT_NE(found.find(complaint), std::string::npos) << text << ": " << found;
     }
     EXPECT_NE(error_text<UsageError>([] {
@@ -174,7 +174,7 @@ TEST(JobList, RefusesWithTheLine) {
               "has blanks), found 2"},
              {"x/y\ta.aln\n", "my.list:1: expected a name that a folder can have, found 'x/y'"},
              {"..\ta.aln\n", "my.list:1: expected a name that a folder can have, found '..'"}})
-        EXPECT_EQ(error_text<InputError>([&] { list(text); }), complaint);
+        EXPECT_EQ(error_text<InputError>([&text = text] { list(text); }), complaint);
     EXPECT_EQ(error_text<InputError>([&] { list(std::string_view("a\0b\n", 4)); }),
               "my.list:1: expected text, found zero bytes");
 }

@@ -52,6 +52,7 @@ void complete(const Parameters& parameters, std::uint64_t seed, ChainOptions& op
     setup.built = std::move(completed.built);
     setup.built_residues = completed.built_residues;
     setup.notes = std::move(completed.notes);
+    options.units = std::move(completed.units);
     const Topology& topology = *setup.heavy.topology;
     if (!parameters.rigid.empty())
         options.linkers = linkers_between(topology, parse_ranges(parameters.rigid, "rigid"));

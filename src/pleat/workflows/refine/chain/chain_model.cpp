@@ -210,8 +210,7 @@ ChainModel make_chain_model(std::shared_ptr<const Topology> topology, View<const
         model.start.push_back({xyz(0, atom), xyz(1, atom), xyz(2, atom)});
     Molecules molecules = find_molecules(*model.topology);
     mark_linkers(molecules, *model.topology, model.start, options.linkers);
-    PieceGraph graph =
-        make_pieces(molecules, *model.topology, model.start, options.linkers, options.groups);
+    PieceGraph graph = make_pieces(molecules, *model.topology, model.start, options);
     const Neighbours neighbours = neighbours_of(graph);
     const Tree tree = visit(neighbours, centre_of(graph, neighbours));
     for (const Index piece : graph.piece_of)

@@ -15,12 +15,6 @@
 
 namespace pleat::refine {
 
-/// What divides a structure into rigid domains and linkers.
-struct ChainOptions {
-    std::vector<ResidueRange> linkers;
-    std::vector<std::vector<ResidueRange>> groups = {};  ///< rigid domains that move as one
-};
-
 /// The connection of a piece to its parent. The piece, and all that hangs on it, turns by the
 /// hinge's angle from the start structure.
 struct Hinge {

@@ -13,6 +13,7 @@
 
 #include "pleat/bio/ensemble/frame_reader.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/workflows/refine/chain/chain_sequences.h"
 
 namespace pleat::refine {
@@ -70,10 +71,11 @@ private:
         for (Index atom = 0; atom < own.atom_count(); ++atom)
             positions.push_back({xyz(0, 0, atom), xyz(0, 1, atom), xyz(0, 2, atom)});
         std::map<std::string, Renamed>& renamed = renamed_.emplace_back();
+        std::vector<std::string> left_out;  // build_missing_residues() tells it by the new names
         std::set<const WholeChain*> used;
         chains_.reserve(chains_.size() + molecules.chains.size());
         for (const SequencedChain& chain :
-             match_sequences(molecules, own, positions, fasta_, notes_)) {
+             match_sequences(molecules, own, positions, fasta_, left_out)) {
             const std::string& name = molecules.chains[chain.chain].name;
             WholeChain& whole = whole_chain(structure, chain, name, used);
             used.insert(&whole);
@@ -313,6 +315,8 @@ Ensemble read_structures(const std::vector<std::string>& sources, const std::str
                          const Parameters& parameters) {
     std::vector<Ensemble> all;
     for (const std::string& source : sources) {
+        if (!parameters.sequence.empty())
+            refuse_pipes({source}, "with --sequence all its models are looked at");
         all.push_back(read_ensemble({source}, {.topology = {},
                                                .assembly = assembly,
                                                .range = {.first = 0, .last = 1},

@@ -227,10 +227,15 @@ private:
                      const std::string& chain) {
         completed_->residues.push_back({name, number, insertion, chain});
     }
-    void add_atom(Topology::Atom atom, Vector position) {
+    void add_atom(Topology::Atom atom, Vector position, Index unit = -1) {
         atom.residue = static_cast<Index>(completed_->residues.size()) - 1;
         completed_->atoms.push_back(std::move(atom));
         positions_.push_back(position);
+        result_.units.push_back(unit);
+    }
+    void add_given_atom(Index atom) {
+        add_atom(topology_.atoms[static_cast<std::size_t>(atom)], units_->transform(atom)(at(atom)),
+                 units_->of(atom));
     }
     void add_built_atom(const std::string& name, Vector position) {
         const std::string element = name.substr(0, 1);
@@ -242,9 +247,8 @@ private:
         const Topology::Residue& one = residue_of(residue);
         add_residue(one.name, one.number, one.insertion, one.chain);
         for (const Index atom : atoms) {
-            const Topology::Atom& given = topology_.atoms[static_cast<std::size_t>(atom)];
-            if (is_continued && is_terminal_oxygen(given.name)) continue;
-            add_atom(given, units_->transform(atom)(at(atom)));
+            if (is_continued && is_terminal_oxygen(name_of(atom))) continue;
+            add_given_atom(atom);
         }
     }
 
@@ -328,9 +332,7 @@ private:
             }
             const Topology::Residue& one = topology_.residues[n];
             add_residue(one.name, one.number, one.insertion, one.chain);
-            for (const Index atom : atoms[n])
-                add_atom(topology_.atoms[static_cast<std::size_t>(atom)],
-                         units_->transform(atom)(at(atom)));
+            for (const Index atom : atoms[n]) add_given_atom(atom);
         }
         result_.heavy.xyz = Array<float, 2>(Index{3}, static_cast<Index>(positions_.size()));
         for (std::size_t n = 0; n < positions_.size(); ++n) {

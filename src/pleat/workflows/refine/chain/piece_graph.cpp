@@ -46,8 +46,12 @@ private:
 class Builder {
 public:
     Builder(const Molecules& molecules, const Topology& topology,
-            const std::vector<Vector>& positions, const std::vector<ResidueRange>& linkers)
-        : molecules_(molecules), topology_(topology), positions_(positions), linkers_(linkers) {
+            const std::vector<Vector>& positions, const ChainOptions& options)
+        : molecules_(molecules),
+          topology_(topology),
+          positions_(positions),
+          linkers_(options.linkers),
+          units_(options.units) {
         graph_.piece_of.assign(positions.size(), -1);
     }
 
@@ -222,15 +226,24 @@ private:
         return fmt::format("{}", fmt::join(names.rbegin(), names.rend(), " and "));
     }
 
-    void join_to_nearest(Index piece, const std::string& name, const std::vector<Index>& atoms) {
+    /// A rigid domain that others touch, or that is near to them.
+    struct Touched {
+        Index piece = -1;  ///< none
+        std::size_t contacts = 0;
+    };
+
+    /// `in_unit`: of the domains in the unit of these atoms alone; others were moved.
+    Touched find_nearest(const std::vector<Index>& atoms, bool in_unit) const {
         std::map<Index, std::size_t> contacts;
-        Index nearest = -1;
+        Touched found;
         double shortest = std::numeric_limits<double>::infinity();
         const Index main = connected_.find(graph_.edges.front().before);
+        const auto unit_of = [&](Index atom) { return units_[static_cast<std::size_t>(atom)]; };
         for (const PeptideChain& chain : molecules_.chains)
             for (const PeptideResidue& residue : chain.residues) {
                 const Index other = same_.find(piece_of(residue.ca));
                 if (residue.linker >= 0 || connected_.find(other) != main) continue;
+                if (in_unit && unit_of(residue.ca) != unit_of(atoms.front())) continue;
                 std::vector<Index> all = residue.others;
                 all.insert(all.end(), {residue.n, residue.ca, residue.c});
                 for (const Index a : all)
@@ -239,22 +252,26 @@ private:
                         if (apart < kContact) ++contacts[other];
                         if (a >= 0 && apart < shortest) {
                             shortest = apart;
-                            nearest = other;
+                            found.piece = other;
                         }
                     }
             }
-        if (nearest < 0) fail("expected a rigid domain, found linkers alone");
-        std::size_t largest = 0;
         for (const auto& [other, count] : contacts)
-            if (count > largest) {
-                largest = count;
-                nearest = other;
-            }
+            if (count > found.contacts) found = {other, count};
+        return found;
+    }
+
+    void join_to_nearest(Index piece, const std::string& name, const std::vector<Index>& atoms) {
+        Touched found;
+        if (!units_.empty()) found = find_nearest(atoms, true);
+        // A unit of few residues may have no rigid one.
+        if (found.piece < 0) found = find_nearest(atoms, false);
+        if (found.piece < 0) fail("expected a rigid domain, found linkers alone");
         graph_.notes.push_back(fmt::format("{} moves with the rigid domain that it {}: {}", name,
-                                           largest > 0 ? "touches most" : "is nearest to",
-                                           name_of_piece(nearest)));
-        same_.join(piece, nearest);
-        connected_.join(piece, nearest);
+                                           found.contacts > 0 ? "touches most" : "is nearest to",
+                                           name_of_piece(found.piece)));
+        same_.join(piece, found.piece);
+        connected_.join(piece, found.piece);
     }
 
     std::string name_of_piece(Index piece) const {
@@ -269,6 +286,7 @@ private:
     const Topology& topology_;
     const std::vector<Vector>& positions_;
     const std::vector<ResidueRange>& linkers_;
+    const std::vector<Index>& units_;
     PieceGraph graph_;
     Sets same_, connected_;
 };
@@ -276,12 +294,10 @@ private:
 }  // namespace
 
 PieceGraph make_pieces(const Molecules& molecules, const Topology& topology,
-                       const std::vector<Vector>& positions,
-                       const std::vector<ResidueRange>& linkers,
-                       const std::vector<std::vector<ResidueRange>>& groups) {
-    Builder builder(molecules, topology, positions, linkers);
+                       const std::vector<Vector>& positions, const ChainOptions& options) {
+    Builder builder(molecules, topology, positions, options);
     builder.cut_chains();
-    for (const std::vector<ResidueRange>& group : groups) builder.join_group(group);
+    for (const std::vector<ResidueRange>& group : options.groups) builder.join_group(group);
     builder.join_disulfides();
     builder.join_by_contacts();
     return builder.finish();

@@ -10,6 +10,14 @@
 
 namespace pleat::refine {
 
+/// What divides a structure into rigid domains and linkers.
+struct ChainOptions {
+    std::vector<ResidueRange> linkers;
+    std::vector<std::vector<ResidueRange>> groups = {};  ///< rigid domains that move as one
+    /// [atom]: as CompletedStructure has them; empty if no residues were missing.
+    std::vector<Index> units = {};
+};
+
 /// What a hinge changes: phi, the angle N-CA-C, or psi.
 enum class HingeKind { phi, bend, psi };
 
@@ -31,11 +39,9 @@ struct PieceGraph {
 
 /// Divides a structure into pieces: a rigid domain, or the atoms between two rotatable bonds of a
 /// linker. Groups, disulfide bonds between chains, and contacts of chains and ligands without
-/// linkers join pieces. Throws InputError for a closed loop (named), for pieces that nothing
-/// connects, and if no bond is rotatable. `groups` [group, range].
+/// linkers, each to a domain of its unit, join pieces. Throws InputError for a closed loop (named),
+/// for pieces that nothing connects, and if no bond is rotatable.
 PieceGraph make_pieces(const Molecules& molecules, const Topology& topology,
-                       const std::vector<Vector>& positions,
-                       const std::vector<ResidueRange>& linkers,
-                       const std::vector<std::vector<ResidueRange>>& groups);
+                       const std::vector<Vector>& positions, const ChainOptions& options);
 
 }  // namespace pleat::refine

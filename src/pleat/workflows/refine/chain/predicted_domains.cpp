@@ -104,6 +104,10 @@ std::vector<Index> rows_of(const std::vector<Residue>& residues, const Molecules
         for (Index row = 0; row < count; ++row) rows.push_back(row);
         return rows;
     }
+    if (!chains->is_array() || !numbers->is_array())
+        refuse(file,
+               fmt::format("expected lists of the tokens' chains and numbers, found {} and {}",
+                           chains->type_name(), numbers->type_name()));
     if (static_cast<Index>(chains->size()) != count || static_cast<Index>(numbers->size()) != count)
         refuse(file, fmt::format("expected chain and number of {} tokens, found {} and {}", count,
                                  chains->size(), numbers->size()));

@@ -2,6 +2,7 @@
 #include "pleat/workflows/refine/chain/domain_structures.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <fstream>
@@ -208,6 +209,11 @@ TEST(JoinedDomains, RefuseWhatCannotBeMeant) {
     EXPECT_NE(one.refusal(one.files({{1, 14}, {10, 40, 10}}))
                   .find("expected domains without common residues, found residue 10 of sequence "
                         "'protein' in "),
+              std::string::npos);
+    // What a pipe has behind its first model would not be seen.
+    const std::string pipe = (one.folder / "pipe.pdb").string();
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_NE(one.refusal({pipe}).find("found a pipe or a device: with --sequence all its models"),
               std::string::npos);
     one.parameters.group = "A:1-14,A:24-40";
     const std::vector<std::string> files = one.files({{1, 14}, {24, 40, 24}});

@@ -190,6 +190,40 @@ TEST(MissingResidues, KeepGroupsTogether) {
     EXPECT_NE(one.refusal(given).find("found A:18-22 in a closed loop"), std::string::npos);
 }
 
+TEST(MissingResidues, LeaveLigandsWithTheDomainThatTheyTouched) {
+    // The C terminus of the first domain, and atoms that lie where the second one, now far away,
+    // may come.
+    HeavyAtoms given = without(kLetters, numbers(15, 17));
+    const Atoms at = atoms_of(given);
+    const Vector end = at.at({14, "C"}), out = unit(end - at.at({13, "C"}));
+    auto topology = std::make_shared<Topology>(*given.topology);
+    topology->residues.push_back({"LIG", 101, ' ', "A"});
+    Array<float, 2> xyz(Index{3}, given.xyz.extent(1) + 8);
+    for (Index axis = 0; axis < 3; ++axis)
+        std::copy_n(&given.xyz(axis, 0), given.xyz.extent(1), &xyz(axis, 0));
+    for (Index atom = 0; atom < given.xyz.extent(1); ++atom)
+        if (topology->residue_of(atom).number > 17) xyz(1, atom) += 200;
+    for (int n = 0; n < 8; ++n) {
+        const Vector atom = end + (4.0 + 2.5 * n) * out;
+        const Index to = topology->atom_count();
+        topology->atoms.push_back({"C" + std::to_string(n + 2), "C", 12.0,
+                                   static_cast<Index>(topology->residues.size()) - 1});
+        xyz(0, to) = static_cast<float>(atom.x);
+        xyz(1, to) = static_cast<float>(atom.y);
+        xyz(2, to) = static_cast<float>(atom.z);
+    }
+    given = {topology, std::move(xyz)};
+    Case one;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const CompletedStructure built = one.build(given, seed);
+        const ChainModel model = make_chain_model(built.heavy.topology, built.heavy.xyz.view(),
+                                                  {.linkers = built.linkers, .units = built.units});
+        EXPECT_EQ(model.notes.back(),
+                  "LIG A:101 moves with the rigid domain that it touches most: that of A:1")
+            << seed;
+    }
+}
+
 TEST(MissingResidues, HaveSideChainsOfCompleteResidues) {
     // Valine lacks CG1 and CG2 in made chains; one of them gets these, at L-configured CB.
     MadeChain made;
@@ -235,9 +269,10 @@ TEST(MissingResidues, HaveTorsionsOfCoilsAndFewCisProlines) {
     Index cis = 0, prolines = 0, left = 0, others = 0;
     double cos_phi = 0, expected_phi = 0;
     const auto& table = coil_tables()[static_cast<std::size_t>(ResidueClass::other)];
-    for (std::size_t cell = 0; cell < table.size(); ++cell)
-        expected_phi +=
-            table[cell] * std::cos(kDegree * (5.0 * static_cast<double>(cell / kCells) - 177.5));
+    for (std::size_t cell = 0; cell < table.size(); ++cell) {
+        const std::size_t row = cell / kCells;
+        expected_phi += table[cell] * std::cos(kDegree * (5.0 * static_cast<double>(row) - 177.5));
+    }
     for (int n = 0; n < 200; ++n) {
         const BuiltSegment built =
             build_segment(std::vector<std::string>(60, n % 2 ? "PRO" : "SER"), std::nullopt,

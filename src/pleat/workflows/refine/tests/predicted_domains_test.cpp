@@ -147,6 +147,10 @@ TEST(PredictedDomains, RefusesOtherFilesAndStructures) {
                            {"token_res_ids", std::vector<int>(30, 1)}})
                   .find("found none of A:1"),
               std::string::npos);
+    EXPECT_NE(
+        one.refusal({{"pae", {{0}}}, {"token_chain_ids", {"A"}}, {"token_res_ids", {{"first", 1}}}})
+            .find("expected lists of the tokens' chains and numbers, found array and object"),
+        std::string::npos);
     one.set_confidence(std::vector<int>(30, 0));
     EXPECT_NE(one.refusal({{"pae", errors_of(truth)}}).find("expected 10 or more consecutive"),
               std::string::npos);
