@@ -341,8 +341,8 @@ def _refinement(folder, manifest, values):
         frames=read_ensemble(folder / "frames.dcd", topology=topology),
         table={name: _numbers(texts, np.int64 if name in WHOLE else np.float64)
                for name, texts in table.items() if name != "frame"},
-        convergence={one["name"]: {"r_hat": _or_nan(one["r_hat"]), "effective_size": _or_nan(one["effective_size"]),
-                                   "converged": one["converged"]} for one in found["quantities"]},
+        convergence={one["name"]: {"r_hat": float("inf") if one["r_hat"] is None else one["r_hat"],
+                                   "effective_size": one["effective_size"], "converged": one["converged"]} for one in found["quantities"]},
         converged=found["converged"], warning=found["remark"], domains=found["domains"], linkers=found["linkers"],
         built=found.get("built", []),
         moves={one["kind"]: (one["proposed"], one["accepted"]) for one in found.get("moves") or []},

@@ -159,6 +159,16 @@ def test_runs_of_refine(tmp_path):
     assert "replica" in found.table and found.misfit["remark"]
 
 
+def test_a_refinement_of_too_few_frames_to_judge(tmp_path):
+    program("refine", DATA / "1a8o.pdb.gz", "--linkers", "A:174-179", "--frames", 8, "--chains", 4, "--moves", 2, "-o",
+            tmp_path / "run")
+    found = pleat.load(tmp_path / "run")
+    with pytest.warns(UserWarning, match="8 frames of 4 chains are too few to compare the chains"):
+        made = pleat.refine(DATA / "1a8o.pdb.gz", linkers="A:174-179", frames=8, chains=4, moves=2)
+    assert found.convergence == made.convergence and found.convergence["rg"]["r_hat"] == np.inf
+    assert found.warning == made.warning
+
+
 def test_match_points_of_neutrons(tmp_path):
     options = {"neutrons": True, "d2o": 0.42, "c1": 1, "c2": 0, "q_points": 11}
     program("saxs", DATA / "1hel.pdb.gz", "--neutrons", "--d2o", 0.42, "--c1", 1, "--c2", 0, "--q-points", 11, "-o",
