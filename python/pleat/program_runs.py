@@ -99,7 +99,7 @@ def _base_pairs_and_parts(folder, contacts, values):
 
 def _mutual_information(folder, manifest, values):
     for name in ("mi", "joint_entropy", "normalised", "apc", "asc", "mean", "variance", "z", "exact_p", "tail_p",
-                 "fdr", "family_p", "less", "equal"):
+                 "fdr", "family_p", "less", "equal", "pair_rows"):
         values.setdefault(name, None)
     results, columns = manifest["results"], _table(folder / "columns.tsv")
     low = np.array([int(column) - 1 for column, mark in zip(columns["column"], columns["low_entropy"])
@@ -107,6 +107,15 @@ def _mutual_information(folder, manifest, values):
     values.update(column_count=results["columns"], sequences=results["sequences"], shuffles=results.get("shuffles", 0),
                   device=manifest["device"], letters="".join(columns["letter"]), low_entropy=low if low.size else None)
     values.update(triples=None, triples_ranked_by=results.get("triples_ranked_by"))
+    values.update({name: _numbers(columns[name], np.int64) if name in columns else None
+                   for name in ("cliques", "cliques_by_z")})
+    if "effective_sequences" not in results:
+        values.update(weights=None, effective_sequences=0.0)
+    else:
+        values["effective_sequences"] = results["effective_sequences"]
+    parameters = manifest["parameters"]
+    if parameters.get("all-triples") is False and parameters.get("min-z") == "none":
+        values["kept_triples"] = None
     if (folder / "triples.npz").is_file():
         with np.load(folder / "triples.npz") as found:
             triples = {"columns": values["columns"][np.transpose([found[name] for name in "ijk"])]}
