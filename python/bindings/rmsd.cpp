@@ -215,26 +215,32 @@ void add_rmsd(py::module_& module) {
         number(name, [](const rmsd::Result& r) { return r.statistics.min(); });
     for (const char* name : {"max", "most"})
         number(name, [](const rmsd::Result& r) { return r.statistics.max(); });
-    const auto array = [&](const char* name, auto part) {
-        result.def_property_readonly(name, [part](py::object self) -> py::object {
-            const auto& values = part(self.cast<const Compared&>().result);
-            if (values.size() == 0) return py::none();
-            return array_view(values, self);
+    const auto array = [&](const char* name, auto part, auto is_there) {
+        result.def_property_readonly(name, [part, is_there](py::object self) -> py::object {
+            const rmsd::Result& found = self.cast<const Compared&>().result;
+            if (!is_there(found)) return py::none();
+            return array_view(part(found), self);
         });
     };
+    // Lists without a neighbour are there, too.
+    const auto has_neighbours = [](const rmsd::Result& r) { return !r.neighbours.starts.empty(); };
+    const auto has_best = [](const rmsd::Result& r) { return r.nearest.indices.size() != 0; };
     result.def_property_readonly("histogram", [](py::object self) {
         return array_view(self.cast<const Compared&>().result.statistics.histogram(), self);
     });
     array(
-        "neighbour_starts", [](const rmsd::Result& r) -> auto& { return r.neighbours.starts; });
+        "neighbour_starts", [](const rmsd::Result& r) -> auto& { return r.neighbours.starts; },
+        has_neighbours);
     array(
-        "neighbour_indices", [](const rmsd::Result& r) -> auto& { return r.neighbours.indices; });
+        "neighbour_indices", [](const rmsd::Result& r) -> auto& { return r.neighbours.indices; },
+        has_neighbours);
     array(
-        "neighbour_values", [](const rmsd::Result& r) -> auto& { return r.neighbours.values; });
+        "neighbour_values", [](const rmsd::Result& r) -> auto& { return r.neighbours.values; },
+        has_neighbours);
     array(
-        "best_indices", [](const rmsd::Result& r) -> auto& { return r.nearest.indices; });
+        "best_indices", [](const rmsd::Result& r) -> auto& { return r.nearest.indices; }, has_best);
     array(
-        "best_values", [](const rmsd::Result& r) -> auto& { return r.nearest.values; });
+        "best_values", [](const rmsd::Result& r) -> auto& { return r.nearest.values; }, has_best);
     result.def_readonly("matrix", &Compared::matrix)
         .def_readonly("values", &Compared::values)
         .def_readonly("residue_values", &Compared::residue_values)

@@ -6,7 +6,7 @@ import numpy as np
 
 from .alignment import alignment as as_alignment
 from .errors import InputError, UsageError
-from .result import square
+from .result import counted, square
 from .results import Clusters, Couplings, MutualInformation, Rmsd, Saxs
 from .workflow_results import Refinement, Selection
 
@@ -110,7 +110,7 @@ def dendrogram(result, *, ax=None):
     # Between the merge that made these clusters and the next.
     cut = heights[-count:][:2].mean() if 1 < count <= len(heights) else 0
     scipy.cluster.hierarchy.dendrogram(result.tree, ax=ax, no_labels=True, color_threshold=cut)
-    ax.set(ylabel="distance (angstrom)", title=f"{count} clusters")
+    ax.set(ylabel="distance (angstrom)", title=counted(count, "cluster"))
     return ax
 
 
@@ -124,7 +124,7 @@ def clusters(result, *, ax=None):
     ax = _axes(ax)
     ax.plot(result.assignment, ".", markersize=3)
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set(xlabel="frame", ylabel="cluster", title=f"{len(result.clusters)} clusters")
+    ax.set(xlabel="frame", ylabel="cluster", title=counted(len(result.clusters), "cluster"))
     return ax
 
 

@@ -99,7 +99,7 @@ def _base_pairs_and_parts(folder, contacts, values):
 
 def _mutual_information(folder, manifest, values):
     for name in ("mi", "joint_entropy", "normalised", "apc", "asc", "mean", "variance", "z", "exact_p", "tail_p",
-                 "fdr", "family_p", "less", "equal"):
+                 "fdr", "family_p", "less", "equal", "pair_rows"):
         values.setdefault(name, None)
     results, columns = manifest["results"], _table(folder / "columns.tsv")
     low = np.array([int(column) - 1 for column, mark in zip(columns["column"], columns["low_entropy"])
@@ -107,6 +107,15 @@ def _mutual_information(folder, manifest, values):
     values.update(column_count=results["columns"], sequences=results["sequences"], shuffles=results.get("shuffles", 0),
                   device=manifest["device"], letters="".join(columns["letter"]), low_entropy=low if low.size else None)
     values.update(triples=None, triples_ranked_by=results.get("triples_ranked_by"))
+    values.update({name: _numbers(columns[name], np.int64) if name in columns else None
+                   for name in ("cliques", "cliques_by_z")})
+    if "effective_sequences" not in results:
+        values.update(weights=None, effective_sequences=0.0)
+    else:
+        values["effective_sequences"] = results["effective_sequences"]
+    parameters = manifest["parameters"]
+    if parameters.get("all-triples") is False and parameters.get("min-z") == "none":
+        values["kept_triples"] = None
     if (folder / "triples.npz").is_file():
         with np.load(folder / "triples.npz") as found:
             triples = {"columns": values["columns"][np.transpose([found[name] for name in "ijk"])]}
@@ -341,8 +350,8 @@ def _refinement(folder, manifest, values):
         frames=read_ensemble(folder / "frames.dcd", topology=topology),
         table={name: _numbers(texts, np.int64 if name in WHOLE else np.float64)
                for name, texts in table.items() if name != "frame"},
-        convergence={one["name"]: {"r_hat": _or_nan(one["r_hat"]), "effective_size": _or_nan(one["effective_size"]),
-                                   "converged": one["converged"]} for one in found["quantities"]},
+        convergence={one["name"]: {"r_hat": float("inf") if one["r_hat"] is None else one["r_hat"],
+                                   "effective_size": one["effective_size"], "converged": one["converged"]} for one in found["quantities"]},
         converged=found["converged"], warning=found["remark"], domains=found["domains"], linkers=found["linkers"],
         built=found.get("built", []),
         moves={one["kind"]: (one["proposed"], one["accepted"]) for one in found.get("moves") or []},

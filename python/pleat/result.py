@@ -89,6 +89,11 @@ def as_array(values, dtype=None, copy=None):
     return found.copy() if copy and found is values else found
 
 
+def counted(number, noun):
+    """'1 cluster', '2 clusters'."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 class Result:
     """Base of results: attributes that cannot be set, copies, pickles, texts and tables."""
 

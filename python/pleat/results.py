@@ -7,7 +7,7 @@ import numpy as np
 from . import _pleat
 from .column_results import ColumnResult, Couplings, residues_of
 from .errors import UsageError
-from .result import PARTS, Attribute, Result, item_count, older, records_table
+from .result import PARTS, Attribute, Result, counted, item_count, older, records_table
 
 
 class MutualInformation(ColumnResult):
@@ -163,7 +163,8 @@ class Clusters(Result):
     is_trajectory = Attribute("whether the items of a series follow each other in time, as read from DCD, XTC, TRR and AMBER "
                               "NetCDF files; pleat.report then draws transitions and dwell times")
     chains = Attribute("with `each_chain` the names of the chains: item c * frames + f is chain c of frame f; else None")
-    clusters = Attribute("records (size, medoid, mean, radius, silhouette)")
+    clusters = Attribute("records (size, medoid, mean, radius, silhouette); of a medoid without items medoid is -1, and "
+                         "mean and radius are NaN")
     centres = Attribute("int64 [cluster], None for methods without them")
     tree = Attribute("float64 [item - 1, 4], as SciPy's linkage; None if the method has none")
     sweep = Attribute("records of the values that were tried; None if there are none")
@@ -185,7 +186,7 @@ class Clusters(Result):
 
     def _headline(self):
         noise = int(np.count_nonzero(self.assignment < 0))
-        text = f"{len(self.assignment)} items in {len(self.clusters)} clusters"
+        text = f"{counted(len(self.assignment), 'item')} in {counted(len(self.clusters), 'cluster')}"
         return text + (f", {noise} in none" if noise else "")
 
     def _clusters_table(self):
@@ -296,7 +297,7 @@ class Weights(Result):
     _array_of, _tables = "weights", ("weights",)
 
     def _headline(self):
-        return f"{len(self.frames)} frames, {self.effective:.3g} effective, chi^2 {self.fit.chi2:.3g}"
+        return f"{counted(len(self.frames), 'frame')}, {self.effective:.3g} effective, chi^2 {self.fit.chi2:.3g}"
 
     def _weights_table(self):
         return {"frame": self.frames, "weight": self.weights}
@@ -346,7 +347,7 @@ class Saxs(Result):
 
     def _headline(self):
         rg = float(np.mean(self.rg))
-        text = f"{self.frames} frame{'s' if self.frames != 1 else ''}, {len(self.q)} q, {self.model}"
+        text = f"{counted(self.frames, 'frame')}, {len(self.q)} q, {self.model}"
         text += "" if math.isnan(rg) else f", Rg {rg:.3g} angstrom"
         return text if self.fit is None else f"{text}, chi^2 {self.fit.chi2:.3g}"
 

@@ -25,7 +25,8 @@ FILES = {
                 "weights.npy": "weights"},
     MutualInformation: {"pairs.npz": {**{name: name for name in (
         "mi", "joint_entropy", "normalised", "apc", "asc", "mean", "variance", "z", "exact_p", "tail_p", "fdr",
-        "family_p", "columns")}, "n_less": "less", "n_equal": "equal"}},
+        "family_p", "columns")}, "n_less": "less", "n_equal": "equal", "rows": "pair_rows",
+        "diagonal_mi": "entropy"}},
     Rmsd: {"METRIC.npy": "matrix", "lddt_residues.npy": "residue_values", "best.npz": {"indices": "best_indices", "METRIC": "best_values"},
            "neighbours.npz": {"starts": "neighbour_starts", "indices": "neighbour_indices",
                               "METRIC": "neighbour_values"}},

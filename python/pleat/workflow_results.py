@@ -2,7 +2,7 @@
 """Refinement and Selection."""
 import numpy as np
 
-from .result import Attribute, Result, records_table
+from .result import Attribute, Result, counted, records_table
 
 
 class Refinement(Result):
@@ -65,7 +65,7 @@ class Selection(Result):
     _array_of, _tables = "scores", ("frames", "clusters", "contacts")
 
     def _headline(self):
-        return (f"{len(self.scores)} frames, {len(self.clusters)} clusters, "
+        return (f"{counted(len(self.scores), 'frame')}, {counted(len(self.clusters), 'cluster')}, "
                 f"{np.count_nonzero(self.clusters['selected'])} selected, {len(self.contacts)} contacts")
 
     def _frames_table(self):

@@ -31,6 +31,8 @@ def test_trees_and_sweeps():
     assert tree.silhouette == pytest.approx(tree.sweep["silhouette"].max())
     peaks = pleat.cluster(matrix, method="density-peaks", cutoff=3.5, k=2)
     assert len(peaks.peaks) == 32 and peaks.tree is None
+    assert repr(peaks) == "<pleat.Clusters: 32 items in 2 clusters>"
+    assert repr(pleat.cluster(matrix, method="average", k=1)) == "<pleat.Clusters: 32 items in 1 cluster>"
     linked = pleat.cluster(matrix, method="jarvis-patrick", nearest=11, common=4)
     assert [c["size"] for c in linked.clusters] == [20, 12] and linked.cutoff is None
 
@@ -178,6 +180,9 @@ def test_assign_gives_frames_to_medoids(tmp_path):
     np.testing.assert_allclose(again.distances, np.sort(distances, axis=1), atol=2e-6)
     some = pleat.cluster(xyz, assign=medoids[:1], cutoff=3.5, threads=1)
     assert some.nearest.shape == (32, 1) and some.assignment.tolist() == [-1] * 12 + [0] * 20
+    pleat.cluster(xyz[12:], assign=medoids).save(tmp_path / "empty")
+    empty = pleat.load(tmp_path / "empty").clusters[1]
+    assert empty["size"] == 0 and empty["medoid"] == -1 and np.isnan(empty["mean"]) and np.isnan(empty["radius"])
     pleat.cluster(xyz, assign=medoids[:1], cutoff=3.5).save(tmp_path / "run")
     np.testing.assert_array_equal(pleat.load(tmp_path / "run").distances, some.distances)
     assert found.nearest is None

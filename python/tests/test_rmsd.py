@@ -78,6 +78,15 @@ def test_neighbours():
     assert pleat.rmsd(xyz).neighbour_indices is None
 
 
+def test_no_neighbours_below_the_cutoff_are_empty_lists(tmp_path):
+    found = pleat.rmsd(made_ensemble(), cutoff=1e-6)
+    found.save(tmp_path / "run")
+    for one in (found, pleat.load(tmp_path / "run")):
+        assert one.neighbour_starts.tolist() == [0] * 31
+        assert one.neighbour_indices.dtype == np.int32 and one.neighbour_indices.size == 0
+        assert one.neighbour_values.dtype == np.float32 and one.neighbour_values.size == 0
+
+
 @pytest.mark.parametrize("other", [np.float64, np.int32])
 def test_other_types_and_orders_are_converted(other):
     xyz = np.round(made_ensemble(8, 6) * 4).astype(np.float32)

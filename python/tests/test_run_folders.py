@@ -98,9 +98,24 @@ def test_runs_of_mutual_information(tmp_path):
                 "--max-gaps", 0.02, *(word for name, number in shuffles.items() for word in (f"--{name}", number)))
         found = pleat.load(tmp_path / run)
         made = pleat.mutual_information(rows, device="cpu", order=3, max_gaps=0.02, **shuffles)
-        assert_known_same(found, made, {"pair_rows", "entropy", "weights", "effective_sequences",
-                                        "kept_triples", "cliques", "cliques_by_z"})
+        assert_known_same(found, made, set())
         assert found.shuffles == made.shuffles == shuffles.get("shuffles", 0)
+        for name in ("pairs", "triples"):
+            table, expected = getattr(found, f"_{name}_table")(), getattr(made, f"_{name}_table")()
+            assert list(table) == list(expected)
+
+
+def test_runs_of_mutual_information_by_other_counts(tmp_path):
+    rows = family(60, columns=12)
+    (tmp_path / "family.aln").write_text("\n".join(rows) + "\n", encoding="ascii")
+    for run, options, unknown in (("omit", {"gaps": "omit"}, set()), ("weighted", {"sequence_weights": True}, {"weights"})):
+        flags = ["--gaps", "omit"] if "gaps" in options else ["--sequence-weights"]
+        program("mi", tmp_path / "family.aln", "-o", tmp_path / run, "--null", "none", *flags)
+        found = pleat.load(tmp_path / run)
+        made = pleat.mutual_information(rows, null="none", **options)
+        assert_known_same(found, made, unknown)
+        assert list(found._pairs_table()) == list(made._pairs_table())
+        assert ("pair_rows" in found._pairs_table()) == (run == "omit")
 
 
 def test_runs_of_rmsd_and_cluster(tmp_path):
@@ -157,6 +172,16 @@ def test_runs_of_refine(tmp_path):
     found = pleat.load(tmp_path / "run")
     assert_known_same(found, made, {"notes"})
     assert "replica" in found.table and found.misfit["remark"]
+
+
+def test_a_refinement_of_too_few_frames_to_judge(tmp_path):
+    program("refine", DATA / "1a8o.pdb.gz", "--linkers", "A:174-179", "--frames", 8, "--chains", 4, "--moves", 2, "-o",
+            tmp_path / "run")
+    found = pleat.load(tmp_path / "run")
+    with pytest.warns(UserWarning, match="8 frames of 4 chains are too few to compare the chains"):
+        made = pleat.refine(DATA / "1a8o.pdb.gz", linkers="A:174-179", frames=8, chains=4, moves=2)
+    assert found.convergence == made.convergence and found.convergence["rg"]["r_hat"] == np.inf
+    assert found.warning == made.warning
 
 
 def test_match_points_of_neutrons(tmp_path):

@@ -49,7 +49,8 @@ class Assign(TrajectoryTest):
         first = self.run_of()
         run = self.cluster(self.trajectory("b.xtc", "2221112", seed=6), "--assign", first)
         self.assertEqual("".join(map(str, self.assignment(run))), "2221112")
-        self.assertEqual(self.rows(run, "clusters.tsv", "cluster", "size", "medoid")[0], ("0", "0", "NA"))
+        self.assertEqual(self.rows(run, "clusters.tsv", "cluster", "size", "medoid", "mean", "radius")[0],
+                         ("0", "0", "NA", "NA", "NA"))
         self.assertEqual(self.rows(run, "dwell_times.tsv", "cluster", "visits", "cut"), [("1", "1", "0"), ("2", "0", "2")])
         again = self.cluster(self.trajectory("c.xtc", "012"), "--assign", run, run="again")
         self.assertEqual(self.assignment(again), [0, 1, 2])

@@ -108,7 +108,7 @@ std::string made_by(const ClusterOptions& options, const cluster::Result& result
                            std::count(assignment.begin(), assignment.end(), cluster::kNoise));
     }
     const cluster::Method method = options.parameters.method;
-    return fmt::format("{} clusters by {}", clusters,
+    return fmt::format("{} cluster{} by {}", clusters, clusters == 1 ? "" : "s",
                        names_of(method)[static_cast<std::size_t>(method)]);
 }
 
@@ -134,10 +134,11 @@ std::string summary(const ClusterOptions& options, const cluster::Result& result
                             "medoid", "mean", "radius");
     for (std::size_t c = 0; c < std::min(kListed, result.clusters.size()); ++c) {
         const cluster::ClusterDescription& one = result.clusters[c];
-        text +=
-            fmt::format("{:>8}{:>9}{:>8.4f}{:>9}{:>9.4f}{:>9.4f}\n", c, one.size,
-                        static_cast<double>(one.size) / static_cast<double>(items),
-                        one.size > 0 ? fmt::format("{}", one.medoid) : "NA", one.mean, one.radius);
+        text += fmt::format("{:>8}{:>9}{:>8.4f}", c, one.size,
+                            static_cast<double>(one.size) / static_cast<double>(items));
+        text += one.size > 0
+                    ? fmt::format("{:>9}{:>9.4f}{:>9.4f}\n", one.medoid, one.mean, one.radius)
+                    : fmt::format("{:>9}{:>9}{:>9}\n", "NA", "NA", "NA");
     }
     if (result.clusters.size() > kListed)
         text += fmt::format("and {} more in clusters.tsv\n", result.clusters.size() - kListed);

@@ -141,12 +141,12 @@ std::string number(double value) {
 
 std::string summary(const SelectOptions& options, const select::Result& result,
                     const std::string& folder) {
-    std::string text =
-        fmt::format("{}{}: {} frames, {} clusters\n\n{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>9}{:>9}\n",
-                    printable(options.ensemble.sources.front()),
-                    options.ensemble.sources.size() > 1 ? " and more" : "",
-                    result.assignment.size(), result.clusters.size(), "selected", "cluster", "size",
-                    "best", "joint", "contacts", "added", "chi^2");
+    std::string text = fmt::format(
+        "{}{}: {} frames, {} cluster{}\n\n{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>9}{:>9}\n",
+        printable(options.ensemble.sources.front()),
+        options.ensemble.sources.size() > 1 ? " and more" : "", result.assignment.size(),
+        result.clusters.size(), result.clusters.size() == 1 ? "" : "s", "selected", "cluster",
+        "size", "best", "joint", "contacts", "added", "chi^2");
     for (const select::ClusterSummary& one : result.clusters)
         if (one.selected > 0)
             text += fmt::format("{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>9}{:>9}\n", one.selected,

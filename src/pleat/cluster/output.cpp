@@ -46,9 +46,9 @@ std::string cluster_table(const Result& result, const FrameScores& scores,
         const ClusterDescription& one = result.clusters[c];
         const std::vector<Index>& centres = result.clustering.centres;
         const std::string medoid = one.size > 0 ? fmt::format("{}", one.medoid) : "NA";
-        text += fmt::format("{}\t{}\t{:.6g}\t{}\t{:.6g}\t{:.6g}\t{}\t{}", c, one.size,
-                            static_cast<double>(one.size) / items, medoid, one.mean, one.radius,
-                            number_or_na(one.silhouette),
+        text += fmt::format("{}\t{}\t{:.6g}\t{}\t{}\t{}\t{}\t{}", c, one.size,
+                            static_cast<double>(one.size) / items, medoid, number_or_na(one.mean),
+                            number_or_na(one.radius), number_or_na(one.silhouette),
                             centres.empty() ? "NA" : fmt::format("{}", centres[c]));
         if (chains.are_chains()) text += medoid_cells(chains, one);
         if (!scores.empty()) text += score_summary_cells(scores, members[c]);

@@ -40,6 +40,10 @@ public:
     }
     /// A number without decimals.
     std::string count(const char* name) const { return fmt::format("{:.0f}", number(name)); }
+    /// "1 cluster", "2 clusters"
+    std::string count(const char* name, const char* noun) const {
+        return fmt::format("{} {}{}", count(name), noun, number(name) == 1 ? "" : "s");
+    }
 
 private:
     Json results_;
@@ -179,8 +183,8 @@ Headline clusters_headline(const RunFolder& run, const Results& results) {
     const double items = results.number("items"), share = results.number("largest") / items;
     const bool has_assign = !run.parameter("assign").empty();
     const std::string made =
-        has_assign ? fmt::format("were given to {} medoids", results.count("clusters"))
-                   : fmt::format("form {} clusters by {}", results.count("clusters"),
+        has_assign ? fmt::format("were given to {}", results.count("clusters", "medoid"))
+                   : fmt::format("form {} by {}", results.count("clusters", "cluster"),
                                  run.parameter("method"));
     Headline headline{
         .about = "clusters",
@@ -219,10 +223,9 @@ Headline scattering_headline(const RunFolder&, const Results& results) {
 Headline selection_headline(const RunFolder& run, const Results& results) {
     Headline headline{
         .about = "ranked conformations",
-        .sentence =
-            fmt::format("{} frames, {} clusters; {} of them selected.", results.count("frames"),
-                        results.count("clusters"), results.count("selected")),
-        .tiles = {{results.count("frames"), "frames in " + results.count("clusters") + " clusters"},
+        .sentence = fmt::format("{} frames, {}; {} of them selected.", results.count("frames"),
+                                results.count("clusters", "cluster"), results.count("selected")),
+        .tiles = {{results.count("frames"), "frames in " + results.count("clusters", "cluster")},
                   {results.count("best_frame"), "best frame"}}};
     if (const auto best = first_rows(run, "clusters.tsv", {"selected", "cluster"})) {
         const auto contacts = cell(*best, "contacts", 4), chi2 = cell(*best, "chi2", 4);

@@ -51,6 +51,16 @@ TEST(Headline, NamesGivenClustersAfterTheFramesAndNotTheMedoids) {
     }
 }
 
+TEST(Headline, CountsOneClusterInTheSingular) {
+    for (const int clusters : {1, 2}) {
+        const SmallRun run({{"results", {{"items", 8}, {"clusters", clusters}, {"largest", 4}}},
+                            {"parameters", {{"method", "dbscan"}}}});
+        EXPECT_EQ(drawn_run(run.path())["headline"]["sentence"],
+                  clusters == 1 ? "8 items form 1 cluster by dbscan; the largest has 4 (50 %)."
+                                : "8 items form 2 clusters by dbscan; the largest has 4 (50 %).");
+    }
+}
+
 TEST(Headline, NamesARunOfAModelAfterItsFolderAndNotAFileBesideTheModel) {
     const Json clusters = {{"items", 8}, {"clusters", 2}, {"largest", 4}};
     for (const char* option : {"target", "mutants", "sequences"}) {

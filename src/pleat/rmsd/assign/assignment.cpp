@@ -7,6 +7,12 @@
 
 namespace pleat::rmsd {
 
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
 Assignment::Assignment(View<const float, 3> medoids, std::vector<double> weights,
                        std::optional<double> cutoff, double bin_width, const Context& context)
     : medoids_(medoids), context_(context) {
@@ -20,7 +26,6 @@ Assignment::Assignment(View<const float, 3> medoids, std::vector<double> weights
     context_.progress = nullptr;
     context_.checkpoint.clear();
     context_.comm = nullptr;
-    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     result_.statistics = PairStatistics(1, bin_width);
     result_.silhouette = kNone;
     result_.cutoff = cutoff.value_or(kNone);
@@ -72,7 +77,10 @@ Nearest Assignment::add(View<const float, 3> frames) {
 
 cluster::Result Assignment::finish() {
     for (cluster::ClusterDescription& one : result_.clusters)
-        if (one.size > 0) one.mean /= static_cast<double>(one.size);
+        if (one.size > 0)
+            one.mean /= static_cast<double>(one.size);
+        else
+            one.mean = one.radius = kNone;
     result_.statistics.trim();
     return std::move(result_);
 }

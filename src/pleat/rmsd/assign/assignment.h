@@ -37,7 +37,8 @@ public:
     /// Does both, and returns the nearest medoids.
     Nearest add(View<const float, 3> frames);
     /// The clusters, numbered as the medoids: `medoid` is the frame nearest to the given one (-1 in
-    /// an empty cluster), `mean` and `radius` are those of all members' distances to the given one.
+    /// an empty cluster), `mean` and `radius` are those of all members' distances to the given one
+    /// (NaN in an empty cluster).
     /// The statistics are those of all frames with all medoids.
     cluster::Result finish();
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -78,6 +79,17 @@ std::string topology_name(const Result& result) {
 }
 
 std::string convergence_remark(const Result& result) {
+    const Index frames = std::ssize(result.chain),
+                chains = 1 + *std::max_element(result.chain.begin(), result.chain.end()),
+                replicas = result.replica.empty() ? 1
+                                                  : 1 + *std::max_element(result.replica.begin(),
+                                                                          result.replica.end());
+    if (frames / (chains * replicas) < Convergence::kMinDraws)
+        return fmt::format(
+            "not converged: {} frames of {} chains are too few to compare the chains (expected: at "
+            "least {} frames of each chain{})",
+            frames, chains, Convergence::kMinDraws,
+            replicas > 1 ? fmt::format(" and each of its {} replicas", replicas) : "");
     std::string text;
     for (const Quantity& quantity : result.quantities)
         if (!quantity.convergence.is_reached())
@@ -96,8 +108,8 @@ std::string misfit_remark(const Result& result) {
                                  ? "no single conformation explains the curve: residuals of frames"
                                  : "the frames do not explain the curve: residuals of their means";
     return fmt::format(
-        "{} are larger than errors with probability {:.2g}, and of one sign for as long with "
-        "{:.2g} (expected: at least {} each){}",
+        "{} would be as large with probability {:.2g}, and of one sign for as long with {:.2g}, if "
+        "they were noise (expected: at least {} each){}",
         what, result.misfit->squares, result.misfit->runs, MisfitTest::kMinProbability,
         result.mode == Mode::fit ? "; --mode average is for proteins that stay flexible" : "");
 }

@@ -77,6 +77,7 @@ struct Convergence {
     bool is_reached() const { return r_hat <= kMaxRHat && effective_size >= kMinSize; }
 
     static constexpr double kMaxRHat = 1.01, kMinSize = 400;
+    static constexpr Index kMinDraws = 4;  ///< of a chain, to be judged
 };
 
 /// A number of each frame whose convergence counts.

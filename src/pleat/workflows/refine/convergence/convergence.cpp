@@ -130,7 +130,8 @@ double effective_size(const Chains& chains) {
 }  // namespace
 
 Convergence assess(View<const double, 2> draws) {
-    if (draws.extent(1) < 4) return {std::numeric_limits<double>::infinity(), 0};
+    if (draws.extent(1) < Convergence::kMinDraws)
+        return {std::numeric_limits<double>::infinity(), 0};
     const auto [smallest, largest] = std::minmax_element(draws.begin(), draws.end());
     if (*smallest == *largest) return {1, static_cast<double>(draws.size())};
     const Chains chains = halves(draws), scores = rank_normalised(chains);

@@ -8,8 +8,9 @@ namespace pleat::refine {
 
 /// Rank-normalised split R-hat (the larger of that of the draws and of their distances from the
 /// median) and bulk effective sample size of `draws` [chain, draw]: Vehtari, Gelman, Simpson,
-/// Carpenter, Buerkner, Bayesian Analysis 16:667 (2021). Chains of fewer than 4 draws cannot be
-/// judged: R-hat is infinite and the size 0. Draws that are all equal have converged.
+/// Carpenter, Buerkner, Bayesian Analysis 16:667 (2021). Chains of fewer than
+/// Convergence::kMinDraws draws cannot be judged: R-hat is infinite and the size 0. Draws that are
+/// all equal have converged.
 Convergence assess(View<const double, 2> draws);
 
 }  // namespace pleat::refine

@@ -8,6 +8,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
+#include "pleat/workflows/refine/output.h"
 #include "pleat/workflows/refine/tests/made_chain.h"
 #include "pleat/workflows/refine/tests/made_hinge.h"
 
@@ -324,6 +325,10 @@ TEST(Average, HasTheSameBitsForAnyThreadsAndAfterAStop) {
     EXPECT_EQ(whole.chain[17], 1);
     EXPECT_EQ(whole.chi2[16], whole.chi2[31]);  // of the mean of the second chain
     EXPECT_NE(whole.chi2[15], whole.chi2[16]);
+    EXPECT_NE(convergence_remark(whole).find("96 frames of 2 chains are too few"),
+              std::string::npos);
+    EXPECT_NE(convergence_remark(whole).find("4 frames of each chain and each of its 16 replicas"),
+              std::string::npos);
     context.threads = 2;
     context.checkpoint = folder / "checkpoint.npz";
     for (const int rounds : {2, 2}) {

@@ -10,6 +10,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/workflows/refine/memory_estimate.h"
+#include "pleat/workflows/refine/output.h"
 #include "pleat/workflows/refine/sampling/sampler.h"
 #include "pleat/workflows/refine/tests/made_chain.h"
 
@@ -153,7 +154,15 @@ TEST(Refine, FramesHaveNoOverlapsAndKeepBondsAndTheLargestDomain) {
 }
 
 TEST(Refine, SaysThatFewFramesHaveNotConverged) {
-    EXPECT_FALSE(run(made_structure(), {}, few_frames(), {}).is_converged());
+    Parameters parameters = few_frames();
+    const Result few = run(made_structure(), {}, parameters, {});
+    EXPECT_FALSE(few.is_converged());
+    EXPECT_NE(convergence_remark(few).find(" has R-hat "), std::string::npos);
+    parameters.frames = 15;
+    EXPECT_EQ(
+        convergence_remark(run(made_structure(), {}, parameters, {})),
+        "not converged: 15 frames of 4 chains are too few to compare the chains (expected: at "
+        "least 4 frames of each chain)");
 }
 
 TEST(Refine, RefusesBadOptions) {
