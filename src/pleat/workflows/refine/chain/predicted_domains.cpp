@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "pleat/cluster/cluster.h"
@@ -104,9 +103,13 @@ std::vector<Index> rows_of(const std::vector<Residue>& residues, const Molecules
         for (Index row = 0; row < count; ++row) rows.push_back(row);
         return rows;
     }
-    if (static_cast<Index>(chains->size()) != count || static_cast<Index>(numbers->size()) != count)
-        refuse(file, fmt::format("expected chain and number of {} tokens, found {} and {}", count,
-                                 chains->size(), numbers->size()));
+    const auto are_of_tokens = [&](const Json& values) {
+        return values.is_array() && static_cast<Index>(values.size()) == count;
+    };
+    if (!are_of_tokens(*chains) || !are_of_tokens(*numbers))
+        refuse(file, fmt::format("expected lists 'token_chain_ids' and 'token_res_ids' of {} "
+                                 "tokens, found {} and {} values",
+                                 count, chains->size(), numbers->size()));
     std::map<std::pair<std::string, std::int64_t>, Index> tokens;
     for (Index row = 0; row < count; ++row) {
         const Json &chain = (*chains)[static_cast<std::size_t>(row)],
@@ -228,20 +231,20 @@ void note_enclosed(const std::vector<Residue>& residues, const std::vector<int>&
                 fmt::format("{} is one rigid domain: it has parts of {} domains, one "
                             "between parts of another",
                             ranges.range(span).text(), span.clusters.size()));
-        std::optional<std::size_t> first;
+        const Residue* first = nullptr;
         for (std::size_t n = 0; n < residues.size(); ++n) {
             const Residue& residue = residues[n];
             if (residue.chain != span.chain || residue.number < span.first ||
                 residue.number > span.last)
                 continue;
             const bool is_loop = clusters[n] < 0;
-            if (is_loop && !first) first = residue.number;
-            if (is_loop || !first) continue;
+            if (is_loop && first == nullptr) first = &residue;
+            if (is_loop || first == nullptr) continue;
             notes.push_back(
                 fmt::format("{} has pLDDT below 70 and stays rigid: {} is on both sides of it",
-                            ranges.range(span.chain, *first, residue.number - 1).text(),
+                            ranges.range(span.chain, first->number, residue.number - 1).text(),
                             ranges.range(span).text()));
-            first.reset();
+            first = nullptr;
         }
     }
 }

@@ -147,6 +147,14 @@ TEST(PredictedDomains, RefusesOtherFilesAndStructures) {
                            {"token_res_ids", std::vector<int>(30, 1)}})
                   .find("found none of A:1"),
               std::string::npos);
+    Json by_name = Json::object();
+    for (int n = 1; n <= 30; ++n) by_name[std::to_string(n)] = n;
+    for (const Json& numbers : {Json(29), Json(std::vector<int>(29, 1)), by_name})
+        EXPECT_NE(one.refusal({{"pae", errors_of(truth)},
+                               {"token_chain_ids", std::vector<std::string>(30, "A")},
+                               {"token_res_ids", numbers}})
+                      .find("expected lists 'token_chain_ids' and 'token_res_ids' of 30 tokens"),
+                  std::string::npos);
     one.set_confidence(std::vector<int>(30, 0));
     EXPECT_NE(one.refusal({{"pae", errors_of(truth)}}).find("expected 10 or more consecutive"),
               std::string::npos);
