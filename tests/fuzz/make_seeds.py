@@ -1,6 +1,7 @@
 # Writes the seeds of all fuzzers, small files, each fuzzer's in a folder of its own: make_seeds.py FOLDER
 import gzip
 import io
+import json
 import struct
 import sys
 import zipfile
@@ -296,6 +297,22 @@ def scores():
             "alphafold3": b"\2seed,sample,ranking_score\n1,0,0.75\n1,1,x\n"}
 
 
+def refine_inputs():
+    """Predicted errors, sequences and ranges for a made chain of 30 residues, behind the number of the option."""
+    def errors(*domains):
+        return [[2 if row and row == column else 20 for column in domains] for row in domains]
+    matrix = errors(*(12 * [1] + 5 * [0] + 13 * [2]))
+    tokens = {"pae": matrix, "token_chain_ids": 30 * ["A"], "token_res_ids": list(range(1, 31))}
+    files = {"alphafold_db": [{"predicted_aligned_error": matrix}], "colabfold": {"plddt": [1, 2], "pae": matrix},
+             "alphafold3": tokens, "tokens_by_name": tokens | {"token_res_ids": {str(n): n for n in range(30)}},
+             "few": {"pae": errors(1, 1, 0)}}
+    sequence = b"AGPVCSAAAGPVCSAAAGPVCSAAAGPVCS"
+    return {**{name: b"\0" + json.dumps(content).encode() for name, content in files.items()},
+            "whole": b"\1>one\n" + sequence + b"\n", "tails": b"\1>x\nWW\n>one\nMK" + sequence + b"RHKD\n",
+            "unknown": b"\1>one\n" + sequence.replace(b"AAAGP", b"XAAGP") + b"\n",
+            "linkers": b"\2A:12-18", "several": b"\2A:5,9-12,A:20-22", "insertion": b"\2B:-5-52A", "huge": b"\2A:2147483647"}
+
+
 def unchosen(files):
     """Harnesses that take choices from the first byte: 0 leaves them to the content."""
     return {name: b"\0" + content for name, content in files.items()}
@@ -307,7 +324,7 @@ def main():
     kinds = {"alignment": unchosen(alignments()), "archive": archives(), "contacts": unchosen(contacts()),
              "ensemble": unchosen(ensembles()), "lists": lists(), "model": unchosen(plmc_models()),
              "mutants": unchosen(mutant_tables()), "profile": unchosen(profiles()),
-             "run": runs(), "scores": scores(),
+             "refine": refine_inputs(), "run": runs(), "scores": scores(),
              "secondary": unchosen(secondary_structures()), "structure": structures()}
     for kind, files in kinds.items():
         folder = Path(sys.argv[1]) / kind

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "pleat/cluster/cluster.h"
@@ -232,20 +231,20 @@ void note_enclosed(const std::vector<Residue>& residues, const std::vector<int>&
                 fmt::format("{} is one rigid domain: it has parts of {} domains, one "
                             "between parts of another",
                             ranges.range(span).text(), span.clusters.size()));
-        std::optional<std::size_t> first;
+        const Residue* first = nullptr;
         for (std::size_t n = 0; n < residues.size(); ++n) {
             const Residue& residue = residues[n];
             if (residue.chain != span.chain || residue.number < span.first ||
                 residue.number > span.last)
                 continue;
             const bool is_loop = clusters[n] < 0;
-            if (is_loop && !first) first = residue.number;
-            if (is_loop || !first) continue;
+            if (is_loop && first == nullptr) first = &residue;
+            if (is_loop || first == nullptr) continue;
             notes.push_back(
                 fmt::format("{} has pLDDT below 70 and stays rigid: {} is on both sides of it",
-                            ranges.range(span.chain, *first, residue.number - 1).text(),
+                            ranges.range(span.chain, first->number, residue.number - 1).text(),
                             ranges.range(span).text()));
-            first.reset();
+            first = nullptr;
         }
     }
 }
