@@ -13,6 +13,7 @@
 #include "pleat/saxs/fit/set_fit.h"
 #include "pleat/saxs/input_checks.h"
 #include "pleat/saxs/kernel/kernel.h"
+#include "pleat/saxs/kernel/multipole_table.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 
@@ -233,9 +234,12 @@ Estimate estimate(std::span<const ComponentSize> components, Index curve_points,
             const Model model = model_of_sizes(size, channels, with_curve, parameters);
             const FrameCost cost =
                 frame_cost(model, {parameters.precision, parameters.method}, size.diameter / 2);
+            const double at_once = std::max(
+                cost.multipole_bytes,
+                std::min(resolve_threads(context) * cost.multipole_bytes, kMultipoleBytesAtOnce));
             of_kernel = std::max(
                 of_kernel, kernel_memory(model, {.method = Method::debye}, {Device::Kind::cpu, 0}) +
-                               static_cast<std::int64_t>(cost.multipole_bytes));
+                               static_cast<std::int64_t>(at_once));
         }
     }
     if (has_gpu)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,8 @@ namespace pleat::saxs {
 namespace {
 
 constexpr Index kMinPiece = 512;
+/// Tables that are kept for later frames.
+constexpr std::size_t kMaxTables = 16;
 
 /// The multipole tables for one (rounded) radius.
 struct Tables {
@@ -48,9 +51,27 @@ public:
 
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
-        for (Index frame = 0; frame < xyz.extent(0); ++frame)
-            profile(xyz[frame], scales.size() > 0 ? scales[frame] : View<const float, 2>{},
-                    partial[frame]);
+        const Index frames = xyz.extent(0);
+        std::vector<Centred> centred(static_cast<std::size_t>(frames));
+        parallel_for(threads_, frames, [&](Index frame, int) {
+            centred[static_cast<std::size_t>(frame)] = centre(xyz[frame]);
+        });
+        double largest = 0.0;
+        for (const Centred& one : centred) largest = std::max(largest, rounded_radius(one.radius));
+        // Few or large frames share all threads, one after another; loops inside a frame are then
+        // parallel.
+        const bool is_one_by_one =
+            frames < threads_ || threads_ * bytes_for(largest) > kMultipoleBytesAtOnce;
+        const int frames_at_once = is_one_by_one ? 1 : threads_;
+        require_room(largest, frames_at_once);
+        std::vector<const Tables*> tables;
+        for (const Centred& one : centred) tables.push_back(&tables_for(one.radius));
+        cancellable_parallel_for(context_, frames_at_once, frames, [&](Index frame, int thread) {
+            const auto n = static_cast<std::size_t>(frame);
+            profile(centred[n], scales.size() > 0 ? scales[frame] : View<const float, 2>{},
+                    *tables[n], thread, partial[frame]);
+        });
+        if (tables_.size() > kMaxTables) tables_.clear();
     }
 
     void gradient(View<const float, 2> xyz, View<const float, 2> scales,
@@ -76,37 +97,43 @@ private:
         return result;
     }
 
+    /// The tables for a radius, kept until profiles() ends.
     const Tables& tables_for(double radius) {
         const double rounded = rounded_radius(radius);
-        if (!tables_ || tables_->radial.radius != rounded)
-            tables_ = std::make_unique<Tables>(model_.q, rounded);
-        return *tables_;
+        std::unique_ptr<Tables>& tables = tables_[rounded];
+        if (!tables) tables = std::make_unique<Tables>(model_.q, rounded);
+        return *tables;
     }
 
-    /// Throws DeviceError if the harmonics and tables for this radius do not fit into memory.
-    void require_room(double radius) const {
-        const MultipoleSize size = multipole_size(model_.q.back(), rounded_radius(radius));
+    /// Bytes of a frame's harmonics, and of the tables, for a rounded radius.
+    double bytes_for(double radius) const {
+        const MultipoleSize size = multipole_size(model_.q.back(), radius);
         const double degrees = static_cast<double>(size.degrees);
         const double nodes = static_cast<double>(size.nodes);
         const double copies =
             static_cast<double>(pieces_.size()) * static_cast<double>(classes_.count);
-        const double numbers =
-            nodes * degrees * (copies * degrees + static_cast<double>(model_.q_count()));
-        require_memory(static_cast<std::int64_t>(std::min(8.0 * numbers, 9e18)),
+        return 8.0 * nodes * degrees * (copies * degrees + static_cast<double>(model_.q_count()));
+    }
+
+    /// Throws DeviceError if so many frames of a rounded radius do not fit into memory.
+    void require_room(double radius, int frames) const {
+        const MultipoleSize size = multipole_size(model_.q.back(), radius);
+        require_memory(static_cast<std::int64_t>(std::min(frames * bytes_for(radius), 9e18)),
                        fmt::format("multipoles of {} scatterers up to degree {}",
                                    model_.scatterer_count(), size.degrees - 1),
                        "take --method debye, or smaller q");
     }
 
-    void profile(View<const float, 2> xyz, View<const float, 2> scales, View<double, 2> partial) {
-        const Centred centred = centre(xyz);
-        require_room(centred.radius);
-        const Tables& tables = tables_for(centred.radius);
-        const std::vector<Array<double, 3>> spread_segments = spread_all(centred, scales, tables);
+    /// `thread`: the one that calls.
+    void profile(const Centred& centred, View<const float, 2> scales, const Tables& tables,
+                 int thread, View<double, 2> partial) {
+        const Context own = context_of_thread(context_, thread);
+        const std::vector<Array<double, 3>> spread_segments =
+            spread_all(centred, scales, tables, own);
         const Index degrees = tables.radial.degree_count();
         Array<double, 3> sums(degrees, model_.pair_count(), model_.q_count());
         // The highest degrees have the most orders.
-        cancellable_parallel_for(context_, threads_, degrees, [&](Index n, int) {
+        cancellable_parallel_for(own, threads_, degrees, [&](Index n, int) {
             const Index degree = degrees - 1 - n;
             add_degree(tables, spread_segments, degree, sums.view()[degree]);
         });
@@ -119,14 +146,14 @@ private:
     /// The harmonics at the nodes, summed over the scatterers of each segment: [scale class, node,
     /// harmonic].
     std::vector<Array<double, 3>> spread_all(const Centred& from, View<const float, 2> scales,
-                                             const Tables& tables) const {
+                                             const Tables& tables, const Context& context) const {
         std::vector<Array<double, 3>> piece_sums(pieces_.size());
         parallel_for(threads_, static_cast<Index>(pieces_.size()), [&](Index piece, int thread) {
             auto& to = piece_sums[static_cast<std::size_t>(piece)];
             to = Array<double, 3>(classes_.count, tables.harmonic.node_stride,
                                   tables.harmonic.stride);
-            spread_piece(pieces_[static_cast<std::size_t>(piece)], from, scales, tables, thread,
-                         to);
+            spread_piece(pieces_[static_cast<std::size_t>(piece)], from, scales, tables,
+                         context_of_thread(context, thread), to);
         });
         std::vector<Array<double, 3>> result;
         for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
@@ -143,14 +170,14 @@ private:
     }
 
     void spread_piece(const TypeSegment& segment, const Centred& from, View<const float, 2> scales,
-                      const Tables& tables, int thread, View<double, 3> to) const {
+                      const Tables& tables, const Context& context, View<double, 3> to) const {
         const Index nodes = tables.radial.node_count(), node_stride = tables.harmonic.node_stride;
         Array<double, 2> harmonics(kHarmonicBlock, tables.harmonic.stride);
         Array<double, 2> weights(kHarmonicBlock, node_stride);
         Array<double, 2> scaled(kHarmonicBlock, node_stride);
         Array<double, 1> scratch(harmonic_scratch(tables.harmonic.degrees));
         for (Index first = 0; first < segment.count; first += kHarmonicBlock) {
-            throw_if_stopped(context_, thread);
+            throw_if_stopped(context);
             const Index count = std::min(kHarmonicBlock, segment.count - first);
             for (Index n = 0; n < count; ++n) {
                 const Index index = segment.first + first + n;
@@ -221,7 +248,7 @@ private:
     Context context_;
     int threads_;
     std::unique_ptr<Kernel> by_pairs_;
-    std::unique_ptr<Tables> tables_;
+    std::map<double, std::unique_ptr<Tables>> tables_;  ///< by rounded radius
 };
 
 }  // namespace

@@ -13,6 +13,8 @@ inline constexpr Index kQPad = 8;
 /// Pieces of scatterers that threads process separately: few, since each has its own copy of the
 /// nodes' harmonics.
 inline constexpr Index kMultipolePieces = 32;
+/// Frames are computed at once, each by a thread, if they take no more memory than this.
+inline constexpr double kMultipoleBytesAtOnce = 2e9;
 /// Bound of the remainder of sum_l (2 l + 1) j_l(q R)^2 = 1 past the last degree, and of the error
 /// of the radial interpolation: the error of a profile is at most about this fraction of (sum_i
 /// |A_i|)^2.
