@@ -198,6 +198,7 @@ TEST(JobName, DropsFolderPackingAndFormat) {
 
 std::vector<JobInput> inputs(const std::vector<std::string>& files) {
     std::vector<JobInput> all;
+    all.reserve(files.size());
     for (const std::string& file : files) all.push_back({job_name(file), {file}});
     return all;
 }
@@ -249,6 +250,7 @@ TEST(JobPlan, RefusesNamesThatClash) {
               }).find("expected an option that the list does not set"),
               std::string::npos);
     std::vector<std::string> many;
+    many.reserve(101);
     for (int k = 0; k < 101; ++k) many.push_back(std::to_string(k));
     EXPECT_NE(error_text<UsageError>([&] {
                   plan_jobs(inputs(many), sweep({"count=1:100:1"}));

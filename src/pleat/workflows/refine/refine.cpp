@@ -27,7 +27,7 @@ std::string problem_of(const RunSetup& setup, const CurveInput& curve, const Par
     const PoolOptions& options = setup.options;
     const Mode mode = setup.mode;
     Sha256 hash;
-    hash.field("refine 3").field(View<const float, 2>(heavy.xyz));
+    hash.field("refine 4").field(View<const float, 2>(heavy.xyz));
     for (Index atom = 0; atom < heavy.topology->atom_count(); ++atom)
         hash.field(heavy.topology->identity(atom));
     hash.field(parameters.linkers).field(parameters.rigid).field(parameters.group);

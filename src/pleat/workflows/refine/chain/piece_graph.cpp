@@ -91,7 +91,8 @@ public:
                 sulfurs.push_back(static_cast<Index>(atom));
         for (std::size_t a = 0; a < sulfurs.size(); ++a)
             for (std::size_t b = a + 1; b < sulfurs.size(); ++b)
-                if (distance(at(sulfurs[a]), at(sulfurs[b])) <= kMaxDisulfide)
+                if (are_of_one_unit(sulfurs[a], sulfurs[b]) &&
+                    distance(at(sulfurs[a]), at(sulfurs[b])) <= kMaxDisulfide)
                     join(piece_of(sulfurs[a]), piece_of(sulfurs[b]),
                          fmt::format("the disulfide bond {}-{}",
                                      residue_label(topology_.residue_of(sulfurs[a])),
@@ -226,6 +227,14 @@ private:
         return fmt::format("{}", fmt::join(names.rbegin(), names.rend(), " and "));
     }
 
+    /// Whether the given structure says how atoms lie to one another: neither was built, and they
+    /// were moved alike.
+    bool are_of_one_unit(Index a, Index b) const {
+        if (units_.empty()) return true;
+        const Index unit = units_[static_cast<std::size_t>(a)];
+        return unit >= 0 && unit == units_[static_cast<std::size_t>(b)];
+    }
+
     /// A rigid domain that others touch, or that is near to them.
     struct Touched {
         Index piece = -1;  ///< none
@@ -238,12 +247,11 @@ private:
         Touched found;
         double shortest = std::numeric_limits<double>::infinity();
         const Index main = connected_.find(graph_.edges.front().before);
-        const auto unit_of = [&](Index atom) { return units_[static_cast<std::size_t>(atom)]; };
         for (const PeptideChain& chain : molecules_.chains)
             for (const PeptideResidue& residue : chain.residues) {
                 const Index other = same_.find(piece_of(residue.ca));
                 if (residue.linker >= 0 || connected_.find(other) != main) continue;
-                if (in_unit && unit_of(residue.ca) != unit_of(atoms.front())) continue;
+                if (in_unit && !are_of_one_unit(residue.ca, atoms.front())) continue;
                 std::vector<Index> all = residue.others;
                 all.insert(all.end(), {residue.n, residue.ca, residue.c});
                 for (const Index a : all)
@@ -262,8 +270,7 @@ private:
     }
 
     void join_to_nearest(Index piece, const std::string& name, const std::vector<Index>& atoms) {
-        Touched found;
-        if (!units_.empty()) found = find_nearest(atoms, true);
+        Touched found = find_nearest(atoms, true);
         // A unit of few residues may have no rigid one.
         if (found.piece < 0) found = find_nearest(atoms, false);
         if (found.piece < 0) fail("expected a rigid domain, found linkers alone");

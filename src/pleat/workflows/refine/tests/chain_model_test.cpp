@@ -183,6 +183,23 @@ TEST(ChainModel, NamesADisulfideBondThatClosesALoop) {
               3u);
 }
 
+TEST(ChainModel, SulfursThatOnlyCameToLieTogetherHaveNoBond) {
+    MadeChain made;
+    add_peptide(made, "AACAAAAAAAAAAAACAAAA", "A");
+    add_disulfide(made, 2, 15);
+    ChainOptions options{.linkers = parse_ranges("A:7-10", "--linkers")};
+    for (const Topology::Atom& atom : made.topology->atoms)
+        options.units.push_back(atom.residue < 7 ? 0 : 1);  // moved apart from one another
+    EXPECT_EQ(make_chain_model(made.topology, made.xyz(), options).residues.size(), 4u);
+    for (Index& unit : options.units) unit = -1;  // built
+    EXPECT_EQ(make_chain_model(made.topology, made.xyz(), options).residues.size(), 4u);
+    for (Index& unit : options.units) unit = 3;
+    EXPECT_NE(error_text<InputError>([&] {
+                  make_chain_model(made.topology, made.xyz(), options);
+              }).find("the disulfide bond A:3-A:16"),
+              std::string::npos);
+}
+
 TEST(ChainModel, NamesTheDisulfideBondsOfTrypsin) {
     const Ensemble trypsin =
         read_ensemble({(pleat::test::data_folder() / "1ql9_A.pdb.gz").string()},
