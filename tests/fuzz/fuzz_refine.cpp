@@ -1,4 +1,4 @@
-// Fuzzer of what refine reads beside structures and curves: predicted errors, sequences and ranges of residues.
+// Fuzzer of what refine reads beside structures: predicted errors, sequences, residue ranges.
 #include "harness.h"
 
 #include "pleat/workflows/refine/chain/missing_residues.h"
@@ -43,8 +43,9 @@ const HeavyAtoms& without_middle() {
 }
 
 void check_model(const HeavyAtoms& structure, const std::vector<ResidueRange>& linkers) {
-    fuzz::require(make_chain_model(structure.topology, structure.xyz, {.linkers = linkers})
-                      .piece_count() > 0);
+    fuzz::require(
+        make_chain_model(structure.topology, structure.xyz, {.linkers = linkers}).piece_count() >
+        0);
 }
 
 void read_errors(const std::string& file) {

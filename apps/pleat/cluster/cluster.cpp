@@ -11,10 +11,6 @@
 #include "help/help_format.h"
 #include "jobs/job_list.h"
 #include "options/options.h"
-#include "pleat/core/error.h"
-#include "pleat/core/hardware/instruction_set.h"
-#include "pleat/core/terminal/progress_terminal.h"
-#include "process/standard_output.h"
 
 namespace pleat::program {
 
@@ -53,8 +49,9 @@ JobFunctions<ClusterOptions> job_functions(Ranks& ranks) {
             .prepare = choose_atoms,
             .check = check_job,
             .input_files = job_files,
-            .run = [&ranks](ClusterOptions& options,
-                            const JobTask& task) { make_clusters(options, task, ranks); },
+            .run = [&ranks](
+                       ClusterOptions& options,
+                       const JobTask& task) { return make_clusters(options, task, ranks).summary; },
             .estimate =
                 [](ClusterOptions& options, SharedInputs& inputs) {
                     choose_atoms(options);
@@ -64,24 +61,6 @@ JobFunctions<ClusterOptions> job_functions(Ranks& ranks) {
                     return estimate_clustering(options.ensemble, options.parameters,
                                                options.superposition, options.symmetry);
                 }};
-}
-
-void run_cluster(const CLI::App& parser, ClusterOptions& options,
-                 const std::vector<std::string>& arguments, Ranks& ranks) {
-    const std::vector<std::string>& sources = options.ensemble.sources;
-    if (options.jobs.is_used() || ranks.caller() != nullptr)
-        return run_job_list(parser, options, sources, arguments, job_functions(ranks.alone()),
-                            ranks);
-    if (sources.empty())
-        throw UsageError("give an INPUT or a --list of inputs; see 'pleat help cluster'");
-    restrict_instruction_set_by_environment();
-    install_interrupt_handler();
-    if (options.run.estimate)
-        return print_estimate(options, sources.front(), job_functions(ranks), ranks);
-    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
-    const std::string summary =
-        make_clusters(options, {.arguments = arguments, .shown = shown.get()}, ranks).summary;
-    if (!options.run.quiet && !summary.empty()) print(summary);
 }
 
 }  // namespace
@@ -106,7 +85,8 @@ Command cluster_command(CLI::App& program, Ranks& ranks) {
     return {.parser = parser,
             .run =
                 [parser, options, &ranks](const std::vector<std::string>& arguments) {
-                    run_cluster(*parser, *options, arguments, ranks);
+                    run_jobs_or_one(*parser, *options, options->ensemble.sources, arguments,
+                                    job_functions, true, "an INPUT or a --list of inputs", ranks);
                 },
             .knows_ranks = true};
 }

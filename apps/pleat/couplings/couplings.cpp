@@ -34,24 +34,24 @@ constexpr const char* kExamples =
     "A run that was stopped or killed resumes when the same command is given again.";
 
 JobFunctions<CouplingsOptions> job_functions() {
-    return {
-        .command = "couplings",
-        .input_column = "alignment",
-        .uses_seed = true,
-        .numbers = {"sequences", "columns", "effective_sequences", "evaluations", "relative_gap",
-                    "stop_reason", "precision_L"},
-        .per_input = {"structure", "row", "focus", "initial", "secondary", "parts"},
-        .fields = result_fields,
-        .set_input = set_input<CouplingsOptions>,
-        .check =
-            [](const CouplingsOptions& options) {
-                check_couplings_options(options);
-                check_alignment_job(options.alignment);
-                check_structure_file(options.structure);
-            },
-        .input_files = alignment_files<CouplingsOptions>,
-        .run = [](CouplingsOptions& options, const JobTask& task) { fit_family(options, task); },
-        .estimate = estimate_family};
+    return {.command = "couplings",
+            .input_column = "alignment",
+            .uses_seed = true,
+            .numbers = {"sequences", "columns", "effective_sequences", "evaluations",
+                        "relative_gap", "stop_reason", "precision_L"},
+            .per_input = {"structure", "row", "focus", "initial", "secondary", "parts"},
+            .fields = result_fields,
+            .set_input = set_input<CouplingsOptions>,
+            .check =
+                [](const CouplingsOptions& options) {
+                    check_couplings_options(options);
+                    check_alignment_job(options.alignment);
+                    check_structure_file(options.structure);
+                },
+            .input_files = alignment_files<CouplingsOptions>,
+            .run = [](CouplingsOptions& options,
+                      const JobTask& task) { return fit_family(options, task); },
+            .estimate = estimate_family};
 }
 
 void run_couplings(const CLI::App& parser, CouplingsOptions& options,

@@ -1,6 +1,8 @@
 // Job lists: the options of commands that take many inputs and settings, and running them.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
@@ -12,8 +14,12 @@
 #include "options/common_options.h"
 #include "options/ensemble_options.h"
 #include "options/run_estimate.h"
+#include "pleat/core/error.h"
+#include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/jobs/job_command.h"
+#include "pleat/core/terminal/progress_terminal.h"
 #include "process/ranks.h"
+#include "process/standard_output.h"
 
 namespace pleat::program {
 
@@ -77,7 +83,8 @@ struct JobFunctions {
     std::function<void(Options&)> prepare = {};
     std::function<void(const Options&)> check;  ///< options together, and that files exist
     std::function<std::vector<std::string>(const Options&)> input_files;
-    std::function<void(Options&, const JobTask&)> run;
+    /// Returns what a call for this run alone prints.
+    std::function<std::string(Options&, const JobTask&)> run;
     /// What the run needs; `inputs` keeps what was read for the next job.
     std::function<RunEstimate(Options&, SharedInputs& inputs)> estimate;
 };
@@ -179,6 +186,30 @@ void print_estimate(Options& options, const std::string& name,
                     const JobFunctions<Options>& functions, const Ranks& ranks) {
     SharedInputs none(0);
     print_estimate(name, functions.estimate(options, none), options.run, ranks);
+}
+
+/// Runs the jobs that a call asks for, or one run of its inputs on all ranks, and prints what that
+/// run found or its estimate. `functions` gives those for these ranks; `joins_inputs`: whether
+/// several inputs are one run; `wanted`: what to give for an input, "a STRUCTURE or a --list of
+/// structures".
+template <class Options>
+void run_jobs_or_one(const CLI::App& parser, Options& options,
+                     const std::vector<std::string>& inputs,
+                     const std::vector<std::string>& arguments,
+                     JobFunctions<Options> (*functions)(Ranks&), bool joins_inputs,
+                     const char* wanted, Ranks& ranks) {
+    if (options.jobs.is_used() || ranks.caller() != nullptr || (inputs.size() > 1 && !joins_inputs))
+        return run_job_list(parser, options, inputs, arguments, functions(ranks.alone()), ranks);
+    const JobFunctions<Options> one = functions(ranks);
+    if (inputs.empty())
+        throw UsageError(fmt::format("give {}; see 'pleat help {}'", wanted, one.command));
+    restrict_instruction_set_by_environment();
+    install_interrupt_handler();
+    one.set_input(options, inputs);
+    if (options.run.estimate) return print_estimate(options, inputs.front(), one, ranks);
+    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
+    const std::string text = one.run(options, {.arguments = arguments, .shown = shown.get()});
+    if (!options.run.quiet && !text.empty()) print(text);
 }
 
 }  // namespace pleat::program

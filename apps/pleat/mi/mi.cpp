@@ -15,12 +15,9 @@
 #include "options/structure_choice.h"
 #include "pleat/bio/alignment/filter.h"
 #include "pleat/core/cuda/cuda_device.h"
-#include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/core/terminal/progress_terminal.h"
 #include "pleat/mutual_information/estimate.h"
 #include "pleat/mutual_information/output.h"
-#include "process/standard_output.h"
 
 namespace pleat::program {
 
@@ -232,42 +229,24 @@ RunEstimate estimate_mi(MiOptions& options, SharedInputs& inputs) {
 }
 
 JobFunctions<MiOptions> job_functions(Ranks& ranks) {
-    return {
-        .command = "mi",
-        .input_column = "alignment",
-        .uses_seed = true,
-        .numbers = {"sequences", "columns", "effective_sequences", "shuffles", "pairs", "triples",
-                    "cliques", "cliques_by_z"},
-        .per_input = {"structure", "row", "focus"},
-        .fields = result_fields,
-        .set_input = set_input<MiOptions>,
-        .check =
-            [](const MiOptions& options) {
-                check_structure_options(options.structure);
-                check_alignment_job(options.alignment);
-                check_structure_file(options.structure);
-            },
-        .input_files = alignment_files<MiOptions>,
-        .run = [&ranks](MiOptions& options, const JobTask& task) { make_mi(options, task, ranks); },
-        .estimate = estimate_mi};
-}
-
-void run_mi(const CLI::App& parser, MiOptions& options, const std::vector<std::string>& arguments,
-            Ranks& ranks) {
-    const std::vector<std::string>& paths = options.alignment.paths;
-    if (options.jobs.is_used() || paths.size() > 1 || ranks.caller() != nullptr)
-        return run_job_list(parser, options, paths, arguments, job_functions(ranks.alone()), ranks);
-    if (paths.empty())
-        throw UsageError("give an ALIGNMENT or a --list of alignments; see 'pleat help mi'");
-    options.alignment.path = paths.front();
-    restrict_instruction_set_by_environment();
-    install_interrupt_handler();
-    if (options.run.estimate)
-        return print_estimate(options, options.alignment.path, job_functions(ranks), ranks);
-    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
-    const std::string text =
-        make_mi(options, {.arguments = arguments, .shown = shown.get()}, ranks);
-    if (!options.run.quiet && !text.empty()) print(text);
+    return {.command = "mi",
+            .input_column = "alignment",
+            .uses_seed = true,
+            .numbers = {"sequences", "columns", "effective_sequences", "shuffles", "pairs",
+                        "triples", "cliques", "cliques_by_z"},
+            .per_input = {"structure", "row", "focus"},
+            .fields = result_fields,
+            .set_input = set_input<MiOptions>,
+            .check =
+                [](const MiOptions& options) {
+                    check_structure_options(options.structure);
+                    check_alignment_job(options.alignment);
+                    check_structure_file(options.structure);
+                },
+            .input_files = alignment_files<MiOptions>,
+            .run = [&ranks](MiOptions& options,
+                            const JobTask& task) { return make_mi(options, task, ranks); },
+            .estimate = estimate_mi};
 }
 
 }  // namespace
@@ -285,7 +264,9 @@ Command mi_command(CLI::App& program, Ranks& ranks) {
     return {.parser = parser,
             .run =
                 [parser, options, &ranks](const std::vector<std::string>& arguments) {
-                    run_mi(*parser, *options, arguments, ranks);
+                    run_jobs_or_one(*parser, *options, options->alignment.paths, arguments,
+                                    job_functions, false, "an ALIGNMENT or a --list of alignments",
+                                    ranks);
                 },
             .knows_ranks = true};
 }

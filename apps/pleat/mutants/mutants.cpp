@@ -41,22 +41,21 @@ constexpr const char* kExamples =
     "A run that was stopped or killed resumes when the same command is given again.";
 
 JobFunctions<MutantsOptions> job_functions() {
-    return {
-        .command = "mutants",
-        .input_column = "alignment",
-        .numbers = {"target", "residues", "singles", "effective_sequences", "energy",
-                    "energy_independent", "listed", "predicted"},
-        .per_input = {"row", "focus", "target", "mutants", "sequences", "first-number", "doubles",
-                      "initial"},
-        .fields = [](MutantsOptions& options) { return result_fields(options); },
-        .set_input = set_input<MutantsOptions>,
-        .check = check_options,
-        .input_files = [](const MutantsOptions& options) -> std::vector<std::string> {
-            const std::filesystem::path model = model_file(options.alignment.path);
-            return {model.empty() ? options.alignment.path : model.string()};
-        },
-        .run = [](MutantsOptions& options, const JobTask& task) { compute_mutants(options, task); },
-        .estimate = estimate_mutants};
+    return {.command = "mutants",
+            .input_column = "alignment",
+            .numbers = {"target", "residues", "singles", "effective_sequences", "energy",
+                        "energy_independent", "listed", "predicted"},
+            .per_input = {"row", "focus", "target", "mutants", "sequences", "first-number",
+                          "doubles", "initial"},
+            .fields = [](MutantsOptions& options) { return result_fields(options); },
+            .set_input = set_input<MutantsOptions>,
+            .check = check_options,
+            .input_files = [](const MutantsOptions& options) -> std::vector<std::string> {
+                const std::filesystem::path model = model_file(options.alignment.path);
+                return {model.empty() ? options.alignment.path : model.string()};
+            },
+            .run = compute_mutants,
+            .estimate = estimate_mutants};
 }
 
 /// Moves a table of mutants from --list to --mutants.

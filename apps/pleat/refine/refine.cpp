@@ -9,10 +9,7 @@
 #include "jobs/job_list.h"
 #include "options/options.h"
 #include "pleat/core/error.h"
-#include "pleat/core/hardware/instruction_set.h"
-#include "pleat/core/terminal/progress_terminal.h"
 #include "process/ranks.h"
-#include "process/standard_output.h"
 #include "refine/refine_run.h"
 
 namespace pleat::program {
@@ -60,30 +57,8 @@ JobFunctions<RefineOptions> job_functions(Ranks& ranks) {
         .check = [](const RefineOptions& options) { check_job(options); },
         .input_files = files_of_ensemble<RefineOptions>,
         .run = [&ranks](RefineOptions& options,
-                        const JobTask& task) { make_frames(options, task, ranks); },
+                        const JobTask& task) { return make_frames(options, task, ranks); },
         .estimate = [](RefineOptions& options, SharedInputs&) { return estimate_frames(options); }};
-}
-
-void run_refine(const CLI::App& parser, RefineOptions& options,
-                const std::vector<std::string>& arguments, Ranks& ranks) {
-    const std::vector<std::string>& sources = options.ensemble.sources;
-    if (options.join && options.jobs.is_used())
-        throw UsageError(
-            "--join makes one run of its structures: leave out --list, --sweep and --share");
-    if (options.jobs.is_used() || ranks.caller() != nullptr ||
-        (sources.size() > 1 && !options.join))
-        return run_job_list(parser, options, sources, arguments, job_functions(ranks.alone()),
-                            ranks);
-    if (sources.empty())
-        throw UsageError("give a STRUCTURE or a --list of structures; see 'pleat help refine'");
-    restrict_instruction_set_by_environment();
-    install_interrupt_handler();
-    if (options.run.estimate)
-        return print_estimate(options, sources.front(), job_functions(ranks), ranks);
-    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
-    const std::string text =
-        make_frames(options, {.arguments = arguments, .shown = shown.get()}, ranks);
-    if (!options.run.quiet && !text.empty()) print(text);
 }
 
 }  // namespace
@@ -107,7 +82,13 @@ Command refine_command(CLI::App& program, Ranks& ranks) {
     return {.parser = parser,
             .run =
                 [parser, options, &ranks](const std::vector<std::string>& arguments) {
-                    run_refine(*parser, *options, arguments, ranks);
+                    if (options->join && options->jobs.is_used())
+                        throw UsageError(
+                            "--join makes one run of its structures: leave out --list, --sweep and "
+                            "--share");
+                    run_jobs_or_one(*parser, *options, options->ensemble.sources, arguments,
+                                    job_functions, options->join,
+                                    "a STRUCTURE or a --list of structures", ranks);
                 },
             .knows_ranks = true};
 }

@@ -15,17 +15,13 @@
 #include "options/option_checks.h"
 #include "options/options.h"
 #include "pleat/bio/ensemble/frame_reader.h"
-#include "pleat/core/error.h"
 #include "pleat/core/files/printable.h"
-#include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/hardware/memory.h"
-#include "pleat/core/terminal/progress_terminal.h"
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/estimate.h"
 #include "pleat/rmsd/measures/metric.h"
 #include "pleat/rmsd/output.h"
 #include "process/ranks.h"
-#include "process/standard_output.h"
 #include "rmsd/rmsd_reference.h"
 #include "rmsd/rmsd_sets.h"
 
@@ -370,26 +366,8 @@ JobFunctions<RmsdOptions> job_functions(Ranks& ranks) {
                 },
             .input_files = files_of_ensemble<RmsdOptions>,
             .run = [&ranks](RmsdOptions& options,
-                            const JobTask& task) { make_comparison(options, task, ranks); },
+                            const JobTask& task) { return make_comparison(options, task, ranks); },
             .estimate = estimate_comparison};
-}
-
-void run_rmsd(const CLI::App& parser, RmsdOptions& options,
-              const std::vector<std::string>& arguments, Ranks& ranks) {
-    const std::vector<std::string>& sources = options.ensemble.sources;
-    if (options.jobs.is_used() || ranks.caller() != nullptr)
-        return run_job_list(parser, options, sources, arguments, job_functions(ranks.alone()),
-                            ranks);
-    if (sources.empty())
-        throw UsageError("give an ENSEMBLE or a --list of ensembles; see 'pleat help rmsd'");
-    restrict_instruction_set_by_environment();
-    install_interrupt_handler();
-    if (options.run.estimate)
-        return print_estimate(options, sources.front(), job_functions(ranks), ranks);
-    const auto shown = ranks.progress(options.run.quiet);
-    const std::string text =
-        make_comparison(options, {.arguments = arguments, .shown = shown.get()}, ranks);
-    if (!options.run.quiet && !text.empty()) print(text);
 }
 
 }  // namespace
@@ -411,7 +389,9 @@ Command rmsd_command(CLI::App& program, Ranks& ranks) {
     return {.parser = parser,
             .run =
                 [parser, options, &ranks](const std::vector<std::string>& arguments) {
-                    run_rmsd(*parser, *options, arguments, ranks);
+                    run_jobs_or_one(*parser, *options, options->ensemble.sources, arguments,
+                                    job_functions, true, "an ENSEMBLE or a --list of ensembles",
+                                    ranks);
                 },
             .knows_ranks = true};
 }

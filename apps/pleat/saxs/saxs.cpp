@@ -7,11 +7,7 @@
 #include "help/help_format.h"
 #include "jobs/job_list.h"
 #include "options/options.h"
-#include "pleat/core/error.h"
-#include "pleat/core/hardware/instruction_set.h"
-#include "pleat/core/terminal/progress_terminal.h"
 #include "process/ranks.h"
-#include "process/standard_output.h"
 #include "saxs/saxs_run.h"
 
 namespace pleat::program {
@@ -52,27 +48,10 @@ JobFunctions<SaxsOptions> job_functions(Ranks& ranks) {
         .set_input = set_ensemble<SaxsOptions>,
         .check = check_job,
         .input_files = files_of_ensemble<SaxsOptions>,
-        .run = [&ranks](SaxsOptions& options,
-                        const JobTask& task) { make_profiles(options, task, ranks); },
+        .run = [&ranks](
+                   SaxsOptions& options,
+                   const JobTask& task) { return make_profiles(options, task, ranks).summary; },
         .estimate = [](SaxsOptions& options, SharedInputs&) { return estimate_profiles(options); }};
-}
-
-void run_saxs(const CLI::App& parser, SaxsOptions& options,
-              const std::vector<std::string>& arguments, Ranks& ranks) {
-    const std::vector<std::string>& sources = options.ensemble.sources;
-    if (options.jobs.is_used() || ranks.caller() != nullptr)
-        return run_job_list(parser, options, sources, arguments, job_functions(ranks.alone()),
-                            ranks);
-    if (sources.empty())
-        throw UsageError("give a STRUCTURE or a --list of structures; see 'pleat help saxs'");
-    restrict_instruction_set_by_environment();
-    install_interrupt_handler();
-    if (options.run.estimate)
-        return print_estimate(options, sources.front(), job_functions(ranks), ranks);
-    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
-    const std::string summary =
-        make_profiles(options, {.arguments = arguments, .shown = shown.get()}, ranks).summary;
-    if (!options.run.quiet && !summary.empty()) print(summary);
 }
 
 }  // namespace
@@ -93,7 +72,9 @@ Command saxs_command(CLI::App& program, Ranks& ranks) {
     return {.parser = parser,
             .run =
                 [parser, options, &ranks](const std::vector<std::string>& arguments) {
-                    run_saxs(*parser, *options, arguments, ranks);
+                    run_jobs_or_one(*parser, *options, options->ensemble.sources, arguments,
+                                    job_functions, true, "a STRUCTURE or a --list of structures",
+                                    ranks);
                 },
             .knows_ranks = true};
 }

@@ -290,7 +290,7 @@ JobFunctions<SelectOptions> job_functions(Ranks& ranks) {
                 },
             .input_files = files_of_ensemble<SelectOptions>,
             .run = [&ranks](SelectOptions& options,
-                            const JobTask& task) { make_selection(options, task, ranks); },
+                            const JobTask& task) { return make_selection(options, task, ranks); },
             .estimate = estimate_selection};
 }
 

@@ -81,8 +81,7 @@ void parallel_for(int threads, Index count, const std::function<void(Index, int)
     std::atomic<bool> failed = false;
     Index first_failed = count;
     std::exception_ptr error;
-    const int team = extra.count() + 1;
-#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(extra.count() + 1) schedule(dynamic, 1)
     for (Index i = 0; i < count; ++i) {
         if (failed.load(std::memory_order_relaxed)) continue;
         try {
