@@ -14,7 +14,9 @@ double few_runs_probability(std::span<const double> residuals) {
     const auto count = static_cast<double>(residuals.size());
     const double negative = count - positive, mean = 2 * positive * negative / count + 1,
                  variance = (mean - 1) * (mean - 2) / (count - 1);
-    if (!(variance > 0)) return 0;  // all of one sign
+    if (count < 2) return 1;
+    if (positive == 0 || negative == 0) return 0;
+    if (!(variance > 0)) return 1;  // one of each sign: always two runs
     return std::erfc((mean - runs) / std::sqrt(2 * variance)) / 2;
 }
 

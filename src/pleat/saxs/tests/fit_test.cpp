@@ -121,6 +121,8 @@ TEST(Residuals, OfNoiseHaveRunsOfChance) {
     EXPECT_NEAR(few_runs_probability(wave) / (std::erfc(41 / deviation / std::sqrt(2.0)) / 2), 1,
                 1e-9);
     EXPECT_EQ(few_runs_probability(std::vector<double>(30, 1.0)), 0);
+    EXPECT_EQ(few_runs_probability(std::vector<double>{1, -1}), 1);
+    EXPECT_EQ(few_runs_probability(std::vector<double>{1}), 1);
 }
 
 TEST(Fit, TellsOfBounds) {
