@@ -104,7 +104,7 @@ public:
             if (slope < 1e-12 * std::max(1.0, std::abs(value))) break;
             double length = 1;
             std::vector<double> next(l.size());
-            double lower = value;
+            double lower = 0;
             do {
                 for (std::size_t r = 0; r < l.size(); ++r) next[r] = l[r] - length * direction[r];
                 lower = evaluate(next);
@@ -215,6 +215,7 @@ public:
         one.fit = fit(*axes_.curve, of_frames_.mean(axes_.partial, one.weights), axes_.mean_radius,
                       axes_.options, nullptr, axes_.context);
         std::vector<Weighted> all;
+        all.reserve(thetas.size());
         for (const double theta : thetas) all.push_back(one = reweight(theta, std::move(one)));
         return all;
     }
@@ -272,6 +273,7 @@ std::vector<Reweighted> maximum_entropy(const EnsembleProblem& problem, const Co
     EnsembleProblem axes = asking;
     axes.partial = of_frames.partial;
     std::vector<double> thetas;
+    thetas.reserve(kThetas);
     for (int n = 0; n < kThetas; ++n)
         thetas.push_back(static_cast<double>(problem.curve->size()) * std::pow(10, 1 - 0.5 * n));
     const auto fitter = [&](const EnsembleProblem& some) {

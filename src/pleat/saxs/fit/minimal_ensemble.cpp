@@ -287,6 +287,7 @@ private:
                                    std::vector<FittedSet> coarse) const {
         keep_best(coarse);
         std::vector<Members> sets;
+        sets.reserve(coarse.size());
         for (const FittedSet& set : coarse) sets.push_back(set.members);
         return subset.to_whole(fit_from(
             subset.table, sets, [&](std::size_t n) { return coarse[n].contrast; }, kFine,

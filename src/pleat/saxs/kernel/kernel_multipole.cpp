@@ -65,6 +65,7 @@ public:
         const int frames_at_once = is_one_by_one ? 1 : threads_;
         require_room(largest, frames_at_once);
         std::vector<const Tables*> tables;
+        tables.reserve(centred.size());
         for (const Centred& one : centred) tables.push_back(&tables_for(one.radius));
         cancellable_parallel_for(context_, frames_at_once, frames, [&](Index frame, int thread) {
             const auto n = static_cast<std::size_t>(frame);
