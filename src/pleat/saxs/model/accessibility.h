@@ -18,7 +18,7 @@ struct Exposure {
 
 /// The exposed surfaces of the spheres at `centres` [axis, sphere] with these radii plus `probe`,
 /// all in angstrom: the points outside of all other spheres (Shrake and Rupley, J. Mol. Biol.
-/// 79:351, 1973), of `kSurfacePoints` points along a spiral. Memory: 40 bytes per sphere and 4 per
+/// 79:351, 1973), of `kSurfacePoints` points along a spiral. Memory: 60 bytes per sphere and 4 per
 /// cell of a grid, at most 8 cells per sphere. Throws Cancelled.
 std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const double> radii,
                                 double probe, const Context& context);
