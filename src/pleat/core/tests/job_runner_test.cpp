@@ -158,6 +158,15 @@ TEST_F(JobRunnerTest, SkipsWhatHasFinishedAndRefusesOtherRuns) {
     EXPECT_EQ(result.table.rows[3].status, JobStatus::done);
 }
 
+TEST_F(JobRunnerTest, LeavesTheTableWhereAllRunsAreOfAnotherCommand) {
+    run();
+    const std::string table = slurp(folder / "runs" / "jobs.tsv");
+    for (const char* input : {"a", "bb", "ccc"}) spill(folder / input, "x");
+    EXPECT_NE(error_text<UsageError>([&] { run(); }).find("other content of its input"),
+              std::string::npos);
+    EXPECT_EQ(slurp(folder / "runs" / "jobs.tsv"), table);
+}
+
 TEST_F(JobRunnerTest, AFailedJobStopsNoOther) {
     log.compute = [](const std::string& input) {
         if (input == "bb") throw InputError("bb", 7, "expected c, found b");
