@@ -47,7 +47,7 @@ public:
     };
     RepeatRun(const Job& job, std::filesystem::path folder, Log& log)
         : job_(job), folder_(std::move(folder)), log_(log) {
-        std::vector<Field> fields = options();
+        std::vector<Field> fields = RepeatRun::options();
         apply_settings(job.settings, fields);
     }
     std::vector<Field> options() override {
