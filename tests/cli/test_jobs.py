@@ -113,6 +113,8 @@ class Sweeps(Jobs):
                       "--seed", "2", cwd=self.folder)
         self.assertEqual(other.returncode, 2)
         self.assertIn(b"seed 1 (now 2)", other.stderr)
+        one = pleat("mi", "f0.aln", "-o", self.folder / "one", "--sweep", "seed=1", "--shuffles", "10", cwd=self.folder)
+        self.assertTrue(one.stdout.startswith(b"1 job in "), one.stdout)
 
     def test_long_names_are_numbered(self):
         table = "select\n" + "".join(f"A:1-{last}" + " or A:1-2" * 15 + "\n" for last in (8, 9))

@@ -212,14 +212,13 @@ void run_job_list(const CLI::App& parser, const JobListOptions& options, const R
     const std::string skipped =
         result.skipped > 0 ? fmt::format(" ({} skipped)", result.skipped) : "";
     const std::string counts = result.table.counts() + skipped;
+    const std::size_t jobs = result.table.rows.size();
+    const std::string count = fmt::format("{} job{}", jobs, jobs == 1 ? "" : "s");
     if (!run.quiet)
-        print(fmt::format(
-            "{} jobs in {:.1f} s: {}\nThe runs are in {}, a folder each; {} lists them\n",
-            result.table.rows.size(), result.seconds, counts, printable(run.output), kJobTable));
+        print(fmt::format("{} in {:.1f} s: {}\nThe runs are in {}, a folder each; {} lists them\n",
+                          count, result.seconds, counts, printable(run.output), kJobTable));
     if (result.exit_code != 0)
-        throw Error(
-            fmt::format("of {} jobs {}; {} says why", result.table.rows.size(), counts, table),
-            result.exit_code);
+        throw Error(fmt::format("of {} {}; {} says why", count, counts, table), result.exit_code);
 }
 
 }  // namespace pleat::program

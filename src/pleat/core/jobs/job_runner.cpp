@@ -143,10 +143,7 @@ void JobRunner::check() {
 void JobRunner::report_failure(const Item& item) {
     if (!ranks_.is_leader()) return;  // the first rank reports it when it hears of it
     const std::string line = fmt::format("pleat: {}: {}", item.row->folder, item.row->error);
-    if (request_.report_failure)
-        request_.report_failure(line);
-    else
-        progress_.message(line);
+    request_.report_failure ? request_.report_failure(line) : progress_.message(line);
 }
 
 /// Completes the end of a run that a kill interrupted. Others may be about to run a shared job.
@@ -384,6 +381,7 @@ void JobRunner::run_all() {
     lead(ranks_.comm(), [&] { claim_folder(); });
     ranks_.check_shared(request_.folder);
     find_earlier_runs();
+    lead(ranks_.comm(), [&] { refuse_other_runs(table_); });
     const std::vector<Item*> left = jobs_left();
     std::vector<std::vector<std::string>> files;
     double work = 0;

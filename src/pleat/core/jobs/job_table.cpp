@@ -213,6 +213,14 @@ void set_failed(JobRow& row, const Failure& failure) {
     row.exit_code = failure.exit_code;
 }
 
+void refuse_other_runs(const JobTable& table) {
+    const auto is_refused = [](const JobRow& row) {
+        return row.status == JobStatus::failed && row.exit_code == UsageError("").exit_code();
+    };
+    if (std::all_of(table.rows.begin(), table.rows.end(), is_refused))
+        throw UsageError(table.rows.front().error);
+}
+
 void set_outcome(JobRow& row, const JobRow& other) {
     row.status = other.status;
     row.device = other.device;

@@ -53,6 +53,9 @@ void update(JobRow& row, const std::filesystem::path& folder,
 
 /// Sets the row to failed.
 void set_failed(JobRow& row, const Failure& failure);
+/// Throws UsageError if all rows were refused: the call is not that of the folder's runs, whose
+/// table it must leave as it is.
+void refuse_other_runs(const JobTable& table);
 
 /// Sets all but name, settings and folder to those of another row.
 void set_outcome(JobRow& row, const JobRow& other);

@@ -47,7 +47,7 @@ public:
     };
     RepeatRun(const Job& job, std::filesystem::path folder, Log& log)
         : job_(job), folder_(std::move(folder)), log_(log) {
-        std::vector<Field> fields = options();
+        std::vector<Field> fields = RepeatRun::options();
         apply_settings(job.settings, fields);
     }
     std::vector<Field> options() override {
@@ -156,6 +156,15 @@ TEST_F(JobRunnerTest, SkipsWhatHasFinishedAndRefusesOtherRuns) {
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_NE(result.table.rows[0].error.find("other content of its input"), std::string::npos);
     EXPECT_EQ(result.table.rows[3].status, JobStatus::done);
+}
+
+TEST_F(JobRunnerTest, LeavesTheTableWhereAllRunsAreOfAnotherCommand) {
+    run();
+    const std::string table = slurp(folder / "runs" / "jobs.tsv");
+    for (const char* input : {"a", "bb", "ccc"}) spill(folder / input, "x");
+    EXPECT_NE(error_text<UsageError>([&] { run(); }).find("other content of its input"),
+              std::string::npos);
+    EXPECT_EQ(slurp(folder / "runs" / "jobs.tsv"), table);
 }
 
 TEST_F(JobRunnerTest, AFailedJobStopsNoOther) {
