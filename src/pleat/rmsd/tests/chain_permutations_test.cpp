@@ -12,10 +12,15 @@
 #include "pleat/core/error.h"
 #include "pleat/rmsd/measures/chain_search.h"
 #include "pleat/rmsd/measures/covariance_root.h"
+#include "pleat/rmsd/tests/made_assemblies.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 
 namespace pleat::rmsd {
 namespace {
+
+using test::atoms_of;
+using test::chains_of;
+using test::exchange_chains;
 
 Context context_of(Device::Kind kind, int threads = 2) {
     Context context;
@@ -24,43 +29,16 @@ Context context_of(Device::Kind kind, int threads = 2) {
     return context;
 }
 
-/// Groups of so many chains of `atoms` atoms each, one after another from atom 1 on.
-AtomSets sets_of(const std::vector<Index>& chains, Index atoms) {
-    AtomSets sets;
-    Index next = 1;
-    for (const Index count : chains) {
-        sets.equal_chains.emplace_back();
-        for (Index chain = 0; chain < count; ++chain) {
-            sets.equal_chains.back().emplace_back();
-            for (Index k = 0; k < atoms; ++k) sets.equal_chains.back().back().push_back(next++);
-        }
-    }
-    return sets;
-}
-
 /// Frames with atoms before, in and after the chains; chains are about equal bodies at random.
 Array<float, 3> assembly(Index frames, const AtomSets& sets, double spread, std::uint64_t seed) {
-    Index atoms = 3;
-    for (const auto& group : sets.equal_chains)
-        for (const auto& chain : group) atoms += static_cast<Index>(chain.size());
-    return random_ensemble(frames, atoms, spread, seed);
+    return random_ensemble(frames, atoms_of(sets), spread, seed);
 }
 
 /// Each frame with its chains at each other's places at random.
 Array<float, 3> permuted(const Array<float, 3>& xyz, const AtomSets& sets, std::uint64_t seed) {
     std::mt19937_64 random(seed);
-    Array<float, 3> other(xyz.extent(0), xyz.extent(1), Index{3});
-    std::copy(xyz.begin(), xyz.end(), other.begin());
-    for (Index i = 0; i < xyz.extent(0); ++i)
-        for (const auto& group : sets.equal_chains) {
-            std::vector<std::size_t> places(group.size());
-            for (std::size_t n = 0; n < places.size(); ++n) places[n] = n;
-            std::shuffle(places.begin(), places.end(), random);
-            for (std::size_t n = 0; n < places.size(); ++n)
-                for (std::size_t k = 0; k < group[n].size(); ++k)
-                    for (int axis = 0; axis < 3; ++axis)
-                        other(i, group[n][k], axis) = xyz(i, group[places[n]][k], axis);
-        }
+    Array<float, 3> other = xyz;
+    for (Index i = 0; i < xyz.extent(0); ++i) exchange_chains(xyz[i], sets, random, other[i]);
     return other;
 }
 
@@ -83,7 +61,7 @@ const std::vector<std::vector<Index>> kGroups = {{2}, {3}, {4}, {5}, {2, 2}, {2,
 TEST(ChainPermutations, AgreeWithAllPermutations) {
     for (const std::vector<Index>& chains : kGroups)
         for (const double spread : {0.2, 5.0, 40.0}) {
-            const AtomSets sets = sets_of(chains, 4);
+            const AtomSets sets = chains_of(chains, 4);
             const Array<float, 3> xyz = assembly(8, sets, spread, 1);
             const auto found = matrix_of(xyz, sets, Device::Kind::cpu);
             EXPECT_LE(largest_difference(found, matrix_of(xyz, sets, Device::Kind::reference)),
@@ -96,7 +74,7 @@ TEST(ChainPermutations, AgreeWithAllPermutations) {
 
 TEST(ChainPermutations, LeaveMatricesOfPermutedFrames) {
     for (const std::vector<Index>& chains : kGroups) {
-        const AtomSets sets = sets_of(chains, 6);
+        const AtomSets sets = chains_of(chains, 6);
         const Array<float, 3> xyz = assembly(10, sets, 2.0, 2), other = permuted(xyz, sets, 3);
         EXPECT_LE(largest_difference(matrix_of(xyz, sets, Device::Kind::cpu),
                                      matrix_of(other, sets, Device::Kind::cpu)),
@@ -111,7 +89,7 @@ TEST(ChainPermutations, LeaveMatricesOfPermutedFrames) {
 /// Rings, whose rotations are permutations that are equally good, and copies of one structure.
 TEST(ChainPermutations, FindZeroOfPermutedCopies) {
     for (const Index chains : {2, 3, 4, 6, 7}) {
-        const AtomSets sets = sets_of({chains}, 5);
+        const AtomSets sets = chains_of({chains}, 5);
         Array<float, 3> xyz = assembly(4, sets, 0.0, 4);
         for (Index chain = 0; chain < chains; ++chain)
             for (Index k = 0; k < 5; ++k) {
@@ -127,13 +105,13 @@ TEST(ChainPermutations, FindZeroOfPermutedCopies) {
         for (const float value : matrix_of(permuted(xyz, sets, 5), sets, Device::Kind::cpu))
             EXPECT_LT(value, 2e-6) << chains;
     }
-    const AtomSets sets = sets_of({4}, 3);
+    const AtomSets sets = chains_of({4}, 3);
     Array<float, 3> points(Index{2}, Index{15}, Index{3});  // all atoms at one place
     for (const float value : matrix_of(points, sets, Device::Kind::cpu)) EXPECT_EQ(value, 0.0F);
 }
 
 TEST(ChainPermutations, ObeyTheTriangleInequality) {
-    const AtomSets sets = sets_of({3, 2}, 4);
+    const AtomSets sets = chains_of({3, 2}, 4);
     const Index frames = 100;  // a million triples
     const Array<float, 3> xyz = permuted(assembly(frames, sets, 6.0, 6), sets, 7);
     const auto pairs = permuted_pairs(xyz, sets, {}, context_of(Device::Kind::cpu));
@@ -151,7 +129,7 @@ TEST(ChainPermutations, ObeyTheTriangleInequality) {
 }
 
 TEST(ChainPermutations, AreTheSameBitsInEveryOrder) {
-    const AtomSets sets = sets_of({4}, 4);
+    const AtomSets sets = chains_of({4}, 4);
     const Array<float, 3> xyz = assembly(23, sets, 4.0, 8);
     const auto matrix = matrix_of(xyz, sets, Device::Kind::cpu);
     const auto pairs = permuted_pairs(xyz, sets, {}, context_of(Device::Kind::cpu, 1));
@@ -171,7 +149,7 @@ TEST(ChainPermutations, AreTheSameBitsInEveryOrder) {
 }
 
 TEST(ChainPermutations, RelabelGivesTheBestPlaces) {
-    const AtomSets sets = sets_of({4, 2}, 5);
+    const AtomSets sets = chains_of({4, 2}, 5);
     const Array<float, 3> xyz = assembly(12, sets, 0.5, 9);
     Array<float, 3> other = permuted(xyz, sets, 10);
     const AtomSets plain;
@@ -220,7 +198,7 @@ TEST(ChainPermutations, BranchAndBoundFindsTheBestOfAll) {
     groups.insert(groups.end(), {{6}, {7}, {4, 3}, {8}});
     for (const std::vector<Index>& chains : groups)
         for (const double spread : {0.3, 4.0, 30.0}) {
-            const AtomSets sets = sets_of(chains, 4);
+            const AtomSets sets = chains_of(chains, 4);
             const Array<float, 3> xyz = permuted(assembly(3, sets, spread, 13), sets, 14);
             const ChainOrder order(sets, xyz.extent(1));
             const Frames frames = centre_in_order({xyz}, order, {}, 1);
@@ -255,14 +233,14 @@ Array<float, 3> noisy_copies(const AtomSets& sets, double noise, std::uint64_t s
 TEST(ChainPermutations, OfManyChains) {
     for (const std::vector<Index>& chains :
          std::vector<std::vector<Index>>{{8}, {10}, {12}, {6, 6}}) {
-        const AtomSets sets = sets_of(chains, 8);
+        const AtomSets sets = chains_of(chains, 8);
         const Array<float, 3> xyz = noisy_copies(sets, 1.0, 15);
         const auto found = matrix_of(permuted(xyz, sets, 16), sets, Device::Kind::cpu);
         EXPECT_LE(largest_difference(found, matrix_of(xyz, {}, Device::Kind::cpu)), 1e-5)
             << chains[0];
     }
     // Rings, whose rotations are equally good.
-    const AtomSets sets = sets_of({12}, 5);
+    const AtomSets sets = chains_of({12}, 5);
     Array<float, 3> ring = assembly(3, sets, 0.0, 17);
     for (Index chain = 0; chain < 12; ++chain)
         for (Index k = 0; k < 5; ++k)
@@ -279,7 +257,7 @@ TEST(ChainPermutations, OfManyChains) {
 
 TEST(ChainPermutations, ThatAreNotProvenAreRefusedOrCounted) {
     // Chains at one place: all permutations are as good, and too many to go through.
-    const AtomSets sets = sets_of({11}, 2);
+    const AtomSets sets = chains_of({11}, 2);
     Array<float, 3> xyz = random_ensemble(2, 25, 5.0, 19);
     for (const auto& chain : sets.equal_chains[0])
         for (std::size_t k = 0; k < 2; ++k)
@@ -325,7 +303,7 @@ TEST(ChainPermutations, AssignmentIsTheBest) {
 }
 
 TEST(ChainPermutations, AgainstOtherFrames) {
-    const AtomSets sets = sets_of({3}, 4);
+    const AtomSets sets = chains_of({3}, 4);
     const Array<float, 3> xyz = assembly(5, sets, 3.0, 11), others = assembly(7, sets, 3.0, 12);
     std::vector<float> cpu(35), reference(35);
     for (auto* values : {&cpu, &reference})
@@ -346,24 +324,24 @@ TEST(ChainPermutations, RefuseWhatCannotBe) {
         }
         return {};
     };
-    EXPECT_EQ(told(sets_of({7}, 2)), "");
-    EXPECT_EQ(told(sets_of({8}, 2)), "");
-    EXPECT_EQ(told(sets_of({4, 4}, 2)), "");
-    EXPECT_EQ(told(sets_of({65}, 1)), "expected at most 64 equal chains, found 65");
-    AtomSets sets = sets_of({2}, 3);
+    EXPECT_EQ(told(chains_of({7}, 2)), "");
+    EXPECT_EQ(told(chains_of({8}, 2)), "");
+    EXPECT_EQ(told(chains_of({4, 4}, 2)), "");
+    EXPECT_EQ(told(chains_of({65}, 1)), "expected at most 64 equal chains, found 65");
+    AtomSets sets = chains_of({2}, 3);
     sets.weights.assign(68, 1.0);
     EXPECT_EQ(told(sets), "");
     sets.weights[2] = 2.0;
     EXPECT_NE(told(sets).find("expected one weight for corresponding atoms"), std::string::npos);
-    sets = sets_of({2}, 3);
+    sets = chains_of({2}, 3);
     sets.fit = {0, 1, 2};
     EXPECT_NE(told(sets).find("superposed and measured"), std::string::npos);
-    sets = sets_of({2}, 3);
+    sets = chains_of({2}, 3);
     sets.equal_chains[0][1][0] = 1;
     EXPECT_NE(told(sets).find("each in one chain, found 1"), std::string::npos);
     Parameters drmsd;
     drmsd.metric = Metric::drmsd;
-    EXPECT_NE(told(sets_of({2}, 3), drmsd).find("--symmetry needs"), std::string::npos);
+    EXPECT_NE(told(chains_of({2}, 3), drmsd).find("--symmetry needs"), std::string::npos);
 }
 
 }  // namespace

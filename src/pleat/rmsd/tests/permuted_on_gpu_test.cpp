@@ -12,6 +12,7 @@
 
 #include "pleat/rmsd/cuda/permuted_on_gpu.cuh"
 #include "pleat/rmsd/tests/fit_truth.h"
+#include "pleat/rmsd/tests/made_assemblies.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 #include "pleat/rmsd/tests/turned.h"
 
@@ -20,7 +21,9 @@ namespace {
 
 using pleat::test::HostGpu;
 using pleat::test::HostGpuState;
+using test::atoms_of;
 using test::by_reference;
+using test::chains_of;
 using test::expect_fits;
 
 PlaceTable table_of(const AtomSets& sets, const ChainOrder& order, Index atoms) {
@@ -50,41 +53,12 @@ std::vector<float> on_gpu(const Array<float, 3>& rows, const Array<float, 3>& co
     return values;
 }
 
-/// Groups of so many chains of `atoms` atoms each, one after another from atom 1 on.
-AtomSets chains_of(const std::vector<Index>& chains, Index atoms) {
-    AtomSets sets;
-    Index next = 1;
-    for (const Index count : chains) {
-        sets.equal_chains.emplace_back();
-        for (Index chain = 0; chain < count; ++chain) {
-            sets.equal_chains.back().emplace_back();
-            for (Index k = 0; k < atoms; ++k) sets.equal_chains.back().back().push_back(next++);
-        }
-    }
-    return sets;
-}
-
-Index atoms_of(const AtomSets& sets) {
-    Index atoms = 3;
-    for (const auto& group : sets.equal_chains)
-        for (const auto& chain : group) atoms += static_cast<Index>(chain.size());
-    return atoms;
-}
-
 /// Each frame turned, with its chains at each other's places at random.
 Array<float, 3> permuted(const Array<float, 3>& xyz, const AtomSets& sets, unsigned seed) {
     std::mt19937_64 random(seed);
     Array<float, 3> other = xyz;
     for (Index i = 0; i < xyz.extent(0); ++i) {
-        for (const auto& group : sets.equal_chains) {
-            std::vector<std::size_t> places(group.size());
-            for (std::size_t n = 0; n < places.size(); ++n) places[n] = n;
-            std::shuffle(places.begin(), places.end(), random);
-            for (std::size_t n = 0; n < places.size(); ++n)
-                for (std::size_t k = 0; k < group[n].size(); ++k)
-                    for (int axis = 0; axis < 3; ++axis)
-                        other(i, group[n][k], axis) = xyz(i, group[places[n]][k], axis);
-        }
+        test::exchange_chains(xyz[i], sets, random, other[i]);
         test::turn(other[i], random, 20.0);
     }
     return other;
