@@ -57,6 +57,10 @@ void complete(const Parameters& parameters, std::uint64_t seed, ChainOptions& op
     if (!parameters.rigid.empty())
         options.linkers = linkers_between(topology, parse_ranges(parameters.rigid, "rigid"));
     options.linkers = add_ranges(topology, std::move(options.linkers), completed.linkers);
+    if (options.linkers.empty())
+        throw InputError(parameters.sequence, 0,
+                         "expected residues that the structure lacks, found all of them; name "
+                         "linkers with --linkers");
 }
 
 /// The first frame without hydrogens and water.

@@ -367,6 +367,17 @@ TEST(MissingResidues, AreLinkersOfARun) {
               std::vector<std::string>{"A:11-27"});
     parameters.sequence.clear();
     EXPECT_THROW(run(structure, {}, parameters, Context{}), InputError);  // a gap
+    // A structure that lacks nothing has no linkers of its own.
+    parameters.rigid.clear();
+    parameters.sequence = (folder / "protein.fasta").string();
+    const HeavyAtoms whole = without(kLetters, {});
+    structure.topology = structure.all_atoms = whole.topology;
+    structure.xyz = Array<float, 3>(Index{1}, Index{3}, whole.xyz.extent(1));
+    std::copy(whole.xyz.begin(), whole.xyz.end(), structure.xyz.begin());
+    EXPECT_NE(error_text<InputError>([&] {
+                  run(structure, {}, parameters, Context{});
+              }).find("found all of them; name linkers with --linkers"),
+              std::string::npos);
 }
 
 }  // namespace
