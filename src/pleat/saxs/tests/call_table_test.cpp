@@ -26,8 +26,8 @@ SortedScatterers sorted_scatterers(Index scatterers, Index types, Index bodies) 
 void meet(const Task& task, std::vector<std::vector<int>>& met) {
     for (int i = 0; i < task.rows; ++i)
         for (int j = task.same_segment != 0 ? i + 1 : 0; j < task.columns; ++j) {
-            const auto a = static_cast<std::size_t>(task.row + i);
-            const auto b = static_cast<std::size_t>(task.column + j);
+            const auto a = static_cast<std::size_t>(task.row) + static_cast<std::size_t>(i);
+            const auto b = static_cast<std::size_t>(task.column) + static_cast<std::size_t>(j);
             ++met[std::min(a, b)][std::max(a, b)];
         }
 }

@@ -2,6 +2,7 @@
 // host.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <thread>
@@ -29,6 +30,13 @@ Context on_gpu() {
     Context context;
     context.device = {Device::Kind::cuda, 0};
     return context;
+}
+
+/// Of 60 scatterers: the first 24 are one body, the others another.
+std::vector<std::int32_t> two_bodies() {
+    std::vector<std::int32_t> bodies(60, 1);
+    std::fill_n(bodies.begin(), 24, 0);
+    return bodies;
 }
 
 class CudaKernel : public ::testing::Test {
@@ -120,8 +128,7 @@ TEST_P(EveryGpu, AddsTheAmplitudesOfCoincidentScatterers) {
 TEST_F(CudaKernel, CarriesSessionsOfManyChains) {
     const RandomScatterers given = random_scatterers(
         {.scatterers = 60, .types = 3, .channels = 2, .scaled = 1, .q = 40, .frames = 5});
-    std::vector<std::int32_t> bodies;
-    for (int i = 0; i < 60; ++i) bodies.push_back(i < 24 ? 0 : 1);
+    const std::vector<std::int32_t> bodies = two_bodies();
     ProfileSession session(given.model, given.xyz, given.scales, bodies, {.refresh = 50}, on_gpu());
     test::Sampler sampler(bodies, 3);
     for (int step = 0; step < 300; ++step) {
@@ -155,8 +162,7 @@ TEST_F(CudaKernel, CarriesSessionsOfManyChains) {
 
 TEST_F(CudaKernel, KeepsASessionRightOverAHundredThousandMoves) {
     const RandomScatterers given = random_scatterers({.scatterers = 60, .types = 3, .q = 40});
-    std::vector<std::int32_t> bodies;
-    for (int i = 0; i < 60; ++i) bodies.push_back(i < 24 ? 0 : 1);
+    const std::vector<std::int32_t> bodies = two_bodies();
     ProfileSession session(given.model, given.xyz, {}, bodies, {.refresh = 0}, on_gpu());
     test::Sampler sampler(bodies, 6);
     for (int step = 0; step < 100000; ++step) {
@@ -210,8 +216,7 @@ TEST_F(CudaKernel, UsesTheInputOfEachCall) {
 TEST_F(CudaKernel, CarriesSessionsInFloat64) {
     const RandomScatterers given = random_scatterers(
         {.scatterers = 60, .types = 3, .channels = 2, .scaled = 1, .q = 40, .frames = 2});
-    std::vector<std::int32_t> bodies;
-    for (int i = 0; i < 60; ++i) bodies.push_back(i < 24 ? 0 : 1);
+    const std::vector<std::int32_t> bodies = two_bodies();
     ProfileSession session(given.model, given.xyz, given.scales, bodies,
                            {.precision = Precision::float64, .refresh = 0}, on_gpu());
     test::Sampler sampler(bodies, 3);
@@ -235,8 +240,8 @@ TEST_F(CudaKernel, CarriesSessionsThatShareIt) {
           .channels = 2,
           .scaled = 2,
           .q = 51,
-          .frames = 5,
-          .shares_scales = true},
+          .shares_scales = true,
+          .frames = 5},
          9}};
     for (const test::SharedShape& of : shapes) {
         const RandomScatterers given = random_scatterers(of.shape);

@@ -19,7 +19,9 @@ struct GpuMaker {
     bool needs_gpu;
     Precision precision = Precision::float32;
 
-    friend void PrintTo(const GpuMaker& maker, std::ostream* to) { *to << maker.name; }
+    friend std::ostream& operator<<(std::ostream& to, const GpuMaker& maker) {
+        return to << maker.name;
+    }
 };
 
 /// cuda_kernel_test.cpp has its tests and runs them on a GPU, gpu_on_host_test.cpp on the host.

@@ -57,8 +57,8 @@ const RandomShape kShapes[] = {
      .channels = 2,
      .scaled = 2,
      .q = 20,
-     .spread = 8.0,
-     .shares_scales = true},
+     .shares_scales = true,
+     .spread = 8.0},
     {.scatterers = 400, .types = 2, .q = 51, .frames = 2, .spread = 12.0},
     {.scatterers = 400, .types = 2, .q = 40, .even = false, .spread = 12.0},
 };

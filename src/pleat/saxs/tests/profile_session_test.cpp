@@ -190,8 +190,9 @@ TEST(ProfileSession, TakesLittleMoreMemoryThanItsSums) {
     const auto begin = [] {
         const RandomScatterers given = random_scatterers(
             {.scatterers = 640, .types = 20, .channels = 2, .q = 2000, .step = 0.0005});
-        std::vector<std::int32_t> bodies;
-        for (int i = 0; i < 640; ++i) bodies.push_back(i / 10);
+        std::vector<std::int32_t> bodies(640);
+        for (std::size_t i = 0; i < bodies.size(); ++i)
+            bodies[i] = static_cast<std::int32_t>(i / 10);
         const std::int64_t before = peak_memory();
         const ProfileSession session(given.model, given.xyz, {}, bodies, {}, one_thread());
         const double forward_intensity = session.profile(0)(0, 0);

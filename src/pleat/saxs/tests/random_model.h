@@ -13,10 +13,10 @@ struct RandomShape {
     Index scatterers = 50, types = 4, channels = 1, scaled = 0, q = 51;
     double step = 0.015, first = 0.0;
     bool even = true;
+    bool shares_scales = false;  ///< the last channel has the scales of the one before
     Index frames = 1;
     double spread = 20.0;  ///< angstrom, of coordinates
     std::uint64_t seed = 1;
-    bool shares_scales = false;  ///< the last channel has the scales of the one before
 };
 
 struct RandomScatterers {

@@ -36,8 +36,8 @@ const SharedShape kShapes[] = {
       .channels = 2,
       .scaled = 2,
       .q = 20,
-      .frames = 3,
-      .shares_scales = true},
+      .shares_scales = true,
+      .frames = 3},
      4},
 };
 

@@ -108,6 +108,7 @@ inline void expect_bits_of_each_alone(const SharedShape& of, const std::shared_p
         alone.push_back(walk(session, bodies, steps, static_cast<std::uint64_t>(n)));
     }
     std::vector<ProfileSession> sessions;
+    sessions.reserve(static_cast<std::size_t>(threads));
     for (int n = 0; n < threads; ++n) sessions.push_back(shared_session(given, bodies, gpu));
     {
         std::vector<std::jthread> walks;
@@ -125,6 +126,7 @@ inline void expect_bits_after_adopting(const SharedShape& of, const std::shared_
     const std::vector<std::int32_t> bodies = of.body_of();
     ProfileSession alone = shared_session(given, bodies, gpu);
     std::vector<ProfileSession> sessions;
+    sessions.reserve(3);
     for (int n = 0; n < 3; ++n) sessions.push_back(shared_session(given, bodies, gpu));
     Sampler sampler(bodies, 4);
     const auto expect_same = [](View<const double, 2> found, View<const double, 2> expected) {
