@@ -303,8 +303,8 @@ double root_mean_gyration(std::span<const Shape> shapes) {
 }
 
 Result run(std::span<const Ensemble> ensembles, const Profile* curve,
-           const FormFactorTable* form_factors, const Parameters& parameters,
-           const Context& given, std::span<const FurtherCurve> further) {
+           const FormFactorTable* form_factors, const Parameters& parameters, const Context& given,
+           std::span<const FurtherCurve> further) {
     Context context = given;
     context.threads = resolve_threads(given);  // once: it reads files of the system
     check_input(ensembles, curve, parameters, context, further);

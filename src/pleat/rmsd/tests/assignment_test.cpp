@@ -92,10 +92,13 @@ TEST(Assignment, IsThatOfBruteForce) {
         for (Index n = 0; n < count; ++n) {
             const cluster::ClusterDescription& one = result.clusters[n];
             EXPECT_EQ(one.size, sizes[n]);
-            EXPECT_NEAR(one.radius, radii[n], 2e-6);
-            EXPECT_NEAR(one.mean, sizes[n] > 0 ? sums[n] / static_cast<double>(sizes[n]) : 0, 2e-6);
-            EXPECT_EQ(one.size > 0 ? found.nearest[one.medoid] : n, n);
             EXPECT_EQ(one.medoid < 0, one.size == 0);
+            EXPECT_EQ(std::isnan(one.radius), one.size == 0);
+            EXPECT_EQ(std::isnan(one.mean), one.size == 0);
+            if (one.size == 0) continue;
+            EXPECT_NEAR(one.radius, radii[n], 2e-6);
+            EXPECT_NEAR(one.mean, sums[n] / static_cast<double>(sizes[n]), 2e-6);
+            EXPECT_EQ(found.nearest[one.medoid], n);
         }
         EXPECT_EQ(result.statistics.pairs(), 240 * count);
     }
