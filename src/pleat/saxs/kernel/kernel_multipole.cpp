@@ -60,14 +60,25 @@ public:
         for (const Centred& one : centred) largest = std::max(largest, rounded_radius(one.radius));
         // Few or large frames share all threads, one after another; loops inside a frame are then
         // parallel.
+        const Bytes bytes = bytes_for(largest);
         const bool is_one_by_one =
-            frames < threads_ || threads_ * bytes_for(largest) > kMultipoleBytesAtOnce;
-        const int frames_at_once = is_one_by_one ? 1 : threads_;
-        require_room(largest, frames_at_once);
+            frames < threads_ ||
+            threads_ * bytes.harmonics + static_cast<double>(frames) * bytes.tables >
+                kMultipoleBytesAtOnce;
+        require_room(largest, is_one_by_one ? 1 : threads_);
+        if (is_one_by_one) {
+            for (Index frame = 0; frame < frames; ++frame) {
+                const Centred& one = centred[static_cast<std::size_t>(frame)];
+                if (!tables_.contains(rounded_radius(one.radius))) tables_.clear();
+                profile(one, scales.size() > 0 ? scales[frame] : View<const float, 2>{},
+                        tables_for(one.radius), 0, partial[frame]);
+            }
+            return;
+        }
         std::vector<const Tables*> tables;
         tables.reserve(centred.size());
         for (const Centred& one : centred) tables.push_back(&tables_for(one.radius));
-        cancellable_parallel_for(context_, frames_at_once, frames, [&](Index frame, int thread) {
+        cancellable_parallel_for(context_, threads_, frames, [&](Index frame, int thread) {
             const auto n = static_cast<std::size_t>(frame);
             profile(centred[n], scales.size() > 0 ? scales[frame] : View<const float, 2>{},
                     *tables[n], thread, partial[frame]);
@@ -98,7 +109,7 @@ private:
         return result;
     }
 
-    /// The tables for a radius, kept until profiles() ends.
+    /// The tables for a radius, which stay until profiles() clears them.
     const Tables& tables_for(double radius) {
         const double rounded = rounded_radius(radius);
         std::unique_ptr<Tables>& tables = tables_[rounded];
@@ -106,23 +117,29 @@ private:
         return *tables;
     }
 
+    struct Bytes {
+        double harmonics, tables;
+    };
+
     /// Bytes of a frame's harmonics, and of the tables, for a rounded radius.
-    double bytes_for(double radius) const {
+    Bytes bytes_for(double radius) const {
         const MultipoleSize size = multipole_size(model_.q.back(), radius);
         const double degrees = static_cast<double>(size.degrees);
-        const double nodes = static_cast<double>(size.nodes);
+        const double per_degree = 8.0 * static_cast<double>(size.nodes) * degrees;
         const double copies =
             static_cast<double>(pieces_.size()) * static_cast<double>(classes_.count);
-        return 8.0 * nodes * degrees * (copies * degrees + static_cast<double>(model_.q_count()));
+        return {per_degree * copies * degrees, per_degree * static_cast<double>(model_.q_count())};
     }
 
     /// Throws DeviceError if so many frames of a rounded radius do not fit into memory.
     void require_room(double radius, int frames) const {
         const MultipoleSize size = multipole_size(model_.q.back(), radius);
-        require_memory(static_cast<std::int64_t>(std::min(frames * bytes_for(radius), 9e18)),
-                       fmt::format("multipoles of {} scatterers up to degree {}",
-                                   model_.scatterer_count(), size.degrees - 1),
-                       "take --method debye, or smaller q");
+        const Bytes bytes = bytes_for(radius);
+        require_memory(
+            static_cast<std::int64_t>(std::min(frames * bytes.harmonics + bytes.tables, 9e18)),
+            fmt::format("multipoles of {} scatterers up to degree {}", model_.scatterer_count(),
+                        size.degrees - 1),
+            "take --method debye, or smaller q");
     }
 
     /// `thread`: the one that calls.

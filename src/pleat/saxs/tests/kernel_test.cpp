@@ -153,5 +153,35 @@ TEST(Kernel, GivesTheSameBitsForAnyNumberOfThreadsAndFrames) {
     }
 }
 
+// Frames of many sizes: more tables than are kept, a thread for each frame or all for one.
+TEST(MultipoleKernel, GivesFramesOnThreadsTheBitsOfEachAlone) {
+    RandomScatterers given = random_scatterers({.channels = 2, .scaled = 1, .q = 20, .frames = 40});
+    for (Index frame = 0; frame < 40; ++frame)
+        for (float& x : given.xyz[frame]) x *= 0.3f + 0.05f * static_cast<float>(frame * 7 % 40);
+    Context alone, shared;
+    alone.threads = 1;
+    shared.threads = 3;
+    const auto kernel = make_multipole_kernel(given.model, Precision::float32, shared);
+    for (const int pass : {1, 2}) {  // the second one meets tables of the first
+        const Array<double, 3> found = profiles_of(*kernel, given.model, given.xyz, given.scales);
+        for (Index frame = 0; frame < 40; ++frame) {
+            Array<double, 2> one(given.model.pair_count(), given.model.q_count());
+            const auto of = [&](auto& all) {
+                auto view = all.view();
+                return View<const float, 3>(view[frame].data, 1, all.extent(1), all.extent(2));
+            };
+            const auto single = make_multipole_kernel(given.model, Precision::float32, alone);
+            single->profiles(of(given.xyz), of(given.scales),
+                             View<double, 3>(one.data(), 1, one.extent(0), one.extent(1)));
+            for (Index n = 0; n < one.size(); ++n)
+                ASSERT_EQ(found[frame].data[n], one.data()[n]) << pass << " frame " << frame;
+            kernel->profiles(of(given.xyz), of(given.scales),
+                             View<double, 3>(one.data(), 1, one.extent(0), one.extent(1)));
+            for (Index n = 0; n < one.size(); ++n)
+                ASSERT_EQ(found[frame].data[n], one.data()[n]) << pass << " again " << frame;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace pleat::saxs
