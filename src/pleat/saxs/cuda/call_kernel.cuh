@@ -135,20 +135,23 @@ __device__ void sum_warp(const Scattering<float>& from, const Call& call, const 
     };
     const Positions<float> positions{call.xyz + of.set * 3 * call.scatterer_count,
                                      call.scatterer_count, scales(u), scales(v)};
-    while (tasks.next < tasks.last) {
+    const auto add = [&](const Task& task) {
         const TwoSums<float> added =
-            sums_of_task<kEven, kScaled>(from, positions, tasks.first, work.pass, lane, kept);
+            sums_of_task<kEven, kScaled>(from, positions, task, work.pass, lane, kept);
         int pair = 0;
         for (int a = 0; a < from.channels && 2 * lane < kTaskSums; ++a) {
             for (int b = a; b < from.channels; ++b, ++pair) {
                 if (!concerns(from, u, v, a, b)) continue;
                 const TwoWeights weights =
-                    pair == 0 ? tasks.weights : weights_of(from, tasks.first, work, a, b, lane);
+                    pair == 0 ? tasks.weights : weights_of(from, task, work, a, b, lane);
                 double* const to = sums + pair * kTaskSums + 2 * lane;
                 to[0] += weights.first * static_cast<double>(added.first);
                 to[1] += weights.second * static_cast<double>(added.second);
             }
         }
+    };
+    while (tasks.next < tasks.last) {
+        if (counts(from, tasks.first, u, v)) add(tasks.first);
         if (++tasks.next == tasks.last) break;
         __syncwarp();  // wait until no lane reads the stored scatterers
         tasks.first = call.tasks[tasks.next];

@@ -22,6 +22,7 @@ struct Scattering {
     const double* factors;         ///< [channel, type, q]
     const double* inverse_q;       ///< [q]; 0 for 0
     const std::int32_t* class_of;  ///< [channel]
+    const std::uint8_t* scatters;  ///< [class, type]: whether the type scatters in the class
     std::int32_t bodies, pass_count, classes, has_unscaled_class, channels, types, q_count;
     std::int32_t starts_at_zero;  ///< q are evenly spaced, and the first is 0
 };
@@ -77,6 +78,14 @@ __device__ inline const float* scales_of(const Scattering<Real>& from, const Wor
                      : work.scales + (set * work.scale_count + scale) * work.scatterer_count;
 }
 
+/// Whether sums weighted by the classes u of rows and v of columns are more than 0: atoms do not
+/// scatter as water of the hydration layer, nor water as atoms.
+template <class Real>
+__device__ inline bool counts(const Scattering<Real>& from, const Task& of, int u, int v) {
+    return from.scatters[u * from.types + of.row_type] != 0 &&
+           from.scatters[v * from.types + of.column_type] != 0;
+}
+
 /// The result of one lane of a warp for a task: the sums of the values 2 lane and 2 lane + 1 of a
 /// pass.
 template <class Real>
@@ -99,7 +108,7 @@ __device__ inline TwoSums<Real> sums_of_task(const Scattering<Real>& from,
     return {values[0], values[1]};
 }
 
-/// Writes a task's sums, for sum_part().
+/// Writes a task's sums, for sum_part(), if they count.
 template <bool kEven, bool kScaled, class Real>
 __device__ inline void sum_task(const Scattering<Real>& from, const Work<Real>& work, Index job,
                                 Index task, int weighting, int pass, int lane,
@@ -107,12 +116,14 @@ __device__ inline void sum_task(const Scattering<Real>& from, const Work<Real>& 
     const PairJob of = work.jobs[job];
     const JobTasks range = tasks_of(from, work, of);
     if (task >= range.count) return;  // all lanes alike
+    const Task& pairs = from.tasks[range.first + task];
+    if (!counts(from, pairs, weighting / from.classes, weighting % from.classes)) return;
     const Positions<Real> positions{work.xyz + of.set * 3 * work.scatterer_count,
                                     work.scatterer_count,
                                     scales_of(from, work, of.set, weighting / from.classes),
                                     scales_of(from, work, of.set, weighting % from.classes)};
-    const TwoSums<Real> sums = sums_of_task<kEven, kScaled>(
-        from, positions, from.tasks[range.first + task], pass, lane, kept);
+    const TwoSums<Real> sums =
+        sums_of_task<kEven, kScaled>(from, positions, pairs, pass, lane, kept);
     if (2 * lane >= kTaskSums) return;
     Real* const to = task_sums(from, work, job, weighting, pass, task) + 2 * lane;
     to[0] = sums.first;
@@ -156,13 +167,14 @@ __device__ inline double sum_part(const Scattering<Real>& from, const Work<Real>
 #pragma unroll 4
     for (Index task = part; task < range.count; task += parts) {
         const Task& of = from.tasks[range.first + task];
-        const double value = one[task * kTaskSums];
-        double product =
-            factor_of(from, a, of.row_type, k) * factor_of(from, b, of.column_type, k) * value;
-        if (a != b)
-            product += factor_of(from, b, of.row_type, k) * factor_of(from, a, of.column_type, k) *
-                       static_cast<double>(other[task * kTaskSums]);
-        sum += product;
+        // Sums whose factors are 0 may not have been written.
+        const auto add = [&](int rows, int columns, const Real* values) {
+            const double factor =
+                factor_of(from, rows, of.row_type, k) * factor_of(from, columns, of.column_type, k);
+            if (factor != 0.0) sum += factor * static_cast<double>(values[task * kTaskSums]);
+        };
+        add(a, b, one);
+        if (a != b) add(b, a, other);
     }
     return 2.0 * sum * from.inverse_q[k];
 }

@@ -27,6 +27,11 @@ public:
         pleat::cuda::upload(inverse_q_, inverse_q);
         pleat::cuda::upload(class_of_, std::vector<std::int32_t>(classes.class_of_channel.begin(),
                                                                  classes.class_of_channel.end()));
+        std::vector<std::uint8_t> scatters;
+        for (Index of = 0; of < classes.count; ++of)
+            for (std::int32_t type = 0; type < shared_.types; ++type)
+                scatters.push_back(classes.scatters(of, type) ? 1 : 0);
+        pleat::cuda::upload(scatters_, scatters);
         make_passes(model, grid);
     }
 
@@ -42,6 +47,7 @@ public:
         all.factors = factors_.data();
         all.inverse_q = inverse_q_.data();
         all.class_of = class_of_.data();
+        all.scatters = scatters_.data();
         all.pass_count = static_cast<std::int32_t>(pass_count_);
         return all;
     }
@@ -70,6 +76,7 @@ private:
     Scattering<Real> shared_{};  ///< sizes
     Array<double> factors_, inverse_q_;
     Array<std::int32_t> class_of_;
+    Array<std::uint8_t> scatters_;
     Array<SplitNumber<Real>> turns_;
     Array<Pass<Real>> passes_;
 };

@@ -14,6 +14,9 @@ struct RandomShape {
     double step = 0.015, first = 0.0;
     bool even = true;
     bool shares_scales = false;  ///< the last channel has the scales of the one before
+    /// The last type scatters in the channels with scales alone, as water of a hydration layer
+    /// does, and the others in those without.
+    bool separates = false;
     Index frames = 1;
     double spread = 20.0;  ///< angstrom, of coordinates
     std::uint64_t seed = 1;
@@ -44,7 +47,9 @@ inline RandomScatterers random_scatterers(const RandomShape& shape) {
         for (Index type = 0; type < shape.types; ++type) {
             const double height = 2.0 + 8.0 * uniform(generator),
                          width = 2.0 + 4.0 * uniform(generator);
-            for (Index k = 0; k < shape.q; ++k)
+            const bool is_scaled = c >= shape.channels - shape.scaled,
+                       is_last = type + 1 == shape.types;
+            for (Index k = 0; k < shape.q && (!shape.separates || is_scaled == is_last); ++k)
                 model.factors(c, type, k) =
                     height * std::exp(-std::pow(width * model.q[static_cast<std::size_t>(k)], 2));
         }
