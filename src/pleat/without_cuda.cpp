@@ -89,6 +89,11 @@ std::unique_ptr<saxs::Kernel> saxs::make_cuda_kernel(const Model&, Precision,
     refuse(context.device.index);
 }
 
+std::unique_ptr<saxs::Kernel> saxs::make_cuda_multipole_kernel(const Model&, const Context& context,
+                                                               std::unique_ptr<Kernel>) {
+    refuse(context.device.index);
+}
+
 std::unique_ptr<saxs::BodyPairs> saxs::make_cuda_body_pairs(const Model&, const SortedScatterers&,
                                                             Precision, int index) {
     refuse(index);

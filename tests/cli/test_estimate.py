@@ -126,8 +126,8 @@ class Estimate(ProgramTest):
         self.assert_refused(pleat("couplings", family), 2, "--output")
         self.assert_refused(pleat("cluster", self.write_ensemble(9, 5), "--estimate"), 2, "--cutoff")
         self.assert_refused(pleat("couplings", family, "--estimate", "-d", "cuda:0,1"), 2, "one device")
-        self.assert_refused(pleat("saxs", DATA / "1hel.pdb.gz", "--method", "multipole", "-d", "cuda", "--estimate"),
-                            2, "GPU")
+        self.assert_refused(pleat("saxs", DATA / "1hel.pdb.gz", "--method", "multipole", "--precision", "float64",
+                                  "-d", "cuda", "--estimate"), 2, "GPU")
 
         self.assert_refused(pleat("refine", *self.HINGE, "-d", "cuda", "--estimate"), 2, "--data")
         self.assert_refused(pleat("refine", self.HINGE[0], "--linkers", "A:300-310", "--estimate"), 3, "A:300-310")

@@ -359,8 +359,9 @@ RunEstimate estimate_frames(RefineOptions& options) {
                                    size.atoms, size.angles, size.frames, size.moves);
     if (points > 0) text += fmt::format(", a curve of {} points", points);
     const bool has_stages = options.cluster_cutoff || options.has_profiles();
-    const bool is_for_cpu_alone =
-        options.has_profiles() && options.saxs.parameters.method == saxs::Method::multipole;
+    const bool is_for_cpu_alone = options.has_profiles() &&
+                                  options.saxs.parameters.method == saxs::Method::multipole &&
+                                  options.saxs.parameters.precision == saxs::Precision::float64;
     return {.input = text,
             .may_use_gpu = has_stages && !is_for_cpu_alone,
             .on = [=, options = options](const Context& context) {

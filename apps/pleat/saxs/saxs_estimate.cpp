@@ -97,7 +97,8 @@ RunEstimate estimate_profiles(SaxsOptions& options) {
     std::vector<saxs::FurtherCurve> further;
     for (const SeriesFile& one : parse_series(options.series))
         further.push_back({read_profile(one.path, options.curve).profile, one.d2o});
-    const bool is_for_gpus = options.parameters.method != saxs::Method::multipole;
+    const bool is_for_gpus = options.parameters.method != saxs::Method::multipole ||
+                             options.parameters.precision != saxs::Precision::float64;
     return {.input = input,
             .may_use_gpu = is_for_gpus,
             .on = [=, parameters = options.parameters](const Context& context) {

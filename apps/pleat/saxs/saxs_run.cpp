@@ -234,7 +234,8 @@ std::string choose_saxs_device(const SaxsOptions& options, const JobTask& task, 
         return choose_device(options.run, {*effort.gpu_bytes, effort.gpu_seconds()}, ranks,
                              context);
     context.device = {Device::Kind::cpu, 0};
-    if (!effort.gpu_bytes) return "using the CPU: --method multipole is not available on GPUs";
+    if (!effort.gpu_bytes)
+        return "using the CPU: GPUs have --method multipole in float32, for small enough frames";
     return fmt::format("using the CPU: it needs about {:.2g} s, too little for a GPU", seconds);
 }
 

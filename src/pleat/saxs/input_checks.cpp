@@ -22,9 +22,11 @@ void check_device(const Parameters& parameters, const Device& device) {
     if (device.kind == Device::Kind::reference && parameters.precision == Precision::float32)
         throw UsageError(fmt::format(
             "expected --precision float64 or auto with --device {}, found float32", device.name()));
-    if (parameters.method == Method::multipole)
+    if (parameters.method == Method::multipole &&
+        (device.kind == Device::Kind::reference || parameters.precision == Precision::float64))
         throw UsageError(fmt::format(
-            "expected --method debye or auto with --device {}, found multipole", device.name()));
+            "expected --method debye or auto with --device {}{}, found multipole", device.name(),
+            device.kind == Device::Kind::cuda ? " and --precision float64" : ""));
 }
 
 /// Throws UsageError if a lower bound is above its upper bound.

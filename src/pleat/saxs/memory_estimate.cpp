@@ -8,6 +8,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/components.h"
+#include "pleat/saxs/cuda/multipole_limits.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/pair_distances.h"
 #include "pleat/saxs/fit/set_fit.h"
@@ -107,7 +108,8 @@ std::int64_t kernel_memory(const Model& model, const Options& options, const Dev
     constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
     const std::int64_t scatterers = model.scatterer_count();
     const std::int64_t coordinates = scatterers * (3 + 2 * model.scale_count());
-    if (device.kind == Device::Kind::cuda) return 64 * coordinates + 256 * kMebibyte;
+    if (device.kind == Device::Kind::cuda)
+        return 64 * coordinates + (options.method == Method::debye ? 256 : 1024) * kMebibyte;
     const std::int64_t profile = 8 * model.pair_count() * model.q_count();
     // Batches of frames take 64 MiB at most; a frame has a profile for each 128 rows.
     // Waves and bins of distances take 32 MiB at most.
@@ -168,20 +170,27 @@ std::vector<Index> channels_of_sums(const Parameters& parameters, bool with_curv
     return channels;
 }
 
+/// Whether a GPU can compute frames within a radius.
+bool is_for_gpus(const Options& options, const Model& model, double radius) {
+    return options.method != Method::multipole ||
+           (options.precision != Precision::float64 &&
+            cuda::fits_multipoles(multipole_size(model.q.back(), rounded_radius(radius))));
+}
+
 Effort effort_of(std::span<const ComponentSize> components, bool with_curve,
                  const Parameters& parameters, std::span<const FurtherCurve> further) {
-    const bool excludes_gpus = parameters.method == Method::multipole;
     Effort sum;
-    if (!excludes_gpus) sum.gpu_bytes = 0;
+    sum.gpu_bytes = 0;
     for (const ComponentSize& size : components) {
         for (const Index channels : channels_of_sums(parameters, with_curve, further)) {
             const Model model = model_of_sizes(size, channels, with_curve, parameters);
             const Options options{parameters.precision, parameters.method};
             sum.cpu_seconds += static_cast<double>(size.frames) *
                                frame_cost(model, options, size.diameter / 2).seconds;
-            if (excludes_gpus) continue;
-            sum.gpu_bytes =
-                std::max(*sum.gpu_bytes, kernel_memory(model, {}, {Device::Kind::cuda, 0}));
+            if (!is_for_gpus(options, model, size.diameter / 2)) sum.gpu_bytes.reset();
+            if (sum.gpu_bytes)
+                sum.gpu_bytes = std::max(*sum.gpu_bytes,
+                                         kernel_memory(model, options, {Device::Kind::cuda, 0}));
         }
     }
     return sum;
@@ -222,7 +231,8 @@ Estimate estimate(std::span<const ComponentSize> components, Index curve_points,
     const Effort effort = effort_of(components, with_curve, parameters, further);
     const bool has_gpu = context.device.kind == Device::Kind::cuda;
     if (has_gpu && !effort.gpu_bytes)
-        throw UsageError("GPUs compute sums over pairs; give the device cpu for multipoles");
+        throw UsageError(
+            "GPUs compute multipoles in float32, of small enough frames; give the device cpu");
     Estimate all;
     all.host_bytes = memory_of(components, curve_points, parameters, context, further);
     std::int64_t of_kernel = 0;

@@ -67,8 +67,9 @@ std::vector<Field> profile_fields(Parameters& p) {
                  "to 1e-6, on a GPU up to 1e-10; auto: float32, with --device reference float64"},
         {.name = "method",
          .target = &p.method,
-         .help = "debye: all pairs; multipole: spherical harmonics in float64, on the CPU; auto: "
-                 "on the CPU the cheaper of the two, elsewhere all pairs"}};
+         .help =
+             "debye: all pairs; multipole: spherical harmonics, in float64 on the CPU and float32 "
+             "on a GPU; auto: the cheaper of the two, with --device reference all pairs"}};
 }
 
 std::vector<Field> fit_fields(Parameters& p) {

@@ -6,6 +6,7 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cuda/chain_sums.cuh"
 #include "pleat/saxs/cuda/gpu_kernel.cuh"
+#include "pleat/saxs/cuda/gpu_multipoles.cuh"
 
 namespace pleat::saxs {
 
@@ -18,6 +19,12 @@ std::unique_ptr<Kernel> make_cuda_kernel(const Model& model, Precision precision
     if (precision == Precision::float64)
         return std::make_unique<cuda::GpuKernel<CudaGpu, double>>(model, std::move(gpu), threads);
     return std::make_unique<cuda::GpuKernel<CudaGpu>>(model, std::move(gpu), threads);
+}
+
+std::unique_ptr<Kernel> make_cuda_multipole_kernel(const Model& model, const Context& context,
+                                                   std::unique_ptr<Kernel> by_pairs) {
+    return std::make_unique<cuda::GpuMultipoles<CudaGpu>>(
+        model, CudaGpu(context.device.index), resolve_threads(context), std::move(by_pairs));
 }
 
 std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const SortedScatterers& sorted,

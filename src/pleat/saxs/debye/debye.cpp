@@ -83,7 +83,10 @@ std::string problem_hash(const Model& model, View<const float, 3> xyz, View<cons
         hash.field(View<const std::uint64_t, 1>(sums.data(), numbers.extent(0)));
     }
     hash.field(static_cast<int>(options.precision)).field(static_cast<int>(options.method));
-    hash.field(static_cast<int>(context.device.kind));
+    // GPUs have used multipoles since 2.
+    constexpr int kGpuKernels = 2;
+    hash.field(context.device.kind == Device::Kind::cuda ? 100 + kGpuKernels
+                                                         : static_cast<int>(context.device.kind));
     return hash.hex();
 }
 

@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "pleat/core/error.h"
+#include "pleat/saxs/cuda/multipole_limits.h"
 #include "pleat/saxs/debye/pair_sums.h"
 #include "pleat/saxs/debye/sine_grid.h"
 #include "pleat/saxs/kernel/multipole_table.h"
@@ -23,26 +27,37 @@ struct Cost {
     double multipole_bytes;
 };
 
+/// Scatterers, and in how many classes they or their types really scatter.
+struct Counts {
+    explicit Counts(const Model& model) : scatterers(static_cast<double>(model.scatterer_count())) {
+        const ScaleClasses used(model);
+        std::vector<double> of_type(static_cast<std::size_t>(model.type_count()), 0.0);
+        for (Index type = 0; type < model.type_count(); ++type)
+            for (Index of = 0; of < used.count; ++of)
+                of_type[static_cast<std::size_t>(type)] +=
+                    used.scatters(of, static_cast<std::int32_t>(type));
+        double scattering = 0.0;
+        for (const std::int32_t type : model.types)
+            scattering += of_type[static_cast<std::size_t>(type)];
+        segments = static_cast<Index>(std::accumulate(of_type.begin(), of_type.end(), 0.0));
+        mean_classes = scattering / std::max(scatterers, 1.0);
+        type_classes = std::min(std::accumulate(of_type.begin(), of_type.end(), 0.0), scattering);
+    }
+    double pairs() const { return 0.5 * scatterers * scatterers; }
+    double weightings() const { return mean_classes * mean_classes; }
+
+    double scatterers = 0, mean_classes = 0, type_classes = 0;
+    Index segments = 0;  ///< types times the classes in which they scatter
+};
+
 Cost count(const Model& model, bool even, bool with_moments, double radius) {
-    const double scatterers = static_cast<double>(model.scatterer_count());
     const double q = static_cast<double>(model.q_count());
     const double classes =
         static_cast<double>(model.scale_count() + (model.scale_count() < model.channel_count()));
-    // Classes in which a scatterer, or a type, really scatters.
-    const ScaleClasses used(model);
-    std::vector<double> of_type(static_cast<std::size_t>(model.type_count()), 0.0);
-    for (Index type = 0; type < model.type_count(); ++type)
-        for (Index of = 0; of < used.count; ++of)
-            of_type[static_cast<std::size_t>(type)] +=
-                used.scatters(of, static_cast<std::int32_t>(type));
-    double scattering = 0.0;
-    for (const std::int32_t type : model.types)
-        scattering += of_type[static_cast<std::size_t>(type)];
-    const double mean_classes = scattering / std::max(scatterers, 1.0);
-    const double weightings = mean_classes * mean_classes;
-    const double type_classes =
-        std::min(std::accumulate(of_type.begin(), of_type.end(), 0.0), scattering);
-    const double all_pairs = 0.5 * scatterers * scatterers;
+    const Counts counts(model);
+    const double scatterers = counts.scatterers, mean_classes = counts.mean_classes,
+                 type_classes = counts.type_classes, weightings = counts.weightings(),
+                 all_pairs = counts.pairs();
     const double sines = all_pairs * (even ? 1.3 * q * weightings + 80.0 : (12.0 + weightings) * q);
     const MultipoleSize size = multipole_size(model.q.back(), rounded_radius(radius));
     const double degrees = static_cast<double>(size.degrees),
@@ -80,22 +95,27 @@ void refuse_unless(bool is_known, const Device& device, const char* known, const
             fmt::format("expected {} on the device {}, found {}", known, device.name(), found));
 }
 
+/// Whether a frame within a radius is computed from pairs, and not by multipoles.
+using PrefersPairs = std::function<bool(double radius)>;
+
 /// Uses the cheaper of two kernels for each frame.
 class AutomaticKernel final : public Kernel {
 public:
-    AutomaticKernel(const Model& model, Precision precision, const Context& context)
-        : model_(model),
-          even_(SineGrid(model.q).even),
-          with_moments_(precision != Precision::float64),
-          pairs_(make_cpu_kernel(model, precision, context)),
-          multipole_(make_multipole_kernel(model, precision, context)) {}
+    AutomaticKernel(std::unique_ptr<Kernel> pairs, std::unique_ptr<Kernel> multipole,
+                    PrefersPairs prefers_pairs)
+        : pairs_(std::move(pairs)),
+          multipole_(std::move(multipole)),
+          prefers_pairs_(std::move(prefers_pairs)) {}
 
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
+        const auto prefers_pairs = [&](Index frame) {
+            return prefers_pairs_(0.5 * box_diagonal(xyz[frame]));
+        };
         for (Index frame = 0; frame < xyz.extent(0);) {
-            const bool by_pairs = prefers_pairs(xyz[frame]);
+            const bool by_pairs = prefers_pairs(frame);
             Index last = frame + 1;
-            while (last < xyz.extent(0) && prefers_pairs(xyz[last]) == by_pairs) ++last;
+            while (last < xyz.extent(0) && prefers_pairs(last) == by_pairs) ++last;
             (by_pairs ? *pairs_ : *multipole_)
                 .profiles(frames_of(xyz, frame, last), frames_of(scales, frame, last),
                           frames_of(partial, frame, last));
@@ -109,11 +129,6 @@ public:
     }
 
 private:
-    bool prefers_pairs(View<const float, 2> xyz) const {
-        const double radius = 0.5 * box_diagonal(xyz);
-        return saxs::prefers_pairs(model_, count(model_, even_, with_moments_, radius), radius);
-    }
-
     template <class T>
     static View<T, 3> frames_of(View<T, 3> of, Index first, Index last) {
         if (of.size() == 0) return of;
@@ -123,10 +138,52 @@ private:
         return result;
     }
 
-    const Model& model_;
-    bool even_, with_moments_;
     std::unique_ptr<Kernel> pairs_, multipole_;
+    PrefersPairs prefers_pairs_;
 };
+
+/// On a GPU: by counting the instructions of a lane, and where multipoles have room.
+PrefersPairs gpu_prefers_pairs(const Model& model) {
+    const Counts counts(model);
+    const double q = static_cast<double>(model.q_count());
+    // Measured: multipoles reach half of what sums over pairs reach of their count.
+    constexpr double kPairInstructions = 2.6, kMultipoleInstructions = 2.0;
+    return [=, &model, known = std::map<double, bool>()](double radius) mutable {
+        const double rounded = rounded_radius(radius);
+        const auto found = known.find(rounded);
+        if (found != known.end()) return found->second;
+        bool& prefers = known[rounded] = true;
+        const MultipoleSize size = multipole_size(model.q.back(), rounded);
+        if (!cuda::fits_multipoles(size)) return true;
+        const double harmonics = static_cast<double>(size.degrees * size.degrees),
+                     nodes = static_cast<double>(size.nodes) + 6.0;
+        const double multipole =
+            nodes * harmonics *
+            (counts.scatterers * counts.mean_classes + counts.type_classes * q / 3.0);
+        const double pairs = counts.pairs() * counts.weightings() * q;
+        prefers = kPairInstructions * pairs <= kMultipoleInstructions * multipole;
+        return prefers;
+    };
+}
+
+std::unique_ptr<Kernel> make_gpu_kernel(const Model& model, const Options& options,
+                                        const Context& context) {
+    const bool is_double = options.precision == Precision::float64;
+    if (is_double && options.method == Method::multipole)
+        throw UsageError(fmt::format("expected float32 for multipoles on the device {}, found {}",
+                                     context.device.name(), "float64"));
+    auto pairs = make_cuda_kernel(model, options.precision, context);
+    if (options.method == Method::debye || (options.method == Method::automatic && is_double))
+        return pairs;
+    const Index segments = Counts(model).segments;
+    if (options.method == Method::automatic && !cuda::fits_multipoles(model, segments))
+        return pairs;
+    if (options.method == Method::automatic)
+        return std::make_unique<AutomaticKernel>(
+            std::move(pairs), make_cuda_multipole_kernel(model, context, nullptr),
+            gpu_prefers_pairs(model));
+    return make_cuda_multipole_kernel(model, context, std::move(pairs));
+}
 
 }  // namespace
 
@@ -143,19 +200,25 @@ FrameCost frame_cost(const Model& model, const Options& options, double radius) 
 std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
                                     const Context& context) {
     const Device& device = context.device;
-    refuse_unless(device.kind == Device::Kind::cpu || options.method != Method::multipole, device,
-                  "sums over pairs", "multipoles");
+    refuse_unless(device.kind != Device::Kind::reference || options.method != Method::multipole,
+                  device, "sums over pairs", "multipoles");
     switch (context.device.kind) {
         case Device::Kind::reference: return make_reference_kernel(model, context);
         case Device::Kind::cpu: break;
-        case Device::Kind::cuda: return make_cuda_kernel(model, options.precision, context);
+        case Device::Kind::cuda: return make_gpu_kernel(model, options, context);
     }
     switch (options.method) {
         case Method::debye: return make_cpu_kernel(model, options.precision, context);
         case Method::multipole: return make_multipole_kernel(model, options.precision, context);
         case Method::automatic: break;
     }
-    return std::make_unique<AutomaticKernel>(model, options.precision, context);
+    const bool with_moments = options.precision != Precision::float64;
+    return std::make_unique<AutomaticKernel>(
+        make_cpu_kernel(model, options.precision, context),
+        make_multipole_kernel(model, options.precision, context),
+        [&model, is_even = SineGrid(model.q).even, with_moments](double radius) {
+            return prefers_pairs(model, count(model, is_even, with_moments, radius), radius);
+        });
 }
 
 }  // namespace pleat::saxs

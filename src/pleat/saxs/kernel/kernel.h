@@ -29,8 +29,8 @@ public:
 };
 
 /// The one function that chooses a kernel by device and method. The model must outlive the kernel.
-/// Throws UsageError for what a device does not offer (multipoles on other devices than CPUs; the
-/// reference device always uses float64), DeviceError.
+/// Throws UsageError for what a device does not offer (multipoles on the reference device, and in
+/// float64 on a GPU), DeviceError.
 std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
                                     const Context& context);
 
@@ -78,5 +78,10 @@ std::unique_ptr<Kernel> make_multipole_kernel(const Model& model, Precision prec
 /// of memory.
 std::unique_ptr<Kernel> make_cuda_kernel(const Model& model, Precision precision,
                                          const Context& context);
+
+/// Spherical harmonics in float32, on the same GPU; gradients by `by_pairs`. Throws the same, and
+/// UsageError for models or radii that do not fit (cuda/multipole_limits.h).
+std::unique_ptr<Kernel> make_cuda_multipole_kernel(const Model& model, const Context& context,
+                                                   std::unique_ptr<Kernel> by_pairs);
 
 }  // namespace pleat::saxs

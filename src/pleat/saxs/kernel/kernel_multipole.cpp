@@ -31,12 +31,6 @@ struct Tables {
     HarmonicTable harmonic;
 };
 
-/// The scatterers of one frame, relative to the centre of their bounding box.
-struct Centred {
-    Array<double, 2> xyz;  ///< [axis, sorted scatterer]
-    double radius = 0.0;
-};
-
 class MultipoleKernel final : public Kernel {
 public:
     MultipoleKernel(const Model& model, Precision precision, const Context& context)
@@ -52,12 +46,13 @@ public:
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
         const Index frames = xyz.extent(0);
-        std::vector<Centred> centred(static_cast<std::size_t>(frames));
+        std::vector<CentredFrame> centred(static_cast<std::size_t>(frames));
         parallel_for(threads_, frames, [&](Index frame, int) {
-            centred[static_cast<std::size_t>(frame)] = centre(xyz[frame]);
+            centred[static_cast<std::size_t>(frame)] = centre_frame(xyz[frame], sorted_.order);
         });
         double largest = 0.0;
-        for (const Centred& one : centred) largest = std::max(largest, rounded_radius(one.radius));
+        for (const CentredFrame& one : centred)
+            largest = std::max(largest, rounded_radius(one.radius));
         // Few or large frames share all threads, one after another; loops inside a frame are then
         // parallel.
         const Bytes bytes = bytes_for(largest);
@@ -68,7 +63,7 @@ public:
         require_room(largest, is_one_by_one ? 1 : threads_);
         if (is_one_by_one) {
             for (Index frame = 0; frame < frames; ++frame) {
-                const Centred& one = centred[static_cast<std::size_t>(frame)];
+                const CentredFrame& one = centred[static_cast<std::size_t>(frame)];
                 if (!tables_.contains(rounded_radius(one.radius))) tables_.clear();
                 profile(one, scales.size() > 0 ? scales[frame] : View<const float, 2>{},
                         tables_for(one.radius), 0, partial[frame]);
@@ -77,7 +72,7 @@ public:
         }
         std::vector<const Tables*> tables;
         tables.reserve(centred.size());
-        for (const Centred& one : centred) tables.push_back(&tables_for(one.radius));
+        for (const CentredFrame& one : centred) tables.push_back(&tables_for(one.radius));
         cancellable_parallel_for(context_, threads_, frames, [&](Index frame, int thread) {
             const auto n = static_cast<std::size_t>(frame);
             profile(centred[n], scales.size() > 0 ? scales[frame] : View<const float, 2>{},
@@ -92,23 +87,6 @@ public:
     }
 
 private:
-    Centred centre(View<const float, 2> xyz) const {
-        const Index count = model_.scatterer_count();
-        Centred result{Array<double, 2>(Index{3}, count), 0.0};
-        for (Index axis = 0; axis < 3; ++axis) {
-            const auto [smallest, largest] =
-                std::minmax_element(xyz[axis].begin(), xyz[axis].end());
-            const double middle = 0.5 * (double{*smallest} + double{*largest});
-            for (Index n = 0; n < count; ++n)
-                result.xyz(axis, n) =
-                    double{xyz(axis, sorted_.order[static_cast<std::size_t>(n)])} - middle;
-        }
-        for (Index n = 0; n < count; ++n)
-            result.radius = std::max(
-                result.radius, std::hypot(result.xyz(0, n), result.xyz(1, n), result.xyz(2, n)));
-        return result;
-    }
-
     /// The tables for a radius, which stay until profiles() clears them.
     const Tables& tables_for(double radius) {
         const double rounded = rounded_radius(radius);
@@ -143,7 +121,7 @@ private:
     }
 
     /// `thread`: the one that calls.
-    void profile(const Centred& centred, View<const float, 2> scales, const Tables& tables,
+    void profile(const CentredFrame& centred, View<const float, 2> scales, const Tables& tables,
                  int thread, View<double, 2> partial) {
         const Context own = context_of_thread(context_, thread);
         const std::vector<Array<double, 3>> spread_segments =
@@ -163,7 +141,7 @@ private:
 
     /// The harmonics at the nodes, summed over the scatterers of each segment: [scale class, node,
     /// harmonic].
-    std::vector<Array<double, 3>> spread_all(const Centred& from, View<const float, 2> scales,
+    std::vector<Array<double, 3>> spread_all(const CentredFrame& from, View<const float, 2> scales,
                                              const Tables& tables, const Context& context) const {
         std::vector<Array<double, 3>> piece_sums(pieces_.size());
         parallel_for(threads_, static_cast<Index>(pieces_.size()), [&](Index piece, int thread) {
@@ -187,8 +165,9 @@ private:
         return result;
     }
 
-    void spread_piece(const TypeSegment& segment, const Centred& from, View<const float, 2> scales,
-                      const Tables& tables, const Context& context, View<double, 3> to) const {
+    void spread_piece(const TypeSegment& segment, const CentredFrame& from,
+                      View<const float, 2> scales, const Tables& tables, const Context& context,
+                      View<double, 3> to) const {
         const Index nodes = tables.radial.node_count(), node_stride = tables.harmonic.node_stride;
         Array<double, 2> harmonics(kHarmonicBlock, tables.harmonic.stride);
         Array<double, 2> weights(kHarmonicBlock, node_stride);

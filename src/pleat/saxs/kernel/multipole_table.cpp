@@ -79,6 +79,21 @@ double rounded_radius(double radius) {
     return std::pow(kStep, std::ceil(std::log(std::max(radius, 1.0)) / std::log(kStep)));
 }
 
+CentredFrame centre_frame(View<const float, 2> xyz, std::span<const Index> order) {
+    const auto count = static_cast<Index>(order.size());
+    CentredFrame result{Array<double, 2>(Index{3}, count), 0.0};
+    for (Index axis = 0; axis < 3; ++axis) {
+        const auto [smallest, largest] = std::minmax_element(xyz[axis].begin(), xyz[axis].end());
+        const double middle = 0.5 * (double{*smallest} + double{*largest});
+        for (Index n = 0; n < count; ++n)
+            result.xyz(axis, n) = double{xyz(axis, order[static_cast<std::size_t>(n)])} - middle;
+    }
+    for (Index n = 0; n < count; ++n)
+        result.radius = std::max(result.radius,
+                                 std::hypot(result.xyz(0, n), result.xyz(1, n), result.xyz(2, n)));
+    return result;
+}
+
 MultipoleTable::MultipoleTable(std::span<const double> q, double within)
     : radius(within),
       q_count(static_cast<Index>(q.size())),

@@ -55,4 +55,12 @@ void spherical_bessel(double x, Index count, double* values);
 /// result does not depend on earlier frames.
 double rounded_radius(double radius);
 
+/// The scatterers of one frame, relative to the centre of their bounding box.
+struct CentredFrame {
+    Array<double, 2> xyz;  ///< [axis, sorted scatterer]
+    double radius = 0;     ///< of the sphere about the centre that has them all
+};
+/// `order` [sorted scatterer]: its number in `xyz` [axis, scatterer].
+CentredFrame centre_frame(View<const float, 2> xyz, std::span<const Index> order);
+
 }  // namespace pleat::saxs

@@ -56,6 +56,13 @@ const RandomShape kShapes[] = {
     {.scatterers = 90, .types = 90, .q = 40, .even = false},
     {.scatterers = 150, .types = 3, .channels = 3, .scaled = 1, .frames = 2},
     {.scatterers = 150, .types = 3, .channels = 4, .scaled = 1, .q = 40},
+    {.scatterers = 120,
+     .types = 4,
+     .channels = 3,
+     .scaled = 1,
+     .q = 60,
+     .separates = true,
+     .frames = 2},
     {.scatterers = 150, .types = 3, .channels = 2, .scaled = 2, .q = 20, .even = false},
     {.scatterers = 600, .types = 4, .channels = 3, .scaled = 1, .frames = 300},
     {.scatterers = 600, .types = 4, .channels = 3, .scaled = 1, .even = false, .frames = 300},
@@ -67,6 +74,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(test::GpuMaker{"gpu",
                                    [](const Model& model) {
                                        return make_cuda_kernel(model, Precision::float32, on_gpu());
+                                   },
+                                   true},
+                    test::GpuMaker{"gpu_multipoles",
+                                   [](const Model& model) {
+                                       return make_kernel(model, {.method = Method::multipole},
+                                                          on_gpu());
                                    },
                                    true},
                     test::GpuMaker{"gpu_float64",
@@ -275,7 +288,10 @@ TEST(Devices, RefuseMethodsThatTheyDoNotOffer) {
     Context reference;
     reference.device = {Device::Kind::reference, 0};
     const Options multipole{.method = Method::multipole};
-    EXPECT_THROW(make_kernel(given.model, multipole, on_gpu()), UsageError);
+    EXPECT_THROW(
+        make_kernel(given.model, {.precision = Precision::float64, .method = Method::multipole},
+                    on_gpu()),
+        UsageError);
     EXPECT_THROW(make_kernel(given.model, multipole, reference), UsageError);
     EXPECT_NO_THROW(make_kernel(given.model, {.precision = Precision::float64}, reference));
 }

@@ -7,6 +7,7 @@
 
 #include "every_gpu.h"
 #include "pleat/saxs/cuda/gpu_kernel.cuh"
+#include "pleat/saxs/cuda/gpu_multipoles.cuh"
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/debye/pair_sums.h"
 #include "random_model.h"
@@ -102,11 +103,19 @@ std::unique_ptr<Kernel> make_on_host(const Model& model) {
     return std::make_unique<cuda::GpuKernel<HostGpu, Real>>(model, HostGpu(state), 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(OnHost, EveryGpu,
-                         testing::Values(GpuMaker{"host", make_on_host<float>, false},
-                                         GpuMaker{"host_float64", make_on_host<double>, false,
-                                                  Precision::float64}),
-                         test::maker_name);
+/// So little memory that a call has a frame or two.
+std::unique_ptr<Kernel> make_multipoles_on_host(const Model& model) {
+    static HostGpuState state;
+    return std::make_unique<cuda::GpuMultipoles<HostGpu>>(model, HostGpu(state), 2,
+                                                          make_on_host<float>(model), 1 << 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OnHost, EveryGpu,
+    testing::Values(GpuMaker{"host", make_on_host<float>, false},
+                    GpuMaker{"host_multipoles", make_multipoles_on_host, false},
+                    GpuMaker{"host_float64", make_on_host<double>, false, Precision::float64}),
+    test::maker_name);
 
 TEST(GpuOnHost, SumsOverPairsOfBodies) {
     expect_sums({.scatterers = 1, .types = 1}, 1);

@@ -64,8 +64,11 @@ TEST(MemoryEstimate, TimeGrowsWithFramesAndPointsAndOptionsExcludeGpus) {
     parameters.precision = Precision::float64;
     EXPECT_GT(effort({&one, 1}, nullptr, parameters).cpu_seconds, 2 * in_float32);
     EXPECT_TRUE(effort({&one, 1}, nullptr, parameters).gpu_bytes.has_value());
-    parameters.precision = Precision::automatic;
     parameters.method = Method::multipole;
+    EXPECT_FALSE(effort({&one, 1}, nullptr, parameters).gpu_bytes.has_value());
+    parameters.precision = Precision::automatic;
+    EXPECT_TRUE(effort({&one, 1}, nullptr, parameters).gpu_bytes.has_value());
+    parameters.q_max = 100;  // more degrees than a GPU's kernels have lanes for
     EXPECT_FALSE(effort({&one, 1}, nullptr, parameters).gpu_bytes.has_value());
 }
 
@@ -87,6 +90,8 @@ TEST(MemoryEstimate, OfSizesIsThatOfTheEnsemble) {
     Parameters multipole = parameters;
     multipole.method = Method::multipole;
     EXPECT_GT(estimate(sizes, 0, multipole, {}).host_bytes, plain.host_bytes);
+    EXPECT_GT(estimate(sizes, 0, multipole, gpu).gpu_bytes, 0);
+    multipole.precision = Precision::float64;
     EXPECT_THROW(estimate(sizes, 0, multipole, gpu), UsageError);
 }
 
@@ -95,10 +100,12 @@ TEST(InputChecks, RefuseWhatADeviceDoesNotOffer) {
     Parameters parameters;
     Context context;
     context.device = {Device::Kind::cuda, 0};
-    parameters.precision = Precision::float32;
+    parameters.precision = Precision::float64;
     parameters.method = Method::multipole;
     EXPECT_THROW(run({&ensemble, 1}, nullptr, nullptr, parameters, context), UsageError);
     context.device = {Device::Kind::reference, 0};
+    EXPECT_THROW(run({&ensemble, 1}, nullptr, nullptr, parameters, context), UsageError);
+    parameters.precision = Precision::float32;
     parameters.method = Method::automatic;
     EXPECT_THROW(run({&ensemble, 1}, nullptr, nullptr, parameters, context), UsageError);
     const Ensemble far = protein(1, 1e5);
