@@ -59,24 +59,24 @@ public:
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
         const Index frames = xyz.extent(0);
-        std::vector<CentredFrame> centred(static_cast<std::size_t>(frames));
+        std::vector<FrameSphere> spheres(static_cast<std::size_t>(frames));
         parallel_for(threads_, frames, [&](Index frame, int) {
-            centred[static_cast<std::size_t>(frame)] = centre_frame(xyz[frame], sorted_.order);
+            spheres[static_cast<std::size_t>(frame)] = enclosing_sphere(xyz[frame]);
         });
         if (static_cast<Index>(tables_.size()) > kMaxTables) tables_.clear();
         for (Index first = 0, last = 0; first < frames; first = last) {
             Sizes sizes;
             for (; last < frames; ++last) {
-                const Tables& tables = tables_for(centred[static_cast<std::size_t>(last)].radius);
+                const Tables& tables = tables_for(spheres[static_cast<std::size_t>(last)].radius);
                 const Sizes next = sizes.with(tables);
                 if (last > first && spread_bytes(next) * (last + 1 - first) > max_spread_bytes_)
                     break;
                 sizes = next;
             }
-            compute(std::span(centred).subspan(static_cast<std::size_t>(first),
+            write_positions(xyz, scales, spheres, first, last - first);
+            compute(std::span(spheres).subspan(static_cast<std::size_t>(first),
                                                static_cast<std::size_t>(last - first)),
-                    sizes, sorted_positions(sorted_, scales, first, last - first, threads_),
-                    partial[first].data);
+                    sizes, partial[first].data);
         }
     }
 
@@ -88,6 +88,8 @@ public:
 private:
     template <class T>
     using Array = typename Gpu::template Array<T>;
+    template <class T>
+    using Pinned = typename Gpu::template Pinned<T>;
     static constexpr Index kMaxTables = 64;
 
     /// The tables for one rounded radius.
@@ -154,43 +156,57 @@ private:
         return 4 * segment_count() * sizes.degrees * sizes.degrees * sizes.node_stride();
     }
 
-    void compute(std::span<const CentredFrame> centred, const Sizes& sizes,
-                 const pleat::Array<float, 3>& scales, double* partial) {
-        const auto frames = static_cast<Index>(centred.size());
-        const Index count = model_.scatterer_count(), stride = sizes.node_stride(),
-                    size = model_.pair_count() * model_.q_count();
+    /// Writes the positions about the centres, and the scales, in sorted order.
+    void write_positions(View<const float, 3> xyz, View<const float, 3> scales,
+                         const std::vector<FrameSphere>& spheres, Index first, Index frames) {
+        const Index count = model_.scatterer_count(), scale_count = model_.scale_count();
+        grow(host_xyz_, frames * 3 * count);
+        grow(host_scales_, std::max<Index>(frames * scale_count * count, 1));
+        parallel_for(threads_, frames, [&](Index frame, int) {
+            const FrameSphere& sphere = spheres[static_cast<std::size_t>(first + frame)];
+            float* to = host_xyz_.data() + frame * 3 * count;
+            for (Index axis = 0; axis < 3; ++axis)
+                for (const Index scatterer : sorted_.order)
+                    *to++ = static_cast<float>(double{xyz(first + frame, axis, scatterer)} -
+                                               sphere.centre[static_cast<std::size_t>(axis)]);
+            to = host_scales_.data() + frame * scale_count * count;
+            for (Index scale = 0; scale < scale_count; ++scale)
+                for (const Index scatterer : sorted_.order)
+                    *to++ = scales(first + frame, scale, scatterer);
+        });
+    }
+
+    void compute(std::span<const FrameSphere> spheres, const Sizes& sizes, double* partial) {
+        const auto frames = static_cast<Index>(spheres.size());
+        const Index count = model_.scatterer_count(), scale_count = model_.scale_count(),
+                    stride = sizes.node_stride(), size = model_.pair_count() * model_.q_count();
         require_memory(
-            frames * (spread_bytes(sizes) + count * (4 * stride + 32) +
-                      (4 * sizes.degrees + 8) * size) +
-                4 * scales.size(),
+            frames * (spread_bytes(sizes) + count * (4 * (stride + scale_count) + 32) +
+                      (4 * sizes.degrees + 8) * size),
             std::to_string(frames) + " frames of " + std::to_string(count) + " scatterers",
             "use --device cpu", gpu_.free_bytes() + held_bytes(), " on the GPU");
-        std::vector<float> xyz(static_cast<std::size_t>(frames * 3 * count));
         std::vector<MultipoleFrame> of_frames;
-        for (const CentredFrame& frame : centred) {
-            const Tables& tables = tables_for(frame.radius);
+        for (const FrameSphere& sphere : spheres) {
+            const Tables& tables = tables_for(sphere.radius);
             of_frames.push_back({tables.nodes.data(), tables.bessel.data(), tables.first_q.data(),
                                  static_cast<std::int32_t>(tables.degrees),
                                  static_cast<std::int32_t>(tables.node_count)});
         }
-        parallel_for(threads_, frames, [&](Index frame, int) {
-            const auto& from = centred[static_cast<std::size_t>(frame)].xyz;
-            std::copy(from.begin(), from.end(), xyz.data() + frame * 3 * count);
-        });
         upload(frames_, of_frames);
-        upload(xyz_, xyz);
-        grow(scales_, std::max<Index>(scales.size(), 1));
-        if (scales.size() > 0) scales_.upload(scales.data(), 0, scales.size());
+        grow(xyz_, frames * 3 * count);
+        xyz_.upload(host_xyz_.data(), 0, frames * 3 * count);
+        grow(scales_, std::max<Index>(frames * scale_count * count, 1));
+        if (scale_count > 0) scales_.upload(host_scales_.data(), 0, frames * scale_count * count);
         grow(directions_, frames * count);
         grow(weights_, frames * count * stride);
         grow(spread_, frames * spread_bytes(sizes) / 4);
         grow(sums_, frames * sizes.degrees * size);
         grow(partial_, frames * size);
-        launch(frames, sizes, static_cast<Index>(scales.extent(1)));
+        launch(frames, sizes);
         partial_.download(partial, 0, frames * size);
     }
 
-    void launch(Index frames, const Sizes& sizes, Index scale_count) {
+    void launch(Index frames, const Sizes& sizes) {
         const Index count = model_.scatterer_count(), stride = sizes.node_stride(),
                     size = model_.pair_count() * model_.q_count();
         const Multipoles of{
@@ -209,7 +225,7 @@ private:
             .scatterers = count,
             .harmonics = sizes.degrees * sizes.degrees,
             .segment_count = static_cast<std::int32_t>(segments_.size()),
-            .scale_count = static_cast<std::int32_t>(scale_count),
+            .scale_count = static_cast<std::int32_t>(model_.scale_count()),
             .node_stride = static_cast<std::int32_t>(stride),
             .degrees = static_cast<std::int32_t>(sizes.degrees),
             .channels = static_cast<std::int32_t>(model_.channel_count()),
@@ -259,6 +275,7 @@ private:
     Array<float> factors_;
     Array<std::int32_t> class_of_;
     Array<MultipoleFrame> frames_;
+    Pinned<float> host_xyz_, host_scales_;
     Array<float> xyz_, scales_, weights_, spread_, sums_;
     Array<float4> directions_;
     Array<double> partial_;

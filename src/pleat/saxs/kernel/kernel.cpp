@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pleat/core/error.h"
+#include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cuda/multipole_limits.h"
 #include "pleat/saxs/debye/pair_sums.h"
 #include "pleat/saxs/debye/sine_grid.h"
@@ -102,15 +103,20 @@ using PrefersPairs = std::function<bool(double radius)>;
 class AutomaticKernel final : public Kernel {
 public:
     AutomaticKernel(std::unique_ptr<Kernel> pairs, std::unique_ptr<Kernel> multipole,
-                    PrefersPairs prefers_pairs)
+                    PrefersPairs prefers_pairs, int threads)
         : pairs_(std::move(pairs)),
           multipole_(std::move(multipole)),
-          prefers_pairs_(std::move(prefers_pairs)) {}
+          prefers_pairs_(std::move(prefers_pairs)),
+          threads_(threads) {}
 
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
+        std::vector<double> radii(static_cast<std::size_t>(xyz.extent(0)));
+        parallel_for(threads_, xyz.extent(0), [&](Index frame, int) {
+            radii[static_cast<std::size_t>(frame)] = 0.5 * box_diagonal(xyz[frame]);
+        });
         const auto prefers_pairs = [&](Index frame) {
-            return prefers_pairs_(0.5 * box_diagonal(xyz[frame]));
+            return prefers_pairs_(radii[static_cast<std::size_t>(frame)]);
         };
         for (Index frame = 0; frame < xyz.extent(0);) {
             const bool by_pairs = prefers_pairs(frame);
@@ -140,6 +146,7 @@ private:
 
     std::unique_ptr<Kernel> pairs_, multipole_;
     PrefersPairs prefers_pairs_;
+    int threads_;
 };
 
 /// On a GPU: by counting the instructions of a lane, and where multipoles have room.
@@ -181,7 +188,7 @@ std::unique_ptr<Kernel> make_gpu_kernel(const Model& model, const Options& optio
     if (options.method == Method::automatic)
         return std::make_unique<AutomaticKernel>(
             std::move(pairs), make_cuda_multipole_kernel(model, context, nullptr),
-            gpu_prefers_pairs(model));
+            gpu_prefers_pairs(model), resolve_threads(context));
     return make_cuda_multipole_kernel(model, context, std::move(pairs));
 }
 
@@ -218,7 +225,8 @@ std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
         make_multipole_kernel(model, options.precision, context),
         [&model, is_even = SineGrid(model.q).even, with_moments](double radius) {
             return prefers_pairs(model, count(model, is_even, with_moments, radius), radius);
-        });
+        },
+        resolve_threads(context));
 }
 
 }  // namespace pleat::saxs

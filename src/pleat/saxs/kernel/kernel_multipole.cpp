@@ -31,6 +31,12 @@ struct Tables {
     HarmonicTable harmonic;
 };
 
+/// The scatterers of one frame, relative to the centre of their bounding box.
+struct CentredFrame {
+    Array<double, 2> xyz;  ///< [axis, sorted scatterer]
+    double radius = 0.0;
+};
+
 class MultipoleKernel final : public Kernel {
 public:
     MultipoleKernel(const Model& model, Precision precision, const Context& context)
@@ -48,7 +54,7 @@ public:
         const Index frames = xyz.extent(0);
         std::vector<CentredFrame> centred(static_cast<std::size_t>(frames));
         parallel_for(threads_, frames, [&](Index frame, int) {
-            centred[static_cast<std::size_t>(frame)] = centre_frame(xyz[frame], sorted_.order);
+            centred[static_cast<std::size_t>(frame)] = centre(xyz[frame]);
         });
         double largest = 0.0;
         for (const CentredFrame& one : centred)
@@ -87,6 +93,16 @@ public:
     }
 
 private:
+    CentredFrame centre(View<const float, 2> xyz) const {
+        const FrameSphere sphere = enclosing_sphere(xyz);
+        CentredFrame result{Array<double, 2>(Index{3}, xyz.extent(1)), sphere.radius};
+        double* to = result.xyz.data();
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            for (const Index scatterer : sorted_.order)
+                *to++ = double{xyz(static_cast<Index>(axis), scatterer)} - sphere.centre[axis];
+        return result;
+    }
+
     /// The tables for a radius, which stay until profiles() clears them.
     const Tables& tables_for(double radius) {
         const double rounded = rounded_radius(radius);

@@ -79,19 +79,27 @@ double rounded_radius(double radius) {
     return std::pow(kStep, std::ceil(std::log(std::max(radius, 1.0)) / std::log(kStep)));
 }
 
-CentredFrame centre_frame(View<const float, 2> xyz, std::span<const Index> order) {
-    const auto count = static_cast<Index>(order.size());
-    CentredFrame result{Array<double, 2>(Index{3}, count), 0.0};
-    for (Index axis = 0; axis < 3; ++axis) {
-        const auto [smallest, largest] = std::minmax_element(xyz[axis].begin(), xyz[axis].end());
-        const double middle = 0.5 * (double{*smallest} + double{*largest});
-        for (Index n = 0; n < count; ++n)
-            result.xyz(axis, n) = double{xyz(axis, order[static_cast<std::size_t>(n)])} - middle;
+FrameSphere enclosing_sphere(View<const float, 2> xyz) {
+    FrameSphere sphere;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        const View<const float, 1> all = xyz[static_cast<Index>(axis)];
+        float smallest = all(0), largest = all(0);
+        for (const float x : all) {
+            smallest = std::min(smallest, x);
+            largest = std::max(largest, x);
+        }
+        sphere.centre[axis] = 0.5 * (double{smallest} + double{largest});
     }
-    for (Index n = 0; n < count; ++n)
-        result.radius = std::max(result.radius,
-                                 std::hypot(result.xyz(0, n), result.xyz(1, n), result.xyz(2, n)));
-    return result;
+    double square = 0.0;
+    for (Index n = 0; n < xyz.extent(1); ++n) {
+        const double x = double{xyz(0, n)} - sphere.centre[0],
+                     y = double{xyz(1, n)} - sphere.centre[1],
+                     z = double{xyz(2, n)} - sphere.centre[2];
+        square = std::max(square, x * x + y * y + z * z);
+    }
+    // No rounding may leave a scatterer outside.
+    sphere.radius = std::sqrt(square) * (1.0 + 1e-12);
+    return sphere;
 }
 
 MultipoleTable::MultipoleTable(std::span<const double> q, double within)

@@ -1,6 +1,7 @@
 // Multipole table: spherical Bessel functions at radial nodes, and how many of them each q needs.
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -55,12 +56,12 @@ void spherical_bessel(double x, Index count, double* values);
 /// result does not depend on earlier frames.
 double rounded_radius(double radius);
 
-/// The scatterers of one frame, relative to the centre of their bounding box.
-struct CentredFrame {
-    Array<double, 2> xyz;  ///< [axis, sorted scatterer]
-    double radius = 0;     ///< of the sphere about the centre that has them all
+/// A sphere about the centre of a frame's bounding box that has all its scatterers, angstrom.
+struct FrameSphere {
+    std::array<double, 3> centre = {};
+    double radius = 0;
 };
-/// `order` [sorted scatterer]: its number in `xyz` [axis, scatterer].
-CentredFrame centre_frame(View<const float, 2> xyz, std::span<const Index> order);
+/// `xyz` [axis, scatterer].
+FrameSphere enclosing_sphere(View<const float, 2> xyz);
 
 }  // namespace pleat::saxs
