@@ -64,7 +64,7 @@ def profiles(session, scratch):
     with gzip.open(topology, "rt", encoding="ascii") as file:
         atoms = sum(line.startswith(("ATOM", "HETATM")) for line in file)
     frames = made_frames(session, scratch, 16000, atoms)
-    return Work(["saxs", frames, "--topology", topology, "--q-points", "501"], ("profiles",))
+    return Work(["saxs", frames, "--topology", topology, "--q-points", "501", "--method", "debye"], ("profiles",))
 
 
 def clusters(frames, **more):
