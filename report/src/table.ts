@@ -30,12 +30,15 @@ function shortCell(cell: string): string {
 
 /** Units of columns whose names pleat's tables share; MI is in bits only in tables of pairs and triples. */
 const UNITS: Record<string, string> = {
-  distance: "Å", rmsd: "Å", drmsd: "Å", rmsf: "Å", rg: "Å", dmax: "Å", cutoff: "Å", seconds: "s",
+  distance: "Å", second_distance: "Å", rmsd: "Å", drmsd: "Å", rmsf: "Å", rg: "Å", dmax: "Å", cutoff: "Å", seconds: "s",
 };
+/** Distances of two domains: distance_1_2. */
+const DOMAIN_DISTANCE = /^distance_\d+_\d+$/;
 
 function withUnit(name: string, columns: string[]): string {
   const isInformation = columns.includes("joint_entropy") || columns.includes("synergy");
-  const unit = UNITS[name] ?? (isInformation && ["mi", "apc", "joint_entropy", "synergy", "mean"].includes(name) ? "bits" : "");
+  const isInBits = isInformation && ["mi", "apc", "joint_entropy", "synergy", "mean"].includes(name);
+  const unit = UNITS[name] ?? (DOMAIN_DISTANCE.test(name) ? "Å" : isInBits ? "bits" : "");
   return unit !== "" ? `${name} (${unit})` : name;
 }
 

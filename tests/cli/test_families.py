@@ -99,7 +99,8 @@ class Results(Families):
         self.assertEqual(self.status(), {"f0": "done", "f1": "done", "packed": "done"})
         done = self.fit_all("--list", "-", cwd=self.folder, input=b"in/f2.aln\n")
         self.assert_ended(done)
-        self.assertEqual(self.status(), {"f2": "done"})  # one, and still in a folder of its own
+        self.assertIn(b"1 job in", done.stdout)
+        self.assertEqual(self.table()["f2"]["result"], "f2")  # one, and still in a folder of its own
         self.assertEqual(results(self.runs / "f2"), results(self.fit(self.paths[2])))
 
 
@@ -235,6 +236,20 @@ class SecondCall(Families):
                 self.assertEqual(self.table()[name][key], first[name][key], key)
         self.assert_ended(self.fit_all(*self.paths, "--force"))
         self.assertEqual(list(self.status().values()), ["done"] * 4)
+
+    def test_the_table_keeps_families_of_earlier_calls(self):
+        self.assert_ended(self.fit_all(*self.paths[:3]))
+        first = self.table()
+        done = self.fit_all(*self.paths[2:])
+        self.assert_ended(done)
+        self.assertIn(b"2 jobs in", done.stdout)
+        self.assertEqual(list(self.status()), self.names)
+        for name in self.names[:3]:
+            self.assertEqual(self.table()[name], first[name])
+        for path in (self.runs / "f1").iterdir():
+            path.unlink()
+        self.assert_ended(self.fit_all(*self.paths[2:]))
+        self.assertEqual(list(self.status()), ["f0", "f2", "packed"])
 
     def test_others_finished_in_the_way_are_told(self):
         self.assert_ended(self.fit_all(*self.paths))

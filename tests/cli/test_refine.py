@@ -264,7 +264,9 @@ class Refine(ProgramTest):
         self.assertTrue(all(str(path) in inputs for path in (*files, fasta)), inputs)
         for sources, code, text in (([models, *LINKER], 3, "models.pdb: expected --sequence, whose missing residues"),
                                     ([*files, "--join", "--sweep", "seed=1,2"], 2, "--join makes one run"),
-                                    ([files[0], "--join", "--sequence", fasta], 2, "several STRUCTUREs, found one")):
+                                    ([files[0], "--join", "--sequence", fasta], 2, "several STRUCTUREs, found one"),
+                                    ([files[0], files[0], "--join", "--sequence", fasta], 3, "one.pdb: expected each structure to join once"),
+                                    ([*files, "--join", "--sequence", fasta, "--group", "A:151-160"], 3, "give one model that has")):
             done = pleat("refine", *sources, "-o", self.folder / "refused")
             told = [line for line in done.stderr.decode().splitlines() if line.startswith("pleat: ")]
             self.assertEqual((done.returncode, len(told)), (code, 1), done.stderr.decode())
@@ -279,6 +281,8 @@ class Refine(ProgramTest):
             lines = [line for line in done.stderr.decode().splitlines() if line.startswith("pleat: ")]
             self.assertEqual(len(lines), 1, lines)
             self.assertIn(told, lines[0])
+        done = self.refine("run", *LINKER, "--group", "A:151-160,A:165-170", code=3)
+        self.assertIn("found A:151-160,A:165-170, which move as one anyway", done.stderr.decode())
         for options in ((), ("--linkers", "A:174-179", "--rigid", "A:151-170"), ("--linkers", "A;174")):
             self.refine("run", *options, code=2)
 

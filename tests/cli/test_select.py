@@ -57,11 +57,16 @@ def rr_text(extra=""):
             "".join(f"{i} {j} 0 8 {p:.3f}\n" for i, j, p in pairs) + extra + "END\n")
 
 
-def family_text(rows=60, seed=4):
+def changed(sequence):
+    """The sequence with S at six places of ten."""
+    return "".join(one if n % 10 < 4 else "S" for n, one in enumerate(sequence))
+
+
+def family_text(rows=60, seed=4, sequence=SEQUENCE):
     source = random.Random(seed)
-    made = [SEQUENCE]
+    made = [sequence]
     for _ in range(rows - 1):
-        made.append("".join(source.choice(LETTERS) if source.random() < 0.4 else one for one in SEQUENCE))
+        made.append("".join(source.choice(LETTERS) if source.random() < 0.4 else one for one in sequence))
     return "".join(f">row{n}\n{row}\n" for n, row in enumerate(made))
 
 
@@ -168,6 +173,20 @@ class Select(ProgramTest):
         self.assertEqual([row["joined"] for row in plain], [row["joined"] for row in unnamed])
         self.assertEqual({row["score_part"] for row in unnamed}, {"NA"})
         self.assertEqual(unnamed[0]["size"], unnamed[0]["frame"])
+
+    def test_warns_of_an_ensemble_of_another_family(self):
+        doubt = f"{self.ensemble}: chain A has an identity of only 0.4"
+        self.assertNotIn("an identity of only", self.select("--contacts", self.contacts))
+        other = self.folder / "other.rr"
+        other.write_text(rr_text().replace(SEQUENCE, changed(SEQUENCE)))
+        told = self.select("--contacts", other, folder=self.folder / "second")
+        self.assertIn(doubt, told)
+        self.assertIn(f" to the sequence of {other}; is it a structure of this family?", told)
+        family = self.folder / "family.fasta"
+        family.write_text(family_text(sequence=changed(SEQUENCE)))
+        told = self.select("--alignment", family, folder=self.folder / "third")
+        self.assertIn(doubt, told)
+        self.assertRegex(told, r" to row 'row\d+'; is it a structure of this family\?")
 
     def test_an_alignment_is_fitted_and_stages_are_kept(self):
         family = self.folder / "family.fasta"

@@ -80,6 +80,19 @@ class Structure(ProgramTest):
             self.assertEqual((row["range"], row["depth"]), (entry["range"], entry["depth"]))
             self.assertAlmostEqual(float(row["precision"]), correct / len(top), places=6)
 
+    def test_warns_of_a_structure_of_another_family(self):
+        family = self.folder / "other.fasta"  # three letters of five are S
+        rows = self.family.read_text(encoding="ascii").splitlines()[:6]
+        family.write_text("".join(line + "\n" if line[0] == ">" else "".join(
+            "S" if n % 5 > 1 and one != "-" else one for n, one in enumerate(line)) + "\n" for line in rows), encoding="ascii")
+        for command in (("couplings", "--no-models"), ("mi", "--null", "none")):
+            for path, is_doubtful in ((family, True), (self.family, False)):
+                done = pleat(command[0], path, *command[1:], "--structure", f"{STRUCTURE}:A", "--force",
+                             "-o", self.folder / "doubted")
+                self.assertEqual(done.returncode, 0, done.stderr.decode())
+                told = f"{STRUCTURE}:A: chain A has an identity of only 0."
+                self.assertEqual(told in done.stderr.decode(), is_doubtful, done.stderr.decode())
+
     def test_other_atoms_and_rows(self):
         heavy = self.fit(self.family, "--structure", f"{STRUCTURE}:A", "--contact", "heavy",
                          "--contact-cutoff", "4.5", "--row", "1QL9_A.pdb", "--no-models", run="heavy")

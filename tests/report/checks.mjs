@@ -347,6 +347,14 @@ export const checks = [
     },
   },
   {
+    name: "tables give the unit of lengths", needs: "frames",
+    async run({ page }) {
+      const heads = (title) => panel(page, title).locator("thead th").allInnerTexts();
+      assert.deepEqual(await heads("Distances"), ["frame", "cluster", "nearest", "distance (Å)", "second", "second_distance (Å)"]);
+      assert.deepEqual(await heads("Lengths"), ["frame", "rg (Å)", "distance_1_2 (Å)"]);
+    },
+  },
+  {
     name: "runs are linked if there are several", needs: "all",
     async run({ page }) {
       assert.ok((await page.locator("nav a").count()) > 4);

@@ -107,6 +107,9 @@ def clusters_run(folder, frames=240):
                 [(-1, 1, 9, 1), (0, 1, 4, 0), (0, 8, 5, 1), (0, 120, 1, 0), (1, 3, 2, 0), (2, 5, 0, 1)])
     write_table(folder / "dwell_times.tsv", ["cluster", "frames", "visits", "mean", "median"],
                 [(-1, 10, 9, "1", "1"), (0, 172, 10, "16.4", "8"), (1, 6, 2, "3", "3"), (2, 5, 0, "NA", "NA")])
+    write_table(folder / "distances.tsv", ["frame", "cluster", "nearest", "distance", "second", "second_distance"],
+                [(n, cluster[n], 0, "0.500000", 1, "1.250000") for n in range(4)])
+    write_table(folder / "lengths.tsv", ["frame", "rg", "distance_1_2"], [(0, 20.1, 33.25), (1, 19.5, 31.5)])
     bins = [sum(1 for d in distances if int(d / 0.25) == n) for n in range(80)]
     write_table(folder / "histogram.tsv", ["from", "to", "pairs"],
                 [(f"{n * 0.25:g}", f"{(n + 1) * 0.25:g}" if n < 79 else "NA", count) for n, count in enumerate(bins)])

@@ -30,8 +30,6 @@ using couplings::Report;
 using couplings::Result;
 using couplings::ScoredParts;
 
-constexpr double kDoubtfulIdentity = 0.5;  // random sequences of similar length reach 0.3
-
 void record_parameters(RunDirectory& run, CouplingsOptions& options) {
     run.parameters(result_fields(options));
     for (const std::string_view key : couplings::citations(options.parameters)) run.cite(key);
@@ -69,15 +67,6 @@ ResidueMapper part_mapper(const couplings::Parts& parts) {
     return [parts](const Alignment& source, Structure& structure, const ResidueMapOptions& choice) {
         return couplings::map_parts(source, parts, choice.row, choice.chain, structure);
     };
-}
-
-void warn_of_other_structure(const StructureOptions& options, const KnownStructure& known,
-                             const Context& context) {
-    if (known.map.identity >= kDoubtfulIdentity) return;
-    context.message(fmt::format(
-        "{}: chain {} has an identity of only {:.2f} to row '{}'; is it a structure of this "
-        "family?",
-        options.structure, known.map.chain_name, known.map.identity, known.map.row_name));
 }
 
 void warn_of_few_sequences(const CouplingsOptions& options, const Alignment& alignment,

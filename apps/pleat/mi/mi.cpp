@@ -132,6 +132,7 @@ void align_structure(const MiOptions& options, const Alignment& source,
     // The structure is aligned with sequences in which unknown letters are gaps.
     const Alignment plain = without_unknown(source);
     leading.structure = read_known_structure(options.structure, plain, *leading.run);
+    if (leading.structure) warn_of_other_structure(options.structure, *leading.structure, context);
     leading.reference =
         reference_row(options.structure, source, full_rows, leading.structure, context);
 }

@@ -91,6 +91,14 @@ std::optional<KnownStructure> read_known_structure(const StructureOptions& optio
     return known;
 }
 
+void warn_of_other_structure(const StructureOptions& options, const KnownStructure& known,
+                             const Context& context) {
+    const std::string doubt =
+        doubt_about_family(options.structure, known.map.chain_name, known.map.identity,
+                           fmt::format("row '{}'", known.map.row_name));
+    if (!doubt.empty()) context.message(doubt);
+}
+
 void measure(KnownStructure& known, const Alignment& filtered) {
     known.residues.clear();
     for (const Index column : filtered.columns)

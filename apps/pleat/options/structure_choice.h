@@ -46,6 +46,10 @@ std::optional<KnownStructure> read_known_structure(const StructureOptions& optio
                                                    const Alignment& source, RunDirectory& run,
                                                    const ResidueMapper& mapper = {});
 
+/// Tells a structure that may be of another family.
+void warn_of_other_structure(const StructureOptions& options, const KnownStructure& known,
+                             const Context& context);
+
 /// Sets the residues and distances of `known` for the columns of `filtered`, the alignment after
 /// filtering.
 void measure(KnownStructure& known, const Alignment& filtered);

@@ -19,6 +19,7 @@ namespace {
 constexpr Index kCellBudget = 20'000'000;  // cells of exact alignments while looking for the row
 constexpr Index kMinCandidates = 64;
 constexpr double kMinCoverage = 0.3;
+constexpr double kDoubtfulIdentity = 0.5;  // random sequences of similar length reach 0.3
 
 bool fits(const Alphabet& alphabet, const Chain& chain) {
     return (alphabet.kind() == Alphabet::Kind::protein) == (chain.kind == Chain::Kind::protein);
@@ -208,6 +209,14 @@ Index find_row(const Alignment& alignment, const std::string& name) {
     throw UsageError(fmt::format("expected the name of a row of {} (the first is '{}'), found '{}'",
                                  alignment.source.string(),
                                  alignment.names.empty() ? "" : alignment.names.front(), name));
+}
+
+std::string doubt_about_family(const std::string& structure, const std::string& chain,
+                               double identity, const std::string& sequence) {
+    if (identity >= kDoubtfulIdentity) return {};
+    return fmt::format(
+        "{}: chain {} has an identity of only {:.2f} to {}; is it a structure of this family?",
+        structure, chain, identity, sequence);
 }
 
 ResidueMap map_residues(const Alignment& alignment, const Structure& structure,

@@ -50,4 +50,9 @@ Index find_row(const Alignment& alignment, const std::string& name);
 ResidueMap map_residues(const Alignment& alignment, const Structure& structure,
                         const ResidueMapOptions& options = {});
 
+/// A line for the user if a chain of `structure` has so few letters in common with `sequence`
+/// ("row 'a'") that it may be of another family; else empty. `identity`: see ResidueMap.
+std::string doubt_about_family(const std::string& structure, const std::string& chain,
+                               double identity, const std::string& sequence);
+
 }  // namespace pleat

@@ -52,6 +52,13 @@ Chain chain_of(const std::string& letters, const std::vector<int>& numbers = {},
 
 Structure structure_of(std::vector<Chain> chains) { return {"test.pdb", std::move(chains)}; }
 
+TEST(ResidueMap, DoubtsAFamilyOfLowIdentity) {
+    EXPECT_EQ(doubt_about_family("a.pdb", "B", 0.499, "row 'x'"),
+              "a.pdb: chain B has an identity of only 0.50 to row 'x'; is it a structure of this "
+              "family?");
+    EXPECT_EQ(doubt_about_family("a.pdb", "B", 0.5, "row 'x'"), "");
+}
+
 TEST(ResidueMap, FollowsGapsOfTheRow) {
     const Alignment alignment = alignment_of({"-MKTAYIAK--QRQISFVKSH-", "AAAAAAAAAAAAAAAAAAAAAA"});
     const ResidueMap map =

@@ -34,8 +34,13 @@ bool is_of_a_word(std::uint8_t c) {
     return std::isalnum(c) != 0 || c == '-' || c == '+' || c == '.' || c == '_';
 }
 
-/// The word at `at`, or the character; what messages can show of it.
-std::string word_at(std::span<const std::uint8_t> text, std::size_t at) {
+/// A word of the text, or a character; what messages can show of it.
+struct Word {
+    std::string text;
+    std::size_t first = 0;  ///< byte
+};
+
+Word word_at(std::span<const std::uint8_t> text, std::size_t at) {
     constexpr std::size_t kShown = 30;
     std::size_t first = at, last = at + 1;
     while (first > 0 && at - first < kShown && is_of_a_word(text[at]) &&
@@ -44,8 +49,29 @@ std::string word_at(std::span<const std::uint8_t> text, std::size_t at) {
     while (last < text.size() && last - at < kShown && is_of_a_word(text[last - 1]) &&
            is_of_a_word(text[last]))
         ++last;
-    return printable(std::string(text.begin() + static_cast<std::ptrdiff_t>(first),
-                                 text.begin() + static_cast<std::ptrdiff_t>(last)));
+    return {printable(std::string(text.begin() + static_cast<std::ptrdiff_t>(first),
+                                  text.begin() + static_cast<std::ptrdiff_t>(last))),
+            first};
+}
+
+/// Whether other programs write a number that is not finite in this way.
+bool is_not_finite(std::string word) {
+    std::transform(word.begin(), word.end(), word.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (word.starts_with('-') || word.starts_with('+')) word.erase(0, 1);
+    return word == "nan" || word == "inf" || word == "infinity";
+}
+
+/// Why the text is no JSON from the byte `at` on.
+std::string complaint(std::span<const std::uint8_t> text, std::size_t at) {
+    if (at >= text.size()) return "expected JSON, found the end of the file too early";
+    const Word word = word_at(text, at);
+    if (!is_not_finite(word.text)) return fmt::format("expected JSON, found '{}'", word.text);
+    std::size_t line = word.first;
+    while (line > 0 && text[line - 1] != '\n') --line;
+    return fmt::format(
+        "expected JSON, which allows no NaN or Infinity, found '{}' at character {} of the line",
+        word.text, word.first - line + 1);
 }
 
 }  // namespace
@@ -62,9 +88,7 @@ Json require_json(std::span<const std::uint8_t> text, const std::filesystem::pat
         const std::size_t at = std::max<std::size_t>(error.byte, 1) - 1;
         const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(at, text.size()));
         throw InputError(path.string(), 1 + std::count(text.begin(), end, '\n'),
-                         at < text.size()
-                             ? fmt::format("expected JSON, found '{}'", word_at(text, at))
-                             : std::string("expected JSON, found the end of the file too early"));
+                         complaint(text, at));
     } catch (const Json::out_of_range&) {
         throw InputError(path.string(), 0,
                          "expected numbers below 1e308 in JSON, found a larger one");

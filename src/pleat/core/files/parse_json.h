@@ -13,8 +13,8 @@ namespace pleat {
 nlohmann::ordered_json parse_json(std::span<const std::uint8_t> text,
                                   const std::filesystem::path& path);
 
-/// The same; throws InputError, with the line and what is there, if the text is no JSON, as with
-/// NaN or Infinity, which Python writes.
+/// The same; throws InputError, with the line and what is there, if the text is no JSON; for NaN
+/// and Infinity, which Python writes, it says that JSON has none, and names the character.
 nlohmann::ordered_json require_json(std::span<const std::uint8_t> text,
                                     const std::filesystem::path& path);
 

@@ -86,7 +86,7 @@ private:
     const bool is_shared_;
     JobRanks ranks_;
     const JobRanks::Hear hear_ = [this](Index index, const JobRow& row) { hear(index, row); };
-    JobTable table_;
+    JobTable table_, earlier_;  // the second: jobs of earlier calls, for jobs.tsv alone
     const std::string& settings_table_;
     std::vector<Item> items_;
     std::optional<FolderClaim> folder_;
@@ -127,6 +127,7 @@ void JobRunner::claim_folder() {
             "another folder",
             request_.folder.string()));
     folder_.emplace(request_.folder, is_shared_);
+    earlier_ = earlier_jobs(folder_->path(), table_);
     if (is_shared_) claims_ = std::make_unique<JobClaims>(folder_->path(), folder_->was_free());
     if (!settings_table_.empty()) write_text(folder_->path() / kSettingsTable, settings_table_);
 }
@@ -339,7 +340,7 @@ void JobRunner::retry_own() {
 
 void JobRunner::save_table() {
     if (!ranks_.is_leader()) return;
-    const auto write = [&] { write_text(folder_->path() / kJobTable, table_.text()); };
+    const auto write = [&] { write_job_table(folder_->path(), earlier_, table_); };
     saved_ = now();
     if (!claims_) return write();
     claims_->one_at_a_time([&] {

@@ -46,11 +46,11 @@ struct JobListResult {
 
 /// Checks all jobs, then runs those that have not finished, the largest first. A job that fails
 /// does not stop the others; one that runs out of memory is run again, alone, at the end. jobs.tsv
-/// in the folder lists them. Several ranks share the jobs: each idle worker thread of any rank gets
-/// the next one; the first rank has the folder, and writes the table. Throws before any work what
-/// JobRun::check() throws, and UsageError if the folder holds a run of its own or another process
-/// uses it; Cancelled on the first rank, after which the same call resumes; OutputError if the
-/// table cannot be written.
+/// in the folder lists them, below jobs of earlier calls whose runs are still there. Several ranks
+/// share the jobs: each idle worker thread of any rank gets the next one; the first rank has the
+/// folder, and writes the table. Throws before any work what JobRun::check() throws, and UsageError
+/// if the folder holds a run of its own or another process uses it; Cancelled on the first rank,
+/// after which the same call resumes; OutputError if the table cannot be written.
 JobListResult run_job_list(const JobPlan& plan, const JobCommand& command, JobListRequest request);
 
 }  // namespace pleat

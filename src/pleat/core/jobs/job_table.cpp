@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
+#include <utility>
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/output_file.h"
@@ -62,6 +64,50 @@ std::size_t column_of(const std::vector<std::string>& columns, std::string_view 
     return static_cast<std::size_t>(found - columns.begin());
 }
 
+bool is_among(const std::string& name, const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Appends the names that are not among `names` yet.
+void add_names(const std::vector<std::string>& added, std::vector<std::string>& names) {
+    for (const std::string& name : added)
+        if (!is_among(name, names)) names.push_back(name);
+}
+
+/// The value in the row's column of this name, an option's before a number's; empty: none.
+std::string value_of(const std::string& name, const JobTable& table, const JobRow& row) {
+    for (std::size_t k = 0; k < table.options.size(); ++k)
+        if (table.options[k] == name && !row.settings[k].empty()) return row.settings[k];
+    for (std::size_t k = 0; k < table.numbers.size(); ++k)
+        if (table.numbers[k] == name) return row.numbers[k];
+    return {};
+}
+
+/// The rows of both tables, with the columns of both.
+JobTable joined(const JobTable& earlier, const JobTable& table) {
+    JobTable all;
+    all.call = table.call;
+    for (const JobTable* one : {&table, &earlier}) {
+        add_names(one->options, all.options);
+        add_names(one->swept, all.swept);
+        add_names(one->numbers, all.numbers);
+    }
+    std::erase_if(all.numbers,
+                  [&](const std::string& name) { return is_among(name, all.options); });
+    for (const JobTable* one : {&earlier, &table})
+        for (JobRow row : one->rows) {
+            std::vector<std::string> settings, numbers;
+            for (const std::string& name : all.options)
+                settings.push_back(value_of(name, *one, row));
+            for (const std::string& name : all.numbers)
+                numbers.push_back(value_of(name, *one, row));
+            row.settings = std::move(settings);
+            row.numbers = std::move(numbers);
+            all.rows.push_back(std::move(row));
+        }
+    return all;
+}
+
 }  // namespace
 
 JobTable::JobTable(std::vector<std::string> words, const JobPlan& plan,
@@ -71,9 +117,7 @@ JobTable::JobTable(std::vector<std::string> words, const JobPlan& plan,
       swept(plan.swept),
       numbers(std::move(number_names)) {
     // A column of settings says the same.
-    std::erase_if(numbers, [&](const std::string& name) {
-        return std::find(options.begin(), options.end(), name) != options.end();
-    });
+    std::erase_if(numbers, [&](const std::string& name) { return is_among(name, options); });
     for (const Job& job : plan.jobs) {
         JobRow row{.name = job.name,
                    .settings = std::vector<std::string>(options.size()),
@@ -230,10 +274,32 @@ void set_outcome(JobRow& row, const JobRow& other) {
     row.exit_code = other.exit_code;
 }
 
+JobTable earlier_jobs(const std::filesystem::path& folder, const JobTable& table) {
+    JobTable earlier;
+    try {
+        earlier = JobTable(folder);
+    } catch (const InputError&) {
+        return {};
+    }
+    std::set<std::string> folders;
+    for (const JobRow& row : table.rows) folders.insert(row.folder);
+    std::erase_if(earlier.rows, [&](const JobRow& row) {
+        return folders.count(row.folder) > 0 ||
+               !read_earlier_run(folder / row.folder / "manifest.json").is_ours;
+    });
+    for (JobRow& row : earlier.rows) update(row, folder / row.folder, earlier.numbers);
+    return earlier;
+}
+
+void write_job_table(const std::filesystem::path& folder, const JobTable& earlier,
+                     const JobTable& table) {
+    write_text(folder / kJobTable, (earlier.rows.empty() ? table : joined(earlier, table)).text());
+}
+
 JobTable renew_job_table(const std::filesystem::path& folder) {
     JobTable table(folder);
     for (JobRow& row : table.rows) update(row, folder / row.folder, table.numbers);
-    write_text(folder / kJobTable, table.text());
+    write_job_table(folder, {}, table);
     return table;
 }
 

@@ -31,6 +31,7 @@ struct JobTable {
     std::vector<std::string> numbers;  ///< columns from "results" of the manifests
     std::vector<JobRow> rows;
 
+    JobTable() = default;
     /// The rows of a plan, all waiting.
     JobTable(std::vector<std::string> call, const JobPlan& plan, std::vector<std::string> numbers);
     /// Reads `folder`/jobs.tsv. Throws InputError if it is missing or no table of jobs.
@@ -59,6 +60,15 @@ void refuse_other_runs(const JobTable& table);
 
 /// Sets all but name, settings and folder to those of another row.
 void set_outcome(JobRow& row, const JobRow& other);
+
+/// The rows of `folder`/jobs.tsv that `table` lacks and whose folders hold a run of pleat, with
+/// what its manifest says: jobs of earlier calls. None if there is no table of jobs.
+JobTable earlier_jobs(const std::filesystem::path& folder, const JobTable& table);
+
+/// Writes `folder`/jobs.tsv: the rows of `earlier`, then those of `table`, with the columns of
+/// both; a number of one that is an option of the other fills its column.
+void write_job_table(const std::filesystem::path& folder, const JobTable& earlier,
+                     const JobTable& table);
 
 /// Writes `folder`/jobs.tsv again, from the manifests of the jobs that it lists.
 JobTable renew_job_table(const std::filesystem::path& folder);

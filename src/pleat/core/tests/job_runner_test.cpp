@@ -167,6 +167,31 @@ TEST_F(JobRunnerTest, LeavesTheTableWhereAllRunsAreOfAnotherCommand) {
     EXPECT_EQ(slurp(folder / "runs" / "jobs.tsv"), table);
 }
 
+TEST_F(JobRunnerTest, KeepsTheRowsOfEarlierJobsWhoseRunsAreStillThere) {
+    log.compute = [](const std::string& input) {
+        if (input == "ccc") throw InputError("broken");
+    };
+    sweeps = {"times=1,2"};
+    run();
+    std::filesystem::remove_all(folder / "runs" / "bb" / "times=2");
+    spill(folder / "d", "dddd");
+    inputs = {{"a", {(folder / "a").string()}}, {"d", {(folder / "d").string()}}};
+    sweeps = {"times=3"};
+    EXPECT_EQ(run().table.rows.size(), 2u);
+    const JobTable table(folder / "runs");
+    std::vector<std::string> folders, bytes;
+    for (const JobRow& row : table.rows) {
+        folders.push_back(row.folder);
+        bytes.push_back(row.numbers.at(0));
+        EXPECT_EQ(row.status, JobStatus::done);
+    }
+    EXPECT_EQ(folders, (std::vector<std::string>{"a/times=1", "a/times=2", "bb/times=1",
+                                                 "a/times=3", "d/times=3"}));
+    EXPECT_EQ(bytes, (std::vector<std::string>{"1", "2", "2", "3", "12"}));
+    EXPECT_EQ(table.swept, std::vector<std::string>{"times"});
+    EXPECT_EQ(renew_job_table(folder / "runs").text(), table.text());
+}
+
 TEST_F(JobRunnerTest, AFailedJobStopsNoOther) {
     log.compute = [](const std::string& input) {
         if (input == "bb") throw InputError("bb", 7, "expected c, found b");

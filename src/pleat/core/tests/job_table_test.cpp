@@ -70,6 +70,28 @@ TEST(JobTable, IsReadAndRenewedFromManifests) {
               "a/theta=0.5: columns 117, gap 8.5e-05, " + renewed.rows[0].seconds + " s");
 }
 
+TEST(JobTable, OfEarlierJobsTooHasTheColumnsOfBoth) {
+    const TemporaryFolder folder;
+    JobTable earlier, table;
+    earlier.options = {"shuffles"};
+    earlier.numbers = {"pairs"};
+    earlier.rows = {{.name = "a",
+                     .settings = {"10"},
+                     .folder = "a/shuffles=10",
+                     .status = JobStatus::done,
+                     .numbers = {"3"}}};
+    table.numbers = {"shuffles", "pairs", "triples"};
+    table.rows = {
+        {.name = "b", .folder = "b", .status = JobStatus::done, .numbers = {"20", "6", "1"}}};
+    write_job_table(folder.path(), earlier, table);
+    const std::string text = test::slurp(folder / kJobTable);
+    EXPECT_NE(text.find("name\tshuffles\tstatus\tdevice\tseconds\tpairs\ttriples\tresult\terror\n"
+                        "a\t10\tdone\tNA\tNA\t3\tNA\ta/shuffles=10\tNA\n"
+                        "b\t20\tdone\tNA\tNA\t6\t1\tb\tNA\n"),
+              std::string::npos)
+        << text;
+}
+
 TEST(JobTable, RefusesOtherTables) {
     const TemporaryFolder folder;
     const std::string path = (folder / kJobTable).string();

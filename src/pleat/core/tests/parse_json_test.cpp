@@ -45,8 +45,13 @@ TEST(RequireJson, SaysWhereTheTextIsNoJson) {
             require_json(std::vector<std::uint8_t>(text.begin(), text.end()), "some.json");
         });
     };
-    EXPECT_EQ(complaint("{\"a\": 1,\n \"b\": NaN}"), "some.json:2: expected JSON, found 'NaN'");
-    EXPECT_EQ(complaint("[1,\n\n-Infinity]"), "some.json:3: expected JSON, found '-Infinity'");
+    const std::string finite = "expected JSON, which allows no NaN or Infinity, found ";
+    EXPECT_EQ(complaint("{\"a\": 1,\n \"b\": NaN}"),
+              "some.json:2: " + finite + "'NaN' at character 7 of the line");
+    EXPECT_EQ(complaint("[1,\n\n-Infinity]"),
+              "some.json:3: " + finite + "'-Infinity' at character 1 of the line");
+    EXPECT_EQ(complaint("[nan, 1]"), "some.json:1: " + finite + "'nan' at character 2 of the line");
+    EXPECT_EQ(complaint("[Nancy]"), "some.json:1: expected JSON, found 'Nancy'");
     EXPECT_EQ(complaint("[1] 2"), "some.json:1: expected JSON, found '2'");
     EXPECT_EQ(complaint("a\tb"), "some.json:1: expected JSON, found 'a'");
     EXPECT_EQ(complaint("[1e3080]"),

@@ -55,14 +55,25 @@ Structure read_residues(const Input& input) {
     return read_structure(file);
 }
 
+/// Tells a structure that may be of another family than `sequence`.
+void warn_of_other_structure(const Structure& structure, const std::string& chain, double identity,
+                             const std::string& sequence, const Context& context) {
+    const std::string doubt =
+        doubt_about_family(structure.source.string(), chain, identity, sequence);
+    if (!doubt.empty()) context.message(doubt);
+}
+
 /// Name of the alignment's row that fits the ensemble's sequence best; empty if several rows have
 /// that name, and then the first row counts. Throws InputError for an alignment of another family.
-std::string best_row(const Alignment& alignment, const Structure& structure) {
+std::string best_row(const Alignment& alignment, const Structure& structure,
+                     const Context& context) {
     if (alignment.alphabet->kind() != Alphabet::Kind::protein)
         throw InputError(alignment.source.string(), 0,
                          fmt::format("expected an alignment of proteins, found one of {}",
                                      alignment.alphabet->name()));
     const ResidueMap map = map_residues(alignment, structure);
+    warn_of_other_structure(structure, map.chain_name, map.identity,
+                            fmt::format("row '{}'", map.row_name), context);
     try {
         if (find_row(alignment, map.row_name) == map.row) return map.row_name;
     } catch (const UsageError&) {
@@ -183,9 +194,13 @@ Result run(const Input& input, const Parameters& parameters, const Context& cont
     std::string row;
     // Checks the input before the first long computation.
     if (input.alignment != nullptr || input.contacts != nullptr) structure = read_residues(input);
-    if (input.alignment != nullptr) row = best_row(*input.alignment, *structure);
-    if (input.contacts != nullptr)
+    if (input.alignment != nullptr) row = best_row(*input.alignment, *structure, context);
+    if (input.contacts != nullptr) {
         result.expected = expect(input, *input.contacts, *structure, parameters, context);
+        warn_of_other_structure(*structure, result.expected.chain, result.expected.identity,
+                                fmt::format("the sequence of {}", input.contacts->source.string()),
+                                context);
+    }
     if (input.curve != nullptr) result.chi2 = stages.fit_frames(ensemble, *input.curve, context);
 
     const Index residues =

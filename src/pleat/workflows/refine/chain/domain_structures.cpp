@@ -309,10 +309,26 @@ std::vector<Ensemble> further_domains(const std::string& source, const std::stri
     return found;
 }
 
+/// Throws InputError for a file that is given twice: its domains would have the same residues.
+void check_different(const std::vector<std::string>& sources) {
+    for (std::size_t n = 0; n < sources.size(); ++n)
+        for (std::size_t m = 0; m < n; ++m) {
+            std::error_code error;
+            if (!std::filesystem::equivalent(sources[m], sources[n], error)) continue;
+            throw InputError(
+                sources[n], 0,
+                sources[m] == sources[n]
+                    ? std::string("expected each structure to join once, found it twice")
+                    : fmt::format("expected each structure to join once, found the same file as {}",
+                                  sources[m]));
+        }
+}
+
 }  // namespace
 
 Ensemble read_structures(const std::vector<std::string>& sources, const std::string& assembly,
                          const Parameters& parameters) {
+    check_different(sources);
     std::vector<Ensemble> all;
     for (const std::string& source : sources) {
         if (!parameters.sequence.empty())
@@ -335,8 +351,9 @@ Ensemble read_structures(const std::vector<std::string>& sources, const std::str
                                      what));
     if (!parameters.group.empty())
         throw InputError(sources.front(), 0,
-                         fmt::format("expected no --group, since the domains have no place "
-                                     "relative to one another, found {} with it",
+                         fmt::format("expected no --group, since the domains have no position "
+                                     "relative to one another, found {} with it; give one model "
+                                     "that has all residues of the group",
                                      what));
     return join_domains(all, parameters.sequence);
 }

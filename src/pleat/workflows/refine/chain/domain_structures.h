@@ -20,8 +20,8 @@ Ensemble join_domains(const std::vector<Ensemble>& structures, const std::string
 /// same residues; or, by join_domains(), the models of a file that hold different domains, and
 /// those of several files. With --sequence, which would build domains that are left out, all models
 /// are looked at. Throws InputError if models share some of their residues alone, if some are
-/// conformers and others domains, if domains come without --sequence or with --group, and for a
-/// pipe with --sequence.
+/// conformers and others domains, if domains come without --sequence or with --group, for a file
+/// that is given twice, and for a pipe with --sequence.
 Ensemble read_structures(const std::vector<std::string>& sources, const std::string& assembly,
                          const Parameters& parameters);
 

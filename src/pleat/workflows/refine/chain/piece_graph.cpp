@@ -80,6 +80,14 @@ public:
                 members.push_back(piece_of(residue.ca));
             }
         }
+        const auto is_first = [&](Index piece) {
+            return same_.find(piece) == same_.find(members.front());
+        };
+        if (std::all_of(members.begin(), members.end(), is_first))
+            fail(fmt::format(
+                "expected a group of domains that can move apart, found {}, which move as "
+                "one anyway; leave that group out",
+                text));
         for (const Index piece : members)
             join(members.front(), piece, fmt::format("the group {}", text));
     }
@@ -106,7 +114,8 @@ public:
             if (connected_.find(edge.before) != main)
                 fail(fmt::format(
                     "expected flexible chains that are connected, found nothing rigid between {} "
-                    "and {}; join domains of both by a group",
+                    "and {}; join rigid residues of both by --group, which must be in one model "
+                    "of one file",
                     label_of(graph_.edges.front()), label_of(edge)));
         std::map<Index, std::vector<Index>> loose;  // by set of pieces
         for (std::size_t atom = 0; atom < positions_.size(); ++atom) {

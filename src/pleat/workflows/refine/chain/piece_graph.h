@@ -40,7 +40,8 @@ struct PieceGraph {
 /// Divides a structure into pieces: a rigid domain, or the atoms between two rotatable bonds of a
 /// linker. Groups, disulfide bonds within a unit, and contacts of chains and ligands without
 /// linkers, each to a domain of its unit, join pieces. Throws InputError for a closed loop (named),
-/// for pieces that nothing connects, and if no bond is rotatable.
+/// for a group whose residues are of one piece without it, for pieces that nothing connects, and if
+/// no bond is rotatable.
 PieceGraph make_pieces(const Molecules& molecules, const Topology& topology,
                        const std::vector<Vector>& positions, const ChainOptions& options);
 

@@ -230,9 +230,9 @@ TEST(ChainModel, FlexibleChainsNeedAGroup) {
     add_peptide(made, "AAAAAAAAAAAAAAAAAAAA", "A");
     add_peptide(made, "AAAAAAAAAAAAAAAAAAAA", "B", -120, 130, {0, 30, 0});
     const ChainOptions options{.linkers = parse_ranges("A:9-12,B:9-12", "--linkers")};
-    EXPECT_NE(error_text<InputError>([&] {
-                  make_chain_model(made.topology, made.xyz(), options);
-              }).find("between linker A:9-12 and linker B:9-12"),
+    EXPECT_NE(error_text<InputError>([&] { make_chain_model(made.topology, made.xyz(), options); })
+                  .find("between linker A:9-12 and linker B:9-12; join rigid residues of both by "
+                        "--group, which must be in one model of one file"),
               std::string::npos);
     ChainOptions grouped = options;
     grouped.groups = {parse_ranges("A:1-8,B:1-8", "--group")};
@@ -244,6 +244,27 @@ TEST(ChainModel, FlexibleChainsNeedAGroup) {
                   .find("the group A:13-20,B:13-20 closes one through linker A:9-12 and linker "
                         "B:9-12"),
               std::string::npos);
+}
+
+TEST(ChainModel, RefusesAGroupThatJoinsNothing) {
+    MadeChain made;
+    add_peptide(made, "AAAAAAAAAAAAAAAAAAAA", "A");
+    add_peptide(made, "AAAAAAAAAAAAAAAAAAAA", "B", -120, 130, {0, 30, 0});
+    ChainOptions options{.linkers = parse_ranges("A:9-12,B:9-12", "--linkers"),
+                         .groups = {parse_ranges("A:1-3,A:5-8", "--group")}};
+    const auto refusal = [&] {
+        return error_text<InputError>(
+            [&] { make_chain_model(made.topology, made.xyz(), options); });
+    };
+    EXPECT_NE(refusal().find("expected a group of domains that can move apart, found "
+                             "A:1-3,A:5-8, which move as one anyway"),
+              std::string::npos);
+    // The first group joins what the second names.
+    options.groups = {parse_ranges("A:1-8,B:1-8", "--group"),
+                      parse_ranges("A:1-2,B:1-2", "--group")};
+    EXPECT_NE(refusal().find("found A:1-2,B:1-2, which"), std::string::npos);
+    options.groups.pop_back();
+    EXPECT_EQ(make_chain_model(made.topology, made.xyz(), options).domains.size(), 3u);
 }
 
 }  // namespace

@@ -218,7 +218,15 @@ TEST(JoinedDomains, RefuseWhatCannotBeMeant) {
     one.parameters.group = "A:1-14,A:24-40";
     const std::vector<std::string> files = one.files({{1, 14}, {24, 40, 24}});
     EXPECT_NE(one.refusal(files).find("expected no --group"), std::string::npos);
+    EXPECT_NE(one.refusal(files).find("give one model that has all residues of the group"),
+              std::string::npos);
     one.parameters.group.clear();
+    EXPECT_EQ(one.refusal({files[0], files[1], files[0]}),
+              files[0] + ": expected each structure to join once, found it twice");
+    const std::string other =
+        (one.folder / "." / files[1].substr(files[1].rfind('/') + 1)).string();
+    EXPECT_EQ(one.refusal({files[0], files[1], other}),
+              other + ": expected each structure to join once, found the same file as " + files[1]);
     one.parameters.sequence.clear();
     EXPECT_NE(one.refusal(files).find("expected --sequence, whose missing residues link the "
                                       "domains, found several structures without it"),
