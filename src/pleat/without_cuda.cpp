@@ -8,6 +8,7 @@
 #include "pleat/rmsd/kernel/kernel.h"
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/kernel/kernel.h"
+#include "pleat/saxs/model/surface_kernel.h"
 #include "pleat/saxs/session/session_sums.h"
 #include "pleat/weights/kernel.h"
 
@@ -96,6 +97,11 @@ std::unique_ptr<saxs::Kernel> saxs::make_cuda_multipole_kernel(const Model&, con
 
 std::unique_ptr<saxs::BodyPairs> saxs::make_cuda_body_pairs(const Model&, const SortedScatterers&,
                                                             Precision, int index) {
+    refuse(index);
+}
+
+std::unique_ptr<saxs::SurfaceKernel> saxs::make_cuda_surface_kernel(std::span<const double>, Index,
+                                                                    int index) {
     refuse(index);
 }
 

@@ -16,6 +16,7 @@
 #include "pleat/saxs/kernel/kernel.h"
 #include "pleat/saxs/kernel/multipole_table.h"
 #include "pleat/saxs/model/form_factors.h"
+#include "pleat/saxs/model/hydration.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 
 namespace pleat::saxs {
@@ -150,6 +151,13 @@ std::int64_t memory_of(std::span<const ComponentSize> components, Index curve_po
     std::int64_t bytes = histogram_memory(frames, diameter, parameters.bin_width, context);
     for (const ComponentSize& size : components)
         bytes += component_memory(size.frames, size.atoms, points, channel_pairs);
+    // Two blocks of frames whose exposed points a GPU finds, one component after another.
+    std::int64_t blocks = 0;
+    for (const ComponentSize& size : components)
+        if (has_hydration(parameters, curve_points > 0) &&
+            finds_surfaces_on_gpu(size.frames, context))
+            blocks = std::max(blocks, 2 * std::max(kSurfaceBytes, surface_frame_bytes(size.atoms)));
+    bytes += blocks;
     // Partial profiles of neutrons beside those of X-rays, and their copy at one D2O fraction.
     if (Probes(parameters, further).d2o.size() > 1 || !further.empty())
         bytes += 8 * frames * points * (kNeutronPairs + kMaxChannelPairs);

@@ -7,6 +7,7 @@
 #include "pleat/saxs/cuda/chain_sums.cuh"
 #include "pleat/saxs/cuda/gpu_kernel.cuh"
 #include "pleat/saxs/cuda/gpu_multipoles.cuh"
+#include "pleat/saxs/cuda/surface_kernel.cuh"
 
 namespace pleat::saxs {
 
@@ -38,6 +39,11 @@ std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const Sorted
 std::shared_ptr<SharedGpu> make_shared_gpu(const Model& model, std::span<const std::int32_t> bodies,
                                            int index) {
     return std::make_shared<cuda::GpuOfSessions<CudaGpu>>(model, bodies, CudaGpu(index));
+}
+
+std::unique_ptr<SurfaceKernel> make_cuda_surface_kernel(std::span<const double> reach, Index frames,
+                                                        int index) {
+    return std::make_unique<cuda::GpuSurfaceKernel<CudaGpu>>(reach, frames, CudaGpu(index));
 }
 
 }  // namespace pleat::saxs

@@ -1,7 +1,6 @@
 // Exposed points: overlaps are gathered from vectors of spheres, then compared with all points.
 #include "pleat/saxs/model/exposed_points.h"
 
-#include <algorithm>
 #include <bit>
 
 #undef HWY_TARGET_INCLUDE
@@ -16,7 +15,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Lanes = hn::CappedTag<double, kVectorSlack>;
 
-/// A point at R p is within s of f if p f > (R^2 + f^2 - s^2) / (2 R).
+/// A point at R p is within s of f if p f > (R^2 + f^2 - s^2) / (2 R). GPUs round as this does
+/// (saxs/cuda/surface_kernel.cuh).
 Index gather_overlaps(const Spheres& spheres, SphereRange range, Index of, Overlaps& overlaps) {
     const Lanes d;
     const auto lanes = static_cast<Index>(hn::Lanes(d));
@@ -48,7 +48,7 @@ Index gather_overlaps(const Spheres& spheres, SphereRange range, Index of, Overl
         hn::Store(dx, d, vectors[0]);
         hn::Store(dy, d, vectors[1]);
         hn::Store(dz, d, vectors[2]);
-        const auto bound = hn::Sub(hn::Add(own_square, square), hn::Mul(reach, reach));
+        const auto bound = hn::NegMulAdd(reach, reach, hn::Add(own_square, square));
         hn::Store(hn::Mul(bound, half_inverse), d, vectors[3]);
         std::uint8_t bits[8] = {};
         hn::StoreMaskBits(d, overlaps_it, bits);
@@ -65,7 +65,7 @@ Index gather_overlaps(const Spheres& spheres, SphereRange range, Index of, Overl
 /// Vectors of points that are compared at a time: one comparison need not wait for another.
 constexpr Index kVectors = 4;
 
-void compare_points(const Overlaps& overlaps, View<const double, 2> points, std::uint8_t* exposed) {
+void compare_points(const Overlaps& overlaps, View<const double, 2> points, PointBits& exposed) {
     const Lanes d;
     const auto lanes = static_cast<Index>(hn::Lanes(d));
     const double *HWY_RESTRICT const x = overlaps.towards[0].data(),
@@ -96,8 +96,8 @@ void compare_points(const Overlaps& overlaps, View<const double, 2> points, std:
         for (Index v = 0; v < kVectors; ++v) {
             std::uint8_t bits[8] = {};
             hn::StoreMaskBits(d, is_open[v], bits);
-            for (Index lane = 0; lane < lanes; ++lane)
-                exposed[first + v * lanes + lane] = (bits[0] >> lane) & 1;
+            const Index point = first + v * lanes;
+            exposed.words[point / 32] |= std::uint32_t{bits[0]} << point % 32;
         }
     }
 }
@@ -126,10 +126,10 @@ Index find_overlaps(const Spheres& spheres, std::span<const SphereRange> ranges,
     return same;
 }
 
-Index find_exposed_points(const Overlaps& overlaps, View<const double, 2> points,
-                          std::span<std::uint8_t> exposed) {
-    HWY_DYNAMIC_DISPATCH(compare_points)(overlaps, points, exposed.data());
-    return std::count(exposed.begin(), exposed.end(), std::uint8_t{1});
+PointBits find_exposed_points(const Overlaps& overlaps, View<const double, 2> points) {
+    PointBits exposed;
+    HWY_DYNAMIC_DISPATCH(compare_points)(overlaps, points, exposed);
+    return exposed;
 }
 
 }  // namespace pleat::saxs

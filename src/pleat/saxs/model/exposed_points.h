@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pleat/core/array.h"
+#include "pleat/saxs/model/sphere_cells.h"
 
 namespace pleat::saxs {
 
@@ -19,9 +20,13 @@ struct Spheres {
     std::vector<double> reach;  ///< [sphere]: its radius, angstrom
 };
 
-/// The spheres from `first` to before `last`.
-struct SphereRange {
-    Index first = 0, last = 0;
+/// Points on a sphere whose exposure is found.
+inline constexpr int kSurfacePoints = 128;
+
+/// Which of the points on a sphere are exposed: bit n % 32 of word n / 32 for point n.
+struct alignas(16) PointBits {
+    static constexpr int kWords = kSurfacePoints / 32;
+    std::uint32_t words[kWords] = {};
 };
 
 /// The spheres that overlap one sphere: point p of length 1 is covered by the n-th if the product
@@ -37,9 +42,7 @@ struct Overlaps {
 Index find_overlaps(const Spheres& spheres, std::span<const SphereRange> ranges, Index of,
                     Overlaps& overlaps);
 
-/// Writes to `exposed` which `points` [axis, point], of length 1, no overlap covers; they must be
-/// whole vectors of kVectorSlack. Returns their number.
-Index find_exposed_points(const Overlaps& overlaps, View<const double, 2> points,
-                          std::span<std::uint8_t> exposed);
+/// Returns which of `points` [axis, kSurfacePoints], of length 1, no overlap covers.
+PointBits find_exposed_points(const Overlaps& overlaps, View<const double, 2> points);
 
 }  // namespace pleat::saxs

@@ -1,37 +1,35 @@
-// Scatterer positions: frames shared by threads and ranks, sites chosen from all frames.
+// Scatterer positions: frames shared by threads, sites chosen from all frames.
 #include "pleat/saxs/model/scatterer_positions.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
-#include "pleat/core/ranks/gather_rows.h"
 #include "pleat/saxs/cancellable_parallel.h"
+#include "pleat/saxs/model/hydration.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-/// The hydration layers of all frames, [frame, amount and site (x, y, z), scatterer]. Each rank
-/// computes its rows.
-Array<float, 3> hydration_layers(View<const float, 3> xyz, const Scatterers& scatterers,
-                                 const Context& context) {
-    const RankRows rows(context);
-    const Index frames = rows.count_of(xyz.extent(0));
-    const Index block = frames < resolve_threads(context) ? 1 : 64;
-    auto layers = Array<float, 3>::unset(xyz.extent(0), 4, scatterers.count());
-    const auto compute = [&](Index first, Index count) {
-        parallel_for_frames(context, count, [&](Index n, const Context& of_frame) {
-            const Index frame = rows.row(first + n);
-            const Hydration layer = find_hydration_layer(scatterers, xyz[frame], of_frame);
-            float* const out = layers[frame].data;
-            std::copy(layer.sites.begin(), layer.sites.end(),
-                      std::copy(layer.water_amounts.begin(), layer.water_amounts.end(), out));
-        });
-    };
-    for_each_block(context, "hydration", frames, block, compute, "frames");
-    all_gather_rows(context, View<float, 2>(layers.data(), xyz.extent(0), 4 * scatterers.count()));
-    return layers;
+/// The scatterers that touch water in any frame; `layers` as of hydration_layers().
+std::vector<Index> wet_scatterers(View<const float, 3> layers, const Context& context) {
+    constexpr Index kScatterers = 256;  // that a thread looks at in one frame after another
+    const Index count = layers.extent(2);
+    std::vector<std::uint8_t> touches(static_cast<std::size_t>(count));
+    cancellable_parallel_for(context, resolve_threads(context),
+                             (count + kScatterers - 1) / kScatterers, [&](Index block, int) {
+                                 for (Index frame = 0; frame < layers.extent(0); ++frame)
+                                     for (Index s = block * kScatterers;
+                                          s < std::min(count, (block + 1) * kScatterers); ++s)
+                                         touches[static_cast<std::size_t>(s)] |=
+                                             layers(frame, 0, s) > 0;
+                             });
+    std::vector<Index> wet;
+    for (Index s = 0; s < count; ++s)
+        if (touches[static_cast<std::size_t>(s)] != 0) wet.push_back(s);
+    return wet;
 }
 
 }  // namespace
@@ -42,11 +40,7 @@ ScattererPositions scatterer_positions(View<const float, 3> xyz, const Scatterer
     Array<float, 3> layers;
     if (with_hydration) layers = hydration_layers(xyz, scatterers, context);
     std::vector<Index> wet;
-    for (Index s = 0; s < count; ++s) {
-        bool touches = false;
-        for (Index frame = 0; frame < layers.extent(0); ++frame) touches |= layers(frame, 0, s) > 0;
-        if (touches) wet.push_back(s);
-    }
+    if (with_hydration) wet = wet_scatterers(layers, context);
     ScattererPositions positions;
     positions.sites = static_cast<Index>(wet.size());
     positions.xyz = Array<float, 3>::unset(frames, 3, count + positions.sites);

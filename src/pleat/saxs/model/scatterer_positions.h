@@ -20,7 +20,8 @@ struct ScattererPositions {
 };
 
 /// The positions in all frames of `xyz` [frame, axis, atom]; no sites unless `with_hydration`.
-/// Ranks share the work; each returns all positions. Throws Cancelled.
+/// Ranks share the work; each returns all positions. Throws Cancelled, and DeviceError for a GPU
+/// that hydration_layers() uses.
 ScattererPositions scatterer_positions(View<const float, 3> xyz, const Scatterers& scatterers,
                                        bool with_hydration, const Context& context);
 

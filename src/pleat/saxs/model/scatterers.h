@@ -1,5 +1,4 @@
-// Scatterers: the atoms or beads that a structure is made of, their types, and the water they
-// touch.
+// Scatterers: the atoms or beads that a structure is made of, and their types.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,6 @@
 
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/array.h"
-#include "pleat/core/context.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::saxs {
@@ -69,19 +67,5 @@ bool has_alpha_carbons_only(const Topology& topology);
 /// frame [axis, atom].
 void set_centres_of_mass(const Scatterers& scatterers, View<const float, 2> frame,
                          View<float, 2> positions);
-
-/// The water that scatterers touch in a frame.
-struct Hydration {
-    std::vector<float> water_amounts;  ///< [scatterer]
-    Array<float, 2> sites;  ///< [axis, scatterer], angstrom; its own position if it is buried
-};
-
-/// The hydration layer of a frame [axis, atom]. An atom touches water with the exposed area of its
-/// sphere, enlarged by a probe of 1.4 angstrom, divided by the area of a whole such sphere about an
-/// atom of radius 1.9 angstrom. That water is placed 2.8 angstrom beyond its surface, in the
-/// direction of the exposed part; at the atom if it is exposed on all sides. A bead touches the
-/// water of its atoms, at the mean of their sites. Throws Cancelled.
-Hydration find_hydration_layer(const Scatterers& scatterers, View<const float, 2> frame,
-                               const Context& context);
 
 }  // namespace pleat::saxs

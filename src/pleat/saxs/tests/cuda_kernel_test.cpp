@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <random>
 #include <thread>
+#include <utility>
 
 #include "every_gpu.h"
 #include "every_kernel.h"
 #include "oracle.h"
 #include "pleat/core/error.h"
 #include "pleat/saxs/debye/body_pairs.h"
+#include "pleat/saxs/model/hydration.h"
 #include "pleat/saxs/session/profile_session.h"
 #include "random_model.h"
 #include "shared_sessions.h"
@@ -136,6 +139,53 @@ TEST_P(EveryGpu, AddsTheAmplitudesOfCoincidentScatterers) {
         for (const std::int32_t type : given.model.types) sum += given.model.factors(0, type, k);
         EXPECT_NEAR(found(0, 0, k) / (sum * sum), 1.0, 5e-5) << k;
     }
+}
+
+/// `count` carbons in frames of different extents, each a scatterer.
+std::pair<Scatterers, Array<float, 3>> random_carbons(Index count, Index frames) {
+    Scatterers scatterers;
+    for (Index n = 0; n < count; ++n) {
+        scatterers.types.push_back(0);
+        scatterers.starts.push_back(n);
+        scatterers.members.push_back(n);
+        scatterers.masses.push_back(12);
+        scatterers.radii.push_back(1.5 + 0.1 * static_cast<double>(n % 7));
+    }
+    scatterers.starts.push_back(count);
+    Array<float, 3> xyz(frames, 3, count);
+    std::mt19937 random(9);
+    for (Index frame = 0; frame < frames; ++frame) {
+        std::uniform_real_distribution<float> place(0, 20 + static_cast<float>(frame % 50));
+        for (float& x : xyz[frame]) x = place(random);
+        // Some at one place.
+        for (Index n = 10; n < count; n += 10)
+            for (Index axis = 0; axis < 3; ++axis) xyz(frame, axis, n) = xyz(frame, axis, n - 10);
+    }
+    return {std::move(scatterers), std::move(xyz)};
+}
+
+// Large frames take several blocks, small ones one.
+TEST_F(CudaKernel, FindsTheHydrationLayersOfTheCpu) {
+    for (const auto& [count, frames] : {std::pair{Index{3}, Index{64}}, {1500, 700}}) {
+        const auto [scatterers, xyz] = random_carbons(count, frames);
+        ASSERT_TRUE(finds_surfaces_on_gpu(frames, on_gpu()));
+        const Array<float, 3> expected = hydration_layers(xyz, scatterers, {}),
+                              found = hydration_layers(xyz, scatterers, on_gpu());
+        ASSERT_TRUE(std::ranges::equal(found, expected)) << count;
+    }
+}
+
+// Frames that are too few for a GPU need none.
+TEST(CudaSurfaces, RefuseAMissingGpu) {
+    Context context;
+    context.device = {Device::Kind::cuda, 99};
+    const auto [scatterers, xyz] = random_carbons(5, kMinFramesOnGpu);
+    EXPECT_THROW(hydration_layers(xyz, scatterers, context), DeviceError);
+    View<const float, 3> few = xyz;
+    few.extents[0] = kMinFramesOnGpu - 1;
+    EXPECT_NO_THROW(hydration_layers(few, scatterers, context));
+    context.device = {};
+    EXPECT_NO_THROW(hydration_layers(xyz, scatterers, context));
 }
 
 TEST_F(CudaKernel, CarriesSessionsOfManyChains) {

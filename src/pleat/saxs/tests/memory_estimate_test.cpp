@@ -7,6 +7,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/tests/data_folders.h"
 #include "pleat/saxs/memory_estimate.h"
+#include "pleat/saxs/model/hydration.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::saxs {
@@ -93,6 +94,20 @@ TEST(MemoryEstimate, OfSizesIsThatOfTheEnsemble) {
     EXPECT_GT(estimate(sizes, 0, multipole, gpu).gpu_bytes, 0);
     multipole.precision = Precision::float64;
     EXPECT_THROW(estimate(sizes, 0, multipole, gpu), UsageError);
+}
+
+TEST(MemoryEstimate, CountsTheBlocksOfHydrationLayersOnAGpu) {
+    const Ensemble many = protein(kMinFramesOnGpu), few = protein(kMinFramesOnGpu - 1);
+    const Profile curve = curve_of(300);
+    Context gpu;
+    gpu.device = {Device::Kind::cuda, 0};
+    const auto more_on_gpu = [&](const Ensemble& ensemble, const Profile* measured) {
+        return memory_needed({&ensemble, 1}, measured, {}, gpu) -
+               memory_needed({&ensemble, 1}, measured, {}, {});
+    };
+    EXPECT_EQ(more_on_gpu(many, &curve), 2 * kSurfaceBytes);
+    EXPECT_EQ(more_on_gpu(few, &curve), 0);
+    EXPECT_EQ(more_on_gpu(many, nullptr), 0);
 }
 
 TEST(InputChecks, RefuseWhatADeviceDoesNotOffer) {

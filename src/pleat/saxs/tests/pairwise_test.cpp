@@ -5,33 +5,15 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
-#include <random>
 
+#include "crowd.h"
 #include "pleat/saxs/fit/shape.h"
 #include "pleat/saxs/model/accessibility.h"
 
 namespace pleat::saxs {
 namespace {
 
-/// Points in a box, some of them at one place.
-struct Crowd {
-    Array<float, 2> at;
-    std::vector<double> sizes;
-
-    Crowd(Index count, double side, double origin, unsigned seed) : at(3, count) {
-        std::mt19937 generator(seed);
-        std::uniform_real_distribution<double> place(origin, origin + side), size(1, 2.2);
-        for (Index n = 0; n < count; ++n) {
-            for (Index axis = 0; axis < 3; ++axis)
-                at(axis, n) = static_cast<float>(place(generator));
-            sizes.push_back(size(generator));
-            if (n < 7 || n % 7 != 0) continue;
-            for (Index axis = 0; axis < 3; ++axis) at(axis, n) = at(axis, n - 7);
-            if (n % 2 == 0) sizes.back() = sizes[static_cast<std::size_t>(n) - 7];
-        }
-    }
-    double x(Index axis, Index n) const { return static_cast<double>(at(axis, n)); }
-};
+using test::Crowd;
 
 /// Whether another sphere covers a point on sphere i, or all of it from the same centre.
 bool is_covered(const Crowd& crowd, Index i, const double* point, double probe) {
