@@ -414,10 +414,8 @@ private:
 void PoolOptions::divide_for_gpu() {
     constexpr Index kThreads = 16, kMaxInTurn = 4, kMaxTogether = 16, kMaxAhead = 8;
     const Index walkers = chains * rungs;
-    const Index of_thread = std::max<Index>(walkers / kThreads, 1);
-    // Two together are one request of a call, and cost a thread less than two in turn.
-    in_turn = of_thread < 4 ? of_thread : std::min(of_thread / 2, kMaxInTurn);
-    together = std::min(of_thread / in_turn, kMaxTogether);
+    in_turn = std::clamp<Index>(walkers / kThreads, 1, kMaxInTurn);
+    together = std::clamp<Index>(walkers / (in_turn * kThreads), 1, kMaxTogether);
     ahead = in_turn * together == 1 ? kMaxAhead : 1;
 }
 

@@ -260,9 +260,7 @@ TEST(PoolOptions, DivideWalkersForAGpu) {
     };
     EXPECT_EQ(divided(1), std::pair(Index{1}, Index{1}));
     EXPECT_EQ(divided(40), std::pair(Index{1}, Index{2}));
-    EXPECT_EQ(divided(48), std::pair(Index{1}, Index{3}));
-    EXPECT_EQ(divided(64), std::pair(Index{2}, Index{2}));
-    EXPECT_EQ(divided(128), std::pair(Index{2}, Index{4}));
+    EXPECT_EQ(divided(64), std::pair(Index{1}, Index{4}));
     EXPECT_EQ(divided(512), std::pair(Index{8}, Index{4}));
     const auto ahead = [](Index chains) {
         PoolOptions options{.chains = chains};
