@@ -40,8 +40,7 @@ struct ThreadShare::Tasks {
 };
 
 int ThreadShare::threads() const {
-    const Index at_once =
-        std::clamp<Index>(tasks_.count - tasks_.ended.load(), 1, tasks_.workers);
+    const Index at_once = std::clamp<Index>(tasks_.count - tasks_.ended.load(), 1, tasks_.workers);
     const Index more = index_ % at_once < tasks_.threads % at_once ? 1 : 0;
     return static_cast<int>(std::max<Index>(1, tasks_.threads / at_once + more));
 }

@@ -25,7 +25,8 @@ TEST(ThreadShare, DividesThreadsAmongTasks) {
 
 TEST(ThreadShare, RunsOneByOneInsideALoop) {
     parallel_for(2, 2, [&](Index, int) {
-        share_threads(8, 3, [&](Index, const ThreadShare& share) { EXPECT_EQ(share.threads(), 1); });
+        share_threads(8, 3,
+                      [&](Index, const ThreadShare& share) { EXPECT_EQ(share.threads(), 1); });
     });
 }
 

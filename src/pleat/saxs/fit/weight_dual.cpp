@@ -21,7 +21,7 @@ namespace pleat::saxs::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t kFrames = static_cast<std::size_t>(kFrameBlock);
-constexpr std::size_t kRows = 4;     // of axes in a tile; blocks have a multiple of them
+constexpr std::size_t kRows = 4;      // of axes in a tile; blocks have a multiple of them
 constexpr std::size_t kColumns = 64;  // frames whose amounts fit in a cache
 
 /// Sets weights to exp(-steps . x - largest) of `count` frames, 0 beyond, and moments to the sums
@@ -49,8 +49,7 @@ double weigh(const double* HWY_RESTRICT x, const double* HWY_RESTRICT steps, std
         hn::StoreU(hn::Exp(d, hn::Sub(hn::LoadU(d, weights + i), top)), d, weights + i);
     std::fill(weights + count, weights + kFrames, 0.0);
     auto sum = hn::Zero(d);
-    for (std::size_t i = 0; i < kFrames; i += lanes)
-        sum = hn::Add(sum, hn::LoadU(d, weights + i));
+    for (std::size_t i = 0; i < kFrames; i += lanes) sum = hn::Add(sum, hn::LoadU(d, weights + i));
     total = hn::GetLane(hn::SumOfLanes(d, sum));
     for (std::size_t r = 0; r < axes; r += kRows) {
         const double* HWY_RESTRICT const row = x + r * kFrames;
@@ -179,8 +178,7 @@ FrameCoordinates::FrameCoordinates(View<const double, 2> factors, View<const dou
       x((frames + kFrameBlock - 1) / kFrameBlock, padded(axes), kFrameBlock) {
     const Index count = factors.extent(0), rows = x.extent(1);
     Array<double, 2> with_zeros(count, rows);
-    for (Index k = 0; k < count; ++k)
-        std::copy_n(factors[k].data, axes, with_zeros.view()[k].data);
+    for (Index k = 0; k < count; ++k) std::copy_n(factors[k].data, axes, with_zeros.view()[k].data);
     cancellable_parallel_for(
         context, threads_for(x.extent(0), threads()), x.extent(0), [&](Index block, int) {
             std::vector<double> some(static_cast<std::size_t>(count * kColumnsOfTile), 0);
@@ -278,7 +276,8 @@ double WeightDual::evaluate(const std::vector<double>& l) {
             mean_[r] += factors_[b] * moments_[static_cast<Index>(b)].data[r];
     }
     double value = largest + std::log(sum / static_cast<double>(at_.frames));
-    for (std::size_t r = 0; r < l.size(); ++r) value += l[r] * target_[r] + theta_ * l[r] * l[r] / 2;
+    for (std::size_t r = 0; r < l.size(); ++r)
+        value += l[r] * target_[r] + theta_ * l[r] * l[r] / 2;
     return value;
 }
 
