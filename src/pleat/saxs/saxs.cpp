@@ -115,9 +115,10 @@ void measure_shapes(const Component& component, const Parameters& parameters,
                     const Context& context, Index all_frames, Result& result) {
     const RankRows rows(context);
     const Index frames = component.positions.xyz.extent(0);
-    const Index block =
-        frames < resolve_threads(context) * rows.ranks ? rows.ranks : 64 * rows.ranks;
     const Index step = (all_frames + kManyFrames - 1) / kManyFrames;
+    // Blocks with P(r) of 64 frames: fewer would leave threads without work.
+    const Index block =
+        frames < resolve_threads(context) * rows.ranks ? rows.ranks : 64 * step * rows.ranks;
     const Index measured = (frames + step - 1) / step;
     const double weight = static_cast<double>(frames) / static_cast<double>(all_frames) /
                           static_cast<double>(measured);

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <thread>
 
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
@@ -38,7 +39,7 @@ struct ProblemOnPoints {
             curve.intensity.push_back(whole.curve->intensity[at]);
             curve.sigma.push_back(whole.curve->sigma[at]);
         }
-        cancellable_parallel_for(whole.context, resolve_threads(whole.context), partial.extent(0),
+        cancellable_parallel_for(whole.context, whole.threads(), partial.extent(0),
                                  [&](Index frame, int) {
                                      double* to = partial[frame].data;
                                      for (Index pair = 0; pair < partial.extent(1); ++pair) {
@@ -48,7 +49,7 @@ struct ProblemOnPoints {
                                  });
     }
     EnsembleProblem problem(const EnsembleProblem& whole) const {
-        return {&curve, partial, whole.mean_radius, whole.options, whole.context};
+        return {&curve, partial, whole.mean_radius, whole.options, whole.context, whole.share};
     }
 };
 
@@ -104,7 +105,7 @@ Array<double, 2> frame_profiles(const EnsembleProblem& problem, const Contrast& 
     const Array<double, 2> factors = channel_pair_factors(
         problem.partial.extent(1), problem.curve->q, problem.mean_radius, contrast);
     cancellable_parallel_for(
-        problem.context, resolve_threads(problem.context), all.extent(0), [&](Index frame, int) {
+        problem.context, problem.threads(), all.extent(0), [&](Index frame, int) {
             std::ranges::copy(intensity(problem.partial[frame], factors), all[frame].begin());
         });
     return all;
@@ -118,9 +119,8 @@ std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitte
     std::vector<Weighted> models;
     std::array<std::vector<double>, kFolds> tested;  // [fold][model]
     std::atomic<std::int64_t> done = 0;
-    const auto fit_one = [&](Index n, int thread) {
-        EnsembleProblem own = problem;
-        own.context = context_of_thread(problem.context, thread);
+    const std::thread::id caller = std::this_thread::get_id();
+    const auto fit_one = [&](Index n, const EnsembleProblem& own) {
         if (n == 0) {
             models = fitter(own);
         } else {
@@ -132,9 +132,18 @@ std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitte
                     test(fitted, mean(left.partial, fitted), left, problem.mean_radius));
         }
         ++done;
-        if (thread == 0) progress.advance_to(done);
+        if (std::this_thread::get_id() == caller) progress.advance_to(done);
     };
-    parallel_for(fits == FitsOfFolds::at_once ? resolve_threads(context) : 1, kFolds + 1, fit_one);
+    if (fits == FitsOfFolds::at_once) {
+        share_threads(resolve_threads(context), kFolds + 1, [&](Index n, const ThreadShare& share) {
+            EnsembleProblem own = problem;
+            own.context = share.context(problem.context);
+            own.share = &share;
+            fit_one(n, own);
+        });
+    } else {
+        for (Index n = 0; n <= static_cast<Index>(kFolds); ++n) fit_one(n, problem);
+    }
     progress.advance_to(kFolds + 1);
     std::vector<std::vector<double>> unseen(models.size());  // [model][fold]
     for (const std::vector<double>& of_fold : tested)

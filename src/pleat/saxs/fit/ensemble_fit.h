@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "pleat/core/context.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/thread_share.h"
 #include "pleat/saxs/fit/fit.h"
 
 namespace pleat::saxs {
@@ -17,7 +19,11 @@ struct EnsembleProblem {
     View<const double, 3> partial;
     double mean_radius = 0;
     FitOptions options;
-    Context context = {};  ///< for cancelling
+    Context context = {};                ///< for cancelling
+    const ThreadShare* share = nullptr;  ///< of a fit beside others; null: it has all threads
+
+    /// Threads for one loop at present.
+    int threads() const { return share != nullptr ? share->threads() : resolve_threads(context); }
 };
 
 /// The best ensembles of 1, 2, ..., `max_size` frames. Weights are not negative (Lawson and Hanson
@@ -66,7 +72,8 @@ using MeanOfModel = std::function<Array<double, 2>(View<const double, 3>, const 
 
 /// Runs `fitter` on the whole curve, then on the curve without each of `kFolds` folds: 4 * kFolds
 /// blocks of equal numbers of points, which belong to the folds in turn. Sets the validation of
-/// each model by the points that it did not see. Threads share each fit, or have fits of their own.
+/// each model by the points that it did not see. All threads work on each fit, or fits that run at
+/// once divide them.
 enum class FitsOfFolds { in_turn, at_once };
 std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitter& fitter,
                                      const MeanOfModel& mean, const Context& context,

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/frame_axes.h"
 #include "pleat/saxs/fit/least_squares.h"
+#include "pleat/saxs/fit/weight_dual.h"
 
 namespace pleat::saxs {
 
@@ -17,7 +17,7 @@ namespace {
 struct Coordinates {
     std::vector<double> mean;                // [point]
     std::vector<std::vector<double>> basis;  // [r][point], orthonormal
-    Array<double, 2> x;                      // [r, frame]
+    FrameCoordinates x;
 };
 
 /// Gram-Schmidt orthogonalisation of the axes' profiles, in the order of what they contribute at
@@ -26,7 +26,7 @@ Coordinates coordinates_at(const Contrast& contrast, const EnsembleProblem& axes
                            const Array<double, 2>& amounts) {
     constexpr double kEnough = 1e-6;
     Array<double, 2> left = frame_profiles(axes, contrast);
-    const Index count = left.extent(0), frames = amounts.extent(1);
+    const Index count = left.extent(0);
     const auto points = static_cast<std::size_t>(left.extent(1));
     std::vector<double> largest_amounts(static_cast<std::size_t>(count), 0);
     for (Index axis = 0; axis < count; ++axis) {
@@ -64,122 +64,15 @@ Coordinates coordinates_at(const Contrast& contrast, const EnsembleProblem& axes
         result.basis.push_back(std::move(basis));
         of_axes.push_back(std::move(along));
     }
-    result.x = Array<double, 2>(static_cast<Index>(result.basis.size()), frames);
-    cancellable_parallel_for(
-        axes.context, resolve_threads(axes.context), result.x.extent(0), [&](Index r, int) {
-            double* const x = result.x[r].data;
-            for (Index axis = 1; axis < count; ++axis) {
-                const double part =
-                    of_axes[static_cast<std::size_t>(r)][static_cast<std::size_t>(axis)];
-                const double* const amount = amounts[axis].data;
-                for (Index i = 0; i < frames; ++i) x[i] += part * amount[i];
-            }
-        });
+    const auto rank = static_cast<Index>(of_axes.size());
+    Array<double, 2> factors(count, rank);
+    for (Index axis = 1; axis < count; ++axis)
+        for (Index r = 0; r < rank; ++r)
+            factors(axis, r) = of_axes[static_cast<std::size_t>(r)][static_cast<std::size_t>(axis)];
+    result.x = FrameCoordinates(
+        factors, amounts, [&] { return axes.threads(); }, axes.context);
     return result;
 }
-
-/// The dual problem of the weights: minimise ln mean_i exp(-l.y_i) + l.t + theta |l|^2 / 2 over l,
-/// with y the scaled coordinates and t those of the curve; the weights are exp(-l.y_i), normalised.
-class Dual {
-public:
-    Dual(const Coordinates& at, double scale, std::vector<double> target, double theta,
-         const Context& context)
-        : at_(at),
-          scale_(scale),
-          target_(std::move(target)),
-          theta_(theta),
-          context_(context),
-          weights_(static_cast<std::size_t>(at.x.extent(1))) {}
-
-    std::vector<double> run(std::vector<double>& l) {
-        constexpr int kMaxSteps = 200;
-        double value = evaluate(l);
-        for (int step = 0; step < kMaxSteps && !target_.empty(); ++step) {
-            throw_if_stopped(context_);
-            std::vector<double> gradient, hessian, direction;
-            derive(l, gradient, hessian);
-            if (!solve_cholesky(hessian, gradient, direction)) break;
-            const double slope =
-                std::inner_product(gradient.begin(), gradient.end(), direction.begin(), 0.0);
-            if (slope < 1e-12 * std::max(1.0, std::abs(value))) break;
-            double length = 1;
-            std::vector<double> next(l.size());
-            double lower = 0;
-            do {
-                for (std::size_t r = 0; r < l.size(); ++r) next[r] = l[r] - length * direction[r];
-                lower = evaluate(next);
-                length /= 2;
-            } while (!(lower <= value - 0.2 * length * slope) && length > 1e-12);
-            if (!(lower < value)) break;
-            value = lower;
-            l = next;
-        }
-        evaluate(l);
-        return weights_;
-    }
-
-private:
-    double evaluate(const std::vector<double>& l) {
-        std::vector<double>& exponents = weights_;
-        std::fill(exponents.begin(), exponents.end(), 0.0);
-        for (std::size_t r = 0; r < l.size(); ++r) {
-            const double step = l[r] * scale_;
-            const double* const x = at_.x[static_cast<Index>(r)].data;
-            for (std::size_t i = 0; i < exponents.size(); ++i) exponents[i] -= step * x[i];
-        }
-        const double largest = *std::max_element(exponents.begin(), exponents.end());
-        double sum = 0;
-        for (double& w : weights_) sum += w = std::exp(w - largest);
-        for (double& w : weights_) w /= sum;
-        double value = largest + std::log(sum / static_cast<double>(weights_.size()));
-        for (std::size_t r = 0; r < l.size(); ++r)
-            value += l[r] * target_[r] + theta_ * l[r] * l[r] / 2;
-        return value;
-    }
-
-    /// Gradient and Hessian at l, where the weights are those of l.
-    void derive(const std::vector<double>& l, std::vector<double>& gradient,
-                std::vector<double>& hessian) const {
-        constexpr Index kBlock = 512;  // frames whose coordinates fit into a cache
-        const std::size_t n = l.size(), frames = weights_.size();
-        std::vector<double> mean(n), roots(frames);
-        for (std::size_t r = 0; r < n; ++r)
-            mean[r] = scale_ * dot(at_.x[static_cast<Index>(r)].data, weights_.data(), frames);
-        for (std::size_t i = 0; i < frames; ++i) roots[i] = std::sqrt(weights_[i]);
-        const Index blocks = (static_cast<Index>(frames) + kBlock - 1) / kBlock;
-        Array<double, 2> sums(blocks, static_cast<Index>(n * n));
-        parallel_for(resolve_threads(context_), blocks, [&](Index block, int) {
-            const auto first = static_cast<std::size_t>(block * kBlock);
-            const std::size_t count = std::min(frames - first, static_cast<std::size_t>(kBlock));
-            std::vector<double> rows(n * count);  // the coordinates about their mean
-            for (std::size_t r = 0; r < n; ++r) {
-                const double* const x = at_.x[static_cast<Index>(r)].data + first;
-                for (std::size_t i = 0; i < count; ++i)
-                    rows[r * count + i] = roots[first + i] * (scale_ * x[i] - mean[r]);
-            }
-            double* const sum = sums[block].data;
-            for (std::size_t r = 0; r < n; ++r)
-                for (std::size_t s = 0; s <= r; ++s)
-                    sum[r * n + s] = dot(&rows[r * count], &rows[s * count], count);
-        });
-        gradient.resize(n);
-        hessian.assign(n * n, 0);
-        for (Index block = 0; block < blocks; ++block)
-            for (std::size_t k = 0; k < n * n; ++k) hessian[k] += sums[block].data[k];
-        for (std::size_t r = 0; r < n; ++r) {
-            gradient[r] = target_[r] - mean[r] + theta_ * l[r];
-            hessian[r * n + r] += theta_;
-            for (std::size_t s = 0; s < r; ++s) hessian[s * n + r] = hessian[r * n + s];
-        }
-    }
-
-    const Coordinates& at_;
-    const double scale_;
-    const std::vector<double> target_;
-    const double theta_;
-    const Context& context_;
-    std::vector<double> weights_;
-};
 
 /// The curve minus the mean of the frames, along the basis.
 std::vector<double> target_of(const Coordinates& at, const Profile& curve, const Fit& fit) {
@@ -216,17 +109,20 @@ public:
                       axes_.options, nullptr, axes_.context);
         std::vector<Weighted> all;
         all.reserve(thetas.size());
-        for (const double theta : thetas) all.push_back(one = reweight(theta, std::move(one)));
+        std::vector<double> start(axes_.curve->size(), 0);
+        for (const double theta : thetas)
+            all.push_back(one = reweight(theta, std::move(one), start));
         return all;
     }
 
 private:
-    /// Weights at a theta, from those of a larger one; contrast and weights in turn.
-    Weighted reweight(double theta, Weighted from) const {
+    /// Weights at a theta, from those of a larger one; contrast and weights in turn. `start`
+    /// [point]: sum_r l_r basis_r of the last dual problem, where the next one starts.
+    Weighted reweight(double theta, Weighted from, std::vector<double>& start) const {
         constexpr int kMaxRounds = 20;
         double before = objective(from, theta);
         for (int round = 0; round < kMaxRounds; ++round) {
-            Weighted next = at_contrast(theta, from);
+            Weighted next = at_contrast(theta, from, start);
             next.fit = fit(*axes_.curve, of_frames_.mean(axes_.partial, next.weights),
                            axes_.mean_radius, axes_.options, &from.fit.contrast, axes_.context);
             const double after = objective(next, theta);
@@ -239,22 +135,28 @@ private:
     }
 
     /// Weights, scale and background at the contrast of `from`, in turn.
-    Weighted at_contrast(double theta, Weighted from) const {
+    Weighted at_contrast(double theta, Weighted from, std::vector<double>& start) const {
         constexpr int kMaxRounds = 50;
         const Coordinates at = coordinates_at(from.fit.contrast, axes_, of_frames_.amounts);
         if (at.basis.empty()) return from;
-        std::vector<double> l(at.basis.size(), 0);
+        std::vector<double> l;
+        for (const std::vector<double>& axis : at.basis)
+            l.push_back(dot(axis.data(), start.data(), start.size()));
+        const std::function<int()> threads = [&] { return axes_.threads(); };
+        WeightDual dual(at.x, threads, axes_.context);
         for (int round = 0; round < kMaxRounds; ++round) {
             throw_if_stopped(axes_.context);
             const double before = from.fit.scale;
-            from.weights =
-                Dual(at, before, target_of(at, *axes_.curve, from.fit), theta, axes_.context)
-                    .run(l);
+            const std::vector<double> target = target_of(at, *axes_.curve, from.fit);
+            from.weights = dual.minimize(before, target, theta, l);
             from.fit = fit_at(from.fit.contrast, *axes_.curve,
                               of_frames_.mean(axes_.partial, from.weights), axes_.mean_radius,
                               axes_.options);
             if (!(std::abs(from.fit.scale - before) > 1e-7 * before)) break;
         }
+        std::fill(start.begin(), start.end(), 0.0);
+        for (std::size_t r = 0; r < l.size(); ++r)
+            for (std::size_t k = 0; k < start.size(); ++k) start[k] += l[r] * at.basis[r][k];
         return from;
     }
 

@@ -333,6 +333,32 @@ TEST(MaximumEntropy, KeepsWeightsEqualUnlessTheCurveAsks) {
     EXPECT_EQ(choose_simplest(none), 0u);
 }
 
+TEST(MaximumEntropy, DoesNotDependOnTheNumberOfThreads) {
+    // More than 8 blocks of frames, so that 16 threads share each fit.
+    constexpr Index kFrames = 5000;
+    const Mixture mixture(2);
+    Array<double, 3> partial(kFrames, mixture.partial.extent(1), mixture.partial.extent(2));
+    for (Index frame = 0; frame < kFrames; ++frame)
+        for (Index n = 0; n < partial[frame].size(); ++n) {
+            const double part = 0.5 * static_cast<double>(frame) / kFrames;
+            partial[frame].data[n] = (1 - part) * mixture.partial[frame % 12].data[n] +
+                                     part * mixture.partial[(frame / 12) % 12].data[n];
+        }
+    EnsembleProblem problem = mixture.problem();
+    problem.partial = partial;
+    std::vector<Reweighted> first;
+    for (const int threads : {1, 2, 16}) {
+        problem.context.threads = threads;
+        const std::vector<Reweighted> scan = maximum_entropy(problem, problem.context);
+        if (threads == 1) first = scan;
+        ASSERT_EQ(scan.size(), first.size());
+        for (std::size_t n = 0; n < scan.size(); ++n) {
+            EXPECT_EQ(scan[n].result.weights, first[n].result.weights) << threads;
+            EXPECT_EQ(scan[n].result.validation, first[n].result.validation) << threads;
+        }
+    }
+}
+
 TEST(MaximumEntropy, IsTheMinimumOfItsObjective) {
     const Mixture mixture(2);
     const EnsembleProblem problem = mixture.problem();

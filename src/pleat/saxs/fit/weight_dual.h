@@ -1,0 +1,62 @@
+// Weight dual: Newton steps to the weights of frames by maximum entropy.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "pleat/core/array.h"
+#include "pleat/core/context.h"
+
+namespace pleat::saxs {
+
+/// Frames that are summed together, so that sums do not depend on the number of threads.
+inline constexpr Index kFrameBlock = 512;
+
+/// Coordinates of frames: x(block, axis, i) is that of frame block * kFrameBlock + i along an axis.
+struct FrameCoordinates {
+    Index axes = 0, frames = 0;
+    Array<double, 3> x;  ///< [block, axis, frame of the block]; 0 beyond the axes and the frames
+
+    FrameCoordinates() = default;
+    /// Coordinates sum_k factors(k, axis) amounts(k, frame). `factors`: [k, axis]. `threads`
+    /// returns the number of threads for one loop. Throws Cancelled.
+    FrameCoordinates(View<const double, 2> factors, View<const double, 2> amounts,
+                     const std::function<int()>& threads, const Context& context);
+};
+
+/// The dual problem of the weights: minimise ln mean_i exp(-l.y_i) + l.t + theta |l|^2 / 2 over l,
+/// with y the coordinates times a scale and t those of the curve; the weights are exp(-l.y_i),
+/// normalised. The same bits for any number of threads.
+class WeightDual {
+public:
+    /// `at`, `threads` and `context` must outlive this; `threads` returns the number of threads for
+    /// one loop.
+    WeightDual(const FrameCoordinates& at, const std::function<int()>& threads,
+               const Context& context);
+
+    /// The weights [frame] that minimise, by Newton steps from `l` [axis], which becomes the
+    /// minimum. `target`: [axis]. Throws Cancelled.
+    std::vector<double> minimize(double scale, std::span<const double> target, double theta,
+                                 std::vector<double>& l);
+
+private:
+    double evaluate(const std::vector<double>& l);
+    void derive(const std::vector<double>& l, std::vector<double>& gradient,
+                std::vector<double>& hessian);
+    int threads() const;
+
+    const FrameCoordinates& at_;
+    const std::function<int()>& threads_;
+    const Context& context_;
+    double scale_ = 1, theta_ = 0;
+    std::span<const double> target_;
+    Array<double, 2> weights_;              // [block, frame of the block], of maximum 1 in a block
+    Array<double, 2> moments_;              // [block, axis]: sums of these weights times x
+    std::vector<double> largest_, totals_;  // [block]: largest exponents, sums of weights
+    std::vector<double> factors_;           // [block]: make of the weights those of sum 1
+    std::vector<double> mean_;              // [axis]: of x
+    Array<double, 2> products_;             // [block, axis * axes + axis]
+};
+
+}  // namespace pleat::saxs
