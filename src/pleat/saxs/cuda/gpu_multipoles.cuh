@@ -22,6 +22,10 @@
 
 namespace pleat::saxs::cuda {
 
+using pleat::cuda::grow;
+using pleat::cuda::Sides;
+using pleat::cuda::upload;
+
 /// Bytes of the sums at the radial nodes in one call, unless a frame needs more.
 inline constexpr Index kSpreadBytes = Index{512} << 20;
 

@@ -169,10 +169,26 @@ __device__ inline void fill_block(const Multipoles& of, const MultipoleSegment& 
 }
 
 /// What a thread sums: [harmonic, sine, node].
-using SpreadSums = float[kThreadHarmonics][2][kThreadNodes];
+template <class Real>
+using SpreadSums = Real[kThreadHarmonics][2][kThreadNodes];
+/// Blocks that are summed in float32; more would lose digits of thousands of scatterers.
+inline constexpr int kFloatBlocks = 4;
+
+/// Adds the sums to the totals, and clears them.
+__device__ inline void move_sums(SpreadSums<float>& sums, SpreadSums<double>& totals) {
+#pragma unroll
+    for (int j = 0; j < kThreadHarmonics; ++j)
+#pragma unroll
+        for (int sine = 0; sine < 2; ++sine)
+#pragma unroll
+            for (int k = 0; k < kThreadNodes; ++k) {
+                totals[j][sine][k] += static_cast<double>(sums[j][sine][k]);
+                sums[j][sine][k] = 0;
+            }
+}
 
 __device__ inline void add_block(const SpreadBlock& block, int count, int lanes, int node_stride,
-                                 SpreadSums& sums) {
+                                 SpreadSums<float>& sums) {
     const float* weights = block.weights + threadIdx.y * kThreadNodes;
     const float* harmonics = block.harmonics + threadIdx.x * SpreadBlock::kStride;
 #pragma unroll 4
@@ -200,7 +216,7 @@ __device__ inline void add_block(const SpreadBlock& block, int count, int lanes,
 }
 
 __device__ inline void write_spread(const Multipoles& of, int segment, const OrderPair& orders,
-                                    const SpreadSums& sums) {
+                                    const SpreadSums<double>& sums) {
     float* const to =
         of.spread +
         (Index{blockIdx.y} * of.segment_count + segment) * of.harmonics * of.node_stride +
@@ -213,7 +229,8 @@ __device__ inline void write_spread(const Multipoles& of, int segment, const Ord
         for (int sine = 0; sine < (m > 0 ? 2 : 1); ++sine)
 #pragma unroll
             for (int k = 0; k < kThreadNodes; ++k)
-                to[(Index{l} * l + m + sine * l) * of.node_stride + k] = sums[j][sine][k];
+                to[(Index{l} * l + m + sine * l) * of.node_stride + k] =
+                    static_cast<float>(sums[j][sine][k]);
     }
 }
 
@@ -228,7 +245,8 @@ static __global__ void __launch_bounds__(512) spread_scatterers(Multipoles of) {
     const SpreadBlock block{numbers + kBlockScatterers * of.node_stride, numbers};
     for (int n = 0; n < of.segment_count; ++n) {
         const MultipoleSegment segment = of.segments[n];
-        SpreadSums sums = {};
+        SpreadSums<float> sums = {};
+        SpreadSums<double> totals = {};
         for (int first = 0; first < segment.count; first += kBlockScatterers) {
             const int left = segment.count - first,
                       count = left < kBlockScatterers ? left : kBlockScatterers;
@@ -236,8 +254,11 @@ static __global__ void __launch_bounds__(512) spread_scatterers(Multipoles of) {
             fill_block(of, segment, first, count, orders, degrees, lanes, block);
             __syncthreads();
             add_block(block, count, lanes, of.node_stride, sums);
+            if (first / kBlockScatterers % kFloatBlocks == kFloatBlocks - 1)
+                move_sums(sums, totals);
         }
-        write_spread(of, n, orders, sums);
+        move_sums(sums, totals);
+        write_spread(of, n, orders, totals);
     }
 }
 

@@ -30,10 +30,10 @@ struct EnsembleProblem {
 /// 1974), and weights and contrast of each set are fitted together. If there are at most
 /// `kMaxExhaustiveSets` sets of a size, all are fitted. Otherwise the search is heuristic: all
 /// pairs of `kRepresentatives` different frames, or the `kKept` best sets of the previous size with
-/// one more frame; then members are exchanged one at a time while that helps. No member has a
-/// weight below `kMinWeight`: a size is left out if no set of that size fits better than a smaller
-/// one with such weights. All of this is repeated with each fifth of the curve left out, which
-/// validates each size. Throws Cancelled.
+/// one more frame; then members of the best few are exchanged one at a time while that helps. No
+/// member has a weight below `kMinWeight`: a size is left out if no set of that size fits better
+/// than a smaller one with such weights. All of this is repeated with each fifth of the curve left
+/// out, which validates each size. Throws Cancelled.
 std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index max_size,
                                         const Context& context);
 /// Like minimal_ensembles(), without cross-validation: element [size - 1] is the best ensemble of

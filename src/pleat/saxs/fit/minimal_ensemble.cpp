@@ -211,15 +211,26 @@ private:
         return fitted(SubsetProblem(problem_, std::move(frames), threads_), std::move(candidates));
     }
 
-    /// Exchanges members of the best set, one at a time, while that lowers chi^2.
+    /// Exchanges members of each of the best sets, one at a time, while that lowers chi^2: the best
+    /// set of many frames is often found from another one than the best of few.
     void exchange() {
+        const std::vector<FittedSet> starts(
+            best_.begin(), best_.begin() + std::min<std::ptrdiff_t>(kStarts, std::ssize(best_)));
+        for (const FittedSet& start : starts) {
+            std::vector<FittedSet> found{start};
+            exchange(found);
+            best_.insert(best_.end(), found.begin(), found.end());
+        }
+        keep_best(best_);
+    }
+    void exchange(std::vector<FittedSet>& sets) {
         constexpr int kMaxRounds = 10;
-        for (int round = 0; round < kMaxRounds && !best_.empty(); ++round) {
-            const FittedSet from = best_.front();
+        for (int round = 0; round < kMaxRounds && !sets.empty(); ++round) {
+            const FittedSet from = sets.front();
             std::vector<FittedSet> result = exchanged(from);
-            best_.insert(best_.end(), result.begin(), result.end());
-            keep_best(best_);
-            if (!(best_.front().chi2 < from.chi2 * (1 - 1e-9))) return;
+            sets.insert(sets.end(), result.begin(), result.end());
+            keep_best(sets);
+            if (!(sets.front().chi2 < from.chi2 * (1 - 1e-9))) return;
         }
     }
 
@@ -297,6 +308,8 @@ private:
     /// Fits end when chi^2 would fall by less than this fraction.
     static constexpr double kCoarse = 1e-4, kFine = 1e-9;
     static constexpr Index kExchanged = 30;
+    /// Sets from which members are exchanged.
+    static constexpr std::ptrdiff_t kStarts = 5;
 
     const EnsembleProblem& problem_;
     const SubsetProblem representatives_;
