@@ -21,7 +21,7 @@ struct AtomText {
 };
 
 inline std::string pdb_line(const AtomText& atom) {
-    char line[128];
+    char line[512];
     const std::string name = atom.name.size() < 4 ? " " + atom.name : atom.name;
     std::snprintf(line, sizeof line,
                   "%-6s%5d %-4s%c%3s%2s%4d%c   %8.3f%8.3f%8.3f%6.2f%6.2f          %2s\n",
