@@ -207,7 +207,8 @@ struct MadeProtein {
     ChainModel chain;
     ProfileModel profile;
 };
-MadeProtein protein_of(Index scatterers, const std::vector<double>& q, const Context& context) {
+MadeProtein protein_of(Index scatterers, const std::vector<double>& q, bool few_moves,
+                       const Context& context) {
     const Ensemble structure = read_ensemble(
         {data_folder() + "/1hel.pdb.gz"},
         {.topology = {}, .select = "heavy and protein", .range = {.first = 0, .last = 1}});
@@ -221,7 +222,7 @@ MadeProtein protein_of(Index scatterers, const std::vector<double>& q, const Con
                                          {.linkers = parse_ranges(linkers, "--linkers")});
         if (2 * protein.domains * residues < scatterers / 2) continue;
         protein.profile =
-            make_profile_model(protein.chain, Conformation(protein.chain), q, context);
+            make_profile_model(protein.chain, Conformation(protein.chain), q, context, few_moves);
         if (protein.profile.model.scatterer_count() >= scatterers) break;
     }
     return protein;
@@ -233,7 +234,11 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
     std::vector<double> q;
     q.reserve(51);
     for (int n = 0; n < 51; ++n) q.push_back(0.01 * n);
-    const MadeProtein protein = protein_of(scatterers, q, context);
+    const bool is_gpu = context.device.kind == Device::Kind::cuda;
+    PoolOptions options{.chains = chains, .moves = 100, .burn_in = 3, .kept = 1};
+    if (is_gpu) options.divide_for_gpu();
+    if (ahead > 0) options.ahead = ahead;
+    const MadeProtein protein = protein_of(scatterers, q, options.few_moves, context);
     const ChainModel& chain = protein.chain;
     const ProfileModel& profile = protein.profile;
     const Prior prior(chain, coil_tables());
@@ -259,10 +264,6 @@ nlohmann::ordered_json measure(const Context& context, Index scatterers, Index c
                 chain, profiles, n, std::make_shared<ReplicaMean>(likelihood, 1), 0));
         return targets;
     };
-    const bool is_gpu = context.device.kind == Device::Kind::cuda;
-    PoolOptions options{.chains = chains, .moves = 100, .burn_in = 3, .kept = 1};
-    if (is_gpu) options.divide_for_gpu();
-    if (ahead > 0) options.ahead = ahead;
     struct Times {
         double seconds, cpu_seconds;
     };

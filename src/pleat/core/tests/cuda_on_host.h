@@ -227,6 +227,7 @@ template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int apart) {
     return __shfl_sync(mask, value, static_cast<int>(threadIdx.x % 32) ^ apart);
 }
+inline int __ffs(int bits) { return std::countr_zero(static_cast<unsigned>(bits)) + 1; }
 inline int __popc(unsigned bits) { return std::popcount(bits); }
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
     return static_cast<unsigned>((std::uint64_t{high} << 32 | low) >> (shift & 31));
@@ -248,7 +249,12 @@ template <class T>
 T __ldcg(const T* from) {
     return *from;
 }
+template <class T>
+T __ldcv(const T* from) {
+    return *from;
+}
 inline void __threadfence() {}
+inline void __threadfence_system() {}
 using std::max;
 using std::min;
 inline float __expf(float value) { return std::exp(value); }
@@ -269,6 +275,10 @@ inline unsigned __float2uint_rn(float value) {
 template <class T>
 T atomicAdd(T* to, std::type_identity_t<T> value) {
     return std::exchange(*to, static_cast<T>(*to + value));
+}
+template <class T>
+T atomicSub(T* to, std::type_identity_t<T> value) {
+    return std::exchange(*to, static_cast<T>(*to - value));
 }
 template <class T>
 T atomicMin(T* to, std::type_identity_t<T> value) {

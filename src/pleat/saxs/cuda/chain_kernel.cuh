@@ -8,11 +8,10 @@
 
 namespace pleat::saxs::cuda {
 
-/// A chain's part of a call: new positions, and where its sums are. All pointers but `host_xyz` and
-/// `results` are to device memory.
+/// A move of a chain: new positions, and where its sums are. All pointers but `results` are to
+/// device memory.
 struct ChainMove {
-    const uint4* host_xyz;           ///< in host memory
-    uint4* xyz;                      ///< [axis, sorted scatterer], floats
+    const uint4* xyz;                ///< [axis, sorted scatterer], floats
     const float* scales;             ///< [scale, sorted scatterer]
     const unsigned long long* from;  ///< profile [channel pair, q], units; null: none yet
     unsigned long long* to;          ///< profile with the new sums; may be `from`
@@ -24,57 +23,26 @@ struct ChainMove {
 /// A pair of bodies of a chain that moved. A negative pair: none, of a move that changes no sum.
 struct ChainJob {
     std::int32_t move, pair;
-    std::int32_t ctas;  ///< set by the call
+    std::int32_t ctas;
     const unsigned long long*
         from;                ///< old sums [channel pair, q], units; null: not in the profile
     unsigned long long* to;  ///< new sums
 };
 
-/// The tasks of a CTA, one per warp. Each job has one at least.
-struct ChainCta {
-    std::int32_t job, first_task;
+/// The tasks of a CTA, which its warps share. Each job has one CTA at least.
+struct alignas(16) ChainCta {
+    std::int32_t job, move, first_task, last_task;
 };
 
-/// Chains of a call at most: their positions' addresses are arguments of a kernel.
-inline constexpr int kMaxMoves = 64;
-
-/// Copies from the host's memory: a call's table, and the positions of each chain.
-struct ChainCopies {
-    const uint4* from[kMaxMoves + 1];
-    uint4* to[kMaxMoves + 1];
-    std::int32_t pieces, table_pieces;  ///< of positions; of the table, which is the last
-};
-
-/// The arrays of a call, in addition to those of Scattering.
-struct ChainCall {
+/// The arrays that all requests have in common, in addition to those of Scattering.
+struct ChainArrays {
     const ChainTask* tasks;
-    const std::int32_t* first_task;   ///< [pair of bodies, and one]
     const std::int32_t* type_of;      ///< [sorted scatterer]
     const std::int32_t* segment_end;  ///< [sorted scatterer]: one past those of its type
     const float4* factors;            ///< [pass, channel, type, kTaskSums / 4], and kLanes
-    const ChainMove* moves;
-    const ChainJob* jobs;
-    const ChainCta* ctas;
-    const double* units;          ///< [channel pair, q]: units per electron^2, powers of two
-    unsigned long long* sums;     ///< [job, channel pair, q]: units; 0 between calls
-    unsigned long long* changes;  ///< [move, channel pair, q]: units; 0 between calls
-    unsigned *arrived_ctas,       ///< [job]; 0 between calls
-        *arrived_jobs,            ///< [move]
-        *arrived_moves;           ///< [1]
+    const double* units;              ///< [channel pair, q]: units per electron^2, powers of two
     Index scatterer_count;
-    std::int32_t move_count;
-    unsigned* summed;  ///< [1] in host memory: the number of the last call that was summed
-    unsigned number;
 };
-
-/// Threads of the CTAs that copy.
-inline constexpr int kChainThreads = 256;
-
-static __global__ void __launch_bounds__(kChainThreads) copy_chains(const ChainCopies copies) {
-    const int pieces = blockIdx.y + 1 == gridDim.y ? copies.table_pieces : copies.pieces;
-    const int piece = static_cast<int>(blockIdx.x * kChainThreads + threadIdx.x);
-    if (piece < pieces) copies.to[blockIdx.y][piece] = copies.from[blockIdx.y][piece];
-}
 
 /// The shared memory of a warp that sums.
 struct ChainWarp {
@@ -134,25 +102,26 @@ __device__ inline void sum_columns(const Pass<float>& pass, const Point<float>& 
 }
 
 /// The factors of a channel in a pass, [type, kTaskSums / 4].
-__device__ inline const float4* factors_of(const Scattering<float>& from, const ChainCall& call,
+__device__ inline const float4* factors_of(const Scattering<float>& from, const ChainArrays& arrays,
                                            int pass, int channel) {
-    return call.factors + (Index{pass} * from.channels + channel) * from.types * (kTaskSums / 4);
+    return arrays.factors + (Index{pass} * from.channels + channel) * from.types * (kTaskSums / 4);
 }
 
 /// Each lane adds its row's sums over all columns, times their factors, to its totals.
 template <bool kEven, bool kFromZero, class Exclusion>
-__device__ inline void sum_rows(const Scattering<float>& from, const ChainCall& call,
+__device__ inline void sum_rows(const Scattering<float>& from, const ChainArrays& arrays,
                                 const ChainTask& task, const Point<float>& row,
                                 const Exclusion& excluded, int pass, float4* totals,
                                 const Point<float>* columns) {
     const Pass<float> waves = from.passes[pass];
-    const float4* const factors = factors_of(from, call, pass, task.column_channel);
+    const float4* const factors = factors_of(from, arrays, pass, task.column_channel);
 #pragma unroll
     for (int n = 0; n < kTaskSums / 4; ++n) totals[n] = {0, 0, 0, 0};
     for (int first = 0, last; first < task.columns; first = last) {
-        const std::int32_t end = call.segment_end[task.column + first] - task.column;
+        const std::int32_t end = arrays.segment_end[task.column + first] - task.column;
         last = end < task.columns ? end : task.columns;
-        const float4* const of_type = factors + call.type_of[task.column + first] * (kTaskSums / 4);
+        const float4* const of_type =
+            factors + arrays.type_of[task.column + first] * (kTaskSums / 4);
         float values[kTaskSums];
         sum_columns<kEven, kFromZero>(waves, row, columns, first, last, excluded, values);
 #pragma unroll
@@ -168,24 +137,25 @@ __device__ inline void sum_rows(const Scattering<float>& from, const ChainCall& 
     }
 }
 template <bool kEven, class Exclusion>
-__device__ inline void sum_rows_of_pass(const Scattering<float>& from, const ChainCall& call,
+__device__ inline void sum_rows_of_pass(const Scattering<float>& from, const ChainArrays& arrays,
                                         const ChainTask& task, const Point<float>& row,
                                         const Exclusion& excluded, int pass, float4* totals,
                                         const Point<float>* columns) {
     if (pass == 0 && from.starts_at_zero != 0)
-        sum_rows<kEven, kEven>(from, call, task, row, excluded, pass, totals, columns);
+        sum_rows<kEven, kEven>(from, arrays, task, row, excluded, pass, totals, columns);
     else
-        sum_rows<kEven, false>(from, call, task, row, excluded, pass, totals, columns);
+        sum_rows<kEven, false>(from, arrays, task, row, excluded, pass, totals, columns);
 }
 
 /// Adds up a task's totals times the factors of their rows, two q for each lane, or one and what
 /// follows the row. Adds that to the sums of a job as integers, so they do not depend on the order
 /// of warps.
-__device__ inline void add_task(const Scattering<float>& from, const ChainCall& call,
-                                const ChainTask& task, double unit_scale, Index job, int pass,
-                                int lane, const ChainWarp& warp) {
+__device__ inline void add_task(const Scattering<float>& from, const ChainArrays& arrays,
+                                const ChainTask& task, double unit_scale,
+                                unsigned long long* job_sums, int pass, int lane,
+                                const ChainWarp& warp) {
     const auto* const factors =
-        reinterpret_cast<const float*>(factors_of(from, call, pass, task.row_channel)) + lane;
+        reinterpret_cast<const float*>(factors_of(from, arrays, pass, task.row_channel)) + lane;
     const auto* total = reinterpret_cast<const float*>(warp.totals) + lane;
     float sums[2] = {0, 0};
 #pragma unroll 4
@@ -196,29 +166,28 @@ __device__ inline void add_task(const Scattering<float>& from, const ChainCall& 
     }
     const int a = task.row_channel < task.column_channel ? task.row_channel : task.column_channel,
               b = task.row_channel + task.column_channel - a;
-    const Index pairs = Index{from.channels} * (from.channels + 1) / 2;
     for (int m = 0; m < 2; ++m) {
         const int n = lane + m * kLanes, k = pass * kPassSums + n;
         if (n >= kPassSums || k >= from.q_count) break;
         const Index at = body_pair(a, b, from.channels) * from.q_count + k;
         const double value = 2.0 * from.inverse_q[k] * static_cast<double>(sums[m]);
-        atomicAdd(
-            call.sums + job * pairs * from.q_count + at,
-            static_cast<unsigned long long>(__double2ll_rn(value * call.units[at] * unit_scale)));
+        atomicAdd(job_sums + at, static_cast<unsigned long long>(
+                                     __double2ll_rn(value * arrays.units[at] * unit_scale)));
     }
 }
 
 /// Sums a task of a job: each lane the columns of its row, then all rows.
 template <bool kEven>
-__device__ inline void sum_chain_task(const Scattering<float>& from, const ChainCall& call,
-                                      const ChainMove& move, const ChainTask& task, Index job,
-                                      int pass, int lane, ChainWarp& warp) {
+__device__ inline void sum_chain_task(const Scattering<float>& from, const ChainArrays& arrays,
+                                      const ChainMove& move, const ChainTask& task,
+                                      unsigned long long* job_sums, int pass, int lane,
+                                      ChainWarp& warp) {
     const auto scales_of_channel = [&](int channel) -> const float* {
         const int scale = from.class_of[channel] - from.has_unscaled_class;
-        return scale < 0 ? nullptr : move.scales + scale * call.scatterer_count;
+        return scale < 0 ? nullptr : move.scales + scale * arrays.scatterer_count;
     };
-    const Positions<float> positions{reinterpret_cast<const float*>(move.xyz), call.scatterer_count,
-                                     scales_of_channel(task.row_channel),
+    const Positions<float> positions{reinterpret_cast<const float*>(move.xyz),
+                                     arrays.scatterer_count, scales_of_channel(task.row_channel),
                                      scales_of_channel(task.column_channel)};
     for (int n = lane; n < task.columns; n += kLanes) {
         Point<float> column = positions.point(task.column + n);
@@ -229,79 +198,52 @@ __device__ inline void sum_chain_task(const Scattering<float>& from, const Chain
     if (lane < task.rows) {
         row = positions.point(task.row + lane);
         row.scale = positions.of_row(task.row + lane);
-        warp.row_types[lane] = call.type_of[task.row + lane] * kTaskSums;
+        warp.row_types[lane] = arrays.type_of[task.row + lane] * kTaskSums;
     }
     __syncwarp();
     if (task.overlaps == 0) {
-        sum_rows_of_pass<kEven>(from, call, task, row, NoneExcluded{}, pass, warp.totals[lane],
+        sum_rows_of_pass<kEven>(from, arrays, task, row, NoneExcluded{}, pass, warp.totals[lane],
                                 warp.columns);
     } else {
         const int self = task.row + lane - task.column;
         Excluded excluded{self, 1};
         if (task.row_channel == task.column_channel)
             excluded = {0, self >= 0 ? static_cast<unsigned>(self) + 1 : 0};
-        sum_rows_of_pass<kEven>(from, call, task, row, excluded, pass, warp.totals[lane],
+        sum_rows_of_pass<kEven>(from, arrays, task, row, excluded, pass, warp.totals[lane],
                                 warp.columns);
     }
     __syncwarp();
-    add_task(from, call, task, move.unit_scale, job, pass, lane, warp);
+    add_task(from, arrays, task, move.unit_scale, job_sums, pass, lane, warp);
+    __syncwarp();  // the warp's memory may be used again
 }
 
-/// Keeps the new sums of a job, and adds what they change to its move. What other CTAs and calls
+/// Keeps the new sums of a job, and adds what they change to its move's `changes`. What other CTAs
 /// wrote is in the L2 cache.
-__device__ inline void finish_job(const ChainCall& call, const ChainJob& job, Index number,
-                                  Index size) {
+__device__ inline void finish_job(const ChainJob& job, unsigned long long* sums,
+                                  unsigned long long* changes, Index size) {
     if (job.pair < 0) return;
     for (Index k = threadIdx.x; k < size; k += kWarps * kLanes) {
-        unsigned long long* const added = call.sums + number * size + k;
-        const unsigned long long now = __ldcg(added),
+        const unsigned long long now = __ldcg(sums + k),
                                  before = job.from != nullptr ? __ldcg(job.from + k) : 0;
-        *added = 0;
+        sums[k] = 0;
         job.to[k] = now;
-        atomicAdd(call.changes + job.move * size + k, now - before);
+        atomicAdd(changes + k, now - before);
     }
 }
 
 /// Keeps the new profile of a move, and writes it into the host's memory.
-__device__ inline void finish_move(const ChainCall& call, const ChainMove& move, Index number,
-                                   Index size) {
+__device__ inline void finish_move(const ChainArrays& arrays, const ChainMove& move,
+                                   unsigned long long* changes, Index size) {
     for (Index k = threadIdx.x; k < size; k += kWarps * kLanes) {
-        unsigned long long* const change = call.changes + number * size + k;
         const unsigned long long sum =
-            (move.from != nullptr ? __ldcg(move.from + k) : 0) + __ldcg(change);
-        *change = 0;
+            (move.from != nullptr ? __ldcg(move.from + k) : 0) + __ldcg(changes + k);
+        changes[k] = 0;
         move.to[k] = sum;
-        __threadfence();  // the next call of this chain may be in another stream
-        move.results[k] =
-            static_cast<double>(static_cast<long long>(sum)) / (call.units[k] * move.unit_scale);
     }
-}
-
-/// CTAs per multiprocessor: as many as leave each lane the registers that its sums need.
-template <bool kEven>
-constexpr int kChainCtas = kEven ? 4 : 3;
-
-/// Each warp sums a task. The last CTA of a job finishes it, that of the last job its move, and
-/// that of the last move notes that the call was summed.
-template <bool kEven>
-__global__ void __launch_bounds__(kWarps* kLanes, kChainCtas<kEven>)
-    sum_chains(Scattering<float> from, ChainCall call) {
-    PLEAT_DYNAMIC_SHARED(ChainWarp, warps);
-    const int pass = blockIdx.y;
-    const ChainCta cta = call.ctas[blockIdx.x];
-    const ChainJob job = call.jobs[cta.job];
-    const ChainMove& move = call.moves[job.move];
-    const int warp = threadIdx.x / kLanes, task = cta.first_task + warp;
-    if (job.pair >= 0 && task < call.first_task[job.pair + 1])
-        sum_chain_task<kEven>(from, call, move, call.tasks[task], cta.job, pass,
-                              threadIdx.x % kLanes, warps[warp]);
-    if (!is_last(call.arrived_ctas + cta.job, job.ctas * gridDim.y)) return;
-    const Index size = Index{from.channels} * (from.channels + 1) / 2 * from.q_count;
-    finish_job(call, job, cta.job, size);
-    if (!is_last(call.arrived_jobs + job.move, move.job_count)) return;
-    finish_move(call, move, job.move, size);
-    if (is_last(call.arrived_moves, call.move_count) && threadIdx.x == 0)
-        *call.summed = call.number;
+    __threadfence();  // the chain's next request may come at once
+    for (Index k = threadIdx.x; k < size; k += kWarps * kLanes)
+        move.results[k] = static_cast<double>(static_cast<long long>(move.to[k])) /
+                          (arrays.units[k] * move.unit_scale);
 }
 
 }  // namespace pleat::saxs::cuda

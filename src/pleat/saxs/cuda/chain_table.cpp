@@ -73,7 +73,7 @@ private:
 }  // namespace
 
 ChainTable::ChainTable(const SortedScatterers& sorted,
-                       const std::vector<unsigned>& channels_of_type) {
+                       const std::vector<unsigned>& channels_of_type, Index max_columns) {
     const auto bodies = static_cast<Index>(sorted.first_segment.size()) - 1;
     std::vector<std::vector<Run>> runs;
     for (Index body = 0; body < bodies; ++body)
@@ -85,7 +85,7 @@ ChainTable::ChainTable(const SortedScatterers& sorted,
         }
     constexpr Index kMinColumns = 16, kWarpsToFill = 16;
     Cutter cutter(std::clamp(static_cast<Index>(sorted.order.size()) / kWarpsToFill, kMinColumns,
-                             kChainColumns),
+                             max_columns),
                   tasks);
     first_task.push_back(0);
     for (std::size_t a = 0; a < runs.size(); ++a)

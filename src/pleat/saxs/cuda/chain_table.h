@@ -8,9 +8,9 @@
 
 namespace pleat::saxs::cuda {
 
-/// Columns of a task at most; fewer of few scatterers, which are soon done if many warps share
-/// them.
-inline constexpr Index kChainColumns = 64;
+/// Columns of a task at most; fewer of few scatterers or moves, which are soon done if many warps
+/// share them.
+inline constexpr Index kChainColumns = 64, kColumnsOfFewMoves = 32;
 
 /// Scatterers of two channels: at most kLanes rows, one per lane, and columns of any types.
 struct ChainTask {
@@ -22,11 +22,12 @@ struct ChainTask {
     std::int32_t overlaps;
 };
 
-/// The same tasks whatever else a call computes, so that sums have the same bits in every call.
+/// The same tasks whatever else is computed, so that sums have the same bits in every request.
 /// Pairs of scatterers of several channels are in a task of each two channels.
 struct ChainTable {
     /// `channels_of_type` [type]: bits of the channels in which it scatters.
-    ChainTable(const SortedScatterers& sorted, const std::vector<unsigned>& channels_of_type);
+    ChainTable(const SortedScatterers& sorted, const std::vector<unsigned>& channels_of_type,
+               Index max_columns = kChainColumns);
 
     std::vector<ChainTask> tasks;
     std::vector<std::int32_t> first_task;   ///< [pair of bodies a <= b, and one]

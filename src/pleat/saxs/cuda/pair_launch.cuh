@@ -24,12 +24,16 @@ __global__ void __launch_bounds__(kWarps* kLanes, kResidentCtas<kEven, Real>)
 /// Whether this is the last of `count` CTAs to arrive; it then sees what the others wrote before.
 __device__ inline bool is_last(unsigned* arrived, unsigned count) {
     __shared__ bool last;
-    __threadfence();
     __syncthreads();
+    // Fences of one thread are for all of its CTA, by the barriers. More of them would make other
+    // CTAs forget what their first cache has.
     if (threadIdx.x == 0) {
-        last = atomicAdd(arrived, 1u) == count - 1;
-        if (last) *arrived = 0;
         __threadfence();
+        last = atomicAdd(arrived, 1u) == count - 1;
+        if (last) {
+            *arrived = 0;
+            __threadfence();
+        }
     }
     __syncthreads();
     return last;

@@ -121,8 +121,8 @@ static __global__ void __launch_bounds__(kSurfaceWarps* kSurfaceLanes)
     const auto compare = [&](bool is_inside) {
         __syncwarp();
         points.compare(kept, count);
+        __syncwarp();  // before more overlaps are kept
         count = 0;
-        // Also the barrier before more overlaps are kept.
         is_covered = __any_sync(~0u, is_inside) != 0 || __any_sync(~0u, points.open != 0) == 0;
     };
     bool is_inside = false;

@@ -107,7 +107,7 @@ struct ProfileSession::State {
         }
         if (options.gpu) {
             options.gpu->check(model, sorted);
-            return options.gpu->make_sums(self_terms, scales, options.place);
+            return options.gpu->make_sums(self_terms, scales);
         }
         return std::make_unique<HostSums>(
             model, sorted, make_body_pairs(model, sorted, options.precision, context),

@@ -21,7 +21,6 @@ struct ProfileSessionOptions {
     /// A GPU that computes proposals of several sessions together, in float32 whatever `precision`;
     /// null: the context's device alone.
     std::shared_ptr<SharedGpu> gpu = nullptr;
-    Index place = 0;  ///< of several sessions' proposals in a call those with lower ones come first
 };
 
 /// New positions of some scatterers of one chain.

@@ -52,16 +52,19 @@ public:
     /// Throws UsageError unless a session's scatterers are in this order.
     virtual void check(const Model& model, const SortedScatterers& sorted) const = 0;
     /// Sums of chains whose terms i = j are these, [chain, channel pair, q]; `scales` [chain,
-    /// channel with scales, sorted scatterer], empty if there are none; `place` as
-    /// ProfileSessionOptions has it. Throws DeviceError.
+    /// channel with scales, sorted scatterer], empty if there are none. Throws DeviceError.
     virtual std::unique_ptr<SessionSums> make_sums(View<const double, 3> self_terms,
-                                                   View<const float, 3> scales, Index place) = 0;
+                                                   View<const float, 3> scales) = 0;
 };
 
-/// `bodies` [scatterer], from 0; in float32. Throws DeviceError if the GPU is missing or out of
-/// memory.
+/// Sessions at most that share a GPU at a time.
+inline constexpr Index kMaxSharedSessions = 256;
+
+/// `bodies` [scatterer], from 0; in float32. `few_moves`: whether a few moves wait at a time, so
+/// that the time of one counts more than that of many; sums are then cut into smaller parts, whose
+/// last bits differ. Throws DeviceError if the GPU is missing or out of memory.
 std::shared_ptr<SharedGpu> make_shared_gpu(const Model& model, std::span<const std::int32_t> bodies,
-                                           int index);
+                                           int index, bool few_moves = false);
 
 /// Bytes of a batch of sums and of their pieces together at most, unless one pair needs more.
 inline constexpr std::int64_t kBatchBytes = std::int64_t{64} << 20;

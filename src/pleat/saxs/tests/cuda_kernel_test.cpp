@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <random>
@@ -316,6 +317,34 @@ TEST_F(CudaKernel, CarriesSessionsThatShareIt) {
         for (Index chain = 0; chain < session.chain_count(); ++chain)
             EXPECT_LE(session.refresh(chain), 1e-5);
     }
+}
+
+// The sessions' kernel stays while there are requests, but leaves others their turn.
+TEST_F(CudaKernel, ComputesOtherProfilesBesideSessions) {
+    const test::SharedShape of{{.scatterers = 200, .types = 5, .q = 40, .frames = 3}, 4};
+    const RandomScatterers given = random_scatterers(of.shape);
+    const auto gpu = make_shared_gpu(given.model, of.body_of(), 0);
+    std::atomic<bool> ends = false;
+    std::vector<ProfileSession> sessions;
+    sessions.reserve(2);
+    for (int n = 0; n < 2; ++n) sessions.push_back(test::shared_session(given, of.body_of(), gpu));
+    std::vector<std::jthread> walks;
+    walks.reserve(sessions.size());
+    for (ProfileSession& session : sessions)
+        walks.emplace_back([&] {
+            while (!ends) test::walk(session, of.body_of(), 10, 1);
+        });
+    for (int n = 0; n < 5; ++n) {
+        const ProfileSession other = test::shared_session(given, of.body_of(), gpu);
+        test::expect_right_profiles(other, given);
+        const auto kernel = make_kernel(given.model, {}, on_gpu());
+        const auto reference = make_cpu_kernel(given.model, Precision::float64, {});
+        const Array<double, 3> found = profiles_of(*kernel, given.model, given.xyz, {}),
+                               expected = profiles_of(*reference, given.model, given.xyz, {});
+        for (Index k = 0; k < found.size(); ++k)
+            EXPECT_NEAR(found.data()[k] / expected.data()[k], 1, 1e-5);
+    }
+    ends = true;
 }
 
 TEST_F(CudaKernel, GivesSessionsOnThreadsTheBitsOfEachAlone) {

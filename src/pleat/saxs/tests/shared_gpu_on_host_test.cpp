@@ -23,7 +23,7 @@ using test::walk;
 std::shared_ptr<SharedGpu> make_on_host(const SharedShape& of, HostGpuState& state,
                                         Index max_sum_bytes = Index{1} << 20) {
     return std::make_shared<cuda::GpuOfSessions<HostGpu>>(
-        random_scatterers(of.shape).model, of.body_of(), HostGpu(state), max_sum_bytes);
+        random_scatterers(of.shape).model, of.body_of(), HostGpu(state), false, max_sum_bytes);
 }
 
 const SharedShape kShapes[] = {
@@ -73,8 +73,8 @@ TEST(SharedGpuOnHost, KnowsLargeScales) {
     expect_right_profiles(session, given);
 }
 
-// So little memory that each call sums two pairs of bodies.
-TEST(SharedGpuOnHost, DividesWhatDoesNotFitIntoACall) {
+// So little memory that each request sums two pairs of bodies.
+TEST(SharedGpuOnHost, DividesWhatDoesNotFitIntoARequest) {
     const SharedShape of{{.scatterers = 40, .types = 3, .q = 20, .frames = 2}, 4};
     const RandomScatterers given = random_scatterers(of.shape);
     HostGpuState state;
@@ -84,8 +84,7 @@ TEST(SharedGpuOnHost, DividesWhatDoesNotFitIntoACall) {
     expect_right_profiles(parts, given);
 }
 
-// More chains than one call takes.
-TEST(SharedGpuOnHost, DividesManyMovesAmongCalls) {
+TEST(SharedGpuOnHost, ComputesManyMovesOfOneRequest) {
     const SharedShape of{{.scatterers = 12, .types = 2, .q = 17, .frames = 90}, 1};
     const RandomScatterers given = random_scatterers(of.shape);
     HostGpuState state;
@@ -100,12 +99,17 @@ TEST(SharedGpuOnHost, GivesSessionsOnThreadsTheBitsOfEachAlone) {
     test::expect_bits_of_each_alone(of, make_on_host(of, state), 4, 6);
 }
 
-TEST(SharedGpuOnHost, ComputesLowerPlacesFirst) {
-    cuda::ChainRequest requests[4];
-    for (std::size_t n = 0; n < 4; ++n) requests[n].place = std::array{2, 0, 1, 0}[n];
-    std::vector<cuda::ChainRequest*> sorted{&requests[0], &requests[1], &requests[2], &requests[3]};
-    cuda::sort_by_place(sorted);
-    EXPECT_EQ(sorted, (std::vector{&requests[1], &requests[3], &requests[2], &requests[0]}));
+// A CTA then has more tasks.
+TEST(SharedGpuOnHost, SumsOfLargeBodiesDoNotDependOnTheNumberOfSessions) {
+    const SharedShape of{{.scatterers = 400, .types = 2, .q = 3}, 1};
+    const RandomScatterers given = random_scatterers(of.shape);
+    HostGpuState state;
+    const auto gpu = make_on_host(of, state);
+    ProfileSession alone = shared_session(given, of.body_of(), gpu);
+    const std::vector<double> expected = walk(alone, of.body_of(), 3, 1);
+    std::vector<ProfileSession> others;
+    for (int n = 0; n < 16; ++n) others.push_back(shared_session(given, of.body_of(), gpu));
+    EXPECT_EQ(walk(others.back(), of.body_of(), 3, 1), expected);
 }
 
 TEST(SharedGpuOnHost, SessionsAdoptChainsOfOneAnother) {
@@ -130,6 +134,23 @@ TEST(SharedGpuOnHost, ASessionAdoptsChainsOfOthersInTurn) {
         expect_right_profiles(first, given);
         expect_right_profiles(follower, given);
     }
+}
+
+// Slots of sessions that ended are used again.
+TEST(SharedGpuOnHost, RefusesMoreSessionsThanItsKernelSees) {
+    const SharedShape of{{.scatterers = 4, .types = 1, .q = 3}, 1};
+    const RandomScatterers given = random_scatterers(of.shape);
+    HostGpuState state;
+    const auto gpu = make_on_host(of, state);
+    std::vector<ProfileSession> sessions;
+    for (int n = 0; n < cuda::kMaxSlots; ++n)
+        sessions.push_back(shared_session(given, of.body_of(), gpu));
+    EXPECT_THROW(shared_session(given, of.body_of(), gpu), UsageError);
+    for (int n = 0; n < 2; ++n) sessions.pop_back();
+    for (int n = 0; n < 2; ++n) sessions.push_back(shared_session(given, of.body_of(), gpu));
+    EXPECT_THROW(shared_session(given, of.body_of(), gpu), UsageError);
+    for (ProfileSession& session : sessions) walk(session, of.body_of(), 1, 1);
+    expect_right_profiles(sessions.back(), given);
 }
 
 TEST(SharedGpuOnHost, RefusesOtherModelsAndBodies) {

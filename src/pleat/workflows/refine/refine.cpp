@@ -256,7 +256,8 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
     const Prior prior(model, coil_tables());
     const Moves moves(model, prior);
     std::optional<CurveFitSetup> setup;
-    if (ready.mode != Mode::pool) setup.emplace(model, moves, curve, parameters, context);
+    if (ready.mode != Mode::pool)
+        setup.emplace(model, moves, curve, parameters, context, options.few_moves);
     const auto make_targets = [&](Index walkers, Index replicas) {
         if (setup) return setup->make_targets(walkers, replicas);
         TargetBatch targets;

@@ -51,7 +51,7 @@ Index grid_points(double q_max, double extent) {
 }
 
 CurveFitSetup::CurveFitSetup(const ChainModel& chain, const Moves& moves, const CurveInput& input,
-                             const Parameters& parameters, const Context& context)
+                             const Parameters& parameters, const Context& context, bool few_moves)
     : chain_(&chain) {
     if (context.device.kind == Device::Kind::cuda) device_ = context.device;
     const Profile curve = saxs::cut_curve(*input.curve, input.q_max);
@@ -65,7 +65,7 @@ CurveFitSetup::CurveFitSetup(const ChainModel& chain, const Moves& moves, const 
     std::vector<double> q;
     for (Index n = 0; n < points; ++n)
         q.push_back(last * static_cast<double>(n) / static_cast<double>(points - 1));
-    model_ = make_profile_model(chain, open, q, context);
+    model_ = make_profile_model(chain, open, q, context, few_moves);
     LikelihoodOptions options{
         .model_error = parameters.model_error, .correlation = std::numbers::pi / extent, .c2 = {}};
     const int contrasts = input.c2_max > input.c2_min ? kContrasts : 1;

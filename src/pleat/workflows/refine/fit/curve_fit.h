@@ -20,9 +20,10 @@ Index grid_points(double q_max, double extent);
 /// Made once per run. `chain` must outlive it and its targets.
 class CurveFitSetup {
 public:
-    /// Throws InputError for a curve with fewer points up to q_max than parameters are fitted.
+    /// `few_moves`: as make_profile_model() has it. Throws InputError for a curve with fewer points
+    /// up to q_max than parameters are fitted.
     CurveFitSetup(const ChainModel& chain, const Moves& moves, const CurveInput& input,
-                  const Parameters& parameters, const Context& context);
+                  const Parameters& parameters, const Context& context, bool few_moves = false);
 
     /// The targets [conformation, replica] of conformations that are computed together.
     TargetBatch make_targets(Index conformations, Index replicas) const;

@@ -19,10 +19,17 @@ void CurveTarget::start(const Conformation& at) {
 }
 
 bool CurveTarget::prepare(const Conformation& proposed) {
+    if (begins_early_) {
+        profiles_->propose(in_batch_, proposed);
+        profiles_->begin();
+    }
     const Overlap overlap = sterics_.overlap(proposed);
-    if (overlap.hard_pairs > 0) return false;
+    if (overlap.hard_pairs > 0) {
+        if (begins_early_) profiles_->reject(in_batch_);
+        return false;
+    }
     pending_energy_ = overlap.energy;
-    profiles_->propose(in_batch_, proposed);
+    if (!begins_early_) profiles_->propose(in_batch_, proposed);
     return true;
 }
 

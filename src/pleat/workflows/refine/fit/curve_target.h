@@ -10,17 +10,18 @@
 namespace pleat::refine {
 
 /// ln w = -overlap energy + beta R ln L(mean profile of R replicas), of which this is one. Overlaps
-/// are found before the profile, which is not computed for a conformation that they exclude.
+/// are found before the profile, which is not computed for a conformation that they exclude, unless
+/// it was begun early.
 class CurveTarget final : public Target {
 public:
     /// `in_batch`: the number of its conformation in `profiles`; `replica`: in `mean`.
     CurveTarget(const ChainModel& chain, std::shared_ptr<ProfileBatch> profiles, Index in_batch,
                 std::shared_ptr<ReplicaMean> mean, Index replica);
 
-    void set_place(Index place) override { profiles_->set_place(place); }
     void start(const Conformation& at) override;
     bool prepare(const Conformation& proposed) override;
     void begin() override { profiles_->begin(); }
+    void begin_early() override { begins_early_ = true; }
     bool is_ready() override { return profiles_->is_ready(); }
     double prepared_log_weight() override;
     void accept() override;
@@ -42,6 +43,7 @@ private:
     Index in_batch_, replica_;
     double energy_ = 0, pending_energy_ = 0;  ///< of overlaps
     double beta_ = 1;
+    bool begins_early_ = false;
 };
 
 }  // namespace pleat::refine

@@ -19,7 +19,7 @@ saxs::ProfileSession& ProfileBatch::session() {
     Array<float, 3> scales(xyz_.extent(0), model_->scales.extent(0), model_->scales.extent(1));
     for (Index n = 0; n < scales.extent(0); ++n)
         std::copy(model_->scales.begin(), model_->scales.end(), scales.view()[n].data);
-    saxs::ProfileSessionOptions options{.refresh = 0, .place = place_};
+    saxs::ProfileSessionOptions options{.refresh = 0};
     if (context_.device.kind == Device::Kind::cuda) options.gpu = model_->gpu;
     return session_.emplace(model_->model, xyz_.view(), scales.view(), model_->bodies, options,
                             context_);

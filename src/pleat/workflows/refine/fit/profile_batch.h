@@ -20,9 +20,6 @@ public:
     /// The model must outlive it.
     ProfileBatch(const ProfileModel& model, Index conformations, const Device& device);
 
-    /// The place of its proposals among those of batches that a GPU computes together, as
-    /// saxs::ProfileSessionOptions has it. Must be set before the first profile.
-    void set_place(Index place) { place_ = place; }
     /// Sets a conformation's state. All must be set before the first profile.
     void start(Index conformation, const Conformation& at);
     /// Notes a proposal, which the next call of begin() or proposed_profile() computes together
@@ -70,7 +67,6 @@ private:
     std::vector<saxs::Move> moves_;               ///< of the last call
     std::optional<saxs::ProfileSession> session_;
     View<const double, 3> computed_;
-    Index place_ = 0;
     bool has_begun_ = false;  ///< and proposed_profile() must wait for the end
 };
 

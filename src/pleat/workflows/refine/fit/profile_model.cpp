@@ -102,7 +102,8 @@ void ProfileModel::write(const Conformation& conformation, View<float, 2> positi
 }
 
 ProfileModel make_profile_model(const ChainModel& chain, const Conformation& open,
-                                const std::vector<double>& q, const Context& context) {
+                                const std::vector<double>& q, const Context& context,
+                                bool few_moves) {
     ProfileModel result;
     Array<float, 3> frame(Index{1}, Index{3}, chain.atom_count());
     open.write(frame.view()[0], 0);
@@ -135,7 +136,8 @@ ProfileModel make_profile_model(const ChainModel& chain, const Conformation& ope
     std::copy_n(&found.scales(0, 0, 0), found.scales.extent(2), &result.scales(0, 0));
     std::fill_n(&result.scales(0, 0), result.beads, 1.0f);
     if (context.device.kind == Device::Kind::cuda)
-        result.gpu = saxs::make_shared_gpu(result.model, result.bodies, context.device.index);
+        result.gpu =
+            saxs::make_shared_gpu(result.model, result.bodies, context.device.index, few_moves);
     return result;
 }
 

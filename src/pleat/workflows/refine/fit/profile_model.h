@@ -57,9 +57,10 @@ struct ProfileModel {
     }
 };
 
-/// `open`: the conformation in which the hydration layer is found. Throws InputError for residues
-/// without beads.
+/// `open`: the conformation in which the hydration layer is found; `few_moves`: as
+/// saxs::make_shared_gpu() has it. Throws InputError for residues without beads.
 ProfileModel make_profile_model(const ChainModel& chain, const Conformation& open,
-                                const std::vector<double>& q, const Context& context);
+                                const std::vector<double>& q, const Context& context,
+                                bool few_moves = false);
 
 }  // namespace pleat::refine

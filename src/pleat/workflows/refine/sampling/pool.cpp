@@ -12,6 +12,7 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/team.h"
 #include "pleat/core/ranks/gather_rows.h"
+#include "pleat/saxs/session/session_sums.h"
 #include "pleat/workflows/refine/sampling/walker.h"
 
 namespace pleat::refine {
@@ -195,13 +196,12 @@ private:
         std::vector<std::span<Sampler>> all{walker.replicas};
         for (std::vector<Sampler>& copy : walker.copies) {
             for (auto& target : make_targets(1, options_.replicas)) {
-                target->set_place(static_cast<Index>(all.size()));
                 copy.push_back(make_sampler(*target, number, static_cast<Index>(copy.size())));
                 targets_.push_back(std::move(target));
             }
             all.emplace_back(copy);
         }
-        walker.ahead = std::make_unique<StepsAhead>(std::move(all));
+        walker.ahead = std::make_unique<StepsAhead>(std::move(all), options_.few_moves);
     }
     Sampler make_sampler(Target& target, Index walker, Index replica) const {
         return {moves_, target, model_, context_.seed, walker * options_.replicas + replica};
@@ -412,11 +412,16 @@ private:
 }  // namespace
 
 void PoolOptions::divide_for_gpu() {
-    constexpr Index kThreads = 16, kMaxInTurn = 4, kMaxTogether = 16, kMaxAhead = 8;
+    constexpr Index kThreads = 16, kMaxInTurn = 4, kMaxTogether = 16, kMaxAhead = 5,
+                    kFewWalkers = 2;
     const Index walkers = chains * rungs;
     in_turn = std::clamp<Index>(walkers / kThreads, 1, kMaxInTurn);
     together = std::clamp<Index>(walkers / (in_turn * kThreads), 1, kMaxTogether);
+    // Each batch has a session of the GPU.
+    together =
+        std::max(together, (walkers + saxs::kMaxSharedSessions - 1) / saxs::kMaxSharedSessions);
     ahead = in_turn * together == 1 ? kMaxAhead : 1;
+    few_moves = walkers <= kFewWalkers;
 }
 
 Pool sample_pool(const ChainModel& model, const Moves& moves, const TargetFactory& make_targets,

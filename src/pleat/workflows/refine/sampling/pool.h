@@ -21,10 +21,11 @@ struct PoolOptions {
     Index replicas = 1;  ///< conformations of each walker, whose mean is compared with the curve
     Index together = 1;  ///< walkers whose profiles are computed in one call
     Index in_turn = 1;   ///< such batches of a thread, which prepares one while another is computed
-    Index ahead = 1;    ///< steps of a walker that threads try at a time at most, if it has several
-    Index moves = 1;    ///< between two frames of a chain
-    Index burn_in = 1;  ///< frames of each chain that are left out
-    Index kept = 1;     ///< frames of each chain that are kept
+    Index ahead = 1;  ///< steps of a walker that threads try at a time at most, if it has several
+    bool few_moves = false;  ///< whether the time of a move counts more than that of many at a time
+    Index moves = 1;         ///< between two frames of a chain
+    Index burn_in = 1;       ///< frames of each chain that are left out
+    Index kept = 1;          ///< frames of each chain that are kept
 
     /// Rungs are exchanged after every 5 moves or fewer, and with each frame.
     Index swaps_per_frame() const {

@@ -22,9 +22,6 @@ public:
     Target(const Target&) = delete;
     Target& operator=(const Target&) = delete;
 
-    /// Of targets that are computed at the same time those with lower places are needed first. Must
-    /// be called before start() or adopt(), if at all.
-    virtual void set_place(Index) {}
     /// Sets the accepted conformation. Throws std::logic_error if it is not allowed. All targets
     /// that are computed together start, then refresh.
     virtual void start(const Conformation& at) = 0;
@@ -33,6 +30,9 @@ public:
     virtual bool prepare(const Conformation& proposed) = 0;
     /// Begins to compute what is prepared, for all that are computed together. May be left out.
     virtual void begin() {}
+    /// From now on prepare() also begins, before it knows whether a proposal is allowed. Best
+    /// called where is_ready() is true.
+    virtual void begin_early() {}
     /// Whether prepared_log_weight() need not wait for what was begun.
     virtual bool is_ready() { return true; }
     /// The logarithm of the weight of the prepared conformation.

@@ -26,9 +26,13 @@ void look_until(const Done& done) {
 
 }  // namespace
 
-StepsAhead::StepsAhead(std::vector<std::span<Sampler>> copies) : copies_(std::move(copies)) {
+StepsAhead::StepsAhead(std::vector<std::span<Sampler>> copies, bool begins_early)
+    : copies_(std::move(copies)) {
     if (copies_.empty() || static_cast<Index>(copies_.size()) > kMaxThreads)
         throw std::logic_error("steps ahead need 1 to 256 copies");
+    for (const std::span<Sampler> copy : copies_)
+        for (Sampler& sampler : copy)
+            if (begins_early) sampler.target().begin_early();
 }
 
 void StepsAhead::prepare() {
@@ -77,8 +81,7 @@ void StepsAhead::adopt_all() {
             adopt(thread, 0, replica);
 }
 
-bool StepsAhead::accepts(Sampler& sampler, Index number, Index thread, Index round) {
-    if (!sampler.propose(number) || is_overtaken(thread, round)) return false;
+StepsAhead::Trial StepsAhead::try_step(Sampler& sampler, Index number, Index thread, Index round) {
     Target& target = sampler.target();
     const auto is_ready_in_time = [&] {
         bool is_needed = true;
@@ -90,9 +93,10 @@ bool StepsAhead::accepts(Sampler& sampler, Index number, Index thread, Index rou
         return is_needed;
     };
     // A step that was dropped may still be computed.
-    if (!is_ready_in_time()) return false;
+    if (!is_ready_in_time()) return Trial::none;
+    if (!sampler.propose(number) || is_overtaken(thread, round)) return Trial::rejected;
     target.begin();
-    return is_ready_in_time() && sampler.is_acceptable();
+    return is_ready_in_time() && sampler.is_acceptable() ? Trial::accepted : Trial::rejected;
 }
 
 void StepsAhead::run(Index thread, Index threads, Index first, Index count) try {
@@ -102,8 +106,9 @@ void StepsAhead::run(Index thread, Index threads, Index first, Index count) try 
     for (Index step = 0, round = 1; step < count * replicas; ++round) {
         const Index tried = std::min(threads, count * replicas - step), own = step + thread;
         Sampler& sampler = mine[static_cast<std::size_t>(own % replicas)];
-        if (thread < tried && accepts(sampler, first + own / replicas, thread, round))
-            note_accepted(thread, round);
+        const Trial trial =
+            thread < tried ? try_step(sampler, first + own / replicas, thread, round) : Trial::none;
+        if (trial == Trial::accepted) note_accepted(thread, round);
         arrived_.fetch_add(1, std::memory_order_acq_rel);
         // Nobody accepts in the next round before all have arrived there, so that what an accepted
         // step leaves may be read until then.
@@ -112,7 +117,7 @@ void StepsAhead::run(Index thread, Index threads, Index first, Index count) try 
         if (thread == accepted) {
             sampler.accept();
             adoptable_.store(round, std::memory_order_release);
-        } else if (thread < tried) {
+        } else if (trial != Trial::none) {
             if (accepted < 0 || thread < accepted)
                 sampler.reject();
             else

@@ -19,8 +19,9 @@ namespace pleat::refine {
 class StepsAhead {
 public:
     /// Samplers by thread and replica; the first thread's have the walker's state. All must outlive
-    /// it.
-    explicit StepsAhead(std::vector<std::span<Sampler>> copies);
+    /// it. `begins_early`: whether overlaps are found while profiles are being computed, in vain
+    /// where they exclude a move.
+    explicit StepsAhead(std::vector<std::span<Sampler>> copies, bool begins_early = false);
 
     /// Must be called before threads call run().
     void prepare();
@@ -38,7 +39,9 @@ public:
     std::int64_t dropped() const { return dropped_; }
 
 private:
-    bool accepts(Sampler& sampler, Index number, Index thread, Index round);
+    /// What a thread finds of its step; what it finds of one that is overtaken does not count.
+    enum class Trial { none, rejected, accepted };
+    Trial try_step(Sampler& sampler, Index number, Index thread, Index round);
     /// The first thread of a round whose step is accepted, or a negative number.
     Index accepting(Index round) const;
     void note_accepted(Index thread, Index round);

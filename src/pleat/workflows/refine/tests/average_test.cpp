@@ -262,13 +262,15 @@ TEST(PoolOptions, DivideWalkersForAGpu) {
     EXPECT_EQ(divided(40), std::pair(Index{1}, Index{2}));
     EXPECT_EQ(divided(64), std::pair(Index{1}, Index{4}));
     EXPECT_EQ(divided(512), std::pair(Index{8}, Index{4}));
+    EXPECT_EQ(divided(100000), std::pair(Index{391}, Index{4}));  // 256 sessions of a GPU at most
     const auto ahead = [](Index chains) {
         PoolOptions options{.chains = chains};
         options.divide_for_gpu();
-        return options.ahead;
+        return std::pair(options.ahead, options.few_moves);
     };
-    EXPECT_EQ(ahead(1), 8);
-    EXPECT_EQ(ahead(40), 1);  // walkers that share a thread have no copies
+    EXPECT_EQ(ahead(1), std::pair(Index{5}, true));
+    EXPECT_EQ(ahead(3), std::pair(Index{5}, false));
+    EXPECT_EQ(ahead(40), std::pair(Index{1}, false));  // walkers that share a thread have no copies
 }
 
 TEST(ResidualTest, PassesNoiseAndFindsBothKindsOfMisfit) {

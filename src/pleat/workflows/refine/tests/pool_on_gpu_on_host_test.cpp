@@ -29,9 +29,12 @@ TEST(PoolOnGpuOnHost, HasTheBitsOfOneThreadForAnySteps) {
             const Pool expected = made.sample(options, on_threads(1));
             EXPECT_GT(expected.accepted[0] + expected.accepted[1] + expected.accepted[2], 0);
             options.ahead = 4;
-            const Pool pool = made.sample(options, on_threads(7));
-            expect_same_pools(pool, expected);
-            EXPECT_GT(pool.dropped, 0);
+            for (const bool few_moves : {false, true}) {
+                options.few_moves = few_moves;
+                const Pool pool = made.sample(options, on_threads(7));
+                expect_same_pools(pool, expected);
+                EXPECT_GT(pool.dropped, 0);
+            }
         }
     }
     EXPECT_EQ(state.used_bytes, 0);
