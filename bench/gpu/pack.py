@@ -15,7 +15,7 @@ PROGRAMS = ("apps/pleat/pleat", "src/pleat/core/test_core", "src/pleat/weights/t
             "bench/bench_ccmpred_iterations", "bench/bench_rmsd_gpu", "bench/bench_fit_gpu",
             "bench/bench_tm_gpu", "bench/bench_measures", "bench/bench_measure_launches",
             "bench/bench_make_ensemble", "bench/bench_make_families",
-            "bench/bench_saxs_gpu", "bench/bench_refine")
+            "bench/bench_saxs_gpu", "bench/bench_refine", "bench/bench_ensemble_fits")
 SCRIPTS = ("scripts/gpu_test", "bench/make_alignment.py", "bench/record.py", "bench/measure.py")
 # What every Linux has, in a version that fits its own kernel and loader.
 SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so")

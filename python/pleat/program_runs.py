@@ -202,8 +202,8 @@ def _fit(found, model=None):
 
 
 def _weighted(found, frames, weights, model=None, **more):
-    return Weights(frames=frames, weights=weights, fit=_fit(found, model), validation=found["validation_chi2"],
-                   validation_error=found["validation_error"], effective=found["effective_members"], **more)
+    return Weights(frames=frames, weights=weights, fit=_fit(found, model), validation=_or_nan(found["validation_chi2"]),
+                   validation_error=_or_nan(found["validation_error"]), effective=found["effective_members"], **more)
 
 
 def _minimal(folder, found, values):
@@ -231,8 +231,8 @@ def _reweighted(folder, found, values):
     values["reweighted_chosen"] = chosen
     values["reweighted"] = [
         _weighted(one, frames, weights, folder / "reweighted_fit.tsv", exhaustive=False) if n == chosen else
-        Weights(frames=frames, fit=_fit(one), validation=one["validation_chi2"],
-                validation_error=one["validation_error"], effective=one["effective_members"], exhaustive=False)
+        Weights(frames=frames, fit=_fit(one), validation=_or_nan(one["validation_chi2"]),
+                validation_error=_or_nan(one["validation_error"]), effective=one["effective_members"], exhaustive=False)
         for n, one in enumerate(scan)]
 
 

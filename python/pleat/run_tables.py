@@ -218,6 +218,15 @@ def _scattering(result):
             "chosen": np.repeat(np.arange(len(sizes)) == result.minimal_chosen, sizes).astype(np.int64),
             "frame": np.concatenate([one.frames for one in result.minimal]),
             "weight": np.concatenate([one.weights for one in result.minimal])}
+        best = min(result.minimal, key=lambda one: one.validation)
+        limit = best.validation + best.validation_error
+        tables["ensemble_sizes.tsv"] = {
+            "members": np.array(sizes),
+            "chosen": (np.arange(len(sizes)) == result.minimal_chosen).astype(np.int64),
+            "near_best": np.array([one.validation <= limit for one in result.minimal], dtype=np.int64),
+            "chi2": np.array([one.fit.chi2 for one in result.minimal]),
+            "validation_chi2": np.array([one.validation for one in result.minimal]),
+            "validation_error": np.array([one.validation_error for one in result.minimal])}
         if known(chosen.fit, "model") is not None:
             tables["minimal_fit.tsv"] = fit_table(curve, chosen.fit)
     if result.reweighted:

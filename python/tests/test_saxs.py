@@ -11,6 +11,7 @@ import numpy as np
 import pleat
 import pytest
 from helpers import DATA, SHARED, in_process, program
+from pleat import run_tables
 
 STRUCTURE = DATA / "1a8o.pdb.gz"
 
@@ -112,6 +113,21 @@ def test_ensembles_are_those_of_the_program(tmp_path):
                                np.transpose([table["members"], table["frame"], table["weight"]]), atol=2e-6)
     np.testing.assert_allclose(weights.weights, read_table(tmp_path / "run" / "weights.tsv")["weight"],
                                atol=1e-7)
+    # A report of the result shows the same sizes as that of the run.
+    sizes = run_tables.TABLES[type(found)](found)["ensemble_sizes.tsv"]
+    table = read_table(tmp_path / "run" / "ensemble_sizes.tsv")
+    assert table.dtype.names == tuple(sizes)
+    for name, column in sizes.items():
+        np.testing.assert_allclose(table[name], column, rtol=1e-3, err_msg=name)
+    assert sizes["chosen"].sum() == 1 and sizes["near_best"][sizes["chosen"] == 1] == 1
+    # Validations that are no numbers are null in JSON.
+    told = json.loads((tmp_path / "run" / "fit.json").read_text())
+    for one in (*told["ensemble"]["minimal"], *told["ensemble"]["maximum_entropy"]):
+        one["validation_chi2"] = one["validation_error"] = None
+    (tmp_path / "run" / "fit.json").write_text(json.dumps(told))
+    loaded = pleat.load(tmp_path / "run")
+    for one in (*loaded.minimal, *loaded.reweighted):
+        assert np.isnan(one.validation) and np.isnan(one.validation_error)
     kept, expected = chosen.fit.model, chosen.fit.model.copy()
     del found, chosen, pair, weights
     pleat.saxs(ensemble, q_points=200)

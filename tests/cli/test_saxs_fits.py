@@ -1,5 +1,7 @@
 # pleat saxs --data: what the summary says about fits that should not be trusted.
 import gzip
+import json
+import random
 import unittest
 
 from program import DATA, ProgramTest, pleat, read_table
@@ -35,6 +37,53 @@ class SaxsFits(ProgramTest):
         for structure, systematic in (("1hel.pdb.gz", False), ("1ql9_A.pdb.gz", True)):
             told = self.fit(DATA / structure, curve)
             self.assertEqual(b"Residuals keep one sign for too long" in told, systematic, told)
+
+    def test_sizes_of_minimal_ensembles_come_with_their_validation(self):
+        lines = gzip.decompress(STRUCTURE.read_bytes()).decode().splitlines()
+        atoms = [line for line in lines if line.startswith(("ATOM", "HETATM"))]
+        models = self.folder / "models.pdb"
+        with models.open("w") as file:
+            for factor in (1, 1.1, 1.2, 1.3, 1.4):
+                file.write("MODEL\n")
+                for line in atoms:
+                    turned = "".join(f"{factor * float(line[at:at + 8]):8.3f}" for at in (30, 38, 46))
+                    file.write(line[:30] + turned + line[54:] + "\n")
+                file.write("ENDMDL\n")
+        self.assertEqual(pleat("saxs", STRUCTURE, "--c2", "1", "-o", self.folder / "run", "-q").returncode, 0)
+        noise = random.Random(3)
+        curve = self.write("curve.dat", (
+            (row["q"], float(row["intensity"]) * (1 + 0.02 * noise.gauss(0, 1)), 0.02 * float(row["intensity"]))
+            for row in read_table(self.folder / "run" / "profile.tsv")[2:]))
+        told = self.fit(models, curve, "--max-members", "3", "--no-reweight").decode()
+        ensemble = json.loads((self.folder / "fit" / "fit.json").read_text())["ensemble"]
+        sizes, found = read_table(self.folder / "fit" / "ensemble_sizes.tsv"), ensemble["minimal"]
+        self.assertGreater(len(sizes), 1)
+        best = min(found, key=lambda one: one["validation_chi2"])
+        near = [one["members"] for one in found
+                if one["validation_chi2"] <= best["validation_chi2"] + best["validation_error"]]
+        self.assertEqual(len(sizes), len(found))
+        for row, one in zip(sizes, found):
+            for name in ("chi2", "validation_chi2", "validation_error"):
+                self.assertAlmostEqual(float(row[name]), one[name], delta=1e-4)
+            self.assertEqual([row["members"], row["chosen"], row["near_best"]],
+                             [str(one["members"]), str(int(one["members"] == min(near))),
+                              str(int(one["members"] in near))])
+            self.assertIn(f"{one['chi2']:7.3f}  {one['validation_chi2']:.3f} +- {one['validation_error']:.3f}", told)
+        # One state, and any number of frames explains it.
+        self.assertGreater(len(near), 1)
+        self.assertIn(f"The curve does not tell ensembles of {', '.join(map(str, near))} frames apart", told)
+        # Two states that are far apart.
+        profiles = [self.scattering(models, frame) for frame in (0, 4)]
+        curve = self.write("two.dat", (
+            (first["q"], (float(first["intensity"]) + float(second["intensity"])) / 2, 0.02 * float(first["intensity"]))
+            for first, second in zip(*profiles)))
+        told = self.fit(models, curve, "--max-members", "2", "--no-reweight").decode()
+        self.assertNotIn("apart", told)
+
+    def scattering(self, models, frame):
+        done = pleat("saxs", models, "--frames", f"{frame}:{frame + 1}", "--c2", "1", "-o", self.folder / "one", "-f")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return read_table(self.folder / "one" / "profile.tsv")[2:]
 
     def test_atoms_that_only_one_file_has_are_told_with_the_way_to_keep_them(self):
         text = gzip.decompress((DATA / "1hel.pdb.gz").read_bytes()).decode()

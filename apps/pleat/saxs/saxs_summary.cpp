@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pleat/core/files/printable.h"
+#include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/residuals.h"
 
 namespace pleat::program {
@@ -84,6 +85,11 @@ std::string match_lines(const saxs::Result& result) {
     if (result.match_points.size() > kMaxLines)
         text += fmt::format("{} more match points are in match_points.tsv\n",
                             result.match_points.size() - kMaxLines);
+    if (!text.empty() && result.fit.c1_at_bound)
+        text += fmt::format(
+            "These volumes and match points are those of c1 {:.3f}, a bound of the fit; with c1 "
+            "fixed at 1 they are those of the atoms' own volumes.\n",
+            result.contrast.c1);
     return text;
 }
 
@@ -129,6 +135,26 @@ std::string bound_lines(const saxs::Result& result) {
     return text;
 }
 
+/// The fit and the validation of each size of minimal ensembles, and which sizes the curve does not
+/// tell apart.
+std::string size_lines(const std::vector<saxs::Weighted>& sizes) {
+    if (sizes.size() < 2) return {};
+    const std::vector<bool> near = saxs::are_near_best(sizes);
+    std::string text = "  frames    chi^2  chi^2 on points left out\n", alike;
+    for (std::size_t n = 0; n < sizes.size(); ++n) {
+        text += fmt::format("  {:>6}  {:>7.3f}  {:.3f} +- {:.3f}\n", sizes[n].frames.size(),
+                            sizes[n].fit.chi2, sizes[n].validation, sizes[n].validation_error);
+        if (near[n])
+            alike += fmt::format("{}{}", alike.empty() ? "" : ", ", sizes[n].frames.size());
+    }
+    if (std::count(near.begin(), near.end(), true) > 1)
+        text += fmt::format(
+            "  The curve does not tell ensembles of {} frames apart (points left out: within a "
+            "standard error of the best); the smallest of these is chosen.\n",
+            alike);
+    return text;
+}
+
 std::string ensemble_lines(const saxs::Result& result, bool is_atomic) {
     std::string text;
     const saxs::EnsembleResult& ensemble = result.ensemble;
@@ -143,6 +169,7 @@ std::string ensemble_lines(const saxs::Result& result, bool is_atomic) {
                 fmt::format("  {:.3f} of frame {} ({}, {})\n", chosen.weights[m], chosen.frames[m],
                             result.files[static_cast<std::size_t>(chosen.frames[m])],
                             result.frames_of_files[static_cast<std::size_t>(chosen.frames[m])]);
+        text += size_lines(ensemble.minimal);
     }
     if (!ensemble.scan.empty()) {
         const saxs::Weighted& chosen = ensemble.scan[ensemble.scan_chosen].result;

@@ -153,6 +153,11 @@ void draw_scattering(Drawing& drawing) {
     });
     for (const std::string& file : files) {
         if (!file.ends_with(".tsv") || drawing.drawn.contains(file)) continue;
+        if (file == "ensemble_sizes.tsv" && drawing.claim_file(file)) {
+            drawing.add(table_section("Minimal ensembles by number of frames",
+                                      read_table(drawing.run.file(file), kEveryRow)));
+            continue;
+        }
         // Reads the header first, to decide whether the whole table is needed.
         const Table head = read_table(drawing.run.file(file), 1);
         if (!head.has({"q"}) && !head.has({"q2"}) && !head.has({"q_rg"}) && !head.has({"p"}))

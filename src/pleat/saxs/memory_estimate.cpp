@@ -62,18 +62,35 @@ Model model_of_sizes(const ComponentSize& size, Index channels, bool with_curve,
     return model;
 }
 
+/// Values of a grid in fits of sets of frames, at most.
+std::int64_t grid_values(double min, double max, double step) {
+    return std::min<std::int64_t>(kMaxGridValues,
+                                  static_cast<std::int64_t>(std::ceil((max - min) / step)) + 1);
+}
+
 /// Bytes that fitting frames to a curve takes.
 std::int64_t fit_memory(Index frames, Index curve_points, const Parameters& parameters) {
-    // Partial profiles at the curve's points, the same in folds for validation, profiles, and
-    // their coordinates along axes, of each fold too; then products at the nodes of the contrast:
-    // of each frame, of all pairs of representatives, and these at the contrasts of a grid.
-    constexpr std::int64_t kAxes = kMaxProfileAxes * (kFolds + 2), kNodes = kMaxC1Nodes * kC2Nodes;
-    constexpr std::int64_t kContrasts = kMaxGridValues * kMaxGridValues;
+    // Partial profiles at the curve's points; amounts along axes, coordinates in each of the fits
+    // for validation, which run at once; products of each frame at the nodes of the contrast.
+    // Partial profiles of the mean and the axes: those found, those kept, and for each fold the
+    // points that its fit sees and those that it does not; profiles of them in each fit. Each fit
+    // has partial profiles of some frames, and products of all pairs of representatives at the
+    // nodes and at the contrasts of a grid.
+    constexpr std::int64_t kFits = kFolds + 1, kNodes = kMaxC1Nodes * kC2Nodes, kSome = 512;
     constexpr std::int64_t kPairs = kRepresentatives * (kRepresentatives + 1) / 2;
-    std::int64_t bytes =
-        8 * frames * (curve_points * (2 * kMaxChannelPairs + 4) + kAxes + 2 * kNodes);
+    const std::int64_t of_frame = curve_points * kMaxChannelPairs;
+    const std::int64_t axes =
+        std::min<std::int64_t>({static_cast<std::int64_t>(kMaxProfileAxes), of_frame, frames});
+    const std::int64_t contrasts = grid_values(parameters.c1_min, parameters.c1_max, 0.01) *
+                                   grid_values(parameters.c2_min, parameters.c2_max, 0.5);
+    std::int64_t bytes = 8 * frames * (of_frame + curve_points + axes * (kFits + 2) + 2 * kNodes);
+    bytes += 8 * (axes + 1) * (of_frame * (std::int64_t{kFolds} + 2) + curve_points * kFits);
+    if (parameters.max_members > 0)
+        bytes += 8 * kFits * std::min<std::int64_t>(kSome, frames) *
+                 (of_frame + 2 * (kNodes + contrasts));
     if (parameters.max_members > 1)
-        bytes += 8 * std::min(kPairs, frames * (frames + 1) / 2) * (2 * kNodes + kContrasts);
+        bytes += 8 * kFits * std::min<std::int64_t>(kPairs, frames * (frames + 1) / 2) *
+                 (kNodes + contrasts);
     return bytes;
 }
 
@@ -206,8 +223,9 @@ Effort effort_of(std::span<const ComponentSize> components, bool with_curve,
 
 /// CPU seconds of fits to a curve: of each frame, of minimal ensembles, and of all weights.
 double fit_seconds(Index frames, Index curve_points, const Parameters& parameters) {
-    // Measured with 117 to 1000 frames and a curve of 198 points.
-    constexpr double kFrame = 2e-3, kReweight = 1.5e-3, kMember = 2.5, kPoints = 200;
+    // For 200 points. 10,000 frames and a curve of 505 points take 4, 8 (of up to five members) and
+    // 5 s (docs/decisions/0035).
+    constexpr double kFrame = 2e-4, kReweight = 2e-4, kMember = 0.8, kPoints = 200;
     if (curve_points == 0) return 0;
     const auto count = static_cast<double>(frames);
     const double full = std::min(1.0, count / static_cast<double>(kRepresentatives));

@@ -10,6 +10,7 @@
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/printable.h"
+#include "pleat/saxs/fit/ensemble_fit.h"
 
 namespace pleat::saxs {
 
@@ -238,6 +239,18 @@ std::string members_table(const Result& result) {
     return text;
 }
 
+/// The fit and the validation of each size of minimal ensembles.
+std::string sizes_table(const Result& result) {
+    const std::vector<Weighted>& sizes = result.ensemble.minimal;
+    const std::vector<bool> near = are_near_best(sizes);
+    std::string text = "members\tchosen\tnear_best\tchi2\tvalidation_chi2\tvalidation_error\n";
+    for (std::size_t n = 0; n < sizes.size(); ++n)
+        text += fmt::format("{}\t{}\t{}\t{:.6g}\t{:.6g}\t{:.6g}\n", sizes[n].frames.size(),
+                            n == result.ensemble.minimal_chosen ? 1 : 0, near[n] ? 1 : 0,
+                            sizes[n].fit.chi2, sizes[n].validation, sizes[n].validation_error);
+    return text;
+}
+
 std::string weights_table(const Result& result) {
     const Weighted& one = result.ensemble.scan[result.ensemble.scan_chosen].result;
     std::string text = "frame\tfile\tframe_of_file\tweight\n";
@@ -249,6 +262,7 @@ std::string weights_table(const Result& result) {
 void write_ensemble(RunDirectory& run, const Result& result) {
     if (!result.ensemble.minimal.empty()) {
         write_text(run.output("minimal_ensemble.tsv"), members_table(result));
+        write_text(run.output("ensemble_sizes.tsv"), sizes_table(result));
         write_text(
             run.output("minimal_fit.tsv"),
             fit_table(result.curve, result.ensemble.minimal[result.ensemble.minimal_chosen].fit));

@@ -252,6 +252,9 @@ TEST(Report, RecognisesScatteringTablesByTheirColumns) {
     SmallRun run;
     run.add("fit.tsv", "q\tintensity\tsigma\tmodel\tresidual\n0.1\t9\t1\t8\t1\n0.2\t4\t1\t4\t0\n");
     run.add("minimal_fit.tsv", "q\tintensity\tsigma\tmodel\tresidual\n0.1\t9\t1\t8\t1\n");
+    run.add("ensemble_sizes.tsv",
+            "members\tchosen\tnear_best\tchi2\tvalidation_chi2\tvalidation_error\n"
+            "1\t0\t0\t8\t9\t1\n2\t1\t1\t2\t3\t0.5\n");
     run.add("guinier.tsv",
             "q2\tln_intensity\tsigma\tln_model\tused\n0.01\t2\t0.1\t2\t1\n0.02\t1\t0.1\t1\t0\n0."
             "04\t0\t0.1\t0\t0\n");
@@ -263,6 +266,9 @@ TEST(Report, RecognisesScatteringTablesByTheirColumns) {
     EXPECT_EQ(fit["series"].size(), 2U);
     EXPECT_EQ(fit["series"][0]["error"], Json({1.0, 1.0}));
     EXPECT_FALSE(section(drawn, "Fit of the minimal ensemble").is_null());
+    const Json sizes = section(drawn, "Minimal ensembles by number of frames");
+    EXPECT_EQ(sizes["kind"], "table");
+    EXPECT_EQ(sizes["rows"][1][4], "3");
     const Json guinier = section(drawn, "Guinier");
     EXPECT_EQ(guinier["positions"], Json({0.01, 0.02}));  // up to three times the range
     ASSERT_EQ(guinier["series"].size(), 3U);

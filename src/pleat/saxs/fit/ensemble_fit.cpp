@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <thread>
+#include <utility>
 
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
@@ -17,9 +18,10 @@ namespace {
 
 /// The points of a curve inside a fold, or outside of it.
 std::vector<Index> points_of(std::size_t points, std::size_t fold, bool inside) {
+    const std::size_t blocks = std::min(4 * kFolds, points);
     std::vector<Index> chosen;
     for (std::size_t k = 0; k < points; ++k) {
-        const std::size_t block = k * 4 * kFolds / points;
+        const std::size_t block = k * blocks / points;
         if ((block % kFolds == fold) == inside) chosen.push_back(static_cast<Index>(k));
     }
     return chosen;
@@ -28,10 +30,12 @@ std::vector<Index> points_of(std::size_t points, std::size_t fold, bool inside) 
 /// The fitting problem restricted to some points of the curve, with the data that it points to.
 struct ProblemOnPoints {
     Profile curve;
+    std::vector<Index> points;
     Array<double, 3> partial;
 
-    ProblemOnPoints(const EnsembleProblem& whole, const std::vector<Index>& points)
-        : partial(Array<double, 3>::unset(whole.partial.extent(0), whole.partial.extent(1),
+    ProblemOnPoints(const EnsembleProblem& whole, std::vector<Index> chosen)
+        : points(std::move(chosen)),
+          partial(Array<double, 3>::unset(whole.partial.extent(0), whole.partial.extent(1),
                                           static_cast<Index>(points.size()))) {
         for (const Index k : points) {
             const auto at = static_cast<std::size_t>(k);
@@ -49,7 +53,8 @@ struct ProblemOnPoints {
                                  });
     }
     EnsembleProblem problem(const EnsembleProblem& whole) const {
-        return {&curve, partial, whole.mean_radius, whole.options, whole.context, whole.share};
+        return {&curve,      partial, whole.mean_radius, whole.options, whole.context,
+                whole.share, &points};
     }
 };
 
@@ -68,19 +73,27 @@ double test(const Weighted& fitted, const Array<double, 2>& mean, const ProblemO
     return chi2 / static_cast<double>(model.size());
 }
 
-/// Index of the first model (the simplest) within a standard error of the best.
+/// The smallest validation plus its standard error; models is not empty.
 template <class Models, class Get>
-std::size_t first_good(const Models& models, Get get) {
+double validation_limit(const Models& models, Get get) {
     std::size_t best = 0;
     for (std::size_t m = 1; m < models.size(); ++m) {
         if (get(models[m]).validation < get(models[best]).validation) best = m;
     }
+    return get(models[best]).validation + get(models[best]).validation_error;
+}
+
+/// Index of the first model (the simplest) within a standard error of the best.
+template <class Models, class Get>
+std::size_t first_good(const Models& models, Get get) {
     if (models.empty()) return 0;
-    const double limit = get(models[best]).validation + get(models[best]).validation_error;
+    const double limit = validation_limit(models, get);
     std::size_t first = 0;
     while (get(models[first]).validation > limit) ++first;
     return first;
 }
+
+const Weighted& itself(const Weighted& one) { return one; }
 
 }  // namespace
 
@@ -113,7 +126,7 @@ Array<double, 2> frame_profiles(const EnsembleProblem& problem, const Contrast& 
 
 std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitter& fitter,
                                      const MeanOfModel& mean, const Context& context,
-                                     const char* stage, FitsOfFolds fits) {
+                                     const char* stage) {
     StageProgress progress(context, stage, kFolds + 1, "fits");
     progress.advance_to(0);
     std::vector<Weighted> models;
@@ -134,16 +147,14 @@ std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitte
         ++done;
         if (std::this_thread::get_id() == caller) progress.advance_to(done);
     };
-    if (fits == FitsOfFolds::at_once) {
-        share_threads(resolve_threads(context), kFolds + 1, [&](Index n, const ThreadShare& share) {
-            EnsembleProblem own = problem;
-            own.context = share.context(problem.context);
-            own.share = &share;
-            fit_one(n, own);
-        });
-    } else {
-        for (Index n = 0; n <= static_cast<Index>(kFolds); ++n) fit_one(n, problem);
-    }
+    // Only the caller's thread reports progress and sees that the user asks to stop. When no fit is
+    // left for it, it waits for those in other threads and does neither until they end.
+    share_threads(resolve_threads(context), kFolds + 1, [&](Index n, const ThreadShare& share) {
+        EnsembleProblem own = problem;
+        own.context = share.context(problem.context);
+        own.share = &share;
+        fit_one(n, own);
+    });
     progress.advance_to(kFolds + 1);
     std::vector<std::vector<double>> unseen(models.size());  // [model][fold]
     for (const std::vector<double>& of_fold : tested)
@@ -163,8 +174,16 @@ std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitte
     return models;
 }
 
+std::vector<bool> are_near_best(const std::vector<Weighted>& ensembles) {
+    std::vector<bool> near;
+    if (ensembles.empty()) return near;
+    const double limit = validation_limit(ensembles, itself);
+    for (const Weighted& one : ensembles) near.push_back(one.validation <= limit);
+    return near;
+}
+
 std::size_t choose_simplest(const std::vector<Weighted>& ensembles) {
-    return first_good(ensembles, [](const Weighted& one) -> const Weighted& { return one; });
+    return first_good(ensembles, itself);
 }
 
 std::size_t choose_simplest(const std::vector<Reweighted>& scan) {

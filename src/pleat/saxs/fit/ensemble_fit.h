@@ -21,6 +21,8 @@ struct EnsembleProblem {
     FitOptions options;
     Context context = {};                ///< for cancelling
     const ThreadShare* share = nullptr;  ///< of a fit beside others; null: it has all threads
+    /// The points of the whole curve that this problem's curve has; null: all.
+    const std::vector<Index>* points = nullptr;
 
     /// Threads for one loop at present.
     int threads() const { return share != nullptr ? share->threads() : resolve_threads(context); }
@@ -38,18 +40,23 @@ std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index ma
                                         const Context& context);
 /// Like minimal_ensembles(), without cross-validation: element [size - 1] is the best ensemble of
 /// at most `size` frames. Throws Cancelled.
-std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index max_size, int threads);
+std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index max_size);
 inline constexpr Index kMaxExhaustiveSets = 5000, kRepresentatives = 100, kKept = 20;
 inline constexpr double kMinWeight = 1e-3;
 
-/// The smallest ensemble whose validation is within a standard error of the best one's.
+/// [ensemble] Whether its validation is within a standard error of the best one's: the curve does
+/// not tell these sizes apart.
+std::vector<bool> are_near_best(const std::vector<Weighted>& ensembles);
+
+/// The smallest ensemble whose validation is within a standard error of the best one's: why by this
+/// rule, `docs/decisions/0037`.
 std::size_t choose_simplest(const std::vector<Weighted>& ensembles);
 
 /// Weights by maximum entropy for theta = 10, 10^0.5, ..., 10^-4 times the number of points, in
 /// this order, validated in the same way. Throws Cancelled.
 std::vector<Reweighted> maximum_entropy(const EnsembleProblem& problem, const Context& context);
 /// Axes at most along which FrameAxes describes differences between profiles.
-inline constexpr std::size_t kMaxProfileAxes = 100;
+inline constexpr std::size_t kMaxProfileAxes = 400;
 
 /// The largest theta whose validation is within a standard error of the best one's.
 std::size_t choose_simplest(const std::vector<Reweighted>& scan);
@@ -70,14 +77,13 @@ using Fitter = std::function<std::vector<Weighted>(const EnsembleProblem&)>;
 /// The partial profile [channel pair, q] of a fitted model from a problem's partial profiles.
 using MeanOfModel = std::function<Array<double, 2>(View<const double, 3>, const Weighted&)>;
 
-/// Runs `fitter` on the whole curve, then on the curve without each of `kFolds` folds: 4 * kFolds
-/// blocks of equal numbers of points, which belong to the folds in turn. Sets the validation of
-/// each model by the points that it did not see. All threads work on each fit, or fits that run at
-/// once divide them.
-enum class FitsOfFolds { in_turn, at_once };
+/// Runs `fitter` on the whole curve and on the curve without each of `kFolds` folds, all at once:
+/// they divide the threads. Folds are 4 * kFolds blocks of equal numbers of points (fewer points: a
+/// block each), which belong to the folds in turn. Sets the validation of each model by the points
+/// that it did not see. The curve has kFolds points or more.
 std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitter& fitter,
                                      const MeanOfModel& mean, const Context& context,
-                                     const char* stage, FitsOfFolds fits);
+                                     const char* stage);
 inline constexpr std::size_t kFolds = 5;
 
 }  // namespace pleat::saxs

@@ -1,8 +1,10 @@
-// Frame axes: pivoted Gram-Schmidt orthogonalisation that reads all profiles once per axis.
+// Frame axes: pivoted Gram-Schmidt orthogonalisation of batches of frames, between which all
+// profiles are read once.
 #include "pleat/saxs/fit/frame_axes.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
@@ -13,89 +15,270 @@ namespace pleat::saxs {
 
 namespace {
 
-/// Factors of partial profiles [channel pair, q] in the profile at c1 = c2 = 1, divided by sigma.
+/// Frames that one index of a loop reads, whose sums do not depend on the number of threads.
+constexpr Index kFramesOfLoop = 64;
+
+/// At least the absolute factors of partial profiles [channel pair, q] at any contrast within the
+/// options, divided by sigma.
 Array<double, 2> metric_of(const EnsembleProblem& problem) {
-    Array<double, 2> factors = channel_pair_factors(problem.partial.extent(1), problem.curve->q,
-                                                    problem.mean_radius, {1, 1});
-    for (Index pair = 0; pair < factors.extent(0); ++pair)
-        for (Index k = 0; k < factors.extent(1); ++k)
-            factors(pair, k) =
-                std::abs(factors(pair, k)) / problem.curve->sigma[static_cast<std::size_t>(k)];
+    const FitOptions& options = problem.options;
+    const Index pairs = problem.partial.extent(1);
+    const auto c2 = std::max(std::abs(options.c2_min), std::abs(options.c2_max));
+    Array<double, 2> factors = channel_pair_factors(pairs, problem.curve->q, problem.mean_radius,
+                                                    {options.c1_min, std::max(c2, 1.0)});
+    for (Index k = 0; k < factors.extent(1); ++k) {
+        // The factor of the volume is c1^3 times a factor that falls with c1.
+        const double growth = std::pow(options.c1_max / options.c1_min, 3);
+        const double sigma = problem.curve->sigma[static_cast<std::size_t>(k)];
+        for (Index a = 0; a < (are_atomic(problem.partial[0]) ? kAtomChannels : 0); ++a)
+            for (Index b = a; b < kAtomChannels; ++b)
+                factors(channel_pair(a, b, kAtomChannels), k) *=
+                    (a == 1 ? growth : 1) * (b == 1 ? growth : 1);
+        for (Index pair = 0; pair < pairs; ++pair)
+            factors(pair, k) = std::abs(factors(pair, k)) / sigma;
+    }
     return factors;
 }
 
+/// The orthogonalisation of the frames of a problem.
+class Orthogonalisation {
+public:
+    Orthogonalisation(const EnsembleProblem& problem, double tolerance)
+        : problem_(problem),
+          frames_(problem.partial.extent(0)),
+          size_(static_cast<std::size_t>(problem.partial[0].size())),
+          metric_(metric_of(problem)),
+          average_(problem.partial.extent(1), problem.partial.extent(2)),
+          squares_(static_cast<std::size_t>(frames_), 0) {
+        sum_frames();
+        const double scale = fit(*problem.curve, average_, problem.mean_radius, problem.options,
+                                 nullptr, problem.context)
+                                 .scale;
+        double square = 0;
+        for (std::size_t n = 0; n < size_; ++n)
+            square += std::pow(average_.data()[n] * metric_.data()[n], 2);
+        // Cauchy and Schwarz: the sum over channel pairs.
+        length_of_profile_ = std::sqrt(static_cast<double>(problem.partial.extent(1)));
+        enough_ = kRelativeTolerance * std::sqrt(square);
+        if (scale > 0) enough_ = std::max(enough_, tolerance / scale / length_of_profile_);
+    }
+
+    void run() {
+        project(0);
+        Members batch = spread(left());
+        while (!batch.empty() && axes_.size() < max_axes()) {
+            const std::size_t before = axes_.size();
+            add_axes(batch);
+            if (axes_.size() > before) project(before);
+            batch = longest(left());
+        }
+    }
+    void write(FrameAxes& to) const {
+        const auto count = static_cast<Index>(axes_.size());
+        const Array<double, 2> root = root_of_covariance();
+        to.partial = Array<double, 3>(count + 1, average_.extent(0), average_.extent(1));
+        to.amounts = Array<double, 2>(count + 1, frames_);
+        std::copy(average_.begin(), average_.end(), to.partial[0].data);
+        std::fill_n(to.amounts[0].data, frames_, 1.0);
+        for (Index r = 0; r < count; ++r) {
+            double* const axis = to.partial[r + 1].data;
+            for (Index s = r; s < count; ++s)
+                for (std::size_t n = 0; n < size_; ++n)
+                    axis[n] += root(s, r) * axes_[static_cast<std::size_t>(s)][n];
+            for (std::size_t n = 0; n < size_; ++n) axis[n] /= metric_.data()[n];
+        }
+        const Index blocks = (frames_ + kFramesOfLoop - 1) / kFramesOfLoop;
+        cancellable_parallel_for(
+            problem_.context, problem_.threads(), blocks, [&](Index block, int) {
+                const Index first = block * kFramesOfLoop;
+                const Index last = std::min(frames_, first + kFramesOfLoop);
+                for (Index r = 0; r < count; ++r) {
+                    const std::vector<double>& along = along_[static_cast<std::size_t>(r)];
+                    double* const to_row = to.amounts[r + 1].data;
+                    std::copy(along.begin() + first, along.begin() + last, to_row + first);
+                    for (Index s = 0; s < r; ++s) {
+                        const double part = root(r, s);
+                        const double* const from = to.amounts[s + 1].data;
+                        for (Index f = first; f < last; ++f) to_row[f] -= part * from[f];
+                    }
+                    for (Index f = first; f < last; ++f) to_row[f] /= root(r, r);
+                }
+            });
+        to.left_out =
+            length_of_profile_ * std::sqrt(*std::max_element(squares_.begin(), squares_.end()));
+    }
+
+private:
+    using Members = std::vector<Index>;
+    static constexpr std::size_t kBatch = 256;
+    // Single precision does not give more.
+    static constexpr double kRelativeTolerance = 2e-6;
+
+    std::size_t max_axes() const {
+        return std::min({kMaxProfileAxes, size_, static_cast<std::size_t>(frames_)});
+    }
+    void difference(Index frame, double* to) const {
+        const double* const from = problem_.partial[frame].data;
+        for (std::size_t n = 0; n < size_; ++n)
+            to[n] = (from[n] - average_.data()[n]) * metric_.data()[n];
+    }
+    template <class Body>
+    void for_each_frame(const Body& body) const {
+        const Index blocks = (frames_ + kFramesOfLoop - 1) / kFramesOfLoop;
+        cancellable_parallel_for(problem_.context, problem_.threads(), blocks,
+                                 [&](Index block, int) {
+                                     std::vector<double> row(size_);
+                                     const Index first = block * kFramesOfLoop;
+                                     const Index last = std::min(frames_, first + kFramesOfLoop);
+                                     for (Index f = first; f < last; ++f) body(f, row.data());
+                                 });
+    }
+
+    void sum_frames() {
+        const Index blocks = (frames_ + kFramesOfLoop - 1) / kFramesOfLoop;
+        Array<double, 2> sums(blocks, static_cast<Index>(size_));
+        cancellable_parallel_for(
+            problem_.context, problem_.threads(), blocks, [&](Index block, int) {
+                const Index last = std::min(frames_, (block + 1) * kFramesOfLoop);
+                for (Index f = block * kFramesOfLoop; f < last; ++f)
+                    for (std::size_t n = 0; n < size_; ++n)
+                        sums[block].data[n] += problem_.partial[f].data[n];
+            });
+        for (Index block = 0; block < blocks; ++block)
+            for (std::size_t n = 0; n < size_; ++n)
+                average_.data()[n] += sums[block].data[n] / static_cast<double>(frames_);
+    }
+
+    /// Amounts of all frames along the axes from `first` on, and the squares of what remains.
+    void project(std::size_t first) {
+        along_.resize(axes_.size(), std::vector<double>(static_cast<std::size_t>(frames_)));
+        for_each_frame([&](Index f, double* row) {
+            const auto at = static_cast<std::size_t>(f);
+            difference(f, row);
+            if (first == 0) squares_[at] = dot(row, row, size_);
+            for (std::size_t r = first; r < axes_.size(); ++r) {
+                const double amount = dot(row, axes_[r].data(), size_);
+                along_[r][at] = amount;
+                squares_[at] = std::max(0.0, squares_[at] - amount * amount);
+            }
+        });
+    }
+
+    /// Frames of which more than enough remains.
+    Members left() const {
+        Members some;
+        for (Index f = 0; f < frames_; ++f)
+            if (squares_[static_cast<std::size_t>(f)] > enough_ * enough_) some.push_back(f);
+        return some;
+    }
+    static Members spread(const Members& from) {
+        if (from.size() <= kBatch) return from;
+        Members some;
+        for (std::size_t n = 0; n < kBatch; ++n) some.push_back(from[n * from.size() / kBatch]);
+        return some;
+    }
+    Members longest(Members from) const {
+        if (from.size() <= kBatch) return from;
+        const auto length = [&](Index f) { return squares_[static_cast<std::size_t>(f)]; };
+        std::nth_element(from.begin(), from.begin() + kBatch, from.end(), [&](Index a, Index b) {
+            return length(a) != length(b) ? length(a) > length(b) : a < b;
+        });
+        from.resize(kBatch);
+        std::sort(from.begin(), from.end());
+        return from;
+    }
+
+    /// The lower triangle whose product with its transpose is the mean of products of amounts.
+    Array<double, 2> root_of_covariance() const {
+        const auto count = static_cast<Index>(axes_.size());
+        Array<double, 2> root(count, count);
+        cancellable_parallel_for(problem_.context, problem_.threads(), count, [&](Index r, int) {
+            const std::vector<double>& a = along_[static_cast<std::size_t>(r)];
+            for (Index s = 0; s <= r; ++s)
+                root(r, s) = dot(a.data(), along_[static_cast<std::size_t>(s)].data(), a.size()) /
+                             static_cast<double>(frames_);
+        });
+        for (Index r = 0; r < count; ++r)
+            for (Index s = 0; s <= r; ++s) {
+                const double square = root(r, r);
+                const auto before = static_cast<std::size_t>(s);
+                const double sum = root(r, s) - dot(root[r].data, root[s].data, before);
+                if (s < r)
+                    root(r, s) = sum / root(s, s);
+                else
+                    root(r, r) = std::sqrt(std::max(sum, 1e-12 * square));
+            }
+        return root;
+    }
+
+    void subtract(double* row, const std::vector<double>& axis) const {
+        const double part = dot(row, axis.data(), size_);
+        for (std::size_t n = 0; n < size_; ++n) row[n] -= part * axis[n];
+    }
+
+    /// Axes until the remainders of a batch's frames are short enough, each along the longest: a
+    /// tenth of the longest before, so that axes describe no noise of a batch while others have
+    /// longer remainders.
+    void add_axes(const Members& batch) {
+        constexpr double kShorter = 0.1;
+        const double longest = std::sqrt(*std::max_element(squares_.begin(), squares_.end()));
+        const double enough = std::max(enough_, kShorter * longest);
+        const auto count = static_cast<Index>(batch.size());
+        Array<double, 2> rows(count, static_cast<Index>(size_));
+        std::vector<double> squares(batch.size());
+        const auto shorten = [&](std::size_t first) {
+            cancellable_parallel_for(
+                problem_.context, problem_.threads(), count, [&](Index n, int) {
+                    double* const row = rows[n].data;
+                    for (std::size_t r = first; r < axes_.size(); ++r) subtract(row, axes_[r]);
+                    squares[static_cast<std::size_t>(n)] = dot(row, row, size_);
+                });
+        };
+        cancellable_parallel_for(problem_.context, problem_.threads(), count, [&](Index n, int) {
+            difference(batch[static_cast<std::size_t>(n)], rows[n].data);
+        });
+        shorten(0);
+        // Differences of large squares left rounding errors in those of all frames.
+        for (std::size_t n = 0; n < batch.size(); ++n)
+            squares_[static_cast<std::size_t>(batch[n])] = squares[n];
+        const std::vector<double> before_new = squares;
+        while (axes_.size() < max_axes()) {
+            const auto at = std::max_element(squares.begin(), squares.end()) - squares.begin();
+            double& square = squares[static_cast<std::size_t>(at)];
+            if (!(square > enough * enough)) return;
+            std::vector<double> axis(rows[at].begin(), rows[at].end());
+            // Again, so that rounding errors do not add up.
+            for (const std::vector<double>& before : axes_) subtract(axis.data(), before);
+            const double length = std::sqrt(dot(axis.data(), axis.data(), size_));
+            if (!(length > enough_)) {
+                // With what project() subtracts for the axes of this batch so far.
+                squares_[static_cast<std::size_t>(batch[static_cast<std::size_t>(at)])] =
+                    length * length + (before_new[static_cast<std::size_t>(at)] - square);
+                square = 0;
+                continue;
+            }
+            for (double& value : axis) value /= length;
+            axes_.push_back(std::move(axis));
+            shorten(axes_.size() - 1);
+        }
+    }
+
+    const EnsembleProblem& problem_;
+    const Index frames_;
+    const std::size_t size_;
+    const Array<double, 2> metric_;
+    Array<double, 2> average_;
+    double length_of_profile_ = 1, enough_ = 0;
+    std::vector<double> squares_;                    // [frame]: of the remainder
+    std::vector<std::vector<double>> axes_, along_;  // [axis][channel pair and q], [axis][frame]
+};
+
 }  // namespace
 
-FrameAxes::FrameAxes(const EnsembleProblem& problem) {
-    constexpr double kEnough = 1e-6;
-    const Index frames = problem.partial.extent(0);
-    const auto size = static_cast<std::size_t>(problem.partial[0].size());
-    const int threads = resolve_threads(problem.context);
-    const Array<double, 2> metric = metric_of(problem);
-    std::vector<double> average(size, 0);
-    for (Index f = 0; f < frames; ++f)
-        for (std::size_t n = 0; n < size; ++n)
-            average[n] += problem.partial[f].data[n] / static_cast<double>(frames);
-    std::vector<double> of_profile(static_cast<std::size_t>(metric.extent(1)), 0);
-    for (std::size_t n = 0; n < size; ++n)
-        of_profile[n % of_profile.size()] += average[n] * metric.data()[n];
-    const double enough =
-        kEnough * kEnough * dot(of_profile.data(), of_profile.data(), of_profile.size());
-
-    const auto difference = [&](Index frame, double* to) {
-        const double* const from = problem.partial[frame].data;
-        for (std::size_t n = 0; n < size; ++n) to[n] = (from[n] - average[n]) * metric.data()[n];
-    };
-    std::vector<std::vector<double>> axes, of_axes;  // [axis][channel pair and q], [axis][frame]
-    std::vector<double> squares(static_cast<std::size_t>(frames));  // of the remainders
-    Array<double, 2> scratch(threads, static_cast<Index>(size));
-    cancellable_parallel_for(problem.context, threads, frames, [&](Index f, int thread) {
-        double* const row = scratch[thread].data;
-        difference(f, row);
-        squares[static_cast<std::size_t>(f)] = dot(row, row, size);
-    });
-    while (axes.size() < std::min({kMaxProfileAxes, size, static_cast<std::size_t>(frames)})) {
-        const Index longest = std::max_element(squares.begin(), squares.end()) - squares.begin();
-        std::vector<double> axis(size);
-        difference(longest, axis.data());
-        // Twice, so that rounding errors do not add up.
-        for (int pass = 0; pass < 2; ++pass)
-            for (const std::vector<double>& before : axes) {
-                const double part = dot(axis.data(), before.data(), size);
-                for (std::size_t n = 0; n < size; ++n) axis[n] -= part * before[n];
-            }
-        const double square = dot(axis.data(), axis.data(), size);
-        if (!(square > enough)) {
-            // What differences of large squares left is a rounding error.
-            double& rounded = squares[static_cast<std::size_t>(longest)];
-            if (!(rounded > enough)) break;
-            rounded = 0;
-            continue;
-        }
-        for (double& value : axis) value /= std::sqrt(square);
-        std::vector<double> along(static_cast<std::size_t>(frames));
-        cancellable_parallel_for(problem.context, threads, frames, [&](Index f, int thread) {
-            double* const row = scratch[thread].data;
-            difference(f, row);
-            const auto at = static_cast<std::size_t>(f);
-            along[at] = dot(row, axis.data(), size);
-            squares[at] -= along[at] * along[at];
-        });
-        squares[static_cast<std::size_t>(longest)] = 0;
-        axes.push_back(std::move(axis));
-        of_axes.push_back(std::move(along));
-    }
-    const auto count = static_cast<Index>(axes.size());
-    partial = Array<double, 3>(count + 1, problem.partial.extent(1), problem.partial.extent(2));
-    amounts = Array<double, 2>(count + 1, frames);
-    std::copy(average.begin(), average.end(), partial[0].data);
-    std::fill_n(amounts[0].data, frames, 1.0);
-    for (Index r = 0; r < count; ++r) {
-        const std::vector<double>& axis = axes[static_cast<std::size_t>(r)];
-        for (std::size_t n = 0; n < size; ++n) partial[r + 1].data[n] = axis[n] / metric.data()[n];
-        const std::vector<double>& along = of_axes[static_cast<std::size_t>(r)];
-        std::copy(along.begin(), along.end(), amounts[r + 1].data);
-    }
+FrameAxes::FrameAxes(const EnsembleProblem& problem, double tolerance) {
+    Orthogonalisation work(problem, tolerance);
+    work.run();
+    work.write(*this);
 }
 
 Array<double, 2> FrameAxes::mean(View<const double, 3> of_axes,
@@ -103,6 +286,19 @@ Array<double, 2> FrameAxes::mean(View<const double, 3> of_axes,
     Array<double, 2> sum(of_axes.extent(1), of_axes.extent(2));
     for (Index axis = 0; axis < of_axes.extent(0); ++axis) {
         const double amount = dot(amounts[axis].data, weights.data(), weights.size());
+        const double* const from = of_axes[axis].data;
+        for (Index n = 0; n < sum.size(); ++n) sum.data()[n] += amount * from[n];
+    }
+    return sum;
+}
+
+Array<double, 2> FrameAxes::mean(View<const double, 3> of_axes, std::span<const Index> frames,
+                                 std::span<const double> weights) const {
+    Array<double, 2> sum(of_axes.extent(1), of_axes.extent(2));
+    for (Index axis = 0; axis < of_axes.extent(0); ++axis) {
+        double amount = 0;
+        for (std::size_t m = 0; m < frames.size(); ++m)
+            amount += weights[m] * amounts(axis, frames[m]);
         const double* const from = of_axes[axis].data;
         for (Index n = 0; n < sum.size(); ++n) sum.data()[n] += amount * from[n];
     }

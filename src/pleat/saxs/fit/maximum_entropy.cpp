@@ -1,91 +1,94 @@
 // Maximum entropy: weights of all conformers, as little changed as the curve allows.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/frame_axes.h"
 #include "pleat/saxs/fit/least_squares.h"
+#include "pleat/saxs/fit/profile_coordinates.h"
 #include "pleat/saxs/fit/weight_dual.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-/// Profiles at one contrast, divided by sigma: that of frame i is mean + sum_r x(r, i) basis_r.
-struct Coordinates {
-    std::vector<double> mean;                // [point]
-    std::vector<std::vector<double>> basis;  // [r][point], orthonormal
-    FrameCoordinates x;
+/// Finds the contrast that is the best one for the weights that are the best at it. In turn both
+/// took more than 20 rounds.
+class FixedPoint {
+public:
+    explicit FixedPoint(const FitOptions& options) : options_(options) {}
+
+    /// The contrast to try next, from the one tried last and the best one for its weights, by the
+    /// secant method in two dimensions (Anderson, J. ACM 12:547, 1965).
+    Contrast next(const Contrast& tried, const Contrast& best) {
+        const Pair to = unit(best), from = unit(tried);
+        points_.push_back({to, {to[0] - from[0], to[1] - from[1]}});
+        if (points_.size() > 3) points_.erase(points_.begin());
+        is_extrapolated_ = points_.size() > 1;
+        Pair result = to;
+        // The combination of the changes between points whose sum with the last step is shortest.
+        std::vector<Pair> steps, moves;
+        for (std::size_t n = 0; n + 1 < points_.size(); ++n) {
+            const Point &a = points_[n], &b = points_.back();
+            steps.push_back({b.step[0] - a.step[0], b.step[1] - a.step[1]});
+            moves.push_back({b.to[0] - a.to[0], b.to[1] - a.to[1]});
+        }
+        std::vector<double> matrix, right, amounts;
+        for (std::size_t n = 0; n < steps.size(); ++n) {
+            right.push_back(product(steps[n], points_.back().step));
+            for (std::size_t m = 0; m < steps.size(); ++m)
+                matrix.push_back(product(steps[n], steps[m]) * (n == m ? 1 + 1e-9 : 1));
+        }
+        if (!steps.empty() && solve_cholesky(matrix, right, amounts))
+            for (std::size_t n = 0; n < steps.size(); ++n)
+                for (std::size_t k = 0; k < 2; ++k) result[k] -= amounts[n] * moves[n][k];
+        return contrast(limited(from, to, result));
+    }
+    /// Continues without what was tried before.
+    Contrast restart(const Contrast& best) {
+        points_.clear();
+        is_extrapolated_ = false;
+        return best;
+    }
+    /// Whether the contrast that next() or restart() returned last is extrapolated.
+    bool is_extrapolated() const { return is_extrapolated_; }
+
+private:
+    using Pair = std::array<double, 2>;
+    struct Point {
+        Pair to, step;
+    };
+    /// The point towards `wanted` that is not too much farther from `from` than `to` is.
+    static Pair limited(const Pair& from, const Pair& to, const Pair& wanted) {
+        constexpr double kMaxFactor = 10, kMaxStep = 0.1;
+        const Pair step = {to[0] - from[0], to[1] - from[1]},
+                   far = {wanted[0] - to[0], wanted[1] - to[1]};
+        const double length = std::sqrt(product(step, step)), extra = std::sqrt(product(far, far)),
+                     allowed = std::min(kMaxFactor * length, kMaxStep);
+        if (!(extra > allowed)) return wanted;
+        return {to[0] + far[0] * allowed / extra, to[1] + far[1] * allowed / extra};
+    }
+    static double product(const Pair& a, const Pair& b) { return a[0] * b[0] + a[1] * b[1]; }
+    /// c1 and c2 in units of their ranges.
+    Pair unit(const Contrast& of) const {
+        const double c1 = options_.c1_max - options_.c1_min, c2 = options_.c2_max - options_.c2_min;
+        return {c1 > 0 ? of.c1 / c1 : 0, c2 > 0 ? of.c2 / c2 : 0};
+    }
+    Contrast contrast(const Pair& of) const {
+        const double c1 = options_.c1_max - options_.c1_min, c2 = options_.c2_max - options_.c2_min;
+        return {
+            c1 > 0 ? std::clamp(of[0] * c1, options_.c1_min, options_.c1_max) : options_.c1_min,
+            c2 > 0 ? std::clamp(of[1] * c2, options_.c2_min, options_.c2_max) : options_.c2_min};
+    }
+
+    const FitOptions& options_;
+    std::vector<Point> points_;
+    bool is_extrapolated_ = false;
 };
-
-/// Gram-Schmidt orthogonalisation of the axes' profiles, in the order of what they contribute at
-/// most to a frame, until no axis contributes a thousandth of a standard error.
-Coordinates coordinates_at(const Contrast& contrast, const EnsembleProblem& axes,
-                           const Array<double, 2>& amounts) {
-    constexpr double kEnough = 1e-6;
-    Array<double, 2> left = frame_profiles(axes, contrast);
-    const Index count = left.extent(0);
-    const auto points = static_cast<std::size_t>(left.extent(1));
-    std::vector<double> largest_amounts(static_cast<std::size_t>(count), 0);
-    for (Index axis = 0; axis < count; ++axis) {
-        double& largest = largest_amounts[static_cast<std::size_t>(axis)];
-        for (const double amount : amounts[axis]) largest = std::max(largest, std::abs(amount));
-        for (std::size_t k = 0; k < points; ++k) left[axis].data[k] /= axes.curve->sigma[k];
-    }
-    Coordinates result;
-    result.mean.assign(left[0].data, left[0].data + points);
-    // Amplitudes are in electrons here; the scale onto the curve makes the mean about as long as
-    // the curve itself, so that lengths compare with it.
-    const double enough = kEnough * std::sqrt(dot(result.mean.data(), result.mean.data(), points));
-    std::vector<std::vector<double>> of_axes;  // [r][axis]: the axis along basis_r
-    while (result.basis.size() + 1 < static_cast<std::size_t>(count)) {
-        Index longest = 0;
-        double length = 0, contribution = enough;
-        for (Index axis = 1; axis < count; ++axis) {
-            const double* const row = left[axis].data;
-            const double norm = std::sqrt(dot(row, row, points));
-            if (!(norm * largest_amounts[static_cast<std::size_t>(axis)] > contribution)) continue;
-            contribution = norm * largest_amounts[static_cast<std::size_t>(axis)];
-            length = norm;
-            longest = axis;
-        }
-        if (longest == 0) break;
-        std::vector<double> basis(left[longest].data, left[longest].data + points);
-        for (double& value : basis) value /= length;
-        std::vector<double> along(static_cast<std::size_t>(count), 0);
-        for (Index axis = 1; axis < count; ++axis) {
-            double* const row = left[axis].data;
-            const double part = dot(row, basis.data(), points);
-            along[static_cast<std::size_t>(axis)] = part;
-            for (std::size_t k = 0; k < points; ++k) row[k] -= part * basis[k];
-        }
-        result.basis.push_back(std::move(basis));
-        of_axes.push_back(std::move(along));
-    }
-    const auto rank = static_cast<Index>(of_axes.size());
-    Array<double, 2> factors(count, rank);
-    for (Index axis = 1; axis < count; ++axis)
-        for (Index r = 0; r < rank; ++r)
-            factors(axis, r) = of_axes[static_cast<std::size_t>(r)][static_cast<std::size_t>(axis)];
-    result.x = FrameCoordinates(
-        factors, amounts, [&] { return axes.threads(); }, axes.context);
-    return result;
-}
-
-/// The curve minus the mean of the frames, along the basis.
-std::vector<double> target_of(const Coordinates& at, const Profile& curve, const Fit& fit) {
-    std::vector<double> target;
-    for (const std::vector<double>& axis : at.basis) {
-        double sum = 0;
-        for (std::size_t k = 0; k < curve.size(); ++k)
-            sum += axis[k] * ((curve.intensity[k] - fit.background) / curve.sigma[k] -
-                              fit.scale * at.mean[k]);
-        target.push_back(sum);
-    }
-    return target;
-}
 
 double objective(const Weighted& one, double theta) {
     const auto frames = static_cast<double>(one.weights.size());
@@ -116,48 +119,93 @@ public:
     }
 
 private:
-    /// Weights at a theta, from those of a larger one; contrast and weights in turn. `start`
-    /// [point]: sum_r l_r basis_r of the last dual problem, where the next one starts.
+    /// Weights at a theta, from those of a larger one. `start` [point]: sum_r l_r basis_r of the
+    /// last dual problem, where the next one starts.
     Weighted reweight(double theta, Weighted from, std::vector<double>& start) const {
-        constexpr int kMaxRounds = 20;
-        double before = objective(from, theta);
+        constexpr int kMaxRounds = 30;
+        constexpr double kPrecision = 1e-6;
+        FixedPoint contrasts(axes_.options);
+        Weighted best = from;
+        double lowest = objective(from, theta), tolerance = kDirectionTolerance;
         for (int round = 0; round < kMaxRounds; ++round) {
-            Weighted next = at_contrast(theta, from, start);
+            Weighted next = at_contrast(theta, from, start, tolerance);
+            const double before = objective(next, theta);
+            const Contrast tried = next.fit.contrast;
             next.fit = fit(*axes_.curve, of_frames_.mean(axes_.partial, next.weights),
-                           axes_.mean_radius, axes_.options, &from.fit.contrast, axes_.context);
+                           axes_.mean_radius, axes_.options, &tried, axes_.context);
             const double after = objective(next, theta);
-            if (!(after < before)) break;
-            from = std::move(next);
-            if (before - after < 1e-5 * before) break;
-            before = after;
+            const bool is_better = after < lowest;
+            if (is_better) {
+                best = next;
+                lowest = after;
+            } else if (!contrasts.is_extrapolated()) {
+                break;
+            }
+            if (is_better && before - after < kPrecision * before) break;
+            from = is_better ? next : best;
+            const Contrast to = is_better ? contrasts.next(tried, next.fit.contrast)
+                                          : contrasts.restart(best.fit.contrast);
+            from.fit = fit_at(to, *axes_.curve, of_frames_.mean(axes_.partial, from.weights),
+                              axes_.mean_radius, axes_.options);
         }
+        return best;
+    }
+
+    /// Weights, scale and background at the contrast of `from`. `tolerance`, of directions, is made
+    /// smaller if these leave out too much; the next rounds keep it, since with another one in each
+    /// they would not converge.
+    Weighted at_contrast(double theta, Weighted from, std::vector<double>& start,
+                         double& tolerance) const {
+        // Of chi^2 per point / 2.
+        constexpr double kMaxExcess = 1e-3;
+        for (;; tolerance /= 4) {
+            const ProfileCoordinates at(axes_, of_frames_, from.fit, tolerance);
+            std::vector<double> l;
+            for (const std::vector<double>& axis : at.basis)
+                l.push_back(dot(axis.data(), start.data(), start.size()));
+            const std::function<int()> threads = [&] { return axes_.threads(); };
+            WeightDual dual(at.x, threads, axes_.context);
+            const auto [weights, scale] = weights_and_scale(at, theta, from.fit.scale, dual, l);
+            const double enough = kMaxExcess * static_cast<double>(axes_.curve->size());
+            if (!at.is_complete() && at.excess(weights, theta, scale) > enough) continue;
+            from.weights = weights;
+            std::fill(start.begin(), start.end(), 0.0);
+            for (std::size_t r = 0; r < l.size(); ++r)
+                for (std::size_t k = 0; k < start.size(); ++k) start[k] += l[r] * at.basis[r][k];
+            break;
+        }
+        from.fit =
+            fit_at(from.fit.contrast, *axes_.curve, of_frames_.mean(axes_.partial, from.weights),
+                   axes_.mean_radius, axes_.options);
         return from;
     }
 
-    /// Weights, scale and background at the contrast of `from`, in turn.
-    Weighted at_contrast(double theta, Weighted from, std::vector<double>& start) const {
+    /// The weights at the scale that is the best one for them, by the secant method: weights and
+    /// scale in turn took more than 50 rounds.
+    std::pair<std::vector<double>, double> weights_and_scale(const ProfileCoordinates& at,
+                                                             double theta, double scale,
+                                                             WeightDual& dual,
+                                                             std::vector<double>& l) const {
         constexpr int kMaxRounds = 50;
-        const Coordinates at = coordinates_at(from.fit.contrast, axes_, of_frames_.amounts);
-        if (at.basis.empty()) return from;
-        std::vector<double> l;
-        for (const std::vector<double>& axis : at.basis)
-            l.push_back(dot(axis.data(), start.data(), start.size()));
-        const std::function<int()> threads = [&] { return axes_.threads(); };
-        WeightDual dual(at.x, threads, axes_.context);
-        for (int round = 0; round < kMaxRounds; ++round) {
+        constexpr double kMaxExtrapolation = 1e5;
+        double last_scale = 0, last_change = 0;
+        for (int round = 0;; ++round) {
             throw_if_stopped(axes_.context);
-            const double before = from.fit.scale;
-            const std::vector<double> target = target_of(at, *axes_.curve, from.fit);
-            from.weights = dual.minimize(before, target, theta, l);
-            from.fit = fit_at(from.fit.contrast, *axes_.curve,
-                              of_frames_.mean(axes_.partial, from.weights), axes_.mean_radius,
-                              axes_.options);
-            if (!(std::abs(from.fit.scale - before) > 1e-7 * before)) break;
+            std::vector<double> weights = dual.minimize(scale, at.target(scale), theta, l);
+            const double change = at.best_scale(dual.mean()) - scale;
+            // How much farther the best scale is than the one that is best for these weights.
+            double factor = 1;
+            if (round > 0 && last_change != change)
+                factor = (scale - last_scale) / (last_change - change);
+            if (!(factor > 1)) factor = 1;
+            const double step =
+                std::clamp(std::min(factor, kMaxExtrapolation) * change, -0.1 * scale, 0.1 * scale);
+            if (!(std::abs(step) > 1e-7 * scale) || scale + step <= 0 || round == kMaxRounds)
+                return {std::move(weights), scale};
+            last_scale = scale;
+            last_change = change;
+            scale += step;
         }
-        std::fill(start.begin(), start.end(), 0.0);
-        for (std::size_t r = 0; r < l.size(); ++r)
-            for (std::size_t k = 0; k < start.size(); ++k) start[k] += l[r] * at.basis[r][k];
-        return from;
     }
 
     const EnsembleProblem& axes_;
@@ -188,8 +236,7 @@ std::vector<Reweighted> maximum_entropy(const EnsembleProblem& problem, const Co
     const auto mean = [&](View<const double, 3> partial, const Weighted& one) {
         return of_frames.mean(partial, one.weights);
     };
-    std::vector<Weighted> all =
-        cross_validate(axes, fitter, mean, context, "maximum entropy", FitsOfFolds::at_once);
+    std::vector<Weighted> all = cross_validate(axes, fitter, mean, context, "maximum entropy");
     std::vector<Reweighted> scan;
     for (std::size_t n = 0; n < all.size(); ++n) {
         all[n].fit = fit_at(all[n].fit.contrast, *problem.curve,

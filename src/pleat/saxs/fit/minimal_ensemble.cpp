@@ -1,11 +1,16 @@
 // Minimal ensembles: few frames with weights that are not negative, size by size.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
+#include "pleat/saxs/fit/frame_axes.h"
+#include "pleat/saxs/fit/least_squares.h"
+#include "pleat/saxs/fit/profile_coordinates.h"
+#include "pleat/saxs/fit/replacements.h"
 #include "pleat/saxs/fit/set_fit.h"
 
 namespace pleat::saxs {
@@ -73,15 +78,43 @@ Members without(Members members, std::size_t position) {
     return members;
 }
 
-/// The partial profiles of some of the frames.
-Array<double, 3> subset_of(View<const double, 3> partial, const Members& members) {
-    auto some = Array<double, 3>::unset(static_cast<Index>(members.size()), partial.extent(1),
-                                        partial.extent(2));
-    for (std::size_t m = 0; m < members.size(); ++m)
-        std::copy(partial[members[m]].begin(), partial[members[m]].end(),
-                  some[static_cast<Index>(m)].begin());
-    return some;
-}
+/// A search for sets of frames: a problem on axes, maybe at some of the curve's points, and the
+/// frames of the whole problem.
+struct SearchedProblem {
+    const EnsembleProblem& axes;
+    const FrameAxes& of_frames;
+    View<const double, 3> partial;  ///< [frame, channel pair, q of the whole curve]
+
+    Index frame_count() const { return partial.extent(0); }
+    int threads() const { return axes.threads(); }
+
+    /// The partial profiles of some of the frames at the points of the problem.
+    Array<double, 3> partial_of(const Members& members) const {
+        auto some = Array<double, 3>::unset(static_cast<Index>(members.size()), partial.extent(1),
+                                            axes.partial.extent(2));
+        for (std::size_t m = 0; m < members.size(); ++m)
+            for (Index pair = 0; pair < partial.extent(1); ++pair) {
+                const double* const from = partial[members[m]][pair].data;
+                double* const to = some[static_cast<Index>(m)][pair].data;
+                for (Index k = 0; k < some.extent(2); ++k)
+                    to[k] =
+                        from[axes.points == nullptr ? k
+                                                    : (*axes.points)[static_cast<std::size_t>(k)]];
+            }
+        return some;
+    }
+    EnsembleProblem with(View<const double, 3> some) const {
+        EnsembleProblem result = axes;
+        result.partial = some;
+        return result;
+    }
+    /// The fit of a weighted mean of frames, described by the axes, at a contrast.
+    Fit fit_of(const FittedSet& set) const {
+        return fit_at(set.contrast, *axes.curve,
+                      of_frames.mean(axes.partial, set.members, set.weights), axes.mean_radius,
+                      axes.options);
+    }
+};
 
 /// A problem on some of its frames, with their products.
 struct SubsetProblem {
@@ -89,11 +122,10 @@ struct SubsetProblem {
     Array<double, 3> partial;
     ProductTable table;
 
-    SubsetProblem(const EnsembleProblem& whole, Members chosen, int threads)
+    SubsetProblem(const SearchedProblem& whole, Members chosen, bool with_pairs = true)
         : frames(std::move(chosen)),
-          partial(subset_of(whole.partial, frames)),
-          table({whole.curve, partial, whole.mean_radius, whole.options, whole.context}, true,
-                threads) {}
+          partial(whole.partial_of(frames)),
+          table(whole.with(partial), with_pairs, whole.threads()) {}
 
     /// Renumbers sets of frames of the whole problem as sets of this one.
     std::vector<Members> to_subset(std::vector<Members> sets) const {
@@ -109,47 +141,61 @@ struct SubsetProblem {
     }
 };
 
-/// The contrast at which the unweighted mean of all frames fits best.
-Contrast contrast_of_mean(const EnsembleProblem& problem) {
-    Members every(static_cast<std::size_t>(problem.partial.extent(0)));
-    std::iota(every.begin(), every.end(), Index{0});
-    const std::vector<double> equal(every.size(), 1.0 / static_cast<double>(every.size()));
-    return fit(*problem.curve, weighted_partial(problem.partial, every, equal), problem.mean_radius,
-               problem.options, nullptr, problem.context)
-        .contrast;
+/// Coordinates [frame, axis] of the profiles of frames, scaled to one length.
+Array<double, 2> directions_of(const ProfileCoordinates& at) {
+    const Index axes = at.x.axes;
+    std::vector<double> mean, rest = at.mean;
+    for (const std::vector<double>& axis : at.basis) {
+        mean.push_back(dot(axis.data(), rest.data(), rest.size()));
+        for (std::size_t k = 0; k < rest.size(); ++k) rest[k] -= mean.back() * axis[k];
+    }
+    mean.push_back(std::sqrt(dot(rest.data(), rest.data(), rest.size())));
+    Array<double, 2> result(at.x.frames, axes + 1);
+    for (Index frame = 0; frame < at.x.frames; ++frame) {
+        double* const row = result[frame].data;
+        std::copy(mean.begin(), mean.end(), row);
+        for (Index r = 0; r < axes; ++r)
+            row[r] += at.x.x(frame / kFrameBlock, r, frame % kFrameBlock);
+        const double length = std::sqrt(dot(row, row, mean.size()));
+        for (std::size_t k = 0; k < mean.size() && length > 0; ++k) row[k] /= length;
+    }
+    return result;
 }
 
 /// Up to `kRepresentatives` frames whose profiles, scaled to one length, are as different as
 /// possible: each next one is the farthest from all before (Gonzalez, Theor. Comput. Sci. 38:293,
 /// 1985). All frames if there are no more.
-Members representatives_of(const EnsembleProblem& problem, int threads) {
-    const Index frames = problem.partial.extent(0);
+Members representatives_of(const SearchedProblem& problem) {
+    constexpr Index kFramesOfLoop = 2048;
+    const Index frames = problem.frame_count();
     Members chosen;
     if (frames <= kRepresentatives) {
         chosen.resize(static_cast<std::size_t>(frames));
         std::iota(chosen.begin(), chosen.end(), Index{0});
         return chosen;
     }
-    Array<double, 2> profiles = frame_profiles(problem, contrast_of_mean(problem));
-    const auto points = static_cast<std::size_t>(profiles.extent(1));
-    for (Index frame = 0; frame < frames; ++frame) {
-        double* const row = profiles[frame].data;
-        for (std::size_t k = 0; k < points; ++k) row[k] /= problem.curve->sigma[k];
-        const double length = std::sqrt(std::inner_product(row, row + points, row, 0.0));
-        for (std::size_t k = 0; k < points && length > 0; ++k) row[k] /= length;
-    }
+    const EnsembleProblem& axes = problem.axes;
+    const ProfileCoordinates at(
+        axes, problem.of_frames,
+        fit(*axes.curve, axes.partial[0], axes.mean_radius, axes.options, nullptr, axes.context));
+    const Array<double, 2> profiles = directions_of(at);
+    const auto size = static_cast<std::size_t>(profiles.extent(1));
     std::vector<double> distances(static_cast<std::size_t>(frames), INFINITY);
     Index next = 0;
     while (static_cast<Index>(chosen.size()) < kRepresentatives) {
         chosen.push_back(next);
         const double* const newest = profiles[next].data;
-        cancellable_parallel_for(problem.context, threads, frames, [&](Index frame, int) {
-            const double* const row = profiles[frame].data;
-            double square = 0;
-            for (std::size_t k = 0; k < points; ++k)
-                square += (row[k] - newest[k]) * (row[k] - newest[k]);
-            double& distance = distances[static_cast<std::size_t>(frame)];
-            distance = std::min(distance, square);
+        const Index blocks = (frames + kFramesOfLoop - 1) / kFramesOfLoop;
+        cancellable_parallel_for(axes.context, problem.threads(), blocks, [&](Index block, int) {
+            const Index last = std::min(frames, (block + 1) * kFramesOfLoop);
+            for (Index frame = block * kFramesOfLoop; frame < last; ++frame) {
+                const double* const row = profiles[frame].data;
+                double square = 0;
+                for (std::size_t k = 0; k < size; ++k)
+                    square += (row[k] - newest[k]) * (row[k] - newest[k]);
+                double& distance = distances[static_cast<std::size_t>(frame)];
+                distance = std::min(distance, square);
+            }
         });
         for (const Index frame : chosen) distances[static_cast<std::size_t>(frame)] = -1;
         next = std::max_element(distances.begin(), distances.end()) - distances.begin();
@@ -161,18 +207,15 @@ Members representatives_of(const EnsembleProblem& problem, int threads) {
 /// The search for the best sets of frames of one problem, size by size.
 class SetSearch {
 public:
-    SetSearch(const EnsembleProblem& problem, const Members& representatives, int threads)
-        : problem_(problem),
-          representatives_(problem, representatives, threads),
-          threads_(threads) {}
+    explicit SetSearch(const SearchedProblem& problem)
+        : problem_(problem), representatives_(problem, representatives_of(problem)) {}
 
     /// The best sets found of the next size; empty if none has sufficient weights for all members.
     const std::vector<FittedSet>& next_size() {
         ++size_;
-        const Index frames = problem_.partial.extent(0);
+        const Index frames = problem_.frame_count();
         if (size_ == 1) {
-            best_ = fit_from_grid(ProductTable(problem_, false, threads_), all_sets(frames, 1),
-                                  kFine, threads_);
+            best_ = singles();
             keep_best(best_);
             return best_;
         }
@@ -183,7 +226,7 @@ public:
                                          static_cast<double>(kMaxExhaustiveSets))) {
             best_ = refined(representatives_, fit_from_grid(representatives_.table,
                                                             all_sets(representative_count, size_),
-                                                            kCoarse, threads_));
+                                                            kCoarse, problem_.threads()));
         } else {
             best_ = grown();
         }
@@ -195,6 +238,24 @@ public:
     bool is_exhaustive() const { return is_exhaustive_; }
 
 private:
+    /// The best frames, each alone.
+    std::vector<FittedSet> singles() const {
+        constexpr Index kFramesOfLoop = 512;
+        std::vector<FittedSet> all;
+        const Index frames = problem_.frame_count();
+        for (Index first = 0; first < frames; first += kFramesOfLoop) {
+            Members some(static_cast<std::size_t>(std::min(kFramesOfLoop, frames - first)));
+            std::iota(some.begin(), some.end(), first);
+            const SubsetProblem subset(problem_, std::move(some), false);
+            std::vector<FittedSet> best =
+                refined(subset, fit_from_grid(subset.table,
+                                              all_sets(static_cast<Index>(subset.frames.size()), 1),
+                                              kCoarse, problem_.threads()));
+            std::move(best.begin(), best.end(), std::back_inserter(all));
+        }
+        return all;
+    }
+
     /// Each of the best sets with one more representative, fitted from its contrast.
     std::vector<FittedSet> grown() {
         std::vector<std::pair<Members, Contrast>> candidates;
@@ -208,7 +269,7 @@ private:
                 if (!has(frames, frame)) frames = with(std::move(frames), frame);
         if (frames.size() == representatives_.frames.size())
             return fitted(representatives_, std::move(candidates));
-        return fitted(SubsetProblem(problem_, std::move(frames), threads_), std::move(candidates));
+        return fitted(SubsetProblem(problem_, std::move(frames)), std::move(candidates));
     }
 
     /// Exchanges members of each of the best sets, one at a time, while that lowers chi^2: the best
@@ -238,7 +299,7 @@ private:
     /// are best at its contrast are fitted.
     std::vector<FittedSet> exchanged(const FittedSet& from) {
         std::vector<std::pair<Members, Contrast>> candidates;
-        const Index frames = problem_.partial.extent(0);
+        const Index frames = problem_.frame_count();
         const bool is_few = static_cast<Index>(representatives_.frames.size()) == frames;
         const Members others = is_few ? representatives_.frames : promising(from);
         for (std::size_t m = 0; m < from.members.size(); ++m)
@@ -249,33 +310,19 @@ private:
         Members all = from.members;
         for (const Index frame : others)
             if (!has(all, frame)) all = with(std::move(all), frame);
-        return fitted(SubsetProblem(problem_, std::move(all), threads_), std::move(candidates));
+        return fitted(SubsetProblem(problem_, std::move(all)), std::move(candidates));
     }
 
     /// The frames that improve a set most when they replace one member, at the set's contrast.
     Members promising(const FittedSet& from) const {
-        EnsembleProblem fixed = problem_;
-        fixed.options.c1_min = fixed.options.c1_max = from.contrast.c1;
-        fixed.options.c2_min = fixed.options.c2_max = from.contrast.c2;
-        const ProductTable table(fixed, false, threads_, from.members);
-        std::vector<Members> sets;
-        for (std::size_t m = 0; m < from.members.size(); ++m)
-            for (Index frame = 0; frame < table.frame_count(); ++frame)
-                if (!has(from.members, frame))
-                    sets.push_back(with(without(from.members, m), frame));
-        std::vector<std::pair<double, Index>> order;
-        for (const FittedSet& set : fit_from(
-                 table, sets, [&](std::size_t) { return from.contrast; }, kCoarse, threads_))
-            if (has_sufficient_weights(set))
-                for (const Index frame : set.members)
-                    if (!has(from.members, frame)) order.push_back({set.chi2, frame});
-        std::sort(order.begin(), order.end());
-        Members chosen;
-        for (const auto& [chi2, frame] : order) {
-            if (!has(chosen, frame)) chosen = with(std::move(chosen), frame);
-            if (static_cast<Index>(chosen.size()) >= kExchanged) break;
-        }
-        return chosen;
+        // Of more frames, a root mean square over all says less of a single one.
+        constexpr double kManyFrames = 10000;
+        const double more =
+            std::max(1.0, static_cast<double>(problem_.frame_count()) / kManyFrames);
+        const ProfileCoordinates at(problem_.axes, problem_.of_frames, problem_.fit_of(from),
+                                    kDirectionTolerance / std::sqrt(more));
+        return best_replacements(at, from.members, kExchanged, problem_.threads(),
+                                 problem_.axes.context);
     }
 
     std::vector<FittedSet> fitted(const SubsetProblem& subset,
@@ -288,9 +335,10 @@ private:
             sets.push_back(std::move(members));
             starts.push_back(contrast);
         }
-        return refined(subset, fit_from(
-                                   subset.table, subset.to_subset(std::move(sets)),
-                                   [&](std::size_t n) { return starts[n]; }, kCoarse, threads_));
+        return refined(subset,
+                       fit_from(
+                           subset.table, subset.to_subset(std::move(sets)),
+                           [&](std::size_t n) { return starts[n]; }, kCoarse, problem_.threads()));
     }
 
     /// The best of sets that were fitted coarsely, fitted finely.
@@ -302,43 +350,46 @@ private:
         for (const FittedSet& set : coarse) sets.push_back(set.members);
         return subset.to_whole(fit_from(
             subset.table, sets, [&](std::size_t n) { return coarse[n].contrast; }, kFine,
-            threads_));
+            problem_.threads()));
     }
 
     /// Fits end when chi^2 would fall by less than this fraction.
     static constexpr double kCoarse = 1e-4, kFine = 1e-9;
-    static constexpr Index kExchanged = 30;
+    static constexpr std::size_t kExchanged = 30;
     /// Sets from which members are exchanged.
     static constexpr std::ptrdiff_t kStarts = 5;
 
-    const EnsembleProblem& problem_;
+    const SearchedProblem problem_;
     const SubsetProblem representatives_;
-    const int threads_;
     Index size_ = 0;
     bool is_exhaustive_ = true;
     std::vector<FittedSet> best_;
 };
 
-Weighted weighted_of(const EnsembleProblem& problem, const FittedSet& set) {
+Weighted weighted_of(const EnsembleProblem& problem, const FittedSet& set,
+                     View<const double, 2> mean) {
     Weighted result;
     result.frames = set.members;
     result.weights = set.weights;
-    result.fit =
-        fit_at(set.contrast, *problem.curve,
-               weighted_partial(problem.partial, result.frames, result.weights),
-               problem.mean_radius, problem.options, static_cast<Index>(set.members.size()) - 1);
+    result.fit = fit_at(set.contrast, *problem.curve, mean, problem.mean_radius, problem.options,
+                        static_cast<Index>(set.members.size()) - 1);
     return result;
 }
 
-}  // namespace
-
-std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index max_size, int threads) {
-    SetSearch search(problem, representatives_of(problem, threads), threads);
+/// Element [size - 1] is the best set of at most `size` frames.
+std::vector<Weighted> search_sizes(const SearchedProblem& problem, Index max_size) {
+    SetSearch search(problem);
     std::vector<Weighted> sizes;
-    for (Index size = 1; size <= std::min<Index>(max_size, problem.partial.extent(0)); ++size) {
+    for (Index size = 1; size <= std::min<Index>(max_size, problem.frame_count()); ++size) {
         const std::vector<FittedSet>& best = search.next_size();
         Weighted result;
-        if (!best.empty()) result = weighted_of(problem, best.front());
+        if (!best.empty()) {
+            Members all(best.front().members.size());
+            std::iota(all.begin(), all.end(), Index{0});
+            result = weighted_of(problem.axes, best.front(),
+                                 weighted_partial(problem.partial_of(best.front().members), all,
+                                                  best.front().weights));
+        }
         if (!sizes.empty() && (best.empty() || !(result.fit.chi2 < sizes.back().fit.chi2)))
             result = sizes.back();
         result.is_exhaustive = search.is_exhaustive();
@@ -347,18 +398,38 @@ std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index max_s
     return sizes;
 }
 
+/// A problem on the axes of its frames.
+struct ProblemOnAxes {
+    const FrameAxes of_frames;
+    EnsembleProblem axes;
+
+    explicit ProblemOnAxes(const EnsembleProblem& problem) : of_frames(problem), axes(problem) {
+        axes.partial = of_frames.partial;
+        axes.points = nullptr;  // the profiles have the points of this problem alone
+    }
+};
+
+}  // namespace
+
+std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index max_size) {
+    const ProblemOnAxes on_axes(problem);
+    return search_sizes({on_axes.axes, on_axes.of_frames, problem.partial}, max_size);
+}
+
 std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index max_size,
                                         const Context& context) {
-    const int threads = resolve_threads(context);
     EnsembleProblem asking = problem;
     asking.context = context;
+    const ProblemOnAxes on_axes(asking);
     std::vector<Weighted> sizes = cross_validate(
-        asking,
-        [&](const EnsembleProblem& some) { return best_ensembles(some, max_size, threads); },
-        [](View<const double, 3> partial, const Weighted& one) {
-            return weighted_partial(partial, one.frames, one.weights);
+        on_axes.axes,
+        [&](const EnsembleProblem& some) {
+            return search_sizes({some, on_axes.of_frames, problem.partial}, max_size);
         },
-        context, "minimal ensembles", FitsOfFolds::in_turn);
+        [&](View<const double, 3> partial, const Weighted& one) {
+            return on_axes.of_frames.mean(partial, one.frames, one.weights);
+        },
+        context, "minimal ensembles");
     // A size that repeats the one before is no ensemble of that size.
     std::vector<Weighted> distinct;
     for (Weighted& one : sizes)

@@ -9,6 +9,7 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/least_squares.h"
+#include "pleat/saxs/model/form_factors.h"
 
 namespace pleat::saxs {
 
@@ -25,10 +26,21 @@ std::vector<double> chebyshev_nodes(double min, double max, std::size_t count) {
     return nodes;
 }
 
-/// Lagrange weights of the nodes at x, by the barycentric formula of Chebyshev nodes of the first
-/// kind (Berrut and Trefethen, SIAM Review 46:501, 2004).
-void lagrange_weights(std::span<const double> nodes, double x, std::span<double> weights) {
-    const auto count = static_cast<double>(nodes.size());
+/// The factors of the nodes in the barycentric formula of Chebyshev nodes of the first kind (Berrut
+/// and Trefethen, SIAM Review 46:501, 2004).
+std::vector<double> barycentric_factors(std::size_t count) {
+    std::vector<double> factors;
+    for (std::size_t k = 0; k < count; ++k) {
+        const double sine = std::sin(std::numbers::pi * (static_cast<double>(k) + 0.5) /
+                                     static_cast<double>(count));
+        factors.push_back(k % 2 == 0 ? sine : -sine);
+    }
+    return factors;
+}
+
+/// Lagrange weights of the nodes at x. `factors`: barycentric_factors().
+void lagrange_weights(std::span<const double> nodes, std::span<const double> factors, double x,
+                      std::span<double> weights) {
     double sum = 0;
     for (std::size_t k = 0; k < nodes.size(); ++k) {
         if (x == nodes[k]) {
@@ -36,8 +48,7 @@ void lagrange_weights(std::span<const double> nodes, double x, std::span<double>
             weights[k] = 1;
             return;
         }
-        const double sine = std::sin(std::numbers::pi * (static_cast<double>(k) + 0.5) / count);
-        weights[k] = (k % 2 == 0 ? sine : -sine) / (x - nodes[k]);
+        weights[k] = factors[k] / (x - nodes[k]);
         sum += weights[k];
     }
     for (double& weight : weights) weight /= sum;
@@ -48,11 +59,12 @@ template <class Function>
 bool is_accurate(std::span<const double> nodes, double min, double max, const Function& function) {
     constexpr int kTrials = 41;
     constexpr double kTolerance = 1e-12;
+    const std::vector<double> factors = barycentric_factors(nodes.size());
     std::vector<double> weights(nodes.size());
     double largest = 0, error = 0;
     for (int trial = 0; trial < kTrials; ++trial) {
         const double x = min + (max - min) * trial / (kTrials - 1);
-        lagrange_weights(nodes, x, weights);
+        lagrange_weights(nodes, factors, x, weights);
         double interpolated = 0;
         for (std::size_t k = 0; k < nodes.size(); ++k)
             interpolated += weights[k] * function(nodes[k]);
@@ -75,6 +87,13 @@ std::vector<double> nodes_of_c1(double min, double max, double mean_radius, doub
     }
 }
 
+/// The sum of factors[n] x^n.
+double polynomial(std::span<const double> factors, double x) {
+    double sum = 0;
+    for (std::size_t n = factors.size(); n-- > 0;) sum = sum * x + factors[n];
+    return sum;
+}
+
 }  // namespace
 
 ContrastNodes::ContrastNodes(const FitOptions& options, bool is_atomic, double mean_radius,
@@ -84,26 +103,25 @@ ContrastNodes::ContrastNodes(const FitOptions& options, bool is_atomic, double m
     c2_ = options.c2_min == options.c2_max
               ? std::vector<double>{options.c2_min}
               : chebyshev_nodes(options.c2_min, options.c2_max, kC2Nodes);
+    c1_factors_ = barycentric_factors(c1_.size());
+    c2_factors_ = barycentric_factors(c2_.size());
 }
 
 void ContrastNodes::interpolation_weights(const Contrast& contrast,
                                           std::span<double> weights) const {
     std::array<double, kMaxC1Nodes> of_c1{};
     std::array<double, kC2Nodes> of_c2{};
-    lagrange_weights(c1_, contrast.c1, {of_c1.data(), c1_.size()});
-    lagrange_weights(c2_, contrast.c2, {of_c2.data(), c2_.size()});
+    lagrange_weights(c1_, c1_factors_, contrast.c1, {of_c1.data(), c1_.size()});
+    lagrange_weights(c2_, c2_factors_, contrast.c2, {of_c2.data(), c2_.size()});
     for (std::size_t i = 0; i < c1_.size(); ++i)
         for (std::size_t j = 0; j < c2_.size(); ++j)
             weights[i * c2_.size() + j] = of_c1[i] * of_c2[j];
 }
 
-ProductTable::ProductTable(const EnsembleProblem& problem, bool with_pairs, int threads,
-                           std::span<const Index> columns)
+ProductTable::ProductTable(const EnsembleProblem& problem, bool with_pairs, int threads)
     : problem_(problem),
       with_pairs_(with_pairs),
       threads_(threads),
-      columns_(columns.begin(), columns.end()),
-      column_of_(with_pairs ? 0 : static_cast<std::size_t>(problem.partial.extent(0))),
       nodes_(problem.options, are_atomic(problem.partial[0]), problem.mean_radius,
              problem.curve->q.back()) {
     const Profile& curve = *problem.curve;
@@ -115,14 +133,11 @@ ProductTable::ProductTable(const EnsembleProblem& problem, bool with_pairs, int 
     scale(curve_.data());
     curve_square_ = dot(curve_.data(), curve_.data(), curve_.size());
     const auto frames = static_cast<std::size_t>(frame_count());
-    products_.resize((with_pairs ? frames * (frames + 1) / 2 : frames * (columns_.size() + 1)) *
-                     nodes_.size());
-    for (std::size_t n = 0; n < columns_.size(); ++n)
-        column_of_[static_cast<std::size_t>(columns_[n])] = n + 1;
+    products_.resize((with_pairs ? frames * (frames + 1) / 2 : frames) * nodes_.size());
     with_curve_.resize(frames * nodes_.size());
-    for (std::size_t node = 0; node < nodes_.size(); ++node)
+    for (std::size_t n = 0; n < nodes_.c1_count(); ++n)
         factors_.push_back(channel_pair_factors(problem.partial.extent(1), curve.q,
-                                                problem.mean_radius, nodes_.node(node)));
+                                                problem.mean_radius, {nodes_.node(n, 0).c1, 1}));
     if (with_pairs)
         add_pairs();
     else
@@ -139,60 +154,85 @@ void ProductTable::scale(double* profile) const {
     for (std::size_t k = 0; k < points; ++k) profile[k] -= constant * inverse_sigma_[k];
 }
 
-/// Computes the profile of a frame at a node.
-void ProductTable::compute(Index frame, std::size_t node, double* profile) const {
+/// Computes the parts of a frame's profile at a c1: those that are multiplied by each power of c2.
+void ProductTable::compute_parts(Index frame, std::size_t c1, View<double, 2> parts) const {
     const std::size_t points = inverse_sigma_.size();
-    const Array<double, 2>& factors = factors_[node];
-    std::fill_n(profile, points, 0.0);
-    for (Index pair = 0; pair < factors.extent(0); ++pair) {
-        const double* const factor = factors.view()[pair].data;
-        const double* const partial = problem_.partial[frame][pair].data;
-        for (std::size_t k = 0; k < points; ++k) profile[k] += factor[k] * partial[k];
-    }
-    scale(profile);
+    const Array<double, 2>& factors = factors_[c1];
+    const Index channels = factors.extent(0) == 1 ? 1 : factors.extent(0) == 3 ? 2 : 3;
+    std::fill_n(parts.data, kParts * parts.extent(1), 0.0);
+    for (Index a = 0; a < channels; ++a)
+        for (Index b = a; b < channels; ++b) {
+            // The last of several channels is the hydration layer.
+            const Index power = channels == 1 ? 0 : (a == channels - 1) + (b == channels - 1);
+            const Index pair = channel_pair(a, b, channels);
+            const double* const factor = factors.view()[pair].data;
+            const double* const partial = problem_.partial[frame][pair].data;
+            double* const part = parts[power].data;
+            for (std::size_t k = 0; k < points; ++k) part[k] += factor[k] * partial[k];
+        }
+    for (Index power = 0; power < kParts; ++power) scale(parts[power].data);
 }
 
-/// Sets the products of all pairs: a thread takes a node.
+/// Sets the products of all pairs: a thread takes a c1.
 void ProductTable::add_pairs() {
     const std::size_t points = inverse_sigma_.size();
-    Array<double, 3> scratch(threads_, frame_count(), static_cast<Index>(points));
-    cancellable_parallel_for(
-        problem_.context, threads_, static_cast<Index>(nodes_.size()), [&](Index n, int thread) {
-            const auto node = static_cast<std::size_t>(n);
-            const View<double, 2> profiles = scratch[thread];
+    const auto width = static_cast<Index>(points);
+    const auto c1_count = static_cast<Index>(nodes_.c1_count());
+    const auto threads = static_cast<int>(std::min<Index>(threads_, c1_count));
+    Array<double, 4> scratch(threads, frame_count(), kParts + 1, width);
+    cancellable_parallel_for(problem_.context, threads, c1_count, [&](Index c1, int thread) {
+        const View<double, 3> rows = scratch[thread];
+        const auto profile = [&](Index frame) { return rows[frame][kParts].data; };
+        for (Index frame = 0; frame < frame_count(); ++frame)
+            compute_parts(frame, static_cast<std::size_t>(c1), rows[frame]);
+        for (std::size_t n = 0; n < nodes_.c2_count(); ++n) {
+            const std::size_t node = static_cast<std::size_t>(c1) * nodes_.c2_count() + n;
+            const double c2 = nodes_.node(static_cast<std::size_t>(c1), n).c2;
             for (Index a = 0; a < frame_count(); ++a) {
-                compute(a, node, profiles[a].data);
+                const View<double, 2> parts = rows[a];
+                double* const to = profile(a);
+                for (std::size_t k = 0; k < points; ++k)
+                    to[k] = parts[0].data[k] + c2 * (parts[1].data[k] + c2 * parts[2].data[k]);
                 with_curve_[static_cast<std::size_t>(a) * nodes_.size() + node] =
-                    dot(profiles[a].data, curve_.data(), points);
+                    dot(to, curve_.data(), points);
                 for (Index b = 0; b <= a; ++b)
-                    products_[row(a, b) + node] = dot(profiles[a].data, profiles[b].data, points);
+                    products_[row(a, b) + node] = dot(to, profile(b), points);
             }
-        });
+        }
+    });
 }
 
-/// Sets the products of each frame with itself, the curve and the columns: a thread takes a frame.
+/// Sets the products of each frame with itself and with the curve: a thread takes some frames.
 void ProductTable::add_frames() {
-    const std::size_t points = inverse_sigma_.size(), columns = columns_.size();
-    Array<double, 3> of_columns(static_cast<Index>(nodes_.size()), static_cast<Index>(columns),
-                                static_cast<Index>(points));
-    for (std::size_t node = 0; node < nodes_.size(); ++node)
-        for (std::size_t n = 0; n < columns; ++n)
-            compute(columns_[n], node,
-                    &of_columns(static_cast<Index>(node), static_cast<Index>(n), 0));
-    Array<double, 2> scratch(threads_, static_cast<Index>(points));
-    cancellable_parallel_for(
-        problem_.context, threads_, frame_count(), [&](Index frame, int thread) {
-            double* const profile = scratch[thread].data;
-            const auto at = static_cast<std::size_t>(frame);
-            for (std::size_t node = 0; node < nodes_.size(); ++node) {
-                compute(frame, node, profile);
-                products_[row(frame, frame) + node] = dot(profile, profile, points);
-                with_curve_[at * nodes_.size() + node] = dot(profile, curve_.data(), points);
-                for (std::size_t n = 0; n < columns; ++n)
-                    products_[row_of_column(at, n + 1) + node] = dot(
-                        profile, &of_columns(static_cast<Index>(node), static_cast<Index>(n), 0),
-                        points);
+    constexpr Index kFramesOfLoop = 8;
+    const std::size_t points = inverse_sigma_.size(), size = nodes_.size();
+    Array<double, 3> scratch(threads_, kParts, static_cast<Index>(points));
+    const auto add = [&](Index frame, const View<double, 2>& parts) {
+        const auto at = static_cast<std::size_t>(frame);
+        for (std::size_t c1 = 0; c1 < nodes_.c1_count(); ++c1) {
+            compute_parts(frame, c1, parts);
+            const double *const a = parts[0].data, *const b = parts[1].data,
+                                *const c = parts[2].data, *const y = curve_.data();
+            // By powers of c2.
+            const std::array<double, 5> squares = {dot(a, a, points), 2 * dot(a, b, points),
+                                                   dot(b, b, points) + 2 * dot(a, c, points),
+                                                   2 * dot(b, c, points), dot(c, c, points)};
+            const std::array<double, 3> right = {dot(a, y, points), dot(b, y, points),
+                                                 dot(c, y, points)};
+            for (std::size_t n = 0; n < nodes_.c2_count(); ++n) {
+                const double c2 = nodes_.node(c1, n).c2;
+                const std::size_t node = c1 * nodes_.c2_count() + n;
+                products_[row(frame, frame) + node] = polynomial(squares, c2);
+                with_curve_[at * size + node] = polynomial(right, c2);
             }
+        }
+    };
+    cancellable_parallel_for(
+        problem_.context, threads_, (frame_count() + kFramesOfLoop - 1) / kFramesOfLoop,
+        [&](Index block, int thread) {
+            const Index last = std::min(frame_count(), (block + 1) * kFramesOfLoop);
+            for (Index frame = block * kFramesOfLoop; frame < last; ++frame)
+                add(frame, scratch[thread]);
         });
 }
 

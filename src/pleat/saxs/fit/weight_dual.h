@@ -39,6 +39,10 @@ public:
     /// minimum. `target`: [axis]. Throws Cancelled.
     std::vector<double> minimize(double scale, std::span<const double> target, double theta,
                                  std::vector<double>& l);
+    /// The mean coordinates [axis] with the weights that minimize() returned last.
+    std::span<const double> mean() const {
+        return {mean_.data(), static_cast<std::size_t>(at_.axes)};
+    }
 
 private:
     double evaluate(const std::vector<double>& l);

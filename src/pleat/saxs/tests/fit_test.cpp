@@ -235,6 +235,21 @@ TEST(MinimalEnsembles, AreAsSmallAsNoiseAllows) {
         EXPECT_LE(sizes[n].fit.chi2, sizes[n - 1].fit.chi2 * (1 + 1e-9));
 }
 
+TEST(MinimalEnsembles, ChosenAreTheSmallestWithinAStandardErrorOfTheBest) {
+    std::vector<Weighted> sizes(4);
+    const double validations[] = {4, 1.3, 1.2, 1.25}, errors[] = {3, 0.01, 0.15, 0.01};
+    for (std::size_t n = 0; n < sizes.size(); ++n) {
+        sizes[n].validation = validations[n];
+        sizes[n].validation_error = errors[n];
+    }
+    EXPECT_EQ(choose_simplest(sizes), 1u);
+    EXPECT_EQ(are_near_best(sizes), (std::vector<bool>{false, true, true, true}));
+    sizes[2].validation_error = 0.06;
+    EXPECT_EQ(choose_simplest(sizes), 2u);
+    EXPECT_EQ(are_near_best(sizes), (std::vector<bool>{false, false, true, true}));
+    EXPECT_TRUE(are_near_best({}).empty());
+}
+
 TEST(MinimalEnsembles, OfCopiesNeedOne) {
     Mixture mixture(4);
     // All frames alike: any of them will do, and no weight is lost.

@@ -6,6 +6,7 @@
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/data_folders.h"
+#include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/memory_estimate.h"
 #include "pleat/saxs/model/hydration.h"
 #include "pleat/saxs/saxs.h"
@@ -35,15 +36,28 @@ Profile curve_of(std::size_t points) {
     return curve;
 }
 
-// At the curve's points profiles of six pairs of channels are kept twice, at the grid's once; a
-// structure this long has more points of the grid than --points asks for.
+// At the curve's points profiles of six pairs of channels are kept once for each frame, and seven
+// times for each axis; at the grid's once. A structure this long has more points of the grid than
+// --points asks for.
 TEST(MemoryEstimate, CountsTheCurvesPointsAndTheGridOfLongStructures) {
-    const Ensemble ensemble = protein(40, 30);
+    const Ensemble extended = protein(40, 30), compact = protein(40);
     const Profile curve = curve_of(3000);
-    const Parameters parameters;
-    const std::int64_t plain = memory_needed({&ensemble, 1}, nullptr, parameters, {});
-    const std::int64_t fitted = memory_needed({&ensemble, 1}, &curve, parameters, {});
-    EXPECT_GT(fitted - plain, std::int64_t{8} * 40 * 6 * (2 * 3000 + 1000));
+    Parameters parameters;
+    parameters.bin_width = 0;
+    parameters.max_members = 0;  // whose sets of frames may take more than all profiles
+    EXPECT_GT(memory_needed({&extended, 1}, &curve, parameters, {}) -
+                  memory_needed({&compact, 1}, &curve, parameters, {}),
+              std::int64_t{8} * 40 * 6 * 1000);
+    // More frames than axes.
+    const ComponentSize many{2000, compact.atom_count(), 50};
+    const auto bytes = [&](Index points) {
+        return estimate({&many, 1}, points, parameters, {}).host_bytes;
+    };
+    const std::int64_t of_points =
+        std::int64_t{8} * 6 * 3000 * (2000 + 7 * static_cast<Index>(kMaxProfileAxes));
+    EXPECT_GT(bytes(6000) - bytes(3000), of_points);
+    EXPECT_LT(bytes(6000) - bytes(3000), of_points * 5 / 4);
+    parameters = {};
     const Ensemble both[] = {protein(40), protein(60)};
     EXPECT_GE(memory_needed(both, nullptr, parameters, {}),
               component_memory(100, both[0].atom_count(), parameters.q_points, 1));

@@ -1,5 +1,5 @@
 // Tests of minimal ensembles on curves made of two frames: the pair found fits as well as the true
-// one.
+// one, and validation leaves out every point once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -95,8 +95,9 @@ int count_true_pairs(const Frames& all, Index frame_count, int first, int last,
     for (int number = first; number < last; ++number) {
         SCOPED_TRACE(number);
         const Mixture mixture(all, frame_count, number);
-        const EnsembleProblem problem{&mixture.curve, all.first(frame_count), all.mean_radius, {}};
-        const std::vector<Weighted> found = best_ensembles(problem, 2, 2);
+        EnsembleProblem problem{&mixture.curve, all.first(frame_count), all.mean_radius, {}};
+        problem.context.threads = 2;
+        const std::vector<Weighted> found = best_ensembles(problem, 2);
         EXPECT_EQ(found.size(), 2u);
         if (found.size() != 2) continue;
         EXPECT_EQ(found[1].is_exhaustive, is_exhaustive);
@@ -140,6 +141,65 @@ TEST(MinimalEnsembles, HaveNoMemberThatDoesNotCount) {
         if (n == 0) continue;
         EXPECT_GT(one.frames.size(), sizes[n - 1].frames.size());
         EXPECT_LT(one.fit.chi2, sizes[n - 1].fit.chi2);
+    }
+}
+
+/// A problem at a few of its curve's points.
+struct FewPoints {
+    Profile curve;
+    Array<double, 3> partial;
+    std::vector<Index> points_of_whole;
+
+    FewPoints(const EnsembleProblem& whole, Index points)
+        : partial(whole.partial.extent(0), whole.partial.extent(1), points) {
+        const auto step = static_cast<std::size_t>(whole.partial.extent(2) / points);
+        for (std::size_t n = 0; n < static_cast<std::size_t>(points); ++n) {
+            const std::size_t k = n * step;
+            points_of_whole.push_back(static_cast<Index>(k));
+            curve.q.push_back(whole.curve->q[k]);
+            curve.intensity.push_back(whole.curve->intensity[k]);
+            curve.sigma.push_back(whole.curve->sigma[k]);
+            for (Index frame = 0; frame < partial.extent(0); ++frame)
+                for (Index pair = 0; pair < partial.extent(1); ++pair)
+                    partial(frame, pair, static_cast<Index>(n)) =
+                        whole.partial(frame, pair, static_cast<Index>(k));
+        }
+    }
+};
+
+TEST(Validation, LeavesOutEveryPointOnce) {
+    const Frames hivp(kData / "hivp.dcd.gz", kData / "hivp.pdb.gz", Resolution::one_bead);
+    const Mixture mixture(hivp, 20, 1);
+    EnsembleProblem whole{&mixture.curve, hivp.first(20), hivp.mean_radius, {}};
+    whole.context.threads = 1;
+    for (const Index points : {8, 12, 16, 20, 33}) {
+        SCOPED_TRACE(points);
+        const FewPoints few(whole, points);
+        EnsembleProblem problem = whole;
+        problem.curve = &few.curve;
+        problem.partial = few.partial;
+        std::vector<int> seen(static_cast<std::size_t>(points), 0);
+        cross_validate(
+            problem,
+            [&](const EnsembleProblem& some) {
+                if (some.points == nullptr) return std::vector<Weighted>{};
+                EXPECT_LT(some.points->size(), seen.size());
+                for (const Index k : *some.points) ++seen[static_cast<std::size_t>(k)];
+                return std::vector<Weighted>{};
+            },
+            {}, problem.context, "test");
+        EXPECT_EQ(seen, std::vector<int>(seen.size(), static_cast<int>(kFolds) - 1));
+        const std::vector<Weighted> sizes = minimal_ensembles(problem, 2, {});
+        for (const Weighted& one : sizes)
+            EXPECT_TRUE(std::isfinite(one.validation) && std::isfinite(one.validation_error));
+        // The profiles have these points alone.
+        problem.points = &few.points_of_whole;
+        const std::vector<Weighted> same = minimal_ensembles(problem, 2, {});
+        ASSERT_EQ(same.size(), sizes.size());
+        EXPECT_EQ(same.back().frames, sizes.back().frames);
+        EXPECT_EQ(same.back().validation, sizes.back().validation);
+        for (const Reweighted& one : maximum_entropy(problem, {}))
+            EXPECT_TRUE(std::isfinite(one.result.validation));
     }
 }
 
