@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
@@ -40,7 +42,13 @@ void for_each_frame(const Context& context, std::string_view stage, Index count,
 }
 
 void throw_if_cancelled(const Context& context, std::string_view stage, std::string_view kept) {
-    if (context.cancelled()) throw Cancelled(fmt::format("{}: stopped; {}", stage, kept));
+    if (!context.cancelled()) return;
+    std::error_code unknown;
+    const bool resumes =
+        !context.checkpoint.empty() && std::filesystem::exists(context.checkpoint, unknown);
+    throw Cancelled(
+        fmt::format("{}: stopped; {}{}", stage, kept,
+                    resumes ? "; the same command goes on from what was saved before it" : ""));
 }
 
 void parallel_for_chunks(const Context& context, std::string_view stage, int threads, Index count,

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <fstream>
 #include <set>
 #include <string>
 #include <utility>
@@ -76,6 +77,22 @@ TEST(ForEachBlock, StopsAfterTheBlockInWhichItWasCancelled) {
     recorder.reports.clear();
     error_text<Cancelled>([&] { blocks_of(context, 8, 3); });
     EXPECT_TRUE(recorder.reports.empty());
+}
+
+// Another stage has saved something before.
+TEST(ForEachBlock, SaysThatTheSameCommandGoesOnFromACheckpoint) {
+    const test::TemporaryFolder folder;
+    Recorder recorder;
+    recorder.stop_at = 3;
+    Context context;
+    context.progress = &recorder;
+    context.checkpoint = folder.path() / "checkpoint";
+    EXPECT_EQ(error_text<Cancelled>([&] { blocks_of(context, 8, 3); }),
+              "read: stopped; nothing of it was kept");
+    std::ofstream(context.checkpoint) << "tiles";
+    EXPECT_EQ(error_text<Cancelled>([&] { blocks_of(context, 8, 3); }),
+              "read: stopped; nothing of it was kept; the same command goes on from what was saved "
+              "before it");
 }
 
 TEST(ForEachBlock, FinishesWhenCancelledAfterTheLastBlock) {
