@@ -221,7 +221,8 @@ void fit_curve(View<const double, 3> partial, double mean_radius, const Paramete
     result.fit = fit(result.curve, mean_of(at_curve), mean_radius, options, nullptr, context);
     result.contrast = result.fit.contrast;
     if (frames < 2) return;
-    const EnsembleProblem problem{&result.curve, at_curve, mean_radius, options, context};
+    EnsembleProblem problem{&result.curve, at_curve, mean_radius, options, context};
+    problem.warnings = &result.warnings;
     fit_frames(problem, result);
     if (parameters.max_members > 0) {
         result.ensemble.minimal = minimal_ensembles(problem, parameters.max_members, context);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "pleat/core/context.h"
@@ -23,6 +24,7 @@ struct EnsembleProblem {
     const ThreadShare* share = nullptr;  ///< of a fit beside others; null: it has all threads
     /// The points of the whole curve that this problem's curve has; null: all.
     const std::vector<Index>* points = nullptr;
+    std::vector<std::string>* warnings = nullptr;  ///< where fits add theirs; null: nowhere
 
     /// Threads for one loop at present.
     int threads() const { return share != nullptr ? share->threads() : resolve_threads(context); }

@@ -2,9 +2,12 @@
 // profiles are read once.
 #include "pleat/saxs/fit/frame_axes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
@@ -51,16 +54,16 @@ public:
           average_(problem.partial.extent(1), problem.partial.extent(2)),
           squares_(static_cast<std::size_t>(frames_), 0) {
         sum_frames();
-        const double scale = fit(*problem.curve, average_, problem.mean_radius, problem.options,
-                                 nullptr, problem.context)
-                                 .scale;
+        scale_ = fit(*problem.curve, average_, problem.mean_radius, problem.options, nullptr,
+                     problem.context)
+                     .scale;
         double square = 0;
         for (std::size_t n = 0; n < size_; ++n)
             square += std::pow(average_.data()[n] * metric_.data()[n], 2);
         // Cauchy and Schwarz: the sum over channel pairs.
         length_of_profile_ = std::sqrt(static_cast<double>(problem.partial.extent(1)));
         enough_ = kRelativeTolerance * std::sqrt(square);
-        if (scale > 0) enough_ = std::max(enough_, tolerance / scale / length_of_profile_);
+        if (scale_ > 0) enough_ = std::max(enough_, tolerance / scale_ / length_of_profile_);
     }
 
     void run() {
@@ -106,6 +109,7 @@ public:
             });
         to.left_out =
             length_of_profile_ * std::sqrt(*std::max_element(squares_.begin(), squares_.end()));
+        to.left_out_errors = std::max(scale_, 0.0) * to.left_out;
     }
 
 private:
@@ -268,7 +272,7 @@ private:
     const std::size_t size_;
     const Array<double, 2> metric_;
     Array<double, 2> average_;
-    double length_of_profile_ = 1, enough_ = 0;
+    double scale_ = 0, length_of_profile_ = 1, enough_ = 0;
     std::vector<double> squares_;                    // [frame]: of the remainder
     std::vector<std::vector<double>> axes_, along_;  // [axis][channel pair and q], [axis][frame]
 };
@@ -303,6 +307,19 @@ Array<double, 2> FrameAxes::mean(View<const double, 3> of_axes, std::span<const 
         for (Index n = 0; n < sum.size(); ++n) sum.data()[n] += amount * from[n];
     }
     return sum;
+}
+
+void warn_of_axes(const EnsembleProblem& problem, const FrameAxes& axes) {
+    if (problem.warnings == nullptr || axes.left_out_errors <= 1 ||
+        axes.partial.extent(0) <= static_cast<Index>(kMaxProfileAxes))
+        return;
+    std::string text = fmt::format(
+        "profiles of frames differ along more than {} axes: weights by maximum entropy and all "
+        "validations are those of profiles that are off by at most {:.2g} of the curve's errors, "
+        "over all points together",
+        kMaxProfileAxes, axes.left_out_errors);
+    if (std::ranges::find(*problem.warnings, text) == problem.warnings->end())
+        problem.warnings->push_back(std::move(text));
 }
 
 }  // namespace pleat::saxs

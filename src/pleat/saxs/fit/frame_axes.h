@@ -19,6 +19,8 @@ struct FrameAxes {
     /// A bound of the length that this description leaves out of the profile of any frame, at any
     /// contrast within the options, in units of the errors divided by the scale onto the curve.
     double left_out = 0;
+    /// The same in errors, at the scale with which the mean fits the curve.
+    double left_out_errors = 0;
 
     /// Gram-Schmidt orthogonalisation of the frames minus their mean. Lengths are bounds of those
     /// of profiles at any contrast within the options, in units of the errors. Axes are added until
@@ -34,5 +36,9 @@ struct FrameAxes {
     Array<double, 2> mean(View<const double, 3> of_axes, std::span<const Index> frames,
                           std::span<const double> weights) const;
 };
+
+/// Adds to the problem's warnings, once, if there are kMaxProfileAxes axes and more than one error,
+/// over all points of the curve together, may be left out.
+void warn_of_axes(const EnsembleProblem& problem, const FrameAxes& axes);
 
 }  // namespace pleat::saxs

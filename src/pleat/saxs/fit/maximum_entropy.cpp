@@ -220,6 +220,7 @@ std::vector<Reweighted> maximum_entropy(const EnsembleProblem& problem, const Co
     EnsembleProblem asking = problem;
     asking.context = context;
     const FrameAxes of_frames(asking);
+    warn_of_axes(problem, of_frames);
     EnsembleProblem axes = asking;
     axes.partial = of_frames.partial;
     std::vector<double> thetas;

@@ -404,6 +404,7 @@ struct ProblemOnAxes {
     EnsembleProblem axes;
 
     explicit ProblemOnAxes(const EnsembleProblem& problem) : of_frames(problem), axes(problem) {
+        warn_of_axes(problem, of_frames);
         axes.partial = of_frames.partial;
         axes.points = nullptr;  // the profiles have the points of this problem alone
     }

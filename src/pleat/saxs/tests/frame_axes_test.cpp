@@ -140,6 +140,15 @@ TEST(FrameAxes, LeaveOutNoMoreThanTheirBoundAtAnyContrast) {
 TEST(FrameAxes, BoundWhatTheyLeaveOutIfTheyAreTooMany) {
     const TwoBodies frames(700, 0.02);
     const FrameAxes axes(frames.problem());
+    EnsembleProblem problem = frames.problem();
+    std::vector<std::string> warnings;
+    problem.warnings = &warnings;
+    for (int n = 0; n < 2; ++n) warn_of_axes(problem, axes);
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find("more than 400 axes"), std::string::npos);
+    const TwoBodies few(700, 0);
+    warn_of_axes(problem, FrameAxes(few.problem()));
+    EXPECT_EQ(warnings.size(), 1u);
     EXPECT_EQ(axes.partial.extent(0), static_cast<Index>(kMaxProfileAxes) + 1);
     EXPECT_GT(axes.left_out * fit_of_mean(frames.problem(), axes).scale, kFrameTolerance);
     const double longest = longest_left_out(frames.problem(), axes);
