@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "notes.h"
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
 

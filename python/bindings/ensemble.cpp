@@ -49,7 +49,7 @@ py::tuple make_whole(const Argument<float>& given, const std::shared_ptr<Topolog
             fmt::format("expected a box for all frames or one for each of {}, found {}", frames,
                         cells.shape(0)));
     auto whole = Array<float, 3>::unset(frames, atoms, Index{3});
-    std::vector<std::string> notes;
+    Notes notes;
     {
         const py::gil_scoped_release released;
         std::vector<Index> all(static_cast<std::size_t>(atoms));

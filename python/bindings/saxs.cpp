@@ -12,6 +12,7 @@
 #include "options.h"
 #include "parts.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/notes.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/model_joining.h"
 #include "structures.h"
@@ -20,8 +21,7 @@ namespace pleat::python {
 
 Structures::Structures(const Argument<float>& xyz, std::shared_ptr<Topology> topology,
                        const std::vector<std::string>& files,
-                       const std::vector<std::pair<Index, Index>>& origins,
-                       const std::vector<std::string>& notes)
+                       const std::vector<std::pair<Index, Index>>& origins, const Notes& notes)
     : source(xyz), view(coordinates(source)) {
     ensemble.topology = std::move(topology);
     ensemble.notes = notes;
@@ -71,9 +71,9 @@ SaxsInput saxs_input(const std::vector<Structures*>& components, const std::stri
     for (Structures* component : components) {
         component->transpose();
         const std::string remark = saxs::interpret_models(options.models_are, component->ensemble);
-        const std::vector<std::string>& notes = component->ensemble.notes;
+        const Notes& notes = component->ensemble.notes;
         input.notes.insert(input.notes.end(), notes.begin(), notes.end());
-        if (!remark.empty()) input.notes.push_back(remark);
+        if (!remark.empty()) input.notes.push_back({NoteKind::points, remark});
         input.ensembles.push_back(std::move(component->ensemble));
     }
     return input;

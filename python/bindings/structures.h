@@ -9,6 +9,7 @@
 
 #include "arrays.h"
 #include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/core/notes.h"
 #include "pleat/saxs/model/model_joining.h"
 #include "pleat/saxs/saxs.h"
 
@@ -20,8 +21,7 @@ public:
     /// `xyz` [frame, atom, 3]; `origins` (file, its frame from 0), empty for an array.
     Structures(const Argument<float>& xyz, std::shared_ptr<Topology> topology,
                const std::vector<std::string>& files,
-               const std::vector<std::pair<Index, Index>>& origins,
-               const std::vector<std::string>& notes);
+               const std::vector<std::pair<Index, Index>>& origins, const Notes& notes);
 
     /// Sets the coordinates of `ensemble`, [frame, axis, atom].
     void transpose();
@@ -43,7 +43,7 @@ struct SaxsOptions {
 struct SaxsInput {
     std::vector<Ensemble> ensembles;
     std::optional<saxs::FormFactorTable> form_factors;
-    std::vector<std::string> notes;
+    Notes notes;
 };
 /// Reads form factors from `path` (empty: none) and transposes `components`, whose coordinates it
 /// moves from. Throws UsageError, InputError.

@@ -20,6 +20,7 @@ from .ensemble import Ensemble, Topology, ensemble, read_ensemble
 from .errors import DeviceError, Error, InputError, OutputError, UsageError
 from .jobs import JobTable, run_jobs
 from .mutation_effects import Mutants, mutants
+from .note import Note
 from .profile import Profile, profile, read_profile
 from .refinement import refine
 from .report import Page, report
@@ -32,7 +33,7 @@ from .workflow_results import Refinement, Selection
 __version__ = _pleat.version
 
 __all__ = ["Alignment", "Clusters", "Couplings", "DeviceError", "Ensemble", "Error", "InputError",
-           "JobTable", "Mutants", "MutualInformation", "OutputError", "Page", "Profile", "Refinement", "Rmsd", "Saxs", "Selection", "Topology",
+           "JobTable", "Mutants", "MutualInformation", "Note", "OutputError", "Page", "Profile", "Refinement", "Rmsd", "Saxs", "Selection", "Topology",
            "UsageError",
            "alignment", "cluster", "couplings", "ensemble", "load", "mean_structure", "mutants", "mutual_information",
            "plot", "profile", "read_alignment", "read_ensemble", "read_profile", "refine", "report", "rmsd", "run_jobs",

@@ -263,7 +263,7 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
 
 def _refuse_moved(in_place, *ensembles):
     """Two sets in place must be where they were given."""
-    if in_place and any("moved to the origin" in note for one in ensembles for note in one.notes):
+    if in_place and any(note.kind == "moved" for one in ensembles for note in one.notes):
         raise InputError("expected coordinates near the origin for fit='none' with other frames, found some of "
                          "float64 that were moved there: subtract one vector from both, or give float32")
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _pleat, other_packages
 from .errors import InputError, UsageError
+from .note import Note
 from .options import in_python_words, slice_text
 from .result import as_array, describe_properties, repr_html, to_dataframe
 
@@ -59,8 +60,8 @@ def _near_origin(xyz, notes):
     moved = np.empty(xyz.shape, dtype=np.float32)
     for frame, near in zip(xyz, moved):
         near[:] = frame - shift
-    notes.append("all frames are moved to the origin, as float32 cannot hold coordinates so far from "
-                 f"it: by {-shift[0]:g} {-shift[1]:g} {-shift[2]:g} angstrom")
+    notes.append(Note("all frames are moved to the origin, as float32 cannot hold coordinates so far from "
+                      f"it: by {-shift[0]:g} {-shift[1]:g} {-shift[2]:g} angstrom", "moved"))
     return moved
 
 
@@ -176,8 +177,8 @@ def _cells(box):
 
 def _warn(notes):
     for note in notes:
-        if note.startswith("warning: "):
-            warnings.warn(note.removeprefix("warning: "), stacklevel=3)
+        if note.is_warning:
+            warnings.warn(note, stacklevel=3)
 
 
 def _indices(atoms, count):

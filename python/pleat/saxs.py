@@ -40,7 +40,7 @@ def _structures(source, select="all"):
         raise InputError("expected atoms of known elements, found coordinates alone; "
                          "pleat.Ensemble(xyz, topology) names them")
     # The result shows how many atoms were selected.
-    notes = [note for note in frames.notes if not note.startswith("selection ")]
+    notes = [note for note in frames.notes if getattr(note, "kind", "") != "selection"]
     return _pleat.Structures(frames.xyz, frames.topology, frames.files, frames.origins, notes)
 
 

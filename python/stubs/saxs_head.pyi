@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import EnsembleLike, ProfileLike, Saxs, _Result
+from . import EnsembleLike, Note, ProfileLike, Saxs, _Result
 
 __all__: list[str]
 
@@ -85,7 +85,7 @@ class Scatterers(_Result):
     @property
     def name(self) -> str: ...
     @property
-    def notes(self) -> list[str]: ...
+    def notes(self) -> list[Note]: ...
 
 class ProfileSession:
     model: Model

@@ -333,8 +333,8 @@ AssignedFrames assign_frames(const ClusterOptions& options, RunDirectory* run, R
         });
     ranks.lead([&] {
         distances->close();
-        for (const std::string& note : reader.notes())
-            if (!note.starts_with("selection '")) context.message(note);
+        for (const Note& note : reader.notes())
+            if (note.kind != NoteKind::selection) context.note(note);
         record_ensemble(options.ensemble, reader.files(), *run, !options.ensemble.topology.empty());
         assigned.result = assignment.finish();
         assigned.trajectory = trajectory_of(recorder, reader.files(), reader.is_trajectory(),

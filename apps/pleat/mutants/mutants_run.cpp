@@ -240,7 +240,7 @@ std::string compute_mutants(MutantsOptions options, const JobTask& task) {
     run.context(context);
     couplings::ModelDescription about = input.model.about;
     const mutants::Result result = mutants::run(std::move(input), options.parameters, context);
-    for (const std::string& note : result.notes) context.message(note);
+    context.notes(result.notes);
     if (task.computed) task.computed();
     run.stage("write");
     const mutants::Report report{result, *about.alphabet, files.table ? &*files.table : nullptr};

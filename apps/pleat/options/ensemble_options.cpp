@@ -303,9 +303,9 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
     });
     const Ensemble& ensemble = *shared;
     record_ensemble(options, ensemble.files, run, reads_topology);
-    for (const std::string& note : ensemble.notes) {
+    for (const Note& note : ensemble.notes) {
         // If all atoms are selected the summary shows their number.
-        if (options.select != "all" || !note.starts_with("selection '")) context.message(note);
+        if (options.select != "all" || note.kind != NoteKind::selection) context.note(note);
     }
     Coordinates coordinates;
     if (ensemble.on_disk.is_on_disk()) {

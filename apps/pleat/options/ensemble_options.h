@@ -105,7 +105,8 @@ void share(Coordinates& coordinates, Ranks& ranks);
 struct EnsembleSize {
     Index frames = 0, atoms = 0;
     std::shared_ptr<const Topology> all_atoms = nullptr;  ///< of the files, selected or not
-    std::vector<std::string> files = {}, notes = {};      ///< as of EnsembleReader
+    std::vector<std::string> files = {};                  ///< as of EnsembleReader
+    Notes notes = {};
     bool is_trajectory = false;
 };
 /// Goes through the frames of the sources without keeping them, and calls `visit` with each, [axis,

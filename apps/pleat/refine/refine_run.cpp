@@ -322,14 +322,14 @@ std::string make_frames(RefineOptions& options, const JobTask& task, Ranks& rank
         for (const std::string& source : options.ensemble.sources) record_input(source, *run);
         for (const std::string& file : other_files(options))
             if (!file.empty()) record_input(file, *run);
-        for (const std::string& note : input.structure->notes) context.message(note);
+        context.notes(input.structure->notes);
         run->context(context);
     });
     const refine::Result result =
         refine::run(*input.structure, input.fitted(options), options.parameters, context);
     std::string text;
     ranks.lead([&] {
-        for (const std::string& note : result.notes) context.message(note);
+        context.notes(result.notes);
         refine::write_results(*run, result, context);
         refine::record_facts(*run, result);
         text = summary(options, result, run->path().string());

@@ -15,6 +15,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/notes.h"
 #include "pleat/saxs/memory_estimate.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/model_joining.h"
@@ -53,7 +54,7 @@ namespace {
 /// The components of a mixture, or one ensemble, and what reading said.
 struct Components {
     std::vector<Ensemble> ensembles;
-    std::vector<std::string> notes;
+    Notes notes;
 };
 
 struct Input {
@@ -98,19 +99,19 @@ void read_component(const SaxsOptions& options, const std::vector<std::string>& 
         refuse_curves(sources);
         throw;
     }
-    for (const std::string& text : ensemble.notes) {
+    for (const Note& note : ensemble.notes) {
         // If all atoms are selected, the summary shows their number.
-        if (options.ensemble.select == "all" && text.starts_with("selection '")) continue;
-        components.notes.push_back(text);
-        if (sources.size() > 1 && text.find(" atoms that are not in ") != std::string::npos)
-            components.notes.back() += "; --mixture takes each file with its own atoms";
+        if (options.ensemble.select == "all" && note.kind == NoteKind::selection) continue;
+        components.notes.push_back(note);
+        if (sources.size() > 1 && note.kind == NoteKind::atoms)
+            components.notes.back().option = "--mixture, which takes each file with its own atoms";
     }
     const std::string remark = saxs::interpret_models(options.models_are, ensemble);
     if (!options.ensemble.scores.empty() && ensemble.scores.empty())
         throw InputError(sources.front(), 0,
                          "expected models that are states for --scores, found parts of one "
                          "structure");
-    if (!remark.empty()) components.notes.push_back(remark);
+    if (!remark.empty()) components.notes.push_back({NoteKind::several, remark});
     components.ensembles.push_back(std::move(ensemble));
 }
 
@@ -162,23 +163,21 @@ Input read_input(const SaxsOptions& options, const SaxsInputRead& read, const Co
         fmt::format("models {} {}\n{}", static_cast<int>(options.models_are), options.mixture,
                     input_key(options.ensemble)),
         [&] { return read_components(options); });
-    for (const std::string& text : input.read->notes) context.message(text);
+    context.notes(input.read->notes);
     if (!options.data.empty()) {
         input.curve = read_profile(options.data, options.curve);
-        for (const std::string& text : input.curve->notes)
-            context.message(fmt::format("{}: {}", options.data, text));
+        context.notes(with_source(input.curve->notes, options.data));
     }
     for (const SeriesFile& one : parse_series(options.series)) {
         ProfileFile curve = read_profile(one.path, options.curve);
-        for (const std::string& text : curve.notes)
-            context.message(fmt::format("{}: {}", one.path, text));
+        context.notes(with_source(curve.notes, one.path));
         input.further.push_back({std::move(curve.profile), one.d2o});
     }
     if (!options.form_factors.empty()) {
-        std::vector<std::string> notes;
+        Notes notes;
         input.form_factors =
             saxs::read_form_factors(options.form_factors, options.parameters.model, notes);
-        for (const std::string& text : notes) context.message(text);
+        context.notes(notes);
     }
     input.components = input.read->ensembles;
     return input;
@@ -328,7 +327,7 @@ SaxsOutcome make_profiles(SaxsOptions& options, const JobTask& task, Ranks& rank
     }
     if (options.run.verbose) context.message(remark);
     saxs::Result result = compute(options, input, context);
-    for (const std::string& text : result.notes) context.message(text);
+    context.notes(result.notes);
     for (const std::string& text : result.warnings) context.message("WARNING: " + text);
     if (task.computed) task.computed();
     std::string summary;

@@ -20,6 +20,7 @@
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/hardware/instruction_set.h"
+#include "pleat/core/notes.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/core/terminal/progress_terminal.h"
 #include "pleat/workflows/select/contacts.h"
@@ -60,7 +61,7 @@ struct SelectInput {
     std::vector<std::string> full_rows;
     std::optional<PredictedContacts> contacts;
     std::optional<ProfileFile> curve;
-    std::vector<std::string> notes;  ///< what reading said
+    Notes notes;  ///< what reading said
 };
 
 /// Reads the atoms that the selection uses: all for a curve, those that are in contact for
@@ -80,10 +81,11 @@ void read_frames(const SelectOptions& options, SelectInput& input) {
     const std::vector<Index> superposed = select_atoms(*all, source.select);
     input.superposed = positions_among(superposed, select_atoms(*all, reading.select));
     input.ensemble = read_ensemble(source.sources, reading);
-    for (const std::string& note : input.ensemble.notes)
-        if (!note.starts_with("selection '")) input.notes.push_back(note);
-    input.notes.push_back(fmt::format("superposed '{}': {} of {} atoms", source.select,
-                                      superposed.size(), all->atom_count()));
+    for (const Note& note : input.ensemble.notes)
+        if (note.kind != NoteKind::selection) input.notes.push_back(note);
+    input.notes.push_back(
+        {NoteKind::selection, fmt::format("superposed '{}': {} of {} atoms", source.select,
+                                          superposed.size(), all->atom_count())});
 }
 
 SelectInput read_input(const SelectOptions& options) {
@@ -94,8 +96,8 @@ SelectInput read_input(const SelectOptions& options) {
             options.alignment, {.format = {}, .alphabet = {}, .full_rows = &input.full_rows});
     if (!options.curve.empty()) {
         input.curve = read_profile(options.curve, options.curve_reading);
-        for (const std::string& note : input.curve->notes)
-            input.notes.push_back(fmt::format("{}: {}", options.curve, note));
+        for (Note& note : with_source(input.curve->notes, options.curve))
+            input.notes.push_back(std::move(note));
     }
     read_frames(options, input);
     return input;
@@ -211,7 +213,7 @@ std::string make_selection(SelectOptions& options, const JobTask& task, Ranks& r
     const auto shared = shared_input<SelectInput>(task.inputs, input_key(options),
                                                   [&] { return read_input(options); });
     const SelectInput& read = *shared;
-    for (const std::string& note : read.notes) context.message(note);
+    context.notes(read.notes);
     run.context(context);
     FolderStages stages(options, read.ensemble, read.superposed,
                         read.curve ? &*read.curve : nullptr, task, ranks, run);

@@ -44,6 +44,12 @@ struct Context {
     void message(std::string_view text) const {
         if (progress != nullptr) progress->message(text);
     }
+    void note(const Note& note) const {
+        if (progress != nullptr) progress->note(note);
+    }
+    void notes(const Notes& notes) const {
+        for (const Note& one : notes) note(one);
+    }
 };
 
 /// "cuda:0", or "cuda:0,cuda:1" for lanes.

@@ -45,8 +45,8 @@ std::vector<Component> make_components(std::span<const Ensemble> ensembles, cons
                                          name_of(result.model), name_of(scatterers.resolution)));
         result.model = scatterers.resolution;
         result.scatterers = std::max(result.scatterers, scatterers.count());
-        for (const std::string& note : scatterers.notes)
-            result.notes.push_back(fmt::format("{}: {}", source, note));
+        for (Note& note : with_source(scatterers.notes, source))
+            result.notes.push_back(std::move(note));
         if (probes.has_neutrons()) {
             require_atoms_for_neutrons(ensemble, scatterers.resolution);
             component.neutrons = make_neutron_atoms(*ensemble.topology, ensemble.xyz[0], scatterers,

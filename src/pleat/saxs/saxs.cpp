@@ -10,6 +10,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/sweep.h"
+#include "pleat/core/notes.h"
 #include "pleat/core/ranks/gather_rows.h"
 #include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/components.h"
@@ -168,8 +169,9 @@ Profile points_to_fit(const Profile& curve, const std::string& name, double q_ma
     Profile cut = cut_curve(curve, q_max);
     if (cut.size() < curve.size())
         result.notes.push_back(
-            fmt::format("{} points of the curve{} {} q = {:g} left out", curve.size() - cut.size(),
-                        name, curve.dq.empty() ? "beyond" : "whose q + 3 dq is beyond", q_max));
+            {NoteKind::points,
+             fmt::format("{} points of the curve{} {} q = {:g} left out", curve.size() - cut.size(),
+                         name, curve.dq.empty() ? "beyond" : "whose q + 3 dq is beyond", q_max)});
     return cut;
 }
 
@@ -203,8 +205,9 @@ void fit_series(std::span<const FurtherCurve> further, const ProbeProfiles& comp
     result.contrast = result.fit.contrast;
     if (computed.frames() > 1)
         result.notes.push_back(
-            "several curves: they are fitted to the mean of the frames; minimal ensembles and "
-            "weights of frames need a single curve");
+            {NoteKind::assumption,
+             "several curves: they are fitted to the mean of the frames; minimal ensembles and "
+             "weights of frames need a single curve"});
 }
 
 /// Fits the mean of the frames, and weights of frames, to the curve of the result.
@@ -245,8 +248,10 @@ double last_q(const Profile* curve, std::span<const FurtherCurve> further,
     for (std::size_t k = 0; k < fitted.size(); ++k)
         last =
             std::max(last, fitted.q[k] + (fitted.dq.empty() ? 0 : kSmearingReach * fitted.dq[k]));
-    result.notes.push_back(fmt::format(
-        "profiles of more than {} frames end with the curve, at q = {:g}", kManyFrames, last));
+    result.notes.push_back(
+        {NoteKind::points,
+         fmt::format("profiles of more than {} frames end with the curve, at q = {:g}", kManyFrames,
+                     last)});
     return last;
 }
 
@@ -341,7 +346,8 @@ Result run(std::span<const Ensemble> ensembles, const Profile* curve,
     if (!further.empty()) fit_series(further, computed, radius, parameters, context, result);
     if (frame_count(ensembles) > kManyFrames && parameters.bin_width > 0)
         result.notes.push_back(
-            fmt::format("P(r) is that of about {} of the frames, evenly chosen", kManyFrames));
+            {NoteKind::assumption,
+             fmt::format("P(r) is that of about {} of the frames, evenly chosen", kManyFrames)});
     const Array<double, 3> partial =
         computed.all(result.neutrons ? std::optional(result.d2o) : std::nullopt);
     if (with_curve && further.empty()) fit_curve(partial, radius, parameters, context, result);

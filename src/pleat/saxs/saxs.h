@@ -14,6 +14,7 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
+#include "pleat/core/notes.h"
 #include "pleat/saxs/debye/debye.h"
 
 #pragma GCC visibility push(default)
@@ -75,7 +76,7 @@ struct FormFactorTable {
 /// brackets without q, as Stovgaard et al. (2010) published them, at q = 0, 0.015, ..., 0.75. Adds
 /// to `notes` what was assumed. Throws InputError.
 FormFactorTable read_form_factors(const std::filesystem::path& path, Resolution resolution,
-                                  std::vector<std::string>& notes);
+                                  Notes& notes);
 
 /// How strongly displaced water and hydration layer count.
 struct Contrast {
@@ -187,7 +188,7 @@ struct Result {
     std::vector<double> pairs;           ///< P(r) of the mean, bins of Parameters::bin_width
     Index scatterers = 0;                ///< of the largest component
     Resolution model = Resolution::all_atom;
-    std::vector<std::string> notes;     ///< what was assumed or left out, one line each
+    Notes notes;                        ///< what was assumed or left out, one line each
     std::vector<std::string> warnings;  ///< what is probably wrong, one line each
 
     bool neutrons = false;                 ///< whether profiles and the first curve are of neutrons

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pleat/core/array.h"
+#include "pleat/core/notes.h"
 
 #pragma GCC visibility push(default)
 
@@ -67,6 +68,7 @@ struct Alignment {
     /// For each column kept, its place among the columns of the source, 0-based (A2M and A3M: among
     /// the match columns).
     std::vector<Index> columns;
+    Notes notes;         ///< what the reader decided
     std::string format;  ///< what the file was read as: "a3m", "clustal", ...
 
     Index sequence_count() const { return letters.extent(0); }

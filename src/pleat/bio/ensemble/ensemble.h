@@ -15,6 +15,7 @@
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
+#include "pleat/core/notes.h"
 
 #pragma GCC visibility push(default)
 
@@ -112,7 +113,7 @@ struct Ensemble {
     FrameScores scores;                         ///< of these frames
     bool are_models = false;                    ///< all files are models of folders
     bool is_trajectory = false;                 ///< see EnsembleReader::is_trajectory()
-    std::vector<std::string> notes;
+    Notes notes;
 
     Index frame_count() const {
         return on_disk.is_on_disk() ? on_disk.frame_count() : xyz.extent(0);

@@ -12,6 +12,7 @@
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/line_list.h"
 #include "pleat/core/files/read_file.h"
+#include "pleat/core/notes.h"
 
 namespace pleat {
 
@@ -66,9 +67,10 @@ void add_folder(const std::string& folder, Relaxation wanted, EnsembleFiles& fil
         files.folders.push_back(static_cast<Index>(files.models.size()));
     }
     files.notes.push_back(
-        fmt::format("{}: {} model{} of {}{}", folder, found->models.size(),
-                    found->models.size() == 1 ? "" : "s", name_of(found->program),
-                    found->is_ranked ? ", the best first" : ", in the order of their names"));
+        {NoteKind::format,
+         fmt::format("{}: {} model{} of {}{}", folder, found->models.size(),
+                     found->models.size() == 1 ? "" : "s", name_of(found->program),
+                     found->is_ranked ? ", the best first" : ", in the order of their names")});
     files.notes.insert(files.notes.end(), found->notes.begin(), found->notes.end());
     files.models.push_back(std::move(*found));
 }

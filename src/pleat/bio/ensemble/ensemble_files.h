@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pleat/bio/ensemble/model_folder.h"
+#include "pleat/core/notes.h"
 #include "pleat/core/view.h"
 
 namespace pleat {
@@ -16,7 +17,7 @@ struct EnsembleFiles {
     std::vector<std::string> names;   ///< [file]: of the model, else of the file without endings
     std::vector<Index> folders;       ///< [file]: index into `models`; -1: not of such a folder
     std::vector<ModelFolder> models;  ///< folders of predicted models
-    std::vector<std::string> notes;
+    Notes notes;
 };
 
 /// Replaces each folder by its coordinate files (.pdb, .ent, .cif, .mmcif, .gro, .sdf, .mol, .dcd,

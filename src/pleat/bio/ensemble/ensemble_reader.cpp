@@ -14,6 +14,7 @@
 #include "pleat/bio/structure/atom_match.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
+#include "pleat/core/notes.h"
 
 namespace pleat {
 
@@ -104,8 +105,9 @@ void EnsembleReader::choose_atoms(std::shared_ptr<const Topology> all) {
     topology_ = selected_.size() == all_->atoms.size()
                     ? all_
                     : std::make_shared<const Topology>(subset(*all_, selected_));
-    notes_.push_back(fmt::format("selection '{}': {} of {} atoms of {}", options_.select,
-                                 selected_.size(), all_->atom_count(), all_->source.string()));
+    notes_.push_back({NoteKind::selection,
+                      fmt::format("selection '{}': {} of {} atoms of {}", options_.select,
+                                  selected_.size(), all_->atom_count(), all_->source.string())});
     const std::vector<Index> first =
         options_.placed_by.empty() ? selected_ : select_atoms(*all_, options_.placed_by);
     molecules_ = WholeMolecules(all_, first, selected_, options_.pbc);
@@ -120,7 +122,7 @@ void EnsembleReader::open(std::size_t file) {
     reader_ = open_frames(path);
     if (!options_.assembly.empty()) reader_->choose_assembly(options_.assembly);
     if (const std::string note = reader_->other_assemblies(); !note.empty() && !noted_assemblies_) {
-        notes_.push_back(note);
+        notes_.push_back({NoteKind::several, note, "--assembly"});
         noted_assemblies_ = true;  // a note about one file is enough
     }
     if (!options_.in_place) reader_->centre(centring_);
@@ -169,8 +171,8 @@ void EnsembleReader::compare_residues(const std::string& path) {
             fmt::format("expected residues of the names in {}, found these names in {}; "
                         "--any-residues compares anyway",
                         all_->source.string(), found));
-    notes_.push_back(
-        fmt::format("{}: only {} have the names in {}", path, found, all_->source.string()));
+    notes_.push_back({NoteKind::selection, fmt::format("{}: only {} have the names in {}", path,
+                                                       found, all_->source.string())});
 }
 
 /// Throws InputError if a model of a folder has other residues than the first one that was opened.
@@ -221,7 +223,8 @@ void EnsembleReader::average_b_factors(const std::vector<std::string>& sources) 
     for (std::size_t atom = 0; atom < sums.size(); ++atom)
         all->atoms[atom].b_factor = sums[atom] / static_cast<double>(count);
     if (count > 1)
-        notes_.push_back(fmt::format("pLDDT of the selection: means over {} models", count));
+        notes_.push_back(
+            {NoteKind::scores, fmt::format("pLDDT of the selection: means over {} models", count)});
     choose_atoms(all);
 }
 
@@ -259,8 +262,11 @@ bool EnsembleReader::advance(bool wanted, View<float, 2> frame) {
                 fmt::format("{}; the option truncated keeps the {} whole frame{} before it",
                             cut.what(), in_file_, in_file_ == 1 ? "" : "s"));
         is_cut_ = true;
-        notes_.push_back(fmt::format("warning: {}: kept the {} whole frame{} before it", cut.what(),
-                                     in_file_, in_file_ == 1 ? "" : "s"));
+        notes_.push_back({NoteKind::truncated,
+                          fmt::format("{}: kept the {} whole frame{} before it", cut.what(),
+                                      in_file_, in_file_ == 1 ? "" : "s"),
+                          {},
+                          true});
         return false;
     }
 }
@@ -362,10 +368,10 @@ bool EnsembleReader::next(View<float, 2> frame) {
 
 bool EnsembleReader::skip() { return find(false, {}); }
 
-std::vector<std::string> EnsembleReader::notes() const {
-    std::vector<std::string> all = notes_;
+Notes EnsembleReader::notes() const {
+    Notes all = notes_;
     all.insert(all.end(), reader_->notes().begin(), reader_->notes().end());
-    const std::vector<std::string> of_molecules = molecules_.notes();
+    const Notes of_molecules = molecules_.notes();
     all.insert(all.end(), of_molecules.begin(), of_molecules.end());
     return all;
 }

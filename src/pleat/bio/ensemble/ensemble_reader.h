@@ -11,6 +11,7 @@
 #include "pleat/bio/ensemble/frame_choice.h"
 #include "pleat/bio/ensemble/frame_reader.h"
 #include "pleat/bio/periodic/whole_molecules.h"
+#include "pleat/core/notes.h"
 
 namespace pleat {
 
@@ -49,7 +50,7 @@ public:
     bool is_trajectory() const { return is_trajectory_; }
     /// What the user should know: the atoms selected, and remarks on the files so far. A note that
     /// makes results doubtful begins with "warning: ".
-    std::vector<std::string> notes() const;
+    Notes notes() const;
 
 private:
     void choose_atoms(std::shared_ptr<const Topology> all);
@@ -90,7 +91,7 @@ private:
     WholeMolecules molecules_;
     bool is_first_of_file_ = true;  // no frame of `reader_` was given
     bool has_cell_ = false;         // the first frame given has one
-    std::vector<std::string> notes_;
+    Notes notes_;
 };
 
 }  // namespace pleat

@@ -15,6 +15,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/line_list.h"
 #include "pleat/core/files/read_file.h"
+#include "pleat/core/notes.h"
 
 namespace pleat {
 
@@ -226,8 +227,9 @@ void FrameChoice::add_table(const Table& table, const EnsembleFiles& files,
                               frame));
     }
     if (unknown > 0)
-        notes_.push_back(fmt::format("{}: {} row{} with names of no file left out", table.path,
-                                     unknown, unknown == 1 ? "" : "s"));
+        notes_.push_back(
+            {NoteKind::frames, fmt::format("{}: {} row{} with names of no file left out",
+                                           table.path, unknown, unknown == 1 ? "" : "s")});
     const bool is_first = scores_.empty();
     if (!is_first && has_.size() != static_cast<std::size_t>(count))
         throw InputError(table.path, 0,
@@ -262,15 +264,16 @@ void FrameChoice::leave_out(const ScoreOptions& options, const FrameRange& range
     std::vector<Index> frames;  // to choose from
     for (Index frame = 0; frame < static_cast<Index>(has_.size()); ++frame)
         if (range.has(frame)) frames.push_back(frame);
-    notes_.push_back(
-        fmt::format("scores of {} frames: {}", frames.size(), fmt::join(scores_.columns, ", ")));
+    notes_.push_back({NoteKind::scores, fmt::format("scores of {} frames: {}", frames.size(),
+                                                    fmt::join(scores_.columns, ", "))});
     if (scores_.ranked_by.empty()) return;
     const std::vector<double> values = scores_.of(frames).ranking();
     const auto unknown =
         std::count_if(values.begin(), values.end(), [](double value) { return std::isnan(value); });
     if (unknown > 0)
-        notes_.push_back(fmt::format("{} of {} frames have no {}, and are worse than all others",
-                                     unknown, frames.size(), scores_.ranked_by));
+        notes_.push_back({NoteKind::scores,
+                          fmt::format("{} of {} frames have no {}, and are worse than all others",
+                                      unknown, frames.size(), scores_.ranked_by)});
     if (!options.leave_out()) return;
     const std::vector<Index> best =
         best_frames(values, options.lowest_is_best, options.best, options.worst_share);
@@ -281,9 +284,11 @@ void FrameChoice::leave_out(const ScoreOptions& options, const FrameRange& range
         unknown_kept += std::isnan(values[static_cast<std::size_t>(at)]);
     }
     notes_.push_back(
-        fmt::format("kept {} of {} frames by their {}, the {} first{}", best.size(), frames.size(),
-                    scores_.ranked_by, options.lowest_is_best ? "lowest" : "highest",
-                    unknown_kept > 0 ? fmt::format(", {} of them without one", unknown_kept) : ""));
+        {NoteKind::frames,
+         fmt::format(
+             "kept {} of {} frames by their {}, the {} first{}", best.size(), frames.size(),
+             scores_.ranked_by, options.lowest_is_best ? "lowest" : "highest",
+             unknown_kept > 0 ? fmt::format(", {} of them without one", unknown_kept) : "")});
 }
 
 bool FrameChoice::keeps(Index frame) const {

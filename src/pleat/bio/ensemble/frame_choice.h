@@ -8,6 +8,7 @@
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/ensemble/frame_scores.h"
+#include "pleat/core/notes.h"
 
 namespace pleat {
 
@@ -31,7 +32,7 @@ public:
     bool is_of_files() const { return is_of_files_; }
     /// Of all frames of all files.
     const FrameScores& scores() const { return scores_; }
-    const std::vector<std::string>& notes() const { return notes_; }
+    const Notes& notes() const { return notes_; }
 
 private:
     struct Table;
@@ -46,7 +47,7 @@ private:
     std::string source_;              // the first one, for messages
     std::vector<std::uint8_t> has_;   // [frame]: its scores are known
     std::vector<std::uint8_t> kept_;  // [frame]; empty: all
-    std::vector<std::string> notes_;
+    Notes notes_;
 };
 
 }  // namespace pleat

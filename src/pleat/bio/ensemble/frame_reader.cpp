@@ -15,6 +15,7 @@
 #include "pleat/bio/structure/psf_topology.h"
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
+#include "pleat/core/notes.h"
 
 namespace pleat {
 
@@ -201,8 +202,9 @@ void TrajectoryFrames::fail_at_end(std::size_t wanted, std::size_t found) const 
 void TrajectoryFrames::compare_announced(Index announced) {
     if (announced == frames_ || compared_) return;
     compared_ = true;
-    notes_.push_back(fmt::format("{}: the header announces {} frames, the file holds {}",
-                                 bytes_->name(), announced, frames_));
+    notes_.push_back(
+        {NoteKind::truncated, fmt::format("{}: the header announces {} frames, the file holds {}",
+                                          bytes_->name(), announced, frames_)});
 }
 
 std::unique_ptr<FrameReader> open_frames(const std::filesystem::path& path) {
@@ -213,7 +215,7 @@ std::unique_ptr<FrameReader> open_frames(const std::string& name, std::string_vi
     return open_frames(std::make_unique<ByteReader>(name, bytes), {});
 }
 
-Topology read_topology(const std::filesystem::path& path, std::vector<std::string>* notes,
+Topology read_topology(const std::filesystem::path& path, Notes* notes,
                        const std::string& assembly) {
     std::unique_ptr<ByteReader> bytes = open_bytes(path);
     const Format format = format_of(*bytes);

@@ -12,6 +12,7 @@
 
 #include "pleat/bio/periodic/periodic_cell.h"
 #include "pleat/bio/structure/topology.h"
+#include "pleat/core/notes.h"
 #include "pleat/core/view.h"
 
 namespace pleat {
@@ -77,12 +78,12 @@ public:
     virtual void centre(const std::shared_ptr<Centring>& centring) {}
 
     /// Remarks for the user on what was read so far.
-    const std::vector<std::string>& notes() const { return notes_; }
+    const Notes& notes() const { return notes_; }
 
 protected:
     PeriodicCell cell_;
     std::optional<double> time_;
-    std::vector<std::string> notes_;
+    Notes notes_;
 };
 
 /// Opens a file, whose format is recognised by its content: PDB, mmCIF, GRO, SDF, DCD, XTC, TRR,

@@ -14,6 +14,7 @@
 #include "pleat/bio/ensemble/folder_listing.h"
 #include "pleat/bio/ensemble/model_scores.h"
 #include "pleat/core/error.h"
+#include "pleat/core/notes.h"
 #include "pleat/core/view.h"
 
 namespace pleat {
@@ -103,11 +104,13 @@ std::vector<Found> without_copies(std::vector<Found> all, Relaxation wanted, Mod
         return one.copy_of.empty() || (one.is_relaxed != is_relaxed && !takes_others);
     });
     if (takes_others) {
-        folder.notes.push_back(fmt::format("{}: its models are relaxed", folder.path));
+        folder.notes.push_back(
+            {NoteKind::frames, fmt::format("{}: its models are relaxed", folder.path)});
     } else if (kept.size() < models.size()) {
-        folder.notes.push_back(fmt::format("{}: left out {} of {} models that have no {} copy",
+        folder.notes.push_back(
+            {NoteKind::frames, fmt::format("{}: left out {} of {} models that have no {} copy",
                                            folder.path, models.size() - kept.size(), models.size(),
-                                           is_relaxed ? "relaxed" : "unrelaxed"));
+                                           is_relaxed ? "relaxed" : "unrelaxed")});
     }
     return all;
 }
@@ -165,8 +168,10 @@ void rank_by_scores(ModelFolder& folder, std::string_view column) {
     folder.is_ranked = unknown < static_cast<Index>(folder.models.size());
     if (unknown > 0)
         folder.notes.push_back(
-            fmt::format("{}: {} of {} models have no {} and come last, in the order of their names",
-                        folder.path, unknown, folder.models.size(), column));
+            {NoteKind::scores,
+             fmt::format(
+                 "{}: {} of {} models have no {} and come last, in the order of their names",
+                 folder.path, unknown, folder.models.size(), column)});
 }
 
 /// JOB_unrelaxed_rank_001_MODEL_seed_000.pdb, and its relaxed copy.
@@ -244,10 +249,13 @@ std::optional<ModelFolder> find_alphafold2(const Listing& listing, Relaxation wa
         });
     folder->is_ranked = unknown < static_cast<Index>(folder->models.size());
     if (unknown > 0)
-        folder->notes.push_back(fmt::format(
-            "{}: {} of {} models are not in {} and come last, in the order of their names",
-            folder->path, unknown, folder->models.size(),
-            ranking.empty() ? "ranking_debug.json, which is missing," : "ranking_debug.json"));
+        folder->notes.push_back(
+            {NoteKind::scores,
+             fmt::format(
+                 "{}: {} of {} models are not in {} and come last, in the order of their names",
+                 folder->path, unknown, folder->models.size(),
+                 ranking.empty() ? "ranking_debug.json, which is missing,"
+                                 : "ranking_debug.json")});
     return folder;
 }
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pleat/core/notes.h"
+
 namespace pleat {
 
 /// What wrote the models of a folder.
@@ -32,7 +34,7 @@ struct ModelFolder {
     /// ranked.
     std::vector<PredictedModel> models = {};
     bool is_ranked = true;
-    std::vector<std::string> notes = {};
+    Notes notes = {};
 };
 
 /// Which of two copies of a model are read, where there are both.

@@ -10,6 +10,7 @@
 
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
+#include "pleat/core/notes.h"
 
 namespace pleat {
 
@@ -196,10 +197,11 @@ bool ModelFrames::read_model(std::vector<AtomRecord>& records) {
     ++model_;
     const Index dropped = keep_one_location(records);
     if (dropped > 0 && model_ == 0) {
-        notes_.push_back(fmt::format(
-            "{}: left out {} atoms of alternate locations (kept: the highest occupancy, the first "
-            "of equals)",
-            file_, dropped));
+        notes_.push_back(
+            {NoteKind::alternatives, fmt::format("{}: left out {} atoms of alternate locations "
+                                                 "(kept: the highest occupancy, the first "
+                                                 "of equals)",
+                                                 file_, dropped)});
     }
     if (assembly_ != nullptr) records = assembled(file_, records, *assembly_);
     return true;
@@ -292,8 +294,9 @@ void ModelFrames::match_by_identity(const std::vector<AtomRecord>& records, bool
     if (!missing.empty()) refuse_missing(missing);
     if (extra > 0 && !noted_extra_) {
         noted_extra_ = true;
-        notes_.push_back(fmt::format("{}: frame {}: left out {} atoms that are not in {}", file_,
-                                     model_, extra, wanted_->source.string()));
+        notes_.push_back(
+            {NoteKind::atoms, fmt::format("{}: frame {}: left out {} atoms that are not in {}",
+                                          file_, model_, extra, wanted_->source.string())});
     }
 }
 

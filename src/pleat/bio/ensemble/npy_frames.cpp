@@ -8,6 +8,7 @@
 #include "pleat/bio/ensemble/trajectory_frames.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/npy_header.h"
+#include "pleat/core/notes.h"
 
 namespace pleat {
 
@@ -72,11 +73,13 @@ private:
         centring_->choose_shift(mean);
         const std::array<double, 3>& shift = centring_->shift;
         if (!told_ && shift != std::array<double, 3>{}) {
-            notes_.push_back(fmt::format(
-                "{}: {} moved to the origin, as float32 cannot hold coordinates so far "
-                "from it; the first by {:g} {:g} {:g} angstrom",
-                bytes_->name(), centring_->each_frame ? "frames are each" : "all frames are",
-                -shift[0], -shift[1], -shift[2]));
+            notes_.push_back(
+                {NoteKind::moved,
+                 fmt::format(
+                     "{}: {} moved to the origin, as float32 cannot hold coordinates so far "
+                     "from it; the first by {:g} {:g} {:g} angstrom",
+                     bytes_->name(), centring_->each_frame ? "frames are each" : "all frames are",
+                     -shift[0], -shift[1], -shift[2])});
             told_ = true;
         }
         return shift;

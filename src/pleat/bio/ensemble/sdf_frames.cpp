@@ -16,6 +16,7 @@
 #include "pleat/bio/structure/molecular_graph.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/core/error.h"
+#include "pleat/core/notes.h"
 
 namespace pleat {
 
@@ -237,10 +238,12 @@ bool SdfFrames::read_record(Record& record) {
         record.xyz.size() > 3 && std::all_of(record.xyz.begin(), record.xyz.end(),
                                              [](const auto& xyz) { return xyz[2] == 0; });
     if (is_flat && number_ == 0)
-        notes_.push_back(
-            fmt::format("warning: {}: the molecule is flat (z is 0): a drawing, not a "
-                        "structure?",
-                        source_->name()));
+        notes_.push_back({NoteKind::molecules,
+                          fmt::format("{}: the molecule is flat (z is 0): a drawing, not a "
+                                      "structure?",
+                                      source_->name()),
+                          {},
+                          true});
     return true;
 }
 
@@ -280,11 +283,13 @@ std::vector<Index> SdfFrames::numbers(const Record& record) {
             heavy_formula(*wanted_), heavy_formula(found),
             heavy_formula(found) == heavy_formula(*wanted_) ? " with other bonds" : ""));
     if (match.is_by_bonds && !std::exchange(noted_order_, true))
-        notes_.push_back(fmt::format(
-            "{}: frame {}: atoms in another order than in {}{}: matched by elements and bonds "
-            "(--symmetry ligand compares all ways to do so)",
-            source_->name(), number_, wanted_->source.string(),
-            match.has_same_orders ? "" : ", and bonds of other orders"));
+        notes_.push_back(
+            {NoteKind::matching,
+             fmt::format(
+                 "{}: frame {}: atoms in another order than in {}{}: matched by elements and bonds "
+                 "(--symmetry ligand compares all ways to do so)",
+                 source_->name(), number_, wanted_->source.string(),
+                 match.has_same_orders ? "" : ", and bonds of other orders")});
     return match.atoms;
 }
 

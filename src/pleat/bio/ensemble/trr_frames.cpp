@@ -9,6 +9,7 @@
 #include <array>
 
 #include "pleat/bio/ensemble/trajectory_frames.h"
+#include "pleat/core/notes.h"
 
 namespace pleat {
 
@@ -88,7 +89,8 @@ private:
             skip_section(kForces);
             if (!told_) {
                 notes_.push_back(
-                    fmt::format("{}: passed over frames without coordinates", bytes_->name()));
+                    {NoteKind::frames,
+                     fmt::format("{}: passed over frames without coordinates", bytes_->name())});
             }
             told_ = true;
         }

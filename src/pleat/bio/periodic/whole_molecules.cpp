@@ -260,8 +260,8 @@ void WholeMolecules::look_at_neighbours(const Frame& frame) {
                            frame.number, label((*farthest)[0]), label((*farthest)[1]), largest));
 }
 
-std::vector<std::string> WholeMolecules::notes() const {
-    std::vector<std::string> all;
+Notes WholeMolecules::notes() const {
+    Notes all;
     const auto frames = [&](const Count& count) {
         return fmt::format("{} of {} frame{}", count.frames, frames_, frames_ == 1 ? "" : "s");
     };
@@ -270,30 +270,46 @@ std::vector<std::string> WholeMolecules::notes() const {
     };
     if (split_.frames > 0)
         all.push_back(
-            fmt::format("selection split over the box in {}: made whole (--pbc none leaves it)",
-                        frames(split_)));
+            {NoteKind::molecules,
+             fmt::format("selection split over the box in {}: made whole", frames(split_)),
+             "--pbc none"});
     if (placed_.frames > 0)
-        all.push_back(fmt::format(
-            "molecules of the selection in different images of the box in {}: placed as in {} "
-            "(--pbc none leaves them)",
-            frames(placed_), all_->positions.empty() ? "the first frame" : all_->source.string()));
+        all.push_back(
+            {NoteKind::molecules,
+             fmt::format(
+                 "molecules of the selection in different images of the box in {}: placed as in {}",
+                 frames(placed_),
+                 all_->positions.empty() ? "the first frame" : all_->source.string()),
+             "--pbc none"});
     if (places_.left_out() > 0)
-        all.push_back(fmt::format(
-            "warning: {} molecules beyond the 2000 largest stay in the image of the box in which "
-            "they are: select fewer",
-            places_.left_out()));
+        all.push_back(
+            {NoteKind::molecules,
+             fmt::format(
+                 "{} molecules beyond the 2000 largest stay in the image of the box in which "
+                 "they are: select fewer",
+                 places_.left_out()),
+             {},
+             true});
     if (ambiguous_.frames > 0)
-        all.push_back(
-            fmt::format("warning: {} are about as near to its place among the others ({})",
-                        ambiguous_.text, cases(ambiguous_)));
+        all.push_back({NoteKind::molecules,
+                       fmt::format("{} are about as near to its place among the others ({})",
+                                   ambiguous_.text, cases(ambiguous_)),
+                       {},
+                       true});
     if (endless_.frames > 0)
-        all.push_back(
-            fmt::format("warning: {} ({}); it is left as it is", endless_.text, cases(endless_)));
+        all.push_back({NoteKind::molecules,
+                       fmt::format("{} ({}); it is left as it is", endless_.text, cases(endless_)),
+                       {},
+                       true});
     if (apart_.frames > 0)
-        all.push_back(fmt::format(
-            "warning: {} (such neighbours in {}); the molecule may be split, and nothing tells its "
-            "images: give a file with a periodic cell, or make it whole first",
-            apart_.text, frames(apart_)));
+        all.push_back(
+            {NoteKind::molecules,
+             fmt::format(
+                 "{} (such neighbours in {}); the molecule may be split, and nothing tells its "
+                 "images: give a file with a periodic cell, or make it whole first",
+                 apart_.text, frames(apart_)),
+             {},
+             true});
     return all;
 }
 

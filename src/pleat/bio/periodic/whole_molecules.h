@@ -11,6 +11,7 @@
 #include "pleat/bio/periodic/molecule_images.h"
 #include "pleat/bio/periodic/periodic_cell.h"
 #include "pleat/bio/structure/topology.h"
+#include "pleat/core/notes.h"
 #include "pleat/core/view.h"
 
 namespace pleat {
@@ -32,7 +33,7 @@ public:
     void apply(const PeriodicCell& cell, View<float, 2> frame, const std::string& file,
                Index number);
     /// What the user should know of the frames so far.
-    std::vector<std::string> notes() const;
+    Notes notes() const;
 
 private:
     struct Frame;

@@ -102,27 +102,27 @@ void CurvePoints::check_dq() const {
                                      end, largest));
 }
 
-Profile CurvePoints::finish(std::vector<std::string>& notes) {
+Profile CurvePoints::finish(Notes& notes) {
     complaints_.throw_if_any();
     check_errors();
     check_dq();
     const std::size_t all = profile_.size() + without_error_;
     if (without_error_ > 0)
-        notes.push_back(fmt::format("{} of {} points without a usable error left out{}",
-                                    without_error_, all,
-                                    options_.assumed_error ? ""
-                                                           : " (--assume-error keeps those of an "
-                                                             "intensity)"));
+        notes.push_back(
+            {NoteKind::points,
+             fmt::format("{} of {} points without a usable error left out", without_error_, all),
+             options_.assumed_error ? "" : "--assume-error, which keeps those of an intensity"});
     if (assumed_ > 0)
-        notes.push_back(fmt::format("errors of {} of {} points taken as {:g} of the intensity",
-                                    assumed_, profile_.size(), *options_.assumed_error));
+        notes.push_back({NoteKind::errors,
+                         fmt::format("errors of {} of {} points taken as {:g} of the intensity",
+                                     assumed_, profile_.size(), *options_.assumed_error)});
     sort(notes);
     merge(notes);
     profile_.source = file_;
     return std::move(profile_);
 }
 
-void CurvePoints::sort(std::vector<std::string>& notes) {
+void CurvePoints::sort(Notes& notes) {
     const std::vector<double>& q = profile_.q;
     std::size_t falls = 0;
     for (std::size_t k = 1; k < q.size(); ++k) falls += q[k] < q[k - 1];
@@ -133,11 +133,11 @@ void CurvePoints::sort(std::vector<std::string>& notes) {
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return q[a] < q[b]; });
     profile_ = in_order(profile_, order);
-    notes.push_back(
-        fmt::format("points sorted by q, which falls at {} of {}", falls, profile_.size()));
+    notes.push_back({NoteKind::order, fmt::format("points sorted by q, which falls at {} of {}",
+                                                  falls, profile_.size())});
 }
 
-void CurvePoints::merge(std::vector<std::string>& notes) {
+void CurvePoints::merge(Notes& notes) {
     const std::vector<double>& q = profile_.q;
     Profile merged;
     for (std::size_t first = 0; first < q.size();) {
@@ -162,10 +162,10 @@ void CurvePoints::merge(std::vector<std::string>& notes) {
         throw InputError(file_, 0,
                          fmt::format("expected {} or more different q, found {} at {} points",
                                      kMinPoints, merged.size(), q.size()));
-    notes.push_back(
-        fmt::format("points of equal q merged by their weights 1 / error^2: {} of {} "
-                    "remain",
-                    merged.size(), q.size()));
+    notes.push_back({NoteKind::order,
+                     fmt::format("points of equal q merged by their weights 1 / error^2: {} of {} "
+                                 "remain",
+                                 merged.size(), q.size())});
     profile_ = std::move(merged);
 }
 

@@ -7,6 +7,7 @@
 
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/error.h"
+#include "pleat/core/notes.h"
 #include "pleat/core/view.h"
 
 namespace pleat {
@@ -27,7 +28,7 @@ public:
     /// one. `text` is what messages show.
     void add(Index line, std::span<const double> values, bool is_point, const std::string& text);
     /// The curve by rising q. Appends what was done to `notes`. Throws InputError.
-    Profile finish(std::vector<std::string>& notes);
+    Profile finish(Notes& notes);
 
     static constexpr const char* kAdvice = "--assume-error takes errors as a part of the intensity";
 
@@ -35,8 +36,8 @@ private:
     void keep(Index line, double q, double intensity, double sigma, double dq);
     void check_errors() const;
     void check_dq() const;
-    void sort(std::vector<std::string>& notes);
-    void merge(std::vector<std::string>& notes);
+    void sort(Notes& notes);
+    void merge(Notes& notes);
     void refuse_second_curve() const;
 
     const std::string file_;

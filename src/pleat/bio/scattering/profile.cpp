@@ -12,6 +12,7 @@
 #include "pleat/bio/input/byte_source.h"
 #include "pleat/bio/scattering/curve_points.h"
 #include "pleat/core/error.h"
+#include "pleat/core/notes.h"
 
 namespace pleat {
 
@@ -196,8 +197,9 @@ void convert_unit(const std::string& file, MomentumUnit unit, ProfileFile& read)
                                      "found {:g} {}",
                                      kMinEnd, kMaxEnd, end, name));
     read.notes.push_back(
-        is_automatic ? fmt::format("q taken as {}, since the curve ends at {:g}", name, end)
-                     : fmt::format("q taken as {} as told; the curve ends at {:g}", name, end));
+        {NoteKind::unit,
+         is_automatic ? fmt::format("q taken as {}, since the curve ends at {:g}", name, end)
+                      : fmt::format("q taken as {} as told; the curve ends at {:g}", name, end)});
 }
 
 }  // namespace
@@ -217,11 +219,11 @@ ProfileFile read_profile(ByteSource& source, const ProfileOptions& options) {
     CurvePoints points(source.name(), options, with_errors);
     for (const Row& row : rows) points.add(row.line, row.values, is_point(row), row.text);
     ProfileFile read;
-    std::vector<std::string> notes;
+    Notes notes;
     read.profile = points.finish(notes);
     convert_unit(source.name(), options.unit, read);
     if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.decimal_commas; }))
-        read.notes.push_back("commas between digits read as decimal points");
+        read.notes.push_back({NoteKind::format, "commas between digits read as decimal points"});
     read.notes.insert(read.notes.end(), notes.begin(), notes.end());
     return read;
 }
@@ -284,7 +286,7 @@ ProfileFile make_profile(const std::string& name, std::span<const double> q,
                    fmt::format("{:g}", fmt::join(values, " ")));
     }
     ProfileFile made;
-    std::vector<std::string> notes;
+    Notes notes;
     made.profile = points.finish(notes);
     const bool is_automatic = options.unit == MomentumUnit::automatic;
     convert_unit(name, is_automatic ? MomentumUnit::per_angstrom : options.unit, made);

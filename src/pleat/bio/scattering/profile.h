@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pleat/core/fields.h"
+#include "pleat/core/notes.h"
 
 #pragma GCC visibility push(default)
 
@@ -48,7 +49,7 @@ struct ProfileFile {
     bool per_nanometre = false;  ///< whether q was in 1/nm in the file
     /// What the reader decided, one line each: unit of q, errors that were assumed, points that
     /// were sorted or merged.
-    std::vector<std::string> notes;
+    Notes notes;
 };
 
 /// Reads a text with columns q, intensity, error, and perhaps more, separated by blanks, tabs,

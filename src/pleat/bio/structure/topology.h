@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pleat/core/notes.h"
 #include "pleat/core/view.h"
 
 #pragma GCC visibility push(default)
@@ -78,7 +79,7 @@ std::string guess_element(std::string_view atom_name, std::string_view residue_n
 /// highest occupancy (the first of equals). PSF and PRMTOP files have bonds and no coordinates.
 /// `notes` (may be null): remarks on atoms that were left out are appended. `assembly`: the
 /// biological assembly to build; empty: atoms as listed.
-Topology read_topology(const std::filesystem::path& path, std::vector<std::string>* notes = nullptr,
+Topology read_topology(const std::filesystem::path& path, Notes* notes = nullptr,
                        const std::string& assembly = {});
 
 }  // namespace pleat

@@ -32,8 +32,8 @@ Ensemble built(const std::string& file, const std::string& assembly) {
 }
 
 bool is_noted(const Ensemble& ensemble, std::string_view text) {
-    return std::any_of(ensemble.notes.begin(), ensemble.notes.end(), [&](const std::string& note) {
-        return note.find(text) != std::string::npos;
+    return std::any_of(ensemble.notes.begin(), ensemble.notes.end(), [&](const Note& note) {
+        return full_text(note).find(text) != std::string::npos;
     });
 }
 

@@ -90,9 +90,9 @@ void expect_a_note_about_frames_that_are_missing() {
     EXPECT_EQ(ensemble.frame_count(), 98);
     EXPECT_EQ(ensemble.atom_count(), 3341);
     ASSERT_FALSE(ensemble.notes.empty());
-    EXPECT_NE(ensemble.notes.back().find("announces 500 frames, the file holds 98"),
+    EXPECT_NE(ensemble.notes.back().text.find("announces 500 frames, the file holds 98"),
               std::string::npos)
-        << ensemble.notes.back();
+        << ensemble.notes.back().text;
     // The trajectory begins near the closed state: bonds of the topology hold in every frame.
     options.select = "backbone";
     const Ensemble backbone = read("adk_dims/adk_dims.dcd", options);

@@ -136,8 +136,8 @@ TEST(Ensemble, KeepsTheAlternateOfHighestOccupancyAndSaysSo) {
     EXPECT_FLOAT_EQ(ensemble.xyz(0, 0, 0), 2);
     EXPECT_FLOAT_EQ(ensemble.xyz(0, 0, 1), 3);
     bool said = false;
-    for (const std::string& note : ensemble.notes) {
-        said = said || kHas(note, "left out 2 atoms of alternate locations");
+    for (const Note& note : ensemble.notes) {
+        said = said || kHas(note.text, "left out 2 atoms of alternate locations");
     }
     EXPECT_TRUE(said);
 }
@@ -205,7 +205,8 @@ TEST(Ensemble, MissingAtomsMatterWhereTheyAreSelected) {
     options.select = "ca";
     const Ensemble ensemble = read_ensemble(files, options);
     EXPECT_FLOAT_EQ(ensemble.xyz(1, 0, 1), 5);
-    EXPECT_TRUE(kHas(ensemble.notes.back(), "left out 1 atoms that")) << ensemble.notes.back();
+    EXPECT_TRUE(kHas(ensemble.notes.back().text, "left out 1 atoms that"))
+        << ensemble.notes.back().text;
 }
 
 TEST(Ensemble, TheNameOfAnOnlyChainDoesNotMatter) {
@@ -260,7 +261,7 @@ TEST_F(TrajectoryEnsemble, TakesItsAtomsFromTheTopology) {
     ASSERT_EQ(ensemble.atom_count(), 2);
     EXPECT_NEAR(ensemble.xyz(1, 2, 1), pleat::testing::place(1, 2, 2), 1e-5);
     EXPECT_EQ(ensemble.topology->label(1), "CA of ALA 2 in chain 'A'");
-    EXPECT_EQ(ensemble.notes.at(0), "selection 'ca': 2 of 3 atoms of " + topology);
+    EXPECT_EQ(ensemble.notes.at(0).text, "selection 'ca': 2 of 3 atoms of " + topology);
     EXPECT_EQ(read_ensemble({topology, xtc.string()}).frame_count(), 3)
         << "the first file names the atoms of those after it";
 }

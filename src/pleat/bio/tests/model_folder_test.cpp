@@ -50,8 +50,9 @@ void expect_near(const std::vector<double>& found, const std::vector<double>& ex
 }
 
 bool has_note(const Ensemble& ensemble, const std::string& text) {
-    return std::any_of(ensemble.notes.begin(), ensemble.notes.end(),
-                       [&](const std::string& note) { return note.find(text) != note.npos; });
+    return std::any_of(ensemble.notes.begin(), ensemble.notes.end(), [&](const Note& note) {
+        return full_text(note).find(text) != std::string::npos;
+    });
 }
 
 TEST(ModelFolder, ReadsColabFoldByRank) {

@@ -78,11 +78,11 @@ TEST(Profile, TellsItsUnit) {
     const ProfileFile guessed = read(nanometres);
     EXPECT_TRUE(guessed.per_nanometre);
     EXPECT_DOUBLE_EQ(guessed.profile.q.back(), 0.14);
-    EXPECT_EQ(guessed.notes.at(0), "q taken as 1/nm, since the curve ends at 1.4");
+    EXPECT_EQ(guessed.notes.at(0).text, "q taken as 1/nm, since the curve ends at 1.4");
     const ProfileFile told = read(nanometres, {.unit = MomentumUnit::per_angstrom});
     EXPECT_FALSE(told.per_nanometre);
     EXPECT_DOUBLE_EQ(told.profile.q.back(), 1.4);
-    EXPECT_EQ(told.notes.at(0), "q taken as 1/angstrom as told; the curve ends at 1.4");
+    EXPECT_EQ(told.notes.at(0).text, "q taken as 1/angstrom as told; the curve ends at 1.4");
     EXPECT_FALSE(read(kTable).per_nanometre);
 }
 
@@ -93,7 +93,7 @@ TEST(Profile, AssumesErrorsOnlyWhereTold) {
               "--assume-error takes errors as a part of the intensity");
     const ProfileFile read_two = read(two, {.assumed_error = 0.1});
     EXPECT_DOUBLE_EQ(read_two.profile.sigma[1], 0.9);
-    EXPECT_EQ(read_two.notes.at(1), "errors of 3 of 3 points taken as 0.1 of the intensity");
+    EXPECT_EQ(read_two.notes.at(1).text, "errors of 3 of 3 points taken as 0.1 of the intensity");
     const std::string zero = "0.01 10 1\n0.02 9 0\n0.03 8 1\n";
     EXPECT_DOUBLE_EQ(read(zero, {.assumed_error = 0.1}).profile.sigma[1], 0.9);
 }
@@ -101,14 +101,14 @@ TEST(Profile, AssumesErrorsOnlyWhereTold) {
 TEST(Profile, LeavesOutPointsWithoutAUsableError) {
     const ProfileFile file = read(kTable + "0.05 0 0\n");
     expect_table(file.profile);
-    EXPECT_EQ(file.notes.at(1),
+    EXPECT_EQ(file.notes.at(1).text,
               "1 of 5 points without a usable error left out (--assume-error keeps those of an "
               "intensity)");
     const ProfileFile assumed = read(kTable + "0.05 0 0\n0.06 5 0\n", {.assumed_error = 0.1});
     EXPECT_EQ(assumed.profile.q, (std::vector<double>{0.01, 0.02, 0.03, 0.04, 0.06}));
     EXPECT_DOUBLE_EQ(assumed.profile.sigma.back(), 0.5);
-    EXPECT_EQ(assumed.notes.at(1), "1 of 6 points without a usable error left out");
-    EXPECT_EQ(assumed.notes.at(2), "errors of 1 of 5 points taken as 0.1 of the intensity");
+    EXPECT_EQ(assumed.notes.at(1).text, "1 of 6 points without a usable error left out");
+    EXPECT_EQ(assumed.notes.at(2).text, "errors of 1 of 5 points taken as 0.1 of the intensity");
     EXPECT_EQ(refusal("0.01 10 1\n0.02 9 0\n0.03 8 1\n"),
               "curve:2: expected errors above 0, found none at 1 of 3 points; --assume-error takes "
               "errors as a part of the intensity");
@@ -123,11 +123,11 @@ TEST(Profile, SortsPointsAndMergesThoseOfEqualQ) {
     EXPECT_EQ(repeats.profile.q, (std::vector<double>{0.01, 0.02, 0.03, 0.04, 0.05}));
     EXPECT_DOUBLE_EQ(repeats.profile.intensity[3], (4 * 7 + 6) / 5.0);
     EXPECT_DOUBLE_EQ(repeats.profile.sigma[3], 1 / std::sqrt(5.0));
-    EXPECT_EQ(repeats.notes.at(1),
+    EXPECT_EQ(repeats.notes.at(1).text,
               "points of equal q merged by their weights 1 / error^2: 5 of 6 remain");
     const ProfileFile mixed = read("0.01 10 1\n0.03 8 0.5\n0.02 9 1\n0.04 7 0.5\n");
     expect_table(mixed.profile);
-    EXPECT_EQ(mixed.notes.at(1), "points sorted by q, which falls at 1 of 4");
+    EXPECT_EQ(mixed.notes.at(1).text, "points sorted by q, which falls at 1 of 4");
     expect_table(read("0.04 7 0.5\n0.03 8 0.5\n0.02 9 1\n0.01 10 1\n").profile);
     EXPECT_EQ(refusal("0.01 1 1\n0.01 2 1\n0.02 1 1\n0.02 2 1\n"),
               "curve: expected 3 or more different q, found 2 at 4 points");
@@ -143,7 +143,7 @@ TEST(Profile, SortsSettingsThatOverlapAndRefusesASecondCurve) {
         const ProfileFile file = read(text);
         EXPECT_EQ(file.profile.size(), 38U);
         EXPECT_TRUE(std::is_sorted(file.profile.q.begin(), file.profile.q.end()));
-        EXPECT_EQ(file.notes.at(1), "points sorted by q, which falls at 1 of 38");
+        EXPECT_EQ(file.notes.at(1).text, "points sorted by q, which falls at 1 of 38");
     }
     EXPECT_EQ(refusal(kTable + kTable),
               "curve:5: expected one curve, found q that begins again at 0.01 after 0.04");
@@ -186,7 +186,7 @@ TEST(Profile, ReadsTheSpreadOfQOnlyWhereAsked) {
 TEST(Profile, TellsDecimalCommasFromCommasBetweenNumbers) {
     const ProfileFile commas = read("0,01 10 1\n0,02 9 1\n0,03 8,5 0,5\n");
     EXPECT_EQ(commas.profile.intensity, (std::vector<double>{10, 9, 8.5}));
-    EXPECT_EQ(commas.notes.at(1), "commas between digits read as decimal points");
+    EXPECT_EQ(commas.notes.at(1).text, "commas between digits read as decimal points");
     EXPECT_EQ(read("0.01,10,1\n0.02,9,1\n0.03,8,1\n").profile.intensity,
               (std::vector<double>{10, 9, 8}));
     EXPECT_EQ(read("0, 10, 1\n1, 9, 1\n2, 8, 1\n").profile.intensity,

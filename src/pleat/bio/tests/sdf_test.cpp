@@ -132,7 +132,7 @@ TEST(Sdf, MatchesAtomsOfAnotherOrder) {
     for (Index n = 0; n < 3; ++n) EXPECT_EQ(frame(0, n), moved[static_cast<std::size_t>(n)]);
     ASSERT_EQ(reader->notes().size(), 1U);
     EXPECT_EQ(
-        reader->notes()[0],
+        reader->notes()[0].text,
         "other.sdf: frame 0: atoms in another order than in made.sdf: matched by elements and "
         "bonds (--symmetry ligand compares all ways to do so)");
     EXPECT_TRUE(std::isnan(frame(0, 3)));
@@ -145,7 +145,7 @@ TEST(Sdf, MatchesAtomsOfAnotherOrder) {
     twice->match(first->topology(), {0, 1, 2});
     ASSERT_TRUE(twice->next(frame));
     ASSERT_EQ(twice->notes().size(), 1U);
-    EXPECT_NE(twice->notes()[0].find("and bonds of other orders"), std::string::npos);
+    EXPECT_NE(twice->notes()[0].text.find("and bonds of other orders"), std::string::npos);
     EXPECT_EQ(
         told(kEthanol + replaced(kReversed, "  2  3  1", "  1  3  1")),
         "made.sdf:26: frame 1: expected the molecule of made.sdf, C2 O1, 3 heavy atoms, found "
@@ -171,7 +171,7 @@ TEST(Sdf, KeepsAtomsWhoseBondsAreListedInAnotherOrder) {
     ASSERT_TRUE(reader->next(frame));
     EXPECT_EQ(frame(0, 1), 1.25F);
     EXPECT_EQ(frame(0, 2), -0.5F);
-    EXPECT_TRUE(reader->notes().empty()) << reader->notes()[0];
+    EXPECT_TRUE(reader->notes().empty()) << reader->notes()[0].text;
 }
 
 TEST(Sdf, TellsWhatIsBroken) {
@@ -201,7 +201,7 @@ TEST(Sdf, TellsWhatIsBroken) {
                                       "   -0.2500 H", "    0.0000 H"),
                              "made", "flat"));
     ASSERT_EQ(flat->notes().size(), 1U);
-    EXPECT_NE(flat->notes()[0].find("is flat"), std::string::npos);
+    EXPECT_NE(flat->notes()[0].text.find("is flat"), std::string::npos);
 }
 
 TEST(Sdf, OfDockedLigands) {

@@ -122,7 +122,7 @@ TEST(GroFile, FramesAreMadeWholeInTheirBox) {
     const Ensemble ensemble = read_ensemble({file.string()});
     for (Index atom = 0; atom < 6; ++atom)
         EXPECT_NEAR(ensemble.xyz(1, 0, atom), ensemble.xyz(0, 0, atom), 1e-4) << atom;
-    EXPECT_TRUE(has(ensemble.notes.back(), "selection split over the box in 1 of 2 frames"));
+    EXPECT_TRUE(has(ensemble.notes.back().text, "selection split over the box in 1 of 2 frames"));
 }
 
 TEST(GroFile, ResidueNumbersCountOnBehind99999) {

@@ -21,7 +21,7 @@ bool has(const std::string& text, std::string_view part) {
 /// Frames of a file, each [axis, atom], and what was noted.
 struct Read {
     std::vector<Array<float, 2>> frames;
-    std::vector<std::string> notes;
+    Notes notes;
 };
 
 Read read(const std::string& bytes, bool skip_first = false) {
@@ -104,7 +104,7 @@ TEST(Dcd, AnotherNumberOfWholeFramesIsNotedAndCutFramesAreRefused) {
     shape.announced = 500;
     const Read all = read(dcd_file(shape));
     ASSERT_EQ(all.notes.size(), 1u);
-    EXPECT_EQ(all.notes[0], "x: the header announces 500 frames, the file holds 2");
+    EXPECT_EQ(all.notes[0].text, "x: the header announces 500 frames, the file holds 2");
     shape.announced = 0;
     EXPECT_TRUE(read(dcd_file(shape)).notes.empty());
     const std::string file = dcd_file(shape);
@@ -179,7 +179,7 @@ TEST(Trr, FloatsAndDoublesAreReadAndOtherFramesPassedOver) {
     const Read all = read(file);
     expect_places(all, 2, 4);
     ASSERT_EQ(all.notes.size(), 1u);
-    EXPECT_TRUE(has(all.notes[0], "passed over frames without coordinates"));
+    EXPECT_TRUE(has(all.notes[0].text, "passed over frames without coordinates"));
     expect_places(read(file, true), 1, 4, 1);
     const std::string one = trr_frame<double>(0, 4, true, true);
     expect_cuts_noticed(one + one, one.size(), one.size());
@@ -201,7 +201,7 @@ TEST(Netcdf, EveryVersionIsRead) {
         expect_cuts_noticed(file, file.size() - 2 * 40, 40);
         const Read more = read(netcdf_file(version, 3, 2, 7));
         ASSERT_EQ(more.notes.size(), 1u);
-        EXPECT_TRUE(has(more.notes[0], "announces 7 frames, the file holds 2"));
+        EXPECT_TRUE(has(more.notes[0].text, "announces 7 frames, the file holds 2"));
     }
     EXPECT_TRUE(has(refused(netcdf_file(1, 3, 2, 2, "CF-1.0")), "of the convention AMBER"));
     EXPECT_TRUE(has(refused(netcdf_file(3, 3, 2, 2)), "expected NetCDF-3"));

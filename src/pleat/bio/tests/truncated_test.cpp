@@ -48,7 +48,7 @@ void expect_two_frames(const std::string& name, const std::string& whole, std::s
     const Ensemble found = read_ensemble({file, file}, options);
     EXPECT_EQ(found.frame_count(), 4);
     int warnings = 0;
-    for (const std::string& note : found.notes) warnings += note.starts_with("warning: ");
+    for (const Note& note : found.notes) warnings += note.is_warning;
     EXPECT_EQ(warnings, 2);
     // The frames are those of the whole file.
     const Ensemble all = read_ensemble({folder.write("whole_" + name, whole).string()}, options);
@@ -135,9 +135,7 @@ TEST(Centring, DoublesFarFromTheOriginKeepTheirDigits) {
                     const auto* from = xyz.data() + frame * 12;
                     EXPECT_NEAR(moved, from[3 * atom + axis] - from[axis], 5e-7);
                 }
-        const auto told = [](const std::string& note) {
-            return note.find("moved to the origin") != std::string::npos;
-        };
+        const auto told = [](const Note& note) { return note.kind == NoteKind::moved; };
         EXPECT_EQ(std::count_if(found.notes.begin(), found.notes.end(), told), 1);
     }
     for (std::size_t k = 0; k < xyz.size(); ++k) xyz[k] -= k < 12 ? 1e5 : 2e5;

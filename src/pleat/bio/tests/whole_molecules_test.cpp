@@ -35,8 +35,8 @@ EnsembleOptions options_of(const std::string& topology, const std::string& selec
 }
 
 bool has_note(const Ensemble& ensemble, const std::string& text) {
-    return std::any_of(ensemble.notes.begin(), ensemble.notes.end(), [&](const std::string& note) {
-        return note.find(text) != std::string::npos;
+    return std::any_of(ensemble.notes.begin(), ensemble.notes.end(), [&](const Note& note) {
+        return full_text(note).find(text) != std::string::npos;
     });
 }
 
@@ -107,8 +107,8 @@ TEST(WholeMolecules, ComeBackFromEachCell) {
             EXPECT_LT(largest_error(whole, selected, frames), 2e-4);
             EXPECT_TRUE(
                 has_note(whole, "selection split over the box in 6 of 6 frames: made whole"))
-                << whole.notes.back();
-            EXPECT_FALSE(has_warning(whole)) << whole.notes.back();
+                << whole.notes.back().text;
+            EXPECT_FALSE(has_warning(whole)) << whole.notes.back().text;
             const Ensemble left = read_ensemble({path}, options_of(topology, select, Pbc::none));
             EXPECT_GT(largest_error(left, selected, frames), 10);
         }
@@ -135,7 +135,7 @@ TEST(WholeMolecules, AreLeftAloneWhereTheyAreWhole) {
     const Ensemble whole = read_ensemble({path}, options_of(topology));
     const Ensemble left = read_ensemble({path}, options_of(topology, "all", Pbc::none));
     EXPECT_TRUE(std::equal(whole.xyz.begin(), whole.xyz.end(), left.xyz.begin()));
-    EXPECT_FALSE(has_note(whole, "box")) << whole.notes.back();
+    EXPECT_FALSE(has_note(whole, "box")) << whole.notes.back().text;
 }
 
 TEST(WholeMolecules, OfTwoSelectionsLieAtTheSamePlace) {
@@ -230,7 +230,7 @@ TEST(WholeMolecules, WithoutACellAreToldToBeSplit) {
     EXPECT_TRUE(has_note(left,
                          "frame 0: CA of ALA 4 in chain 'A' and CA of ALA 5 in chain 'A' are 47.6 "
                          "angstrom apart (such neighbours in 2 of 2 frames)"))
-        << left.notes.back();
+        << left.notes.back().text;
     EXPECT_FALSE(has_warning(read_text(model({1, 4.8, 8.6, 12.4}, ""))));
     EXPECT_FALSE(has_warning(read_text(model(split, ""), Pbc::none)));
 }
@@ -280,7 +280,7 @@ TEST(WholeMolecules, WithoutEndAreTold) {
     const Ensemble left = read_text(polymer());
     EXPECT_TRUE(has_note(left, "warning: ") && has_note(left, "as in a molecule without end") &&
                 has_note(left, "(2 such cases); it is left as it is"))
-        << left.notes.back();
+        << left.notes.back().text;
     EXPECT_FALSE(has_note(left, "made whole"));
     for (Index n = 0; n < 20; ++n) EXPECT_FLOAT_EQ(left.xyz(1, 0, n), 1.5f * static_cast<float>(n));
     EXPECT_NE(refusal([&] { read_text(polymer(), Pbc::whole); }).find("cannot make the molecule"),
@@ -311,7 +311,7 @@ TEST(WholeMolecules, AreNotPlacedBeyondTheLargest) {
     const Ensemble ensemble = read_text(ions_at(many));
     EXPECT_TRUE(
         has_note(ensemble, "warning: 3 molecules beyond the 2000 largest stay in the image"))
-        << ensemble.notes.back();
+        << ensemble.notes.back().text;
     many.resize(2000);
     EXPECT_FALSE(has_warning(read_text(ions_at(many))));
 }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "pleat/core/notes.h"
+
 #pragma GCC visibility push(default)
 
 namespace pleat {
@@ -19,6 +21,8 @@ struct Progress {
     virtual bool cancelled() = 0;
     /// Shows a warning or a remark, such as how an ambiguous input was understood.
     virtual void message(std::string_view text) = 0;
+    /// Shows what a reader decided.
+    virtual void note(const Note& note) { message(full_text(note)); }
 };
 
 }  // namespace pleat

@@ -15,6 +15,7 @@ public:
     }
     bool cancelled() override { return shown_ != nullptr && shown_->cancelled(); }
     void message(std::string_view) override {}
+    void note(const Note&) override {}
 
 private:
     Progress* shown_;

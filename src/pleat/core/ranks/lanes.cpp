@@ -254,6 +254,9 @@ public:
     void message(std::string_view text) override {
         if (is_first_) outer_->message(text);
     }
+    void note(const Note& note) override {
+        if (is_first_) outer_->note(note);
+    }
 
 private:
     Progress* outer_;

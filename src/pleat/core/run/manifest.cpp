@@ -104,6 +104,12 @@ std::string to_json(const Manifest& m) {
     if (!m.stages.empty()) json["stages"] = m.stages;
     for (const auto& [key, text] : m.citations)
         json["citations"].push_back({{"key", key}, {"text", text}});
+    json["notes"] = Json::array();
+    for (const Note& note : m.notes) {
+        json["notes"].push_back({{"kind", name_of(note.kind)}, {"text", note.text}});
+        if (!note.option.empty()) json["notes"].back()["option"] = note.option;
+        if (note.is_warning) json["notes"].back()["warning"] = true;
+    }
     json["messages"] = m.messages;
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

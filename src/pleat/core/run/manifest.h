@@ -11,6 +11,7 @@
 
 #include "pleat/core/fields.h"
 #include "pleat/core/files/hash.h"
+#include "pleat/core/notes.h"
 
 namespace pleat {
 
@@ -53,7 +54,8 @@ struct Manifest {
     std::vector<Output> outputs;
     std::vector<std::string> stages;  ///< folders in this one that are runs
     std::vector<std::pair<std::string, std::string>> citations;  ///< key, text
-    std::vector<std::string> messages;
+    Notes notes;                                                 ///< what readers decided
+    std::vector<std::string> messages;                           ///< other remarks
 };
 
 /// The manifest as indented JSON. Bytes that are not UTF-8 are replaced; NaN becomes text.

@@ -90,6 +90,7 @@ struct RunDirectory::Implementation : Progress {
                 std::string_view note) override;
     bool cancelled() override { return shown != nullptr && shown->cancelled(); }
     void message(std::string_view text) override;
+    void note(const Note& note) override;
 
     FolderClaim folder;
     std::optional<FolderClaim> forced;  ///< in `folder`, over what it holds until this run finishes
@@ -210,6 +211,12 @@ void RunDirectory::Implementation::message(std::string_view text) {
     manifest.messages.emplace_back(text);
     log_progress->message(text);
     if (shown != nullptr) shown->message(text);
+}
+
+void RunDirectory::Implementation::note(const Note& note) {
+    manifest.notes.push_back(note);
+    log_progress->note(note);
+    if (shown != nullptr) shown->note(note);
 }
 
 void RunDirectory::Implementation::list_outputs() {

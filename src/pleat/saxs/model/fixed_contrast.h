@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/core/notes.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/saxs.h"
 
@@ -23,8 +24,8 @@ struct FixedContrastModel {
     /// one are types of their own with the same name.
     std::vector<std::string> type_names;
     Index sites = 0;
-    std::string name;                ///< of the resolution: "all-atom", ...
-    std::vector<std::string> notes;  ///< what was left out or assumed, one line each
+    std::string name;  ///< of the resolution: "all-atom", ...
+    Notes notes;       ///< what was left out or assumed, one line each
 };
 
 /// Divides the frames of an ensemble by `parameters` (model, water, hydrogens; c1 and c2 are 1 and

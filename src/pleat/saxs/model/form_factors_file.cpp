@@ -7,6 +7,7 @@
 
 #include "pleat/bio/input/byte_source.h"
 #include "pleat/core/error.h"
+#include "pleat/core/notes.h"
 #include "pleat/saxs/model/form_factors.h"
 
 namespace pleat::saxs {
@@ -146,7 +147,7 @@ void check_bead_model(Resolution resolution) {
 }
 
 FormFactorTable read_form_factors(const std::filesystem::path& path, Resolution resolution,
-                                  std::vector<std::string>& notes) {
+                                  Notes& notes) {
     check_bead_model(resolution);
     ByteSource source(path, kMaxBytes);
     const Rows read = RowReader(source).read();
@@ -171,9 +172,10 @@ FormFactorTable read_form_factors(const std::filesystem::path& path, Resolution 
                   table.factors[k].begin());
     }
     if (!with_q)
-        notes.push_back(fmt::format("form factors without q taken at 0, {}, ..., {} 1/angstrom",
-                                    kPublishedStep,
-                                    kPublishedStep * static_cast<double>(kPublishedPoints - 1)));
+        notes.push_back({NoteKind::columns,
+                         fmt::format("form factors without q taken at 0, {}, ..., {} 1/angstrom",
+                                     kPublishedStep,
+                                     kPublishedStep * static_cast<double>(kPublishedPoints - 1))});
     if (table.q.front() > 0)
         throw InputError(file, read.rows.front().line,
                          fmt::format("expected q from 0 on, found {:g}", table.q.front()));

@@ -14,6 +14,7 @@
 #include "pleat/bio/selection/residue_kinds.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/core/error.h"
+#include "pleat/core/notes.h"
 #include "pleat/saxs/model/bead_types.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/hydrogens.h"
@@ -232,21 +233,25 @@ private:
         result_.mean_radius = sum / static_cast<double>(result_.radii.size());
         if (waters_ > 0)
             result_.notes.push_back(
-                fmt::format("{} water molecules left out (--water keeps them)", waters_));
+                {NoteKind::atoms,
+                 fmt::format("{} water molecules left out (--water keeps them)", waters_)});
         if (dropped_hydrogens_ > 0)
-            result_.notes.push_back(fmt::format(
-                "{} hydrogens in the file left out: each heavy atom scatters with those that it "
-                "carries (--hydrogens explicit uses the file's)",
-                dropped_hydrogens_));
+            result_.notes.push_back(
+                {NoteKind::hydrogens, fmt::format("{} hydrogens in the file left out: each heavy "
+                                                  "atom scatters with those that it "
+                                                  "carries (--hydrogens explicit uses the file's)",
+                                                  dropped_hydrogens_)});
         if (incomplete_ > 0 && !result_.alpha_carbons)
             result_.notes.push_back(
-                fmt::format("{} residues lack heavy atoms: their beads scatter with the atoms "
-                            "that are listed",
-                            incomplete_));
+                {NoteKind::residues,
+                 fmt::format("{} residues lack heavy atoms: their beads scatter with the atoms "
+                             "that are listed",
+                             incomplete_)});
         if (result_.alpha_carbons)
             result_.notes.push_back(
-                "only CA atoms: a whole residue scatters from each, which is approximate beyond "
-                "q = 0.15 1/angstrom");
+                {NoteKind::residues,
+                 "only CA atoms: a whole residue scatters from each, which is approximate beyond "
+                 "q = 0.15 1/angstrom"});
     }
 
     const Topology& topology_;

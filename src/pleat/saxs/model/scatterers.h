@@ -7,6 +7,7 @@
 
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/array.h"
+#include "pleat/core/notes.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::saxs {
@@ -47,7 +48,7 @@ struct Scatterers {
     /// True if the structure has one atom (CA) per residue: positions are then those of CA instead
     /// of centres of mass, and each residue is a sphere for the accessible surface.
     bool alpha_carbons = false;
-    std::vector<std::string> notes;  ///< what was left out or assumed, one line each
+    Notes notes;  ///< what was left out or assumed, one line each
 
     Index count() const { return static_cast<Index>(types.size()); }
 };

@@ -111,9 +111,11 @@ TEST(Beads, WithoutAtomsAreReported) {
     const Topology fewer = subset(*lysozyme.topology, kept);
     const Array<float, 2> xyz(3, fewer.atom_count());
     const Scatterers beads = make_scatterers(fewer, xyz, {.resolution = Resolution::two_bead});
-    EXPECT_TRUE(std::find(beads.notes.begin(), beads.notes.end(),
-                          "1 residues lack heavy atoms: their beads scatter with the atoms that "
-                          "are listed") != beads.notes.end());
+    EXPECT_TRUE(
+        std::find(beads.notes.begin(), beads.notes.end(),
+                  Note{NoteKind::residues,
+                       "1 residues lack heavy atoms: their beads scatter with the atoms that "
+                       "are listed"}) != beads.notes.end());
 }
 
 /// The first values of pleat's own tables are the electrons of complete beads: with the excess of

@@ -66,8 +66,8 @@ Result run_to(double last_q, const Ensemble& ensemble) {
 }
 
 bool has_note(const Result& result, const std::string& text) {
-    return std::any_of(result.notes.begin(), result.notes.end(), [&](const std::string& note) {
-        return note.find(text) != std::string::npos;
+    return std::any_of(result.notes.begin(), result.notes.end(), [&](const Note& note) {
+        return full_text(note).find(text) != std::string::npos;
     });
 }
 

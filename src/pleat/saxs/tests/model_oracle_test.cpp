@@ -154,7 +154,7 @@ Array<double, 3> bead_profile(const test::Oracle& oracle, const FormFactorTable&
 }
 
 TEST(ModelOracle, ReadsTablesInThePublishedLayout) {
-    std::vector<std::string> notes;
+    Notes notes;
     const FormFactorTable table =
         read_form_factors(pleat::test::committed_oracles("saxs") / "two_body_factors.dat",
                           Resolution::two_bead, notes);
@@ -169,7 +169,7 @@ TEST(ModelOracle, ReadsTablesInThePublishedLayout) {
 }
 
 void expect_the_published_profile(const fs::path& folder) {
-    std::vector<std::string> notes;
+    Notes notes;
     const FormFactorTable table =
         read_form_factors(folder / "published_form_factors" / "form_factors-two_body_model.dat",
                           Resolution::two_bead, notes);

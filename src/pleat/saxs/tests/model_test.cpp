@@ -122,7 +122,7 @@ TEST(Scatterers, LeaveOutWaterOfEachName) {
     const Scatterers found = make_scatterers(*dissolved.topology, dissolved.xyz[0], {});
     EXPECT_EQ(found.types.size(), 1U);
     ASSERT_FALSE(found.notes.empty());
-    EXPECT_EQ(found.notes[0], "8 water molecules left out (--water keeps them)");
+    EXPECT_EQ(found.notes[0].text, "8 water molecules left out (--water keeps them)");
 }
 
 TEST(Scatterers, OfTwoBodiesStandAtCentresOfMass) {
@@ -164,7 +164,7 @@ TEST(FormFactors, AreReadByColumnsAndRefusedWhereBroken) {
     const test::TemporaryFolder folder;
     const auto read = [&](const std::string& text) {
         test::spill(folder / "f.tsv", text);
-        std::vector<std::string> notes;
+        Notes notes;
         return read_form_factors(folder / "f.tsv", Resolution::one_bead, notes);
     };
     std::string names = "q", row0 = "0", row1 = "1";

@@ -11,6 +11,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/notes.h"
 #include "pleat/workflows/mutants/effect_ranks.h"
 #include "pleat/workflows/mutants/independent.h"
 #include "pleat/workflows/mutants/predictor.h"
@@ -71,8 +72,7 @@ struct Work {
 
 /// The target with the numbers that are given, else those that agree best with the table. Says in
 /// `notes` that these are not the most likely ones.
-Target choose_target(const Input& input, const Parameters& parameters,
-                     std::vector<std::string>& notes) {
+Target choose_target(const Input& input, const Parameters& parameters, Notes& notes) {
     std::vector<Index> starts = first_numbers(input.model.about, input.target);
     if (parameters.first_number) starts = {*parameters.first_number};
     std::vector<Target> targets = {make_target(input.model.about, input.target, starts.front())};
@@ -83,9 +83,11 @@ Target choose_target(const Input& input, const Parameters& parameters,
     if (input.table == nullptr) return targets.front();
     const Target& best = best_target(targets, *input.table);
     if (best.first_number != targets.front().first_number)
-        notes.push_back(fmt::format(
-            "{}: residues of '{}' are counted from {}, since the wild-type letters agree with it",
-            input.table->source, printable(best.name), best.first_number));
+        notes.push_back(
+            {NoteKind::numbering,
+             fmt::format("{}: residues of '{}' are counted from {}, since the wild-type letters "
+                         "agree with it",
+                         input.table->source, printable(best.name), best.first_number)});
     return best;
 }
 
@@ -237,7 +239,8 @@ void add_notes(const Input& input, const Target& target, Result& result) {
             doubt_about_numbers(target.name, static_cast<Index>(target.sequence.size()));
         if (!doubt.empty())
             result.notes.push_back(
-                doubt + (input.target ? "" : " unless the target's whole sequence is given"));
+                {NoteKind::assumption,
+                 doubt + (input.target ? "" : " unless the target's whole sequence is given")});
     }
     if (input.target && !input.model.about.sequence.empty()) {
         Index other = 0;
@@ -248,15 +251,17 @@ void add_notes(const Input& input, const Target& target, Result& result) {
         }
         if (other > 0)
             result.notes.push_back(
-                fmt::format("{}: '{}' has another letter than row '{}' in {} columns; its own are "
-                            "the wild type",
-                            input.target->source, printable(target.name),
-                            printable(input.model.about.reference_name), other));
+                {NoteKind::names_differ,
+                 fmt::format("{}: '{}' has another letter than row '{}' in {} columns; its own are "
+                             "the wild type",
+                             input.target->source, printable(target.name),
+                             printable(input.model.about.reference_name), other)});
     }
     if (result.sequences_are_aligned)
         result.notes.push_back(
-            "the sequences were aligned to the family's profile; their energies are rough, and "
-            "comparable only between sequences with few gaps");
+            {NoteKind::assumption,
+             "the sequences were aligned to the family's profile; their energies are rough, and "
+             "comparable only between sequences with few gaps"});
 }
 
 }  // namespace
@@ -267,7 +272,7 @@ Index Result::listed_with(Problem problem) const {
 }
 
 void check_input(const Input& input, const Parameters& parameters) {
-    std::vector<std::string> notes;
+    Notes notes;
     const Target target = choose_target(input, parameters, notes);
     if (!parameters.doubles.empty()) columns_of_region(parameters.doubles, target, notes);
     if (input.sequences != nullptr)

@@ -11,6 +11,7 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
+#include "pleat/core/notes.h"
 #include "pleat/couplings/files/model_file.h"
 #include "pleat/workflows/mutants/energies.h"
 #include "pleat/workflows/mutants/mutant_table.h"
@@ -131,7 +132,7 @@ struct Result {
     std::vector<SequenceEnergy> sequences;
     bool sequences_are_aligned = false;  ///< by --align
     Doubles doubles;
-    std::vector<std::string> notes;  ///< what a person should know
+    Notes notes;  ///< what a person should know
 
     /// How many rows of the table, or sequences, have this problem.
     Index listed_with(Problem problem) const;

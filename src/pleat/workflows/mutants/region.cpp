@@ -11,6 +11,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/line_list.h"
 #include "pleat/core/files/printable.h"
+#include "pleat/core/notes.h"
 
 namespace pleat::mutants {
 
@@ -40,7 +41,7 @@ std::string residues_of(const Target& target) {
 
 /// Names the residues from `first` to `last` that have a column, and says so if others have none.
 void name_range(Index first, Index last, const Target& target, std::vector<bool>& is_named,
-                std::vector<std::string>& notes) {
+                Notes& notes) {
     const std::string range =
         first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
     Index count = 0, lowest = last, highest = first;
@@ -59,16 +60,17 @@ void name_range(Index first, Index last, const Target& target, std::vector<bool>
             residues_of(target), range));
     if (static_cast<std::uint64_t>(count - 1) <
         static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first))
-        notes.push_back(fmt::format(
-            "residues {} of --doubles: {} of them, from {} to {}, are in the columns of "
-            "the model; the others are left out",
-            range, count, lowest, highest));
+        notes.push_back(
+            {NoteKind::residues,
+             fmt::format(
+                 "residues {} of --doubles: {} of them, from {} to {}, are in the columns of "
+                 "the model; the others are left out",
+                 range, count, lowest, highest)});
 }
 
 }  // namespace
 
-std::vector<Index> columns_of_region(std::string_view text, const Target& target,
-                                     std::vector<std::string>& notes) {
+std::vector<Index> columns_of_region(std::string_view text, const Target& target, Notes& notes) {
     std::vector<bool> is_named(target.residues.size(), text == "all");
     for (const std::string_view part : split(text, ',')) {
         if (text == "all") break;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pleat/core/notes.h"
 #include "pleat/workflows/mutants/target.h"
 
 namespace pleat::mutants {
@@ -13,7 +14,6 @@ namespace pleat::mutants {
 /// or "all". Residues of a range without a column are left out, and `notes` says which are kept.
 /// Throws UsageError for another text, for a range without any column, and if fewer than 2 columns
 /// are named.
-std::vector<Index> columns_of_region(std::string_view text, const Target& target,
-                                     std::vector<std::string>& notes);
+std::vector<Index> columns_of_region(std::string_view text, const Target& target, Notes& notes);
 
 }  // namespace pleat::mutants

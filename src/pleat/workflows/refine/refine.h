@@ -12,6 +12,7 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
+#include "pleat/core/notes.h"
 
 #pragma GCC visibility push(default)
 
@@ -130,7 +131,7 @@ struct Result {
     std::string found_options;       ///< `--linkers ... --group ...` that --pae found; else empty
     std::vector<MoveShare> moves;
     Index hinges = 0;  ///< angles that change
-    std::vector<std::string> notes;
+    Notes notes;
 
     bool is_converged() const;
 };

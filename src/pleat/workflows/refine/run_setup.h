@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "pleat/core/notes.h"
 #include "pleat/workflows/refine/chain/chain_model.h"
 #include "pleat/workflows/refine/chain/missing_residues.h"
 #include "pleat/workflows/refine/refine.h"
@@ -19,7 +20,7 @@ struct RunSetup {
     /// What --sequence added: segments, and the number of residues.
     std::vector<std::string> built;
     Index built_residues = 0;
-    std::vector<std::string> notes;
+    Notes notes;
     Mode mode = Mode::pool;  ///< not automatic
     Index frames = 0;        ///< to write
     PoolOptions options;

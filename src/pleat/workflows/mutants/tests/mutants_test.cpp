@@ -324,7 +324,7 @@ TEST(Mutants, SaysWhichResiduesOfARegionHaveNoColumn) {
     Parameters parameters;
     const auto note = [&](const std::string& region) {
         parameters.doubles = region;
-        return run({.model = small_model("ACD-KWYV", true, 1)}, parameters, {}).notes.front();
+        return run({.model = small_model("ACD-KWYV", true, 1)}, parameters, {}).notes.front().text;
     };
     EXPECT_FALSE(note("5-11").starts_with("residues "));
     EXPECT_EQ(note("1-6,9"),
@@ -384,7 +384,7 @@ TEST(Target, DoubtsNumbersOfARowOfAnotherLengthThanItsName) {
     const std::string doubt =
         "'row/5-99' has 7 residues, but its name counts 95: numbers after residues that are "
         "missing are wrong unless the target's whole sequence is given";
-    EXPECT_EQ(notes(), std::vector<std::string>{doubt});
+    EXPECT_EQ(notes(), (Notes{{NoteKind::assumption, doubt}}));
     Parameters numbered;
     numbered.first_number = 20;
     EXPECT_TRUE(notes(numbered).empty());

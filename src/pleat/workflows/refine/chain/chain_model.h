@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pleat/bio/structure/topology.h"
+#include "pleat/core/notes.h"
 #include "pleat/core/view.h"
 #include "pleat/workflows/refine/chain/geometry.h"
 #include "pleat/workflows/refine/chain/piece_graph.h"
@@ -64,7 +65,7 @@ struct ChainModel {
     std::vector<Domain> domains;
     std::vector<ClashPoint> points;
     std::vector<std::string> linkers;  ///< "A:289-301"
-    std::vector<std::string> notes;
+    Notes notes;
 
     Index piece_count() const { return static_cast<Index>(subtree_end.size()); }
     Index hinge_count() const { return static_cast<Index>(hinges.size()); }

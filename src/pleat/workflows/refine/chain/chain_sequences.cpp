@@ -11,6 +11,7 @@
 
 #include "pleat/bio/alignment/alignment_formats.h"
 #include "pleat/core/error.h"
+#include "pleat/core/notes.h"
 
 namespace pleat::refine {
 
@@ -172,8 +173,7 @@ Index SequencedChain::missing() const {
 
 std::vector<SequencedChain> match_sequences(const Molecules& molecules, const Topology& topology,
                                             const std::vector<Vector>& positions,
-                                            const std::filesystem::path& file,
-                                            std::vector<std::string>& notes) {
+                                            const std::filesystem::path& file, Notes& notes) {
     constexpr std::size_t kMinShare = 2;  // 1 / this of a chain's residues almost fit
     const std::string source = topology.source.string();
     const std::vector<Sequence> sequences = read_sequences(file);
@@ -197,8 +197,9 @@ std::vector<SequencedChain> match_sequences(const Molecules& molecules, const To
             if (kMinShare * best.fitting >= matcher.count()) throw InputError(source, 0, misfit);
             if (closest.empty()) closest = misfit;
             notes.push_back(
-                fmt::format("chain '{}' is in no sequence of {}: none of its residues are built",
-                            molecules.chains[chain].name, file.string()));
+                {NoteKind::residues,
+                 fmt::format("chain '{}' is in no sequence of {}: none of its residues are built",
+                             molecules.chains[chain].name, file.string())});
             continue;
         }
         if (!best.is_unique)

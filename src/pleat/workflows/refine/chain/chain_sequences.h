@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pleat/bio/structure/topology.h"
+#include "pleat/core/notes.h"
 #include "pleat/workflows/refine/chain/peptide_chains.h"
 
 namespace pleat::refine {
@@ -32,7 +33,6 @@ struct SequencedChain {
 /// `positions`: [atom], angstrom.
 std::vector<SequencedChain> match_sequences(const Molecules& molecules, const Topology& topology,
                                             const std::vector<Vector>& positions,
-                                            const std::filesystem::path& file,
-                                            std::vector<std::string>& notes);
+                                            const std::filesystem::path& file, Notes& notes);
 
 }  // namespace pleat::refine

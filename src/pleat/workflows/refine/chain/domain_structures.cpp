@@ -14,6 +14,7 @@
 #include "pleat/bio/ensemble/frame_reader.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
+#include "pleat/core/notes.h"
 #include "pleat/workflows/refine/chain/chain_sequences.h"
 
 namespace pleat::refine {
@@ -93,7 +94,8 @@ private:
                                        now.shift);
             if (!changes.empty())
                 notes_.push_back(
-                    fmt::format("{}: chain '{}'{}", name_of(structure), name, changes));
+                    {NoteKind::matching,
+                     fmt::format("{}: chain '{}'{}", name_of(structure), name, changes)});
         }
     }
 
@@ -253,7 +255,7 @@ private:
     std::set<std::string> names_;                          ///< of chains
     std::vector<std::map<std::string, Renamed>> renamed_;  ///< [structure]: by chain
     std::vector<double> shifts_;                           ///< [structure], along x
-    std::vector<std::string> notes_;
+    Notes notes_;
 };
 
 using ResidueKey = std::tuple<std::string, int, char, std::string>;

@@ -13,6 +13,7 @@
 
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/core/error.h"
+#include "pleat/core/notes.h"
 #include "pleat/saxs/model/bead_types.h"
 #include "pleat/workflows/refine/chain/chain_sequences.h"
 #include "pleat/workflows/refine/chain/domain_units.h"
@@ -353,21 +354,26 @@ private:
             if (segment.built.is_cis_behind)
                 cis_.push_back(residue_label(residue_of(*segment.behind)));
         }
-        std::vector<std::string>& notes = result_.notes;
+        Notes& notes = result_.notes;
         if (segments_.empty()) {
-            notes.emplace_back("no residues of the sequences are missing in the structure");
+            notes.push_back(
+                {NoteKind::residues, "no residues of the sequences are missing in the structure"});
             return;
         }
-        notes.push_back(fmt::format(
-            "built {} missing residues: {}; linkers also have the residue behind them, whose phi "
-            "the structure lacks",
-            result_.built_residues, fmt::join(result_.built, ", ")));
-        if (!cis_.empty()) notes.push_back(fmt::format("cis prolines: {}", fmt::join(cis_, ", ")));
+        notes.push_back({NoteKind::residues,
+                         fmt::format("built {} missing residues: {}; linkers also have the residue "
+                                     "behind them, whose phi "
+                                     "the structure lacks",
+                                     result_.built_residues, fmt::join(result_.built, ", "))});
+        if (!cis_.empty())
+            notes.push_back(
+                {NoteKind::residues, fmt::format("cis prolines: {}", fmt::join(cis_, ", "))});
         if (!without_side_chain_.empty())
             notes.push_back(
-                fmt::format("built up to CB, since the structure has no complete residue of that "
-                            "name: {}",
-                            fmt::join(without_side_chain_, ", ")));
+                {NoteKind::residues,
+                 fmt::format("built up to CB, since the structure has no complete residue of that "
+                             "name: {}",
+                             fmt::join(without_side_chain_, ", "))});
     }
 
     const Topology& topology_;

@@ -9,6 +9,7 @@
 
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/array.h"
+#include "pleat/core/notes.h"
 #include "pleat/workflows/refine/chain/residue_ranges.h"
 
 namespace pleat::refine {
@@ -28,7 +29,7 @@ struct CompletedStructure {
     std::vector<Index> units;
     std::vector<std::string> built;  ///< "A:285-301"
     Index built_residues = 0;
-    std::vector<std::string> notes;
+    Notes notes;
 };
 
 /// Builds the residues that the sequences in `file` (FASTA) have and the structure lacks: linkers

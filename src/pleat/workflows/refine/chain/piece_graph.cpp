@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "pleat/core/error.h"
+#include "pleat/core/notes.h"
 
 namespace pleat::refine {
 
@@ -283,9 +284,10 @@ private:
         // A unit of few residues may have no rigid one.
         if (found.piece < 0) found = find_nearest(atoms, false);
         if (found.piece < 0) fail("expected a rigid domain, found linkers alone");
-        graph_.notes.push_back(fmt::format("{} moves with the rigid domain that it {}: {}", name,
-                                           found.contacts > 0 ? "touches most" : "is nearest to",
-                                           name_of_piece(found.piece)));
+        graph_.notes.push_back(
+            {NoteKind::molecules, fmt::format("{} moves with the rigid domain that it {}: {}", name,
+                                              found.contacts > 0 ? "touches most" : "is nearest to",
+                                              name_of_piece(found.piece))});
         same_.join(piece, found.piece);
         connected_.join(piece, found.piece);
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "pleat/bio/structure/topology.h"
+#include "pleat/core/notes.h"
 #include "pleat/workflows/refine/chain/geometry.h"
 #include "pleat/workflows/refine/chain/peptide_chains.h"
 
@@ -34,7 +35,7 @@ struct PieceGraph {
     std::vector<Index> piece_of;  ///< [atom]
     std::vector<HingeEdge> edges;
     Index pieces = 0;
-    std::vector<std::string> notes;
+    Notes notes;
 };
 
 /// Divides a structure into pieces: a rigid domain, or the atoms between two rotatable bonds of a

@@ -13,6 +13,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/parse_json.h"
 #include "pleat/core/files/read_file.h"
+#include "pleat/core/notes.h"
 #include "pleat/workflows/refine/chain/peptide_chains.h"
 
 namespace pleat::refine {
@@ -223,14 +224,13 @@ private:
 
 /// Notes of residues that are rigid because their domain lies on both sides.
 void note_enclosed(const std::vector<Residue>& residues, const std::vector<int>& clusters,
-                   const std::vector<Span>& spans, const Ranges& ranges,
-                   std::vector<std::string>& notes) {
+                   const std::vector<Span>& spans, const Ranges& ranges, Notes& notes) {
     for (const Span& span : spans) {
         if (span.clusters.size() > 1)
-            notes.push_back(
-                fmt::format("{} is one rigid domain: it has parts of {} domains, one "
-                            "between parts of another",
-                            ranges.range(span).text(), span.clusters.size()));
+            notes.push_back({NoteKind::molecules,
+                             fmt::format("{} is one rigid domain: it has parts of {} domains, one "
+                                         "between parts of another",
+                                         ranges.range(span).text(), span.clusters.size())});
         const Residue* first = nullptr;
         for (std::size_t n = 0; n < residues.size(); ++n) {
             const Residue& residue = residues[n];
@@ -241,9 +241,10 @@ void note_enclosed(const std::vector<Residue>& residues, const std::vector<int>&
             if (is_loop && first == nullptr) first = &residue;
             if (is_loop || first == nullptr) continue;
             notes.push_back(
-                fmt::format("{} has pLDDT below 70 and stays rigid: {} is on both sides of it",
-                            ranges.range(span.chain, first->number, residue.number - 1).text(),
-                            ranges.range(span).text()));
+                {NoteKind::molecules,
+                 fmt::format("{} has pLDDT below 70 and stays rigid: {} is on both sides of it",
+                             ranges.range(span.chain, first->number, residue.number - 1).text(),
+                             ranges.range(span).text())});
             first = nullptr;
         }
     }
@@ -325,7 +326,8 @@ PredictedDomains predicted_domains(const Topology& topology, const std::filesyst
     found.groups = groups_of(spans, ranges);
     note_enclosed(residues, clusters, spans, ranges, found.notes);
     found.notes.push_back(
-        fmt::format("domains by --pae: {} (edit it if you know better)", found.options()));
+        {NoteKind::molecules,
+         fmt::format("domains by --pae: {} (edit it if you know better)", found.options())});
     return found;
 }
 

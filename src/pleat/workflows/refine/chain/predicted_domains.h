@@ -7,6 +7,7 @@
 
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/context.h"
+#include "pleat/core/notes.h"
 #include "pleat/workflows/refine/chain/residue_ranges.h"
 
 namespace pleat::refine {
@@ -15,7 +16,7 @@ namespace pleat::refine {
 struct PredictedDomains {
     std::vector<ResidueRange> linkers;
     std::vector<std::vector<ResidueRange>> groups;  ///< domains of several chains
-    std::vector<std::string> notes;
+    Notes notes;
 
     /// "--linkers A:1-6,A:107-210"
     std::string options() const;

@@ -9,6 +9,7 @@
 
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/error.h"
+#include "pleat/core/notes.h"
 #include "pleat/saxs/fit/fit.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 #include "pleat/workflows/refine/fit/curve_target.h"
@@ -73,10 +74,11 @@ CurveFitSetup::CurveFitSetup(const ChainModel& chain, const Moves& moves, const 
         options.c2.push_back(input.c2_min +
                              (input.c2_max - input.c2_min) * n / std::max(contrasts - 1, 1));
     likelihood_.emplace(curve, q, options);
-    notes.push_back(fmt::format(
-        "chains move by profiles of {} beads and {} sites of the hydration layer at {} values of "
-        "q, compared with {} points up to q = {:.4g}",
-        model_.beads, model_.sites, points, curve.size(), last));
+    notes.push_back({NoteKind::assumption,
+                     fmt::format("chains move by profiles of {} beads and {} sites of the "
+                                 "hydration layer at {} values of "
+                                 "q, compared with {} points up to q = {:.4g}",
+                                 model_.beads, model_.sites, points, curve.size(), last)});
 }
 
 TargetBatch CurveFitSetup::make_targets(Index conformations, Index replicas) const {

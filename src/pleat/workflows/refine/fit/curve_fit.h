@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "pleat/core/notes.h"
 #include "pleat/workflows/refine/fit/curve_likelihood.h"
 #include "pleat/workflows/refine/fit/profile_model.h"
 #include "pleat/workflows/refine/moves/moves.h"
@@ -28,7 +29,7 @@ public:
     /// The targets [conformation, replica] of conformations that are computed together.
     TargetBatch make_targets(Index conformations, Index replicas) const;
 
-    std::vector<std::string> notes;
+    Notes notes;
 
 private:
     const ChainModel* chain_;

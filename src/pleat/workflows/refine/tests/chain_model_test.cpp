@@ -219,7 +219,7 @@ TEST(ChainModel, ChainsWithoutLinkersMoveWithWhatTheyTouch) {
     const ChainModel model = make_chain_model(made.topology, made.xyz(),
                                               {.linkers = parse_ranges("A:9-12", "--linkers")});
     ASSERT_EQ(model.notes.size(), 1u);
-    EXPECT_EQ(model.notes[0],
+    EXPECT_EQ(model.notes[0].text,
               "chain 'B' moves with the rigid domain that it touches most: that of A:13");
     EXPECT_EQ(model.piece_of.back(), model.piece_of[60]);
     ASSERT_EQ(model.domains.size(), 2u);

@@ -135,10 +135,10 @@ TEST(JoinedDomains, FilesWithNumbersAndChainsOfTheirOwnAreRenumbered) {
     // By the first file: letter 24 has the number 1.
     EXPECT_EQ(residues_of(joined), "B:-22--9,B:1-17");
     ASSERT_FALSE(joined.notes.empty());
-    EXPECT_NE(
-        joined.notes.back().find("part1.pdb: chain 'A' became chain 'B', -123 in residue numbers"),
-        std::string::npos)
-        << joined.notes.back();
+    EXPECT_NE(joined.notes.back().text.find(
+                  "part1.pdb: chain 'A' became chain 'B', -123 in residue numbers"),
+              std::string::npos)
+        << joined.notes.back().text;
 }
 
 TEST(JoinedDomains, AreRefinedWithTheLinkerBetweenThem) {

@@ -132,10 +132,11 @@ TEST(MissingResidues, LinkDomainsInIdealGeometry) {
     // The larger domain rests.
     EXPECT_LT(distance(atoms.at({30, "CA"}), before.at({30, "CA"})), 1e-5);
     EXPECT_GT(distance(atoms.at({5, "CA"}), before.at({5, "CA"})), 1e-3);
-    EXPECT_NE(
-        std::find_if(built.notes.begin(), built.notes.end(),
-                     [](const std::string& note) { return note.find("SER A:19") != note.npos; }),
-        built.notes.end());
+    EXPECT_NE(std::find_if(built.notes.begin(), built.notes.end(),
+                           [](const Note& note) {
+                               return full_text(note).find("SER A:19") != std::string::npos;
+                           }),
+              built.notes.end());
     EXPECT_GT(distance(atoms_of(one.build(given, 2).heavy).at({19, "CA"}), atoms.at({19, "CA"})),
               0.1);
 }
@@ -218,7 +219,7 @@ TEST(MissingResidues, LeaveLigandsWithTheDomainThatTheyTouched) {
         const CompletedStructure built = one.build(given, seed);
         const ChainModel model = make_chain_model(built.heavy.topology, built.heavy.xyz.view(),
                                                   {.linkers = built.linkers, .units = built.units});
-        EXPECT_EQ(model.notes.back(),
+        EXPECT_EQ(model.notes.back().text,
                   "LIG A:101 moves with the rigid domain that it touches most: that of A:1")
             << seed;
     }
@@ -256,7 +257,8 @@ TEST(MissingResidues, HaveSideChainsOfCompleteResidues) {
     ASSERT_EQ(after.count({24, "CG1"}), 1u);
     EXPECT_NEAR(distance(after.at({24, "CG1"}), after.at({24, "CG2"})), 3.0, 1e-3);
     EXPECT_NEAR(distance(after.at({24, "CB"}), after.at({24, "CG1"})), 1.5, 1e-3);
-    for (const std::string& note : built.notes) EXPECT_EQ(note.find("VAL"), note.npos) << note;
+    for (const Note& note : built.notes)
+        EXPECT_EQ(full_text(note).find("VAL"), std::string::npos) << note.text;
     const Backbone backbone{after.at({22, "N"}), after.at({22, "CA"}), after.at({22, "C"})};
     // No proline is complete here, so its CB is the ideal one of an L amino acid.
     EXPECT_LT(distance(after.at({22, "CB"}), ideal_cb(backbone)), 1e-4);

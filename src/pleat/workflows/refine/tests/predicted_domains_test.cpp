@@ -104,7 +104,7 @@ TEST(PredictedDomains, LowConfidenceAloneMakesLinkers) {
     const PredictedDomains found = one.find({{"pae", errors_of(std::vector<int>(50, 1))}});
     EXPECT_EQ(found.options(), "--linkers A:44-50");
     ASSERT_EQ(found.notes.size(), 2u);
-    EXPECT_EQ(found.notes[0],
+    EXPECT_EQ(found.notes[0].text,
               "A:21-23 has pLDDT below 70 and stays rigid: A:1-43 is on both sides of it");
 }
 
