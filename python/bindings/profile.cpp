@@ -66,7 +66,7 @@ ProfileFile from_state(const py::tuple& state) {
                         .source = state[3].cast<std::string>(),
                         .dq = state[4].cast<Numbers>()},
             .per_nanometre = state[5].cast<bool>(),
-            .notes = state[6].cast<std::vector<std::string>>()};
+            .notes = state[6].cast<Notes>()};
 }
 
 }  // namespace

@@ -290,7 +290,7 @@ void add_saxs(py::module_& module) {
     py::class_<Structures>(module, "Structures")
         .def(py::init<const Argument<float>&, std::shared_ptr<Topology>,
                       const std::vector<std::string>&, const std::vector<std::pair<Index, Index>>&,
-                      const std::vector<std::string>&>());
+                      const Notes&>());
     add_fits(module);
     py::class_<SaxsResult> result(module, "Saxs");
     add_profiles(result);
