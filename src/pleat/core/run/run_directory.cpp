@@ -216,7 +216,14 @@ void RunDirectory::Implementation::message(std::string_view text) {
 void RunDirectory::Implementation::note(const Note& note) {
     manifest.notes.push_back(note);
     log_progress->note(note);
-    if (shown != nullptr) shown->note(note);
+    if (shown == nullptr) return;
+    // Files of one kind may be many, and say the same.
+    constexpr int kMaxShown = 3;
+    const int seen = count(manifest.notes, note.kind);
+    if (seen <= kMaxShown || note.is_warning) shown->note(note);
+    if (seen == kMaxShown + 1)
+        shown->message(fmt::format("more notes of the kind '{}' are in {}", name_of(note.kind),
+                                   (folder.path() / kManifestFile).string()));
 }
 
 void RunDirectory::Implementation::list_outputs() {

@@ -10,6 +10,7 @@
 #include <map>
 #include <regex>
 
+#include "pleat/core/context.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
@@ -127,6 +128,31 @@ TEST(RunDirectory, RecordsTheRun) {
     const std::string log = slurp(run / "log.txt");
     EXPECT_TRUE(contains(log, "guessed the alphabet")) << log;
     EXPECT_TRUE(contains(log, "fit: 2/2 in ")) << log;
+}
+
+TEST(RunDirectory, KeepsAllNotesAndShowsThreeOfAKind) {
+    struct Shown final : Progress {
+        std::vector<std::string> lines;
+        void update(std::string_view, std::int64_t, std::int64_t, std::string_view) override {}
+        bool cancelled() override { return false; }
+        void message(std::string_view text) override { lines.emplace_back(text); }
+    } shown;
+    TemporaryFolder folder;
+    RunDirectory run({.path = folder / "run", .command = "saxs", .arguments = {}});
+    Context context;
+    context.progress = &run.watch(&shown);
+    context.note({NoteKind::unit, "q is in 1/nm", "--q-unit 1/angstrom"});
+    for (int n = 0; n < 6; ++n) context.note({NoteKind::atoms, "left out 1 atom"});
+    context.note({NoteKind::atoms, "left out all atoms", {}, true});
+    EXPECT_EQ(shown.lines.size(), 6u);
+    EXPECT_EQ(shown.lines.front(), "q is in 1/nm (otherwise: --q-unit 1/angstrom)");
+    EXPECT_TRUE(contains(shown.lines[4], "more notes of the kind 'atoms'")) << shown.lines[4];
+    EXPECT_EQ(shown.lines.back(), "warning: left out all atoms");
+    run.finish();
+    const std::string manifest = slurp(folder / "run" / "manifest.json");
+    EXPECT_TRUE(contains(manifest, "\"option\": \"--q-unit 1/angstrom\"")) << manifest;
+    const std::regex kind("\"kind\": \"atoms\"");
+    EXPECT_EQ(std::distance(std::sregex_iterator(manifest.begin(), manifest.end(), kind), {}), 7);
 }
 
 TEST(RunDirectory, AnInputThatCannotBeReadEndsUnfinished) {
