@@ -1,10 +1,11 @@
 # Commands for a fresh Debian 12 or 13: `make demo` runs every engine, `make test` every test, `make test-mpi`
-# those of several ranks, `make test-faults` hundreds of kills and other faults, `make docs` the
+# those of several ranks, `make test-faults` hundreds of kills and other faults, `make test-strangers
+# FOLDER=...` compares pleat with small readers on any files, `make docs` the
 # documentation's site, `make packages` what others install, `make test-packages` tries it in bare systems.
 
 PRESET ?= release
 
-.PHONY: demo docs packages test test-faults test-mpi test-packages
+.PHONY: demo docs packages test test-faults test-mpi test-packages test-strangers
 
 demo:
 	scripts/setup program
@@ -27,6 +28,11 @@ test-mpi:
 	scripts/setup mpi
 	scripts/build $(PRESET) -DPLEAT_MPI=ON -DPLEAT_TESTS=ON
 	scripts/test build/$(PRESET) -R '^mpi\.'
+
+test-strangers:
+	scripts/setup python
+	scripts/build $(PRESET) -DPLEAT_PYTHON_MODULE=ON
+	PYTHONPATH=$(CURDIR)/build/$(PRESET)/python /usr/bin/python3 -B tests/strangers/sweep.py "$(FOLDER)"
 
 docs:
 	scripts/setup docs
