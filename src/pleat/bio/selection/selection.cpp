@@ -141,8 +141,8 @@ private:
 
     /// A chain, an atom or an element may have the name of a word.
     Flags value_flags_of_name(Key key, std::string_view word) const {
-        const bool is_name =
-            key == Key::name || key == Key::resname || key == Key::chain || key == Key::element;
+        const bool is_name = key == Key::name || key == Key::resname || key == Key::chain ||
+                             key == Key::segment || key == Key::element;
         return is_name ? value_flags(topology_, key, {word}) : Flags();
     }
 
