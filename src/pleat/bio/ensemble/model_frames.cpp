@@ -277,6 +277,19 @@ void ModelFrames::index_wanted(bool with_chain) {
 void ModelFrames::refuse_missing(const std::vector<Index>& missing) const {
     constexpr std::size_t kNamed = 5;
     std::vector<std::string> names;
+    const auto is_ambiguous = [&](Index atom) {
+        const Topology::Residue& residue = wanted_->residue_of(atom);
+        return by_identity_.at(key_of(
+                   chain_name(residue, chain_name_), residue.number, residue.insertion,
+                   wanted_->atoms[static_cast<std::size_t>(atom)].name, indexed_with_chain_)) < 0;
+    };
+    const auto ambiguous = std::find_if(missing.begin(), missing.end(), is_ambiguous);
+    if (ambiguous != missing.end())
+        throw MissingAtoms(
+            file_, 0,
+            fmt::format("frame {}: expected atoms that chain, residue and name tell apart, as "
+                        "their order is not that of {}, found several {}",
+                        model_, wanted_->source.string(), wanted_->label(*ambiguous)));
     for (std::size_t i = 0; i < std::min(kNamed, missing.size()); ++i) {
         names.push_back(wanted_->label(missing[i]));
     }

@@ -216,6 +216,21 @@ MmcifFrames::MmcifFrames(std::unique_ptr<ByteSource> source) : ModelFrames(sourc
             if (atom.element.empty()) atom.element = guess_element(atom.name, atom.residue_name);
         models_.push_back(std::move(model));
     });
+    if (block.blocks > 1)
+        notes_.push_back(
+            {NoteKind::several, fmt::format("{}: {} data blocks of the same atoms read "
+                                            "as models",
+                                            file_, block.blocks)});
+    if (block.other_blocks > 0)
+        notes_.push_back(
+            {NoteKind::several,
+             fmt::format(
+                 "{}: {} more data block{} left out, as {} other atoms than the first; give "
+                 "each a file of its own",
+                 file_, block.other_blocks, block.other_blocks == 1 ? "" : "s",
+                 block.other_blocks == 1 ? "it has" : "they have"),
+             {},
+             true});
     const std::array<double, 6>& cell = block.cell;
     cell_ = make_cell({cell[0], cell[1], cell[2]}, {cell[3], cell[4], cell[5]});
     connections_ = std::move(block.connections);

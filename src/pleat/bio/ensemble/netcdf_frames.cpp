@@ -126,6 +126,7 @@ private:
         part.bytes = bytes;
         part.count = static_cast<std::size_t>(count);
         part.scale = scale_of(*found, name);
+        if (part.scale == 0) part.bytes = 0;
         return part;
     }
 
@@ -164,11 +165,12 @@ private:
         const auto known = kUnits.find(unit);
         const auto one =
             unit.ends_with('s') ? kUnits.find(unit.substr(0, unit.size() - 1)) : kUnits.end();
-        if (known == kUnits.end() && one == kUnits.end())
+        if (known == kUnits.end() && one == kUnits.end() && name != "time")
             fail(
                 fmt::format("expected {} in angstrom or nanometer, degrees or picoseconds, found "
                             "the unit '{}'",
                             name, unit));
+        if (known == kUnits.end() && one == kUnits.end()) return 0;  // a time that nobody knows
         return scale * (known != kUnits.end() ? known : one)->second;
     }
 

@@ -53,6 +53,14 @@ Identity identity_of_other_name(const std::string& name) {
     for (const Row& row : rows) {
         if (name == row.name) return {row.polymer, row.letter, false};
     }
+    // NALA and CALA of AMBER; LYSH, HISB and GLUP of GROMOS and CHARMM.
+    if (name.size() != 4) return {};
+    const bool is_end = name[0] == 'N' || name[0] == 'C';
+    for (const std::string& parent : {name.substr(0, 3), is_end ? name.substr(1) : name}) {
+        const gemmi::ResidueInfo info = gemmi::find_tabulated_residue(parent);
+        if (info.is_amino_acid() && info.is_standard())
+            return {Polymer::amino_acid, info.one_letter_code, false};
+    }
     return {};
 }
 

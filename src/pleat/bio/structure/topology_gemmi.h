@@ -62,6 +62,8 @@ struct MmcifBlock {
     std::array<double, 6> cell{};
     /// Bonds of _struct_conn: two texts of connection_key().
     std::vector<std::array<std::string, 2>> connections;
+    /// Blocks with atoms that were read, and that were left out as their atoms are others.
+    int blocks = 0, other_blocks = 0;
 };
 
 /// By this an atom is found in lists of bonds: chain, residue number, insertion code and name.
