@@ -340,7 +340,8 @@ void EnsembleReader::check(View<float, 2> frame) const {
 /// Warns where atoms that follow one another are so near that the unit must be another.
 void EnsembleReader::check_unit(View<float, 2> frame) {
     constexpr Index kMinAtoms = 20;
-    constexpr double kNearest = 0.5;  // angstrom; bonds of hydrogen are of 0.74 and more
+    // Nanometers: bonds of hydrogen are of 0.07 nm, alpha carbons 0.38 nm apart.
+    constexpr double kNearest = 0.05, kFarthest = 0.5;
     if (frame.extent(1) < kMinAtoms) return;
     std::vector<double> steps;
     for (Index atom = 1; atom < frame.extent(1); ++atom)
@@ -349,7 +350,7 @@ void EnsembleReader::check_unit(View<float, 2> frame) {
                                    frame(2, atom) - frame(2, atom - 1)));
     const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
     std::nth_element(steps.begin(), middle, steps.end());
-    if (*middle > 0 && *middle < kNearest)
+    if (*middle > kNearest && *middle < kFarthest)
         notes_.push_back(
             {NoteKind::unit,
              fmt::format("{}: atoms that follow one another are {:.2g} angstrom apart: "

@@ -75,6 +75,15 @@ bool is_of_numbers(std::string_view line, std::size_t width, std::size_t point) 
     return true;
 }
 
+/// The first atom of Tinker's XYZ: number, name, coordinates, type and bonds.
+bool is_tinker_atom(std::string_view line) {
+    const std::vector<std::string_view> fields = words(line);
+    double value = 0;
+    return fields.size() >= 6 && fields[0] == "1" && !parse_number(fields[1], value) &&
+           std::all_of(fields.begin() + 2, fields.begin() + 6,
+                       [&](std::string_view field) { return parse_number(field, value); });
+}
+
 /// Names formats that would be taken for others.
 void refuse_foreign_text(const std::string& name, std::string_view start) {
     const std::vector<std::string_view> lines = first_lines(start);
@@ -87,12 +96,15 @@ void refuse_foreign_text(const std::string& name, std::string_view start) {
     else if (!second.empty() && second.size() <= 3 && parse_number(second[0], atoms) &&
              is_of_numbers(lines[2], 12, 4))
         found = "AMBER text coordinates (rst7, inpcrd)";
+    else if (is_tinker_atom(lines[1]) || is_tinker_atom(lines[2]))
+        found = "Tinker's XYZ";
     else if (start.starts_with("ITEM: "))
         found = "a LAMMPS dump";
     else if (start.starts_with('*') && lines[1].starts_with('*'))
         found = "CHARMM coordinates (CRD)";
     if (found == nullptr) return;
-    if (start.starts_with('I') || start.starts_with('*')) tool = "MDAnalysis or VMD";
+    if (start.starts_with('I') || start.starts_with('*') || found[0] == 'T')
+        tool = "MDAnalysis or VMD";
     throw InputError(name, 0,
                      fmt::format("expected PDB, mmCIF, GRO, SDF, MOL2, XYZ or a binary "
                                  "trajectory, found {}: convert it by {}, such as to NetCDF",

@@ -355,9 +355,13 @@ bool ModelFrames::next(View<float, 2> frame) {
     if (!same_order(records, with_chain && have_names)) {
         try {
             match_by_identity(records, with_chain, frame);
-        } catch (const MissingAtoms&) {
+        } catch (const MissingAtoms& with_chains) {
             if (have_names || !with_chain) throw;
-            match_by_identity(records, false, frame);
+            try {
+                match_by_identity(records, false, frame);
+            } catch (const MissingAtoms&) {
+                throw MissingAtoms(with_chains.what());
+            }
             ignores_chains_ = true;
         }
         return true;

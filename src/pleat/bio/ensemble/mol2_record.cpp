@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 #include <string>
 #include <string_view>
@@ -22,6 +23,20 @@ namespace pleat {
 namespace {
 
 constexpr std::string_view kMark = "@<TRIPOS>";
+
+/// The element of a SYBYL type ("C.ar", "Cl"); a lone pair (LP) or a dummy (Du) is none. AMBER's
+/// types begin with the letter of their element ("OS", "ca").
+std::string element_of_type(std::string_view type) {
+    type = type.substr(0, type.find('.'));
+    std::string element = element_symbol(std::string(type));
+    if (element == type || type == "Du" || type == "LP") return element == type ? element : "X";
+    element = type.substr(0, 2);
+    for (char& c : element) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    element[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(element[0])));
+    if (element == "Cl" || element == "Br") return element;
+    constexpr std::string_view kLetters = "HCNOPSFI";
+    return kLetters.find(element[0]) != std::string_view::npos ? element.substr(0, 1) : "X";
+}
 
 class Mol2Reader {
 public:
@@ -58,8 +73,8 @@ public:
 
 private:
     [[noreturn]] void refuse(const std::string& text) const {
-        throw InputError(source_.name(), source_.line(),
-                         fmt::format("frame {}: {}", number_, text));
+        const std::string in_frame = fmt::format("frame {}: {}", number_, text);
+        throw InputError(source_.name(), source_.line(), in_frame);
     }
 
     [[noreturn]] void refuse_end(std::string_view expected) const {
@@ -82,16 +97,14 @@ private:
         const std::string_view line = next_line("an atom");
         const std::vector<std::string_view> fields = words(line);
         std::array<float, 3> xyz{};
-        bool is_read = fields.size() >= 6 && is_printable_ascii(line);
+        bool is_read = fields.size() >= 6 && is_printable_ascii(fields[1]);
         for (std::size_t axis = 0; axis < 3 && is_read; ++axis)
             is_read = parse_number(fields[axis + 2], xyz[axis]);
         if (!is_read)
             refuse(fmt::format("expected an atom (number, name, x, y, z, type), found {}",
                                in_quotes(line)));
         record.names.emplace_back(fields[1]);
-        // "C.ar" is carbon; a lone pair (LP) or a dummy (Du) is no element.
-        record.elements.push_back(
-            element_symbol(std::string(fields[5].substr(0, fields[5].find('.')))));
+        record.elements.push_back(element_of_type(fields[5]));
         record.xyz.push_back(xyz);
         Topology::Residue residue{"LIG", 1, ' ', ""};
         if (fields.size() > 6) parse_number(fields[6], residue.number);
@@ -105,7 +118,7 @@ private:
         const bool has_number = end >= 2 && end < text.size();
         if (has_number && parse_number(text.substr(end), residue.number))
             text = text.substr(0, end);
-        if (!text.empty() && text.front() != '<') residue.name = text;
+        if (is_printable_ascii(text) && !text.empty() && text.front() != '<') residue.name = text;
     }
 
     void read_bond(MoleculeRecord& record, Index atoms) {

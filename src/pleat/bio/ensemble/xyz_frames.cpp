@@ -73,8 +73,8 @@ public:
 
 private:
     [[noreturn]] void fail(const std::string& text) const {
-        throw InputError(source_->name(), source_->line(),
-                         fmt::format("frame {}: {}", frames_, text));
+        const std::string in_frame = fmt::format("frame {}: {}", frames_, text);
+        throw InputError(source_->name(), source_->line(), in_frame);
     }
 
     std::string_view next_line(std::string_view expected) {

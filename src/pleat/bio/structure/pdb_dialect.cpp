@@ -24,11 +24,17 @@ std::string_view text_of(const std::array<char, 5>& field) { return {field.data(
 /// Whether column 21 and the chain's column are both filled.
 bool has_both(const PdbFields& fields) { return fields.names[3] != ' ' && fields.names[4] != ' '; }
 
+/// Whether chains consist of such residues, or of water.
+bool is_polymer_name(std::string_view name) {
+    const std::string text(name);
+    return is_amino_acid(text) || is_nucleotide(text) || selection::is_water(text);
+}
+
 /// Whether a line can only be of a chain of two characters.
 bool tells_pair(const PdbFields& fields) {
     const std::string_view names = text_of(fields.names);
     return has_both(fields) &&
-           (names[0] == ' ' || (selection::is_common_name(trimmed(names.substr(0, 3))) &&
+           (names[0] == ' ' || (is_polymer_name(trimmed(names.substr(0, 3))) &&
                                 !selection::is_common_name(names.substr(0, 4))));
 }
 
@@ -204,7 +210,9 @@ void PdbDialect::choose_segments(const std::vector<AtomRecord>& atoms,
         names.insert(atom.segment);
         const auto [at, fresh] =
             residues.try_emplace({atom.chain, atom.number, atom.insertion}, atom.segment);
-        if (!fresh && at->second != atom.segment && !atom.chain.empty()) shared.insert(atom.chain);
+        // Single atoms without a segment are rather left out than other molecules.
+        if (fresh || at->second == atom.segment || atom.segment.empty()) continue;
+        if (!at->second.empty() && !atom.chain.empty()) shared.insert(atom.chain);
     }
     has_segments_ = true;
     names_blank_ = names.size() > 1;

@@ -77,10 +77,10 @@ TEST(Dialect, AtomLinesInOtherColumnsAreRefusedAndNotPassedOver) {
 }
 
 TEST(Dialect, ColumnTwentyOneIsTheFourthLetterOfAName) {
-    const Read all = read(lines(
-        {"ALA A   1 ", "LYSHA   2 ", "HISBA   3 ", "POPCM   4 ", "TIP3W   5 ", "POPE    6 "}));
-    EXPECT_EQ(all.residues,
-              (Texts{"ALA 1 A", "LYSH 2 A", "HISB 3 A", "POPC 4 M", "TIP3 5 W", "POPE 6 "}));
+    const Read all = read(lines({"ALA A   1 ", "LYSHA   2 ", "HISBA   3 ", "POPCM   4 ",
+                                 "TIP3W   5 ", "POPE    6 ", "ACETX   7 "}));
+    EXPECT_EQ(all.residues, (Texts{"ALA 1 A", "LYSH 2 A", "HISB 3 A", "POPC 4 M", "TIP3 5 W",
+                                   "POPE 6 ", "ACET 7 X"}));
     EXPECT_EQ(count(all.notes, NoteKind::format), 1);
     EXPECT_EQ(select_atoms(all.topology, "chain A and ca").size(), 3u);
     const Structure structure = read_structure("made.pdb", lines({"ALA A   1 ", "LYSHA   2 "}));
@@ -191,11 +191,12 @@ TEST(Dialect, AmbiguousAtomsAreNotCalledMissing) {
 }
 
 TEST(Dialect, BlocksOfTheSameAtomsAreModels) {
-    std::string block = pleat::test::kCifHeader;
-    block += pleat::test::cif_line({.x = 1});
-    std::string other = pleat::test::kCifHeader;
-    other += pleat::test::cif_line({.residue = "GLY", .x = 2});
-    const std::string text = block + "#\n" + block + "#\n" + other + "#\n";
+    const auto block = [](const std::string& name, const std::string& residue) {
+        std::string text = pleat::test::kCifHeader;
+        text.replace(text.find("TEST"), 4, name);
+        return text + pleat::test::cif_line({.residue = residue, .x = 1}) + "#\n";
+    };
+    const std::string text = block("one", "ALA") + block("two", "ALA") + block("three", "GLY");
     const auto reader = open_frames("made.cif", text);
     EXPECT_EQ(count(reader->notes(), NoteKind::several), 2);
     int frames = 0;
@@ -251,7 +252,7 @@ TEST(Dialect, NetcdfOfFixedFramesObeysUnitsAndScaleFactors) {
     EXPECT_EQ(count(open_frames("made.nc", plain)->notes(), NoteKind::unit), 0);
     EXPECT_NE(refusal([&] { open_frames("made.nc", strange); }).find("'furlong'"),
               std::string::npos);
-    const std::string cut = plain.substr(0, plain.size() - 110);
+    const std::string cut = plain.substr(0, plain.size() - 80);
     const auto short_reader = open_frames("made.nc", cut);
     EXPECT_NE(refusal([&] {
                   while (short_reader->next(frame)) {
@@ -300,6 +301,15 @@ TEST(Mol2, MoleculesAreFramesMatchedByTheirBonds) {
     EXPECT_EQ(frame(0, 2), 0);
     EXPECT_FALSE(reader->next(frame));
     EXPECT_EQ(count(reader->notes(), NoteKind::matching), 1);
+}
+
+TEST(Mol2, TypesOfAmberTellElementsToo) {
+    std::string text = kMol2;
+    text.replace(text.find("C.3"), 3, "CT ");
+    text.replace(text.find("C.3"), 3, "ca ");
+    text.replace(text.find("O.3"), 3, "OS ");
+    const std::shared_ptr<const Topology> atoms = open_frames("made.mol2", text)->topology();
+    EXPECT_EQ(atoms->atoms[0].element + atoms->atoms[1].element + atoms->atoms[2].element, "CCO");
 }
 
 TEST(Mol2, RefusesWhatIsBroken) {
@@ -352,6 +362,18 @@ TEST(Xyz, RefusesOtherAtomsAndCutFrames) {
     EXPECT_NE(told("2\n\nC 0 0 0\nO 1 0 x\n").find("made.xyz:4: frame 0"), std::string::npos);
 }
 
+TEST(Dialect, CoordinatesThatMayBeNanometersAreToldOf) {
+    const ScratchFolder folder;
+    const auto units = [&](double step) {
+        std::string text = "25\n\n";
+        for (int n = 0; n < 25; ++n) text += "C " + std::to_string(step * n) + " 0 0\n";
+        return count(read_ensemble({folder.write("made.xyz", text).string()}).notes,
+                     NoteKind::unit);
+    };
+    EXPECT_EQ(units(0.38), 1);
+    EXPECT_EQ(units(3.8), 0);
+}
+
 TEST(IndexGroups, SelectAtomsOfAGroup) {
     const ScratchFolder folder;
     const std::string file =
@@ -382,6 +404,7 @@ TEST(Dialect, OtherFormatsAreNamed) {
                    "6.0000000\n")
                   .find("rst7"),
               std::string::npos);
+    EXPECT_NE(told("2 made\n1 C 0 0 0 5 2\n2 C 1 0 0 5 1\n").find("Tinker"), std::string::npos);
     EXPECT_NE(told("ITEM: TIMESTEP\n0\n").find("LAMMPS"), std::string::npos);
     EXPECT_NE(told("* made\n*\n    1\n").find("CRD"), std::string::npos);
     EXPECT_NE(told("\x89HDF\r\n\x1a\n0000000").find("HDF5"), std::string::npos);
