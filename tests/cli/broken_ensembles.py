@@ -117,7 +117,7 @@ def packings():
         "cut.dcd.gz": (gzip.compress(dcd, mtime=0)[:60], "cut short"),
         "damaged.dcd.gz": (changed(gzip.compress(dcd, mtime=0), 20, b"\x00\xff\x00\xff"), "damaged.dcd.gz"),
         "zeros.xtc": (bytes(64), "found other binary data"),
-        "hdf5.nc": (b"\x89HDF\r\n\x1a\n" + bytes(64), "HDF5 or NetCDF-4"),
+        "hdf5.nc": (b"\x89HDF\r\n\x1a\n" + bytes(64), "found HDF5"),
         "words.pdb": (b"no structure at all\n", "words.pdb"),
     }
 

@@ -3,11 +3,14 @@
 
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/ensemble/frame_choice.h"
+#include "pleat/bio/input/byte_source.h"
+#include "pleat/bio/selection/index_groups.h"
 #include "pleat/bio/selection/selection.h"
 #include "pleat/bio/structure/structure.h"
 #include "pleat/core/error.h"
@@ -98,13 +101,23 @@ void read_scores(std::string_view text) {
     fuzz::require(kept == 2 && choice.scores().ranking().size() == 3);
 }
 
+void read_groups(std::string_view text) {
+    ByteSource source("fuzz", text);
+    Index before = -1;
+    for (const Index atom : selection::read_index_group(source, std::nullopt, 20)) {
+        fuzz::require(atom > before && atom < 20);
+        before = atom;
+    }
+}
+
 }  // namespace
 
 /// The first byte chooses what the rest is.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
-    constexpr void (*kReaders[])(std::string_view) = {read_jobs, read_ensemble_list, read_range,
-                                                      select,    choose_structure,   read_scores};
+    constexpr void (*kReaders[])(std::string_view) = {read_jobs,  read_ensemble_list, read_range,
+                                                      select,     choose_structure,   read_scores,
+                                                      read_groups};
     try {
         kReaders[data[0] % std::size(kReaders)](fuzz::text_of(data + 1, size - 1));
     } catch (const InputError& error) {

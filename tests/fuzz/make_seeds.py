@@ -116,6 +116,13 @@ def ensembles():
                      b"M  V30 BEGIN ATOM\nM  V30 1 C 0 0 0.5 0\nM  V30 9 O 1.5 0 -\nM  V30 0 0\nM  V30 END ATOM\n"
                      b"M  V30 BEGIN BOND\nM  V30 1 1 1 9\nM  V30 END BOND\nM  V30 END CTAB\nM  END\n$$$$\n",
     }
+    files["mol2"] = (b"@<TRIPOS>MOLECULE\nx\n 2 1 1\nSMALL\nNO_CHARGES\n@<TRIPOS>ATOM\n"
+                     b" 1 C1 0 0 0.5 C.3 1 LIG1 0\n 2 O1 1.5 0 0 O.3 1 LIG1 0\n@<TRIPOS>BOND\n 1 1 2 1\n") * 2
+    files["xyz"] = b'2\nLattice="5 0 0 0 5 0 0 0 5"\nC 0 0 0\n8 1.5 0 0\n2\n\nC 0 0 1\nO 1.5 0 0\n'
+    files["pdb_dialects"] = "".join(
+        atom.replace("1  CA ", serial + "  CA ").replace("ALA A   1 ", residue)[:72] + "SEGA C\n"
+        for serial, residue in (("1", "LYSHA9999 "), ("2", "ALA A2710 "), ("3", "ALA A271a "),
+                                ("4", "ALA A**** "), ("5", "ALAAA10000"))).encode()
     # The same molecule again, its atoms in another order.
     files["sdf_orders"] = files["sdf_v3000"] + files["sdf"].replace(b" C ", b" X ").replace(b" O ", b" C ").replace(
         b" X ", b" O ")
@@ -259,7 +266,7 @@ def lists():
             "ensemble": b"\1a.pdb\n/b/c d.dcd # x\n", "range": b"\x021:10:2", "open": b"\x02::10",
             "select": b"\3A:50-52A and not (ca or heavy)", "cid": b"\3//A/50-51/CA,CB[C]",
             "words": b"\3backbone or :51- and chain B", "structure": b"\4a.pdb:A",
-            "molecule": b"\3same molecule as index 0 to 2",
+            "molecule": b"\3same molecule as index 0 to 2", "index": b"\6[ a ]\n 1 2 ; x\n19\n",
             "numbers": b"\5frame\tenergy\tq\n2\t-1.5\t0\n0\tNA\t1\n1\t2e3\t1\n",
             "names": b"\5name,energy\nb.pdb,1\na,nan\nc,3\n"}
 

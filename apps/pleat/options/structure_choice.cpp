@@ -82,7 +82,7 @@ std::optional<KnownStructure> read_known_structure(const StructureOptions& optio
     if (options.structure.empty()) return std::nullopt;
     const StructureChoice choice = parse_structure_choice(options.structure);
     KnownStructure known;
-    known.structure = read_structure(choice.file);
+    known.structure = read_structure(choice.file, &known.notes);
     record_input(choice.file, run);
     const ResidueMapOptions wanted{.row = row_name(options), .chain = choice.chain};
     known.map = mapper ? mapper(source, known.structure, wanted)
@@ -93,6 +93,7 @@ std::optional<KnownStructure> read_known_structure(const StructureOptions& optio
 
 void warn_of_other_structure(const StructureOptions& options, const KnownStructure& known,
                              const Context& context) {
+    context.notes(known.notes);
     const std::string doubt =
         doubt_about_family(options.structure, known.map.chain_name, known.map.identity,
                            fmt::format("row '{}'", known.map.row_name));

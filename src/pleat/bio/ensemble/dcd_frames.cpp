@@ -25,7 +25,7 @@ public:
     explicit DcdFrames(std::unique_ptr<ByteReader> bytes) : TrajectoryFrames(std::move(bytes)) {
         read_markers();
         read_control();
-        read_record("the titles");
+        read_titles();
         const std::vector<char>& count = read_record("the number of atoms");
         if (count.size() != 4) {
             fail(fmt::format("expected the number of atoms in 4 bytes, found {}", count.size()));
@@ -93,6 +93,28 @@ private:
                              marker(ends)));
         }
         return buffer_;
+    }
+
+    /// Some programs (MDAnalysis before 0.20) write a length of two titles in front of three.
+    void read_titles() {
+        constexpr std::uint64_t kTitle = 80;
+        const std::string_view start = bytes_->peek(marker_bytes_ + 4);
+        if (start.size() < marker_bytes_ + 4) cut_short("the titles");
+        const std::uint64_t size = marker(start.data());
+        const auto titles = stored_number<std::uint32_t>(start.data() + marker_bytes_, big_endian_);
+        const std::uint64_t counted = 4 + kTitle * titles;
+        const auto ends = [&](std::uint64_t length) {
+            const std::string_view whole = bytes_->peek(2 * marker_bytes_ + length);
+            return whole.size() == 2 * marker_bytes_ + length &&
+                   marker(whole.data() + marker_bytes_ + length) == size;
+        };
+        constexpr std::uint64_t kMaxPeek = 4000;
+        if (size < 4 || size == counted || std::max(size, counted) > kMaxPeek || ends(size) ||
+            !ends(counted)) {
+            read_record("the titles");
+            return;
+        }
+        bytes_->skip(2 * marker_bytes_ + counted);
     }
 
     [[noreturn]] void cut_short(std::string_view what) const {

@@ -130,9 +130,8 @@ void EnsembleReader::open(std::size_t file) {
     next_file_ = file + 1;
     in_file_ = 0;
     if (all_ == nullptr && reader_->topology() != nullptr) choose_atoms(reader_->topology());
-    if (all_ == nullptr && reader_->format() == "NPY") {
-        choose_atoms(std::make_shared<Topology>(unnamed_topology(reader_->atom_count(), path)));
-    }
+    if (all_ == nullptr)
+        if (std::shared_ptr<const Topology> atoms = reader_->atoms_by_order()) choose_atoms(atoms);
     if (all_ == nullptr) {
         throw InputError(
             path, 0,
@@ -144,11 +143,12 @@ void EnsembleReader::open(std::size_t file) {
     if (reader_->topology() != nullptr && all_->named) {
         compare_models(file);
         // Names of a molecule's atoms count in the order of their file.
-        if (!all_->bond_orders.empty() && reader_->format() != "SDF")
-            throw InputError(path, 0,
-                             fmt::format("expected SDF as {}, whose atoms are matched by their "
-                                         "bonds, found {}",
-                                         all_->source.string(), reader_->format()));
+        if (!all_->bond_orders.empty() && reader_->format() != "SDF" && reader_->format() != "MOL2")
+            throw InputError(
+                path, 0,
+                fmt::format("expected SDF or MOL2 as {}, whose atoms are matched by their "
+                            "bonds, found {}",
+                            all_->source.string(), reader_->format()));
         if (reader_->topology() != all_) compare_residues(path);
         reader_->match(all_, selected_);
     } else if (reader_->atom_count() != all_->atom_count()) {
@@ -156,6 +156,8 @@ void EnsembleReader::open(std::size_t file) {
                          fmt::format("expected {} atoms as in {}, found {}{}", all_->atom_count(),
                                      all_->source.string(), reader_->atom_count(),
                                      advice_on_count(*all_, reader_->atom_count())));
+    } else if (reader_->topology() == nullptr) {
+        reader_->match(all_, selected_);
     }
 }
 
@@ -335,6 +337,29 @@ void EnsembleReader::check(View<float, 2> frame) const {
     }
 }
 
+/// Warns where atoms that follow one another are so near that the unit must be another.
+void EnsembleReader::check_unit(View<float, 2> frame) {
+    constexpr Index kMinAtoms = 20;
+    // Nanometers: bonds of hydrogen are of 0.07 nm, alpha carbons 0.38 nm apart.
+    constexpr double kNearest = 0.05, kFarthest = 0.5;
+    if (frame.extent(1) < kMinAtoms) return;
+    std::vector<double> steps;
+    for (Index atom = 1; atom < frame.extent(1); ++atom)
+        steps.push_back(std::hypot(frame(0, atom) - frame(0, atom - 1),
+                                   frame(1, atom) - frame(1, atom - 1),
+                                   frame(2, atom) - frame(2, atom - 1)));
+    const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+    std::nth_element(steps.begin(), middle, steps.end());
+    if (*middle > kNearest && *middle < kFarthest)
+        notes_.push_back(
+            {NoteKind::unit,
+             fmt::format("{}: atoms that follow one another are {:.2g} angstrom apart: "
+                         "coordinates in nanometer? Multiply them by 10 then",
+                         files_.paths[static_cast<std::size_t>(origin_.file)], *middle),
+             {},
+             true});
+}
+
 /// Passes over frames up to the next wanted one, and reads that; false after the last one.
 bool EnsembleReader::find(bool reads, View<float, 2> frame) {
     while (seen_ < options_.range.last) {
@@ -363,6 +388,7 @@ bool EnsembleReader::next(View<float, 2> frame) {
                      origin_.frame);
     if (has_other_atoms) gather(frame);
     check(frame);
+    if (given_ == 1) check_unit(frame);
     return true;
 }
 

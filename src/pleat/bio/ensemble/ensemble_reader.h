@@ -67,6 +67,7 @@ private:
     const PeriodicCell& cell();
     void gather(View<float, 2> frame) const;
     void check(View<float, 2> frame) const;
+    void check_unit(View<float, 2> frame);
 
     EnsembleFiles files_;
     EnsembleOptions options_;

@@ -36,9 +36,9 @@ fs::path unpacked_name(const fs::path& path) {
 }
 
 bool names_coordinates(const fs::path& path) {
-    static const std::set<std::string> kEndings = {".pdb", ".ent",  ".cif", ".mmcif", ".gro",
-                                                   ".sdf", ".mol",  ".dcd", ".xtc",   ".trr",
-                                                   ".nc",  ".ncdf", ".npy"};
+    static const std::set<std::string> kEndings = {".pdb", ".ent", ".cif",  ".mmcif", ".gro",
+                                                   ".sdf", ".mol", ".mol2", ".xyz",   ".dcd",
+                                                   ".xtc", ".trr", ".nc",   ".ncdf",  ".npy"};
     if (path.filename().string().front() == '.') return false;
     std::string ending = unpacked_name(path).extension().string();
     std::transform(ending.begin(), ending.end(), ending.begin(),

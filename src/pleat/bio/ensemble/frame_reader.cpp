@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <vector>
 
 #include "pleat/bio/ensemble/gro_frames.h"
 #include "pleat/bio/ensemble/model_frames.h"
@@ -21,7 +24,7 @@ namespace pleat {
 
 namespace {
 
-enum class Format { text, gro, sdf, npy, dcd, xtc, trr, netcdf, psf, prmtop };
+enum class Format { text, gro, sdf, mol2, xyz, npy, dcd, xtc, trr, netcdf, psf, prmtop };
 
 constexpr const char* kTopologyFiles = "a topology (PDB, mmCIF, GRO, PSF or PRMTOP file)";
 
@@ -33,6 +36,79 @@ bool is_gro(std::string_view start) {
     const std::string_view second = trimmed(start.substr(0, start.find('\n')));
     Index count = 0;
     return parse_number(second, count);
+}
+
+/// The first lines of a text.
+std::vector<std::string_view> first_lines(std::string_view start) {
+    constexpr std::size_t kLines = 4;
+    std::vector<std::string_view> lines;
+    while (!start.empty() && lines.size() < kLines) {
+        const std::size_t end = std::min(start.find('\n'), start.size() - 1);
+        std::string_view line = start.substr(0, end + 1);
+        while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
+        lines.push_back(line);
+        start.remove_prefix(end + 1);
+    }
+    lines.resize(kLines);
+    return lines;
+}
+
+/// A number of atoms alone, and behind a comment an element and coordinates.
+bool is_xyz(std::string_view start) {
+    const std::vector<std::string_view> lines = first_lines(start);
+    const std::vector<std::string_view> atom = words(lines[2]);
+    Index count = 0;
+    double value = 0;
+    return parse_number(trimmed(lines[0]), count) && count > 0 && atom.size() >= 4 &&
+           atom[0].size() <= 8 && parse_number(atom[1], value) && parse_number(atom[2], value) &&
+           parse_number(atom[3], value);
+}
+
+/// Whether a line is of numbers in columns of this width alone, with points at this place.
+bool is_of_numbers(std::string_view line, std::size_t width, std::size_t point) {
+    if (line.empty() || line.size() % width != 0) return false;
+    for (; !line.empty(); line.remove_prefix(width)) {
+        double value = 0;
+        if (line[point] != '.' || !parse_number(trimmed(line.substr(0, width)), value))
+            return false;
+    }
+    return true;
+}
+
+/// The first atom of Tinker's XYZ: number, name, coordinates, type and bonds.
+bool is_tinker_atom(std::string_view line) {
+    const std::vector<std::string_view> fields = words(line);
+    double value = 0;
+    return fields.size() >= 6 && fields[0] == "1" && !parse_number(fields[1], value) &&
+           std::all_of(fields.begin() + 2, fields.begin() + 6,
+                       [&](std::string_view field) { return parse_number(field, value); });
+}
+
+/// Names formats that would be taken for others.
+void refuse_foreign_text(const std::string& name, std::string_view start) {
+    const std::vector<std::string_view> lines = first_lines(start);
+    const std::vector<std::string_view> second = words(lines[1]);
+    Index atoms = 0;
+    const char* found = nullptr;
+    const char* tool = "cpptraj";
+    if (is_of_numbers(lines[1], 8, 4) && (lines[1].size() == 80 || lines[2].empty()))
+        found = "an AMBER text trajectory (mdcrd)";
+    else if (!second.empty() && second.size() <= 3 && parse_number(second[0], atoms) &&
+             is_of_numbers(lines[2], 12, 4))
+        found = "AMBER text coordinates (rst7, inpcrd)";
+    else if (is_tinker_atom(lines[1]) || is_tinker_atom(lines[2]))
+        found = "Tinker's XYZ";
+    else if (start.starts_with("ITEM: "))
+        found = "a LAMMPS dump";
+    else if (start.starts_with('*') && lines[1].starts_with('*'))
+        found = "CHARMM coordinates (CRD)";
+    if (found == nullptr) return;
+    if (start.starts_with('I') || start.starts_with('*') || found[0] == 'T')
+        tool = "MDAnalysis or VMD";
+    throw InputError(name, 0,
+                     fmt::format("expected PDB, mmCIF, GRO, SDF, MOL2, XYZ or a binary "
+                                 "trajectory, found {}: convert it by {}, such as to NetCDF",
+                                 found, tool));
 }
 
 Format format_of(ByteReader& bytes) {
@@ -51,8 +127,9 @@ Format format_of(ByteReader& bytes) {
     if (holds(0, "CDF") && start.size() > 3 && start[3] < ' ') return Format::netcdf;
     if (holds(0, "\x89HDF")) {
         throw InputError(bytes.name(), 0,
-                         "expected NetCDF-3 or another format of trajectories, found HDF5 or "
-                         "NetCDF-4: convert it first (cpptraj, or nccopy -k classic)");
+                         "expected NetCDF-3 or another format of trajectories, found HDF5: convert "
+                         "NetCDF-4 by nccopy -k classic, MDTraj's .h5 by mdconvert -o out.xtc, "
+                         "H5MD by MDAnalysis");
     }
     if (holds(0, std::string_view("\0\0", 2)) && holds(8, "VERSION ")) {
         throw InputError(
@@ -64,16 +141,19 @@ Format format_of(ByteReader& bytes) {
                 kTopologyFiles, bytes.name()));
     }
     if (start.find('\0') != std::string_view::npos) {
-        throw InputError(
-            bytes.name(), 0,
-            "expected PDB, mmCIF, GRO, SDF, DCD, XTC, TRR, AMBER NetCDF or NPY, found other "
-            "binary data");
+        throw InputError(bytes.name(), 0,
+                         "expected PDB, mmCIF, GRO, SDF, MOL2, XYZ, DCD, XTC, TRR, AMBER NetCDF or "
+                         "NPY, found other "
+                         "binary data");
     }
     if (holds(0, "%VERSION") || holds(0, "%FLAG")) return Format::prmtop;
     if (holds(0, "PSF") && start.size() > 3 && start[3] <= ' ') return Format::psf;
     constexpr std::size_t kMaxHeader = 4000;  // two lines of a GRO file, four of an SDF file
     const std::string_view header = bytes.peek(kMaxHeader);
     if (is_sdf(header)) return Format::sdf;
+    if (header.find("@<TRIPOS>MOLECULE") != std::string_view::npos) return Format::mol2;
+    refuse_foreign_text(bytes.name(), header);
+    if (is_xyz(header)) return Format::xyz;
     return is_gro(header) ? Format::gro : Format::text;
 }
 
@@ -102,6 +182,8 @@ std::unique_ptr<FrameReader> open_frames(std::unique_ptr<ByteReader> bytes,
         case Format::netcdf: return open_netcdf_frames(std::move(bytes));
         case Format::gro: return std::make_unique<GroFrames>(lines_of(std::move(bytes)));
         case Format::sdf: return std::make_unique<SdfFrames>(lines_of(std::move(bytes)));
+        case Format::mol2: return std::make_unique<SdfFrames>(lines_of(std::move(bytes)), true);
+        case Format::xyz: return open_xyz_frames(lines_of(std::move(bytes)));
         case Format::psf:
         case Format::prmtop:
             throw InputError(bytes->name(), 0,
@@ -230,6 +312,8 @@ Topology read_topology(const std::filesystem::path& path, Notes* notes,
         return is_psf ? read_psf(source) : read_prmtop(source);
     }
     const std::unique_ptr<FrameReader> reader = open_frames(std::move(bytes), path);
+    if (reader->topology() == nullptr && reader->format() == "XYZ")
+        return *reader->atoms_by_order();
     if (reader->topology() == nullptr) {
         throw InputError(path.string(), 0,
                          fmt::format("expected {}, found {}", kTopologyFiles, reader->format()));

@@ -36,11 +36,14 @@ class FrameReader {
 public:
     virtual ~FrameReader() = default;
 
-    /// The format: "PDB", "mmCIF", "GRO", "SDF", "DCD", "XTC", "TRR", "AMBER NetCDF", "NPY".
+    /// The format: "PDB", "mmCIF", "GRO", "SDF", "MOL2", "XYZ", "DCD", "XTC", "TRR",
+    /// "AMBER NetCDF", "NPY".
     virtual std::string_view format() const = 0;
     virtual Index atom_count() const = 0;
     /// The atoms of the first frame if the file names them, else null.
     virtual std::shared_ptr<const Topology> topology() const { return nullptr; }
+    /// The atoms of a file that are told by their order alone, as of NPY and XYZ; else null.
+    virtual std::shared_ptr<const Topology> atoms_by_order() const { return nullptr; }
     /// For files that name their atoms: from now on frames have the atoms of `wanted` in their
     /// order, matched by identity. Throws MissingAtoms if a frame lacks one of the `needed`
     /// (indices into `wanted`); other missing atoms are NaN.
@@ -86,8 +89,8 @@ protected:
     Notes notes_;
 };
 
-/// Opens a file, whose format is recognised by its content: PDB, mmCIF, GRO, SDF, DCD, XTC, TRR,
-/// AMBER NetCDF-3 or NPY, each plain, gzip or Zstandard.
+/// Opens a file, whose format is recognised by its content: PDB, mmCIF, GRO, SDF, MOL2, XYZ, DCD,
+/// XTC, TRR, AMBER NetCDF-3 or NPY, each plain, gzip or Zstandard.
 std::unique_ptr<FrameReader> open_frames(const std::filesystem::path& path);
 
 /// The same from memory, which must outlive the reader; `name` stands for the file in errors.

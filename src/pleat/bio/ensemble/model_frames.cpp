@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "pleat/bio/ensemble/ensemble.h"
@@ -26,6 +27,12 @@ std::string key_of(const std::string& chain, int number, char insertion, const s
                        name);
 }
 
+/// As chain_name() of topologies.
+const std::string& chain_of(const AtomRecord& atom, ChainName name) {
+    const std::string& other = name == ChainName::segment ? atom.segment : atom.shared_chain;
+    return name == ChainName::chain || other.empty() ? atom.chain : other;
+}
+
 bool one_chain(const std::vector<AtomRecord>& records) {
     return std::all_of(records.begin(), records.end(),
                        [&](const AtomRecord& atom) { return atom.chain == records.front().chain; });
@@ -42,8 +49,8 @@ std::shared_ptr<Topology> topology_of(const std::vector<AtomRecord>& records,
         if (previous == nullptr || previous->number != atom.number ||
             previous->insertion != atom.insertion || previous->chain != atom.chain ||
             previous->residue_name != atom.residue_name) {
-            topology->residues.push_back(
-                {atom.residue_name, atom.number, atom.insertion, atom.chain});
+            topology->residues.push_back({atom.residue_name, atom.number, atom.insertion,
+                                          atom.chain, atom.segment, atom.shared_chain});
         }
         topology->atoms.push_back({atom.name, atom.element, element_mass(atom.element),
                                    static_cast<Index>(topology->residues.size()) - 1,
@@ -60,21 +67,39 @@ Index keep_one_location(std::vector<AtomRecord>& records) {
         double occupancy;
     };
     std::unordered_map<std::string, Named> residues;
+    std::unordered_map<std::string, std::string> blank;  // names of residues in front of others
+    std::unordered_set<std::string> lettered;
+    const AtomRecord* previous = nullptr;
     for (const AtomRecord& atom : records) {
+        const AtomRecord* const before = std::exchange(previous, &atom);
         if (atom.altloc == ' ') continue;
-        const auto [at, fresh] =
-            residues.try_emplace(residue_key(atom), Named{atom.residue_name, atom.occupancy});
-        if (!fresh && atom.occupancy > at->second.occupancy) {
-            at->second = {atom.residue_name, atom.occupancy};
+        const std::string residue = residue_key(atom);
+        lettered.insert(residue + '\t' + atom.name);
+        if (before != nullptr && before->altloc == ' ' && residue_key(*before) == residue &&
+            before->residue_name != atom.residue_name) {
+            residues.try_emplace(residue, Named{before->residue_name, before->occupancy});
+            blank.try_emplace(residue, before->residue_name);
         }
+        const auto [at, fresh] =
+            residues.try_emplace(residue, Named{atom.residue_name, atom.occupancy});
+        if (!fresh && atom.occupancy > at->second.occupancy)
+            at->second = {atom.residue_name, atom.occupancy};
     }
     if (residues.empty()) return 0;
     std::unordered_map<std::string, std::size_t> atoms;
     std::vector<AtomRecord> kept;
     for (AtomRecord& atom : records) {
-        if (atom.altloc != ' ') {
-            const std::string residue = residue_key(atom);
-            if (residues.at(residue).name != atom.residue_name) continue;
+        const std::string residue = residue_key(atom);
+        const auto named = residues.find(residue);
+        const bool is_alone = named == residues.end();  // no atom has alternatives
+        const bool is_named = !is_alone && named->second.name == atom.residue_name;
+        const bool is_blank = atom.altloc == ' ';
+        if (!is_alone && !is_named) {
+            const auto rival = blank.find(residue);
+            const bool lost = rival != blank.end() && rival->second == atom.residue_name;
+            if (!is_blank || lost) continue;
+        }
+        if (!is_blank || (is_named && lettered.contains(residue + '\t' + atom.name))) {
             const auto [at, fresh] = atoms.try_emplace(residue + '\t' + atom.name, kept.size());
             if (!fresh) {
                 AtomRecord& earlier = kept[at->second];
@@ -216,6 +241,7 @@ void ModelFrames::match(const std::shared_ptr<const Topology>& wanted,
         for (std::size_t i = 0; i < needed_.size(); ++i) needed_[i] = static_cast<Index>(i);
     }
     one_chain_ = wanted_->chains().size() == 1;
+    chain_name_ = common_chain_name(*own_, *wanted_);
     by_identity_.clear();
 }
 
@@ -227,7 +253,7 @@ bool ModelFrames::same_order(const std::vector<AtomRecord>& records, bool with_c
             wanted_->residues[static_cast<std::size_t>(atom.residue)];
         if (records[i].name != atom.name || records[i].number != residue.number ||
             records[i].insertion != residue.insertion ||
-            (with_chain && records[i].chain != residue.chain)) {
+            (with_chain && chain_of(records[i], chain_name_) != chain_name(residue, chain_name_))) {
             return false;
         }
     }
@@ -240,7 +266,7 @@ void ModelFrames::index_wanted(bool with_chain) {
     for (Index i = 0; i < wanted_->atom_count(); ++i) {
         const Topology::Residue& residue = wanted_->residue_of(i);
         const auto [at, fresh] = by_identity_.try_emplace(
-            key_of(residue.chain, residue.number, residue.insertion,
+            key_of(chain_name(residue, chain_name_), residue.number, residue.insertion,
                    wanted_->atoms[static_cast<std::size_t>(i)].name, with_chain),
             i);
         if (!fresh) at->second = -1;
@@ -251,6 +277,19 @@ void ModelFrames::index_wanted(bool with_chain) {
 void ModelFrames::refuse_missing(const std::vector<Index>& missing) const {
     constexpr std::size_t kNamed = 5;
     std::vector<std::string> names;
+    const auto is_ambiguous = [&](Index atom) {
+        const Topology::Residue& residue = wanted_->residue_of(atom);
+        return by_identity_.at(key_of(
+                   chain_name(residue, chain_name_), residue.number, residue.insertion,
+                   wanted_->atoms[static_cast<std::size_t>(atom)].name, indexed_with_chain_)) < 0;
+    };
+    const auto ambiguous = std::find_if(missing.begin(), missing.end(), is_ambiguous);
+    if (ambiguous != missing.end())
+        throw MissingAtoms(
+            file_, 0,
+            fmt::format("frame {}: expected atoms that chain, residue and name tell apart, as "
+                        "their order is not that of {}, found several {}",
+                        model_, wanted_->source.string(), wanted_->label(*ambiguous)));
     for (std::size_t i = 0; i < std::min(kNamed, missing.size()); ++i) {
         names.push_back(wanted_->label(missing[i]));
     }
@@ -269,8 +308,8 @@ void ModelFrames::match_by_identity(const std::vector<AtomRecord>& records, bool
     std::vector<std::uint8_t> found(wanted_->atoms.size());
     Index extra = 0;
     for (const AtomRecord& atom : records) {
-        const auto at = by_identity_.find(
-            key_of(atom.chain, atom.number, atom.insertion, atom.name, with_chain));
+        const auto at = by_identity_.find(key_of(chain_of(atom, chain_name_), atom.number,
+                                                 atom.insertion, atom.name, with_chain));
         if (at == by_identity_.end()) {
             ++extra;
             continue;
@@ -311,13 +350,18 @@ bool ModelFrames::next(View<float, 2> frame) {
     b_factors_.assign(wanted_->atoms.size(), std::numeric_limits<double>::quiet_NaN());
     // The only chain of a file has many names (A, blank, the segment's): it needs no match.
     const bool with_chain = !ignores_chains_ && !(one_chain_ && one_chain(records));
-    const bool have_names = has_chain_names() && wanted_->has_chain_names;
+    const bool have_names =
+        chain_name_ == ChainName::segment || (has_chain_names() && wanted_->has_chain_names);
     if (!same_order(records, with_chain && have_names)) {
         try {
             match_by_identity(records, with_chain, frame);
-        } catch (const MissingAtoms&) {
+        } catch (const MissingAtoms& with_chains) {
             if (have_names || !with_chain) throw;
-            match_by_identity(records, false, frame);
+            try {
+                match_by_identity(records, false, frame);
+            } catch (const MissingAtoms&) {
+                throw MissingAtoms(with_chains.what());
+            }
             ignores_chains_ = true;
         }
         return true;

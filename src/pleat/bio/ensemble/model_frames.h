@@ -15,6 +15,7 @@
 #include "pleat/bio/ensemble/frame_reader.h"
 #include "pleat/bio/input/byte_source.h"
 #include "pleat/bio/structure/assembly.h"
+#include "pleat/bio/structure/pdb_dialect.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 
 namespace pleat {
@@ -72,8 +73,9 @@ private:
     std::map<std::string, Index> by_identity_;  // -1: several atoms have it
     bool indexed_with_chain_ = false;
     bool noted_extra_ = false;
-    bool ignores_chains_ = false;  // as matching by made up names of chains failed
-    Index model_ = -1;             // the one last read, from 0
+    ChainName chain_name_ = ChainName::chain;  // by which chains are matched
+    bool ignores_chains_ = false;              // as matching by made up names of chains failed
+    Index model_ = -1;                         // the one last read, from 0
     std::vector<double> b_factors_;
     // The second model, if it was read before it was asked for.
     bool looked_ahead_ = false, has_ahead_ = false;
@@ -108,7 +110,8 @@ private:
     std::filesystem::path file_of_source_;
     std::size_t first_count_ = 0;       // atom records of the first model
     std::vector<std::string> remarks_;  // about assemblies; until the first model is read
-    bool segments_name_chains_ = false;
+    PdbDialect dialect_;
+    bool has_long_serials_ = false;
 };
 
 /// The models of an mmCIF file, parsed at once.
@@ -129,9 +132,9 @@ private:
 std::shared_ptr<Topology> topology_of(const std::vector<AtomRecord>& records,
                                       const std::string& file);
 
-/// Keeps one of the alternate locations of each atom, the one with the highest occupancy (the first
-/// of equals); if a residue has several names, keeps the atoms of one. Returns how many atoms were
-/// removed.
+/// Keeps one of the alternate locations of each atom, blank or lettered, the one with the highest
+/// occupancy (the first of equals); if a residue has several names, keeps the atoms of one. Returns
+/// how many atoms were removed.
 Index keep_one_location(std::vector<AtomRecord>& records);
 
 }  // namespace pleat

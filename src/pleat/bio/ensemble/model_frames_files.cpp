@@ -5,7 +5,6 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <utility>
 
 #include "pleat/bio/ensemble/model_frames.h"
@@ -22,10 +21,6 @@ constexpr std::size_t kMaxRemarks = 100'000;
 
 bool is_end(std::string_view line) {
     return line.starts_with("END") && line.find_last_not_of(" \t") == 2;
-}
-
-bool several(const std::vector<std::string>& names) {
-    return std::set<std::string>(names.begin(), names.end()).size() > 1;
 }
 
 /// Sets `lines` to the lines at the end of a text up to the last one of a model; false if all may
@@ -120,6 +115,8 @@ void PdbFrames::add_connections(std::string_view line) {
     const auto serial = [&](std::size_t first) {
         return std::string(first < line.size() ? trimmed(line.substr(first, 5)) : "");
     };
+    // Serial numbers of six digits leave no blanks that tell where each begins.
+    if (has_long_serials_ && line.substr(0, 16).find(' ', 6) == std::string_view::npos) return;
     for (const std::size_t first : {11, 16, 21, 26})
         if (std::string other = serial(first);
             !other.empty() && connections_.size() < kMaxConnections)
@@ -151,7 +148,7 @@ void PdbFrames::read_connections() {
 
 bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
     Complaints complaints(source_->name());
-    std::vector<std::string> segments;
+    std::vector<PdbFields> fields;
     std::string_view line;
     bool open = false, ended = false;
     Index problems = 0, last_problem = 0;  // how many, and the line of the last
@@ -161,15 +158,16 @@ bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
         } else if (is_atom_line(line)) {
             check_count(records.size());
             AtomRecord atom;
-            std::string segment;
-            const std::string problem = parse_atom_line(line, atom, segment);
+            PdbFields& field = fields.emplace_back();
+            field.line = source_->line();
+            const std::string problem = parse_atom_line(line, atom, field);
+            has_long_serials_ |= atom.serial[0] == '\0';
             if (!problem.empty()) {
                 complaints.add(source_->line(), problem);
                 last_problem = source_->line();
                 ++problems;
             }
             records.push_back(std::move(atom));
-            segments.push_back(std::move(segment));
         } else if (line.starts_with("MODEL ")) {
             if (!records.empty()) {
                 source_->hold();
@@ -188,6 +186,7 @@ bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
             add_connections(line);
         }
     }
+    if (problems == 0) dialect_.complete(records, fields, complaints);
     try {
         complaints.throw_if_any();
     } catch (const InputError& error) {
@@ -202,14 +201,9 @@ bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
         if (ended) read_connections();
         assemblies_ = pdb_assemblies(remarks_);
         remarks_ = {};
-        segments_name_chains_ = several(segments);
+        notes_ = with_source(dialect_.notes(), file_);
     }
     if (!ended) check_whole(open, records.size());
-    if (!segments_name_chains_) return true;
-    // Simulated systems leave the chain blank; their segments tell the molecules apart.
-    for (std::size_t i = 0; i < records.size(); ++i) {
-        if (records[i].chain.empty()) records[i].chain = segments[i];
-    }
     return true;
 }
 
@@ -222,6 +216,21 @@ MmcifFrames::MmcifFrames(std::unique_ptr<ByteSource> source) : ModelFrames(sourc
             if (atom.element.empty()) atom.element = guess_element(atom.name, atom.residue_name);
         models_.push_back(std::move(model));
     });
+    if (block.blocks > 1)
+        notes_.push_back(
+            {NoteKind::several, fmt::format("{}: {} data blocks of the same atoms read "
+                                            "as models",
+                                            file_, block.blocks)});
+    if (block.other_blocks > 0)
+        notes_.push_back(
+            {NoteKind::several,
+             fmt::format(
+                 "{}: {} more data block{} left out, as {} other atoms than the first; give "
+                 "each a file of its own",
+                 file_, block.other_blocks, block.other_blocks == 1 ? "" : "s",
+                 block.other_blocks == 1 ? "it has" : "they have"),
+             {},
+             true});
     const std::array<double, 6>& cell = block.cell;
     cell_ = make_cell({cell[0], cell[1], cell[2]}, {cell[3], cell[4], cell[5]});
     connections_ = std::move(block.connections);

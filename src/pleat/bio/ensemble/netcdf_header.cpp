@@ -12,7 +12,7 @@ namespace pleat {
 namespace {
 
 constexpr std::int32_t kDimensions = 10, kVariables = 11, kAttributes = 12;
-constexpr std::int32_t kChar = 2, kFloat = 5, kDouble = 6;
+constexpr std::int32_t kChar = 2, kInt = 4, kFloat = 5, kDouble = 6;
 constexpr Index kMaxItems = 65536, kMaxName = 4096, kMaxText = Index{1} << 24;
 constexpr Index kMaxBytes = Index{1} << 40;
 
@@ -115,6 +115,7 @@ private:
             }
             const char* value = take((values * netcdf_type_bytes(kind) + 3) / 4 * 4);
             if (values != 1) continue;
+            if (kind == kInt) attribute.number = stored_number<std::int32_t>(value, true);
             if (kind == kFloat) attribute.number = stored_number<float>(value, true);
             if (kind == kDouble) attribute.number = stored_number<double>(value, true);
         }

@@ -47,6 +47,9 @@ public:
 
     std::string_view format() const override { return "NPY"; }
     bool is_trajectory() const override { return false; }
+    std::shared_ptr<const Topology> atoms_by_order() const override {
+        return std::make_shared<Topology>(unnamed_topology(atoms_, bytes_->name()));
+    }
 
     void centre(const std::shared_ptr<Centring>& centring) override { centring_ = centring; }
 

@@ -55,7 +55,8 @@ bool is_sdf(std::string_view start) {
     return has_version(counts, "V2000") || has_version(counts, "V3000");
 }
 
-SdfFrames::SdfFrames(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {
+SdfFrames::SdfFrames(std::unique_ptr<ByteSource> source, bool is_mol2)
+    : source_(std::move(source)), is_mol2_(is_mol2) {
     if (!read_record(record_))
         throw InputError(source_->name(), 0, "expected a molecule, found none");
     own_ = std::make_shared<const Topology>(topology_of(record_));
@@ -68,9 +69,9 @@ void SdfFrames::fail(std::string_view text) const {
 }
 
 void SdfFrames::choose_assembly(const std::string& name) {
-    throw InputError(
-        source_->name(), 0,
-        fmt::format("cannot build biological assembly '{}': SDF files describe none", name));
+    throw InputError(source_->name(), 0,
+                     fmt::format("cannot build biological assembly '{}': {} files describe none",
+                                 name, format()));
 }
 
 /// The next line, which belongs to the record.
@@ -205,6 +206,7 @@ void SdfFrames::pass_properties() {
 
 /// Sets `record` to the next one; false after the last one.
 bool SdfFrames::read_record(Record& record) {
+    if (is_mol2_) return read_mol2_record(*source_, ++number_, record);
     std::string_view line;
     Index lines = 0;
     bool is_blank_so_far = true;
@@ -250,7 +252,7 @@ bool SdfFrames::read_record(Record& record) {
 Topology SdfFrames::topology_of(const Record& record) const {
     Topology topology;
     topology.source = source_->name();
-    topology.residues.push_back({"LIG", 1, ' ', ""});
+    if (record.residues.empty()) topology.residues.push_back({"LIG", 1, ' ', ""});
     std::map<std::string, int> counts;
     for (std::size_t n = 0; n < record.elements.size(); ++n) {
         const std::string& element = record.elements[n];
@@ -258,12 +260,20 @@ Topology SdfFrames::topology_of(const Record& record) const {
         for (char& letter : name)
             letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
         name += std::to_string(++counts[element]);
-        topology.atoms.push_back({std::move(name), element, element_mass(element), 0});
+        if (!record.names.empty()) name = record.names[n];
+        if (!record.residues.empty()) {
+            const Topology::Residue& residue = record.residues[n];
+            if (topology.residues.empty() || topology.residues.back().number != residue.number ||
+                topology.residues.back().name != residue.name)
+                topology.residues.push_back(residue);
+        }
+        topology.atoms.push_back({std::move(name), element, element_mass(element),
+                                  static_cast<Index>(topology.residues.size()) - 1});
         topology.positions.push_back({record.xyz[n][0], record.xyz[n][1], record.xyz[n][2]});
     }
     topology.bonds = record.bonds;
     topology.bond_orders = record.orders;
-    topology.has_all_bonds = true;
+    topology.has_all_bonds = !is_mol2_ || !record.bonds.empty();
     return topology;
 }
 

@@ -15,14 +15,28 @@ namespace pleat {
 /// Whether a text that begins so is an SDF or MOL file: its fourth line counts atoms and bonds.
 bool is_sdf(std::string_view start);
 
+/// A molecule of an SDF or MOL2 file.
+struct MoleculeRecord {
+    std::vector<std::string> elements;
+    std::vector<std::array<float, 3>> xyz;
+    std::vector<std::array<Index, 2>> bonds;
+    std::vector<std::uint8_t> orders;
+    // Of MOL2 files, else empty.
+    std::vector<std::string> names;           ///< [atom]
+    std::vector<Topology::Residue> residues;  ///< [atom]
+};
+
+/// Reads the next molecule of a MOL2 file, which is this frame; false after the last one.
+bool read_mol2_record(ByteSource& source, Index number, MoleculeRecord& record);
+
 /// The records of an SDF file in the formats V2000 or V3000, one at a time; a MOL file has one. All
 /// are poses of one molecule: the atoms of later records are matched to those of the first, or of
 /// another file, by elements and bonds if their order differs. The molecule is one residue LIG,
-/// whose atoms are called C1, C2, N1, ... in the order of the file.
+/// whose atoms are called C1, C2, N1, ... in the order of the file; MOL2 files name both.
 class SdfFrames : public FrameReader {
 public:
-    explicit SdfFrames(std::unique_ptr<ByteSource> source);
-    std::string_view format() const override { return "SDF"; }
+    explicit SdfFrames(std::unique_ptr<ByteSource> source, bool is_mol2 = false);
+    std::string_view format() const override { return is_mol2_ ? "MOL2" : "SDF"; }
     Index atom_count() const override { return wanted_->atom_count(); }
     std::shared_ptr<const Topology> topology() const override { return own_; }
     void match(const std::shared_ptr<const Topology>& wanted,
@@ -31,12 +45,7 @@ public:
     bool next(View<float, 2> frame) override;
 
 private:
-    struct Record {
-        std::vector<std::string> elements;
-        std::vector<std::array<float, 3>> xyz;
-        std::vector<std::array<Index, 2>> bonds;
-        std::vector<std::uint8_t> orders;
-    };
+    using Record = MoleculeRecord;
     bool read_record(Record& record);
     std::string_view line_of_record(std::string_view what);
     void read_atoms(Record& record, Index count);
@@ -51,6 +60,7 @@ private:
     [[noreturn]] void fail(std::string_view text) const;
 
     std::unique_ptr<ByteSource> source_;
+    const bool is_mol2_;
     std::shared_ptr<const Topology> own_, wanted_;
     std::vector<Index> needed_;
     Record record_;

@@ -9,6 +9,7 @@
 
 #include "pleat/bio/ensemble/frame_reader.h"
 #include "pleat/bio/input/byte_reader.h"
+#include "pleat/bio/input/byte_source.h"
 
 namespace pleat {
 
@@ -69,5 +70,7 @@ std::unique_ptr<FrameReader> open_dcd_frames(std::unique_ptr<ByteReader> bytes);
 std::unique_ptr<FrameReader> open_xtc_frames(std::unique_ptr<ByteReader> bytes);
 std::unique_ptr<FrameReader> open_trr_frames(std::unique_ptr<ByteReader> bytes);
 std::unique_ptr<FrameReader> open_netcdf_frames(std::unique_ptr<ByteReader> bytes);
+/// The text of an XYZ file.
+std::unique_ptr<FrameReader> open_xyz_frames(std::unique_ptr<ByteSource> source);
 
 }  // namespace pleat

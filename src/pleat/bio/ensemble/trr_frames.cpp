@@ -87,13 +87,18 @@ private:
             if (size(kCoordinates) > 0) return true;
             skip_section(kVelocities);
             skip_section(kForces);
-            if (!told_) {
-                notes_.push_back(
-                    {NoteKind::frames,
-                     fmt::format("{}: passed over frames without coordinates", bytes_->name())});
-            }
-            told_ = true;
+            if (passed_++ == 0) notes_.push_back({NoteKind::frames, {}});
+            // The only note of this reader.
+            notes_.back().text = fmt::format(
+                "{}: passed over {} frame{} without coordinates (velocities or forces "
+                "alone)",
+                bytes_->name(), passed_, passed_ == 1 ? "" : "s");
         }
+        if (frames_ == 0 && passed_ > 0)
+            fail(
+                fmt::format("expected frames with coordinates, found velocities or forces alone "
+                            "in {} frame{}",
+                            passed_, passed_ == 1 ? "" : "s"));
         return false;
     }
 
@@ -153,7 +158,7 @@ private:
 
     std::array<std::size_t, kSections> sizes_{};
     std::size_t width_ = 4;
-    bool told_ = false;
+    Index passed_ = 0;  // frames without coordinates
 };
 
 }  // namespace

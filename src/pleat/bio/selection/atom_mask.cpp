@@ -131,7 +131,11 @@ private:
         while (true) {
             if (take("::")) {
                 const auto items = list(false);
-                keep([&](const auto& atom, Index) { return is_in(items, 0, residue(atom).chain); });
+                keep([&](const auto& atom, Index) {
+                    const Topology::Residue& one = residue(atom);
+                    return is_in(items, 0, one.chain) ||
+                           (!one.shared_chain.empty() && is_in(items, 0, one.shared_chain));
+                });
             } else if (take(":")) {
                 const auto items = list(true);
                 keep([&](const auto& atom, Index) {

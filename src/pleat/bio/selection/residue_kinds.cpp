@@ -22,7 +22,7 @@ bool is_protein_name(const std::string& name) {
         "NARG", "NHID", "NHIE", "NHIP", "NTRP", "NPHE", "NTYR", "NGLU", "NASP", "NLYS", "NPRO",
         "NCYS", "NCYX", "NMET", "CALA", "CGLY", "CSER", "CTHR", "CLEU", "CILE", "CVAL", "CASN",
         "CGLN", "CARG", "CHID", "CHIE", "CHIP", "CTRP", "CPHE", "CTYR", "CGLU", "CASP", "CLYS",
-        "CPRO", "CCYS", "CCYX", "CMET"};
+        "CPRO", "CCYS", "CCYX", "CMET", "ALAD", "GLUP", "ASPP"};
     return kNames.contains(name) || is_amino_acid(name);
 }
 
@@ -60,6 +60,11 @@ bool is_water(std::string_view residue_name) {
                                  "SPC",  "SPCE", "OPC",  "TIP3P", "TIP4P", "HH0", "OHH",  "OH2",
                                  "OPC3", "HOD",  "T4PE", "TIP5P", "SPC/E", "TPW"};
     return kNames.contains(residue_name);
+}
+
+bool is_common_name(std::string_view residue_name) {
+    const std::string name(residue_name);
+    return is_protein_name(name) || is_nucleic_name(name) || is_water(name);
 }
 
 bool is_carbon_alpha(const Topology::Atom& atom) {

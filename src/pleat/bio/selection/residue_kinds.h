@@ -20,6 +20,8 @@ enum class ResidueKind : std::uint8_t {
 /// [residue]: names as of the PDB and of the force fields of AMBER, CHARMM, GROMOS and OPLS.
 std::vector<ResidueKind> residue_kinds(const Topology& topology);
 
+/// Whether amino acids, nucleotides or water have this name in the PDB or in force fields.
+bool is_common_name(std::string_view residue_name);
 /// Whether a residue is water by its name: HOH, SOL, TIP3, WAT and others.
 bool is_water(std::string_view residue_name);
 

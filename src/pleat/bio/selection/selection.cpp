@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pleat/bio/selection/atom_mask.h"
+#include "pleat/bio/selection/index_groups.h"
 #include "pleat/bio/selection/near_atoms.h"
 #include "pleat/bio/selection/selection_keys.h"
 #include "pleat/bio/selection/selection_terms.h"
@@ -141,8 +142,8 @@ private:
 
     /// A chain, an atom or an element may have the name of a word.
     Flags value_flags_of_name(Key key, std::string_view word) const {
-        const bool is_name =
-            key == Key::name || key == Key::resname || key == Key::chain || key == Key::element;
+        const bool is_name = key == Key::name || key == Key::resname || key == Key::chain ||
+                             key == Key::segment || key == Key::element;
         return is_name ? value_flags(topology_, key, {word}) : Flags();
     }
 
@@ -237,6 +238,7 @@ void Expression::refuse_absent_chain(std::string_view word) const {
 }  // namespace
 
 std::vector<Index> select_atoms(const Topology& topology, std::string_view text) {
+    if (is_index_group(text)) return read_index_group(text, topology.atom_count());
     if (!topology.named && words_of(topology, text) != Words{"all"}) {
         throw InputError(
             topology.source.string(), 0,
@@ -259,6 +261,7 @@ std::vector<Index> select_atoms(const Topology& topology, std::string_view text)
 }
 
 void check_selection(std::string_view text) {
+    if (is_index_group(text)) return;
     const Topology nothing;
     Expression(nothing, text).evaluate();
 }

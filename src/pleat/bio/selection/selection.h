@@ -16,15 +16,16 @@ namespace pleat {
 /// Terms and groups in parentheses, joined by `and`, `or` and `not` (also `&&`, `||`, `!`); `not`
 /// binds closest, then `and`. Terms:
 ///   all  ca  backbone  sidechain  heavy  hydrogen  protein  nucleic  water  ion  ligand
-///   name CA C*  resname ALA  chain A  element C   names, where `*` and `?` stand for others
-///   resid 10 to 50 60-70 80     residues of any chain by number; also resid >= 10
-///   index 0 to 99  bfactor < 20  plddt >= 70      atoms from 0; B factors, in models pLDDT
-///   within 5 of TERM            atoms at most 5 angstrom from those of a term, and these
-///   same residue as TERM  same chain as TERM  same molecule as TERM   molecules are bonded atoms
-///   amber(:1-3@CA)              AMBER's masks, which count residues and atoms from 1
-///   first 10  last 10           the polymer residues at the ends of each chain
-///   A:10-50,60  :10A-           residues of chain A, or of any chain: ends included, each may be
+///   name CA C*  resname ALA  chain A  segid PROA  element C   names, where `*` and `?` stand for
+///   others resid 10 to 50 60-70 80     residues of any chain by number; also resid >= 10 index 0
+///   to 99  bfactor < 20  plddt >= 70      atoms from 0; B factors, in models pLDDT within 5 of
+///   TERM            atoms at most 5 angstrom from those of a term, and these same residue as TERM
+///   same chain as TERM  same molecule as TERM   molecules are bonded atoms amber(:1-3@CA) AMBER's
+///   masks, which count residues and atoms from 1 first 10  last 10           the polymer residues
+///   at the ends of each chain A:10-50,60  :10A-           residues of chain A, or of any chain:
+///   ends included, each may be
 ///                               left out, insertion codes as in 52A
+///   FILE.ndx:GROUP as the whole text: a group of a GROMACS index file
 ///   anything else               gemmi's syntax: chain `A` or `A,B`, residues `//A/10-50`,
 ///                               `(ALA,GLY)`, atoms `//*//CA,CB`, elements `[C,N]`. `CA` is `ca`
 ///                               unless a chain has this name. Parentheses around names in capitals

@@ -127,7 +127,8 @@ bool compare(const Number& a, std::string_view sign, const Number& b) {
 bool is_of_residues(Key key) { return key == Key::resid; }
 
 bool is_of_names(Key key) {
-    return key == Key::name || key == Key::resname || key == Key::chain || key == Key::element;
+    return key == Key::name || key == Key::resname || key == Key::chain || key == Key::segment ||
+           key == Key::element;
 }
 
 template <class Test>
@@ -186,6 +187,11 @@ void refuse_quotes(std::string_view pattern) {
             pattern));
 }
 
+/// Files without segments have chains in their place.
+const std::string& of_segment(const Topology::Residue& residue) {
+    return residue.segment.empty() ? residue.chain : residue.segment;
+}
+
 Flags name_flags(const Topology& topology, Key key, const Words& patterns) {
     const bool is_element = key == Key::element;
     std::vector<std::string> wanted;
@@ -198,10 +204,13 @@ Flags name_flags(const Topology& topology, Key key, const Words& patterns) {
         const Topology::Residue& residue = topology.residue_of(n);
         const std::string found = key == Key::name      ? atom.name
                                   : key == Key::resname ? residue.name
+                                  : key == Key::segment ? of_segment(residue)
                                   : key == Key::chain   ? residue.chain
                                                         : upper(atom.element);
-        return std::any_of(wanted.begin(), wanted.end(),
-                           [&](const std::string& name) { return matches(name, found); });
+        return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
+            return matches(name, found) || (key == Key::chain && !residue.shared_chain.empty() &&
+                                            matches(name, residue.shared_chain));
+        });
     });
 }
 
@@ -214,8 +223,8 @@ constexpr std::string_view kNumbers = "numbers such as 10, 10 to 50 or < 50";
 std::optional<Key> key_of(std::string_view word) {
     static const std::map<std::string_view, Key> kKeys = {
         {"name", Key::name},       {"resname", Key::resname}, {"chain", Key::chain},
-        {"chainID", Key::chain},   {"chainid", Key::chain},   {"segid", Key::chain},
-        {"segname", Key::chain},   {"element", Key::element}, {"resid", Key::resid},
+        {"chainID", Key::chain},   {"chainid", Key::chain},   {"segid", Key::segment},
+        {"segname", Key::segment}, {"element", Key::element}, {"resid", Key::resid},
         {"resSeq", Key::resid},    {"resnum", Key::resid},    {"index", Key::index},
         {"bfactor", Key::bfactor}, {"plddt", Key::plddt},     {"pLDDT", Key::plddt},
         {"first", Key::first},     {"last", Key::last}};
@@ -251,7 +260,7 @@ Flags residue_ranges(const Topology& topology, std::string_view term, std::strin
             "expected residues as chain:first-last, such as A:10-50 or A:10-50,60A, found '{}'",
             term));
     return flags_of_atoms(topology, [&](Index n) {
-        return (chain.empty() || chain == topology.residue_of(n).chain) &&
+        return (chain.empty() || topology.residue_of(n).is_of_chain(chain)) &&
                is_in(ranges, residue_number(topology, n));
     });
 }

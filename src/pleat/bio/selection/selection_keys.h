@@ -13,7 +13,19 @@
 
 namespace pleat::selection {
 
-enum class Key { name, resname, chain, element, resid, index, bfactor, plddt, first, last };
+enum class Key {
+    name,
+    resname,
+    chain,
+    segment,
+    element,
+    resid,
+    index,
+    bfactor,
+    plddt,
+    first,
+    last
+};
 
 /// The key that a word is, by any of its names (`chain`, `chainID`, `segid`, ...).
 std::optional<Key> key_of(std::string_view word);

@@ -57,7 +57,7 @@ std::vector<std::uint8_t> polymer_residues(const Topology& topology) {
     return polymer;
 }
 
-std::vector<AtomRecord> records_of(const Topology& topology) {
+std::vector<AtomRecord> records_of(const Topology& topology, ChainName name) {
     std::vector<AtomRecord> records;
     records.reserve(topology.atoms.size());
     for (const Topology::Atom& atom : topology.atoms) {
@@ -67,7 +67,7 @@ std::vector<AtomRecord> records_of(const Topology& topology) {
         record.name = atom.name;
         record.element = atom.element;
         record.residue_name = residue.name;
-        record.chain = residue.chain;
+        record.chain = chain_name(residue, name);
         record.number = residue.number;
         record.insertion = residue.insertion;
         record.b_factor = atom.b_factor;
@@ -103,8 +103,8 @@ std::string foreign_word(std::string_view word) {
         {"molecule", "same molecule as"},
         {"resi", "resid"},
         {"resn", "resname"},
-        {"segi", "chain"},
-        {"segment", "chain"},
+        {"segi", "segid"},
+        {"segment", "segid"},
         {"serial", "index, which counts from 0"},
         {"bynum", "index, which counts from 0"},
         {"id", "index, which counts from 0"},
@@ -136,7 +136,7 @@ std::string lower(std::string_view text) {
 
 bool has_chain(const Topology& topology, std::string_view name) {
     return std::any_of(topology.residues.begin(), topology.residues.end(),
-                       [&](const Topology::Residue& residue) { return residue.chain == name; });
+                       [&](const Topology::Residue& residue) { return residue.is_of_chain(name); });
 }
 
 bool has_residue(const Topology& topology, std::string_view name) {
@@ -246,7 +246,12 @@ Flags written_flags(const Topology& topology, std::string_view term) {
     const std::size_t colon = term.find(':');
     if (colon != std::string_view::npos && term.find_first_of("/([;") == std::string_view::npos)
         return residue_ranges(topology, term, term.substr(0, colon), term.substr(colon + 1));
-    return match_cid(records_of(topology), std::string(term));
+    const auto flags_by = [&](ChainName name) {
+        return match_cid(records_of(topology, name), std::string(term));
+    };
+    Flags flags = flags_by(ChainName::chain);
+    const bool is_empty = std::find(flags.begin(), flags.end(), 1) == flags.end();
+    return is_empty ? flags_by(ChainName::shared_chain) : flags;
 }
 
 std::string advice_for(const Topology& topology, std::string_view word) {

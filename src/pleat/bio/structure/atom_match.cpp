@@ -11,16 +11,17 @@ namespace {
 
 using Key = std::tuple<std::string, int, char, std::string>;
 
-Key key_of(const Topology& topology, Index atom, bool with_chain) {
-    const Topology::Residue& residue = topology.residue_of(atom);
-    return {with_chain ? residue.chain : std::string(), residue.number, residue.insertion,
-            topology.atoms[static_cast<std::size_t>(atom)].name};
-}
-
 std::vector<Index> find_atoms(const Topology& wanted, const Topology& other) {
     const bool with_chain = wanted.chains().size() > 1 || other.chains().size() > 1;
+    const ChainName name = common_chain_name(wanted, other);
+    const auto key_of = [name](const Topology& topology, Index atom, bool has_chain) -> Key {
+        const Topology::Residue& residue = topology.residue_of(atom);
+        return {has_chain ? chain_name(residue, name) : std::string(), residue.number,
+                residue.insertion, topology.atoms[static_cast<std::size_t>(atom)].name};
+    };
     // Chains of files without their names count only where the order does not tell the atoms.
-    const bool in_order = with_chain && wanted.has_chain_names && other.has_chain_names;
+    const bool in_order = with_chain && (name == ChainName::segment ||
+                                         (wanted.has_chain_names && other.has_chain_names));
     const Index count = wanted.atom_count();
     std::vector<Index> found(static_cast<std::size_t>(count), -1);
     std::map<Key, Index> by_key;  // made when the atoms are not in the same order

@@ -11,6 +11,7 @@
 #include "pleat/bio/structure/residue_map.h"
 #include "pleat/bio/structure/structure.h"
 #include "pleat/core/array.h"
+#include "pleat/core/notes.h"
 
 namespace pleat {
 
@@ -52,6 +53,7 @@ ReferenceRow make_reference_row(const Alignment& source, const std::vector<std::
 /// A known structure, aligned to the columns that were kept.
 struct KnownStructure {
     Structure structure;
+    Notes notes;                  ///< of its file
     ResidueMap map;               ///< over all columns of the source
     std::vector<Index> residues;  ///< of each kept column: index into the chain, or -1
     ContactDefinition definition;

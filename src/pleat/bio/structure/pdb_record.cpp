@@ -25,11 +25,19 @@ bool parse(std::string_view field, T& value) {
     return parse_number(field, value);
 }
 
-/// Chain in column 22; a second character of its name, or the fourth of the residue's, in 21.
-void parse_residue_names(std::string_view line, AtomRecord& atom) {
-    const bool before = line[20] != ' ', chain = line[21] != ' ';
-    atom.residue_name = std::string(trimmed(line.substr(17, before && !chain ? 4 : 3)));
-    atom.chain = !chain ? "" : std::string(trimmed(line.substr(20, 2)));
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// The columns by which a serial number of many digits moves the coordinates to the right.
+std::size_t shift_of(std::string_view line) {
+    constexpr std::size_t kBehindSerial = 11, kMaxShift = 3;
+    if (!is_digit(line[kBehindSerial])) return 0;
+    for (std::size_t shift = 0; shift <= kMaxShift; ++shift) {
+        const auto is_point = [&](std::size_t at) {
+            return at + shift < line.size() && line[at + shift] == '.';
+        };
+        if (is_point(34) && is_point(42) && is_point(50)) return shift;
+    }
+    return 0;
 }
 
 }  // namespace
@@ -65,10 +73,12 @@ PeriodicCell parse_cell(std::string_view line) {
 }
 
 bool is_atom_line(std::string_view line) {
-    return line.substr(0, 6) == "ATOM  " || line.substr(0, 6) == "HETATM";
+    if (line.starts_with("HETATM")) return true;
+    return line.starts_with("ATOM") && line.size() > 4 &&
+           (line[4] == ' ' || line[4] == '\t' || is_digit(line[4]));
 }
 
-std::string parse_atom_line(std::string_view line, AtomRecord& atom, std::string& segment) {
+std::string parse_atom_line(std::string_view line, AtomRecord& atom, PdbFields& fields) {
     line = line.substr(0, line.find_last_not_of(" \t") + 1);
     if (!is_printable_ascii(line))
         return "expected printable ASCII in fixed columns, found other characters";
@@ -76,18 +86,18 @@ std::string parse_atom_line(std::string_view line, AtomRecord& atom, std::string
         return fmt::format("expected an atom record of at least {} characters, found {}",
                            kCoordinatesEnd, line.size());
     }
-    atom.name = std::string(trimmed(line.substr(12, 4)));
-    if (atom.name.empty()) return "expected an atom's name in columns 13-16, found none";
+    fields.is_het = line.front() == 'H';
     const std::string_view serial = trimmed(line.substr(6, 5));
     atom.serial = {};
-    std::copy(serial.begin(), serial.end(), atom.serial.begin());
+    if (!is_digit(line[5]) && !is_digit(line[11]))
+        std::copy(serial.begin(), serial.end(), atom.serial.begin());
+    line.remove_prefix(shift_of(line));  // what was read is at the front
+    if (line.size() < kCoordinatesEnd) return "expected three coordinates, found fewer";
+    atom.name = std::string(trimmed(line.substr(12, 4)));
+    if (atom.name.empty()) return "expected an atom's name in columns 13-16, found none";
     atom.altloc = line[16];
-    parse_residue_names(line, atom);
-    if (!parse_residue_number(line.substr(22, 4), atom.number)) {
-        return fmt::format("expected a residue number in columns 23-26, found '{}'",
-                           line.substr(22, 4));
-    }
-    atom.insertion = line[26];
+    std::copy_n(line.begin() + 17, 5, fields.names.begin());
+    std::copy_n(line.begin() + 22, 5, fields.number.begin());
     for (std::size_t axis = 0; axis < 3; ++axis) {
         const std::size_t begin = 31 + 8 * axis;
         const std::string_view field = columns(line, begin, 8);
@@ -96,17 +106,19 @@ std::string parse_atom_line(std::string_view line, AtomRecord& atom, std::string
             return fmt::format("expected a coordinate in columns {}-{}, found '{}'", begin,
                                begin + 7, field);
         }
+        fields.xyz[axis] = value;
         atom.xyz[axis] = static_cast<float>(value);
     }
     // Programs leave out occupancies or write stars; nothing but the choice of alternates needs it.
     if (!parse(columns(line, 55, 6), atom.occupancy)) atom.occupancy = 1;
     if (!parse_coordinate(columns(line, 61, 6), atom.b_factor)) atom.b_factor = 0;
-    segment = std::string(trimmed(columns(line, 73, 4)));
+    atom.segment = std::string(trimmed(columns(line, 73, 4)));
     const std::string element(trimmed(columns(line, 77, 2)));
     atom.element = element_symbol(element);
     // X is an atom whose element the authors do not know, no missing symbol.
     if (atom.element == "X" && element != "X")
-        atom.element = guess_element_in_columns(line.substr(12, 4), atom.residue_name);
+        atom.element = guess_element_in_columns(line.substr(12, 4),
+                                                trimmed(line.substr(17, line[21] == ' ' ? 4 : 3)));
     return {};
 }
 

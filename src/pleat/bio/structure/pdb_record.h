@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "pleat/bio/periodic/periodic_cell.h"
+#include "pleat/bio/structure/pdb_dialect.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 
 namespace pleat {
@@ -21,9 +22,10 @@ bool parse_coordinate(std::string_view field, double& value);
 /// a letter (hybrid-36); false for another text.
 bool parse_residue_number(std::string_view field, int& number);
 
-/// Parses the line of an atom. Returns the complaint (`expected X, found Y`), empty if there is
-/// none. The name of the segment (columns 73-76) goes to `segment`; alone it names no chain.
-std::string parse_atom_line(std::string_view line, AtomRecord& atom, std::string& segment);
+/// Parses the line of an atom, but for what PdbDialect completes. Returns the complaint (`expected
+/// X, found Y`), empty if there is none. Serial numbers of six and more digits may begin in column
+/// 6, or move the columns behind them; such an atom gets no serial number.
+std::string parse_atom_line(std::string_view line, AtomRecord& atom, PdbFields& fields);
 
 /// The cell in a CRYST1 record; no cell if its fields are no numbers, or if its space group is not
 /// P 1, as that of a crystal.

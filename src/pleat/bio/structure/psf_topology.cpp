@@ -162,7 +162,8 @@ private:
         if (residues.empty() || residues.back().number != atom.number ||
             residues.back().insertion != atom.insertion ||
             residues.back().name != atom.residue_name || residues.back().chain != atom.segment)
-            residues.push_back({atom.residue_name, atom.number, atom.insertion, atom.segment});
+            residues.push_back(
+                {atom.residue_name, atom.number, atom.insertion, atom.segment, atom.segment});
         topology_.atoms.push_back({atom.name, "X", 0, static_cast<Index>(residues.size()) - 1});
         masses_.push_back(atom.mass);
     }

@@ -7,6 +7,7 @@
 
 #include "pleat/bio/input/coordinate_text.h"
 #include "pleat/bio/input/text_fields.h"
+#include "pleat/bio/structure/pdb_dialect.h"
 #include "pleat/bio/structure/pdb_record.h"
 #include "pleat/bio/structure/structure_gemmi.h"
 #include "pleat/core/error.h"
@@ -17,85 +18,51 @@ namespace pleat {
 namespace {
 
 constexpr Index kMaxFromPipe = Index{64} << 20;
-// Columns 79-80 hold the charge, or in old files the end of a serial number that gemmi refuses.
-constexpr std::size_t kColumnsUsed = 78;
 
-void check_atom_record(std::string_view record, Index line, Complaints& complaints) {
-    if (record.size() < kCoordinatesEnd) {
-        complaints.add(line,
-                       fmt::format("expected an atom record of at least {} characters, found {}",
-                                   kCoordinatesEnd, record.size()));
-        return;
-    }
-    int number = 0;
-    if (!parse_residue_number(record.substr(22, 4), number)) {
-        complaints.add(line, fmt::format("expected a residue number in columns 23-26, found '{}'",
-                                         record.substr(22, 4)));
-        return;
-    }
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-        const std::size_t begin = 30 + 8 * axis;
-        const std::string_view field = record.substr(begin, 8);
-        double value = 0;
-        if (parse_coordinate(field, value)) continue;
-        complaints.add(line, fmt::format("expected a coordinate in columns {}-{}, found '{}'",
-                                         begin + 1, begin + 8, field));
-        return;
-    }
-}
-
-bool is_printable(std::string_view line) {
-    for (char c : line) {
-        if (static_cast<unsigned char>(c) < 0x20 && c != '\t') return false;
-    }
-    return true;
-}
-
-/// The atom and TER records of the first model, cut behind the element; the rest of the file is
-/// read to its end, so that a truncated file is noticed, but not looked at.
-std::string pdb_records(ByteSource& source) {
+/// The atoms of the first model; the rest of the file is read to its end, so that a truncated file
+/// is noticed, but not looked at.
+PdbModel first_model(ByteSource& source, Notes* notes) {
     Complaints complaints(source.name());
-    std::string records;
-    bool atoms = false;
-    bool model_ended = false;
+    PdbModel model;
+    bool model_ended = false, is_fine = true;
     std::string_view line;
     while (source.next(line)) {
         if (model_ended) continue;
         if (is_atom_line(line)) {
-            const std::string_view record = line.substr(0, line.find_last_not_of(" \t") + 1);
-            if (!is_printable(record)) {
-                complaints.add(source.line(), "expected text, found control characters");
-                continue;
-            }
-            check_atom_record(record, source.line(), complaints);
-            atoms = true;
-        } else if (atoms && (line.starts_with("ENDMDL") || line.starts_with("MODEL ") ||
-                             trimmed(line) == "END")) {
+            AtomRecord& atom = model.atoms.emplace_back();
+            PdbFields& fields = model.fields.emplace_back();
+            fields.line = source.line();
+            const std::string problem = parse_atom_line(line, atom, fields);
+            if (!problem.empty()) complaints.add(source.line(), problem);
+            is_fine = is_fine && problem.empty();
+        } else if (!model.atoms.empty() && (line.starts_with("ENDMDL") ||
+                                            line.starts_with("MODEL ") || trimmed(line) == "END")) {
             model_ended = true;
-            continue;
-        } else if (trimmed(line.substr(0, 6)) != "TER") {
-            continue;
+        } else if (trimmed(line.substr(0, 6)) == "TER") {
+            model.ends.push_back(model.atoms.size());
         }
-        records += line.substr(0, kColumnsUsed);
-        records += '\n';
     }
+    PdbDialect dialect;
+    if (is_fine) dialect.complete(model.atoms, model.fields, complaints);
     complaints.throw_if_any();
-    if (!atoms) {
+    if (model.atoms.empty()) {
         throw InputError(source.name(), 0,
                          "expected a PDB file (ATOM records) or an mmCIF file (data_ block), found "
                          "neither");
     }
-    return records;
+    if (notes != nullptr)
+        for (const Note& note : with_source(dialect.notes(), source.name())) notes->push_back(note);
+    return model;
 }
 
-Structure read(ByteSource& source, const std::filesystem::path& path) {
+Structure read(ByteSource& source, const std::filesystem::path& path, Notes* notes = nullptr) {
     Structure structure;
     structure.source = path;
     structure.chains =
         is_mmcif(source)
             ? chains_from_mmcif(source.name(),
                                 remaining_text(source, static_cast<std::size_t>(kMaxFromPipe)))
-            : chains_from_pdb(source.name(), pdb_records(source));
+            : chains_from_pdb(source.name(), first_model(source, notes));
     if (structure.chains.empty()) {
         throw InputError(source.name(), 0,
                          "expected a protein or nucleic acid chain, found only other molecules");
@@ -172,9 +139,9 @@ StructureChoice parse_structure_choice(std::string_view text) {
     return {std::filesystem::path(file), std::string(chain)};
 }
 
-Structure read_structure(const std::filesystem::path& path) {
+Structure read_structure(const std::filesystem::path& path, Notes* notes) {
     ByteSource source(path, is_read_once(path) ? kMaxFromPipe : ByteSource::kMaxBytes);
-    return read(source, path);
+    return read(source, path, notes);
 }
 
 Structure read_structure(const std::string& name, std::string_view bytes) {

@@ -10,6 +10,8 @@
 
 namespace pleat {
 
+struct Note;
+
 /// One atom; position in angstrom.
 struct Atom {
     std::string name;     ///< as in the file, without blanks: "CA", "CB", "C1'"
@@ -76,8 +78,9 @@ StructureChoice parse_structure_choice(std::string_view text);
 /// Reads a PDB or mmCIF file, plain or compressed; the format is recognised by the content. "-" is
 /// standard input. Throws InputError, naming the file and the line if possible, for a file without
 /// atoms or without a polymer, damaged compressed data, and atom records that are cut or have
-/// invalid numbers.
-Structure read_structure(const std::filesystem::path& path);
+/// invalid numbers. `notes` (may be null): how names and numbers of a PDB file were read is
+/// appended.
+Structure read_structure(const std::filesystem::path& path, std::vector<Note>* notes = nullptr);
 
 /// The same from memory; errors name `name` instead of a file.
 Structure read_structure(const std::string& name, std::string_view bytes);

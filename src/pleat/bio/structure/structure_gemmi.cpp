@@ -2,14 +2,18 @@
 #include "pleat/bio/structure/structure_gemmi.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <gemmi/cif.hpp>
 #include <gemmi/mmcif.hpp>
-#include <gemmi/pdb.hpp>
 #include <gemmi/resinfo.hpp>
 #include <iterator>
+#include <map>
+#include <set>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "pleat/core/error.h"
 
@@ -48,6 +52,14 @@ Identity identity_of_other_name(const std::string& name) {
                                {"QUO", Polymer::nucleotide, 'G'}};
     for (const Row& row : rows) {
         if (name == row.name) return {row.polymer, row.letter, false};
+    }
+    // NALA and CALA of AMBER; LYSH, HISB and GLUP of GROMOS and CHARMM.
+    if (name.size() != 4) return {};
+    const bool is_end = name[0] == 'N' || name[0] == 'C';
+    for (const std::string& parent : {name.substr(0, 3), is_end ? name.substr(1) : name}) {
+        const gemmi::ResidueInfo info = gemmi::find_tabulated_residue(parent);
+        if (info.is_amino_acid() && info.is_standard())
+            return {Polymer::amino_acid, info.one_letter_code, false};
     }
     return {};
 }
@@ -200,19 +212,62 @@ std::vector<Chain> chains_of(const std::string& file, gemmi::Structure& structur
     return chains;
 }
 
+struct BySeqId {
+    bool operator()(const gemmi::ResidueId& a, const gemmi::ResidueId& b) const {
+        const auto key = [](const gemmi::ResidueId& id) {
+            return std::tie(id.seqid.num.value, id.seqid.icode, id.segment, id.name);
+        };
+        return key(a) < key(b);
+    }
+};
+
+/// What stands in front of the first TER of a chain is its polymer.
+void end_chain(std::vector<gemmi::Chain>& chains, std::set<std::string>& ended) {
+    if (chains.empty() || !ended.insert(chains.back().name).second) return;
+    for (gemmi::Residue& residue : chains.back().residues)
+        residue.entity_type = gemmi::EntityType::Polymer;
+}
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
 
-std::vector<Chain> chains_from_pdb(const std::string& file, const std::string& lines) {
-    try {
-        gemmi::Structure structure = gemmi::read_pdb_from_memory(lines.data(), lines.size(), file);
-        return chains_of(file, structure);
-    } catch (const Error&) {
-        throw;
-    } catch (const std::runtime_error& error) {
-        throw InputError(file, 0, "expected a PDB file, found: " + first_line(error.what()));
+std::vector<Chain> chains_from_pdb(const std::string& file, const PdbModel& model) {
+    gemmi::Structure structure;
+    structure.models.emplace_back("1");
+    std::vector<gemmi::Chain>& chains = structure.models.front().chains;
+    std::map<gemmi::ResidueId, std::size_t, BySeqId> residues;  // of the chain
+    std::set<std::string> ended;                                // by TER
+    auto end = model.ends.begin();
+    for (std::size_t n = 0; n < model.atoms.size(); ++n) {
+        for (; end != model.ends.end() && *end <= n; ++end) end_chain(chains, ended);
+        const AtomRecord& record = model.atoms[n];
+        if (chains.empty() || chains.back().name != record.chain) {
+            chains.emplace_back(record.chain);
+            residues.clear();
+        }
+        std::vector<gemmi::Residue>& list = chains.back().residues;
+        gemmi::ResidueId id;
+        id.seqid = gemmi::SeqId(record.number, record.insertion);
+        id.segment = record.segment;
+        id.name = record.residue_name;
+        const auto [at, fresh] = residues.try_emplace(id, list.size());
+        if (fresh) {
+            gemmi::Residue& residue = list.emplace_back(id);
+            residue.het_flag = model.fields[n].is_het ? 'H' : 'A';
+            if (ended.count(record.chain) != 0) residue.entity_type = gemmi::EntityType::NonPolymer;
+        }
+        gemmi::Atom atom;
+        atom.name = record.name;
+        atom.altloc = record.altloc == ' ' ? '\0' : record.altloc;
+        const std::array<double, 3>& xyz = model.fields[n].xyz;
+        atom.pos = gemmi::Position(xyz[0], xyz[1], xyz[2]);
+        atom.occ = static_cast<float>(record.occupancy);
+        atom.element = gemmi::Element(record.element);
+        list[at->second].atoms.push_back(std::move(atom));
     }
+    for (; end != model.ends.end(); ++end) end_chain(chains, ended);
+    return chains_of(file, structure);
 }
 
 std::vector<Chain> chains_from_mmcif(const std::string& file, const std::string& text) {

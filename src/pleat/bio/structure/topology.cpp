@@ -38,6 +38,25 @@ std::vector<std::string> Topology::chains() const {
     return names;
 }
 
+ChainName common_chain_name(const Topology& a, const Topology& b) {
+    const auto has = [](const Topology& topology, std::string Topology::Residue::*name) {
+        return std::any_of(topology.residues.begin(), topology.residues.end(),
+                           [name](const auto& residue) { return !(residue.*name).empty(); });
+    };
+    using Residue = Topology::Residue;
+    const bool segments = has(a, &Residue::segment) && has(b, &Residue::segment);
+    const bool a_shares = has(a, &Residue::shared_chain), b_shares = has(b, &Residue::shared_chain);
+    if (segments && (!a.has_chain_names || !b.has_chain_names || a_shares != b_shares))
+        return ChainName::segment;
+    return a_shares != b_shares && a.has_chain_names && b.has_chain_names ? ChainName::shared_chain
+                                                                          : ChainName::chain;
+}
+
+const std::string& chain_name(const Topology::Residue& residue, ChainName name) {
+    const std::string& other = name == ChainName::segment ? residue.segment : residue.shared_chain;
+    return name == ChainName::chain || other.empty() ? residue.chain : other;
+}
+
 namespace {
 
 /// The bonds among these atoms, if bonds to others are those of hydrogens only: what is left of a

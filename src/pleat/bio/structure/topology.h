@@ -29,7 +29,17 @@ struct Topology {
         std::string name;      ///< "ALA"
         int number = 0;        ///< the author's number
         char insertion = ' ';  ///< insertion code; blank for none
-        std::string chain;     ///< the author's chain name, else the segment's; may be empty
+        /// Names one chain of the file: the author's name, else the segment's, also where several
+        /// segments of one chain number their residues alike; may be empty.
+        std::string chain;
+        std::string segment = {};  ///< segid of PDB and PSF files; may be empty
+        /// The author's chain name where `chain` is a segment's, as several share it; else empty.
+        std::string shared_chain = {};
+
+        /// Whether a user may mean this chain by a name.
+        bool is_of_chain(std::string_view text) const {
+            return chain == text || (!shared_chain.empty() && shared_chain == text);
+        }
     };
 
     std::filesystem::path source;
@@ -63,6 +73,14 @@ struct Topology {
     /// The chains in the order of their first atom.
     std::vector<std::string> chains() const;
 };
+
+/// Which name of a residue's chain two files share.
+enum class ChainName { chain, segment, shared_chain };
+/// By segments if both files have them and one of them names its chains by nothing else, by
+/// `shared_chain` if one of them has no segments; else by `chain`.
+ChainName common_chain_name(const Topology& a, const Topology& b);
+/// This name of a residue's chain; `chain` where it has no other.
+const std::string& chain_name(const Topology::Residue& residue, ChainName name);
 
 /// The atoms with these indices, in their order, with their residues.
 Topology subset(const Topology& topology, const std::vector<Index>& atoms);

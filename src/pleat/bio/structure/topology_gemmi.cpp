@@ -1,6 +1,7 @@
 // The door to gemmi for topologies, compiled as C++17 because gemmi 0.5.7 is not valid C++20.
 #include "pleat/bio/structure/topology_gemmi.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <gemmi/cif.hpp>
@@ -147,29 +148,44 @@ void read_connections(gemmi::cif::Block& block,
     }
 }
 
+bool same_atoms(const std::vector<AtomRecord>& a, const std::vector<AtomRecord>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const AtomRecord& one, const AtomRecord& other) {
+                          return connection_key(one) == connection_key(other) &&
+                                 one.residue_name == other.residue_name;
+                      });
+}
+
 void read_models(const std::string& file, gemmi::cif::Document& document,
                  std::vector<Assembly>& assemblies, MmcifBlock& described,
                  const std::function<void(std::vector<AtomRecord>&&)>& add_model) {
+    std::vector<AtomRecord> first;  // the first model of the first block
     for (gemmi::cif::Block& block : document.blocks) {
         gemmi::cif::Table table = atom_sites(block);
         if (!table.ok()) continue;
-        assemblies = mmcif_assemblies(block);
-        read_cell(block, described.cell);
-        read_connections(block, described.connections);
-        std::vector<AtomRecord> model;
+        if (described.blocks == 0) {
+            assemblies = mmcif_assemblies(block);
+            read_cell(block, described.cell);
+            read_connections(block, described.connections);
+        }
+        std::vector<std::vector<AtomRecord>> models;
         std::string current;
         for (gemmi::cif::Table::Row row : table) {
             const std::string number = text_of(row, kModel);
-            if (!model.empty() && number != current) {
-                add_model(std::move(model));
-                model = {};
-            }
+            if (models.empty() || number != current) models.emplace_back();
             current = number;
-            model.push_back(record_of(row, file));
+            models.back().push_back(record_of(row, file));
         }
-        if (!model.empty()) add_model(std::move(model));
-        return;
+        if (models.empty()) continue;
+        if (described.blocks == 0 && document.blocks.size() > 1) first = models.front();
+        if (described.blocks > 0 && !same_atoms(first, models.front())) {
+            ++described.other_blocks;
+            continue;
+        }
+        ++described.blocks;
+        for (std::vector<AtomRecord>& model : models) add_model(std::move(model));
     }
+    if (described.blocks > 0) return;
     throw InputError(file, 0, "expected mmCIF with _atom_site coordinates, found none");
 }
 

@@ -14,7 +14,8 @@ struct Assembly;
 /// One atom record of a PDB or mmCIF file, unchanged.
 struct AtomRecord {
     std::string name, residue_name, chain, element;
-    std::string subchain;  ///< mmCIF's label_asym_id; empty in PDB files
+    std::string subchain;               ///< mmCIF's label_asym_id; empty in PDB files
+    std::string segment, shared_chain;  ///< as in Topology::Residue
     int number = 0;
     char insertion = ' ';
     char altloc = ' ';
@@ -26,6 +27,15 @@ struct AtomRecord {
 
     /// What assemblies call its chain.
     const std::string& assembly_chain() const { return subchain.empty() ? chain : subchain; }
+};
+
+/// What the line of an atom has beside its AtomRecord.
+struct PdbFields {
+    std::array<char, 5> names{};   ///< columns 18-22: residue and chain
+    std::array<char, 5> number{};  ///< columns 23-27: residue number and insertion code
+    std::array<double, 3> xyz{};
+    bool is_het = false;
+    std::int64_t line = 0;
 };
 
 /// The symbol as chemists write it ("SE" -> "Se"), or "X" if there is no such element.
@@ -52,6 +62,8 @@ struct MmcifBlock {
     std::array<double, 6> cell{};
     /// Bonds of _struct_conn: two texts of connection_key().
     std::vector<std::array<std::string, 2>> connections;
+    /// Blocks with atoms that were read, and that were left out as their atoms are others.
+    int blocks = 0, other_blocks = 0;
 };
 
 /// By this an atom is found in lists of bonds: chain, residue number, insertion code and name.

@@ -1,0 +1,249 @@
+// PDB dialect: what neighbouring lines tell of names, numbers and chains.
+#include "pleat/bio/structure/pdb_dialect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "pleat/bio/selection/residue_kinds.h"
+#include "pleat/bio/structure/pdb_record.h"
+
+namespace pleat {
+
+namespace {
+
+constexpr int kLastDecimal = 9999;
+
+std::string_view text_of(const std::array<char, 5>& field) { return {field.data(), field.size()}; }
+
+/// Whether column 21 and the chain's column are both filled.
+bool has_both(const PdbFields& fields) { return fields.names[3] != ' ' && fields.names[4] != ' '; }
+
+/// Whether chains consist of such residues, or of water.
+bool is_polymer_name(std::string_view name) {
+    const std::string text(name);
+    return is_amino_acid(text) || is_nucleotide(text) || selection::is_water(text);
+}
+
+/// Whether a line can only be of a chain of two characters.
+bool tells_pair(const PdbFields& fields) {
+    const std::string_view names = text_of(fields.names);
+    return has_both(fields) &&
+           (names[0] == ' ' || (is_polymer_name(trimmed(names.substr(0, 3))) &&
+                                !selection::is_common_name(names.substr(0, 4))));
+}
+
+/// A number of base 16 from 2710 on, which VMD writes behind 9999; 0 for other text.
+int hexadecimal(std::string_view text) {
+    int number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
+    const bool is_whole = problem == std::errc() && end == text.data() + text.size();
+    return is_whole && text.size() == 4 && number > kLastDecimal ? number : 0;
+}
+
+bool is_decimal(std::string_view text) {
+    if (text.starts_with('-')) text.remove_prefix(1);
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool same_residue(const AtomRecord& a, const AtomRecord& b, const PdbFields& of_a,
+                  const PdbFields& of_b) {
+    return of_a.number == of_b.number && of_a.names == of_b.names && a.chain == b.chain;
+}
+
+}  // namespace
+
+/// The residues of a chain so far.
+struct PdbDialect::Counter {
+    bool has_number = false, is_hexadecimal = false;
+    int number = 0;
+    char insertion = ' ';
+    std::vector<std::pair<std::size_t, std::string>> residues;  // first atom and text
+};
+
+void PdbDialect::note(NoteKind kind, const std::string& text) {
+    const auto is_same = [&](const Note& other) { return other.text == text; };
+    if (std::none_of(notes_.begin(), notes_.end(), is_same)) notes_.push_back({kind, text});
+}
+
+void PdbDialect::choose_names(const std::vector<PdbFields>& fields) {
+    const auto chain_of = [](const PdbFields& one) {
+        return std::string(text_of(one.names).substr(3));
+    };
+    for (const PdbFields& one : fields)
+        if (tells_pair(one)) pairs_.insert(chain_of(one));
+    if (pairs_.empty()) return;
+    // Ligands may be chains of their own.
+    for (const PdbFields& one : fields)
+        if (has_both(one) && !selection::is_common_name(text_of(one.names).substr(0, 4)))
+            pairs_.insert(chain_of(one));
+}
+
+void PdbDialect::read_names(AtomRecord& atom, const PdbFields& fields) {
+    const std::string_view names = text_of(fields.names);
+    const bool is_pair = has_both(fields) && pairs_.contains(std::string(names.substr(3)));
+    atom.residue_name = trimmed(names.substr(0, is_pair ? 3 : 4));
+    atom.chain = trimmed(names.substr(is_pair ? 3 : 4));
+    if (is_pair)
+        note(NoteKind::format,
+             "columns 21-22 read as names of chains of two characters, as their "
+             "residues have known names of three letters");
+    else if (has_both(fields))
+        note(NoteKind::format,
+             "columns 18-21 read as residue names of four letters, column 22 as "
+             "the chain");
+}
+
+/// Sets the number and insertion code of the next residue of a chain; false for other text. `next`
+/// is the text of the residue behind it.
+bool PdbDialect::read_number(const std::string& text, const std::string& next, Counter& chain) {
+    const std::string field(trimmed(std::string_view(text).substr(0, 4)));
+    const int previous = chain.number;
+    chain.insertion = text[4];
+    if (field.find_first_not_of('*') == std::string::npos && !field.empty()) {
+        chain.number = chain.has_number ? previous + 1 : 1;
+        chain.insertion = ' ';
+        note(NoteKind::numbering, "residue numbers that are stars counted on by order");
+        return true;
+    }
+    int number = 0;
+    const int hex = hexadecimal(field);
+    const bool has_letters = !is_decimal(field);
+    // Behind 9999, and where letters behind a digit follow numbers that can be of base 16.
+    const bool follows =
+        !chain.has_number || previous == kLastDecimal ||
+        (!chain.residues.empty() && hexadecimal(trimmed(chain.residues.back().second)) + 1 == hex);
+    if (hex > 0 && (chain.is_hexadecimal ||
+                    (follows && (has_letters ? field[0] <= '9'
+                                             : field == "2710" && previous == kLastDecimal)))) {
+        chain.is_hexadecimal = true;
+        chain.number = hex;
+        note(NoteKind::numbering,
+             "residue numbers behind 9999 read as hexadecimal (VMD): 2710 is "
+             "10000");
+        return true;
+    }
+    if (!parse_residue_number(field, number)) return false;
+    if (is_decimal(field) && is_decimal(text) && text.size() == 5 && text[4] != ' ') {
+        const bool is_code = (chain.has_number && previous == number) ||
+                             (next.substr(0, 4) == text.substr(0, 4) && next[4] != text[4] &&
+                              !is_decimal(next.substr(4)));
+        if (!is_code && parse_number(std::string_view(text), number)) {
+            chain.insertion = ' ';
+            note(NoteKind::numbering, "columns 23-27 read as residue numbers of five digits");
+        }
+    }
+    chain.number = number;
+    return true;
+}
+
+void PdbDialect::read_numbers(std::vector<AtomRecord>& atoms, const std::vector<PdbFields>& fields,
+                              Complaints& complaints) {
+    std::map<std::pair<std::string, std::string>, Counter> chains;
+    const auto set = [&](std::size_t first, std::size_t end, const Counter& counter) {
+        for (std::size_t n = first; n < end; ++n) {
+            atoms[n].number = counter.number;
+            atoms[n].insertion = counter.insertion;
+        }
+    };
+    const auto end_of = [&](std::size_t first) {
+        std::set<std::string_view> seen;
+        std::size_t end = first;
+        // Of residues whose numbers are stars a name that comes again begins the next.
+        while (end < atoms.size() &&
+               same_residue(atoms[end], atoms[first], fields[end], fields[first]) &&
+               (fields[first].number[0] != '*' || atoms[end].altloc != ' ' ||
+                seen.insert(atoms[end].name).second))
+            ++end;
+        return end;
+    };
+    for (std::size_t first = 0, end = 0; first < atoms.size(); first = end) {
+        end = end_of(first);
+        Counter& counter = chains[{atoms[first].chain, atoms[first].segment}];
+        const std::string text(text_of(fields[first].number));
+        const std::string next =
+            end < atoms.size() ? std::string(text_of(fields[end].number)) : std::string(5, ' ');
+        const bool was_hexadecimal = counter.is_hexadecimal;
+        if (!read_number(text, next, counter)) {
+            complaints.add(fields[first].line,
+                           fmt::format("expected a residue number in columns 23-26, found '{}'",
+                                       text.substr(0, 4)));
+            continue;
+        }
+        set(first, end, counter);
+        // Those before, back to 2710 or the begin of the chain, have digits alone.
+        if (counter.is_hexadecimal && !was_hexadecimal) {
+            int last = counter.number;
+            for (auto at = counter.residues.rbegin(); at != counter.residues.rend(); ++at) {
+                const int number = hexadecimal(trimmed(at->second));
+                if (number == 0 || number > last) break;
+                last = number;
+                set(at->first, end_of(at->first), {.number = number, .residues = {}});
+            }
+        }
+        counter.has_number = true;
+        counter.residues.emplace_back(first, text);
+    }
+}
+
+/// Segments do not change within a residue; other programs have numbers in their columns.
+void PdbDialect::choose_segments(const std::vector<AtomRecord>& atoms,
+                                 const std::vector<PdbFields>& fields) {
+    std::set<std::pair<std::string, std::string>> segments;
+    std::map<std::tuple<std::string, int, char>, std::string> residues;
+    std::set<std::string> shared, names;
+    for (std::size_t n = 0; n < atoms.size(); ++n) {
+        const AtomRecord& atom = atoms[n];
+        if (n > 0 && same_residue(atom, atoms[n - 1], fields[n], fields[n - 1])) {
+            const std::string& previous = atoms[n - 1].segment;
+            if (atom.segment == previous) continue;
+            if (!atom.segment.empty() && !previous.empty() && fields[n].number[0] != '*' &&
+                atom.name != atoms[n - 1].name)
+                return;
+        }
+        segments.insert({atom.segment, atom.chain});
+        names.insert(atom.segment);
+        const auto [at, fresh] =
+            residues.try_emplace({atom.chain, atom.number, atom.insertion}, atom.segment);
+        // Single atoms without a segment are rather left out than other molecules.
+        if (fresh || at->second == atom.segment || atom.segment.empty()) continue;
+        if (!at->second.empty() && !atom.chain.empty()) shared.insert(atom.chain);
+    }
+    has_segments_ = true;
+    names_blank_ = names.size() > 1;
+    for (const auto& [segment, chain] : segments) {
+        if (!shared.contains(chain) || segment.empty()) continue;
+        const auto is_other = [&](const auto& one) {
+            return (one.first == segment && one.second != chain) || one.second == segment;
+        };
+        const bool is_used = std::any_of(segments.begin(), segments.end(), is_other);
+        names_[{chain, segment}] = is_used ? chain + '.' + segment : segment;
+    }
+    if (!names_.empty())
+        note(NoteKind::format,
+             "chains named by their segments (columns 73-76), as several segments "
+             "of one chain number their residues alike");
+}
+
+void PdbDialect::complete(std::vector<AtomRecord>& atoms, const std::vector<PdbFields>& fields,
+                          Complaints& complaints) {
+    if (!is_chosen_) choose_names(fields);
+    for (std::size_t n = 0; n < atoms.size(); ++n) read_names(atoms[n], fields[n]);
+    read_numbers(atoms, fields, complaints);
+    if (!is_chosen_) choose_segments(atoms, fields);
+    is_chosen_ = true;
+    for (AtomRecord& atom : atoms) {
+        if (!has_segments_) atom.segment.clear();
+        if (atom.segment.empty()) continue;
+        if (atom.chain.empty() && names_blank_) atom.chain = atom.segment;
+        const auto name = names_.find({atom.chain, atom.segment});
+        if (name != names_.end()) atom.shared_chain = std::exchange(atom.chain, name->second);
+    }
+}
+
+}  // namespace pleat
