@@ -15,6 +15,7 @@
 #include "options/option_checks.h"
 #include "options/options.h"
 #include "pleat/bio/ensemble/frame_reader.h"
+#include "pleat/core/files/output_file.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/rmsd/device_choice.h"

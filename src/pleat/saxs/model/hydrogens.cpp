@@ -312,7 +312,8 @@ std::string_view common_residue_name(std::string_view name) {
     return match != kNames.end() ? match->second : name;
 }
 
-std::vector<int> implicit_hydrogens(const Topology& topology, View<const float, 2> xyz) {
+std::vector<int> implicit_hydrogens(const Topology& topology, View<const float, 2> xyz,
+                                    bool with_ends) {
     const Index count = topology.atom_count();
     std::vector<int> hydrogens(static_cast<std::size_t>(count), 0);
     const std::vector<std::uint8_t> deoxy = selection::are_deoxy(topology);
@@ -337,7 +338,7 @@ std::vector<int> implicit_hydrogens(const Topology& topology, View<const float, 
         first = last;
     }
     free_disulfides(topology, xyz, hydrogens);
-    ChainEnds(topology, xyz, hydrogens).add();
+    if (with_ends) ChainEnds(topology, xyz, hydrogens).add();
     return hydrogens;
 }
 

@@ -98,7 +98,7 @@ public:
                            : bulk_ions(topology, xyz, kinds_)),
           hydrogens_(options.explicit_hydrogens
                          ? std::vector<int>(static_cast<std::size_t>(topology.atom_count()), 0)
-                         : implicit_hydrogens(topology, xyz)) {
+                         : implicit_hydrogens(topology, xyz, options.chain_ends)) {
         result_.resolution = options.resolution;
         result_.starts.push_back(0);
     }
@@ -305,7 +305,7 @@ private:
         if (result_.types.empty())
             throw InputError(
                 topology_.source.string(), 0,
-                "expected atoms that scatter, found none but water, hydrogen and dummies");
+                "expected atoms that scatter, found none but water and hydrogen or dummies");
         double sum = 0;
         for (const double radius : result_.radii) sum += radius;
         result_.mean_radius = sum / static_cast<double>(result_.radii.size());

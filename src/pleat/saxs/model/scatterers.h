@@ -27,6 +27,7 @@ struct ScattererOptions {
     Resolution resolution = Resolution::all_atom;  ///< not automatic
     bool water = false;               ///< water molecules in the file are part of the structure
     Ions ions = Ions::near;           ///< which ions are, unless water is
+    bool chain_ends = true;           ///< NH3+ at the start of chains, and OH at 5' and 3'
     bool explicit_hydrogens = false;  ///< hydrogens in the file scatter for themselves
 };
 
