@@ -180,12 +180,13 @@ void announce_files(const CouplingsOptions& options, const Alignment& alignment,
     const std::int64_t models = couplings::bytes_of(options.models, columns, letters);
     if (models >= kLarge)
         context.message(
-            fmt::format("--models {} will take {} of disk space",
+            fmt::format("the model's files ({}) will take {} of disk space",
                         names_of(options.models)[static_cast<std::size_t>(options.models)],
                         human_bytes(models)));
     if (!run.resumed())
-        require_disk_space(run.path(), fit_disk_space(options, columns, letters),
-                           "--models none or fewer columns (--max-gaps) would fit");
+        require_disk_space(
+            run.path(), fit_disk_space(options, columns, letters),
+            "without the model's files (--models) or with fewer columns (--max-gaps) it would fit");
 }
 
 /// The pairs between parts, with false discovery rates if they are asked for; nothing for one part.
@@ -223,7 +224,14 @@ ContactEvaluation evaluate(const KnownStructure& known, const Alignment& alignme
 std::vector<Field> fit_fields(CouplingsOptions& options) {
     std::vector<Field> all = couplings::fields(options.parameters);
     for (Field& field : all)
-        if (field.name == "models") field = couplings::model_files_field(options.models);
+        if (field.name == "models")
+            field = {
+                .name = "models",
+                .target = &options.models,
+                .help =
+                    "Files of the fitted model, which are large: npz, couplings.npz, "
+                    "which 'pleat mutants' reads; plmc, model.plmc, which EVcouplings opens",
+                .old_choices = {{"plmc,npz", "npz,plmc"}, {"true", "npz,plmc"}, {"false", "none"}}};
     return all;
 }
 

@@ -57,9 +57,6 @@ struct Parameters {
     bool models = true;   ///< false: Result::model stays empty
 };
 
-/// The option of the program in place of Parameters::models.
-Field model_files_field(ModelFiles& files);
-
 /// The options with names, ranges and help, bound to `parameters`.
 std::vector<Field> fields(Parameters& parameters);
 

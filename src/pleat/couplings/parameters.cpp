@@ -95,15 +95,6 @@ std::int64_t bytes_of(ModelFiles files, Index columns, Index letters) {
     return 4 * values * has_npz(files) + 8 * values * has_plmc(files);
 }
 
-Field model_files_field(ModelFiles& files) {
-    return {.name = "models",
-            .target = &files,
-            .help =
-                "Files of the fitted model, which are large: npz, couplings.npz, which 'pleat "
-                "mutants' reads; plmc, model.plmc, which EVcouplings opens",
-            .old_choices = {{"plmc,npz", "npz,plmc"}, {"true", "npz,plmc"}, {"false", "none"}}};
-}
-
 Parameters resolved(Parameters p, const Alphabet& alphabet) {
     const bool is_nucleic =
         alphabet.kind() != Alphabet::Kind::protein && p.compatible == CompatibleProgram::none;

@@ -323,7 +323,7 @@ private:
                  fmt::format("{} of {} ions left out with the water: farther than 4 angstrom from "
                              "any other atom",
                              left_out_ions_, ions_),
-                 "--ions keep"});
+                 fmt::format("--{} keep", "ions")});
         if (dropped_hydrogens_ > 0)
             result_.notes.push_back(
                 {NoteKind::hydrogens, fmt::format("{} hydrogens in the file left out: each heavy "
