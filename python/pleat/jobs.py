@@ -102,6 +102,8 @@ def run_jobs(command, inputs=(), *, output, list_file=None, sweep=None, share=Fa
         if value is None or (name in ("share", "force") and not value):
             continue
         option = name.replace("_", "-")
+        if name == "models" and _is_flag(value):
+            value = "npz" if value else "none"
         if name in ("quiet", "verbose", "estimate", "each", "ensemble"):
             raise UsageError(f"expected an option of a run, found {name}")
         words.append((option, bool(value) if _is_flag(value) else _text(value, name)))

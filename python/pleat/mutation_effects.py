@@ -143,10 +143,11 @@ def _target(source):
 def _model_file(path):
     """The file of a model that a path names, or None for an alignment."""
     if os.path.isdir(path):
-        for name in ("couplings.npz", os.path.join("couplings", "couplings.npz")):
+        for name in ("couplings.npz", os.path.join("couplings", "couplings.npz"), "model.plmc"):
             if os.path.isfile(os.path.join(path, name)):
                 return os.path.join(path, name)
-        raise InputError(f"{os.fspath(path)}: expected a finished run of 'pleat couplings', found no couplings.npz")
+        raise InputError(f"{os.fspath(path)}: expected a finished run of 'pleat couplings', found no "
+                         "couplings.npz; give the alignment, or the command --models npz")
     return path if _pleat.is_model_file(os.fspath(path)) else None
 
 

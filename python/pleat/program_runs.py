@@ -65,7 +65,7 @@ def _couplings(folder, manifest, values):
     values["_is_nucleic"] = is_nucleic
     values["_has_given_base_pairs"] = bool(manifest["parameters"].get("secondary"))
     values["device"] = manifest["device"]
-    if not manifest["parameters"]["models"]:
+    if not (folder / "couplings.npz").exists():
         values["fields"] = values["pairs"] = None
     contacts = _table(folder / "contacts.tsv")
     _base_pairs_and_parts(folder, contacts, values)

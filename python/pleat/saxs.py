@@ -87,7 +87,7 @@ def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None,
     return result
 
 
-@engine(_fields("model", "q-max", "q-points", "water", "hydrogens", "neutrons", "d2o", "deuterate",
+@engine(_fields("model", "q-max", "q-points", "water", "ions", "hydrogens", "neutrons", "d2o", "deuterate",
                 "backbone-exchange", "c1", "c2", "models-are"), Scatterers)
 def scatterers(ensemble, *, q=None, form_factors=None, options, how):
     """Divides structures into scatterers: a model and positions for ProfileSession and profiles.

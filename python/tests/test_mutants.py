@@ -58,7 +58,8 @@ def test_every_kind_of_model_gives_the_same(run):
         other = pleat.mutants(source)
         assert other.singles.dtype == found.singles.dtype
         np.testing.assert_array_equal(other.singles, found.singles)
-    plmc = pleat.mutants(run / "run/couplings/model.plmc", first_number=11)
+    program("couplings", run / "family.fasta", "-o", run / "plmc_fit", "--models", "plmc", "--device", "cpu")
+    plmc = pleat.mutants(run / "plmc_fit", first_number=11)
     np.testing.assert_allclose(plmc.singles["epistatic"], found.singles["epistatic"], atol=1e-6)
     by_row = pleat.mutants(ROWS, row="sequence 2", device="cpu")
     assert by_row.sequence == ROWS[1].replace("-", "")

@@ -82,7 +82,7 @@ def test_runs_of_couplings(tmp_path):
     rows = family(columns=24)
     (tmp_path / "family.aln").write_text("\n".join(rows) + "\n", encoding="ascii")
     program("couplings", tmp_path / "family.aln", "-o", tmp_path / "run", "--device", "cpu", "--max-gaps", 0.02,
-            "--tolerance", 0.01)
+            "--tolerance", 0.01, "--models", "npz")
     made = pleat.couplings(rows, device="cpu", max_gaps=0.02, tolerance=0.01)
     assert len(made.columns) < 24
     found = pleat.load(tmp_path / "run")

@@ -223,7 +223,7 @@ class Input(ProgramTest):
                 self.assertFalse((self.folder / "deep").exists())
 
     def test_an_earlier_run_of_other_columns_is_no_start(self):
-        earlier = self.fit(self.write_alignment(small_rows(20, columns=12)))
+        earlier = self.fit(self.write_alignment(small_rows(20, columns=12)), "--models", "npz")
         family = self.write_alignment(small_rows(20, columns=14), "other.aln")
         done = pleat("couplings", family, "-o", self.folder / "second", "-q",
                      "-i", earlier / "couplings.npz")
@@ -312,9 +312,9 @@ class Output(ProgramTest):
 
     def test_a_full_disk_leaves_whole_files_only(self):
         family = self.write_alignment(small_rows(100))
-        whole = self.fit(family, run="whole")
+        whole = self.fit(family, "--models", "npz", run="whole")
         run = self.folder / "run"
-        done = pleat("couplings", family, "-o", run, "-q",
+        done = pleat("couplings", family, "-o", run, "-q", "--models", "npz",
                      preexec_fn=limited(resource.RLIMIT_FSIZE, 200_000))
         self.assert_refused(done, 5, "couplings.npz", "File too large")
         for path in run.iterdir():
@@ -322,14 +322,14 @@ class Output(ProgramTest):
             if path.name not in ("manifest.json", "log.txt", ".pleat-lock"):
                 self.assertEqual(path.read_bytes(), (whole / path.name).read_bytes(), path.name)
         self.assertEqual(manifest(run)["status"], "unfinished")
-        self.fit(family)
+        self.fit(family, "--models", "npz")
         self.assertEqual(manifest(run)["status"], "finished")
 
     def test_a_full_disk_leaves_the_run_that_force_was_to_replace(self):
         family = self.write_alignment(small_rows(100))
         run = self.fit(family)
         before = {path.name: path.read_bytes() for path in run.iterdir()}
-        done = pleat("couplings", family, "-o", run, "-q", "--force", "-w", "0.7",
+        done = pleat("couplings", family, "-o", run, "-q", "--force", "-w", "0.7", "--models", "npz",
                      preexec_fn=limited(resource.RLIMIT_FSIZE, 200_000))
         self.assert_refused(done, 5, "couplings.npz", "File too large")
         after = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}

@@ -120,6 +120,12 @@ class Estimate(ProgramTest):
         self.assertAlmostEqual(rows[4][4], sum(row[4] for row in rows[:4]), delta=0.1 * rows[4][4])
         self.assertIn("a/identity=0.7: 100 sequences", text)
 
+    def test_files_are_told(self):
+        family = self.write_alignment(read_rows()[:100])
+        text = self.estimate("couplings", family, "--models", "npz,plmc", "-d", "cpu")
+        self.assertRegex(text, "files: about .* to be written")
+        self.assertRegex(text, "of disk space is available for")
+
     def test_refuses_what_a_run_refuses(self):
         family = self.write_alignment(read_rows()[:50])
         self.assert_refused(pleat("couplings", self.folder / "none.aln", "--estimate"), 3, "none.aln")

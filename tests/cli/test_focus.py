@@ -46,7 +46,10 @@ class Focus(ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         numbers = [int(row["pos"]) for row in read_table(run / "positions.tsv")]
         self.assertEqual(numbers, [21, 22, 24, 25, 26, 27, 28, 29, 30])
-        done = pleat("mutants", run / "couplings/model.plmc", "-o", self.folder / "plmc", "-q")
+        done = pleat("couplings", self.family, "--focus", "target", "--models", "plmc", "-o", self.folder / "fit", "-q",
+                     "-d", "cpu")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        done = pleat("mutants", self.folder / "fit/model.plmc", "-o", self.folder / "plmc", "-q")
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         self.assertEqual([int(row["pos"]) for row in read_table(self.folder / "plmc/positions.tsv")], numbers)
 

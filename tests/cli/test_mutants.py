@@ -24,6 +24,9 @@ class Mutants(ProgramTest):
                                        for n, row in enumerate(family_rows())))
         self.run_folder = self.folder / "run"
 
+    def plmc_model(self):
+        return self.fit(self.family, "--models", "plmc", "-d", "cpu", run="plmc_fit") / "model.plmc"
+
     def call(self, *arguments, code=0):
         done = pleat("mutants", *arguments, "-q", "-d", "cpu")
         self.assertEqual((done.returncode, done.stdout), (code, b""), done.stderr.decode())
@@ -50,7 +53,7 @@ class Mutants(ProgramTest):
         own = results(self.folder / "again")
         self.assertEqual(own, results(self.folder / "third"))
         self.assertEqual(own["singles.tsv"], (self.run_folder / "singles.tsv").read_bytes())
-        self.call(fit / "model.plmc", "-o", self.folder / "plmc", "--first-number", 11)
+        self.call(self.plmc_model().parent, "-o", self.folder / "plmc", "--first-number", 11)
         for one, other in zip(singles, read_table(self.folder / "plmc/singles.tsv")):
             self.assertEqual(one["mutant"], other["mutant"])
             for name in ("prediction_epistatic", "prediction_independent"):
@@ -131,7 +134,7 @@ class Mutants(ProgramTest):
     def test_refuses_in_a_line(self):
         self.call(self.family, "-o", self.run_folder)
         fit = self.run_folder / "couplings"
-        model = (fit / "model.plmc").read_bytes()
+        model = self.plmc_model().read_bytes()
         cut, other = self.folder / "cut.plmc", self.folder / "other.plmc"
         cut.write_bytes(model[:-100])
         head = 40
@@ -186,12 +189,15 @@ class Mutants(ProgramTest):
         self.call(fit, "-o", self.folder / "other")
 
     def test_a_run_without_models_is_refused(self):
-        self.fit(self.family, "--no-models", "-d", "cpu")
-        self.assert_refused(pleat("mutants", self.run_folder, "-o", self.folder / "no"), 3, "--no-models leaves it out")
+        for more in ((), ("--no-models", "-f")):  # the latter is the default of earlier versions' name
+            self.fit(self.family, "-d", "cpu", *more)
+            self.assertFalse((self.run_folder / "couplings.npz").exists())
+            self.assert_refused(pleat("mutants", self.run_folder, "-o", self.folder / "no"), 3,
+                                "give the alignment, or 'pleat couplings' --models npz")
 
     def test_lists_take_models_and_alignments(self):
         self.call(self.family, "-o", self.run_folder)
-        shutil.copy(self.run_folder / "couplings/model.plmc", self.folder / "model.plmc")
+        shutil.copy(self.plmc_model(), self.folder / "model.plmc")
         scan = self.table("mutant,y\nM11A,1\n")
         jobs = self.table(f"alignment\tmutants\n{self.family}\t{scan}\n{self.folder / 'model.plmc'}\t\n", "jobs.tsv")
         self.call("--list", jobs, "-o", self.folder / "jobs")

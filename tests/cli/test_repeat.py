@@ -33,7 +33,7 @@ class Repeat(ProgramTest):
         self.assertEqual(manifest(piped)["inputs"][0]["path"], "stdin")
 
     def test_a_fit_may_start_from_an_earlier_one(self):
-        cold = self.fit(self.family, "--tolerance", "1e-6", run="cold")
+        cold = self.fit(self.family, "--tolerance", "1e-6", "--models", "npz", run="cold")
         warm = self.fit(self.family, "--tolerance", "1e-6", run="warm",
                         *("-i", cold / "couplings.npz"))
         told = [manifest(run)["results"] for run in (cold, warm)]

@@ -252,7 +252,6 @@ class Select(ProgramTest):
         self.assertRegex(done, "clusters: unchanged")
         self.assertTrue(manifest(self.run_folder / "couplings")["resumed"])
         self.assertEqual(manifest(self.run_folder)["status"], "finished")
-        self.assertFalse((self.run_folder / "checkpoint-stages.txt").exists())
 
     def refused(self, code, text, *more):
         done = pleat("select", "--ensemble", self.ensemble, "-o", self.run_folder, "-q", *more)

@@ -176,10 +176,10 @@ def make_commands(folder):
     dcd = ["--topology", DATA / "hivp.pdb.gz", "--select", "ca"]
     one = ["-t", "1"]
     commands = [
-        Command("couplings", ["couplings", family, *one], ["couplings", family, "--no-models", "-w", "0.7", *one],
+        Command("couplings", ["couplings", family, "--models", "npz,plmc", *one], ["couplings", family, "-w", "0.7", *one],
                 folder),
-        Families("families", ["couplings", *others, "-t", "2"],
-                 ["couplings", *others, "--no-models", "-w", "0.7", "-t", "2"], folder),
+        Families("families", ["couplings", *others, "--models", "npz,plmc", "-t", "2"],
+                 ["couplings", *others, "-w", "0.7", "-t", "2"], folder),
         Command("mutants", ["mutants", family, "--doubles", "1-9", *one],
                 ["mutants", family, "--lambda-pair", "0.1", *one], folder),
         Command("mi", ["mi", family, "--order", "3", "--shuffles", "16", *one],

@@ -22,6 +22,7 @@ from commands import Failure, environment, make_commands
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
 CALLS = "rename,renameat2,renameat,unlink,unlinkat,rmdir,link,linkat,ftruncate"
+FLUSHES = "fsync,fdatasync"
 FAULTS = ("kill -9", "kill -9 at a call", "signals", "file size limit", "full disk", "two processes")
 
 
@@ -112,6 +113,20 @@ class Trials:
         self.end(run, force)
         return is_killed
 
+    def fill_disk_at_call(self, number, force):
+        """A disk that is full from the nth flush on, as no file can be flushed; False behind the last."""
+        run = self.folder / "run"
+        self.prepare(run, force)
+        process = self.start(run, force, ("strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={FLUSHES}", "-e",
+                                          f"inject={FLUSHES}:error=ENOSPC:when={number}+"))
+        message = process.communicate()[1].decode()
+        if process.returncode not in (0, 5):
+            raise Failure(f"exit code {process.returncode} where the disk is full at flush {number}: {message}")
+        self.counts["full disk"] += process.returncode == 5
+        self.command.check_old_or_new(run, force)
+        self.end(run, force)
+        return process.returncode == 5
+
     def limit_file_size(self):
         run = self.folder / "run"
         force = self.prepare(run)
@@ -185,9 +200,10 @@ class Trials:
             if (self.command.is_page and not force) or (is_inside and not is_one_run):
                 continue
             self.is_inside = is_inside
-            number = self.source.randint(1, step)
-            while self.tried(lambda: self.kill_at_call(number, force)):
-                number += self.source.randint(1, 2 * step - 1)
+            for disturb in (self.kill_at_call,) if is_inside else (self.kill_at_call, self.fill_disk_at_call):
+                number = self.source.randint(1, step)
+                while self.tried(lambda: disturb(number, force)):
+                    number += self.source.randint(1, 2 * step - 1)
 
     def tried(self, work):
         try:

@@ -29,7 +29,7 @@ constexpr const char* kExamples =
     "  pleat couplings rna.sto -o run --secondary rna.sto --max-gaps 0.5\n"
     "  pleat couplings pair.aln -o run --parts 218,310 --shuffle-parts 5\n"
     "  pleat couplings families/*.a3m -o runs\n"
-    "  pleat couplings --list families.txt -o runs --no-models\n"
+    "  pleat couplings --list families.txt -o runs\n"
     "  pleat couplings family.a3m -o runs --sweep identity=0.7,0.8,0.9\n\n"
     "A run that was stopped or killed resumes when the same command is given again.";
 
@@ -85,7 +85,12 @@ Command couplings_command(CLI::App& program, Ranks& ranks) {
     add_run_options(*parser, options->run, true);
     add_estimate_option(*parser, options->run);
     add_job_options(*parser, options->jobs, false);
-    add_fields(*parser, "Fit", couplings::fields(options->parameters));
+    add_fields(*parser, "Fit", fit_fields(*options));
+    // Of versions that wrote the models by default.
+    parser
+        ->add_flag_callback("--no-models",
+                            [options] { options->models = couplings::ModelFiles::none; })
+        ->group("");
     add_fields(*parser, "Structure", structure_fields(*options));
     add_fields(*parser, "Parts", part_fields(*options));
     add_fields(*parser, "Output", output_fields(*options));

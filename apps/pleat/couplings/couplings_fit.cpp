@@ -11,6 +11,8 @@
 #include "pleat/bio/alignment/filter.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/couplings/contacts/calibration.h"
@@ -170,6 +172,23 @@ std::vector<double> weights_and_device(const CouplingsOptions& options, const Jo
     return weights;
 }
 
+/// Says how large the model will be, before the fit, and refuses what the disk has no room for.
+void announce_files(const CouplingsOptions& options, const Alignment& alignment,
+                    const RunDirectory& run, const Context& context) {
+    constexpr std::int64_t kLarge = std::int64_t{100} << 20;
+    const Index columns = alignment.column_count(), letters = alignment.alphabet->size();
+    const std::int64_t models = couplings::bytes_of(options.models, columns, letters);
+    if (models >= kLarge)
+        context.message(
+            fmt::format("the model's files ({}) will take {} of disk space",
+                        names_of(options.models)[static_cast<std::size_t>(options.models)],
+                        human_bytes(models)));
+    if (!run.resumed())
+        require_disk_space(
+            run.path(), fit_disk_space(options, columns, letters),
+            "without the model's files (--models) or with fewer columns (--max-gaps) it would fit");
+}
+
 /// The pairs between parts, with false discovery rates if they are asked for; nothing for one part.
 std::optional<ScoredParts> score_parts(const CouplingsOptions& options, const FamilyInput& input,
                                        const Result& result, const Context& context,
@@ -201,6 +220,20 @@ ContactEvaluation evaluate(const KnownStructure& known, const Alignment& alignme
 }
 
 }  // namespace
+
+std::vector<Field> fit_fields(CouplingsOptions& options) {
+    std::vector<Field> all = couplings::fields(options.parameters);
+    for (Field& field : all)
+        if (field.name == "models")
+            field = {
+                .name = "models",
+                .target = &options.models,
+                .help =
+                    "Files of the fitted model, which are large: npz, couplings.npz, "
+                    "which 'pleat mutants' reads; plmc, model.plmc, which EVcouplings opens",
+                .old_choices = {{"plmc,npz", "npz,plmc"}, {"true", "npz,plmc"}, {"false", "none"}}};
+    return all;
+}
 
 std::vector<Field> output_fields(CouplingsOptions& options) {
     return {{.name = "min-separation",
@@ -245,28 +278,37 @@ void check_couplings_options(const CouplingsOptions& options) {
 }
 
 std::vector<Field> result_fields(CouplingsOptions& options) {
-    std::vector<Field> all = couplings::fields(options.parameters);
+    std::vector<Field> all = fit_fields(options);
     for (const std::vector<Field>& more : {fields(options.alignment), structure_fields(options),
                                            part_fields(options), output_fields(options)})
         all.insert(all.end(), more.begin(), more.end());
     return all;
 }
 
+std::int64_t fit_disk_space(const CouplingsOptions& options, Index columns, Index letters) {
+    constexpr Index kScores = 16 + 12, kLine = 60;  // bytes per pair of columns
+    return kScores * columns * columns + kLine * columns * (columns - 1) / 2 +
+           couplings::bytes_of(options.models, columns, letters);
+}
+
 RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs) {
     options.alignment.inputs = &inputs;
+    options.parameters.models = options.models != couplings::ModelFiles::none;
     const std::shared_ptr<const AlignmentInput> read = read_input(options.alignment, nullptr);
     const Alignment alignment = filter(
         read->alignment, filter_options(options.alignment, options.structure, read->alignment));
     const Index sequences = alignment.sequence_count(), columns = alignment.column_count();
     return {.input = fmt::format("{} sequences, {} columns", sequences, columns),
             .may_use_gpu = true,
-            .on = [=, fits = options.shuffle_parts, letters = alignment.alphabet->size(),
+            .on = [=, bytes = fit_disk_space(options, columns, alignment.alphabet->size()),
+                   fits = options.shuffle_parts, letters = alignment.alphabet->size(),
                    parameters = couplings::resolved(options.parameters, *alignment.alphabet)](
                       const Context& context) {
                 require_one_device(context, "the fit of one alignment");
                 Estimate all =
                     couplings::estimate(sequences, columns, letters, parameters, context);
                 all.seconds *= static_cast<double>(1 + fits);
+                all.disk_bytes = bytes;
                 return all;
             }};
 }
@@ -276,6 +318,7 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
                        const std::function<void(const Alignment&, const ReferenceRow&)>& check) {
     Context context = make_context(options.run);
     options.alignment.inputs = task.inputs;
+    options.parameters.models = options.models != couplings::ModelFiles::none;
     RunDirectory run({.path = options.run.output,
                       .command = "couplings",
                       .arguments = task.arguments,
@@ -289,6 +332,7 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
     FamilyInput input = read_family(options, run, context);
     if (check) check(input.alignment, input.reference);
     options.parameters = couplings::resolved(options.parameters, *input.alignment.alphabet);
+    announce_files(options, input.alignment, run, context);
     std::vector<double> weights = weights_and_device(options, task, input.alignment, context);
     run.context(context);
     if (weights.empty())
@@ -321,7 +365,8 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
                         .structure = input.known ? &*input.known : nullptr,
                         .evaluation = evaluation ? &*evaluation : nullptr,
                         .base_pairs = input.base_pairs ? &*input.base_pairs : nullptr,
-                        .parts = parts ? &*parts : nullptr};
+                        .parts = parts ? &*parts : nullptr,
+                        .models = options.models};
     couplings::write_results(run, report, threads);
     record_result(run, report);
     run.finish();

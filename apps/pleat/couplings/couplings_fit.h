@@ -20,12 +20,15 @@ struct CouplingsOptions {
     AlignmentOptions alignment;
     StructureOptions structure;
     couplings::Parameters parameters;
+    couplings::ModelFiles models = couplings::ModelFiles::none;
     std::int64_t min_separation = 6;
     std::string secondary;           ///< file of a secondary structure; empty: none
     std::string parts;               ///< see couplings::parse_parts()
     std::int64_t shuffle_parts = 0;  ///< fits of shuffled pairing
     JobListOptions jobs;
 };
+/// The options of the fit, and which files of its model are written.
+std::vector<Field> fit_fields(CouplingsOptions& options);
 std::vector<Field> output_fields(CouplingsOptions& options);
 std::vector<Field> structure_fields(CouplingsOptions& options);
 std::vector<Field> part_fields(CouplingsOptions& options);
@@ -42,6 +45,9 @@ std::string fit_family(
     CouplingsOptions options, const JobTask& task,
     const std::function<void(const couplings::Report&)>& written = {},
     const std::function<void(const Alignment&, const ReferenceRow&)>& check = {});
+
+/// Bytes of the files of a fit: scores as numbers and as text, pairs, and the models.
+std::int64_t fit_disk_space(const CouplingsOptions& options, Index columns, Index letters);
 
 /// What fit_family() needs.
 RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs);

@@ -87,6 +87,7 @@ void print_estimates(const JobPlan& plan, const JobListCall& call, const RunOpti
     for (const Job& job : plan.jobs)
         print(table.add(job.folder.string(), call.estimate(job, inputs)));
     print(table.end());
+    table.require_disk();
 }
 
 /// Throws InputError on a rank that found other jobs than the first one.

@@ -45,10 +45,7 @@ bool counts_frames_otherwise(const Stage& stage, const FinishedRun& run) {
 }  // namespace
 
 RunStages::RunStages(const RunOptions& options, const JobTask& task, RunDirectory& run)
-    : options_(options),
-      task_(task),
-      run_(run),
-      marker_file_(run.checkpoint("checkpoint-stages.txt")) {}
+    : options_(options), task_(task), run_(run) {}
 
 JobTask RunStages::task_of(const Stage& stage, const Context& context) const {
     return {.arguments = call_words(stage.command, stage.arguments, stage.fields, stage.defaults,
@@ -100,7 +97,6 @@ RunStages::StageRun RunStages::make(
     const Stage& stage, const Context& context,
     const std::function<void(const std::filesystem::path& folder, bool force)>& work) {
     const std::filesystem::path folder = run_.stage_folder(stage.name);
-    const auto mark = [&] { write_text(marker_file_, "stages of this run are in folders here\n"); };
     const std::string shown = (run_.path() / stage.name).string();
     run_.stage(stage.name);
     RunDirectory::tidy(folder);
@@ -110,15 +106,9 @@ RunStages::StageRun RunStages::make(
         context.message(fmt::format("{}: unchanged, using the existing results", shown));
     } else {
         if (run) context.message(fmt::format("{}: replaced, it has {}", shown, run->difference));
-        try {
-            is_kept = !work_once(stage, folder, [&] { work(folder, run.has_value()); });
-        } catch (...) {
-            if (std::filesystem::exists(folder)) mark();
-            throw;
-        }
+        is_kept = !work_once(stage, folder, [&] { work(folder, run.has_value()); });
         if (task_.stage_ended) task_.stage_ended();
     }
-    mark();
     cite(folder);
     return {folder, is_kept};
 }

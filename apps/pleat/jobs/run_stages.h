@@ -60,7 +60,6 @@ private:
     const RunOptions& options_;
     const JobTask& task_;
     RunDirectory& run_;
-    std::filesystem::path marker_file_;
 };
 
 }  // namespace pleat::program

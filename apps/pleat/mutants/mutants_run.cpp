@@ -30,6 +30,7 @@ CouplingsOptions couplings_stage(const MutantsOptions& options) {
     stage.structure.row = options.row;
     stage.structure.focus = options.focus;
     stage.parameters = options.fit;
+    stage.models = couplings::ModelFiles::npz;
     return stage;
 }
 
@@ -132,12 +133,12 @@ std::filesystem::path model_file(const std::string& path) {
     if (is_folder_path(path)) {
         const std::filesystem::path folder = path;
         for (const std::filesystem::path& file :
-             {folder / "couplings.npz", folder / kStage / "couplings.npz"})
+             {folder / "couplings.npz", folder / kStage / "couplings.npz", folder / "model.plmc"})
             if (is_file(file)) return file;
         throw InputError(
             path, 0,
             "expected a finished run of 'pleat couplings' or 'pleat mutants', found no "
-            "couplings.npz (--no-models leaves it out)");
+            "couplings.npz; give the alignment, or 'pleat couplings' --models npz");
     }
     if (path.empty() || is_read_once(path) || !is_file(path)) return {};
     return couplings::is_model_file(path) ? std::filesystem::path(path) : std::filesystem::path();

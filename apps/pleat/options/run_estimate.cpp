@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "options/options.h"
+#include "pleat/core/files/output_file.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
@@ -30,7 +31,7 @@ std::string time_text(double seconds) {
 }  // namespace
 
 EstimateTable::EstimateTable(const RunOptions& options, bool is_list)
-    : is_named_(options.names_device()), is_list_(is_list) {
+    : is_named_(options.names_device()), is_list_(is_list), folder_(options.output) {
     Context context = make_context(options);
     // Each job of a list has one device.
     if (is_list) context.lanes.clear();
@@ -64,6 +65,7 @@ std::string EstimateTable::line(const Row& row, const Estimate& needed) const {
 
 std::string EstimateTable::add(const std::string& name, const RunEstimate& run) {
     std::string text = fmt::format("{}: {}\n", printable(name), run.input);
+    std::int64_t written = 0;
     for (Row& row : rows_) {
         const bool has_gpu = row.context.device.kind == Device::Kind::cuda;
         if (has_gpu && !is_named_ && !run.may_use_gpu) continue;
@@ -77,14 +79,17 @@ std::string EstimateTable::add(const std::string& name, const RunEstimate& run) 
             needed.seconds += kGpuStartSeconds;
         }
         text += line(row, needed);
+        written = needed.disk_bytes;
         Estimate& sum = row.sum;
         sum = {.host_bytes = std::max(sum.host_bytes, needed.host_bytes),
                .gpu_bytes = std::max(sum.gpu_bytes, needed.gpu_bytes),
                .min_gpu_bytes = std::max(sum.min_gpu_bytes, needed.min_gpu_bytes),
-               .seconds = sum.seconds + needed.seconds};
+               .seconds = sum.seconds + needed.seconds,
+               .disk_bytes = sum.disk_bytes + needed.disk_bytes};
         // The GPU starts once for all jobs.
         if (has_gpu && row.jobs++ > 0) sum.seconds -= kGpuStartSeconds;
     }
+    if (written > 0) text += fmt::format("  files: about {} to be written\n", human_bytes(written));
     return text;
 }
 
@@ -95,7 +100,19 @@ std::string EstimateTable::end() const {
         for (const Row& row : rows_)
             if (row.sum.host_bytes > 0) text += line(row, row.sum);
     }
-    return text + fmt::format("{} of memory is available here\n", human_bytes(available_memory()));
+    text += fmt::format("{} of memory is available here\n", human_bytes(available_memory()));
+    std::int64_t written = 0;
+    for (const Row& row : rows_) written = std::max(written, row.sum.disk_bytes);
+    if (written > 0)
+        text += fmt::format("{} of disk space is available for {}\n",
+                            human_bytes(free_disk_space(folder_)), human_bytes(written));
+    return text;
+}
+
+void EstimateTable::require_disk() const {
+    for (const Row& row : rows_)
+        require_disk_space(folder_, row.sum.disk_bytes,
+                           "such a run would be refused before its work");
 }
 
 void add_estimate_option(CLI::App& command, RunOptions& options) {
@@ -115,6 +132,7 @@ void print_estimate(const std::string& name, const RunEstimate& run, const RunOp
     EstimateTable table(options, false);
     const std::string text = table.add(name, run);
     print(text + table.end());
+    table.require_disk();
 }
 
 }  // namespace pleat::program

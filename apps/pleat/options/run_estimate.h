@@ -25,8 +25,10 @@ public:
     explicit EstimateTable(const RunOptions& options, bool is_list);
     /// The lines of one run, called `name`.
     std::string add(const std::string& name, const RunEstimate& run);
-    /// The lines at the end: for a list its sum on each device; the available memory.
+    /// The lines at the end: for a list its sum on each device; the available memory and disk.
     std::string end() const;
+    /// Throws OutputError if the files would not fit on the disk of --output.
+    void require_disk() const;
 
 private:
     struct Row {
@@ -38,6 +40,7 @@ private:
     std::string line(const Row& row, const Estimate& needed) const;
 
     bool is_named_, is_list_;
+    std::string folder_;
     std::vector<Row> rows_;
 };
 

@@ -14,6 +14,7 @@
 #include "options/ensemble_options.h"
 #include "options/option_checks.h"
 #include "options/options.h"
+#include "pleat/core/files/output_file.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/rmsd/device_choice.h"
@@ -294,6 +295,14 @@ std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ra
     const std::string remark = choose_rmsd_device(options, task, compared, ranks, context);
     if (run) run->context(context);
     if (options.run.verbose) context.message(remark);
+    ranks.lead([&] {
+        rmsd::ComparedSizes sizes =
+            sizes_of(options, compared.sets, compared.frames.frames(), compared.frames.atoms());
+        if (options.sets.has_against()) sizes.others = 1;  // they are not counted yet
+        if (!run->resumed())
+            require_disk_space(run->path(), rmsd::disk_needed(sizes, options.parameters),
+                               "fewer frames (--frames) or --matrix none would fit");
+    });
     std::filesystem::path matrix;
     if (options.parameters.matrix != rmsd::MatrixLayout::none && !options.sets.has_reference()) {
         const std::string_view name = rmsd::traits_of(options.parameters.metric).name;

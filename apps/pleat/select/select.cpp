@@ -274,6 +274,7 @@ RunEstimate estimate_selection(SelectOptions& options, SharedInputs& inputs) {
                     all.gpu_bytes = std::max(all.gpu_bytes, one.gpu_bytes);
                     all.min_gpu_bytes = std::max(all.min_gpu_bytes, one.min_gpu_bytes);
                     all.seconds += one.seconds;
+                    all.disk_bytes += one.disk_bytes;
                 }
                 all.host_bytes += kept_bytes;
                 return all;

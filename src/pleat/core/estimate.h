@@ -5,12 +5,14 @@
 
 namespace pleat {
 
-/// Upper bounds of the memory that a computation needs, and about how long it takes.
+/// Upper bounds of the memory and, about, of the disk space that a computation needs, and about how
+/// long it takes.
 struct Estimate {
     std::int64_t host_bytes = 0;
     std::int64_t gpu_bytes = 0;      ///< 0 without a GPU
     std::int64_t min_gpu_bytes = 0;  ///< the same if the work is split into the smallest blocks
     double seconds = 0;              ///< 0: not known
+    std::int64_t disk_bytes = 0;     ///< of the files, with what is kept until the run has ended
 };
 
 }  // namespace pleat

@@ -27,6 +27,19 @@ std::span<const std::string_view> names_of(CompatibleProgram);
 enum class NormLetters { automatic, residues, all };
 std::span<const std::string_view> names_of(NormLetters);
 
+/// The files of the model that a run writes: couplings.npz, which pleat reads, and model.plmc.
+enum class ModelFiles { none, npz, plmc, both };
+std::span<const std::string_view> names_of(ModelFiles);
+/// Whether these are among them.
+constexpr bool has_npz(ModelFiles files) {
+    return files == ModelFiles::npz || files == ModelFiles::both;
+}
+constexpr bool has_plmc(ModelFiles files) {
+    return files == ModelFiles::plmc || files == ModelFiles::both;
+}
+/// Bytes of these files for so many columns and letters (the gap among them).
+std::int64_t bytes_of(ModelFiles files, Index columns, Index letters);
+
 /// Options of the fit. Defaults are CCMpred's objective (Seemayer et al. 2014, as its program
 /// computes it), minimised to a certified relative gap of 1e-4.
 struct Parameters {

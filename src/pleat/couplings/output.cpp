@@ -288,18 +288,18 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
                 write_evaluation(table, json, report);
             });
     }
-    if (report.parameters.models) {
+    if (has_npz(report.models))
         writers.add([&report, path = run.output("couplings.npz")] {
             write_model(path, report.result.model,
                         describe(report.alignment, report.result.weights, report.reference));
         });
+    if (has_plmc(report.models))
         writers.add([&report, threads, path = run.output("model.plmc")] {
             write_plmc_model(path, report.alignment, report.parameters, report.result,
                              {.letters = fitted_reference(report),
                               .columns = shown_columns(report.alignment, report.reference)},
                              threads);
         });
-    }
     writers.add([&report, scores] { write_scores(scores, report); });
     writers.add([&report, weights] {
         write_npy(weights, report.result.weights.data(),

@@ -26,13 +26,14 @@ struct Report {
     const ContactEvaluation* evaluation = nullptr;
     const BasePairs* base_pairs = nullptr;  ///< of nucleic acids
     const ScoredParts* parts = nullptr;     ///< null: one part
+    ModelFiles models = ModelFiles::none;   ///< those to write, of Result::model
 };
 
 /// Writes scores.npz (`raw`, `corrected`: L x L; `columns`), scores.mat, contacts.tsv, contacts.rr
 /// (proteins only), weights.npy and, with a structure, evaluation.tsv and evaluation.json, and with
 /// parts contacts_inter.tsv;
-/// README.md of this folder describes each. With Parameters::models also couplings.npz and
-/// model.plmc, which are large: 4 and 8 bytes times L (L-1) / 2 q^2. With several threads one
+/// README.md of this folder describes each. With Report::models also couplings.npz or
+/// model.plmc, which are large: bytes_of(). With several threads one
 /// thread per file writes them at the same time. Throws OutputError for the first file that cannot
 /// be written.
 void write_results(RunDirectory& run, const Report& report, int threads);

@@ -81,8 +81,18 @@ std::vector<Field> fields(Parameters& p) {
              .value_name = "FILE"},
             {.name = "models",
              .target = &p.models,
-             .help = "Write couplings.npz and model.plmc, which are large",
+             .help = "Keep the fitted fields and couplings, which are large",
              .negated_flag = true}};
+}
+
+std::span<const std::string_view> names_of(ModelFiles) {
+    static constexpr std::string_view kNames[] = {"none", "npz", "plmc", "npz,plmc"};
+    return kNames;
+}
+
+std::int64_t bytes_of(ModelFiles files, Index columns, Index letters) {
+    const std::int64_t values = columns * (columns - 1) / 2 * letters * letters;
+    return 4 * values * has_npz(files) + 8 * values * has_plmc(files);
 }
 
 Parameters resolved(Parameters p, const Alphabet& alphabet) {

@@ -56,6 +56,16 @@ double permuted_seconds(const AtomSets& sets, Index atoms) {
                           : 1e-9 * (1000 + 5 * (count + products));
 }
 
+std::int64_t disk_needed(const ComparedSizes& sizes, const Parameters& parameters) {
+    const bool has_matrix = parameters.matrix != MatrixLayout::none;
+    if (sizes.has_reference ||
+        !(has_matrix || parameters.nearest > 0 || parameters.cutoff.has_value()))
+        return 0;
+    const Index square = sizes.is_one_set() && parameters.matrix == MatrixLayout::full;
+    const auto pairs = static_cast<Index>(sizes.pairs());
+    return 4 * pairs + 4 * has_matrix * (square ? sizes.frames * sizes.frames : pairs);
+}
+
 Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, const Context& context,
                   const AtomSets& sets) {
     constexpr double kWriteSeconds = 8e-9;  // per number of the matrix, on one thread
@@ -64,6 +74,7 @@ Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, cons
     const Index frames = sizes.all_frames();
     const Index columns = is_one_set ? sizes.frames - 1 : sizes.others;
     Estimate all;
+    all.disk_bytes = disk_needed(sizes, parameters);
     // Coordinates as they are read, and in the order of atoms.
     all.host_bytes = 24 * frames * sizes.atoms;
     all.host_bytes +=

@@ -31,6 +31,9 @@ double near_atoms(double atoms);
 /// them all.
 double permuted_seconds(const AtomSets& sets, Index atoms);
 
+/// Bytes of the matrix, and of the pairs that the checkpoint keeps until it is written.
+std::int64_t disk_needed(const ComparedSizes& sizes, const Parameters& parameters);
+
 /// What reading the frames, comparing, and writing need. Lists of pairs below a cutoff, whose
 /// number is not known, and mapped files come on top. Throws UsageError if the context's device is
 /// a GPU and the comparison is not for GPUs. `sets`: which atoms are compared, for a GPU.

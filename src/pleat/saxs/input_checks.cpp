@@ -163,6 +163,7 @@ void check_size(const Ensemble& ensemble, View<const float, 3> xyz, const Parame
 ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& parameters) {
     ScattererOptions options;
     options.water = parameters.water;
+    options.ions = parameters.ions;
     options.explicit_hydrogens = parameters.hydrogens == Hydrogens::listed;
     const bool is_trace = has_alpha_carbons_only(*ensemble.topology);
     if (parameters.model != Resolution::automatic)

@@ -278,6 +278,8 @@ Estimate estimate(std::span<const ComponentSize> components, Index curve_points,
                                static_cast<std::int64_t>(at_once));
         }
     }
+    if (frames > 1)  // profiles.npy
+        all.disk_bytes = 8 * frames * static_cast<Index>(parameters.q_points);
     if (has_gpu)
         all.gpu_bytes = all.min_gpu_bytes = *effort.gpu_bytes;
     else

@@ -30,6 +30,10 @@ std::vector<Field> profile_fields(Parameters& p) {
         {.name = "water",
          .target = &p.water,
          .help = "Treat water molecules in the file as part of the structure"},
+        {.name = "ions",
+         .target = &p.ions,
+         .help = "Ions in the file: near, those within 4 angstrom of an atom that is neither water "
+                 "nor an ion, in the first frame; keep, all. With --water all are kept"},
         {.name = "hydrogens",
          .target = &p.hydrogens,
          .help = "implicit: each heavy atom scatters with the hydrogens that it carries; "
@@ -138,6 +142,11 @@ std::string_view name_of(Resolution resolution) {
 
 std::span<const std::string_view> names_of(Hydrogens) {
     static constexpr std::string_view kNames[] = {"implicit", "explicit"};
+    return kNames;
+}
+
+std::span<const std::string_view> names_of(Ions) {
+    static constexpr std::string_view kNames[] = {"near", "keep"};
     return kNames;
 }
 

@@ -38,12 +38,21 @@ enum class Hydrogens {
 };
 std::span<const std::string_view> names_of(Hydrogens);
 
+/// Which ions scatter.
+enum class Ions {
+    near,  ///< those within 4 angstrom of an atom that is neither water nor an ion, in the first
+           ///< frame
+    keep   ///< all
+};
+std::span<const std::string_view> names_of(Ions);
+
 /// The options; fields() describes each.
 struct Parameters {
     Resolution model = Resolution::automatic;
     double q_max = 0.5;  ///< 1/angstrom
     std::int64_t q_points = 101;
     bool water = false;
+    Ions ions = Ions::near;
     Hydrogens hydrogens = Hydrogens::implicit;
     std::optional<double> c1;  ///< not set: fitted to a curve, 1 without one
     double c1_min = 0.9, c1_max = 1.1;

@@ -306,7 +306,8 @@ Notes WholeMolecules::notes() const {
             {NoteKind::molecules,
              fmt::format(
                  "{} (such neighbours in {}); the molecule may be split, and nothing tells its "
-                 "images: give a file with a periodic cell, or make it whole first",
+                 "images: give a file with a periodic cell (that of a crystal with a space group "
+                 "other than P 1 is none), or make it whole first",
                  apart_.text, frames(apart_)),
              {},
              true});

@@ -34,6 +34,13 @@ bool is_nucleic_name(const std::string& name) {
     return kNames.contains(name) || is_nucleotide(name);
 }
 
+/// The centre of a virtual residue, and what OPM and Rosetta draw of a membrane.
+bool is_dummy_name(std::string_view residue, std::string_view atom) {
+    static const Names kMembrane = {"THKN", "CNTR", "NORM"};
+    return residue == "DUM" || residue == "VRT" || residue == "VIRT" ||
+           (residue == "MEM" && kMembrane.contains(atom));
+}
+
 bool can_be_ion(std::string_view element) {
     static const Names kOthers = {"H", "D",  "C",  "N",  "O",  "P", "S",
                                   "X", "He", "Ne", "Ar", "Kr", "Xe"};
@@ -45,7 +52,7 @@ struct Parts {
     unsigned protein = 0;  // 1: alpha carbon, 2: N, 4: C
     unsigned nucleic = 0;  // 1: P, 2: O5', 4: C3', 8: O3'
     int atoms = 0;
-    bool is_ion = false;
+    bool is_ion = false, is_dummy = false;
 };
 
 unsigned nucleic_bit(std::string_view name) {
@@ -67,6 +74,21 @@ bool is_common_name(std::string_view residue_name) {
     return is_protein_name(name) || is_nucleic_name(name) || is_water(name);
 }
 
+bool is_dummy(const Topology::Atom& atom, ResidueKind kind) {
+    const std::string_view name = atom.name;
+    return kind == ResidueKind::dummy ||
+           (atom.element == "X" &&
+            (name.starts_with("LP") || name.starts_with("EP") || name.starts_with("MW")));
+}
+
+std::vector<std::uint8_t> are_deoxy(const Topology& topology) {
+    std::vector<std::uint8_t> deoxy(topology.residues.size(), 1);
+    for (const Topology::Atom& atom : topology.atoms)
+        if (atom.name == "O2'" || atom.name == "O2*")
+            deoxy[static_cast<std::size_t>(atom.residue)] = 0;
+    return deoxy;
+}
+
 bool is_carbon_alpha(const Topology::Atom& atom) {
     return atom.name == "CA" && atom.element == "C";
 }
@@ -84,12 +106,15 @@ std::vector<ResidueKind> residue_kinds(const Topology& topology) {
         part.nucleic |= nucleic_bit(atom.name);
         ++part.atoms;
         part.is_ion = part.atoms == 1 && can_be_ion(atom.element);
+        part.is_dummy = is_dummy_name(
+            topology.residues[static_cast<std::size_t>(atom.residue)].name, atom.name);
     }
     std::vector<ResidueKind> kinds;
     kinds.reserve(parts.size());
     for (std::size_t n = 0; n < parts.size(); ++n) {
         const std::string& name = topology.residues[n].name;
         kinds.push_back(is_water(name)                                    ? ResidueKind::water
+                        : parts[n].is_dummy                               ? ResidueKind::dummy
                         : parts[n].protein == 7 || is_protein_name(name)  ? ResidueKind::protein
                         : parts[n].nucleic == 15 || is_nucleic_name(name) ? ResidueKind::nucleic
                         : parts[n].is_ion                                 ? ResidueKind::ion

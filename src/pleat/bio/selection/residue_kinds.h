@@ -14,6 +14,7 @@ enum class ResidueKind : std::uint8_t {
     nucleic,  ///< nucleotides by name, or with P, O5', C3' and O3'
     water,    ///< by name
     ion,      ///< one atom, of an element that is neither H, C, N, O, P, S nor a noble gas
+    dummy,    ///< marks a place: membranes of OPM (DUM) and Rosetta, centres of virtual residues
     other     ///< ligands, sugars, lipids, ions of several atoms
 };
 
@@ -25,7 +26,16 @@ bool is_common_name(std::string_view residue_name);
 /// Whether a residue is water by its name: HOH, SOL, TIP3, WAT and others.
 bool is_water(std::string_view residue_name);
 
-/// Whether the atom is an alpha carbon, and no calcium.
+/// Whether the atom is a place without matter: of a dummy residue, or without an element and with a
+/// name that programs give to lone pairs and virtual sites (LP, EP, MW).
+bool is_dummy(const Topology::Atom& atom, ResidueKind kind);
+
+/// [residue]: whether a nucleotide is DNA: without O2', whatever its name. CHARMM calls a guanosine
+/// GUA in either kind, and old PDB files G.
+std::vector<std::uint8_t> are_deoxy(const Topology& topology);
+
+/// Whether the atom is an alpha carbon, and no calcium. A ligand may have an atom of this name,
+/// too: see residue_kinds().
 bool is_carbon_alpha(const Topology::Atom& atom);
 bool is_hydrogen(const Topology::Atom& atom);
 

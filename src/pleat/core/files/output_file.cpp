@@ -5,13 +5,16 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "pleat/core/error.h"
+#include "pleat/core/hardware/memory.h"
 
 namespace pleat {
 
@@ -180,6 +183,26 @@ bool is_open_file(int descriptor, const std::filesystem::path& path) {
     }, named{};
     return ::fstat(descriptor, &open) == 0 && ::lstat(path.c_str(), &named) == 0 &&
            open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+std::int64_t free_disk_space(std::filesystem::path folder) {
+    folder = std::filesystem::absolute(folder.empty() ? "." : folder);
+    struct statvfs disk {};
+    while (::statvfs(folder.c_str(), &disk) != 0) {
+        if (errno != ENOENT || folder == folder.parent_path())
+            return std::numeric_limits<std::int64_t>::max();
+        folder = folder.parent_path();
+    }
+    return static_cast<std::int64_t>(disk.f_bavail) * static_cast<std::int64_t>(disk.f_frsize);
+}
+
+void require_disk_space(const std::filesystem::path& folder, std::int64_t bytes,
+                        std::string_view advice) {
+    const std::int64_t available = free_disk_space(folder);
+    if (bytes > available)
+        throw OutputError(fmt::format("{}: {} of disk space needed, {} available; {}",
+                                      folder.string(), human_bytes(bytes), human_bytes(available),
+                                      advice));
 }
 
 void flush_folder(const std::filesystem::path& folder) {

@@ -65,6 +65,14 @@ std::string complete_name(std::string_view partial);
 /// Whether this path still names the file that is open.
 bool is_open_file(int descriptor, const std::filesystem::path& path);
 
+/// The bytes that can be written to the disk of this folder, or of the one in which it will be; if
+/// the system does not say, all that can be counted.
+std::int64_t free_disk_space(std::filesystem::path folder);
+
+/// Throws OutputError, with both numbers and `advice`, if more than that will be written.
+void require_disk_space(const std::filesystem::path& folder, std::int64_t bytes,
+                        std::string_view advice);
+
 /// Flushes a folder's entries, so that a rename in it survives a power cut.
 void flush_folder(const std::filesystem::path& folder);
 

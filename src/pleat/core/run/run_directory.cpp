@@ -270,8 +270,10 @@ bool RunDirectory::Implementation::has_something_to_keep() const {
         return std::filesystem::exists(folder_in_use() / name) ||
                !rank_files(folder_in_use() / name).empty();
     };
-    return std::any_of(output_names.begin(), output_names.end(), exists) ||
-           std::any_of(checkpoint_names.begin(), checkpoint_names.end(), exists);
+    // A stage that failed has removed its folder unless it can be resumed.
+    return std::ranges::any_of(output_names, exists) ||
+           std::ranges::any_of(manifest.stages, exists) ||
+           std::ranges::any_of(checkpoint_names, exists);
 }
 
 /// Removes incomplete files of a killed process.
@@ -294,9 +296,10 @@ void RunDirectory::Implementation::tidy_away() {
         std::filesystem::remove_all(folder_in_use(), ignored);
         return forced.reset();
     }
-    for (const char* name : {kManifestFile, kLogFile, kBibliographyFile})
-        remove_quietly(folder_in_use() / name);
     remove_partial_files();
+    // The manifest last: until then a killed run can be given again.
+    for (const char* name : {kLogFile, kBibliographyFile, kManifestFile})
+        remove_quietly(folder_in_use() / name);
     folder.clear_notes();
     folder.remove_created();
 }

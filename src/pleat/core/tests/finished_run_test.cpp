@@ -229,5 +229,24 @@ TEST_F(FinishedRunTest, SeveralInputsAreComparedInTheirOrder) {
     EXPECT_EQ(difference_of({input, second}), other);
 }
 
+// A full disk leaves a stage that was stopped, and no file of the run around it.
+TEST(Stages, KeepTheFolderOfTheRunIfTheyCanBeResumed) {
+    TemporaryFolder folder;
+    for (const bool force : {false, true}) {
+        const RunDirectory::Request request{
+            .path = folder / "run", .command = "select", .arguments = {}, .force = force};
+        if (force) RunDirectory(request).finish();
+        {
+            RunDirectory run(request);
+            RunDirectory stage({.path = run.stage_folder("fit"), .command = "couplings"});
+            write_text(stage.checkpoint(), "state");
+        }
+        RunDirectory again(request);
+        EXPECT_TRUE(again.resumed());
+        EXPECT_TRUE(RunDirectory::has_state(again.stage_folder("fit")));
+        again.finish();
+    }
+}
+
 }  // namespace
 }  // namespace pleat

@@ -78,7 +78,6 @@ const std::map<std::string, AtomCounts, std::less<>>& standard_residues() {
             table["D" + std::string(name)] =
                 parse_counts(std::string(text) + std::string(kDeoxySugar));
         }
-        table["T"] = table["DT"];
         table["HOH"] = {{"O", 2}, {"OW", 2}, {"OH2", 2}};
         return table;
     }();
@@ -210,6 +209,92 @@ void free_disulfides(const Topology& topology, View<const float, 2> xyz,
     }
 }
 
+/// Adds the hydrogens at the ends of chains.
+class ChainEnds {
+public:
+    ChainEnds(const Topology& topology, View<const float, 2> xyz, std::vector<int>& hydrogens)
+        : topology_(topology),
+          xyz_(xyz),
+          kinds_(selection::residue_kinds(topology)),
+          hydrogens_(hydrogens) {}
+
+    void add() {
+        using selection::ResidueKind;
+        for (Index i = 0; i < topology_.atom_count(); ++i) {
+            const Topology::Atom& one = atom(i);
+            const Index r = one.residue;
+            const std::string name = primed(one.name);
+            if (kind(r) == ResidueKind::protein && name == "N" && follows(r, r - 1) &&
+                is_in_tables(r) && !has_bond(i, "C"))
+                set(i, hydrogens_[static_cast<std::size_t>(i)] + 2);
+            if (kind(r) == ResidueKind::nucleic && !has_bond(i, "P") &&
+                ((name == "O5'" && follows(r, r - 1)) || (name == "O3'" && follows(r + 1, r))))
+                set(i, 1);
+        }
+    }
+
+private:
+    const Topology::Atom& atom(Index i) const {
+        return topology_.atoms[static_cast<std::size_t>(i)];
+    }
+    bool is_in_tables(Index r) const {
+        const std::string& name = topology_.residues[static_cast<std::size_t>(r)].name;
+        return standard_residues().contains(common_residue_name(name));
+    }
+    selection::ResidueKind kind(Index r) const { return kinds_[static_cast<std::size_t>(r)]; }
+    /// Whether another chain begins with residue `r`, behind residue `before`.
+    bool follows(Index r, Index before) const {
+        if (before < 0 || r == static_cast<Index>(kinds_.size()) || kind(r) != kind(before))
+            return true;
+        const auto& one = topology_.residues[static_cast<std::size_t>(r)];
+        const auto& last = topology_.residues[static_cast<std::size_t>(before)];
+        return one.chain != last.chain || one.number < last.number;
+    }
+    /// Whether an atom of this element of another residue bonds this one.
+    bool has_bond(Index i, std::string_view element) const {
+        constexpr double kLongest = 2.0;
+        for (Index j = 0; j < topology_.atom_count(); ++j)
+            if (atom(j).residue != atom(i).residue && atom(j).element == element &&
+                std::abs(xyz_(0, i) - xyz_(0, j)) < kLongest && distance(xyz_, i, j) < kLongest)
+                return true;
+        // The phosphate of a nucleotide is of its own residue.
+        for (Index j = i; j-- > 0 && atom(j).residue == atom(i).residue;)
+            if (element == "P" && atom(j).element == "P" && distance(xyz_, i, j) < kLongest)
+                return true;
+        return false;
+    }
+    /// As many hydrogens as the file lists at this atom, if it lists any of the residue.
+    void set(Index i, int usual) {
+        int listed = 0;
+        bool any = false;
+        for (const int step : {-1, 1})
+            for (Index j = i + step;
+                 j >= 0 && j < topology_.atom_count() && atom(j).residue == atom(i).residue;
+                 j += step) {
+                if (!is_hydrogen(atom(j).element)) continue;
+                any = true;
+                listed += distance(xyz_, i, j) < 1.3;
+            }
+        hydrogens_[static_cast<std::size_t>(i)] = any ? listed : usual;
+    }
+
+    const Topology& topology_;
+    const View<const float, 2> xyz_;
+    const std::vector<selection::ResidueKind> kinds_;
+    std::vector<int>& hydrogens_;
+};
+
+/// The table of a residue's hydrogens; null: there is none.
+const AtomCounts* counts_of(const std::string& name, bool is_deoxy) {
+    if (selection::is_water(name)) return &standard_residues().at("HOH");
+    std::string common(common_residue_name(name));
+    static const std::string_view kBases = "ACGUT";
+    if (common.size() == 2 && common[0] == 'D') common.erase(0, 1);
+    const bool is_base = common.size() == 1 && kBases.find(common) != std::string_view::npos;
+    const auto known = standard_residues().find(is_base && is_deoxy ? "D" + common : common);
+    return known == standard_residues().end() ? nullptr : &known->second;
+}
+
 }  // namespace
 
 std::string_view common_residue_name(std::string_view name) {
@@ -227,31 +312,33 @@ std::string_view common_residue_name(std::string_view name) {
     return match != kNames.end() ? match->second : name;
 }
 
-std::vector<int> implicit_hydrogens(const Topology& topology, View<const float, 2> xyz) {
+std::vector<int> implicit_hydrogens(const Topology& topology, View<const float, 2> xyz,
+                                    bool with_ends) {
     const Index count = topology.atom_count();
     std::vector<int> hydrogens(static_cast<std::size_t>(count), 0);
+    const std::vector<std::uint8_t> deoxy = selection::are_deoxy(topology);
     Index first = 0;
     while (first < count) {
         const Index residue = topology.atoms[static_cast<std::size_t>(first)].residue;
         Index last = first;
         while (last < count && topology.atoms[static_cast<std::size_t>(last)].residue == residue)
             ++last;
-        const std::string& name = topology.residues[static_cast<std::size_t>(residue)].name;
-        const auto known =
-            standard_residues().find(selection::is_water(name) ? "HOH" : common_residue_name(name));
-        if (known == standard_residues().end()) {
+        const auto r = static_cast<std::size_t>(residue);
+        const AtomCounts* const known = counts_of(topology.residues[r].name, deoxy[r] != 0);
+        if (known == nullptr) {
             OtherResidue(topology, xyz, first, last).count(hydrogens);
         } else {
             for (Index i = first; i < last; ++i) {
                 const auto& atom = topology.atoms[static_cast<std::size_t>(i)];
-                const auto match = known->second.find(primed(atom.name));
-                if (match != known->second.end() && !is_hydrogen(atom.element))
+                const auto match = known->find(primed(atom.name));
+                if (match != known->end() && !is_hydrogen(atom.element))
                     hydrogens[static_cast<std::size_t>(i)] = match->second;
             }
         }
         first = last;
     }
     free_disulfides(topology, xyz, hydrogens);
+    if (with_ends) ChainEnds(topology, xyz, hydrogens).add();
     return hydrogens;
 }
 

@@ -175,7 +175,8 @@ NeutronAtoms make_neutron_atoms(const Topology& topology, View<const float, 2> x
         if (atom.atom.hydrogens > 0 || is_hydrogen(atom.atom.element)) {
             const double fraction = exchange.fraction(member);
             atom.is_labile = fraction >= 0;
-            atom.exchange = std::max(fraction, 0.0);
+            // An NH3+ at the start of a chain is no NH of the backbone.
+            atom.exchange = atom.is_labile && atom.atom.hydrogens > 1 ? 1 : std::max(fraction, 0.0);
             const auto chain = deuteration.find(topology.residue_of(member).chain);
             if (!atom.is_labile && chain != deuteration.end()) atom.deuteration = chain->second;
         }

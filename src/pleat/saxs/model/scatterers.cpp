@@ -10,6 +10,7 @@
 #include <numbers>
 #include <set>
 
+#include "pleat/bio/periodic/point_tree.h"
 #include "pleat/bio/scattering/scattering_factors.h"
 #include "pleat/bio/selection/residue_kinds.h"
 #include "pleat/bio/structure/topology_gemmi.h"
@@ -27,15 +28,77 @@ constexpr const char* kBackboneType = "BB";
 
 bool is_hydrogen(const std::string& element) { return element == "H" || element == "D"; }
 
+/// Throws InputError for a model of dummy atoms, as DAMMIF writes: beads on a lattice, all called
+/// CA of one residue. An alpha carbon has about two neighbours at the smallest distance, a bead
+/// many.
+void refuse_dummy_atom_model(const Topology& topology, View<const float, 2> xyz) {
+    constexpr Index kFewest = 20;
+    constexpr double kLattice = 1.1, kNeighbours = 4;
+    if (topology.atom_count() < kFewest || !has_alpha_carbons_only(topology)) return;
+    const std::string& name = topology.residues.front().name;
+    if (!std::ranges::all_of(topology.residues, [&](const auto& one) { return one.name == name; }))
+        return;
+    std::vector<Point> points;
+    for (Index i = 0; i < topology.atom_count(); ++i)
+        points.push_back({static_cast<double>(xyz(0, i)), static_cast<double>(xyz(1, i)),
+                          static_cast<double>(xyz(2, i))});
+    double shortest = INFINITY;
+    for (std::size_t n = 1; n < points.size(); ++n)
+        shortest =
+            std::min(shortest, std::hypot(points[n][0] - points[0][0], points[n][1] - points[0][1],
+                                          points[n][2] - points[0][2]));
+    const PointTree tree(points);
+    double neighbours = 0;
+    for (const Point& point : points)
+        tree.for_each_near(point, kLattice * shortest, [&](Index) { ++neighbours; });
+    if (neighbours / static_cast<double>(points.size()) - 1 > kNeighbours)
+        throw InputError(topology.source.string(), 0,
+                         fmt::format("expected a structure of atoms or residues, found {} beads of "
+                                     "a dummy-atom model (DAMMIF and others call each CA of {}), "
+                                     "which stand for a shape",
+                                     topology.atom_count(), name));
+}
+
+/// [atom]: whether it is an ion farther than 4 angstrom from every atom that is neither water nor
+/// an ion nor a dummy; none is where there are no such atoms.
+std::vector<std::uint8_t> bulk_ions(const Topology& topology, View<const float, 2> xyz,
+                                    const std::vector<selection::ResidueKind>& kinds) {
+    using selection::ResidueKind;
+    constexpr double kNear = 4;
+    std::vector<std::uint8_t> bulk(topology.atoms.size());
+    const auto at = [&](Index i) {
+        return Point{static_cast<double>(xyz(0, i)), static_cast<double>(xyz(1, i)),
+                     static_cast<double>(xyz(2, i))};
+    };
+    std::vector<Point> solute;
+    std::vector<Index> ions;
+    for (Index i = 0; i < topology.atom_count(); ++i) {
+        const Topology::Atom& atom = topology.atoms[static_cast<std::size_t>(i)];
+        const ResidueKind kind = kinds[static_cast<std::size_t>(atom.residue)];
+        if (kind == ResidueKind::ion)
+            ions.push_back(i);
+        else if (kind != ResidueKind::water && !selection::is_dummy(atom, kind))
+            solute.push_back(at(i));
+    }
+    if (solute.empty() || ions.empty()) return bulk;
+    const PointTree tree(solute);
+    for (const Index i : ions) bulk[static_cast<std::size_t>(i)] = !tree.has_near(at(i), kNear);
+    return bulk;
+}
+
 /// Collects scatterers one by one from the atoms of a topology.
 class Builder {
 public:
     Builder(const Topology& topology, View<const float, 2> xyz, const ScattererOptions& options)
         : topology_(topology),
           options_(options),
+          kinds_(selection::residue_kinds(topology)),
+          is_bulk_ion_(options.water || options.ions == Ions::keep
+                           ? std::vector<std::uint8_t>(topology.atoms.size())
+                           : bulk_ions(topology, xyz, kinds_)),
           hydrogens_(options.explicit_hydrogens
                          ? std::vector<int>(static_cast<std::size_t>(topology.atom_count()), 0)
-                         : implicit_hydrogens(topology, xyz)) {
+                         : implicit_hydrogens(topology, xyz, options.chain_ends)) {
         result_.resolution = options.resolution;
         result_.starts.push_back(0);
     }
@@ -69,13 +132,25 @@ private:
     }
     int hydrogens(Index i) const { return hydrogens_[static_cast<std::size_t>(i)]; }
 
+    selection::ResidueKind kind(Index i) const {
+        return kinds_[static_cast<std::size_t>(atom(i).residue)];
+    }
     bool is_water_left_out(Index i) const {
-        return !options_.water && selection::is_water(topology_.residue_of(i).name);
+        return !options_.water && kind(i) == selection::ResidueKind::water;
     }
 
     bool takes(Index i) {
         if (is_water_left_out(i)) {
             waters_ += atom(i).element == "O";
+            return false;
+        }
+        if (selection::is_dummy(atom(i), kind(i))) {
+            ++dummies_;
+            return false;
+        }
+        ions_ += kind(i) == selection::ResidueKind::ion;
+        if (is_bulk_ion_[static_cast<std::size_t>(i)] != 0) {
+            ++left_out_ions_;
             return false;
         }
         if (is_hydrogen(atom(i).element) && !options_.explicit_hydrogens) {
@@ -92,7 +167,9 @@ private:
             const std::string& element = atom(i).element;
             ScatteringFactor factor;
             // Water of four sites has one without an element.
-            if (is_water_left_out(i) || find_scattering_factor(element, factor)) continue;
+            if (is_water_left_out(i) || selection::is_dummy(atom(i), kind(i)) ||
+                find_scattering_factor(element, factor))
+                continue;
             const bool is_unknown = element == "X" || element.empty();
             if (!reported.insert(is_unknown ? atom(i).name : element).second) continue;
             complaints.add(
@@ -226,8 +303,9 @@ private:
 
     void finish() {
         if (result_.types.empty())
-            throw InputError(topology_.source.string(), 0,
-                             "expected atoms that scatter, found none but water and hydrogen");
+            throw InputError(
+                topology_.source.string(), 0,
+                "expected atoms that scatter, found none but water and hydrogen or dummies");
         double sum = 0;
         for (const double radius : result_.radii) sum += radius;
         result_.mean_radius = sum / static_cast<double>(result_.radii.size());
@@ -235,6 +313,17 @@ private:
             result_.notes.push_back(
                 {NoteKind::atoms,
                  fmt::format("{} water molecules left out (--water keeps them)", waters_)});
+        if (dummies_ > 0)
+            result_.notes.push_back(
+                {NoteKind::dummies,
+                 fmt::format("{} dummy atoms, which stand for no matter, left out", dummies_)});
+        if (left_out_ions_ > 0)
+            result_.notes.push_back(
+                {NoteKind::ions,
+                 fmt::format("{} of {} ions left out with the water: farther than 4 angstrom from "
+                             "any other atom",
+                             left_out_ions_, ions_),
+                 fmt::format("--{} keep", "ions")});
         if (dropped_hydrogens_ > 0)
             result_.notes.push_back(
                 {NoteKind::hydrogens, fmt::format("{} hydrogens in the file left out: each heavy "
@@ -256,22 +345,26 @@ private:
 
     const Topology& topology_;
     const ScattererOptions& options_;
+    const std::vector<selection::ResidueKind> kinds_;
+    const std::vector<std::uint8_t> is_bulk_ion_;
     const std::vector<int> hydrogens_;
     std::map<std::string, std::int32_t, std::less<>> type_of_;
     std::vector<double> complete_electrons_;  ///< [complete type]
     /// By the complete type, and the excess in millionths of an electron.
     std::map<std::pair<std::int32_t, long long>, std::int32_t> types_with_excess_;
     Scatterers result_;
-    Index waters_ = 0, dropped_hydrogens_ = 0, incomplete_ = 0;
+    Index waters_ = 0, dummies_ = 0, ions_ = 0, left_out_ions_ = 0, dropped_hydrogens_ = 0,
+          incomplete_ = 0;
 };
 
 }  // namespace
 
 bool has_alpha_carbons_only(const Topology& topology) {
     Index alpha = 0, others = 0;
-    for (Index i = 0; i < topology.atom_count(); ++i) {
-        const auto& atom = topology.atoms[static_cast<std::size_t>(i)];
-        if (selection::is_water(topology.residue_of(i).name)) continue;
+    const std::vector<selection::ResidueKind> kinds = selection::residue_kinds(topology);
+    for (const Topology::Atom& atom : topology.atoms) {
+        const selection::ResidueKind kind = kinds[static_cast<std::size_t>(atom.residue)];
+        if (kind == selection::ResidueKind::water || selection::is_dummy(atom, kind)) continue;
         (atom.name == "CA" && atom.element == "C" ? alpha : others) += 1;
     }
     // A few ions do not count.
@@ -284,6 +377,7 @@ Scatterers make_scatterers(const Topology& topology, View<const float, 2> xyz,
         throw InputError(topology.source.string(), 0,
                          "expected atoms with names and elements, found coordinates alone; "
                          "--topology names them");
+    refuse_dummy_atom_model(topology, xyz);
     return Builder(topology, xyz, options).build();
 }
 

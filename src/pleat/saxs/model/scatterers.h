@@ -26,6 +26,8 @@ struct UnitedAtom {
 struct ScattererOptions {
     Resolution resolution = Resolution::all_atom;  ///< not automatic
     bool water = false;               ///< water molecules in the file are part of the structure
+    Ions ions = Ions::near;           ///< which ions are, unless water is
+    bool chain_ends = true;           ///< NH3+ at the start of chains, and OH at 5' and 3'
     bool explicit_hydrogens = false;  ///< hydrogens in the file scatter for themselves
 };
 
@@ -57,7 +59,8 @@ struct Scatterers {
 /// their hydrogens; if only CA atoms are listed, those of complete residues. `xyz` [axis, atom],
 /// angstrom, is any frame, from which bonds are derived. Throws InputError for atoms of unknown
 /// elements or elements without factors, residues that a bead model does not know, and if no
-/// scatterer is left.
+/// scatterer is left. Dummy atoms are left out, and so are ions farther than 4 angstrom from the
+/// solute, by ScattererOptions::ions; a model of dummy atoms alone (DAMMIF) is refused.
 Scatterers make_scatterers(const Topology& topology, View<const float, 2> xyz,
                            const ScattererOptions& options);
 

@@ -79,7 +79,37 @@ TEST(Hydrogens, AreThoseOfTablesAndValences) {
         atom("CB", "ALA", 5, 82, 0, 0, "C") + atom("SG", "CYS", 6, 90, 0, 0, "S") +
         atom("SG", "CYS", 7, 92.04, 0, 0, "S") + atom("SG", "CYS", 8, 99, 0, 0, "S"));
     const std::vector<int> found = implicit_hydrogens(*glycan.topology, glycan.xyz[0]);
-    EXPECT_EQ(found, (std::vector<int>{3, 2, 1, 0, 0, 0, 3, 2, 2, 0, 1, 3, 0, 0, 1}));
+    EXPECT_EQ(found, (std::vector<int>{3, 2, 1, 0, 0, 0, 3, 2, 2, 0, 3, 3, 0, 0, 1}));
+}
+
+TEST(Hydrogens, OfTheEndsOfChainsAreCounted) {
+    const std::string first = atom("N", "GLY", 1, 0, 0, 0, "N") +
+                              atom("CA", "GLY", 1, 1.46, 0, 0, "C") +
+                              atom("C", "GLY", 1, 2, 1.4, 0, "C"),
+                      second = atom("N", "ALA", 2, 3.33, 1.5, 0, "N"),
+                      behind_a_gap = atom("N", "ALA", 9, 30, 0, 0, "N");
+    const Ensemble chain = structure(first + second + behind_a_gap);
+    EXPECT_EQ(implicit_hydrogens(*chain.topology, chain.xyz[0]), (std::vector<int>{3, 2, 0, 1, 1}));
+    EXPECT_EQ(implicit_hydrogens(*chain.topology, chain.xyz[0], false),
+              (std::vector<int>{1, 2, 0, 1, 1}));
+    // A chain that was cut lists the hydrogen that it has.
+    const Ensemble cut = structure(first + atom("H", "GLY", 1, -1, 0, 0, "H") + second);
+    EXPECT_EQ(implicit_hydrogens(*cut.topology, cut.xyz[0]), (std::vector<int>{1, 2, 0, 0, 1}));
+    const Ensemble capped = structure(atom("C", "ACE", 0, -1.33, 0, 0, "C") + first);
+    EXPECT_EQ(implicit_hydrogens(*capped.topology, capped.xyz[0])[1], 1);
+    const Ensemble imine = structure(atom("N", "PRO", 1, 0, 0, 0, "N"));
+    EXPECT_EQ(implicit_hydrogens(*imine.topology, imine.xyz[0]), std::vector<int>{2});
+}
+
+// CHARMM has one name for RNA and DNA, as old PDB files have.
+TEST(Hydrogens, OfNucleotidesAreThoseOfTheirSugar) {
+    for (const char* name : {"GUA", "G", "DG"}) {
+        const std::string dna = atom("C2'", name, 1, 0, 0, 0, "C"),
+                          rna = dna + atom("O2'", name, 1, 1.4, 0, 0, "O");
+        const Ensemble one = structure(dna), other = structure(rna);
+        EXPECT_EQ(implicit_hydrogens(*one.topology, one.xyz[0]), std::vector<int>{2}) << name;
+        EXPECT_EQ(implicit_hydrogens(*other.topology, other.xyz[0]), (std::vector<int>{1, 1}));
+    }
 }
 
 TEST(Hydrogens, OfUnknownResiduesAreThoseOfTheFile) {
@@ -125,6 +155,38 @@ TEST(Scatterers, LeaveOutWaterOfEachName) {
     EXPECT_EQ(found.notes[0].text, "8 water molecules left out (--water keeps them)");
 }
 
+TEST(Scatterers, OfDummiesAndBulkIonsAreLeftOut) {
+    const Ensemble box =
+        structure(atom("CB", "ALA", 1, 0, 0, 0, "C") + atom("N", "DUM", 2, 20, 0, 0, "N") +
+                  atom("O", "DUM", 3, 25, 0, 0, "O") + atom("NA", "NA", 4, 3.9, 0, 0, "NA") +
+                  atom("NA", "NA", 5, 4.1, 0, 0, "NA") + atom("CL", "CL", 6, 40, 0, 0, "CL"));
+    const Scatterers found = make_scatterers(*box.topology, box.xyz[0], {});
+    EXPECT_EQ(found.members, (std::vector<Index>{0, 3}));
+    EXPECT_EQ(count(found.notes, NoteKind::dummies), 1);
+    ASSERT_EQ(count(found.notes, NoteKind::ions), 1);
+    EXPECT_EQ(found.notes.back().option, "--ions keep");
+    EXPECT_NE(found.notes.back().text.find("2 of 3 ions"), std::string::npos);
+    EXPECT_EQ(make_scatterers(*box.topology, box.xyz[0], {.ions = Ions::keep}).members,
+              (std::vector<Index>{0, 3, 4, 5}));
+    const Ensemble salt = structure(atom("NA", "NA", 1, 0, 0, 0, "NA"));
+    EXPECT_EQ(make_scatterers(*salt.topology, salt.xyz[0], {}).count(), 1);
+}
+
+TEST(Scatterers, OfDummyAtomModelsAreRefused) {
+    std::string beads, chain;
+    for (int n = 0; n < 64; ++n) {
+        beads += atom("CA", "ASP", n + 1, 5 * (n % 4), 5 * (n / 4 % 4), 5 * (n / 16), "C");
+        chain += atom("CA", "ASP", n + 1, 3 * n, 2.33 * (n % 2), 0, "C");
+    }
+    const ScattererOptions options{.resolution = Resolution::one_bead};
+    const Ensemble model = structure(beads), real = structure(chain);
+    EXPECT_NE(error_text<InputError>([&] {
+                  make_scatterers(*model.topology, model.xyz[0], options);
+              }).find("found 64 beads of a dummy-atom model"),
+              std::string::npos);
+    EXPECT_EQ(make_scatterers(*real.topology, real.xyz[0], options).count(), 64);
+}
+
 TEST(Scatterers, OfTwoBodiesStandAtCentresOfMass) {
     const Ensemble one = structure(
         atom("N", "SER", 1, 0, 0, 0, "N") + atom("CA", "SER", 1, 1.5, 0, 0, "C") +
@@ -134,9 +196,9 @@ TEST(Scatterers, OfTwoBodiesStandAtCentresOfMass) {
     const Scatterers two =
         make_scatterers(*one.topology, one.xyz[0], {.resolution = Resolution::two_bead});
     ASSERT_EQ(two.count(), 3);
-    // The incomplete alanine has a type of its own.
-    EXPECT_EQ(two.type_names.size(), 22u);
-    EXPECT_EQ(two.types[2], 21);
+    // The incomplete alanine has a type of its own, and so has the backbone with NH3+.
+    EXPECT_EQ(two.type_names.size(), 23u);
+    EXPECT_EQ(two.types[2], 22);
     EXPECT_EQ(two.type_names[static_cast<std::size_t>(two.types[0])], "BB");
     EXPECT_EQ(two.type_names[static_cast<std::size_t>(two.types[1])], "SER");
     EXPECT_EQ(two.type_names[static_cast<std::size_t>(two.types[2])], "ALA");

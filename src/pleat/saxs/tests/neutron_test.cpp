@@ -147,6 +147,7 @@ TEST(MatchPoint, OfAStructureIsThatOfTheFormula) {
     const Ensemble ensemble = lysozyme();
     Composition sum = composition(kLysozyme);
     sum.o += 1;  // OXT
+    sum.h += 2, sum.labile += 2;  // NH3+
     const double residues = static_cast<double>(kLysozyme.size());
     const double prolines = 2;
     for (const double backbone : {1.0, 0.9, 0.0}) {
@@ -158,7 +159,7 @@ TEST(MatchPoint, OfAStructureIsThatOfTheFormula) {
         EXPECT_EQ(point.name, "molecule");
         EXPECT_NEAR(point.length, sum.length(), 1e-6);
         EXPECT_NEAR(point.volume, sum.volume(), 1e-6);
-        const double exchanged = sum.labile - (1 - backbone) * (residues - prolines);
+        const double exchanged = sum.labile - (1 - backbone) * (residues - prolines - 1);
         EXPECT_NEAR(point.gain, exchanged * (kD - kH), 1e-6);
         const double expected = (sum.length() - kLight * sum.volume()) /
                                 ((kHeavy - kLight) * sum.volume() - exchanged * (kD - kH));
@@ -241,8 +242,9 @@ TEST(Neutrons, SeeDeuteratedChains) {
     const auto points = scatter(both, 0.4, parameters).match_points;
     ASSERT_EQ(points.size(), 3U);
     EXPECT_EQ(points[1].name, "chain A");
-    EXPECT_NEAR(points[1].length, kN + kH + kC + kH + kC + kC + 3 * kH, 1e-9);
-    EXPECT_NEAR(points[1].gain, 0.9 * (kD - kH), 1e-9);
+    // NH3+, of which all hydrogens exchange.
+    EXPECT_NEAR(points[1].length, kN + 3 * kH + kC + kH + kC + kC + 3 * kH, 1e-9);
+    EXPECT_NEAR(points[1].gain, 3 * (kD - kH), 1e-9);
     EXPECT_NEAR(points[2].length, kC + 3 * (0.25 * kH + 0.75 * kD) + kO + kH, 1e-9);
     EXPECT_NEAR(points[2].gain, kD - kH, 1e-9);
     EXPECT_NEAR(points[0].length, points[1].length + points[2].length, 1e-9);
