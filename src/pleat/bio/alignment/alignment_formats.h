@@ -24,6 +24,8 @@ void read_phylip(ByteSource& source, TextAlignment& text);
 /// Sets `text.parts` to the lengths in ColabFold's first line "#218,310<tab>1,1".
 void read_part_lengths(std::string_view line, TextAlignment& text);
 
+/// Whether the RF line of Stockholm leaves out a column with this character.
+inline bool is_reference_gap(char c) { return c == '.' || c == '-' || c == '_' || c == '~'; }
 bool is_phylip_header(std::string_view line);
 bool is_stockholm_header(std::string_view line);
 bool is_clustal_header(std::string_view line);

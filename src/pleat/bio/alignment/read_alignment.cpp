@@ -89,8 +89,7 @@ struct Reading {
 
 /// The columns that the RF line of Stockholm leaves out.
 void read_reference_line(Reading& reading) {
-    for (const char c : reading.text.reference)
-        reading.is_inserted.push_back(c == '.' || c == '-' || c == '_' || c == '~');
+    for (const char c : reading.text.reference) reading.is_inserted.push_back(is_reference_gap(c));
     if (reading.width() < 2)
         throw InputError(reading.text.file, 0,
                          fmt::format("expected at least 2 columns that the line #=GC RF names, "
