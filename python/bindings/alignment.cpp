@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "arrays.h"
+#include "notes.h"
+#include "options.h"
 #include "parts.h"
 #include "pleat/bio/alignment/alignment.h"
 #include "pleat/bio/alignment/filter.h"
@@ -16,7 +18,7 @@ namespace pleat::python {
 namespace {
 
 ReadOptions read_options(const std::string& format, const std::string& alphabet) {
-    return {.format = format, .alphabet = alphabet, .keep_unknown = true};
+    return {.format = format, .alphabet = alphabet, .keep_unknown = true, .keep_full_rows = true};
 }
 
 Alignment from_codes(const py::array& letters, std::vector<std::string> names,
@@ -67,7 +69,8 @@ std::vector<std::string> sequences(const Alignment& alignment) {
 py::tuple state_of(const Alignment& a) {
     return py::make_tuple(
         py::array_t<std::uint8_t>({a.sequence_count(), a.column_count()}, a.letters.data()),
-        a.names, std::string(a.alphabet->name()), a.columns, a.source.string(), a.format);
+        a.names, std::string(a.alphabet->name()), a.columns, a.source.string(), a.format, a.notes,
+        a.parts, a.full_rows);
 }
 
 Alignment from_state(const py::tuple& state) {
@@ -77,6 +80,10 @@ Alignment from_state(const py::tuple& state) {
     alignment.columns = state[3].cast<std::vector<Index>>();
     alignment.source = state[4].cast<std::string>();
     alignment.format = state[5].cast<std::string>();
+    if (state.size() == 6) return alignment;  // of an earlier version
+    alignment.notes = state[6].cast<Notes>();
+    alignment.parts = state[7].cast<std::string>();
+    alignment.full_rows = state[8].cast<std::vector<std::string>>();
     return alignment;
 }
 
@@ -97,6 +104,7 @@ void add_alignment(py::module_& module) {
                                [](const Alignment& a) { return a.alphabet->letters(); })
         .def_property_readonly("source", [](const Alignment& a) { return a.source.string(); })
         .def_readonly("format", &Alignment::format)
+        .def_readonly("notes", &Alignment::notes)
         .def("filter",
              [](const Alignment& a, double max_gaps, double min_coverage) {
                  const py::gil_scoped_release released;
@@ -113,10 +121,11 @@ void add_alignment(py::module_& module) {
                    alignment.names = std::move(names);
                    return alignment;
                });
-    module.def("read_alignment", [](const std::filesystem::path& path, const std::string& format,
-                                    const std::string& alphabet) {
+    module.def("read_alignment", [](const std::filesystem::path& path, const py::dict& options) {
+        ReadOptions reading = read_options({}, {});
+        set_fields(fields(reading), options);
         const py::gil_scoped_release released;
-        return read_alignment(path, read_options(format, alphabet));
+        return read_alignment(path, reading);
     });
 }
 

@@ -65,22 +65,24 @@ Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
            Index shuffle_parts, const py::dict& options, const py::dict& how) {
     couplings::Parameters parameters;
     set_fields(couplings::fields(parameters), options);
-    const couplings::Parts parts = couplings::parse_parts(parts_text);
-    check_parts(parts, alignment);
+    Notes notes;
+    const couplings::Parts parts =
+        couplings::choose_parts(parts_text, alignment, !focus.empty(), shuffle_parts, notes);
     if (!parts.empty() && !focus.empty())
         throw UsageError("--focus and --parts do not go together: parts count columns");
     if (!secondary.empty() && !is_nucleic(alignment))
         throw UsageError("--secondary is for nucleic acids, and the alignment has proteins");
-    if (shuffle_parts < 0 || (shuffle_parts > 0 && parts.size() < 2))
+    if (shuffle_parts < 0)
         throw UsageError("--shuffle-parts: expected a number of fits, for two --parts or more");
     CallContext call(parse_execution_options(how));
+    call.context.notes(notes);
     return without_lock(call.progress, [&] {
         Fitted fitted;
         fitted.alignment = without_unknown(alignment);
         FilterOptions filters{max_gaps, min_coverage};
         if (!focus.empty()) filters.focus = find_row(fitted.alignment, focus);
         if (fitted.alignment.sequence_count() > 0)
-            fitted.reference = make_reference_row(fitted.alignment, {}, filters.focus.value_or(0));
+            fitted.reference = make_reference_row(fitted.alignment, filters.focus.value_or(0));
         if (max_gaps != 1.0 || min_coverage != 0.0 || filters.focus)
             fitted.alignment = filter(fitted.alignment, filters);
         fitted.is_calibrated = has_probabilities(parameters, *fitted.alignment.alphabet);
@@ -97,9 +99,9 @@ Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
 
 /// Why the probabilities of contacts() are too high or missing; empty if they are neither.
 std::string warning(const Fitted& fitted) {
-    return fitted.is_calibrated && !is_nucleic(fitted.alignment)
-               ? couplings::depth_warning(fitted.result.effective_sequences)
-               : "";
+    return fitted.is_calibrated ? couplings::depth_warning(fitted.result.effective_sequences,
+                                                           is_nucleic(fitted.alignment))
+                                : "";
 }
 
 Array<double, 2> matrix(const Argument<double>& values, Index columns) {

@@ -157,9 +157,9 @@ std::unique_ptr<Questions> read_questions(const std::string& table_name,
 }
 
 /// Fits an alignment whose row of this name is the target; an empty name: the first.
-SavedModel fit(const Alignment& source, const std::vector<std::string>& full_rows,
-               const std::string& row, bool is_focus, FilterOptions filters,
-               const Questions& questions, const py::dict& options, const py::dict& how) {
+SavedModel fit(const Alignment& source, const std::string& row, bool is_focus,
+               FilterOptions filters, const Questions& questions, const py::dict& options,
+               const py::dict& how) {
     couplings::Parameters parameters;
     set_fields(couplings::fields(parameters), options);
     CallContext call(parse_execution_options(how));
@@ -168,7 +168,7 @@ SavedModel fit(const Alignment& source, const std::vector<std::string>& full_row
         const Index target = row.empty() ? 0 : find_row(plain, row);
         if (is_focus) filters.focus = target;
         const Alignment kept = filter(plain, filters);
-        const ReferenceRow reference = make_reference_row(plain, full_rows, target);
+        const ReferenceRow reference = make_reference_row(plain, target);
         mutants::check_input(questions.about({}), kept, reference, questions.parameters);
         if (call.may_use_gpu()) call.choose_device(GpuDemand{couplings::gpu_memory_needed(kept)});
         couplings::Result result = couplings::run(kept, parameters, call.context);
@@ -180,19 +180,18 @@ SavedModel fit(const Alignment& source, const std::vector<std::string>& full_row
 SavedModel fit_file(const std::filesystem::path& path, const std::string& row, bool is_focus,
                     double max_gaps, double min_coverage, const Questions& questions,
                     const py::dict& options, const py::dict& how) {
-    std::vector<std::string> full_rows;
     Alignment source;
     {
         const py::gil_scoped_release released;
-        source = read_alignment(path, {.format = {}, .alphabet = {}, .full_rows = &full_rows});
+        source = read_alignment(path, {.format = {}, .alphabet = {}, .keep_full_rows = true});
     }
-    return fit(source, full_rows, row, is_focus, {max_gaps, min_coverage}, questions, options, how);
+    return fit(source, row, is_focus, {max_gaps, min_coverage}, questions, options, how);
 }
 
 SavedModel fit_alignment(const Alignment& source, const std::string& row, bool is_focus,
                          double max_gaps, double min_coverage, const Questions& questions,
                          const py::dict& options, const py::dict& how) {
-    return fit(source, {}, row, is_focus, {max_gaps, min_coverage}, questions, options, how);
+    return fit(source, row, is_focus, {max_gaps, min_coverage}, questions, options, how);
 }
 
 SavedModel fitted_model(const Fitted& fitted) {

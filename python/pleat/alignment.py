@@ -21,6 +21,7 @@ names, sequences : list of str, one per sequence
 alphabet : 'protein', 'rna' or 'dna'
 alphabet_letters : the letters in the order of their codes; X or N (unknown) and the gap come last
 source, format : the file and what it was read as
+notes : list of `Note`, what the reader decided
 
 numpy.asarray(alignment) is `letters`.
 
@@ -46,15 +47,19 @@ Alignment.__array__ = lambda self, dtype=None, copy=None: as_array(self.letters,
 
 
 @in_python_words
-def read_alignment(path, *, format="", alphabet=""):
-    """Reads FASTA, A2M, A3M, Stockholm, CLUSTAL or PSICOV; plain, gzip or Zstandard.
+def read_alignment(path, *, format="", alphabet="", insertions="auto", record=None):
+    """Reads FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or PSICOV; plain, gzip or Zstandard.
 
-    format : 'fasta', 'a2m', 'a3m', 'stockholm', 'clustal', 'psicov'; '' is told by the content
+    format : 'fasta', 'a2m', 'a3m', 'stockholm', 'clustal', 'psicov', 'phylip'; '' is told by the content
     alphabet : 'protein', 'rna', 'dna'; '' is told by the letters
+    insertions : columns of insertions, 'drop' or 'keep'; 'auto' drops them if the file is written so
+    record : which alignment of a file of several, from 1; None: the first, with a note
 
-    InputError names file, line, what was expected and what was found.
+    The result's `notes` say what was decided. InputError names file, line, what was expected and
+    what was found.
     """
-    return _pleat.read_alignment(os.fspath(path), format, alphabet)
+    return _pleat.read_alignment(os.fspath(path), dict(format=format, alphabet=alphabet, insertions=insertions,
+                                                       record=record))
 
 
 def alignment(source, *, names=None, alphabet=""):

@@ -11,7 +11,8 @@ from pleat import _pleat
 
 HIVP = (DATA / "hivp.dcd.gz", "--topology", DATA / "hivp.pdb.gz")
 # Options of a command that are no keyword of its function, and why.
-FILES = {"format": pleat.read_alignment, "alphabet": pleat.read_alignment, "topology": pleat.read_ensemble,
+FILES = {"format": pleat.read_alignment, "alphabet": pleat.read_alignment,
+         "insertions": pleat.read_alignment, "record": pleat.read_alignment, "topology": pleat.read_ensemble,
          "assembly": pleat.read_ensemble, "frames": pleat.read_ensemble, "truncated": pleat.read_ensemble,
          "pbc": pleat.read_ensemble, "scores": pleat.read_ensemble, "score": pleat.read_ensemble,
          "best": pleat.read_ensemble, "least": pleat.read_ensemble, "worst-left-out": pleat.read_ensemble,
@@ -70,7 +71,7 @@ def test_every_option_has_the_same_name_and_default(runs, command):
             assert default is None and value == _pleat.default_selections["rmsd"]
         elif default is None:  # automatic, or nothing
             automatic = fields[name]["automatic"] if name in fields else ""
-            assert value in ("", automatic) or (name == "assume-error" and isinstance(value, str)), name
+            assert value in ("", automatic) or (name in ("assume-error", "record") and isinstance(value, str)), name
         else:
             assert value == default or (value, default) == ("", ()), name
     missing = {name for name in ABSENT[command] if name not in options}

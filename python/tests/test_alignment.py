@@ -1,4 +1,6 @@
 # Alignments from Python: every source gives the same letters; refusals say where.
+import pickle
+
 import numpy as np
 import pleat
 import pytest
@@ -66,3 +68,15 @@ def test_refusals(source, options, text):
         pleat.alignment(source, **options)
     with pytest.raises(pleat.UsageError, match="klingon"):
         pleat.alignment(ROWS, alphabet="klingon")
+
+
+def test_notes_say_what_the_reader_decided(tmp_path):
+    (tmp_path / "x.sto").write_text("# STOCKHOLM 1.0\na ACdEF\nb AC.EF\n//\n", encoding="ascii")
+    rows = pleat.read_alignment(tmp_path / "x.sto")
+    assert rows.sequences == ["ACEF", "ACEF"]
+    note, = rows.notes
+    assert (note.kind, note.option) == ("insertions", "--insertions keep")
+    again = pickle.loads(pickle.dumps(rows))
+    assert again.notes == rows.notes and again.notes[0].kind == "insertions"
+    every = pleat.read_alignment(tmp_path / "x.sto", insertions="keep")
+    assert every.sequences == ["ACDEF", "AC-EF"] and not every.notes

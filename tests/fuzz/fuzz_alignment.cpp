@@ -39,6 +39,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (format > 0) options.format = formats[format - 1];
     const char* const alphabets[] = {"", "protein", "rna", "dna"};
     options.alphabet = alphabets[data[0] / (formats.size() + 1) % 4];
+    const pleat::Insertions insertions[] = {pleat::Insertions::automatic, pleat::Insertions::drop,
+                                            pleat::Insertions::keep};
+    options.insertions = insertions[data[0] / (4 * (formats.size() + 1)) % 3];
+    options.keep_full_rows = true;
+    if (data[0] >= 192) options.record = 2;
     options.max_bytes = 1 << 20;
     const std::string_view bytes = fuzz::text_of(data + 1, size - 1);
     const std::string text = refusal(bytes, options);

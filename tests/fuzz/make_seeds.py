@@ -23,6 +23,12 @@ ALIGNMENTS = {
     "mark": b"\xef\xbb\xbf" + FASTA,
     "carriage": FASTA.replace(b"\n", b"\r\n"),
     "mac": FASTA.replace(b"\n", b"\r"),
+    "several": 2 * b"# STOCKHOLM 1.0\na ACdE\n\nb AC.E\n#=GC RF xx.x\n//\n",
+    "nul": b">a\nACDE\n>b\nACDF\n\0>c\nAC\n>d\nAC\n\0",
+    "phylip": b"2 10\nseq_one ACDEF\nb       ACD-F\n\nGHIKL\nGHIKW\n",
+    "phylip_names": b" 2 6\nseq one   ACD\nEFG\nb         AC-\nEFG\n3 2\na AC\nb AC\nc AD\n",
+    "colabfold": b"#3,2\t1,1\n>101\t102\nMKVLA\n>q_consensus\nMKVLA\n>\nMKVaL-\n",
+    "modified": b">a\nACGUUUPDIYAUUG\n>b\nACGUUUPDIYAUUC\n",
     "ragged": b"ACDEF\nACDE\nACDEFG\n",
 }
 
@@ -291,6 +297,7 @@ def mutant_tables():
             "evcouplings": b"pos;mutants;effect\r\n24;\"A24G,K30R\";0.5\r\n\r\n30;wild;NA\r\n",
             "sequences": b"\xef\xbb\xbfmutated_sequence\tscore\nACDE\t1\nAC-E\tnan\n",
             "alone": b"mutant\nA24G,K30R\nA-1G\n", "quotes": b"\"mutant\",\"a \"\"b\"\"\nc\"\n\"A1G\",1e5\r\"A2G\",2\n",
+            "comment": b"# two\n,mutations\n0,p.Ala1Gly\n1,p.[Ala1Gly;Lys2=]\n",
             "twice": b"mutant,x,x\nA1G,1,2\n"}
 
 

@@ -39,7 +39,7 @@ JobFunctions<CouplingsOptions> job_functions() {
             .uses_seed = true,
             .numbers = {"sequences", "columns", "effective_sequences", "evaluations",
                         "relative_gap", "stop_reason", "precision_L"},
-            .per_input = {"structure", "row", "focus", "initial", "secondary", "parts"},
+            .per_input = {"structure", "row", "focus", "initial", "secondary", "parts", "weights"},
             .fields = result_fields,
             .set_input = set_input<CouplingsOptions>,
             .check =

@@ -32,6 +32,10 @@ using couplings::Report;
 using couplings::Result;
 using couplings::ScoredParts;
 
+bool is_nucleic(const Alignment& alignment) {
+    return alignment.alphabet->kind() != Alphabet::Kind::protein;
+}
+
 void record_parameters(RunDirectory& run, CouplingsOptions& options) {
     run.parameters(result_fields(options));
     for (const std::string_view key : couplings::citations(options.parameters)) run.cite(key);
@@ -73,9 +77,9 @@ ResidueMapper part_mapper(const couplings::Parts& parts) {
 
 void warn_of_few_sequences(const CouplingsOptions& options, const Alignment& alignment,
                            const Result& result, const Context& context) {
-    const bool is_protein = alignment.alphabet->kind() == Alphabet::Kind::protein;
-    const std::string warning = couplings::depth_warning(result.effective_sequences);
-    if (is_protein && options.parameters.apc && !warning.empty()) context.message(warning);
+    const std::string warning =
+        couplings::depth_warning(result.effective_sequences, is_nucleic(alignment));
+    if (options.parameters.apc && !warning.empty()) context.message(warning);
 }
 
 Result fit(const CouplingsOptions& options, const Alignment& alignment, std::vector<double> weights,
@@ -99,10 +103,6 @@ struct FamilyInput {
     std::optional<BasePairs> base_pairs;
 };
 
-bool is_nucleic(const Alignment& alignment) {
-    return alignment.alphabet->kind() != Alphabet::Kind::protein;
-}
-
 /// The pairs of --secondary; nothing if it is not given.
 std::optional<BasePairs> read_base_pairs(const CouplingsOptions& options, const FamilyInput& input,
                                          RunDirectory& run) {
@@ -119,24 +119,25 @@ std::optional<BasePairs> read_base_pairs(const CouplingsOptions& options, const 
 FamilyInput read_family(CouplingsOptions& options, RunDirectory& run, const Context& context) {
     check_structure_file(options.structure);
     check_couplings_options(options);
-    check_readable({options.parameters.initial, options.secondary});
+    check_readable({options.parameters.initial, options.parameters.weights, options.secondary});
     FamilyInput input;
-    options.alignment.keep_full_rows = true;
-    const std::shared_ptr<const AlignmentInput> read = read_input(options.alignment, &run);
-    const Alignment& source = read->alignment;
-    input.parts = couplings::parse_parts(options.parts);
-    check_parts(input.parts, source);
-    if (input.parts.size() == 1) input.parts.clear();
+    options.alignment.reading.keep_full_rows = true;
+    const std::shared_ptr<const Alignment> read = read_input(options.alignment, &run);
+    const Alignment& source = *read;
+    Notes notes = source.notes;
+    input.parts = couplings::choose_parts(options.parts, source, !options.structure.focus.empty(),
+                                          options.shuffle_parts, notes);
+    context.notes(notes);
     const FilterOptions filters = filter_options(options.alignment, options.structure, source);
     input.known = read_known_structure(options.structure, source, run, part_mapper(input.parts));
-    input.reference =
-        reference_row(options.structure, source, read->full_rows, input.known, context);
+    input.reference = reference_row(options.structure, source, input.known, context);
     input.alignment = filter(source, filters);
     if (input.known) {
         measure(*input.known, input.alignment);
         warn_of_other_structure(options.structure, *input.known, context);
     }
-    if (!options.parameters.initial.empty()) record_input(options.parameters.initial, run);
+    for (const std::string& file : {options.parameters.initial, options.parameters.weights})
+        if (!file.empty()) record_input(file, run);
     input.base_pairs = read_base_pairs(options, input, run);
     return input;
 }
@@ -259,7 +260,7 @@ std::vector<Field> part_fields(CouplingsOptions& options) {
          .target = &options.parts,
          .help = "Chains side by side in the columns, by their lengths (218,310) or as "
                  "A:1-218,B:219-528: scores the pairs between them. --structure FILE:A,B then "
-                 "names a chain for each",
+                 "names a chain for each. By default what the first line of a ColabFold file says",
          .value_name = "PARTS"},
         {.name = "shuffle-parts",
          .target = &options.shuffle_parts,
@@ -271,8 +272,7 @@ std::vector<Field> part_fields(CouplingsOptions& options) {
 
 void check_couplings_options(const CouplingsOptions& options) {
     check_structure_options(options.structure);
-    if (couplings::parse_parts(options.parts).size() < 2 && options.shuffle_parts > 0)
-        throw UsageError("--shuffle-parts needs two parts or more; give --parts");
+    couplings::parse_parts(options.parts);
     if (!options.parts.empty() && !options.structure.focus.empty())
         throw UsageError("--focus and --parts do not go together: parts count columns");
 }
@@ -294,9 +294,9 @@ std::int64_t fit_disk_space(const CouplingsOptions& options, Index columns, Inde
 RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs) {
     options.alignment.inputs = &inputs;
     options.parameters.models = options.models != couplings::ModelFiles::none;
-    const std::shared_ptr<const AlignmentInput> read = read_input(options.alignment, nullptr);
-    const Alignment alignment = filter(
-        read->alignment, filter_options(options.alignment, options.structure, read->alignment));
+    const std::shared_ptr<const Alignment> read = read_input(options.alignment, nullptr);
+    const Alignment alignment =
+        filter(*read, filter_options(options.alignment, options.structure, *read));
     const Index sequences = alignment.sequence_count(), columns = alignment.column_count();
     return {.input = fmt::format("{} sequences, {} columns", sequences, columns),
             .may_use_gpu = true,

@@ -85,12 +85,12 @@ void append_contacts(std::string& text, const Report& report) {
         text += "\nNo contacts: no two columns are --min-separation apart\n";
         return;
     }
-    append(text, "\nThe {} strongest contacts of {} (columns count from 1):\n", shown,
-           printable(report.reference.name));
+    append(text, "\nThe {} strongest contacts of {} ({}):\n", shown,
+           printable(report.reference.name), numbers_text(report.reference));
     append(text, "{:>5}", "rank");
     if (report.structure != nullptr) append(text, " {:>10} {:>10}", "residue i", "residue j");
-    append(text, " {:>11} {:>11} {:>9} {:>7} {:>11}", "column i", "column j", "score", "Z",
-           "probability");
+    append(text, " {:>11} {:>11} {:>9} {:>7} {:>11}", number_heading(report.reference, 'i'),
+           number_heading(report.reference, 'j'), "score", "Z", "probability");
     if (report.structure != nullptr) append(text, " {:>8}", "distance");
     if (report.base_pairs != nullptr) append(text, " {:>8}", "class");
     text += '\n';

@@ -126,15 +126,14 @@ void open_run(MiOptions& options, const JobTask& task, Context& context, Leading
     leading.run->stage("read");
 }
 
-void align_structure(const MiOptions& options, const Alignment& source,
-                     const std::vector<std::string>& full_rows, LeadingRank& leading,
+void align_structure(const MiOptions& options, const Alignment& source, LeadingRank& leading,
                      const Context& context) {
+    context.notes(source.notes);
     // The structure is aligned with sequences in which unknown letters are gaps.
     const Alignment plain = without_unknown(source);
     leading.structure = read_known_structure(options.structure, plain, *leading.run);
     if (leading.structure) warn_of_other_structure(options.structure, *leading.structure, context);
-    leading.reference =
-        reference_row(options.structure, source, full_rows, leading.structure, context);
+    leading.reference = reference_row(options.structure, source, leading.structure, context);
 }
 
 std::string write(MiOptions& options, const Alignment& alignment, const mi::Result& result,
@@ -192,13 +191,14 @@ std::string make_mi(MiOptions& options, const JobTask& task, Ranks& ranks) {
     if (!ranks.advice().empty()) context.message(ranks.advice());
 
     ranks.lead([&] { check_structure_file(options.structure); });
-    options.alignment.keep_unknown = true;
-    options.alignment.keep_full_rows = !options.structure.focus.empty();
+    options.alignment.reading.keep_unknown = true;
+    options.alignment.reading.keep_full_rows =
+        !options.structure.focus.empty() || !options.structure.structure.empty();
     options.alignment.inputs = task.inputs;
-    const std::shared_ptr<const AlignmentInput> input =
+    const std::shared_ptr<const Alignment> input =
         read_input(options.alignment, leading.run ? &*leading.run : nullptr, &ranks);
-    const Alignment& source = input->alignment;
-    ranks.lead([&] { align_structure(options, source, input->full_rows, leading, context); });
+    const Alignment& source = *input;
+    ranks.lead([&] { align_structure(options, source, leading, context); });
     const Alignment alignment =
         filter(source, filter_options(options.alignment, options.structure, source));
     if (leading.run) leading.run->stage("device");
@@ -216,11 +216,11 @@ std::string make_mi(MiOptions& options, const JobTask& task, Ranks& ranks) {
 }
 
 RunEstimate estimate_mi(MiOptions& options, SharedInputs& inputs) {
-    options.alignment.keep_unknown = true;
+    options.alignment.reading.keep_unknown = true;
     options.alignment.inputs = &inputs;
-    const std::shared_ptr<const AlignmentInput> read = read_input(options.alignment, nullptr);
-    const auto alignment = std::make_shared<const Alignment>(filter(
-        read->alignment, filter_options(options.alignment, options.structure, read->alignment)));
+    const std::shared_ptr<const Alignment> read = read_input(options.alignment, nullptr);
+    const auto alignment = std::make_shared<const Alignment>(
+        filter(*read, filter_options(options.alignment, options.structure, *read)));
     return {.input = fmt::format("{} sequences, {} columns", alignment->sequence_count(),
                                  alignment->column_count()),
             .may_use_gpu = options.parameters.has_gpu_work(),

@@ -29,7 +29,7 @@ void append(std::string& text, fmt::format_string<Arguments...> format, Argument
 void append_heads(std::string& text, const mi::Report& report, std::string_view names) {
     if (report.structure != nullptr)
         for (const char name : names) append(text, " {:>10}", fmt::format("residue {}", name));
-    for (const char name : names) append(text, " {:>11}", fmt::format("column {}", name));
+    for (const char name : names) append(text, " {:>11}", number_heading(report.reference, name));
 }
 
 /// Columns as "133 (G)"; the structure's residues, if there is one, before them.
@@ -88,7 +88,7 @@ void append_pairs(std::string& text, const mi::Report& report) {
         text += "\nNo pair reaches --min-z\n";
         return;
     }
-    append(text, "\nThe {} strongest pairs (columns count from 1):\n", shown);
+    append(text, "\nThe {} strongest pairs ({}):\n", shown, numbers_text(report.reference));
     append(text, "{:>5}", "rank");
     append_heads(text, report, "ij");
     const bool has_family_p = !pairs.family_p.empty();
@@ -137,10 +137,8 @@ void append_triples(std::string& text, const mi::Report& report) {
         append_cliques(text, triples);
         return;
     }
-    append(text,
-           "\nThe {} strongest triples by {} (columns count from 1, those below {:g} bits left "
-           "out):\n",
-           shown, key, report.parameters.min_entropy);
+    append(text, "\nThe {} strongest triples by {} ({}, those below {:g} bits left out):\n", shown,
+           key, numbers_text(report.reference), report.parameters.min_entropy);
     const auto synergy = std::find(triples.names.begin(), triples.names.end(), "synergy");
     const auto value_of = [&](std::size_t rank, std::string_view name) {
         const auto row = triples.best_triples.numbers.view()[static_cast<Index>(rank)];

@@ -46,7 +46,7 @@ JobFunctions<MutantsOptions> job_functions() {
             .numbers = {"target", "residues", "singles", "effective_sequences", "energy",
                         "energy_independent", "listed", "predicted"},
             .per_input = {"row", "focus", "target", "mutants", "sequences", "first-number",
-                          "doubles", "initial"},
+                          "doubles", "initial", "weights"},
             .fields = [](MutantsOptions& options) { return result_fields(options); },
             .set_input = set_input<MutantsOptions>,
             .check = check_options,

@@ -153,21 +153,23 @@ std::vector<Field> mutant_row_fields(MutantsOptions& options) {
 }
 
 std::vector<Field> mutant_file_fields(MutantsOptions& options) {
-    return {{.name = "target",
-             .target = &options.target,
-             .help = "FASTA file of the target's sequence, by which its residues are numbered; it "
-                     "is aligned to the row",
-             .value_name = "FILE"},
-            {.name = "mutants",
-             .target = &options.table,
-             .help = "Table of mutants, as ProteinGym and EVcouplings have it: a column 'mutant' "
-                     "(A24G, A24G:K30R) or 'mutated_sequence'. It comes back as listed.csv",
-             .value_name = "FILE.csv"},
-            {.name = "sequences",
-             .target = &options.sequences,
-             .help = "FASTA, A2M or A3M file of sequences in the family's columns, whose energies "
-                     "are computed",
-             .value_name = "FILE"}};
+    return {
+        {.name = "target",
+         .target = &options.target,
+         .help = "FASTA file of the target's sequence, by which its residues are numbered; it "
+                 "is aligned to the row",
+         .value_name = "FILE"},
+        {.name = "mutants",
+         .target = &options.table,
+         .help = "Table of mutants, as ProteinGym, EVcouplings and EVE have it: a column 'mutant' "
+                 "or 'mutations' (A24G, A24G:K30R, p.Ala24Gly) or 'mutated_sequence'. It comes "
+                 "back as listed.csv",
+         .value_name = "FILE.csv"},
+        {.name = "sequences",
+         .target = &options.sequences,
+         .help = "FASTA, A2M or A3M file of sequences in the family's columns, whose energies "
+                 "are computed",
+         .value_name = "FILE"}};
 }
 
 std::vector<Field> mutant_fit_fields(MutantsOptions& options) {
@@ -194,7 +196,7 @@ void check_options(const MutantsOptions& options) {
     check_readable({options.target, options.table, options.sequences});
     if (model_file(options.alignment.path).empty()) {
         check_alignment_job(options.alignment);
-        return check_readable({options.fit.initial});
+        return check_readable({options.fit.initial, options.fit.weights});
     }
     MutantsOptions own = options, usual;
     std::vector<Field> given = mutant_fit_fields(own), defaults = mutant_fit_fields(usual);
@@ -225,6 +227,7 @@ std::string compute_mutants(MutantsOptions options, const JobTask& task) {
     std::filesystem::path model = model_file(options.alignment.path);
     record_input(model.empty() ? std::filesystem::path(options.alignment.path) : model, run);
     const MutantFiles files = read_files(options, run);
+    if (files.sequences) context.notes(files.sequences->notes);
     if (model.empty()) model = fit_model(options, files, task, run, context);
     run.stage("model");
     mutants::Input input = files.with(couplings::read_saved_model(model));

@@ -24,12 +24,6 @@ namespace {
 
 constexpr const char *kInput = "Input", *kRun = "Run";
 
-ReadOptions read_options(const AlignmentOptions& options) {
-    return {.format = options.format,
-            .alphabet = options.alphabet,
-            .keep_unknown = options.keep_unknown};
-}
-
 /// The device that stands for any GPU.
 constexpr const char* kAnyGpu = "cuda";
 
@@ -217,65 +211,50 @@ std::string choose_device(const RunOptions& options, const GpuDemand& demand, Ra
 }
 
 std::vector<Field> fields(AlignmentOptions& options) {
-    std::vector<std::string> formats = alignment_formats();
-    formats.insert(formats.begin(), "");
-    return {{.name = "format",
-             .target = &options.format,
-             .help = "Format of the alignment; detected automatically by default",
-             .choices = formats},
-            {.name = "alphabet",
-             .target = &options.alphabet,
-             .help = "Alphabet; detected automatically by default",
-             .choices = {"", "protein", "rna", "dna"}},
-            {.name = "max-gaps",
-             .target = &options.max_gaps,
-             .help = "Leave out columns with a greater fraction of gaps",
-             .min = 0,
-             .max = 1},
-            {.name = "min-coverage",
-             .target = &options.min_coverage,
-             .help = "Leave out sequences with a smaller fraction of residues in the columns kept",
-             .min = 0,
-             .max = 1}};
+    std::vector<Field> all = fields(options.reading);
+    all.insert(
+        all.end(),
+        {{.name = "max-gaps",
+          .target = &options.max_gaps,
+          .help = "Leave out columns with a greater fraction of gaps",
+          .min = 0,
+          .max = 1},
+         {.name = "min-coverage",
+          .target = &options.min_coverage,
+          .help = "Leave out sequences with a smaller fraction of residues in the columns kept",
+          .min = 0,
+          .max = 1}});
+    return all;
 }
 
 void add_alignment_options(CLI::App& command, AlignmentOptions& options) {
     command.add_option("ALIGNMENT", options.paths,
-                       "FASTA, A2M, A3M, Stockholm, CLUSTAL or one row per line; plain, .gz or "
-                       ".zst; - for standard input. Several files are several jobs");
+                       "FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or one row per line; plain, "
+                       ".gz or .zst; - for standard input. Several files are several jobs");
     add_fields(command, kInput, fields(options));
 }
 
-std::shared_ptr<const AlignmentInput> read_input(const AlignmentOptions& options, RunDirectory* run,
-                                                 Ranks* ranks) {
-    const auto read_with = [&](const auto& read) {
-        AlignmentInput input;
-        ReadOptions how = read_options(options);
-        if (options.keep_full_rows) how.full_rows = &input.full_rows;
-        input.alignment = read(how);
-        return input;
-    };
-    const auto read_path = [&](const ReadOptions& how) {
-        return read_alignment(options.path, how);
-    };
-    std::shared_ptr<const AlignmentInput> input;
+std::shared_ptr<const Alignment> read_input(const AlignmentOptions& options, RunDirectory* run,
+                                            Ranks* ranks) {
+    std::shared_ptr<const Alignment> input;
     if (ranks != nullptr && ranks->size() > 1 && is_read_once(options.path)) {
         std::string bytes;
         ranks->lead([&] {
             const std::vector<std::uint8_t> all =
-                read_file(options.path, read_options(options).max_kept_bytes);
+                read_file(options.path, options.reading.max_kept_bytes);
             bytes.assign(all.begin(), all.end());
         });
         ranks->share(bytes);
         const std::string name = options.path == "-" ? "stdin" : options.path;
-        input = std::make_shared<const AlignmentInput>(read_with(
-            [&](const ReadOptions& how) { return read_alignment_from_memory(name, bytes, how); }));
+        input = std::make_shared<const Alignment>(
+            read_alignment_from_memory(name, bytes, options.reading));
     } else {
-        const std::string key =
-            fmt::format("{}\n{}\n{}\n{}{}", options.path, options.format, options.alphabet,
-                        options.keep_unknown, options.keep_full_rows);
-        input =
-            shared_input<AlignmentInput>(options.inputs, key, [&] { return read_with(read_path); });
+        ReadOptions reading = options.reading;
+        std::string key =
+            fmt::format("{}\n{}{}", options.path, reading.keep_unknown, reading.keep_full_rows);
+        for (const Field& field : fields(reading)) key += '\n' + field.text();
+        input = shared_input<Alignment>(
+            options.inputs, key, [&] { return read_alignment(options.path, options.reading); });
     }
     if (run != nullptr) record_input(options.path, *run);
     return input;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "pleat/bio/alignment/alignment.h"
+#include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
 #include "pleat/core/hardware/device_choice.h"
@@ -72,24 +73,17 @@ std::string choose_device(const RunOptions& options, const GpuDemand& demand, Ra
 struct AlignmentOptions {
     std::string path;                ///< the one to read
     std::vector<std::string> paths;  ///< all that the command line names
-    std::string format, alphabet;
+    ReadOptions reading;
     double max_gaps = 1.0, min_coverage = 0.0;
-    bool keep_unknown = false;       ///< see ReadOptions
-    bool keep_full_rows = false;     ///< see AlignmentInput
     SharedInputs* inputs = nullptr;  ///< what other jobs have read; or null
 };
 std::vector<Field> fields(AlignmentOptions& options);
 void add_alignment_options(CLI::App& command, AlignmentOptions& options);
 
-/// An alignment, and the residues that its columns leave out: see ReadOptions.
-struct AlignmentInput {
-    Alignment alignment;
-    std::vector<std::string> full_rows;  ///< only if asked for
-};
 /// Reads the alignment, "-" from standard input, and lists it among the run's inputs. With `ranks`
 /// a collective call; only the leading rank has a run and reads standard input.
-std::shared_ptr<const AlignmentInput> read_input(const AlignmentOptions& options, RunDirectory* run,
-                                                 Ranks* ranks = nullptr);
+std::shared_ptr<const Alignment> read_input(const AlignmentOptions& options, RunDirectory* run,
+                                            Ranks* ranks = nullptr);
 
 /// Lists a file that was read among the run's inputs; a pipe by the hash of the bytes read.
 void record_input(const std::filesystem::path& path, RunDirectory& run);

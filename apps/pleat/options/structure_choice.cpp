@@ -134,7 +134,6 @@ FilterOptions filter_options(const AlignmentOptions& options, const StructureOpt
 }
 
 ReferenceRow reference_row(const StructureOptions& options, const Alignment& source,
-                           const std::vector<std::string>& full_rows,
                            const std::optional<KnownStructure>& known, const Context& context) {
     Index row = 0;
     if (known) {
@@ -142,7 +141,7 @@ ReferenceRow reference_row(const StructureOptions& options, const Alignment& sou
     } else if (const std::string& name = row_name(options); !name.empty()) {
         row = find_row(source, name);
     }
-    ReferenceRow reference = make_reference_row(source, full_rows, row);
+    ReferenceRow reference = make_reference_row(source, row);
     if (options.focus.empty()) return reference;
     show_residue_numbers(reference);
     const std::string doubt =

@@ -64,10 +64,8 @@ FilterOptions filter_options(const AlignmentOptions& options, const StructureOpt
 
 /// The row whose letters the lists show: that of the structure if there is one, else the one that
 /// --row or --focus names, else the first. A focus has its residues' numbers shown, with a message
-/// if they are doubtful. `full_rows`: see ReadOptions; may be empty if residues outside the columns
-/// do not matter.
+/// if they are doubtful.
 ReferenceRow reference_row(const StructureOptions& options, const Alignment& source,
-                           const std::vector<std::string>& full_rows,
                            const std::optional<KnownStructure>& known, const Context& context);
 
 }  // namespace pleat::program

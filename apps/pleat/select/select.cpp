@@ -58,7 +58,6 @@ struct SelectInput {
     Ensemble ensemble;
     std::vector<Index> superposed;  ///< atoms of the ensemble
     std::optional<Alignment> alignment;
-    std::vector<std::string> full_rows;
     std::optional<PredictedContacts> contacts;
     std::optional<ProfileFile> curve;
     Notes notes;  ///< what reading said
@@ -95,9 +94,11 @@ void read_frames(const SelectOptions& options, SelectInput& input) {
 SelectInput read_input(const SelectOptions& options) {
     SelectInput input;
     if (!options.contacts.empty()) input.contacts = select::read_predicted(options.contacts);
-    if (!options.alignment.empty())
-        input.alignment = read_alignment(
-            options.alignment, {.format = {}, .alphabet = {}, .full_rows = &input.full_rows});
+    if (!options.alignment.empty()) {
+        ReadOptions reading = options.alignment_reading;
+        reading.keep_full_rows = true;
+        input.alignment = read_alignment(options.alignment, reading);
+    }
     if (!options.curve.empty()) {
         input.curve = read_profile(options.curve, options.curve_reading);
         for (Note& note : with_source(input.curve->notes, options.curve))
@@ -229,7 +230,6 @@ std::string make_selection(SelectOptions& options, const JobTask& task, Ranks& r
                      .contacts = read.contacts ? &*read.contacts : nullptr,
                      .curve = read.curve ? &read.curve->profile : nullptr,
                      .uses_score = options.uses_score(),
-                     .full_rows = &read.full_rows,
                      .device_is_named = options.run.names_device()},
                     options.parameters, context, stages);
     run.stage("write");

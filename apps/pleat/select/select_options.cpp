@@ -36,6 +36,8 @@ std::vector<Field> evidence_fields(SelectOptions& options) {
          .value_name = "CURVE",
          .old_names = {"saxs"}}};
     for (const Field& field : fields(options.curve_reading)) all.push_back(field);
+    for (const Field& field : fields(options.alignment_reading))
+        if (field.name == "insertions" || field.name == "record") all.push_back(field);
     return all;
 }
 
@@ -86,6 +88,7 @@ CouplingsOptions couplings_stage(const SelectOptions& options, const std::string
     CouplingsOptions stage;
     stage.run = options.run;
     stage.alignment.path = options.alignment;
+    stage.alignment.reading = options.alignment_reading;
     stage.structure.row = row;
     stage.parameters = select::score_parameters();
     return stage;

@@ -19,7 +19,8 @@ struct SelectOptions {
     RunOptions run;
     EnsembleSource ensemble;
     std::string alignment, contacts;  ///< at most one of them; empty: none
-    std::string curve;                ///< file; empty: none
+    ReadOptions alignment_reading;
+    std::string curve;  ///< file; empty: none
     ProfileOptions curve_reading;
     StructureOutput structures;
     select::Parameters parameters;

@@ -154,9 +154,8 @@ select::Clusters FolderStages::cluster_frames(View<const float, 3> xyz,
     return made.is_kept ? read_clusters(made.folder, xyz.extent(0)) : clusters;
 }
 
-PredictedContacts FolderStages::fit_couplings(const Alignment& alignment,
-                                              const std::vector<std::string>& full_rows,
-                                              const std::string& row, const Context& context) {
+PredictedContacts FolderStages::fit_couplings(const Alignment& alignment, const std::string& row,
+                                              const Context& context) {
     CouplingsOptions own = couplings_stage(options_, row), usual;
     const Stage stage{.name = "couplings",
                       .command = "couplings",

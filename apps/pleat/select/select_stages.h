@@ -27,9 +27,8 @@ public:
                                    const Context& context) override;
     select::Clusters cluster_frames(View<const float, 3> xyz, const cluster::Parameters& parameters,
                                     const Context& context) override;
-    PredictedContacts fit_couplings(const Alignment& alignment,
-                                    const std::vector<std::string>& full_rows,
-                                    const std::string& row, const Context& context) override;
+    PredictedContacts fit_couplings(const Alignment& alignment, const std::string& row,
+                                    const Context& context) override;
 
     /// The superposed atoms; after cluster_frames().
     const ClusterInput& superposed() const { return superposed_; }

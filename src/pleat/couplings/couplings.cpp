@@ -20,6 +20,7 @@
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/couplings/contacts/scores.h"
 #include "pleat/couplings/files/model_file.h"
+#include "pleat/couplings/files/weights_file.h"
 #include "pleat/couplings/fit/compatible.h"
 #include "pleat/couplings/fit/initial_fields.h"
 #include "pleat/couplings/fit/memory_estimate.h"
@@ -86,16 +87,18 @@ std::string_view first_name(const std::string& option) {
 }
 
 std::string problem_hash(const Alignment& alignment, const Parameters& parameters,
-                         const Model& start, const Device& device) {
+                         View<const double, 1> weights, const Model& start, const Device& device) {
     Sha256 hash;
     Parameters copy = parameters;
     hash.field(alignment.letters.view())
         .field(alignment.alphabet->name())
         .field(device.kind_name());
     for (const Field& field : fields(copy)) {
-        if (field.name != "max-iterations" && field.name != "models" && field.name != "norm")
+        if (field.name != "max-iterations" && field.name != "models" && field.name != "norm" &&
+            field.name != "weights")
             hash.field(first_name(field.name)).field(field.text());
     }
+    if (!parameters.weights.empty()) hash.field(weights);
     hash.field(start.fields.view());
     if (start.pairs.size() > 0) hash.field(start.pairs.view());
     return hash.hex();
@@ -103,6 +106,8 @@ std::string problem_hash(const Alignment& alignment, const Parameters& parameter
 
 void check_input(const Alignment& alignment, Parameters parameters) {
     check(fields(parameters));
+    if (!parameters.weights.empty() && !parameters.sequence_weights)
+        throw UsageError("give either --weights or --no-sequence-weights, not both");
     const std::string source = alignment.source.string();
     if (alignment.sequence_count() < 2) {
         throw InputError(fmt::format("{}: expected at least 2 sequences, found {}", source,
@@ -121,8 +126,9 @@ int fit(const Problem& problem, const Alignment& alignment, const Parameters& pa
     kernel.field_gap =
         kFieldShare * result.effective_sequences * static_cast<double>(alignment.column_count());
     Lbfgs minimiser(kernel, {.history = history, .f_precision = kernel.rounding()});
-    FitState state(minimiser, kernel, history,
-                   [&] { return problem_hash(alignment, parameters, start, context.device); });
+    FitState state(minimiser, kernel, history, [&] {
+        return problem_hash(alignment, parameters, problem.weights, start, context.device);
+    });
     set_start(kernel, minimiser.x(), start);
     const auto step = [&](std::int64_t) -> Step {
         if (!state.started) {
@@ -198,6 +204,8 @@ Result fit_and_score(const Alignment& alignment, const Parameters& parameters,
 std::vector<double> sequence_weights(const Alignment& alignment, const Parameters& parameters,
                                      const Context& context) {
     check_input(alignment, parameters);
+    if (!parameters.weights.empty())
+        return read_weights(parameters.weights, alignment.sequence_count());
     if (!parameters.sequence_weights) return std::vector<double>(alignment.sequence_count(), 1.0);
     if (const std::string gaps = gap_only_text(alignment); !gaps.empty())
         context.message(
@@ -210,7 +218,7 @@ std::vector<double> sequence_weights(const Alignment& alignment, const Parameter
 
 bool weights_want_gpu(const Alignment& alignment, const Parameters& parameters,
                       const Context& context) {
-    return parameters.sequence_weights &&
+    return parameters.sequence_weights && parameters.weights.empty() &&
            weights::gpu_pays(alignment.sequence_count(), alignment.column_count(),
                              resolve_threads(context));
 }

@@ -48,6 +48,7 @@ struct Parameters {
     /// Identity above which two sequences share their weight; not set: 0.8, for nucleic acids 0.9.
     std::optional<double> identity;
     bool sequence_weights = true;  ///< false: every sequence has weight 1
+    std::string weights;           ///< file of weights instead, see read_weights(); empty: none
     NormLetters norm = NormLetters::automatic;
     bool apc = true;                     ///< false: corrected scores are the raw ones
     std::int64_t max_iterations = 2000;  ///< of the minimiser

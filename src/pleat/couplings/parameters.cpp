@@ -49,6 +49,11 @@ std::vector<Field> fields(Parameters& p) {
              .help = "Weight each sequence by the number of its near copies",
              .negated_flag = true,
              .old_names = {"weights"}},
+            {.name = "weights",
+             .target = &p.weights,
+             .help = "Take the weights of the sequences from this file instead: one number per "
+                     "line at its end, or a .npy array",
+             .value_name = "FILE"},
             {.name = "norm",
              .target = &p.norm,
              .help = "Letters whose couplings make the score of a pair: residues, or all with the "

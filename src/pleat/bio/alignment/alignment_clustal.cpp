@@ -39,7 +39,7 @@ void read_clustal(ByteSource& source, TextAlignment& text) {
     Blocks blocks(text);
     while (source.next(line)) {
         if (is_blank(line)) {
-            blocks.end(source.line());
+            blocks.pause(source.line());
         } else if (!header) {
             if (!is_clustal_header(line)) {
                 throw InputError(
@@ -48,7 +48,7 @@ void read_clustal(ByteSource& source, TextAlignment& text) {
             }
             header = true;
         } else if (is_consensus(line)) {
-            blocks.end(source.line());
+            blocks.pause(source.line());
         } else {
             const std::vector<std::string_view> found = words(line);
             // Some programs end each row with the count of residues so far.
@@ -63,6 +63,7 @@ void read_clustal(ByteSource& source, TextAlignment& text) {
         }
     }
     blocks.end(source.line());
+    text.end_records(1, source.line());
     text.finish(source.line());
 }
 

@@ -9,13 +9,12 @@ namespace pleat {
 
 namespace {
 
-/// Rows that HH-suite puts into A3M files beside the sequences: secondary structure and
-/// accessibility, in letters or digits.
+/// Rows that HH-suite puts into A3M files beside the sequences: secondary structure,
+/// accessibility and the residues of a structure, in letters or digits ("ss_pred", "aa_dssp").
 bool is_annotation(std::string_view name) {
-    for (std::string_view word : {"ss_pred", "ss_conf", "ss_dssp", "sa_dssp", "sa_pred"}) {
-        if (name == word) return true;
-    }
-    return false;
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
+    return (name.starts_with("ss_") || name.starts_with("sa_") || name.starts_with("aa_")) &&
+           std::all_of(name.begin(), name.end(), is_letter);
 }
 
 /// The first word of a header. Any control character ends it too (old NCBI headers join with 0x01).
@@ -36,33 +35,60 @@ void finish_row(TextAlignment& text, bool has_letters) {
 
 }  // namespace
 
-void read_fasta(ByteSource& source, TextAlignment& text) {
+void read_part_lengths(std::string_view line, TextAlignment& text) {
+    const std::vector<std::string_view> found = words(line);
+    const bool is_lengths =
+        found.size() == 2 && found[0].size() > 1 && found[0].front() == '#' &&
+        (found[0].substr(1).find_first_not_of("0123456789,") == std::string_view::npos) &&
+        found[1].find_first_not_of("0123456789,") == std::string_view::npos;
+    if (is_lengths && found[0].find(',') != std::string_view::npos) text.parts = found[0].substr(1);
+}
+
+void read_fasta(ByteSource& source, TextAlignment& text, bool is_alignment) {
     std::string_view line;
     bool started = false;
     bool skipping = false;
     bool has_letters = true;
-    while (source.next(line)) {
+    Index nameless = 0;
+    constexpr std::size_t kMaxShown = 100;
+    std::string helpers;
+    while (text.next_line(source, line)) {
         if (is_blank(line) || line.front() == ';') continue;
         if (line.front() == '>') {
             finish_row(text, has_letters);
             started = has_letters = true;
             const std::string_view name = first_word(line.substr(1));
-            skipping = is_annotation(name);
-            if (skipping) continue;
-            if (name.empty()) {
-                text.complaints.add(source.line(), "expected a name after '>', found none");
+            skipping = is_annotation(name) ||
+                       (is_alignment && text.row_count() == 0 && name.ends_with("_consensus"));
+            if (skipping) {
+                if (helpers.size() < kMaxShown)
+                    helpers += fmt::format("{}{}", helpers.empty() ? "" : ", ", name);
+                continue;
             }
-            text.add_row(name, source.line());
+            nameless += name.empty();
+            text.add_row(
+                name.empty() ? fmt::format("sequence {}", text.row_count() + 1) : std::string(name),
+                source.line());
             has_letters = false;
         } else if (started && !skipping) {
             has_letters = true;
             text.append(text.rows.back(), line, source.line(), true);
-        } else if (!started && line.front() != '#') {
+        } else if (!started && line.front() == '#') {
+            read_part_lengths(line, text);
+        } else if (!started) {
             throw InputError(source.name(), source.line(),
                              fmt::format("expected '>' and a name, found {}", in_quotes(line)));
         }
     }
     finish_row(text, has_letters);
+    if (!helpers.empty())
+        text.notes.push_back({NoteKind::helper_rows,
+                              fmt::format("rows that are no sequences are left out: {}", helpers)});
+    if (nameless > 0)
+        text.notes.push_back({NoteKind::sequence_names,
+                              fmt::format("{} of {} sequences have no name: they are called "
+                                          "'sequence N' by their positions",
+                                          nameless, text.row_count())});
     text.finish(source.line());
 }
 

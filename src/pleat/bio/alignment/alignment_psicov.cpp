@@ -19,7 +19,7 @@ bool is_psicov_row(std::string_view line) {
 void read_psicov(ByteSource& source, TextAlignment& text) {
     std::string_view line;
     text.summary.named = false;
-    while (source.next(line)) {
+    while (text.next_line(source, line)) {
         const std::string_view row = trimmed(line);
         if (row.empty()) continue;
         const std::string name = fmt::format("sequence {}", text.row_count() + 1);

@@ -1,9 +1,28 @@
-// Stockholm: reading one alignment, in one block or several.
+// Stockholm: reading one alignment of a file, in one block or several.
 #include "pleat/bio/alignment/alignment_formats.h"
 
 #include <fmt/format.h>
 
 namespace pleat {
+
+namespace {
+
+/// A row, a piece of the RF line, or what is passed over.
+void read_line(std::string_view line, const ByteSource& source, TextAlignment& text,
+               Blocks& blocks) {
+    const std::vector<std::string_view> found = words(line);
+    if (line.front() == '#') {
+        if (found.size() == 3 && found[0] == "#=GC" && found[1] == "RF") text.reference += found[2];
+        return;
+    }
+    if (found.size() != 2)
+        throw InputError(source.name(), source.line(),
+                         fmt::format("expected a name and its letters, found {} word{}: {}",
+                                     found.size(), found.size() == 1 ? "" : "s", in_quotes(line)));
+    blocks.add(found[0], found[1], source.line());
+}
+
+}  // namespace
 
 bool is_stockholm_header(std::string_view line) {
     const std::vector<std::string_view> found = words(line);
@@ -15,46 +34,36 @@ bool is_stockholm_header(std::string_view line) {
 
 void read_stockholm(ByteSource& source, TextAlignment& text) {
     std::string_view line;
-    bool header = false;
-    bool finished = false;
+    Index number = 0;  // of the alignment, from 1
+    bool is_open = false;
     Blocks blocks(text);
     while (source.next(line)) {
+        const bool is_chosen = number == text.record;
         if (is_blank(line)) {
-            blocks.end(source.line());
-        } else if (finished) {
-            throw InputError(
-                source.name(), source.line(),
-                fmt::format("expected the end of the file after '//' (one alignment a file), "
-                            "found {}",
-                            in_quotes(line)));
-        } else if (!header) {
-            if (!is_stockholm_header(line)) {
+            if (is_chosen) blocks.pause(source.line());
+        } else if (!is_open) {
+            if (!is_stockholm_header(line))
                 throw InputError(
                     source.name(), source.line(),
-                    fmt::format("expected '# STOCKHOLM 1.0', found {}", in_quotes(line)));
-            }
-            header = true;
+                    fmt::format("expected {}'# STOCKHOLM 1.0', found {}",
+                                number > 0 ? "the end of the file after '//', or " : "",
+                                in_quotes(line)));
+            is_open = true;
+            ++number;
         } else if (line.starts_with("//")) {
-            blocks.end(source.line());
-            finished = true;
-        } else if (line.front() != '#') {
-            const std::vector<std::string_view> found = words(line);
-            if (found.size() == 2) {
-                blocks.add(found[0], found[1], source.line());
-                continue;
-            }
-            throw InputError(
-                source.name(), source.line(),
-                fmt::format("expected a name and its letters, found {} word{}: {}", found.size(),
-                            found.size() == 1 ? "" : "s", in_quotes(line)));
+            if (is_chosen) blocks.end(source.line());
+            is_open = false;
+        } else if (is_chosen) {
+            read_line(line, source, text, blocks);
         }
     }
-    if (header && !finished) {
+    if (is_open) {
         text.complaints.throw_if_any();
         throw InputError(
             source.name(), source.line(),
             "expected '//' at the end of the alignment, found the end of the file (cut short)");
     }
+    text.end_records(number, source.line());
     text.finish(source.line());
 }
 

@@ -118,10 +118,14 @@ std::string AlignmentSummary::label(const TextRow& row) const {
     return named ? fmt::format("sequence {}", in_quotes(row.name)) : row.name;
 }
 
+bool AlignmentSummary::is_like_a2m() const {
+    return pure_ && !is_ragged() && (seen_ & (kLower | kDot)) != 0 && (seen_ & kUpper) != 0;
+}
+
 AlignmentFormat AlignmentSummary::fasta_relative(const std::string& file) const {
     const bool has_insertions = (seen_ & (kLower | kDot)) != 0;
     if (!has_insertions || (seen_ & kUpper) == 0) return AlignmentFormat::fasta;
-    if (other_count_[0] > 0) {
+    if (is_ragged()) {
         return other_count_[1] < other_count_[0] ? AlignmentFormat::a3m : AlignmentFormat::fasta;
     }
     if (pure_) return AlignmentFormat::a2m;
@@ -129,29 +133,40 @@ AlignmentFormat AlignmentSummary::fasta_relative(const std::string& file) const 
         throw InputError(
             file, first_line_,
             "expected letters that tell FASTA from A3M, found rows that fit both (equal "
-            "length, equal count of upper case and '-'): name the format");
+            "length, equal count of upper case and '-'): name the format, or give --insertions");
     }
     return AlignmentFormat::fasta;
 }
 
 const Alphabet& AlignmentSummary::likely_alphabet() const {
-    const auto of = [this](char c) {
-        return counts_[static_cast<std::size_t>(c)] +
-               counts_[static_cast<std::size_t>(c - 'A' + 'a')];
-    };
-    Index all = 0, nucleic = 0;
-    for (char c = 'A'; c <= 'Z'; ++c) all += of(c);
-    for (char c : std::string_view("ACGTUN")) nucleic += of(c);
+    if (is_rich_in_uracil()) return Alphabet::rna();
+    const auto [all, nucleic] = letter_counts();
     if (nucleic * 100 < all * 95 || all == 0) return Alphabet::protein();
-    return of('U') > 0 && of('U') >= of('T') ? Alphabet::rna() : Alphabet::dna();
+    return count('U') > 0 && count('U') >= count('T') ? Alphabet::rna() : Alphabet::dna();
 }
 
-void AlignmentSummary::check(const std::string& file, AlignmentFormat format,
-                             const Alphabet& alphabet, bool told) const {
-    const bool match_only = has_match_columns(format);
+std::pair<Index, Index> AlignmentSummary::letter_counts() const {
+    Index all = 0, nucleic = 0;
+    for (char c = 'A'; c <= 'Z'; ++c) all += count(c);
+    for (char c : std::string_view("ACGTUN")) nucleic += count(c);
+    return {all, nucleic};
+}
+
+bool AlignmentSummary::is_rich_in_uracil() const {
+    const auto [all, nucleic] = letter_counts();
+    return all > 0 && count('U') * 10 >= all && count('U') >= count('T') && nucleic * 10 >= all * 8;
+}
+
+bool AlignmentSummary::has_modified_bases() const {
+    return is_rich_in_uracil() && count('P') + count('I') > 0;
+}
+
+void AlignmentSummary::check(const std::string& file, bool match_only, const Alphabet& alphabet,
+                             bool told) const {
     const std::string_view what =
         match_only ? "match columns (upper case and '-')" : "aligned columns";
-    const Index expected = width(format);
+    const Index expected = width(match_only);
+    const bool is_modified = alphabet.kind() == Alphabet::Kind::rna && has_modified_bases();
     Complaints complaints(file);
     for (const OtherWidth& row : other_[match_only ? 1 : 0]) {
         complaints.add(row.line,
@@ -168,6 +183,7 @@ void AlignmentSummary::check(const std::string& file, AlignmentFormat format,
     }
     const std::size_t n = reading(alphabet.kind(), match_only);
     for (const auto& [number, row] : odd_[n]) {
+        if (is_modified) break;
         complaints.add(
             row.line,
             fmt::format(

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pleat/bio/alignment/alignment.h"
@@ -15,7 +16,11 @@
 namespace pleat {
 
 /// In the order of `alignment_formats()`.
-enum class AlignmentFormat { fasta, a2m, a3m, stockholm, clustal, psicov };
+enum class AlignmentFormat { fasta, a2m, a3m, stockholm, clustal, psicov, phylip };
+
+/// Letters of modified bases of RNA (Sprinzl et al. 1998, NAR 26:148) that no alphabet of nucleic
+/// acids has but D, and their parents.
+inline constexpr std::string_view kModifiedBases = "DEFIJLOPQZ", kParentBases = "UANAUGAUGU";
 
 /// What an A2M or A3M drops: residues inserted beside the match columns, and their padding.
 inline bool is_insertion(char c) { return (c >= 'a' && c <= 'z') || c == '.'; }
@@ -48,14 +53,25 @@ public:
     /// FASTA, A2M or A3M, told apart by the letters of all rows (the rule is in README.md). Throws
     /// InputError if the rows could be A3M as well as FASTA.
     AlignmentFormat fasta_relative(const std::string& file) const;
+    /// Whether rows of one length have insertions as A2M writes them: each column is either all
+    /// match or all lower case and '.', and there are both.
+    bool is_like_a2m() const;
+    bool is_ragged() const { return other_count_[0] > 0; }
     /// Nucleic acid if at least 95 % of the letters are A, C, G, T, U or N: RNA if U is at least as
-    /// frequent as T and occurs, DNA otherwise. Else protein.
+    /// frequent as T and occurs, DNA otherwise. RNA as well if is_rich_in_uracil(). Else protein.
     const Alphabet& likely_alphabet() const;
-    /// Throws InputError if the rows are no alignment of this format and alphabet; `told`: the
-    /// alphabet was not named.
-    void check(const std::string& file, AlignmentFormat format, const Alphabet& alphabet,
-               bool told) const;
-    Index width(AlignmentFormat format) const { return width_[has_match_columns(format) ? 1 : 0]; }
+    /// Whether letters that are no codes of nucleic acids stand for modified bases of RNA:
+    /// is_rich_in_uracil(), with pseudouridine (P) or inosine (I).
+    bool has_modified_bases() const;
+    /// How often a letter occurs, in upper or lower case.
+    Index count(char upper) const {
+        return counts_[static_cast<std::size_t>(upper)] +
+               counts_[static_cast<std::size_t>(upper - 'A' + 'a')];
+    }
+    /// Throws InputError if the rows are no alignment of this alphabet; `match_only`: lower case
+    /// and '.' are no columns; `told`: the alphabet was not named.
+    void check(const std::string& file, bool match_only, const Alphabet& alphabet, bool told) const;
+    Index width(bool match_only) const { return width_[match_only ? 1 : 0]; }
 
     /// How errors call a row: "sequence 'name'", or "sequence 3" if the format has no names.
     std::string label(const TextRow& row) const;
@@ -71,6 +87,9 @@ private:
         char letter;
         std::string label;
     };
+    std::pair<Index, Index> letter_counts() const;  // all, and those of nucleic acids
+    // U is 10 % of the letters and as frequent as T, and those of nucleic acids are 80 %.
+    bool is_rich_in_uracil() const;
     void compare_insertions(const TextRow& row, std::string_view letters, std::uint32_t seen);
     void add_odd_letters(const TextRow& row, std::string_view letters, Index line,
                          std::uint32_t fresh);

@@ -64,18 +64,22 @@ SecondaryStructure checked(SecondaryStructure structure) {
     return structure;
 }
 
-std::string stockholm_marks(ByteSource& source) {
-    std::string marks;
+SecondaryStructure stockholm_marks(ByteSource& source) {
+    std::string marks, reference;
     std::string_view line;
     while (source.next(line)) {
         const std::vector<std::string_view> found = words(line);
         if (found.size() == 3 && found[0] == "#=GC" && found[1] == "SS_cons") marks += found[2];
+        if (found.size() == 3 && found[0] == "#=GC" && found[1] == "RF") reference += found[2];
         if (line.starts_with("//")) break;
     }
     if (marks.empty())
         throw InputError(source.name(), source.line(),
                          "expected a line '#=GC SS_cons' with the structure, found none");
-    return marks;
+    SecondaryStructure structure{.marks = marks, .source = source.name()};
+    for (std::size_t k = 0; k < reference.size() && reference.size() == marks.size(); ++k)
+        if (!is_reference_gap(reference[k])) structure.columns.push_back(static_cast<Index>(k));
+    return structure;
 }
 
 /// The marks of one line; empty for lines without any.
@@ -117,9 +121,8 @@ SecondaryStructure read(ByteSource& source) {
     bool found = source.next(line);
     while (found && is_blank(line)) found = source.next(line);
     if (found) source.hold();
-    const bool is_stockholm = found && is_stockholm_header(line);
-    return checked({.marks = is_stockholm ? stockholm_marks(source) : bracket_marks(source),
-                    .source = source.name()});
+    if (found && is_stockholm_header(line)) return checked(stockholm_marks(source));
+    return checked({.marks = bracket_marks(source), .source = source.name()});
 }
 
 }  // namespace

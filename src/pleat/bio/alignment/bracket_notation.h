@@ -15,6 +15,8 @@ namespace pleat {
 struct SecondaryStructure {
     std::string marks;   ///< dot-bracket or WUSS
     std::string source;  ///< file, or the name given with a text
+    /// The marks of the columns that the RF line of a Stockholm alignment names; empty without one.
+    std::vector<Index> columns = {};
 };
 
 /// Reads a structure, plain or compressed, from a Stockholm alignment (`#=GC SS_cons`), or from

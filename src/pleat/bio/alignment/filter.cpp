@@ -82,6 +82,7 @@ Alignment filter(const Alignment& alignment, const FilterOptions& options) {
     kept.alphabet = alignment.alphabet;
     kept.source = alignment.source;
     kept.format = alignment.format;
+    kept.notes = alignment.notes;
     kept.letters = Array<std::uint8_t, 2>::unset(sequences.size(), columns.size());
     kept.names.reserve(sequences.size());
     const bool whole_rows = static_cast<Index>(columns.size()) == alignment.column_count();

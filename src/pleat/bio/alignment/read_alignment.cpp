@@ -41,21 +41,23 @@ std::string_view first_line(ByteSource& source) {
 
 /// The format by the first line that is neither blank nor, above FASTA records, a comment. The
 /// source goes on at that line.
-AlignmentFormat told_format(ByteSource& source) {
+AlignmentFormat told_format(ByteSource& source, TextAlignment& text) {
     for (;;) {
         std::string_view line = first_line(source);
         if (is_stockholm_header(line)) return AlignmentFormat::stockholm;
         if (line.front() == '#' || line.front() == ';') {
+            read_part_lengths(line, text);
             source.next(line);
             continue;
         }
         if (line.front() == '>') return AlignmentFormat::fasta;
         if (is_clustal_header(line)) return AlignmentFormat::clustal;
+        if (is_phylip_header(line)) return AlignmentFormat::phylip;
         if (is_psicov_row(line)) return AlignmentFormat::psicov;
         throw InputError(
             source.name(), source.line(),
-            fmt::format("expected an alignment (FASTA, A2M, A3M, Stockholm, CLUSTAL or PSICOV "
-                        ".aln), found {}",
+            fmt::format("expected an alignment (FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or "
+                        "PSICOV .aln), found {}",
                         in_quotes(line)));
     }
 }
@@ -63,42 +65,128 @@ AlignmentFormat told_format(ByteSource& source) {
 /// What a source holds, and as what it is read.
 struct Reading {
     TextAlignment text;
-    AlignmentFormat format;
-    const Alphabet* alphabet;
+    AlignmentFormat format = AlignmentFormat::fasta;
+    const Alphabet* alphabet = nullptr;
+    bool match_only = false;             ///< lower case and '.' are insertions
+    std::vector<bool> is_inserted = {};  ///< [column of the file], by the RF line; empty: none
+    bool has_modified_bases = false;     ///< letters of RNA that stand for its bases
+
+    Index width() const {
+        return text.summary.width(match_only) -
+               std::count(is_inserted.begin(), is_inserted.end(), true);
+    }
+    bool leaves_out(char c, std::size_t at) const {
+        return is_inserted.empty() ? match_only && is_insertion(c) : is_inserted[at];
+    }
+    /// The letter that counts: of a modified base its parent.
+    char letter(char c) const {
+        const auto upper = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+        const std::size_t at = has_modified_bases ? kModifiedBases.find(upper) : kNone;
+        return at == kNone ? c : kParentBases[at];
+    }
+    static constexpr std::size_t kNone = std::string_view::npos;
 };
 
-/// Reads the rows and throws unless they are an alignment. Their letters are kept within limits.
-Reading checked_rows(ByteSource& source, const ReadOptions& options, Index max_kept_bytes) {
-    first_line(source);  // an empty file is the same complaint in every format
+/// The columns that the RF line of Stockholm leaves out.
+void read_reference_line(Reading& reading) {
+    for (const char c : reading.text.reference) reading.is_inserted.push_back(is_reference_gap(c));
+    if (reading.width() < 2)
+        throw InputError(reading.text.file, 0,
+                         fmt::format("expected at least 2 columns that the line #=GC RF names, "
+                                     "found {}; --insertions keep reads all",
+                                     reading.width()));
+}
+
+/// Reads all lines, and tells the format.
+void read_rows(ByteSource& source, const ReadOptions& options, Reading& reading) {
+    TextAlignment& text = reading.text;
+    AlignmentFormat& format = reading.format;
     const bool tells_format = options.format.empty();
-    AlignmentFormat format = tells_format ? told_format(source) : named_format(options.format);
-    TextAlignment text(source, options.max_bytes, max_kept_bytes);
+    const bool drops = options.insertions == Insertions::drop;
+    format = tells_format ? told_format(source, text) : named_format(options.format);
     switch (format) {
         case AlignmentFormat::stockholm: read_stockholm(source, text); break;
         case AlignmentFormat::clustal: read_clustal(source, text); break;
         case AlignmentFormat::psicov: read_psicov(source, text); break;
+        case AlignmentFormat::phylip: read_phylip(source, text); break;
         default: read_fasta(source, text);
     }
-    if (tells_format && format == AlignmentFormat::fasta)
-        format = text.summary.fasta_relative(text.file);
-    const bool told = options.alphabet.empty();
-    const Alphabet& alphabet =
-        told ? text.summary.likely_alphabet() : Alphabet::named(options.alphabet);
-    text.summary.check(text.file, format, alphabet, told);
-    return {std::move(text), format, &alphabet};
+    if (options.insertions == Insertions::keep) return;
+    const AlignmentSummary& summary = text.summary;
+    if (!text.reference.empty() && std::ssize(text.reference) != summary.width(false)) {
+        text.notes.push_back({NoteKind::insertions,
+                              fmt::format("the line #=GC RF has {} of {} columns and is not used",
+                                          text.reference.size(), summary.width(false)),
+                              "", true});
+        text.reference.clear();
+    }
+    const bool is_told_fasta = tells_format && format == AlignmentFormat::fasta;
+    if (is_told_fasta && !drops) format = summary.fasta_relative(text.file);
+    if (is_told_fasta && drops)
+        format = summary.is_ragged() ? AlignmentFormat::a3m : AlignmentFormat::a2m;
+    // A named format whose letters all count says what lower case means.
+    const bool may_be_a2m =
+        format != AlignmentFormat::fasta && (tells_format || format != AlignmentFormat::psicov);
+    reading.match_only = text.reference.empty() && (drops || has_match_columns(format) ||
+                                                    (may_be_a2m && summary.is_like_a2m()));
 }
 
-/// The row as ReadOptions::full_rows has it.
-std::string full_row(const std::string& row, bool match_only) {
+/// Notes what the reader decided by the letters.
+void note_decisions(const ReadOptions& options, Reading& reading) {
+    const AlignmentSummary& summary = reading.text.summary;
+    const Index all = summary.width(false);
+    const bool is_named = has_match_columns(reading.format) && !options.format.empty();
+    if (options.insertions == Insertions::automatic && !is_named && !summary.is_ragged() &&
+        reading.width() < all)
+        reading.text.notes.push_back(
+            {NoteKind::insertions,
+             fmt::format("{} of {} columns are left out as insertions: {}", all - reading.width(),
+                         all,
+                         reading.match_only ? "all their letters are lower case or '.'"
+                                            : "the line #=GC RF does not name them"),
+             "--insertions keep"});
+    if (!reading.has_modified_bases) return;
+    Index count = 0;
+    for (const char c : kModifiedBases) count += summary.count(c);
+    reading.text.notes.push_back(
+        {NoteKind::alphabet,
+         fmt::format("RNA with modified bases: {} letters count as their parents (D and P as U, I "
+                     "as A)",
+                     count),
+         options.alphabet.empty() ? "--alphabet protein" : ""});
+}
+
+/// Reads the rows and throws unless they are an alignment. Their letters are kept within limits.
+Reading checked_rows(ByteSource& source, const ReadOptions& options, Index max_kept_bytes) {
+    source.allow_records();
+    first_line(source);  // an empty file is the same complaint in every format
+    Reading reading{TextAlignment(source, options.max_bytes, max_kept_bytes)};
+    reading.text.record = options.record.value_or(1);
+    reading.text.names_record = options.record.has_value();
+    read_rows(source, options, reading);
+    const AlignmentSummary& summary = reading.text.summary;
+    const bool told = options.alphabet.empty();
+    reading.alphabet = told ? &summary.likely_alphabet() : &Alphabet::named(options.alphabet);
+    summary.check(reading.text.file, reading.match_only, *reading.alphabet, told);
+    if (options.insertions != Insertions::keep && !reading.text.reference.empty())
+        read_reference_line(reading);
+    reading.has_modified_bases =
+        reading.alphabet->kind() == Alphabet::Kind::rna && summary.has_modified_bases();
+    note_decisions(options, reading);
+    return reading;
+}
+
+/// The row as Alignment::full_rows has it.
+std::string full_row(const std::string& row, const Reading& reading) {
     std::string full;
-    for (const char c : row) {
-        const bool is_letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
-        if (match_only && is_insertion(c)) {
-            if (is_letter) full += c;
-        } else {
-            full +=
-                is_letter ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '-';
-        }
+    for (std::size_t at = 0; at < row.size(); ++at) {
+        const char c = reading.letter(row[at]);
+        const auto byte = static_cast<unsigned char>(c);
+        const bool is_letter = std::isalpha(byte) != 0;
+        if (!reading.leaves_out(row[at], at))
+            full += is_letter ? static_cast<char>(std::toupper(byte)) : '-';
+        else if (is_letter)
+            full += static_cast<char>(std::tolower(byte));
     }
     return full;
 }
@@ -106,9 +194,8 @@ std::string full_row(const std::string& row, bool match_only) {
 /// Turns characters into codes, freeing each row's text as it goes.
 Alignment encoded(Reading& reading, const ReadOptions& options) {
     std::vector<TextRow>& rows = reading.text.rows;
-    const bool match_only = has_match_columns(reading.format);
     const Index count = reading.text.row_count();
-    const Index width = reading.text.summary.width(reading.format);
+    const Index width = reading.width();
     const Alphabet& alphabet =
         options.keep_unknown ? reading.alphabet->with_unknown() : *reading.alphabet;
     Alignment alignment;
@@ -116,22 +203,24 @@ Alignment encoded(Reading& reading, const ReadOptions& options) {
     alignment.alphabet = &alphabet;
     alignment.letters = Array<std::uint8_t, 2>(count, width);
     alignment.names.reserve(count);
-    if (options.full_rows != nullptr) options.full_rows->clear();
+    alignment.notes = std::move(reading.text.notes);
+    alignment.parts = std::move(reading.text.parts);
     const std::uint8_t gap = alphabet.without_unknown().gap();  // and above it, what is unknown
     std::uint8_t* to = alignment.letters.data();
     for (Index n = 0; n < count; ++n) {
         bool leaves_out = false;
-        for (const char c : rows[n].letters) {
-            const std::uint8_t code = alphabet.code(c);
-            const bool is_inserted = match_only && is_insertion(c);
+        const std::string& letters = rows[n].letters;
+        for (std::size_t at = 0; at < letters.size(); ++at) {
+            const char c = letters[at];
+            const std::uint8_t code = alphabet.code(reading.letter(c));
+            const bool is_inserted = reading.leaves_out(c, at);
             leaves_out = leaves_out || (std::isalpha(static_cast<unsigned char>(c)) != 0 &&
                                         (code >= gap || is_inserted));
             if (!is_inserted) *to++ = code;
         }
-        if (leaves_out && options.full_rows != nullptr) {
-            options.full_rows->resize(static_cast<std::size_t>(count));
-            (*options.full_rows)[static_cast<std::size_t>(n)] =
-                full_row(rows[n].letters, match_only);
+        if (leaves_out && options.keep_full_rows) {
+            alignment.full_rows.resize(static_cast<std::size_t>(count));
+            alignment.full_rows[static_cast<std::size_t>(n)] = full_row(letters, reading);
         }
         std::string().swap(rows[n].letters);
         alignment.names.push_back(std::move(rows[n].name));
@@ -157,9 +246,37 @@ Alignment read(const Open& open, const ReadOptions& options) {
 
 }  // namespace
 
+std::span<const std::string_view> names_of(Insertions) {
+    static constexpr std::string_view kNames[] = {"auto", "drop", "keep"};
+    return kNames;
+}
+
+std::vector<Field> fields(ReadOptions& options) {
+    std::vector<std::string> formats = alignment_formats();
+    formats.insert(formats.begin(), "");
+    return {{.name = "format",
+             .target = &options.format,
+             .help = "Format of the alignment; detected automatically by default",
+             .choices = formats},
+            {.name = "alphabet",
+             .target = &options.alphabet,
+             .help = "Alphabet; detected automatically by default",
+             .choices = {"", "protein", "rna", "dna"}},
+            {.name = "insertions",
+             .target = &options.insertions,
+             .help = "Columns of insertions (the RF line of Stockholm; lower case and '.'): drop "
+                     "or keep them; auto drops them if the file is written so"},
+            {.name = "record",
+             .target = &options.record,
+             .help = "Which alignment of a file of several, from 1; --sweep record=1:N:1 makes "
+                     "each of them a job",
+             .min = 1,
+             .automatic = "the first"}};
+}
+
 const std::vector<std::string>& alignment_formats() {
-    static const std::vector<std::string> formats = {"fasta",     "a2m",     "a3m",
-                                                     "stockholm", "clustal", "psicov"};
+    static const std::vector<std::string> formats = {"fasta",   "a2m",    "a3m",   "stockholm",
+                                                     "clustal", "psicov", "phylip"};
     return formats;
 }
 

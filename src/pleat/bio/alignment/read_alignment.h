@@ -1,26 +1,36 @@
 // Reading alignments: any supported format, told apart by content, into codes of an alphabet.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "pleat/bio/alignment/alignment.h"
+#include "pleat/core/fields.h"
 
 #pragma GCC visibility push(default)
 
 namespace pleat {
 
+/// What becomes of insertions: columns that the RF line of Stockholm leaves out; without that line
+/// lower case and '.', as A2M writes them. automatic: dropped if the format or the rows say so, see
+/// README.md. keep: every column counts, which needs rows of one length.
+enum class Insertions { automatic, drop, keep };
+std::span<const std::string_view> names_of(Insertions);
+
 struct ReadOptions {
-    std::string format;         ///< one of `alignment_formats()`; empty = told by content
-    std::string alphabet;       ///< protein, rna, dna; empty = told by the letters
-    bool keep_unknown = false;  ///< letters that name no single residue get a code of their own
-    /// Where not null, filled for each sequence with its row as A3M writes it, when `letters`
-    /// leaves out some of its residues (insertions of A2M and A3M, letters that name no single
-    /// residue): upper case or '-' for each column, lower case for an inserted residue. Else with
-    /// an empty text; empty when no row leaves out a residue.
-    std::vector<std::string>* full_rows = nullptr;
+    std::string format;           ///< one of `alignment_formats()`; empty = told by content
+    std::string alphabet;         ///< protein, rna, dna; empty = told by the letters
+    bool keep_unknown = false;    ///< letters that name no single residue get a code of their own
+    bool keep_full_rows = false;  ///< fills Alignment::full_rows
+    Insertions insertions = Insertions::automatic;
+    /// Which alignment of a file of several (Stockholm, PHYLIP, records of MMseqs2), from 1; not
+    /// set: the first, with a note.
+    std::optional<std::int64_t> record = {};
     /// Maximum bytes of text (after decompression), and of memory for its rows.
     Index max_bytes = Index{4} << 30;
     /// Rows that take more memory are first checked to the end of the file, and then read again;
@@ -28,7 +38,10 @@ struct ReadOptions {
     Index max_kept_bytes = Index{128} << 20;
 };
 
-/// "fasta", "a2m", "a3m", "stockholm", "clustal", "psicov".
+/// How a file is read, as options: format, alphabet, insertions, record.
+std::vector<Field> fields(ReadOptions& options);
+
+/// "fasta", "a2m", "a3m", "stockholm", "clustal", "psicov", "phylip".
 const std::vector<std::string>& alignment_formats();
 
 /// Reads an alignment of at least 2 sequences and 2 columns, plain, gzip or Zstandard; "-" reads

@@ -104,6 +104,24 @@ Index TextAlignment::append(TextRow& row, std::string_view letters, Index line, 
     return static_cast<Index>(letters.size());
 }
 
+bool TextAlignment::next_line(ByteSource& source, std::string_view& line) {
+    while (source.next(line))
+        if (source.record() == record) return true;
+    end_records(source.record(), source.line());
+    return false;
+}
+
+void TextAlignment::end_records(Index count, Index line) {
+    if (record > count && count > 0)
+        throw InputError(
+            file, line,
+            fmt::format("expected {} alignments or more for --record, found {}", record, count));
+    if (count > 1 && !names_record)
+        notes.push_back({NoteKind::several,
+                         fmt::format("the file holds {} alignments: the first is read", count),
+                         fmt::format("--record 2, or --sweep record=1:{}:1 for all", count), true});
+}
+
 void TextAlignment::finish(Index line) {
     complaints.throw_if_any();
     if (rows.empty()) {
@@ -113,6 +131,11 @@ void TextAlignment::finish(Index line) {
 }
 
 void Blocks::add(std::string_view name, std::string_view letters, Index line) {
+    // A block after a blank line begins with the first sequence again.
+    if (pause_ > 0 && row_ > 0 &&
+        (name == text_.rows.front().name || (!first_block_ && row_ == std::ssize(text_.rows))))
+        end(pause_);
+    pause_ = 0;
     if (first_block_) {
         text_.add_row(name, line);
     } else if (row_ == static_cast<Index>(text_.rows.size())) {

@@ -33,6 +33,10 @@ public:
     /// Appends the letters of one line to one of `rows`; returns how many. Blanks and tabs between
     /// letters are dropped when `blanks` says so and complained about otherwise.
     Index append(TextRow& row, std::string_view letters, Index line, bool blanks);
+    /// Sets `line` to the next line of the record that is read, of a file that NUL bytes divide.
+    bool next_line(ByteSource& source, std::string_view& line);
+    /// Throws if the file has fewer than `record` alignments; notes that it has `count`.
+    void end_records(Index count, Index line);
     /// Ends the last row. Throws what was complained about, or when the file has no row at all;
     /// `line` is its last line.
     void finish(Index line);
@@ -45,7 +49,12 @@ public:
     AlignmentSummary summary;
     Complaints complaints;
     std::string file;
-    bool keeps_names = false;  ///< for formats that come back to earlier rows
+    bool keeps_names = false;   ///< for formats that come back to earlier rows
+    Index record = 1;           ///< which alignment of the file is read
+    bool names_record = false;  ///< the user named it
+    std::string reference;      ///< the RF line of Stockholm
+    std::string parts;          ///< see Alignment
+    Notes notes;
 
 private:
     void spend(std::size_t bytes, Index line);
@@ -61,11 +70,14 @@ private:
 };
 
 /// Joins the pieces of interleaved formats by name: every block must hold the sequences of the
-/// first block, each once and in the same order, all with the same number of columns.
+/// first block, each once and in the same order, all with the same number of columns. Blank lines
+/// within a block are passed over.
 class Blocks {
 public:
     explicit Blocks(TextAlignment& text) : text_(text) { text.keeps_names = true; }
     void add(std::string_view name, std::string_view letters, Index line);
+    /// Says that the block may end at this line.
+    void pause(Index line) { pause_ = line; }
     /// Ends the current block, if any; `line` is the one that ends it.
     void end(Index line);
 
@@ -76,6 +88,7 @@ private:
     bool first_block_ = true;
     Index row_ = 0;    // next row of the block
     Index width_ = 0;  // columns of the block
+    Index pause_ = 0;  // a line since the last row at which the block may end; 0: none
 };
 
 }  // namespace pleat

@@ -26,6 +26,9 @@ struct ByteSource::Implementation {
     Index line = 0;
     std::string_view current;
     bool held = false;
+    Index record = 0;
+    bool record_ended = false, ends_record = false;  // before the next line; after this one
+    bool allows_records = false;
     bool after_return = false;  // the line before ended in CR: an LF that follows belongs to it
 
     Implementation(std::unique_ptr<ByteReader> from, Index max_text)
@@ -76,10 +79,31 @@ struct ByteSource::Implementation {
     void take(std::size_t end, std::size_t next_first) {
         current = {buffer.data() + first, end - first};
         first = next_first;
-        if (std::memchr(current.data(), '\0', current.size()) != nullptr) {
-            fail("expected text, found a NUL byte (binary data or UTF-16)");
+        if (std::memchr(current.data(), '\0', current.size()) != nullptr) take_record_ends();
+        if (!current.empty()) {
+            record += record == 0 || record_ended;
+            record_ended = ends_record;
+            ends_record = false;
         }
+        if (record > 1 && !allows_records) fail_at_nul();
         ++line;
+    }
+
+    [[noreturn]] void fail_at_nul() const {
+        fail("expected text, found a NUL byte (binary data or UTF-16)");
+    }
+
+    /// Removes a NUL byte from each end of the line, where they end records.
+    void take_record_ends() {
+        if (current.front() == '\0') {
+            record_ended = record > 0;
+            current.remove_prefix(1);
+        }
+        if (!current.empty() && current.back() == '\0') {
+            ends_record = true;
+            current.remove_suffix(1);
+        }
+        if (current.find('\0') != std::string_view::npos) fail_at_nul();
     }
 
     bool next() {
@@ -141,6 +165,8 @@ bool ByteSource::next(std::string_view& line) {
 
 void ByteSource::hold() { implementation_->held = true; }
 Index ByteSource::line() const { return implementation_->line; }
+Index ByteSource::record() const { return implementation_->record; }
+void ByteSource::allow_records() { implementation_->allows_records = true; }
 bool ByteSource::is_from_pipe() const { return implementation_->bytes->is_from_pipe(); }
 const std::string& ByteSource::name() const { return implementation_->name; }
 

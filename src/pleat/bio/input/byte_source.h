@@ -16,9 +16,9 @@ namespace pleat {
 /// CR LF or CR; a UTF-8 byte order mark is skipped.
 ///
 /// Every member function may throw InputError, naming the file and the line: a file that cannot be
-/// opened or read, UTF-16, a NUL byte, compressed data that are damaged, cut short or followed by
-/// other bytes, another compression (bzip2, xz, zip), a line above `kMaxLine` bytes, a text above
-/// `max_bytes` bytes. Memory: the longest line and a constant.
+/// opened or read, UTF-16, a NUL byte within a line, compressed data that are damaged, cut short or
+/// followed by other bytes, another compression (bzip2, xz, zip), a line above `kMaxLine` bytes, a
+/// text above `max_bytes` bytes. Memory: the longest line and a constant.
 class ByteSource {
 public:
     static constexpr Index kMaxBytes = Index{4} << 30;
@@ -41,6 +41,11 @@ public:
     /// Number of the current line, from 1; 0 before the first.
     Index line() const;
     const std::string& name() const;
+    /// Number of the current line's record, from 1; 0 before the first line. NUL bytes between
+    /// lines divide a text into records, as in the results of MMseqs2; several are refused unless
+    /// allow_records() was called.
+    Index record() const;
+    void allow_records();
     /// Whether the text comes from a pipe or a device.
     bool is_from_pipe() const;
 

@@ -11,20 +11,28 @@
 
 namespace pleat {
 
-ReferenceRow make_reference_row(const Alignment& source, const std::vector<std::string>& full_rows,
-                                Index row) {
+ReferenceRow make_reference_row(const Alignment& source, Index row) {
     const auto at = static_cast<std::size_t>(row);
     ReferenceRow reference{source.names[at], {}, {}, {}};
     for (const std::uint8_t code : source.letters.view()[row])
         reference.letters += source.alphabet->letter(code);
-    const bool leaves_out = !full_rows.empty() && !full_rows[at].empty();
-    for (const char c : leaves_out ? full_rows[at] : std::string(reference.letters)) {
+    for (const char c : source.has_full_row(row) ? source.full_rows[at] : reference.letters) {
         if (c != '-')
             reference.sequence += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
         if (std::islower(static_cast<unsigned char>(c)) != 0) continue;
         reference.numbers.push_back(c == '-' ? 0 : static_cast<Index>(reference.sequence.size()));
     }
     return reference;
+}
+
+std::string numbers_text(const ReferenceRow& reference) {
+    return reference.shown.empty()
+               ? std::string("columns count from 1")
+               : fmt::format("residues of {} by number", printable(reference.name));
+}
+
+std::string number_heading(const ReferenceRow& reference, char index) {
+    return fmt::format("{} {}", reference.shown.empty() ? "column" : "number", index);
 }
 
 namespace {

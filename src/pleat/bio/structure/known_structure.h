@@ -46,9 +46,12 @@ std::optional<Index> start_in_name(const std::string& name);
 /// that counting them from START gives wrong numbers; else empty.
 std::string doubt_about_numbers(const std::string& name, Index residues);
 
-/// `full_rows`: as ReadOptions::full_rows was filled when `source` was read.
-ReferenceRow make_reference_row(const Alignment& source, const std::vector<std::string>& full_rows,
-                                Index row);
+/// A row of an alignment before filtering, with its insertions if the reader kept them.
+ReferenceRow make_reference_row(const Alignment& source, Index row);
+/// What tables on the screen say of the numbers of columns.
+std::string numbers_text(const ReferenceRow& reference);
+/// "column i", or "number i" if they are numbers of residues.
+std::string number_heading(const ReferenceRow& reference, char index);
 
 /// A known structure, aligned to the columns that were kept.
 struct KnownStructure {

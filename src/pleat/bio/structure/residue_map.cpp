@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "pleat/bio/alignment/pairwise.h"
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
@@ -25,9 +26,15 @@ bool fits(const Alphabet& alphabet, const Chain& chain) {
     return (alphabet.kind() == Alphabet::Kind::protein) == (chain.kind == Chain::Kind::protein);
 }
 
+/// All residues of a row, insertions included if the reader kept them.
 std::vector<std::uint8_t> ungapped(const Alignment& alignment, Index row) {
     std::vector<std::uint8_t> letters;
     const std::uint8_t gap = alignment.alphabet->gap();
+    if (alignment.has_full_row(row)) {
+        for (const char c : alignment.full_rows[static_cast<std::size_t>(row)])
+            if (c != '-') letters.push_back(std::min(alignment.alphabet->code(c), gap));
+        return letters;
+    }
     for (std::uint8_t code : alignment.letters.view()[row]) {
         if (code != gap) letters.push_back(code);
     }
@@ -236,15 +243,17 @@ ResidueMap map_residues(const Alignment& alignment, const Structure& structure,
     map.residues.assign(static_cast<std::size_t>(alignment.column_count()), -1);
     Index known = 0;
     Index identical = 0;
-    std::size_t letter = 0;
-    for (Index column = 0; column < alignment.column_count(); ++column) {
-        if (alignment.letters(best.row, column) == alphabet.gap()) continue;
+    const ReferenceRow row = make_reference_row(alignment, best.row);
+    for (std::size_t column = 0; column < map.residues.size(); ++column) {
+        if (row.numbers[column] == 0) continue;
+        const auto letter = static_cast<std::size_t>(row.numbers[column] - 1);
         const Index partner = partners[letter];
-        const std::uint8_t code = letters[letter++];
+        const std::uint8_t code = letters[letter];
         if (partner < 0) continue;
-        map.residues[static_cast<std::size_t>(column)] = partner;
+        map.residues[column] = partner;
         ++map.mapped;
         const std::uint8_t other = best.letters.letters[static_cast<std::size_t>(partner)];
+        if (code == alphabet.gap()) continue;
         known += other != alphabet.gap();
         identical += other == code;
     }

@@ -111,16 +111,15 @@ TEST(Alphabet, TellsUnknownLettersFromGapsWhereAsked) {
 }
 
 TEST(ReferenceRow, CountsInsertedAndUnknownResidues) {
-    std::vector<std::string> full_rows;
     const Alignment a3m = read_alignment_from_memory(
         "x.a3m", ">a\nggACxX-DEF\n>b\nACD-DEF\n",
-        {.format = "a3m", .alphabet = "protein", .full_rows = &full_rows});
-    EXPECT_EQ(full_rows, (std::vector<std::string>{"ggACxX-DEF", ""}));
-    const ReferenceRow first = make_reference_row(a3m, full_rows, 0);
+        {.format = "a3m", .alphabet = "protein", .keep_full_rows = true});
+    EXPECT_EQ(a3m.full_rows, (std::vector<std::string>{"ggACxX-DEF", ""}));
+    const ReferenceRow first = make_reference_row(a3m, 0);
     EXPECT_EQ(first.letters, "AC--DEF");
     EXPECT_EQ(first.sequence, "GGACXXDEF");
     EXPECT_EQ(first.numbers, (std::vector<Index>{3, 4, 6, 0, 7, 8, 9}));
-    const ReferenceRow second = make_reference_row(a3m, full_rows, 1);
+    const ReferenceRow second = make_reference_row(a3m, 1);
     EXPECT_EQ(second.sequence, "ACDDEF");
     EXPECT_EQ(second.numbers, (std::vector<Index>{1, 2, 3, 0, 4, 5, 6}));
 }

@@ -182,8 +182,8 @@ TEST(Psicov, AcceptsBlankLinesAndBlanksAroundRows) {
 }
 
 TEST(AlignmentFormats, WhatIsWrittenHereIsWhatTheListSays) {
-    EXPECT_EQ(alignment_formats(),
-              (std::vector<std::string>{"fasta", "a2m", "a3m", "stockholm", "clustal", "psicov"}));
+    EXPECT_EQ(alignment_formats(), (std::vector<std::string>{"fasta", "a2m", "a3m", "stockholm",
+                                                             "clustal", "psicov", "phylip"}));
 }
 
 }  // namespace

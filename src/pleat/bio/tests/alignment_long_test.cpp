@@ -55,19 +55,17 @@ TEST(LongAlignment, IsReadAsAShortOne) {
           testing::as_stockholm(table, 11), testing::as_clustal(table, 11),
           testing::as_psicov(table)}) {
         for (const std::string& bytes : {text, testing::gzipped(text)}) {
-            std::vector<std::string> full_rows, expected_full_rows;
             ReadOptions options;
-            options.full_rows = &expected_full_rows;
+            options.keep_full_rows = true;
             const Alignment expected = read_alignment_from_memory("x", bytes, options);
             EXPECT_EQ(testing::rows_of(expected), table.rows);
             for (const Index limit : kLimits) {
-                options.full_rows = &full_rows;
                 options.max_kept_bytes = limit;
                 const Alignment found = read_alignment(folder.write("file", bytes), options);
                 EXPECT_EQ(testing::rows_of(found), table.rows);
                 EXPECT_EQ(found.names, expected.names);
                 EXPECT_EQ(found.format, expected.format);
-                EXPECT_EQ(full_rows, expected_full_rows);
+                EXPECT_EQ(found.full_rows, expected.full_rows);
             }
         }
     }

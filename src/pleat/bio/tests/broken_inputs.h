@@ -76,25 +76,23 @@ inline std::vector<BrokenInput> broken_content() {
          "2: expected an alignment, found no line with content"},
         {"only_mark.txt", "\xef\xbb\xbf", "1: expected an alignment, found an empty file"},
         {"prose.txt", "Dear reader,\nthis is no alignment.\n",
-         "1: expected an alignment (FASTA, A2M, A3M, Stockholm, CLUSTAL or PSICOV .aln), found "
-         "'Dear reader,'"},
+         "1: expected an alignment (FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or PSICOV .aln), "
+         "found 'Dear reader,'"},
         {"page.html", "<!DOCTYPE html>\n<html></html>\n",
-         "1: expected an alignment (FASTA, A2M, A3M, Stockholm, CLUSTAL or PSICOV .aln), found "
-         "'<!DOCTYPE html>'"},
-        {"phylip.phy", " 3 12\na ACDEFGHIKLMN\n",
-         "1: expected an alignment (FASTA, A2M, A3M, Stockholm, CLUSTAL or PSICOV .aln), found ' 3 "
-         "12'"},
+         "1: expected an alignment (FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or PSICOV .aln), "
+         "found '<!DOCTYPE html>'"},
+        {"cut_short.phy", " 3 12\na ACDEFGHIKLMN\n",
+         "1: expected 3 sequences of 12 letters, interleaved or one after another, found 1 lines "
+         "that are not"},
         {"binary.aln",
          "\x7f"
          "ELF\x02\x01\x01\x00\x00"s,
          "1: expected text, found a NUL byte (binary data or UTF-16)"},
         {"bytes.aln", "\x80\x81\x1b[31m\x82\n",
-         "1: expected an alignment (FASTA, A2M, A3M, Stockholm, CLUSTAL or PSICOV .aln), found "
-         "'???[31m?'"},
+         "1: expected an alignment (FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or PSICOV .aln), "
+         "found '???[31m?'"},
         {"nul_inside.fasta", ">a\nACD\0EF\n>b\nACDEF\n"s,
          "2: expected text, found a NUL byte (binary data or UTF-16)"},
-        {"nul_end.a3m", sound_fasta() + "\0"s,
-         "7: expected text, found a NUL byte (binary data or UTF-16)"},
         {"utf16_mark.fasta", "\xff\xfe" + utf16(sound_fasta()),
          "1: expected ASCII or UTF-8 text, found UTF-16"},
         {"utf16_big.fasta", "\xfe\xff\0>\0a"s, "1: expected ASCII or UTF-8 text, found UTF-16"},
@@ -158,15 +156,14 @@ inline std::vector<BrokenInput> broken_rows() {
          "3: expected letters after the name 'b', found none"},
         {"empty_record.fasta", ">a\nACDEF\n>b\n>c\nACDEF\n",
          "3: expected letters after the name 'b', found none"},
-        {"no_name.fasta", ">a\nACDEF\n>\nACDEF\n", "3: expected a name after '>', found none"},
         {"text_before.fasta", "my family\n>a\nACDEF\n>b\nACDEW\n",
-         "1: expected an alignment (FASTA, A2M, A3M, Stockholm, CLUSTAL or PSICOV .aln), found 'my "
-         "family'"},
+         "1: expected an alignment (FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or PSICOV .aln), "
+         "found 'my family'"},
         {"annotation_only.a3m", ">ss_pred\nCCCHHH\n>ss_conf\n123456\n",
          "4: expected sequences, found none"},
         {"fits_both.fasta", ">a\nACdEF\n>b\nAcDEF\n",
          "1: expected letters that tell FASTA from A3M, found rows that fit both (equal length, "
-         "equal count of upper case and '-'): name the format"},
+         "equal count of upper case and '-'): name the format, or give --insertions"},
         {"names_in_rows.aln", "ACDEFG\nb ACDEFG\n",
          "2: expected letters and gaps, found a blank in sequence 2"},
         {"fasta_in_rows.aln", "ACDEFG\n>b\nACDEFG\n",
@@ -188,8 +185,8 @@ inline std::vector<BrokenInput> broken_blocks() {
         {"no_header.sto", "a ACDEF\nb ACDEW\n//\n",
          "1: expected '# STOCKHOLM 1.0', found 'a ACDEF'", "stockholm"},
         {"unknown_table.txt", "a ACDEF\nb ACDEW\n//\n",
-         "1: expected an alignment (FASTA, A2M, A3M, Stockholm, CLUSTAL or PSICOV .aln), found 'a "
-         "ACDEF'"},
+         "1: expected an alignment (FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or PSICOV .aln), "
+         "found 'a ACDEF'"},
         {"name_only.sto", head + "a ACDEF\nb\n//\n",
          "3: expected a name and its letters, found 1 word: 'b'"},
         {"three_words.sto", head + "a ACDEF\nb ACD EF\n//\n",
@@ -206,9 +203,20 @@ inline std::vector<BrokenInput> broken_blocks() {
          "6: expected 2 sequences in each block as in the first, found 1"},
         {"block_more.sto", head + "a ACDEF\nb ACDEW\n\na GHI\nb GHI\nc GHI\n//\n",
          "7: expected 2 sequences in each block as in the first, found one more, 'c'"},
-        {"two_alignments.sto", head + "a ACDEF\nb ACDEW\n//\n" + head + "a AC\nb AC\n//\n",
-         "5: expected the end of the file after '//' (one alignment a file), found '# STOCKHOLM "
-         "1.0'"},
+        {"text_after_the_end.sto", head + "a ACDEF\nb ACDEW\n//\nc ACDEY\n",
+         "5: expected the end of the file after '//', or '# STOCKHOLM 1.0', found 'c ACDEY'"},
+        {"second_cut_short.sto", head + "a ACDEF\nb ACDEW\n//\n" + head + "a AC\n",
+         "6: expected '//' at the end of the alignment, found the end of the file (cut short)"},
+        {"reference_of_one.sto", head + "a ACDEF\nb ACDEW\n#=GC RF x....\n//\n",
+         " expected at least 2 columns that the line #=GC RF names, found 1; --insertions keep "
+         "reads all"},
+        {"short.phy", "2 5\na ACDEF\nb ACDE\n",
+         "1: expected 2 sequences of 5 letters, interleaved or one after another, found 2 lines "
+         "that are not"},
+        {"no_header.phy", "a ACDEF\n",
+         "1: expected the numbers of sequences and columns, found 'a "
+         "ACDEF'",
+         "phylip"},
         {"one_sequence.sto", head + "a ACDEF\n//\n", "2: expected at least 2 sequences, found 1"},
         {"gaps_only.sto", head + "a ....\nb ----\n//\n",
          "2: expected protein letters, found gaps only"},
@@ -224,7 +232,9 @@ inline std::vector<BrokenInput> broken_blocks() {
         {"block_missing.clustal", clustal + "a ACDEF\nb ACDEW\n  **** \na GHI\n",
          "6: expected 2 sequences in each block as in the first, found 1"},
         {"block_order.clustal", clustal + "a ACDEF\nb ACDEW\n\nb GHI\na GHI\n",
-         "6: expected sequence 'a' as in the first block, found 'b'"},
+         "6: expected 5 columns as in the first sequence of the block, found 3 in sequence 'b'\n"
+         "6: expected each name once in a block, found 'b' again\n"
+         "7: expected each name once in a block, found 'a' again"},
         {"name_only.clustal", clustal + "a ACDEF\nb\n",
          "4: expected a name, letters and at most a number, found 'b'"},
         {"count_is_no_number.clustal", clustal + "a ACDEF 5\nb ACDEW x\n",

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 #include <random>
 
@@ -71,6 +72,23 @@ TEST(ResidueMap, FollowsGapsOfTheRow) {
     EXPECT_EQ(map.row_name, "row0/1-99");
     EXPECT_EQ(map.chain_name, "A");
     EXPECT_DOUBLE_EQ(map.identity, 1.0);
+}
+
+// Without their insertions, the gap would be opened one residue further.
+TEST(ResidueMap, AlignsTheRowWithItsInsertions) {
+    const std::string row = "MKTAYIAGSsKLVEEDFGHRWLNQPTtVKCADE";
+    std::string chain = row;
+    for (char& c : chain) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    const Alignment alignment =
+        read_alignment_from_memory("map.a2m", ">Q/1-33\n" + row + "\n>s0\n" + row + "\n",
+                                   {.format = "a2m", .alphabet = {}, .keep_full_rows = true});
+    const ResidueMap map = map_residues(alignment, structure_of({chain_of(chain)}));
+    ASSERT_EQ(map.residues.size(), 31u);
+    EXPECT_EQ(map.residues[8], 8);    // column 9: residue 9
+    EXPECT_EQ(map.residues[9], 10);   // behind the insertion
+    EXPECT_EQ(map.residues[24], 25);  // column 25: residue 26
+    EXPECT_EQ(map.residues[25], 27);
+    EXPECT_EQ(map.identity, 1.0);
 }
 
 TEST(ResidueMap, CountsIdentityOverKnownLetters) {

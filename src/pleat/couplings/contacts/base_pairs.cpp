@@ -47,6 +47,9 @@ std::vector<Index> source_columns(const SecondaryStructure& structure,
     std::vector<Index> column_of(structure.marks.size(), -1);
     if (marks == columns) {
         for (Index k = 0; k < marks; ++k) column_of[static_cast<std::size_t>(k)] = k;
+    } else if (std::ssize(structure.columns) == columns) {
+        for (Index k = 0; k < columns; ++k)
+            column_of[static_cast<std::size_t>(structure.columns[static_cast<std::size_t>(k)])] = k;
     } else if (marks == residues) {
         for (Index k = 0; k < columns; ++k) {
             const Index number = reference.numbers[static_cast<std::size_t>(k)];

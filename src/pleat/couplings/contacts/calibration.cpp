@@ -68,8 +68,8 @@ ScoreScale score_scale(View<const double, 2> scores, const std::vector<Index>& c
     return {all.mean, all.count > 1 ? std::sqrt(all.squares / (all.count - 1)) : 0.0};
 }
 
-std::string depth_warning(double effective_sequences) {
-    if (effective_sequences >= kWarnBelow) return {};
+std::string depth_warning(double effective_sequences, bool is_nucleic) {
+    if (effective_sequences >= (is_nucleic ? kMinEffectiveSequences : kWarnBelow)) return {};
     if (effective_sequences < kMinEffectiveSequences)
         return fmt::format(
             "only {:.1f} effective sequences: probabilities of contacts need at least {:g}",

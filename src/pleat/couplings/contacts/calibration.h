@@ -60,7 +60,8 @@ double tertiary_contact_probability(double z, const RnaFamily& family);
 constexpr double kMinEffectiveSequences = 20;
 
 /// A warning that the probabilities of a family with few effective sequences are too high or
-/// missing; empty from 500 effective sequences on. README.md has the measurement behind it.
-std::string depth_warning(double effective_sequences);
+/// missing; empty from 500 effective sequences on, of nucleic acids, whose probabilities depend on
+/// their number, from 20 on. README.md has the measurement behind it.
+std::string depth_warning(double effective_sequences, bool is_nucleic = false);
 
 }  // namespace pleat::couplings

@@ -24,6 +24,15 @@ Alignment columns_of(const Alignment& source, const Part& part, std::optional<In
         one.names.push_back(source.names[static_cast<std::size_t>(from)]);
         for (Index k = part.first; k < part.last; ++k)
             one.letters(n, k - part.first) = source.letters(from, k);
+        if (!source.has_full_row(from)) continue;
+        one.full_rows.resize(static_cast<std::size_t>(rows));
+        // Insertions between two parts belong to the first of them.
+        Index column = 0;
+        for (const char c : source.full_rows[static_cast<std::size_t>(from)]) {
+            const bool is_column = c == '-' || (c >= 'A' && c <= 'Z');
+            const Index at = is_column ? column++ : std::max<Index>(column - 1, 0);
+            if (at >= part.first && at < part.last) one.full_rows[static_cast<std::size_t>(n)] += c;
+        }
     }
     for (Index k = 0; k < part.last - part.first; ++k) one.columns.push_back(k);
     one.alphabet = source.alphabet;

@@ -92,6 +92,25 @@ Parts parse_parts(std::string_view text) {
     return parts;
 }
 
+Parts choose_parts(std::string_view text, const Alignment& source, bool has_focus,
+                   Index shuffled_fits, Notes& notes) {
+    Parts parts = parse_parts(text);
+    check_parts(parts, source);
+    if (text.empty() && !source.parts.empty() && !has_focus) {
+        parts = parse_parts(source.parts);
+        const bool fits = parts.back().last == source.column_count();
+        notes.push_back({NoteKind::parts,
+                         fmt::format("the file's first line divides the columns into parts of {}{}",
+                                     source.parts, fits ? "" : ": unused, as there are others"),
+                         fmt::format("--parts {}", source.column_count()), !fits});
+        if (!fits) parts.clear();
+    }
+    if (parts.size() < 2 && shuffled_fits > 0)
+        throw UsageError("--shuffle-parts needs two parts or more; give --parts");
+    if (parts.size() == 1) parts.clear();
+    return parts;
+}
+
 std::vector<Index> parts_of_columns(const Parts& parts, const Alignment& alignment) {
     std::vector<Index> part_of(alignment.columns.size());
     std::size_t part = 0;

@@ -26,6 +26,12 @@ Parts parse_parts(std::string_view text);
 /// Throws InputError, which names the sum of the lengths, unless it is the source's columns.
 void check_parts(const Parts& parts, const Alignment& source);
 
+/// The parts of `text`; if it is empty and the columns have no focus those that the file states
+/// (Alignment::parts), with a note. Empty for one part. Throws as parse_parts() and check_parts(),
+/// and UsageError for shuffled fits of one part.
+Parts choose_parts(std::string_view text, const Alignment& source, bool has_focus,
+                   Index shuffled_fits, Notes& notes);
+
 /// Part of each fitted column, by its index in `parts`; 0 without parts. Throws InputError if the
 /// filters left a part without columns.
 std::vector<Index> parts_of_columns(const Parts& parts, const Alignment& alignment);

@@ -19,6 +19,11 @@ TEST(BasePairs, CountColumnsOrResiduesOfTheReference) {
     const BasePairs by_column = given_base_pairs({"((...))", "s.db"}, family.alignment, reference);
     EXPECT_TRUE(by_column.is_given);
     EXPECT_EQ(by_column.pairs, (Pairs{{0, 3}}));  // column 1 of the source was left out
+    // Marks of columns that the RF line leaves out count for nothing.
+    EXPECT_EQ(
+        given_base_pairs({"(.(...)).", "s.sto", {0, 2, 3, 4, 5, 6, 7}}, family.alignment, reference)
+            .pairs,
+        by_column.pairs);
     EXPECT_EQ(given_base_pairs({"(.).", "s.db"}, family.alignment, reference).pairs,
               (Pairs{{0, 2}}));  // residues 1 and 3 are in columns 0 and 4
     try {

@@ -137,6 +137,8 @@ TEST(Calibration, WarnsOfFewSequencesWithTheNearestMeasurement) {
     EXPECT_NE(depth_warning(499), "");
     EXPECT_EQ(depth_warning(500), "");
     EXPECT_EQ(depth_warning(5000), "");
+    EXPECT_NE(depth_warning(1.0, true).find("need at least 20"), std::string::npos);
+    EXPECT_EQ(depth_warning(20, true), "");
 }
 
 TEST(Calibration, ScalesByPairsSixColumnsApart) {

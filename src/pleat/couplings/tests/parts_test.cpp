@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/npy.h"
 #include "pleat/couplings/contacts/evaluation.h"
+#include "pleat/couplings/files/weights_file.h"
 #include "pleat/couplings/parts/inter_scores.h"
 #include "pleat/couplings/parts/part_structure.h"
 #include "pleat/couplings/parts/shuffled_fits.h"
@@ -51,6 +55,25 @@ TEST(Parts, NamesTheSumOfLengthsThatDoNotFit) {
          {"3,", "x", "0,7", "-1,8", "A:1-3,4", "A:1-3,B:5-7", "A:1-4,B:4-7", "A:1-3,A:4-7",
           ":1-3,B:4-7", "A:3-1", "A B:1-7", "3;4", "99999999999999999999"})
         EXPECT_NE(complaint(text, 7).find("--parts: expected"), std::string::npos) << text;
+}
+
+TEST(Parts, ComeFromTheFileUnlessTheUserNamesThem) {
+    SmallFamily family(3, 10, Alphabet::protein(), 1);
+    Notes notes;
+    EXPECT_TRUE(choose_parts("", family.alignment, false, 0, notes).empty());
+    family.alignment.parts = "4,6";
+    EXPECT_EQ(choose_parts("", family.alignment, false, 1, notes).size(), 2u);
+    ASSERT_EQ(notes.size(), 1u);
+    EXPECT_EQ(notes[0].kind, NoteKind::parts);
+    EXPECT_EQ(notes[0].option, "--parts 10");
+    notes.clear();
+    EXPECT_TRUE(choose_parts("10", family.alignment, false, 0, notes).empty());
+    EXPECT_TRUE(choose_parts("", family.alignment, true, 0, notes).empty());
+    EXPECT_TRUE(notes.empty());
+    EXPECT_THROW(choose_parts("10", family.alignment, false, 1, notes), UsageError);
+    family.alignment.parts = "4,7";
+    EXPECT_TRUE(choose_parts("", family.alignment, false, 0, notes).empty());
+    EXPECT_TRUE(notes.at(0).is_warning);
 }
 
 TEST(Parts, KeepColumnsThatFiltersLeave) {
@@ -142,6 +165,28 @@ TEST(InterPairs, HaveThePublishedScores) {
     family.result.effective_sequences = 6;
     EXPECT_TRUE(std::isnan(
         rank_inter_pairs(family.result, 9, family.alignment.columns, part)[0].evcomplex));
+}
+
+TEST(WeightsFile, IsReadAsTextOrNpyAndChecked) {
+    const std::filesystem::path folder = std::filesystem::path(::testing::TempDir());
+    const auto written = [&](const std::string& text) {
+        std::ofstream(folder / "weights.txt") << text;
+        return folder / "weights.txt";
+    };
+    const std::vector<double> expected = {0.5, 1, 0.25};
+    EXPECT_EQ(read_weights(written("0.5\n1\n0.25\n"), 3), expected);
+    EXPECT_EQ(read_weights(written("# w\nid,weight\na,0.5\nb,1\n\nc,0.25"), 3), expected);
+    write_npy(folder / "weights.npy", expected.data(), {3});
+    EXPECT_EQ(read_weights(folder / "weights.npy", 3), expected);
+    for (const char* text :
+         {"1\n1\n", "1\n1\n1\n1\n", "1\n-1\n1\n", "1\nnan\n1\n", "0\n0\n0\n", "1\nx\n1\n"})
+        EXPECT_THROW(read_weights(written(text), 3), InputError) << text;
+    SmallFamily family(3, 10, Alphabet::protein(), 1);
+    Parameters parameters;
+    parameters.weights = written("0.5\n1\n0.25\n").string();
+    EXPECT_EQ(sequence_weights(family.alignment, parameters, {}), expected);
+    parameters.sequence_weights = false;
+    EXPECT_THROW(sequence_weights(family.alignment, parameters, {}), UsageError);
 }
 
 TEST(FalseDiscoveryRates, CompareWithTheNull) {

@@ -58,7 +58,7 @@ struct MutantColumns {
     std::optional<std::size_t> mutant, sequence;
 
     explicit MutantColumns(const std::vector<std::string>& names)
-        : mutant(column_of(names, {"mutant", "mutants"})),
+        : mutant(column_of(names, {"mutant", "mutants", "mutations", "mutation", "hgvs_pro"})),
           sequence(column_of(names, {"mutated_sequence"})) {}
     bool is_mutants(std::size_t column) const { return column == mutant || column == sequence; }
 };
@@ -67,7 +67,8 @@ void check_header(const MutantTable& table, Index line) {
     std::vector<std::string> sorted = table.names;
     std::sort(sorted.begin(), sorted.end());
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-    if (sorted.front().empty())
+    // pandas gives the first column, its index, no name.
+    if (std::find(table.names.begin() + 1, table.names.end(), "") != table.names.end())
         throw InputError(table.source, line,
                          "expected a name for each column in the header, found one without");
     if (twice != sorted.end())
@@ -79,6 +80,14 @@ void check_header(const MutantTable& table, Index line) {
         throw InputError(table.source, line,
                          fmt::format("expected a column 'mutant' or 'mutated_sequence', found {}",
                                      in_quotes(table.header)));
+}
+
+/// Takes the header, above which lines with # are comments; false if there is none.
+bool next_header(RecordReader& records, std::string_view& header, std::string_view& end,
+                 Index& line) {
+    while (records.next(header, end, line))
+        if (!header.starts_with('#')) return true;
+    return false;
 }
 
 /// A table of one column may have mutants with commas, not in quotes.
@@ -97,7 +106,7 @@ class NumberColumns {
 public:
     NumberColumns(const std::vector<std::string>& names, const MutantColumns& mutants) {
         for (std::size_t n = 0; n < names.size(); ++n)
-            if (!mutants.is_mutants(n)) columns_.push_back(n);
+            if (!mutants.is_mutants(n) && !names[n].empty()) columns_.push_back(n);
         values_.resize(columns_.size());
     }
     void add(const std::vector<std::string_view>& cells) {
@@ -166,7 +175,7 @@ MutantTable parse_mutant_table(std::string name, std::string bytes) {
     if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     RecordReader records(text);
     Index line = 0;
-    if (!records.next(table.header, table.header_end, line) || is_blank(table.header))
+    if (!next_header(records, table.header, table.header_end, line) || is_blank(table.header))
         throw InputError(table.source, 1,
                          "expected a header with column names, found an empty line");
     choose_separator(table);
@@ -192,7 +201,7 @@ bool is_mutant_table(std::string_view text) {
     std::string_view header, end;
     Index line = 0;
     RecordReader records(text);
-    if (!records.next(header, end, line)) return false;
+    if (!next_header(records, header, end, line)) return false;
     const std::vector<std::string> names = header_names(header, separator_of(header));
     const MutantColumns columns(names);
     return (columns.mutant || columns.sequence) && !column_of(names, {"alignment", "input"});

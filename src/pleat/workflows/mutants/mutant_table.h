@@ -22,10 +22,11 @@ struct MutantRow {
     bool is_blank = false;  ///< no cells: only kept
 };
 
-/// A table of ProteinGym, EVcouplings or alike: a header, and a row per mutant in a column `mutant`
-/// or `mutants` ("A24G", "A24G:K30R", "A24G,K30R"; "wild", "wt" or empty: the target), or without
-/// it in `mutated_sequence`. Cells are separated by commas, semicolons or tabs, and may be in
-/// quotes.
+/// A table of ProteinGym, EVcouplings, EVE, MaveDB or alike: a header, and a row per mutant in a
+/// column `mutant`, `mutants`, `mutations`, `mutation` or `hgvs_pro` ("A24G", "A24G:K30R",
+/// "A24G,K30R", "p.Ala24Gly", "p.[Ala24Gly;Lys30Arg]"; "wild", "wt" or empty: the target), or
+/// without it in `mutated_sequence`. Lines with # above the header are comments; the first column
+/// may have no name. Cells are separated by commas, semicolons or tabs, and may be in quotes.
 struct MutantTable {
     std::string source;
     std::string bytes;  ///< the whole file, to which `text` of the rows refers
@@ -49,7 +50,7 @@ struct MutantTable {
 MutantTable read_mutant_table(const std::filesystem::path& path);
 MutantTable parse_mutant_table(std::string name, std::string bytes);
 
-/// Whether the first line of a text is the header of such a table.
+/// Whether the first line of a text that is no comment is the header of such a table.
 bool is_mutant_table(std::string_view text);
 
 }  // namespace pleat::mutants

@@ -199,7 +199,8 @@ std::vector<std::string> added_names(const MutantTable& table) {
 }
 
 TextPieces listed_table(const MutantTable& table, const std::vector<Listed>& listed, int threads) {
-    std::string head(table.bytes.data(), table.header.data());  // a byte order mark
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    std::string head(table.bytes.starts_with(kByteOrderMark) ? kByteOrderMark : "");
     head += table.header;
     for (const std::string& name : added_names(table)) head += table.separator + name;
     head += table.header_end;

@@ -8,9 +8,12 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
+#include <string>
 #include <unordered_map>
 
+#include "pleat/bio/input/text_fields.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/loops/parallel.h"
@@ -32,9 +35,32 @@ bool is_wild_type(std::string_view text) {
     return lower.empty() || lower == "wt" || lower == "wild" || lower == "wildtype";
 }
 
-bool parse_substitution(std::string_view text, Substitution& out) {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+/// The letter of HGVS's three ("Ala"; "Ter": '*'); 0 for others.
+char letter_of(std::string_view three) {
+    static constexpr std::string_view kThree[] = {"ala", "arg", "asn", "asp", "cys", "gln", "glu",
+                                                  "gly", "his", "ile", "leu", "lys", "met", "phe",
+                                                  "pro", "ser", "thr", "trp", "tyr", "val", "ter"};
+    std::string lower;
+    for (const char c : three)
+        lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const auto* const found = std::find(std::begin(kThree), std::end(kThree), lower);
+    return found == std::end(kThree) ? '\0' : "ARNDCQEGHILKMFPSTWYV*"[found - std::begin(kThree)];
+}
+
+/// "Ala24Gly" or "Ala24=" as "A24G" and "A24A"; other texts as they are.
+std::string with_letters(std::string_view text) {
+    const std::size_t from = text.find_first_of("0123456789");
+    const std::size_t last = text.find_last_of("0123456789");
+    const char wild_type = from == 3 ? letter_of(text.substr(0, 3)) : '\0';
+    if (wild_type == '\0') return std::string(text);
+    const std::string_view mutant = text.substr(last + 1);
+    const char letter = mutant == "=" ? wild_type : mutant == "*" ? '*' : letter_of(mutant);
+    if (letter == '\0') return std::string(text);
+    return fmt::format("{}{}{}", wild_type, text.substr(from, last + 1 - from), letter);
+}
+
+bool parse_substitution(std::string_view given, Substitution& out) {
+    const std::string text = with_letters(trimmed(given));
     if (text.size() < 3) return false;
     const char* const last = text.data() + text.size() - 1;
     const auto [end, problem] = std::from_chars(text.data() + 1, last, out.number);
@@ -81,9 +107,16 @@ Listed sum_of(const Predictor& p, const std::vector<Change>& changes) {
 
 bool parse_mutant(std::string_view text, std::vector<Substitution>& substitutions) {
     substitutions.clear();
+    // HGVS: "NP_000305.3:p.[Ala24Gly;Lys30Arg]", "p.(Ala24Gly)", "p.=".
+    if (const std::size_t protein = text.find("p."); protein != std::string_view::npos) {
+        text.remove_prefix(protein + 2);
+        while (text.starts_with('[') || text.starts_with('(')) text.remove_prefix(1);
+        while (text.ends_with(']') || text.ends_with(')')) text.remove_suffix(1);
+        if (text == "=") return true;
+    }
     if (is_wild_type(text)) return true;
     while (true) {
-        const std::size_t end = text.find_first_of(",:");
+        const std::size_t end = text.find_first_of(",:;");
         Substitution one;
         if (!parse_substitution(text.substr(0, end), one)) return false;
         substitutions.push_back(one);

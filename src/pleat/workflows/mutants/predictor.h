@@ -17,9 +17,12 @@ namespace pleat::mutants {
 struct Substitution {
     char wild_type = 0, letter = 0;  ///< upper case
     Index number = 0;
+
+    bool operator==(const Substitution&) const = default;
 };
 
-/// Reads "A24G", "A24G:K30R" or "A24G,K30R"; "wild", "wt", "WT", "wildtype" and an empty text have
+/// Reads "A24G", "A24G:K30R" or "A24G,K30R", and these as HGVS writes them ("p.Ala24Gly",
+/// "p.[Ala24Gly;Lys30Arg]", "p.="); "wild", "wt", "WT", "wildtype" and an empty text have
 /// no substitution. Returns false for any other text.
 bool parse_mutant(std::string_view text, std::vector<Substitution>& substitutions);
 

@@ -13,8 +13,12 @@ namespace {
 
 SequenceFile read_records(ByteSource& source) {
     TextAlignment text(source, ByteSource::kMaxBytes, TextAlignment::kKeepAll);
-    read_fasta(source, text);
-    SequenceFile file{.source = source.name(), .names = {}, .rows = {}, .lines = {}};
+    read_fasta(source, text, false);
+    SequenceFile file{.source = source.name(),
+                      .names = {},
+                      .rows = {},
+                      .lines = {},
+                      .notes = with_source(std::move(text.notes), source.name())};
     for (TextRow& row : text.rows) {
         file.names.push_back(std::move(row.name));
         file.rows.push_back(std::move(row.letters));

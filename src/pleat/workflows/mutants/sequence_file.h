@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pleat/core/notes.h"
 #include "pleat/core/view.h"
 
 #pragma GCC visibility push(default)
@@ -18,6 +19,7 @@ struct SequenceFile {
     std::vector<std::string> names;
     std::vector<std::string> rows;  ///< letters and gaps as written
     std::vector<Index> lines;       ///< of the names
+    Notes notes = {};
 };
 
 /// Reads FASTA, A2M or A3M, plain or compressed; "-" reads standard input. Throws InputError.

@@ -27,7 +27,10 @@ Alignment one_row(const PredictedContacts& predicted) {
                         .alphabet = &alphabet,
                         .source = predicted.source,
                         .columns = {},
-                        .format = "rr"};
+                        .notes = {},
+                        .format = "rr",
+                        .parts = {},
+                        .full_rows = {}};
     for (Index at = 0; at < length; ++at) {
         const char letter = predicted.sequence[static_cast<std::size_t>(at)];
         const std::uint8_t code = alphabet.code(letter);

@@ -214,10 +214,7 @@ Result run(const Input& input, const Parameters& parameters, const Context& cont
     result.medoids = std::move(clusters.medoids);
     result.cutoff = clusters.cutoff.value_or(usual_cutoff(residues));
     if (input.alignment != nullptr) {
-        static const std::vector<std::string> kNoRows;
-        const PredictedContacts predicted = stages.fit_couplings(
-            *input.alignment, input.full_rows != nullptr ? *input.full_rows : kNoRows, row,
-            context);
+        const PredictedContacts predicted = stages.fit_couplings(*input.alignment, row, context);
         result.expected = expect(input, predicted, *structure, parameters, context);
     }
     if (!result.expected.contacts.empty())

@@ -56,8 +56,6 @@ struct Input {
     /// PDB or mmCIF file that names the residues of expected contacts; empty: the file that named
     /// the atoms of the ensemble.
     std::filesystem::path structure = {};
-    /// ReadOptions::full_rows, as it was filled when the alignment was read; may be null.
-    const std::vector<std::string>* full_rows = nullptr;
     /// Whether the context's device was asked for. If not, each stage may choose a GPU.
     bool device_is_named = true;
 };

@@ -88,16 +88,15 @@ Clusters Stages::cluster_frames(View<const float, 3> xyz, const cluster::Paramet
     return clusters_of(cluster::run(*distances, parameters, own));
 }
 
-PredictedContacts Stages::fit_couplings(const Alignment& alignment,
-                                        const std::vector<std::string>& full_rows,
-                                        const std::string& row, const Context& context) {
+PredictedContacts Stages::fit_couplings(const Alignment& alignment, const std::string& row,
+                                        const Context& context) {
     constexpr Index kMinSeparation = 6;
     Context own = context;
     choose_device(device_is_named_, couplings::gpu_memory_needed(alignment), own);
     const couplings::Parameters parameters = score_parameters();
     const couplings::Result result = couplings::run(alignment, parameters, own);
     const Index number = row.empty() ? 0 : find_row(alignment, row);
-    return predicted_contacts(alignment, make_reference_row(alignment, full_rows, number),
+    return predicted_contacts(alignment, make_reference_row(alignment, number),
                               couplings::rank_pairs(alignment, result,
                                                     {.min_separation = kMinSeparation,
                                                      .is_calibrated = couplings::has_probabilities(

@@ -40,9 +40,8 @@ public:
                                     const Context& context);
     /// The contacts that couplings predict. `row`: name of the alignment's row that numbers the
     /// residues; empty: the first.
-    virtual PredictedContacts fit_couplings(const Alignment& alignment,
-                                            const std::vector<std::string>& full_rows,
-                                            const std::string& row, const Context& context);
+    virtual PredictedContacts fit_couplings(const Alignment& alignment, const std::string& row,
+                                            const Context& context);
 
 private:
     bool device_is_named_;

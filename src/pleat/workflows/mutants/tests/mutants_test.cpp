@@ -87,9 +87,40 @@ TEST(Mutants, ReadsBothWaysOfWritingMutants) {
         EXPECT_TRUE(parse_mutant(text, found)) << text;
         EXPECT_TRUE(found.empty());
     }
-    for (const char* text : {"A", "AG", "24", "A24", "A24G:", "p.Ala24Gly", "A24G:K",
+    for (const char* text : {"A", "AG", "24", "A24", "A24G:", "p.Ala24Xyz", "A24G:K",
                              "A9223372036854775807G", "A99999999999999999999G"})
         EXPECT_FALSE(parse_mutant(text, found)) << text;
+}
+
+TEST(Mutants, ReadsHgvs) {
+    std::vector<Substitution> found;
+    for (const char* text : {"p.Ala24Gly", "p.(Ala24Gly)", "NP_1.2:p.Ala24Gly", "Ala24Gly"}) {
+        ASSERT_TRUE(parse_mutant(text, found)) << text;
+        EXPECT_EQ(found, (std::vector<Substitution>{{'A', 'G', 24}})) << text;
+    }
+    ASSERT_TRUE(parse_mutant("p.[Ala24Gly;Lys30Arg]", found));
+    EXPECT_EQ(found, (std::vector<Substitution>{{'A', 'G', 24}, {'K', 'R', 30}}));
+    ASSERT_TRUE(parse_mutant("p.Ile130=", found));
+    EXPECT_EQ(found, (std::vector<Substitution>{{'I', 'I', 130}}));
+    ASSERT_TRUE(parse_mutant("p.Ile130Ter", found));
+    EXPECT_EQ(found.front().letter, '*');
+    EXPECT_TRUE(parse_mutant("p.=", found));
+    EXPECT_TRUE(found.empty());
+}
+
+TEST(MutantTable, PassesOverCommentsAndAnIndexWithoutAName) {
+    const std::string text = "# growth, two replicates\nmutant;score\nK2R;0.1\nL4A;-0.4\n";
+    EXPECT_TRUE(is_mutant_table(text));
+    const MutantTable commented = parse_mutant_table("x", text);
+    ASSERT_EQ(commented.rows.size(), 2u);
+    EXPECT_EQ(commented.rows[1].mutant, "L4A");
+    EXPECT_EQ(commented.rows[1].line, 4);
+    const MutantTable indexed =
+        parse_mutant_table("x", ",mutations,score\n0,K2R,0.1\n1,L4A,-0.4\n");
+    EXPECT_EQ(indexed.rows[0].mutant, "K2R");
+    EXPECT_EQ(indexed.number_names, (std::vector<std::string>{"score"}));
+    EXPECT_EQ(parse_mutant_table("x", "hgvs_nt,hgvs_pro\nc.1,p.Ala5Gly\n").rows[0].mutant,
+              "p.Ala5Gly");
 }
 
 TEST(Mutants, PredictsSinglesAndMultiplesOfATable) {

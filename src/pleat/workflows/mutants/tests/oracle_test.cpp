@@ -47,11 +47,10 @@ std::filesystem::path shared_mutants() { return test::shared_folder() / "data/mu
 
 /// A fit with the default options and all that goes with it, as the program makes it.
 couplings::SavedModel fit(const std::filesystem::path& path) {
-    std::vector<std::string> full_rows;
     const Alignment alignment =
-        read_alignment(path, {.format = {}, .alphabet = {}, .full_rows = &full_rows});
+        read_alignment(path, {.format = {}, .alphabet = {}, .keep_full_rows = true});
     couplings::Result result = couplings::run(alignment, {}, {});
-    const ReferenceRow reference = make_reference_row(alignment, full_rows, 0);
+    const ReferenceRow reference = make_reference_row(alignment, 0);
     return {std::move(result.model), couplings::describe(alignment, result.weights, reference)};
 }
 

@@ -140,8 +140,8 @@ public:
                 .medoids = {4},
                 .cutoff = 7.5};
     }
-    PredictedContacts fit_couplings(const Alignment& alignment, const std::vector<std::string>&,
-                                    const std::string& row, const Context&) override {
+    PredictedContacts fit_couplings(const Alignment& alignment, const std::string& row,
+                                    const Context&) override {
         fitted_row = row;
         return {alignment.source, kSequence, {{0, 39, 0.5}}};
     }
