@@ -114,7 +114,7 @@ void find_curves(const std::string& file, hid_t group, const std::string& path, 
                  std::vector<StoredCurve>& curves) {
     constexpr int kMaxDepth = 8;
     constexpr hsize_t kMaxChildren = 10000;
-    if (text_of(group, "canSAS_class") == "SASdata") {
+    if (text_of(group, "canSAS_class") == "SASdata" || text_of(group, "NX_class") == "SASdata") {
         curves.push_back(curve_of(file, group, path));
         return;
     }

@@ -104,7 +104,9 @@ std::vector<std::string> column_names(std::string_view line, std::size_t width,
             std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
                 return role_of(part) == ColumnRole::intensity || key_of(part) == "p";
             });
-        if (parts.size() < 2 || parts.size() > width || !has_intensity) continue;
+        const bool is_whole = parts.size() == width && !parts.empty() &&
+                              role_of(parts.front()) == ColumnRole::momentum;
+        if (parts.size() < 2 || parts.size() > width || !(has_intensity || is_whole)) continue;
         if (best.empty() || (best.size() != width && parts.size() == width)) best = parts;
     }
     if (!best.empty()) unit = unit_named(best.front());
