@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "arrays.h"
+#include "notes.h"
 #include "options.h"
 #include "parts.h"
 
@@ -26,8 +27,13 @@ ProfileOptions options_of(const std::string& unit, const py::object& assumed_err
 }
 
 ProfileFile read(const std::filesystem::path& path, const std::string& unit,
-                 const py::object& assumed_error, bool smear) {
-    const ProfileOptions options = options_of(unit, assumed_error, smear);
+                 const py::object& assumed_error, bool smear, const std::string& columns,
+                 const std::string& curve, double q_min, std::optional<double> structure_gyration) {
+    ProfileOptions options = options_of(unit, assumed_error, smear);
+    options.columns = columns;
+    options.curve = curve;
+    options.q_min = q_min;
+    options.structure_gyration = structure_gyration;
     const py::gil_scoped_release released;
     return read_profile(path, options);
 }

@@ -17,7 +17,7 @@ Profile.__doc__ = """A scattering curve, made by `read_profile` or `profile`.
 q : float64 [point], 4 pi sin(theta) / lambda in 1/angstrom, rising
 intensity, sigma : float64 [point], and its standard errors, in the curve's own unit; sigma above 0
 dq : float64 [point], the standard deviation of q, by which fits smear the model; None without it
-notes : list of str, what was decided: unit of q, errors that were assumed, points that were merged
+notes : list of pleat.Note, what was decided: format, unit of q, columns, points left out or merged
 
 The arrays show memory of the curve. numpy.asarray(curve) has them as columns.
 """
@@ -45,22 +45,35 @@ describe_properties(Profile)
 Profile.to_dataframe, Profile.__array__ = _to_dataframe, _array
 
 
-@in_python_words
-def read_profile(path, *, q_unit="auto", assume_error=None, smear=False):
-    """Reads a curve: columns q, intensity, error among titles and footers of any kind; plain or packed.
+def gyration_of(frames):
+    """Rg of the atoms of the first frame of an Ensemble, angstrom."""
+    xyz = np.asarray(frames.xyz[0], dtype=np.float64)
+    return float(np.sqrt(((xyz - xyz.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
-    q_unit : 'auto' (1/nm where the curve ends beyond q = 1), '1/angstrom', '1/nm'
+
+@in_python_words
+def read_profile(path, *, q_unit="auto", assume_error=None, smear=False, columns="", curve="", q_min=0.0,
+                 structure_gyration=None):
+    """Reads a curve: text with columns q, intensity, error among titles and footers of any kind, sasCIF,
+    CanSAS 1D XML or NXcanSAS; plain or packed.
+
+    q_unit : 'auto' (as the file says, else by the size of the molecule), '1/angstrom', '1/nm'
     assume_error : error of points that come without one, as a part of their intensity; None: such
         curves are refused
     smear : whether column 4 is the standard deviation of q, by which fits smear the model
+    columns : columns of q, intensity, error (and dq) by names or numbers from 1, as 'q,I,sigma'
+    curve : the curve of a file of several, by its name or number from 1
+    q_min : points below are left out, 1/angstrom
+    structure_gyration : Rg of the structure that the curve is of, angstrom, which may decide the unit
 
     InputError names file, line, what was expected and what was found.
     """
-    return _pleat.read_profile(os.fspath(path), q_unit, assume_error, bool(smear))
+    return _pleat.read_profile(os.fspath(path), q_unit, assume_error, bool(smear), columns, str(curve), q_min,
+                               structure_gyration)
 
 
 @in_python_words
-def profile(source, *, q_unit="auto", assume_error=None, smear=False):
+def profile(source, *, q_unit="auto", assume_error=None, smear=False, **reading):
     """A curve from whatever holds one.
 
     source : a Profile; a path; q, intensity and sigma, each [point], as a tuple or list of three (of
@@ -69,15 +82,18 @@ def profile(source, *, q_unit="auto", assume_error=None, smear=False):
         deviation of q
     q_unit : of arrays 1/angstrom unless it is '1/nm'; of files as read_profile
     assume_error, smear : as read_profile
+    reading : further keywords of read_profile, for a path
 
     InputError names the point, from 1, as `curve:POINT`.
     """
+    if not isinstance(source, (str, os.PathLike)) and reading.keys() - {"structure_gyration"}:
+        raise UsageError(f"expected {', '.join(reading)} with a path, found {type(source).__name__}")
     if isinstance(source, Profile):
         if q_unit != "auto" or assume_error is not None or smear:
             raise UsageError("expected q_unit, assume_error and smear with a path or arrays, found a Profile")
         return source
     if isinstance(source, (str, os.PathLike)):
-        return read_profile(source, q_unit=q_unit, assume_error=assume_error, smear=smear)
+        return read_profile(source, q_unit=q_unit, assume_error=assume_error, smear=smear, **reading)
     names = ("q", "intensity", *(() if assume_error is not None else ("sigma",)), *(("dq",) if smear else ()))
     source = columns_of(source, names) or source
     widths = (4,) if smear else (2, 3)

@@ -7,7 +7,7 @@ from . import _pleat, saxs
 from .ensemble import Ensemble, ensemble as as_ensemble
 from .errors import InputError, UsageError
 from .options import engine, keyword
-from .profile import profile as as_profile
+from .profile import gyration_of, profile as as_profile
 from .workflow_results import Refinement
 
 _OF_PROFILES = {field["name"] for field in _pleat.refine_profile_fields()}
@@ -43,7 +43,8 @@ def refine(structure, *, data=None, q_unit="auto", assume_error=None, profiles=F
                          "pleat.Ensemble(xyz, topology) names them")
     if len(start) != 1:
         raise InputError(f"expected a structure of 1 frame, found {len(start)}")
-    curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error)
+    curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error,
+                                                    structure_gyration=gyration_of(start))
     if curve is not None and curve.dq is not None:
         raise UsageError("expected a curve without dq, found one: refine does not smear profiles")
     found, xyz, topology = _pleat.refine(

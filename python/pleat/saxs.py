@@ -20,7 +20,7 @@ from . import _pleat
 from .ensemble import ensemble as as_ensemble
 from .errors import InputError, UsageError
 from .options import engine, in_python_words
-from .profile import profile as as_profile
+from .profile import gyration_of, profile as as_profile
 from .result import describe_properties
 from .results import Fit, Saxs, Scatterers, Weights
 
@@ -32,13 +32,18 @@ def _fields(*names):
     return [field for field in _FIELDS if field["name"] in names]
 
 
-def _structures(source, select="all"):
+def _frames(source, select="all"):
     frames = as_ensemble(source)
     if not (isinstance(select, str) and select == "all"):
         frames = frames.select(select)
     if frames.topology is None:
         raise InputError("expected atoms of known elements, found coordinates alone; "
                          "pleat.Ensemble(xyz, topology) names them")
+    return frames
+
+
+def _structures(source, select="all"):
+    frames = _frames(source, select)
     # The result shows how many atoms were selected.
     notes = [note for note in frames.notes if getattr(note, "kind", "") != "selection"]
     return _pleat.Structures(frames.xyz, frames.topology, frames.files, frames.origins, notes)
@@ -48,12 +53,12 @@ def _text(path):
     return "" if path is None else os.fspath(path)
 
 
-def _further(pair, q_unit, assume_error, smear):
+def _further(pair, **reading):
     """A further curve as (Profile, D2O fraction or None)."""
     if not isinstance(pair, (tuple, list)) or len(pair) != 2 or isinstance(pair[1], (str, bool)):
         raise InputError("expected series of pairs (curve, D2O fraction or None for X-rays), found "
                          f"{type(pair).__name__}")
-    return (as_profile(pair[0], q_unit=q_unit, assume_error=assume_error, smear=smear),
+    return (as_profile(pair[0], **reading),
             None if pair[1] is None else float(pair[1]))
 
 
@@ -78,9 +83,13 @@ def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None,
     components = list(ensemble) if mixture else [ensemble]
     if data is None and (q_unit != "auto" or assume_error is not None or smear):
         raise UsageError("expected q_unit, assume_error and smear with data, found none")
-    curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error, smear=smear)
-    further = [_further(one, q_unit, assume_error, smear) for one in series or ()]
-    result = Saxs(_pleat.saxs([_structures(one, select) for one in components], curve, further,
+    components = [_frames(one, select) for one in components]
+    reading = {"q_unit": q_unit, "assume_error": assume_error, "smear": smear}
+    if components and len(components[0]):
+        reading["structure_gyration"] = gyration_of(components[0])
+    curve = None if data is None else as_profile(data, **reading)
+    further = [_further(one, **reading) for one in series or ()]
+    result = Saxs(_pleat.saxs([_structures(one) for one in components], curve, further,
                               _text(form_factors), options, how))
     for text in result.warnings:
         warnings.warn(text, stacklevel=3)

@@ -10,7 +10,7 @@ from .ensemble import ensemble as as_ensemble
 from .errors import InputError, UsageError
 from .options import engine
 from .other_packages import columns_of
-from .profile import profile as as_profile
+from .profile import gyration_of, profile as as_profile
 from .results import Couplings
 from .workflow_results import Selection
 
@@ -89,7 +89,8 @@ def select(ensemble, *, select="ca", alignment=None, contacts=None, data=None, q
         raise InputError("expected atoms with names, found coordinates alone; "
                          "pleat.Ensemble(xyz, topology) names them")
     values = _score(frames, score)
-    curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error, smear=smear)
+    curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error, smear=smear,
+                                                    structure_gyration=gyration_of(frames))
     atoms = frames.indices(select)
     frames = _pleat.Structures(frames.xyz, frames.topology, frames.files, frames.origins, [])
     family = None if alignment is None else as_alignment(alignment)

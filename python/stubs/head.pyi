@@ -543,6 +543,10 @@ def profile(
     q_unit: Literal["auto", "1/angstrom", "1/nm"] = "auto",
     assume_error: float | None = None,
     smear: bool = False,
+    columns: str = "",
+    curve: str | int = "",
+    q_min: float = 0.0,
+    structure_gyration: float | None = None,
 ) -> Profile: ...
 def read_profile(
     path: str | PathLike[str],
@@ -550,6 +554,10 @@ def read_profile(
     q_unit: Literal["auto", "1/angstrom", "1/nm"] = "auto",
     assume_error: float | None = None,
     smear: bool = False,
+    columns: str = "",
+    curve: str | int = "",
+    q_min: float = 0.0,
+    structure_gyration: float | None = None,
 ) -> Profile: ...
 class JobTable(list[dict[str, Any]]):
     @property

@@ -37,6 +37,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     options.unit = kUnits[data[0] % 3];
     if (data[0] & 4) options.assumed_error = 0.05;
     options.smear = (data[0] & 8) != 0;
+    if (data[0] & 16) options.columns = "1,2,4";
+    if (data[0] & 32) options.curve = "2";
+    if (data[0] & 64) options.q_min = 0.02;
+    if (data[0] & 128) options.structure_gyration = 14;
     try {
         const std::string_view bytes = fuzz::text_of(data + 1, size - 1);
         pleat::ByteSource source("fuzz", bytes, 1 << 20);

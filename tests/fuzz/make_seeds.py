@@ -162,6 +162,18 @@ def profiles():
         "nanometres": b"0.1,10,1\n0.2,9,1\n2.5,8,0\n",
         "fortran": b" 0.1D-01 0.1D+02 0.1D+01 1\r\n 0.2D-01 nan 1 1\r\n 0.3D-01 **** 1 1\r\n" * 2,
         "gzip": gzip.compress(table, mtime=0),
+        "named": b"#  q  exp_intensity  model_intensity  error\n0.01 10 9 1\n0.02 9 9 1\n0.03 8 8 1\n",
+        "dammif": b" sExp | iExp | Err | iFit | Chi^2= 1.2\n0.01 10 1 9\n0.02 9 1 9\n0.03 8 1 8\n",
+        "unicode": b"q \xc3\x85-1\tI\tsig\n0.01\xc2\xa010 1\n0.02 9 1e\xe2\x88\x921\n0.03 8 nan\n0.04 7 1\n",
+        "gnom": b"G N O M\n S  J EXP  ERROR  J REG  I REG\n 0 1\n 0.1 1\n 0.2 1\n 0.3 9 1 9 9\n 0.4 8 1 8 8\n"
+                b" 0.5 7 1 7 7\nR P(R) ERROR\n0 0 0\n1 1 1\n2 1 1\n",
+        "pdh": b"t\nSAXS BOX\n 3 0 0 0 0 0 0 0\n 0 1 0 1 1\n 0 0 0 0 0\n 1 9 1\n 2 8 1\n 3 7 1\n",
+        "sascif": b"data_x\n_sas_scan.unit 1/nm\nloop_\n_sas_scan_intensity.scan_id\n"
+                  b"_sas_scan_intensity.momentum_transfer\n_sas_scan_intensity.intensity\n"
+                  b"_sas_scan_intensity.intensity_su_counting\n1 0.1 9 1\n1 0.2 8 1\n1 0.3 7 ?\n1 0.4 7 1\n",
+        "cansas": b'<?xml version="1.0"?><SASroot><SASentry><Title>t</Title><SASdata name="a">'
+                  + b"".join(b'<Idata><Q unit="1/A">0.%d</Q><I>9</I><Idev>1</Idev></Idata>' % n for n in range(1, 5))
+                  + b"</SASdata></SASentry></SASroot>",
     }
 
 

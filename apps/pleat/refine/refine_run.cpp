@@ -155,8 +155,6 @@ struct Input {
 Input read_input(const RefineOptions& options, SharedInputs* shared) {
     Input input;
     const EnsembleSource& source = options.ensemble;
-    if (!options.saxs.data.empty())
-        input.curve = read_profile(options.saxs.data, options.saxs.curve);
     input.structure = shared_input<Ensemble>(
         shared,
         "first model\n" + options.parameters.sequence + "\n" + options.parameters.group + "\n" +
@@ -164,6 +162,11 @@ Input read_input(const RefineOptions& options, SharedInputs* shared) {
         [&] {
             return refine::read_structures(source.sources, source.assembly, options.parameters);
         });
+    if (!options.saxs.data.empty()) {
+        ProfileOptions reading = options.saxs.curve;
+        reading.structure_gyration = gyration_of_atoms(*input.structure);
+        input.curve = read_profile(options.saxs.data, reading);
+    }
     return input;
 }
 
@@ -323,6 +326,7 @@ std::string make_frames(RefineOptions& options, const JobTask& task, Ranks& rank
         for (const std::string& file : other_files(options))
             if (!file.empty()) record_input(file, *run);
         context.notes(input.structure->notes);
+        if (input.curve) context.notes(with_source(input.curve->notes, options.saxs.data));
         run->context(context);
     });
     const refine::Result result =

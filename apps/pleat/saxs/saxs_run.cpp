@@ -164,12 +164,14 @@ Input read_input(const SaxsOptions& options, const SaxsInputRead& read, const Co
                     input_key(options.ensemble)),
         [&] { return read_components(options); });
     context.notes(input.read->notes);
+    ProfileOptions reading = options.curve;
+    reading.structure_gyration = gyration_of_atoms(input.read->ensembles.front());
     if (!options.data.empty()) {
-        input.curve = read_profile(options.data, options.curve);
+        input.curve = read_profile(options.data, reading);
         context.notes(with_source(input.curve->notes, options.data));
     }
     for (const SeriesFile& one : parse_series(options.series)) {
-        ProfileFile curve = read_profile(one.path, options.curve);
+        ProfileFile curve = read_profile(one.path, reading);
         context.notes(with_source(curve.notes, one.path));
         input.further.push_back({std::move(curve.profile), one.d2o});
     }

@@ -51,6 +51,19 @@ std::string fit_line(const std::string& name, const saxs::Fit& fit, bool is_atom
     return text + "\n";
 }
 
+/// Rg and I(0) of the curve, with the range of points and how well the line fits them.
+std::string guinier_line(const saxs::Result& result) {
+    const saxs::Guinier& guinier = result.guinier;
+    if (!guinier.is_valid) return "Guinier of the curve: no range of 5 points with q Rg <= 1.3\n";
+    const double from = result.curve.q[guinier.first], to = result.curve.q[guinier.last];
+    return fmt::format(
+        "Guinier of the curve: Rg {:.2f} +- {:.2f} angstrom, I(0) {:.4g}; {} points "
+        "from q = {:.4f} to {:.4f} (q Rg {:.2f} to {:.2f}), chi^2 of the line {:.2f}\n",
+        guinier.gyration_radius, guinier.gyration_radius_error, guinier.forward_intensity,
+        guinier.last - guinier.first + 1, from, to, from * guinier.gyration_radius,
+        to * guinier.gyration_radius, guinier.chi2);
+}
+
 std::string probe_name(std::optional<double> d2o) {
     return d2o ? fmt::format("neutrons, {:g} % D2O", 100 * *d2o) : "X-rays";
 }
@@ -200,11 +213,7 @@ std::string saxs_summary(const SaxsRun& run, const saxs::Result& result) {
         text += series_lines(result, is_atomic);
         if (result.shapes.size() == 1) text += residual_line(result.curve, result.fit);
         text += bound_lines(result);
-        if (result.guinier.is_valid)
-            text +=
-                fmt::format("Guinier of the curve: Rg {:.2f} +- {:.2f} angstrom, I(0) {:.4g}\n",
-                            result.guinier.gyration_radius, result.guinier.gyration_radius_error,
-                            result.guinier.forward_intensity);
+        text += guinier_line(result);
         text += ensemble_lines(result, is_atomic);
         for (const std::string& warning : result.warnings) text += "WARNING: " + warning + "\n";
     } else {

@@ -99,12 +99,14 @@ SelectInput read_input(const SelectOptions& options) {
         reading.keep_full_rows = true;
         input.alignment = read_alignment(options.alignment, reading);
     }
+    read_frames(options, input);
     if (!options.curve.empty()) {
-        input.curve = read_profile(options.curve, options.curve_reading);
+        ProfileOptions reading = options.curve_reading;
+        reading.structure_gyration = gyration_of_atoms(input.ensemble);
+        input.curve = read_profile(options.curve, reading);
         for (Note& note : with_source(input.curve->notes, options.curve))
             input.notes.push_back(std::move(note));
     }
-    read_frames(options, input);
     return input;
 }
 

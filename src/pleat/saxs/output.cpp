@@ -218,7 +218,9 @@ Json summary_json(const Result& result) {
                            {"i0", result.guinier.forward_intensity},
                            {"i0_error", result.guinier.forward_intensity_error},
                            {"q_min", result.curve.q[result.guinier.first]},
-                           {"q_max", result.curve.q[result.guinier.last]}};
+                           {"q_max", result.curve.q[result.guinier.last]},
+                           {"points", result.guinier.last - result.guinier.first + 1},
+                           {"chi2", number(result.guinier.chi2)}};
     } else {
         json["guinier"] = nullptr;
     }
@@ -316,6 +318,13 @@ void record_facts(RunDirectory& run, const Result& result) {
         run.fact("rg", gyration_radius);
     run.fact("i0", forward_intensity / static_cast<double>(result.shapes.size()));
     run.fact("dmax", diameter);
+    if (result.guinier.is_valid) {
+        const Guinier& guinier = result.guinier;
+        run.fact("guinier_rg", guinier.gyration_radius);
+        run.fact("guinier_q_min", result.curve.q[guinier.first]);
+        run.fact("guinier_q_max", result.curve.q[guinier.last]);
+        run.fact("guinier_chi2", guinier.chi2);
+    }
     if (result.model == Resolution::all_atom) run.fact("c1", result.contrast.c1);
     run.fact("c2", result.contrast.c2);
     if (result.neutrons) run.fact("d2o", result.d2o);

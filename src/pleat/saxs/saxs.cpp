@@ -274,18 +274,26 @@ void combine_frames(View<const double, 3> partial, double mean_radius, int threa
     });
 }
 
-/// Warns if the curve's Rg is about ten times or a tenth of the structures' Rg, as it is if the
-/// unit of q is wrong.
-void check_unit(Result& result) {
-    const double model = root_mean_gyration(result.shapes), curve = result.guinier.gyration_radius;
-    if (!result.guinier.is_valid || !(model > 0)) return;
-    const double ratio = curve / model;
+/// Warns if Guinier's line is poor, or if the curve's Rg is about ten times or a tenth of that of
+/// the atoms, as it is if the unit of q is wrong. The scatterers' own Rg would depend on a contrast
+/// that a wrong unit distorts.
+void check_curve(std::span<const Ensemble> ensembles, Result& result) {
+    const Guinier& guinier = result.guinier;
+    if (!guinier.is_valid) return;
+    constexpr double kMaxChi2 = 10;
+    if (guinier.chi2 > kMaxChi2)
+        result.warnings.push_back(fmt::format(
+            "the first points of the curve do not follow Guinier's law (chi^2 of the line {:.3g}): "
+            "its Rg means little; --q-min leaves out bad points",
+            guinier.chi2));
+    const double model = gyration_of_atoms(ensembles.front());
+    const double ratio = guinier.gyration_radius / model;
     if (!(ratio > 6 && ratio < 16) && !(ratio > 1.0 / 16 && ratio < 1.0 / 6)) return;
     result.warnings.push_back(
         fmt::format("Guinier's Rg of the curve is {:.1f} angstrom, that of the structure {:.1f}: "
                     "the unit of the "
                     "curve's q is probably wrong; --q-unit {} sets it",
-                    curve, model, ratio > 1 ? "1/angstrom" : "1/nm"));
+                    guinier.gyration_radius, model, ratio > 1 ? "1/angstrom" : "1/nm"));
 }
 
 }  // namespace
@@ -355,7 +363,7 @@ Result run(std::span<const Ensemble> ensembles, const Profile* curve,
     for (const Component& component : components)
         measure_shapes(component, parameters, context, partial.extent(0), result);
     if (probes.has_neutrons()) result.match_points = match_points(components, result.contrast);
-    if (with_curve) check_unit(result);
+    if (with_curve) check_curve(ensembles, result);
     return result;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/scattering/guinier.h"
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
@@ -167,14 +168,7 @@ struct Shape {
     std::vector<double> pairs;  ///< P(r): sum of A_i A_j over pairs i, j (both orders) by distance
 };
 
-/// Guinier's law, ln I = ln I(0) - Rg^2 q^2 / 3 (1939), fitted to the first points of a curve with
-/// q Rg <= 1.3.
-struct Guinier {
-    bool is_valid = false;  ///< whether the curve has such a range of 5 or more points
-    double gyration_radius = 0, gyration_radius_error = 0;      ///< Rg, angstrom
-    double forward_intensity = 0, forward_intensity_error = 0;  ///< I(0), in the curve's unit
-    std::size_t first = 0, last = 0;  ///< points of the range, the last included
-};
+using pleat::Guinier;
 
 /// What a curve says about an ensemble besides its mean.
 struct EnsembleResult {

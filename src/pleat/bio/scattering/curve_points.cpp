@@ -43,7 +43,7 @@ void CurvePoints::add(Index line, std::span<const double> values, bool is_point,
     const double sigma = with_errors_ ? values[2] : 0, dq = options_.smear ? values[3] : 0;
     if (!std::isfinite(q) || !std::isfinite(intensity) || !std::isfinite(sigma) ||
         !std::isfinite(dq)) {
-        complaints_.add(line, fmt::format("expected finite numbers, found '{}'", text));
+        if (not_finite_++ == 0) first_not_finite_ = line;
     } else if (std::abs(intensity) > kLargest || sigma > kLargest ||
                (sigma > 0 && sigma < 1 / kLargest)) {
         complaints_.add(line, fmt::format("expected intensity and error of at most {:g} and an "
@@ -79,6 +79,9 @@ void CurvePoints::keep(Index line, double q, double intensity, double sigma, dou
 void CurvePoints::check_errors() const {
     const std::size_t all = profile_.size() + without_error_;
     if (profile_.size() >= kMinPoints && profile_.size() >= without_error_) return;
+    if (without_error_ == 0)
+        throw InputError(file_, 0,
+                         fmt::format("expected {} or more points, found {}", kMinPoints, all));
     throw InputError(file_, first_without_error_,
                      fmt::format("expected errors above 0, found none at {} of {} points; "
                                  "{}",
@@ -104,9 +107,17 @@ void CurvePoints::check_dq() const {
 
 Profile CurvePoints::finish(Notes& notes) {
     complaints_.throw_if_any();
+    if (not_finite_ > profile_.size() + without_error_)
+        throw InputError(file_, first_not_finite_,
+                         fmt::format("expected finite numbers, found none at {} of {} points",
+                                     not_finite_, not_finite_ + without_error_ + profile_.size()));
     check_errors();
     check_dq();
     const std::size_t all = profile_.size() + without_error_;
+    if (not_finite_ > 0)
+        notes.push_back(
+            {NoteKind::points, fmt::format("{} of {} points without finite numbers (NaN) left out",
+                                           not_finite_, all + not_finite_)});
     if (without_error_ > 0)
         notes.push_back(
             {NoteKind::points,

@@ -46,8 +46,8 @@ private:
     const bool with_errors_;
     Profile profile_;
     std::vector<Index> lines_;  ///< of the points kept
-    std::size_t assumed_ = 0, without_error_ = 0;
-    Index first_without_error_ = 0;
+    std::size_t assumed_ = 0, without_error_ = 0, not_finite_ = 0;
+    Index first_without_error_ = 0, first_not_finite_ = 0;
 };
 
 }  // namespace pleat

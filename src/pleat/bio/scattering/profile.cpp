@@ -1,4 +1,4 @@
-// Profiles: the table of numbers among titles and footers, checked, in 1/angstrom.
+// Profiles: curves of files in any format and of arrays, checked, in 1/angstrom.
 #include "pleat/bio/scattering/profile.h"
 
 #include <fmt/format.h>
@@ -7,225 +7,195 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <memory>
 
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/input/byte_reader.h"
 #include "pleat/bio/input/byte_source.h"
+#include "pleat/bio/scattering/curve_files.h"
 #include "pleat/bio/scattering/curve_points.h"
+#include "pleat/bio/scattering/curve_table.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/printable.h"
 #include "pleat/core/notes.h"
 
 namespace pleat {
 
 namespace {
 
-constexpr std::size_t kMinPoints = 3, kMaxColumns = 4;
-constexpr Index kMaxPoints = 1000000;
+constexpr std::size_t kMinPoints = 3;
+constexpr Index kMaxPoints = 1000000, kMaxBytes = Index{64} << 20;
 
-struct Row {
-    Index line = 0;
-    std::vector<double> values;  ///< the numbers that the line begins with, at most 4
-    std::size_t words = 0;       ///< of the whole line
-    std::string text;
-    bool decimal_commas = false;
-};
-
-// Files of DOS may end in a control-Z.
-constexpr std::string_view kBlanks = " \t;\v\f\x1a";
-
-/// What messages show of a line: printable ASCII, at most 60 characters.
-std::string shown(std::string_view text) {
-    constexpr std::size_t kMaxShown = 60;
-    std::string clean(text.substr(0, kMaxShown));
-    if (text.size() > kMaxShown) clean += "...";
-    for (char& c : clean) {
-        if (c == '\t') c = ' ';
-        if (c < ' ' || c > '~') c = '?';
-    }
-    return clean;
-}
-
-/// The whole word as a number, Fortran's D exponents included; nan and inf are numbers here.
-bool parse(std::string_view word, double& value) {
-    std::string text(word);
-    for (char& c : text) {
-        if (c == 'D' || c == 'd') c = 'e';
-    }
-    if (text.starts_with('+')) text.erase(0, 1);
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (parsed.ptr != text.data() + text.size()) return false;
-    // Too large for a double is infinite, too small is 0.
-    if (parsed.ec == std::errc::result_out_of_range) value = std::strtod(text.c_str(), nullptr);
-    return parsed.ec != std::errc::invalid_argument;
-}
-
-/// Calls `visit` with each word between separators.
-template <class Visit>
-void for_each_word(std::string_view line, std::string_view separators, const Visit& visit) {
-    std::size_t at = line.find_first_not_of(separators);
-    while (at != std::string_view::npos) {
-        const std::size_t end = std::min(line.find_first_of(separators, at), line.size());
-        visit(line.substr(at, end - at));
-        at = line.find_first_not_of(separators, end);
-    }
-}
-
-/// Whether a line's numbers have commas for points: "0,01 10,5 0,1", without a point or a comma at
-/// the end of a word, which parts words.
-bool has_decimal_commas(std::string_view line) {
-    std::size_t words = 0, commas = 0;
-    bool is_decimal = line.find('.') == std::string_view::npos;
-    for_each_word(line, kBlanks, [&](std::string_view word) {
-        ++words;
-        const std::size_t comma = word.find(',');
-        if (comma == std::string_view::npos) return;
-        ++commas;
-        const auto is_digit = [&](std::size_t at) {
-            return at < word.size() && word[at] >= '0' && word[at] <= '9';
+/// Curves of a structured format as tables.
+std::vector<CurveTable> tables_of(const std::vector<StoredCurve>& curves, const char* format) {
+    std::vector<CurveTable> tables;
+    for (const StoredCurve& curve : curves) {
+        CurveTable& table = tables.emplace_back();
+        table.name = printable(curve.name);
+        table.unit = unit_named(plain_text(curve.q_unit));
+        table.notes.push_back({NoteKind::format, fmt::format("read as {}", format)});
+        const auto has = [&](std::size_t n) {
+            return std::any_of(curve.points.begin(), curve.points.end(),
+                               [n](const auto& point) { return std::isfinite(point[n]); });
         };
-        is_decimal = is_decimal && comma > 0 && is_digit(comma - 1) && is_digit(comma + 1) &&
-                     word.find(',', comma + 1) == std::string_view::npos;
-    });
-    return is_decimal && words > 1 && commas > 0;
-}
-
-Row split(std::string_view given, Index number) {
-    Row row{.line = number, .values = {}, .words = 0, .text = {}};
-    std::string line(given);
-    row.decimal_commas = has_decimal_commas(given);
-    if (row.decimal_commas) std::replace(line.begin(), line.end(), ',', '.');
-    const std::string between = std::string(kBlanks) + ",";
-    bool numbers = true;
-    const std::size_t first = line.find_first_not_of(between);
-    if (first != std::string::npos) row.text = shown(given.substr(first));
-    for_each_word(line, between, [&](std::string_view word) {
-        double value = 0;
-        numbers = numbers && row.values.size() < kMaxColumns && parse(word, value);
-        if (numbers) row.values.push_back(value);
-        ++row.words;
-    });
-    return row;
-}
-
-/// Whether a line can be a point of a curve: two numbers alone, or three and anything behind.
-bool is_point(const Row& row) {
-    return row.values.size() >= 3 || (row.values.size() == 2 && row.words == 2);
-}
-
-/// The lines of the table. A table begins with three lines of points in succession, and ends where
-/// a line begins with no number.
-class TableFinder {
-public:
-    void take(Row row) {
-        if (row.words == 0 || row.text.front() == '#') return;
-        if (found_) {
-            inside(std::move(row));
-        } else if (is_point(row)) {
-            rows_.push_back(std::move(row));
-            found_ = rows_.size() == kMinPoints;
-        } else {
-            rows_.clear();
-        }
-        if (static_cast<Index>(rows_.size()) > kMaxPoints) too_many_ = true;
-    }
-    bool found() const { return found_; }
-    bool too_many() const { return too_many_; }
-    Index second_table() const { return behind_ >= kMinPoints ? behind_line_ : 0; }
-    const std::vector<Row>& rows() const { return rows_; }
-
-private:
-    void inside(Row row) {
-        if (row.values.empty()) {
-            ended_ = true;
-            behind_ = 0;
-        } else if (!ended_) {
-            rows_.push_back(std::move(row));
-        } else if (is_point(row) && behind_ < kMinPoints) {
-            if (behind_ == 0) behind_line_ = row.line;
-            ++behind_;
+        table.columns = {"q", "I"};
+        if (has(2) || has(3)) table.columns.push_back(has(2) ? "error" : "model");
+        if (has(3)) table.columns.push_back("dq");
+        for (const auto& point : curve.points) {
+            CurveRow& row = table.rows.emplace_back();
+            row.line = static_cast<Index>(table.rows.size());
+            row.values.assign(point.begin(),
+                              point.begin() + static_cast<std::ptrdiff_t>(table.columns.size()));
+            row.text = fmt::format("{:g}", fmt::join(row.values, " "));
         }
     }
+    return tables;
+}
 
-    std::vector<Row> rows_;
-    bool found_ = false, ended_ = false, too_many_ = false;
-    std::size_t behind_ = 0;
-    Index behind_line_ = 0;
-};
-
-std::vector<Row> find_table(ByteSource& source) {
-    TableFinder finder;
+/// The tables of a text, sasCIF or XML.
+std::vector<CurveTable> read_tables(ByteSource& source) {
+    std::string text, first;
     std::string_view line;
     while (source.next(line)) {
-        finder.take(split(line, source.line()));
-        if (finder.too_many())
-            throw InputError(source.name(), source.line(),
-                             fmt::format("expected at most {} points, found more", kMaxPoints));
+        text.append(line);
+        text += '\n';
+        const std::size_t from = line.find_first_not_of(" \t");
+        if (first.empty() && from != std::string_view::npos && line[from] != '#')
+            first = line.substr(from, 64);
     }
     if (source.line() == 0)
         throw InputError(source.name(), 0, "expected a scattering curve, found an empty file");
-    if (!finder.found())
-        throw InputError(source.name(), 0,
-                         "expected 3 or more lines of numbers in succession (q, intensity, error), "
-                         "found none");
-    if (finder.second_table() > 0)
-        throw InputError(source.name(), finder.second_table(),
-                         "expected one table of numbers, found a second one behind other text");
-    std::vector<Row> rows = finder.rows();
-    // One or two lines of two numbers on top of three columns belong to the title.
-    std::size_t title = 0;
-    while (title < rows.size() && rows[title].values.size() < 3) ++title;
-    if (title < kMinPoints && rows.size() >= title + kMinPoints)
-        rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(title));
-    return rows;
+    if (first.starts_with("<?xml") || first.starts_with("<!--") || first.starts_with("<SAS"))
+        return tables_of(curves_from_xml(source.name(), text), "CanSAS 1D XML");
+    if (first.starts_with("data_") && text.find("\n_") != std::string::npos)
+        return tables_of(curves_from_cif(source.name(), text), "sasCIF");
+    return tables_of_text(source.name(), plain_text(text));
 }
 
-/// Converts q to 1/angstrom and notes which unit was assumed.
-void convert_unit(const std::string& file, MomentumUnit unit, ProfileFile& read) {
-    // Curves of molecules in solution end between 0.2 and 1 (or, at wide angles, 3) 1/angstrom.
-    constexpr double kDivide = 1, kMinEnd = 0.01, kMaxEnd = 10;
-    std::vector<double>& q = read.profile.q;
-    const double end = q.back();
-    const bool is_automatic = unit == MomentumUnit::automatic;
-    read.per_nanometre = is_automatic ? end > kDivide : unit == MomentumUnit::per_nanometre;
-    if (read.per_nanometre) {
-        for (double& value : q) value /= 10;
-        for (double& value : read.profile.dq) value /= 10;
+/// The table that is read: by --curve, else the only one that may be a curve or that has errors.
+CurveTable choose_curve(const std::string& file, std::vector<CurveTable> tables,
+                        const ProfileOptions& options, Notes& notes) {
+    std::vector<std::string> names;
+    std::vector<std::size_t> curves, with_errors;
+    for (std::size_t n = 0; n < tables.size(); ++n) {
+        const std::vector<std::string>& columns = tables[n].columns;
+        const auto has = [&](ColumnRole role) {
+            return std::any_of(columns.begin(), columns.end(),
+                               [role](const std::string& name) { return role_of(name) == role; });
+        };
+        names.push_back("'" + tables[n].name + "'");
+        if (columns.empty() || has(ColumnRole::momentum)) curves.push_back(n);
+        if (has(ColumnRole::momentum) && has(ColumnRole::error)) with_errors.push_back(n);
     }
-    const char* name = read.per_nanometre ? "1/nm" : "1/angstrom";
-    if (q.back() < kMinEnd || q.back() > kMaxEnd)
+    constexpr std::size_t kMaxNames = 20;
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMaxNames));
+    const std::string all = fmt::format("{}{}", fmt::join(names.begin(), end, ", "),
+                                        names.size() > kMaxNames ? ", ..." : "");
+    std::optional<std::size_t> chosen;
+    if (!options.curve.empty()) {
+        std::size_t number = 0;
+        const char* const last = options.curve.data() + options.curve.size();
+        const auto parsed = std::from_chars(options.curve.data(), last, number);
+        for (std::size_t n = 0; n < tables.size() && !chosen; ++n)
+            if (tables[n].name == options.curve) chosen = n;
+        if (!chosen && parsed.ec == std::errc() && parsed.ptr == last && number >= 1 &&
+            number <= tables.size())
+            chosen = number - 1;
+        if (!chosen)
+            throw InputError(file, 0,
+                             fmt::format("expected a curve '{}' (--curve), found {}",
+                                         printable(options.curve), all));
+    } else if (curves.size() == 1) {
+        chosen = curves.front();
+    } else if (with_errors.size() == 1) {
+        chosen = with_errors.front();
+        // The same table may go on behind other text.
+        const auto width = [&](std::size_t n) { return tables[n].rows.front().values.size(); };
+        for (const std::size_t n : curves)
+            if (n != with_errors.front() && width(n) == width(with_errors.front())) chosen.reset();
+    }
+    if (!chosen)
+        throw InputError(file, curves.empty() ? 0 : tables[curves.back()].rows.front().line,
+                         fmt::format("expected one curve, found {}: {}; --curve NAME takes one",
+                                     tables.size(), all));
+    if (tables.size() > 1)
+        notes.push_back(
+            {NoteKind::several,
+             fmt::format("curve {} of {} read: {}", *chosen + 1, tables.size(), names[*chosen]),
+             "--curve NAME"});
+    return std::move(tables[*chosen]);
+}
+
+/// Rows of few numbers above a table with names are not measured: GNOM extrapolates there.
+void drop_extrapolated(CurveTable& table, std::size_t columns, Notes& notes) {
+    std::size_t count = 0;
+    while (count < table.rows.size() && table.rows[count].values.size() < columns) ++count;
+    if (table.columns.empty() || count == 0 || count == table.rows.size()) return;
+    notes.push_back(
+        {NoteKind::points, fmt::format("{} of {} points without intensity and error left out",
+                                       count, table.rows.size())});
+    table.rows.erase(table.rows.begin(), table.rows.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+void leave_out_below(const std::string& file, double q_min, ProfileFile& read) {
+    Profile& curve = read.profile;
+    const auto count = static_cast<std::size_t>(
+        std::lower_bound(curve.q.begin(), curve.q.end(), q_min) - curve.q.begin());
+    if (count == 0) return;
+    if (curve.size() < count + kMinPoints)
         throw InputError(file, 0,
-                         fmt::format("expected a curve that ends between q = {} and {} 1/angstrom, "
-                                     "found {:g} {}",
-                                     kMinEnd, kMaxEnd, end, name));
-    read.notes.push_back(
-        {NoteKind::unit,
-         is_automatic ? fmt::format("q taken as {}, since the curve ends at {:g}", name, end)
-                      : fmt::format("q taken as {} as told; the curve ends at {:g}", name, end)});
+                         fmt::format("expected {} or more points from q = {:g} 1/angstrom on "
+                                     "(--q-min), found {}",
+                                     kMinPoints, q_min, curve.size() - count));
+    read.notes.push_back({NoteKind::points,
+                          fmt::format("{} of {} points below q = {:g} 1/angstrom left out", count,
+                                      curve.size(), q_min),
+                          "--q-min 0"});
+    for (std::vector<double>* values : {&curve.q, &curve.intensity, &curve.sigma, &curve.dq})
+        if (!values->empty())
+            values->erase(values->begin(), values->begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+ProfileFile profile_of(const std::string& file, std::vector<CurveTable> tables,
+                       const ProfileOptions& options) {
+    Notes notes;
+    CurveTable table = choose_curve(file, std::move(tables), options, notes);
+    notes.insert(notes.end(), table.notes.begin(), table.notes.end());
+    const CurveColumns columns = choose_columns(file, table, options, notes);
+    const CurveRow& front = table.rows.front();
+    if (!columns.error && !options.assumed_error)
+        throw InputError(file, front.line,
+                         fmt::format("expected q, intensity and error, found no error in '{}'; {}",
+                                     front.text, CurvePoints::kAdvice));
+    if (options.smear && !columns.spread)
+        throw InputError(file, front.line,
+                         fmt::format("expected q, intensity, error and dq (--smear), found no dq "
+                                     "in '{}'",
+                                     front.text));
+    std::vector<std::size_t> wanted = {columns.q, columns.intensity};
+    if (columns.error || options.smear) wanted.push_back(columns.error.value_or(columns.intensity));
+    if (options.smear) wanted.push_back(*columns.spread);
+    const std::size_t last = *std::max_element(wanted.begin(), wanted.end());
+    drop_extrapolated(table, last + 1, notes);
+    CurvePoints points(file, options, columns.error.has_value());
+    for (const CurveRow& row : table.rows) {
+        std::vector<double> values;
+        if (row.values.size() > last)
+            for (const std::size_t column : wanted) values.push_back(row.values[column]);
+        points.add(row.line, values, row.is_point, row.text);
+    }
+    ProfileFile read;
+    read.profile = points.finish(notes);
+    convert_unit(file, options, table.unit, read);
+    read.notes.insert(read.notes.end(), notes.begin(), notes.end());
+    leave_out_below(file, options.q_min, read);
+    return read;
 }
 
 }  // namespace
 
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options) {
-    const std::vector<Row> rows = find_table(source);
-    const bool with_errors = rows.front().values.size() >= 3;
-    if (!with_errors && !options.assumed_error)
-        throw InputError(source.name(), rows.front().line,
-                         fmt::format("expected q, intensity and error, found no error in '{}'; {}",
-                                     rows.front().text, CurvePoints::kAdvice));
-    if (options.smear && rows.front().values.size() < kMaxColumns)
-        throw InputError(source.name(), rows.front().line,
-                         fmt::format("expected q, intensity, error and dq (--smear), found no dq "
-                                     "in '{}'",
-                                     rows.front().text));
-    CurvePoints points(source.name(), options, with_errors);
-    for (const Row& row : rows) points.add(row.line, row.values, is_point(row), row.text);
-    ProfileFile read;
-    Notes notes;
-    read.profile = points.finish(notes);
-    convert_unit(source.name(), options.unit, read);
-    if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.decimal_commas; }))
-        read.notes.push_back({NoteKind::format, "commas between digits read as decimal points"});
-    read.notes.insert(read.notes.end(), notes.begin(), notes.end());
-    return read;
+    return profile_of(source.name(), read_tables(source), options);
 }
 
 std::span<const std::string_view> names_of(MomentumUnit) {
@@ -234,25 +204,69 @@ std::span<const std::string_view> names_of(MomentumUnit) {
 }
 
 std::vector<Field> fields(ProfileOptions& options) {
-    return {{.name = "q-unit",
-             .target = &options.unit,
-             .help = "Unit of the curve's q; auto: 1/nm if the curve ends beyond 1"},
-            {.name = "assume-error",
-             .target = &options.assumed_error,
-             .help = "Error of points that come without one, as a fraction of their intensity",
-             .min = 0,
-             .max = 10,
-             .min_excluded = true,
-             .automatic = "such curves are refused"},
-            {.name = "smear",
-             .target = &options.smear,
-             .help = "Smear the model by column 4 of the curve, the standard deviation of q"}};
+    return {
+        {.name = "q-unit",
+         .target = &options.unit,
+         .help = "Unit of the curve's q; auto: as the file says, else by the size of the molecule"},
+        {.name = "columns",
+         .target = &options.columns,
+         .help = "Columns of q, intensity and error (and dq) of the curve, by names or numbers "
+                 "from 1, separated by commas",
+         .value_name = "Q,I,ERROR"},
+        {.name = "curve",
+         .target = &options.curve,
+         .help = "Curve to read of a file of several, by its name or number from 1",
+         .value_name = "NAME"},
+        {.name = "q-min",
+         .target = &options.q_min,
+         .help = "Leave out points of the curve below this q",
+         .unit = "1/angstrom",
+         .min = 0,
+         .max = 10},
+        {.name = "assume-error",
+         .target = &options.assumed_error,
+         .help = "Error of points that come without one, as a fraction of their intensity",
+         .min = 0,
+         .max = 10,
+         .min_excluded = true,
+         .automatic = "such curves are refused"},
+        {.name = "smear",
+         .target = &options.smear,
+         .help = "Smear the model by column 4 of the curve, the standard deviation of q"}};
 }
 
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options) {
-    constexpr Index kMaxBytes = Index{64} << 20;
-    ByteSource source(path, kMaxBytes);
-    return read_profile(source, options);
+    auto bytes = std::make_unique<ByteReader>(path);
+    if (!bytes->peek(8).starts_with("\x89HDF")) {
+        ByteSource source(std::move(bytes), kMaxBytes);
+        return read_profile(source, options);
+    }
+    std::vector<char> all;
+    const Index left = bytes->left();
+    bytes->read(all, static_cast<std::size_t>(left < 0 ? kMaxBytes : std::min(left, kMaxBytes)));
+    if (!bytes->at_end())
+        throw InputError(bytes->name(), 0,
+                         fmt::format("expected at most {} bytes of HDF5, found more", kMaxBytes));
+    return profile_of(
+        bytes->name(),
+        tables_of(curves_from_hdf5(bytes->name(), {all.data(), all.size()}), "NXcanSAS"), options);
+}
+
+double gyration_of_atoms(const Ensemble& ensemble) {
+    const bool is_on_disk = ensemble.on_disk.is_on_disk();  // [frame, atom, axis] there
+    const Array<float, 2> stored = is_on_disk ? ensemble.on_disk.frame(0) : Array<float, 2>();
+    const Index atoms = is_on_disk ? stored.extent(0) : ensemble.atom_count();
+    double square = 0;
+    for (Index axis = 0; axis < 3; ++axis) {
+        const auto position = [&](Index n) {
+            return static_cast<double>(is_on_disk ? stored(n, axis) : ensemble.xyz(0, axis, n));
+        };
+        double mean = 0;
+        for (Index n = 0; n < atoms; ++n) mean += position(n) / static_cast<double>(atoms);
+        for (Index n = 0; n < atoms; ++n)
+            square += (position(n) - mean) * (position(n) - mean) / static_cast<double>(atoms);
+    }
+    return std::sqrt(square);
 }
 
 ProfileFile make_profile(const std::string& name, std::span<const double> q,
@@ -288,9 +302,9 @@ ProfileFile make_profile(const std::string& name, std::span<const double> q,
     ProfileFile made;
     Notes notes;
     made.profile = points.finish(notes);
-    const bool is_automatic = options.unit == MomentumUnit::automatic;
-    convert_unit(name, is_automatic ? MomentumUnit::per_angstrom : options.unit, made);
+    convert_unit(name, options, MomentumUnit::per_angstrom, made);
     made.notes = std::move(notes);  // the unit was the caller's to tell
+    leave_out_below(name, options.q_min, made);
     return made;
 }
 

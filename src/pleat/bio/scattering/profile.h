@@ -16,6 +16,7 @@
 namespace pleat {
 
 class ByteSource;
+struct Ensemble;
 
 /// A scattering curve: q = 4 pi sin(theta) / lambda in 1/angstrom, rising; intensities and their
 /// standard errors in the curve's own unit.
@@ -34,13 +35,20 @@ enum class MomentumUnit { automatic, per_angstrom, per_nanometre };
 std::span<const std::string_view> names_of(MomentumUnit);
 
 struct ProfileOptions {
-    /// automatic: 1/nm if the curve ends beyond q = 1, as no curve of a solution in 1/angstrom
-    /// does.
+    /// automatic: as the file says, else by the size of the molecule (`structure_gyration`, or one
+    /// that molecules have), else 1/nm if the curve ends beyond q = 1.
     MomentumUnit unit = MomentumUnit::automatic;
     /// Error of points that have none (no third column, or 0 there), as a fraction of the absolute
     /// intensity. Not set: curves without errors are refused, and points of error 0 are left out.
     std::optional<double> assumed_error = {};
     bool smear = false;  ///< column 4 is the standard deviation of q, which becomes Profile::dq
+    /// Columns of q, intensity, error and dq by names or numbers from 1, separated by commas;
+    /// empty: as the file names them, else in this order.
+    std::string columns = {};
+    std::string curve = {};  ///< name, or number from 1, of a curve in a file of several
+    double q_min = 0;        ///< points below are left out, 1/angstrom
+    /// Rg of the structure that the curve is compared with, angstrom, which may decide the unit.
+    std::optional<double> structure_gyration = {};
 };
 std::vector<Field> fields(ProfileOptions& options);
 
@@ -52,19 +60,24 @@ struct ProfileFile {
     Notes notes;
 };
 
-/// Reads a text with columns q, intensity, error, and perhaps more, separated by blanks, tabs,
-/// commas or semicolons; commas between digits are decimal commas if lines have other separators.
-/// The table begins with the first three consecutive lines of numbers. Lines before and after it
-/// are titles and footers, and so are one or two lines of two numbers above a table of three
-/// columns; blank lines and lines of # may be in between. Points are sorted by q (curve_points.h
-/// says how settings of an instrument differ from a second curve), points of equal q are merged,
-/// and points without a usable error are left out. The file may be plain or compressed.
+/// Reads a curve: text, sasCIF, CanSAS 1D XML, NXcanSAS (HDF5), told apart by their content; plain
+/// or compressed. In a text, each table begins with three consecutive lines of numbers, separated
+/// by blanks, tabs, commas or semicolons; commas between digits are decimal commas if lines have
+/// other separators. Lines before and after it are titles and footers, and so are one or two lines
+/// of two numbers above a table of three columns; blank lines and lines of # may be in between.
+/// Titles may name the columns and the unit of q. Points are sorted by q (curve_points.h says how
+/// settings of an instrument differ from a second curve), points of equal q are merged, and points
+/// without finite numbers or a usable error are left out.
 ///
-/// Throws InputError, naming the lines: numbers missing or not finite, errors that are negative,
+/// Throws InputError, naming the lines: numbers missing, errors that are negative, like a model,
 /// absent (see `assumed_error`) or 0 at more than half of the points, column 4 missing or unfit for
-/// `smear`, less than 3 points, a second table or curve, a range of q that no unit explains.
+/// `smear`, less than 3 points, several curves of which none is chosen, a range of q that no unit
+/// explains.
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options = {});
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options = {});
+
+/// Rg of the atoms of the first frame, all of one weight, angstrom: for structure_gyration.
+double gyration_of_atoms(const Ensemble& ensemble);
 
 /// The curve of numbers in memory, under the conditions of the reader. They must have one length;
 /// `sigma` may be empty if errors are assumed; `dq` is needed if `options.smear`. An automatic unit

@@ -1,9 +1,8 @@
-// Shape: radius of gyration, largest distance and pair distances of scatterers; Guinier's law.
+// Shape: radius of gyration, largest distance and pair distances of scatterers.
 #pragma once
 
 #include <span>
 
-#include "pleat/bio/scattering/profile.h"
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/saxs/saxs.h"
@@ -16,9 +15,5 @@ namespace pleat::saxs {
 /// threads. Throws Cancelled.
 Shape measure_shape(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
                     double bin_width, const Context& context);
-
-/// Weighted least squares over the longest range of points, from the first with a positive
-/// intensity on, whose end satisfies q Rg <= 1.3.
-Guinier guinier(const Profile& curve);
 
 }  // namespace pleat::saxs

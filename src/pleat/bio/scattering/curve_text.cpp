@@ -1,0 +1,271 @@
+// Curve text: the tables of numbers in a text, among titles, comments and footers of any kind.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "pleat/bio/scattering/curve_table.h"
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+namespace {
+
+constexpr std::size_t kMinPoints = 3, kMaxColumns = 32;
+constexpr Index kMaxPoints = 1000000;
+// Files of DOS may end in a control-Z.
+constexpr std::string_view kBlanks = " \t;\"\v\f\x1a";
+
+/// The character of Unicode at `at` of a text of UTF-8, and how many bytes it has; of other
+/// encodings the byte itself, which is that of Latin-1.
+std::pair<std::uint32_t, std::size_t> character(std::string_view text, std::size_t at) {
+    const auto byte = [&](std::size_t k) {
+        return at + k < text.size() ? static_cast<unsigned char>(text[at + k]) : 0U;
+    };
+    const std::size_t size = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : byte(0) >= 0xc2 ? 2 : 1;
+    std::uint32_t code = size == 1 ? byte(0) : byte(0) & (0x7fU >> size);
+    for (std::size_t k = 1; k < size; ++k) {
+        if ((byte(k) & 0xc0U) != 0x80U) return {byte(0), 1};
+        code = code << 6 | (byte(k) & 0x3fU);
+    }
+    return {code, size};
+}
+
+/// What messages show of a line: printable ASCII, at most 60 characters.
+std::string shown(std::string_view text) {
+    constexpr std::size_t kMaxShown = 60;
+    std::string clean(text.substr(0, kMaxShown));
+    if (text.size() > kMaxShown) clean += "...";
+    for (char& c : clean) {
+        if (c == '\t') c = ' ';
+        if (c < ' ' || c > '~') c = '?';
+    }
+    return clean;
+}
+
+/// The whole word as a number, Fortran's D exponents included; nan and inf are numbers here, and
+/// so is what Windows writes for them (-1.#IND).
+bool parse(std::string_view word, double& value) {
+    std::string text(word);
+    if (text.starts_with('+')) text.erase(0, 1);
+    value = NAN;
+    if (text.find(".#") != std::string::npos && text.find_first_of("0123456789") <= 1) return true;
+    if (text.starts_with("nan") || text.starts_with("NaN")) return true;
+    for (char& c : text) {
+        if (c == 'D' || c == 'd') c = 'e';
+    }
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (parsed.ptr != text.data() + text.size()) return false;
+    // Too large for a double is infinite, too small is 0.
+    if (parsed.ec == std::errc::result_out_of_range) value = std::strtod(text.c_str(), nullptr);
+    return parsed.ec != std::errc::invalid_argument;
+}
+
+/// Calls `visit` with each word between separators.
+template <class Visit>
+void for_each_word(std::string_view line, std::string_view separators, const Visit& visit) {
+    std::size_t at = line.find_first_not_of(separators);
+    while (at != std::string_view::npos) {
+        const std::size_t end = std::min(line.find_first_of(separators, at), line.size());
+        visit(line.substr(at, end - at));
+        at = line.find_first_not_of(separators, end);
+    }
+}
+
+/// Whether a line's numbers have commas for points: "0,01 10,5 0,1", without a point or a comma at
+/// the end of a word, which parts words.
+bool has_decimal_commas(std::string_view line) {
+    std::size_t words = 0, commas = 0;
+    bool is_decimal = line.find('.') == std::string_view::npos;
+    for_each_word(line, kBlanks, [&](std::string_view word) {
+        ++words;
+        const std::size_t comma = word.find(',');
+        if (comma == std::string_view::npos) return;
+        ++commas;
+        const auto is_digit = [&](std::size_t at) {
+            return at < word.size() && word[at] >= '0' && word[at] <= '9';
+        };
+        is_decimal = is_decimal && comma > 0 && is_digit(comma - 1) && is_digit(comma + 1) &&
+                     word.find(',', comma + 1) == std::string_view::npos;
+    });
+    return is_decimal && words > 1 && commas > 0;
+}
+
+struct Line {
+    CurveRow row;           ///< the numbers that the line begins with
+    std::size_t words = 0;  ///< of the whole line
+    bool decimal_commas = false;
+};
+
+Line split(std::string_view given, Index number) {
+    Line one;
+    one.row.line = number;
+    std::string line(given);
+    one.decimal_commas = has_decimal_commas(given);
+    if (one.decimal_commas) std::replace(line.begin(), line.end(), ',', '.');
+    const std::string between = std::string(kBlanks) + ",";
+    bool numbers = true;
+    const std::size_t first = line.find_first_not_of(between);
+    if (first != std::string::npos) one.row.text = shown(given.substr(first));
+    std::vector<double>& values = one.row.values;
+    for_each_word(line, between, [&](std::string_view word) {
+        double value = 0;
+        numbers = numbers && values.size() < kMaxColumns && parse(word, value);
+        if (numbers) values.push_back(value);
+        ++one.words;
+    });
+    // Two numbers alone, or three and anything behind.
+    one.row.is_point = values.size() >= 3 || (values.size() == 2 && one.words == 2);
+    return one;
+}
+
+/// Anton Paar's PDH: a title, keywords, then three lines of eight and five constants.
+bool begins_as_pdh(const std::vector<CurveRow>& rows) {
+    return rows.size() > 3 && rows[0].line == 3 && rows[0].values.size() == 8 &&
+           rows[1].values.size() == 5 && rows[2].values.size() == 5 && rows[3].values.size() < 5;
+}
+
+/// Collects tables. A table begins with three lines of points in succession, and ends where a line
+/// begins with no number, or where a comment names other columns than those so far.
+class TableFinder {
+public:
+    TableFinder(const std::string& file) : file_(file) {}
+
+    void take(std::string_view text, Index number) {
+        Line line = split(text, number);
+        if (line.words == 0) return;
+        if (line.row.text.front() == '#') {
+            comment_ = text;
+            comment_words_ = line.words - (line.row.text.starts_with("# ") ? 1 : 0);
+            if (pending_.size() < kMinPoints) note_title(text);
+            return;
+        }
+        const bool changes = !comment_.empty() && pending_.size() >= kMinPoints &&
+                             line.row.values.size() == comment_words_ &&
+                             line.row.values.size() != pending_.back().values.size();
+        if (changes) {
+            end_table();
+            note_title(comment_);
+        }
+        comment_ = {};
+        if (pending_.size() < kMinPoints ? !line.row.is_point : line.row.values.empty()) {
+            end_table();
+            note_title(text);
+            return;
+        }
+        commas_ = commas_ || line.decimal_commas;
+        pending_.push_back(std::move(line.row));
+        if (static_cast<Index>(pending_.size()) > kMaxPoints)
+            throw InputError(file_, number,
+                             fmt::format("expected at most {} points, found more", kMaxPoints));
+    }
+    std::vector<CurveTable> finish() {
+        end_table();
+        return std::move(tables_);
+    }
+
+private:
+    void note_title(std::string_view text) {
+        constexpr std::size_t kMaxTitles = 200, kMaxLength = 2000;
+        gnom_ = gnom_ || text.find("G N O M") != std::string_view::npos;
+        if (titles_.size() < kMaxTitles) titles_.emplace_back(text.substr(0, kMaxLength));
+    }
+    /// Keeps the table so far, if it is one, with what the titles above it say.
+    void end_table() {
+        std::vector<CurveRow> rows = std::exchange(pending_, {});
+        const bool commas = std::exchange(commas_, false);
+        if (rows.size() < kMinPoints) return;
+        CurveTable table;
+        if (begins_as_pdh(rows)) {
+            rows.erase(rows.begin(), rows.begin() + 3);
+            if (rows.size() < kMinPoints) return;
+            table.notes.push_back(
+                {NoteKind::format, "read as PDH, whose constants were passed over"});
+            table.columns = {"q", "I", "error"};
+        }
+        // One or two lines of two numbers on top of three columns belong to the title.
+        std::size_t title = 0;
+        while (title < rows.size() && rows[title].values.size() < 3) ++title;
+        if (title < kMinPoints && rows.size() >= title + kMinPoints)
+            rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(title));
+        std::size_t width = 0;
+        for (const CurveRow& row : rows) width = std::max(width, row.values.size());
+        table.name = fmt::format("lines {}-{}", rows.front().line, rows.back().line);
+        read_titles(width, table);
+        if (gnom_) table.notes.push_back({NoteKind::format, "read as an output of GNOM"});
+        if (commas)
+            table.notes.push_back(
+                {NoteKind::format, "commas between digits read as decimal points"});
+        table.rows = std::move(rows);
+        tables_.push_back(std::move(table));
+        titles_.clear();
+    }
+    void read_titles(std::size_t width, CurveTable& table) const {
+        bool is_ambiguous = false;
+        MomentumUnit prose = MomentumUnit::automatic;
+        for (auto title = titles_.rbegin(); title != titles_.rend(); ++title) {
+            MomentumUnit unit = MomentumUnit::automatic;
+            const bool is_near = title - titles_.rbegin() < 4;
+            if (table.columns.empty() && is_near) {
+                table.columns = column_names(*title, width, unit);
+                if (!table.columns.empty()) table.unit = unit;
+            }
+            const MomentumUnit said = unit_in_prose(*title);
+            if (said == MomentumUnit::automatic) continue;
+            is_ambiguous = is_ambiguous || (prose != MomentumUnit::automatic && prose != said);
+            prose = said;
+        }
+        if (table.unit == MomentumUnit::automatic && !is_ambiguous) table.unit = prose;
+    }
+
+    const std::string& file_;
+    std::vector<CurveTable> tables_;
+    std::vector<CurveRow> pending_;
+    std::vector<std::string> titles_;  ///< the text above the next table
+    std::string comment_;              ///< behind the last point
+    std::size_t comment_words_ = 0;
+    bool commas_ = false, gnom_ = false;
+};
+
+}  // namespace
+
+std::string plain_text(std::string_view text) {
+    std::string plain;
+    plain.reserve(text.size());
+    for (std::size_t at = 0; at < text.size();) {
+        const auto [code, size] = character(text, at);
+        if (code == 0xa0 || (code >= 0x2000 && code <= 0x200b) || code == 0x202f || code == 0x3000)
+            plain += ' ';
+        else if (code == 0x2212 || (code >= 0x2010 && code <= 0x2013) || code == 0x207b)
+            plain += '-';
+        else if (code == 0xc5 || code == 0x212b)
+            plain += 'A';  // angstrom
+        else if (code == 0xb9)
+            plain += '1';
+        else
+            plain += text.substr(at, size);
+        at += size;
+    }
+    return plain;
+}
+
+std::vector<CurveTable> tables_of_text(const std::string& file, std::string_view text) {
+    TableFinder finder(file);
+    Index number = 0;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        finder.take(text.substr(0, end), ++number);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    std::vector<CurveTable> tables = finder.finish();
+    if (tables.empty())
+        throw InputError(file, 0,
+                         "expected 3 or more lines of numbers in succession (q, intensity, error), "
+                         "found none");
+    return tables;
+}
+
+}  // namespace pleat

@@ -1,0 +1,113 @@
+// Curve unit: whether q is in 1/angstrom or 1/nm, and how that was decided.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "pleat/bio/scattering/curve_table.h"
+#include "pleat/bio/scattering/guinier.h"
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+namespace {
+
+// Curves of molecules in solution end between 0.2 and 1 (or, at wide angles, 3) 1/angstrom.
+constexpr double kMinEnd = 0.01, kMaxEnd = 10, kWideEnd = 3.5;
+/// Guinier's Rg of molecules that are measured, angstrom.
+constexpr double kMinGyration = 6, kMaxGyration = 1000;
+
+const char* name_of_unit(bool per_nanometre) { return per_nanometre ? "1/nm" : "1/angstrom"; }
+
+struct Decision {
+    bool per_nanometre = false;
+    std::string reason;
+    bool is_doubtful = false;
+};
+
+/// Of a curve without a unit; `line` is Guinier's with q as the file has it, `begins_low` whether
+/// it begins where Guinier's law can be seen.
+Decision guess(const Profile& curve, const Guinier& line, bool begins_low,
+               std::optional<double> structure) {
+    const double end = curve.q.back(), length = line.gyration_radius;
+    const bool by_end = end > 1;
+    const Decision of_end{by_end, fmt::format("since the curve ends at {:g}", end)};
+    if (!line.is_valid || end > kWideEnd) return of_end;
+    if (structure) {
+        const double angstrom = std::abs(std::log(length / *structure));
+        const double nanometre = std::abs(std::log(10 * length / *structure));
+        return {
+            nanometre < angstrom,
+            fmt::format("since Guinier's Rg is then {:.1f} angstrom and that of the structure's "
+                        "atoms {:.1f}",
+                        nanometre < angstrom ? 10 * length : length, *structure)};
+    }
+    // A molecule of 6 to 20 angstrom, or one of 60 to 200 angstrom, which must be measured to lower
+    // angles.
+    constexpr double kSurelyAngstrom = 20, kMinStart = 0.025, kMinNmEnd = 0.5, kMinWideNmEnd = 2,
+                     kMaxChi2 = 5;
+    const auto by_size = [&](bool per_nanometre, bool is_doubtful) {
+        return Decision{per_nanometre,
+                        fmt::format("since Guinier's Rg is then {:.1f} angstrom",
+                                    per_nanometre ? 10 * length : length),
+                        is_doubtful};
+    };
+    if (length >= kSurelyAngstrom) return by_end ? by_size(false, false) : of_end;
+    if (length >= kMinGyration)
+        return by_end ? by_size(curve.q.front() >= kMinStart && end > kMinWideNmEnd, true) : of_end;
+    const bool is_good =
+        begins_low && line.chi2 < kMaxChi2 && 10 * length >= kMinGyration && end > kMinNmEnd;
+    return !by_end && is_good ? by_size(true, false) : of_end;
+}
+
+}  // namespace
+
+void convert_unit(const std::string& file, const ProfileOptions& options, MomentumUnit named,
+                  ProfileFile& read) {
+    Profile& curve = read.profile;
+    const double end = curve.q.back();
+    const Guinier line = guinier(curve);
+    constexpr double kMaxStart = 0.5;  // of q Rg
+    const bool begins_low = line.is_valid && curve.q[line.first] * line.gyration_radius < kMaxStart;
+    Decision decision;
+    if (options.unit != MomentumUnit::automatic)
+        decision = {options.unit == MomentumUnit::per_nanometre,
+                    fmt::format("as told; the curve ends at {:g}", end)};
+    else if (named != MomentumUnit::automatic)
+        decision = {named == MomentumUnit::per_nanometre, "as the file says"};
+    else
+        decision = guess(curve, line, begins_low, options.structure_gyration);
+    read.per_nanometre = decision.per_nanometre;
+    if (read.per_nanometre) {
+        for (double& value : curve.q) value /= 10;
+        for (double& value : curve.dq) value /= 10;
+    }
+    const char* const name = name_of_unit(read.per_nanometre);
+    if (curve.q.back() < kMinEnd || curve.q.back() > kMaxEnd)
+        throw InputError(file, 0,
+                         fmt::format("expected a curve that ends between q = {} and {} 1/angstrom, "
+                                     "found {:g} {}",
+                                     kMinEnd, kMaxEnd, end, name));
+    const bool is_told = options.unit != MomentumUnit::automatic;
+    Note note{NoteKind::unit,
+              fmt::format("q taken as {}{} {}", name,
+                          decision.reason.starts_with("since") ? "," : "", decision.reason)};
+    if (!is_told) note.option = fmt::format("--q-unit {}", name_of_unit(!read.per_nanometre));
+    // In the other unit the molecule would have a size that molecules have.
+    const double here = line.gyration_radius * (read.per_nanometre ? 10 : 1);
+    const double other = line.gyration_radius * (read.per_nanometre ? 1 : 10);
+    const auto is_size = [](double rg) { return rg >= kMinGyration && rg <= kMaxGyration; };
+    if (begins_low && !is_size(here) && is_size(other)) {
+        note.text +=
+            fmt::format("; Guinier's Rg of {:.1f} angstrom is not that of a molecule", here);
+        note.is_warning = true;
+        if (note.option.empty())
+            note.option = fmt::format("--q-unit {}", name_of_unit(!read.per_nanometre));
+    } else if (decision.is_doubtful) {
+        note.text +=
+            fmt::format(" (in {} it would be {:.1f})", name_of_unit(!read.per_nanometre), other);
+        note.is_warning = true;
+    }
+    read.notes.push_back(std::move(note));
+}
+
+}  // namespace pleat
