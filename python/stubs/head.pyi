@@ -517,7 +517,7 @@ def alignment(
     source: AlignmentLike, *, names: Sequence[str] | None = None, alphabet: str = ""
 ) -> Alignment: ...
 def read_alignment(path: str | PathLike[str], *, format: str = "", alphabet: str = "") -> Alignment: ...
-def ensemble(source: EnsembleLike, *, select: str | ArrayLike | None = None, pbc: Pbc = "auto") -> Ensemble: ...
+def ensemble(source: EnsembleLike, *, select: str | ArrayLike | None = None, pbc: Pbc = "auto", match: str = "names") -> Ensemble: ...
 def read_ensemble(
     sources: str | PathLike[str] | Sequence[str | PathLike[str]],
     *,
@@ -533,6 +533,7 @@ def read_ensemble(
     least: bool = False,
     worst_left_out: str = "",
     relaxed: bool = False,
+    match: str = "names",
 ) -> Ensemble: ...
 def profile(
     source: ProfileLike,

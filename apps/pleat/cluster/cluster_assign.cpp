@@ -103,9 +103,9 @@ void compare_names(const AtomMatch& match, const std::string& file, const std::s
 /// The selection of the atoms that are superposed, of `all` atoms of the ensemble: by default those
 /// of the medoids.
 std::string choose_atoms(const Topology& all, const MedoidSource& medoids,
-                         const std::string& ensemble) {
+                         const std::string& ensemble, bool is_matched) {
     const std::shared_ptr<const Topology> named = medoid_atoms(medoids.file);
-    if (named == nullptr || !named->named || !all.named) return medoids.select;
+    if (is_matched || named == nullptr || !named->named || !all.named) return medoids.select;
     if (medoids.select != "all") {
         AtomMatch match = match_atoms(subset(all, select_atoms(all, medoids.select)), *named);
         // Atoms that the medoids lack are reported with their names when they are read.
@@ -127,8 +127,9 @@ struct Superposed {
     std::shared_ptr<const Topology> all = nullptr;  ///< atoms of the ensemble
 };
 
-Superposed superposed(const ClusterOptions& options) {
-    Superposed found{.medoids = find_medoids(options.assign), .frames = options.ensemble};
+/// `frames`: after match_sources().
+Superposed superposed(const ClusterOptions& options, const EnsembleSource& frames) {
+    Superposed found{.medoids = find_medoids(options.assign), .frames = frames};
     if (found.medoids.is_run &&
         (options.ensemble.select != EnsembleSource().select || !options.ensemble.weights.empty()))
         throw UsageError(fmt::format(
@@ -149,10 +150,11 @@ Superposed superposed(const ClusterOptions& options) {
                          "the frames");
     everything.topology = options.ensemble.topology;
     everything.assembly = options.ensemble.assembly;
+    everything.common = frames.common;
     const EnsembleReader first(options.ensemble.sources, everything);
     found.all = first.all_atoms();
-    found.medoids.select =
-        choose_atoms(*found.all, found.medoids, options.ensemble.sources.front());
+    found.medoids.select = choose_atoms(*found.all, found.medoids, options.ensemble.sources.front(),
+                                        frames.common != nullptr);
     found.frames.select = found.medoids.select;
     found.frames.weights = found.medoids.weights;
     return found;
@@ -163,6 +165,9 @@ ClusterInput read_medoids(const Superposed& from, RunDirectory& run, const Conte
     input.ensemble.sources = {from.medoids.file};
     input.ensemble.select = from.frames.select;
     input.ensemble.weights = from.frames.weights;
+    input.ensemble.match = from.frames.match;
+    input.ensemble.common = from.frames.common;
+    input.ensemble.matched_with = from.frames.sources;
     input.ensemble.pbc = from.frames.pbc == Pbc::none ? Pbc::none : Pbc::automatic;
     input.name = from.medoids.file;
     input.coordinates =
@@ -300,8 +305,9 @@ AssignedFrames assign_frames(const ClusterOptions& options, RunDirectory* run, R
                              const Context& context) {
     Superposed from{.medoids = {}, .frames = options.ensemble};
     AssignedFrames assigned;
+    match_sources(from.frames, medoid_files(options.assign), context);
     ranks.lead([&] {
-        from = superposed(options);
+        from = superposed(options, from.frames);
         assigned.medoids = read_medoids(from, *run, context);
         const Coordinates& medoids = *assigned.medoids.coordinates;
         rmsd::check({.fit = {},
@@ -344,7 +350,9 @@ AssignedFrames assign_frames(const ClusterOptions& options, RunDirectory* run, R
 }
 
 RunEstimate estimate_assignment(const ClusterOptions& options) {
-    const Superposed from = superposed(options);
+    EnsembleSource frames = options.ensemble;
+    match_sources(frames, medoid_files(options.assign), {});
+    const Superposed from = superposed(options, frames);
     const EnsembleSize size = measure_ensemble(from.frames);
     EnsembleSource medoids = from.frames;
     medoids.sources = {from.medoids.file};

@@ -99,11 +99,11 @@ void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Paramet
     if (ensemble.topology != plain.topology || ensemble.assembly != plain.assembly ||
         ensemble.select != plain.select || ensemble.frames != plain.frames ||
         ensemble.weights != plain.weights || ensemble.truncated || has_scores(ensemble) ||
-        ensemble.each_chain || ensemble.pbc != plain.pbc ||
+        ensemble.each_chain || ensemble.pbc != plain.pbc || ensemble.match != plain.match ||
         parameters.precision != rmsd::Parameters().precision)
         throw UsageError(fmt::format(
-            "leave --topology, --assembly, --select, --frames, --truncated, --pbc, --atom-weights, "
-            "--each-chain, scores and also --precision out: '{}' is {}",
+            "leave --topology, --assembly, --select, --frames, --truncated, --pbc, --match, "
+            "--atom-weights, --each-chain, scores and also --precision out: '{}' is {}",
             ensemble.sources.front(), kind));
 }
 
@@ -186,6 +186,7 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
         return;
     }
     input.ensemble = source_of(earlier, input.name);
+    match_sources(input.ensemble, {}, context);
     input.superposition.precision = precision_of(earlier);
     input.symmetry = symmetry_of(earlier);
     input.ensemble.in_place =
@@ -230,6 +231,7 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
         }
     }
     input.symmetry = symmetry;
+    match_sources(input.ensemble, {}, context);
     input.ensemble.in_place = compared_atoms(symmetry, ensemble.select, {}).in_place;
     input.coordinates = read_superposed(input.ensemble, parameters, symmetry, run, context);
     find_symmetry(input, context);
@@ -260,7 +262,9 @@ RunEstimate estimate_clustering(const EnsembleSource& ensemble,
     }
     rmsd::AtomSets sets;
     if (size.frames == 0) {
-        size = measure_ensemble(ensemble);
+        EnsembleSource matched = ensemble;
+        match_sources(matched, {}, {});
+        size = measure_ensemble(matched);
         if (ensemble.each_chain) {
             const EqualChains chains = only_equal_chains(
                 subset(*size.all_atoms, select_atoms(*size.all_atoms, ensemble.select)));

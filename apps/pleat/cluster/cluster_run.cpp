@@ -70,7 +70,7 @@ void record_superposition(RunDirectory& run, const ClusterInput& input) {
         input.coordinates->chains.are_chains())
         return;
     run.fact("select", std::string_view(input.ensemble.select));
-    if (!input.ensemble.weights.empty())
+    if (!input.ensemble.weights.empty() && input.ensemble.weights != kEqualWeights)
         run.fact("atom_weights", std::string_view(input.ensemble.weights));
 }
 
@@ -86,6 +86,17 @@ void check_symmetry(const ClusterOptions& options) {
             "rmsd', and cluster its folder");
     if (atoms.in_place && options.symmetry.has_chains())
         throw UsageError("leave --fit out: --symmetry chains measures the superposed atoms");
+}
+
+/// What the user should know of the weights by `--method gmx`.
+void note_weights(const ClusterOptions& options, const ClusterInput& input,
+                  const Context& context) {
+    if (options.parameters.method != cluster::Method::gmx) return;
+    const bool are_masses = input.ensemble.weights == "mass";
+    context.note({NoteKind::weights,
+                  are_masses ? "atoms are weighted by mass, as by gmx cluster"
+                             : "atoms are not weighted by mass, as gmx cluster weights them",
+                  are_masses ? "--atom-weights none" : ""});
 }
 
 /// Refuses pipes if other atoms are written than superposed, since they are read a second time.
@@ -153,6 +164,12 @@ void choose_atoms(ClusterOptions& options) {
     std::string& select = options.ensemble.select;
     if (options.symmetry.symmetry == Symmetry::ligand && select == EnsembleSource().select)
         select = "heavy";
+    if (options.parameters.method != cluster::Method::gmx || options.has_assign()) return;
+    EnsembleSource& ensemble = options.ensemble;
+    const bool is_of_frames =
+        !job_files(options).empty() && !cluster::is_matrix_file(ensemble.sources.front());
+    if (ensemble.weights.empty() && is_of_frames && !lacks_names(ensemble))
+        ensemble.weights = "mass";
 }
 
 Field each_chain_field(ClusterOptions& options) {
@@ -293,6 +310,7 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
                             !options.ensemble.topology.empty());
     });
     share(input, ranks);
+    if (run) note_weights(options, input, context);
     if (run) run->stage("device");
     choose_device(input, options.parameters, options.run, task, ranks, context);
     if (run) run->stage("prepare");

@@ -41,6 +41,8 @@ EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder) {
     // Versions without this option left molecules as they were.
     source.pbc = Pbc::none;
     Choice(&source.pbc).set(text_parameter(earlier, "pbc"));
+    if (const std::string match = text_parameter(earlier, "match"); !match.empty())
+        Choice(&source.match).set(match);
     // Structures are brought together by the superposed atoms.
     if (const std::string fit = text_parameter(earlier, "fit"); !fit.empty() && fit != kNoFit)
         source.select = fit;

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "options/common_options.h"
+#include "pleat/bio/ensemble/frame_reader.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/npy.h"
@@ -37,7 +38,8 @@ std::vector<double> masses(const Topology& topology) {
     unknown.resize(std::min(count, kMaxNamed));
     throw InputError(
         topology.source.string(), 0,
-        fmt::format("expected elements for --atom-weights mass, found {} atom{} without: {}{}",
+        fmt::format("expected elements for --atom-weights mass, found {} atom{} without: {}{}; "
+                    "--atom-weights none weighs all atoms equally",
                     count, count == 1 ? "" : "s", fmt::join(unknown, "; "),
                     count > kMaxNamed ? "; ..." : ""));
 }
@@ -71,6 +73,7 @@ void take_chains(Coordinates& coordinates, const Ensemble& ensemble, const Conte
 EnsembleOptions reading_options(const EnsembleSource& options) {
     EnsembleOptions reading{.topology = options.topology,
                             .assembly = options.assembly,
+                            .common = options.common,
                             .select = options.select,
                             .range = parse_frame_range(options.frames),
                             .same_residues = options.same_residues,
@@ -175,12 +178,43 @@ std::vector<Field> frame_fields(EnsembleSource& options) {
     return all;
 }
 
+Field match_field(EnsembleSource& options) {
+    return {.name = "match",
+            .target = &options.match,
+            .help =
+                "How atoms of several files and of what they are compared with are matched: "
+                "names (chain, residue number and name), or sequence, for other numbers, "
+                "chains and missing residues: chains are paired and residues aligned, and the "
+                "atoms that all files have are used"};
+}
+
+void match_sources(EnsembleSource& options, const std::vector<std::string>& others,
+                   const Context& context) {
+    if (options.match == Matching::names) return;
+    std::vector<std::string> files = files_of(options);
+    for (const std::string& file : ensemble_files(others)) files.push_back(file);
+    refuse_pipes(files, "--match sequence reads it twice");
+    options.common = find_common_atoms(files, options.topology, options.assembly);
+    options.matched_with = others;
+    context.notes(options.common->notes);
+}
+
+bool lacks_names(const EnsembleSource& options) {
+    if (!options.topology.empty()) return false;
+    const std::string first = files_of(options).front();
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(first, ignored) &&
+           open_frames(first)->format() == "NPY";
+}
+
 std::vector<Field> fields(EnsembleSource& options) {
     std::vector<Field> all = frame_fields(options);
+    all.push_back(match_field(options));
     all.push_back(
         {.name = "atom-weights",
          .target = &options.weights,
-         .help = "Weights of the selected atoms: mass (of their elements), or an .npy file [atom]",
+         .help = "Weights of the selected atoms: mass (of their elements), an .npy file [atom], or "
+                 "none: equal ones",
          .value_name = "FILE",
          .old_names = {"weights"}});
     return all;
@@ -195,12 +229,14 @@ void record_ensemble(const EnsembleSource& options, const std::vector<std::strin
 }
 
 std::string input_key(const EnsembleSource& options) {
-    return fmt::format("{}\n\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}{}{}{}{}{}",
+    return fmt::format("{}\n\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}{}{}{}{}{}\n{}{}",
                        fmt::join(options.sources, "\n"), options.scores, options.score,
                        options.best.value_or(0), options.worst_left_out, options.topology,
                        options.assembly, options.select, options.frames, options.lowest_is_best,
                        options.relaxed, options.same_residues, options.truncated, options.in_place,
-                       names_of(options.pbc)[static_cast<std::size_t>(options.pbc)]);
+                       names_of(options.pbc)[static_cast<std::size_t>(options.pbc)],
+                       fmt::join(options.matched_with, "\n"),
+                       names_of(options.match)[static_cast<std::size_t>(options.match)]);
 }
 
 void leave_scores_out(EnsembleSource& options) {
@@ -282,7 +318,8 @@ EnsembleSize measure_ensemble(
 Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
                              const Context& context, std::shared_ptr<const Topology> atoms,
                              const std::function<std::int64_t(Index, Index)>& work_bytes) {
-    const bool reads_weights = !options.weights.empty() && options.weights != "mass";
+    const bool has_weights = !options.weights.empty() && options.weights != kEqualWeights;
+    const bool reads_weights = has_weights && options.weights != "mass";
     if (atoms == nullptr) check_readable({options.topology});
     if (reads_weights) check_readable({options.weights});
     const bool reads_topology = atoms == nullptr && !options.topology.empty();
@@ -328,7 +365,7 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
     coordinates.labels = labels_of(ensemble);
     coordinates.is_trajectory = ensemble.is_trajectory;
     if (options.each_chain) take_chains(coordinates, ensemble, context);
-    if (options.weights.empty()) return coordinates;
+    if (!has_weights) return coordinates;
     if (options.weights == "mass") {
         coordinates.weights = masses(*coordinates.topology);
         return coordinates;

@@ -41,7 +41,10 @@ struct EnsembleSource {
     bool lowest_is_best = false;
     std::string worst_left_out = {};  ///< a percentage
     bool relaxed = false;
-    SharedInputs* inputs = nullptr;  ///< what other jobs have read; or null
+    Matching match = Matching::names;                     ///< of atoms of several files
+    std::vector<std::string> matched_with = {};           ///< see match_sources()
+    std::shared_ptr<const CommonAtoms> common = nullptr;  ///< as match_sources() found them
+    SharedInputs* inputs = nullptr;                       ///< what other jobs have read; or null
 };
 /// Topology, assembly, selection, frames, and what is left out by scores.
 std::vector<Field> frame_fields(EnsembleSource& options);
@@ -53,7 +56,18 @@ EnsembleOptions reading_options(const EnsembleSource& options);
 std::vector<std::string> files_of(const EnsembleSource& options);
 /// Tables of scores among the inputs, and those of the models' programs.
 std::vector<std::string> score_files(const EnsembleSource& options);
-/// The fields of frame_fields() and the weights of atoms.
+/// How atoms of several files are matched.
+Field match_field(EnsembleSource& options);
+/// With Matching::sequence sets `common` to the atoms that the sources and `others`, files that are
+/// compared with them, have in common, which notes tell. Each later reading uses these alone.
+void match_sources(EnsembleSource& options, const std::vector<std::string>& others,
+                   const Context& context);
+/// Whether the atoms can have no names: an array without a topology. A pipe is not looked into.
+bool lacks_names(const EnsembleSource& options);
+/// What --atom-weights says for equal weights.
+inline constexpr std::string_view kEqualWeights = "none";
+
+/// The fields of frame_fields() and match_field(), and the weights of atoms.
 std::vector<Field> fields(EnsembleSource& options);
 
 /// What the sources may be, for the help of the argument.

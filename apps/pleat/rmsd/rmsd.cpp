@@ -14,7 +14,6 @@
 #include "options/ensemble_options.h"
 #include "options/option_checks.h"
 #include "options/options.h"
-#include "pleat/bio/ensemble/frame_reader.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/rmsd/device_choice.h"
@@ -218,15 +217,6 @@ std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
                        human_bytes(demand->bytes));
 }
 
-/// Whether the atoms can have no names: an array without a topology. A pipe is not looked into.
-bool lacks_names(const EnsembleSource& source) {
-    if (!source.topology.empty()) return false;
-    const std::string first = files_of(source).front();
-    std::error_code ignored;
-    return std::filesystem::is_regular_file(first, ignored) &&
-           open_frames(first)->format() == "NPY";
-}
-
 /// Sets the default of --select; returns a line about it if it is not all atoms.
 std::string choose_atoms(RmsdOptions& options) {
     if (!options.ensemble.select.empty()) return {};
@@ -275,7 +265,9 @@ ComparedFrames read(const RmsdOptions& options, std::optional<RunDirectory>& run
     ranks.lead([&] {
         run->stage("read");
         check_other_files(options.sets);
-        compared = read_compared(options.ensemble, options.sets, options.parameters, *run, context);
+        EnsembleSource source = options.ensemble;
+        match_sources(source, other_files(options.sets), context);
+        compared = read_compared(source, options.sets, options.parameters, *run, context);
     });
     share(compared, ranks);
     return compared;
@@ -333,6 +325,7 @@ RunEstimate estimate_comparison(RmsdOptions& options, SharedInputs& inputs) {
     choose_atoms(options);
     EnsembleSource source = compared_source(options.ensemble, options.sets);
     source.inputs = &inputs;
+    match_sources(source, other_files(options.sets), {});
     const EnsembleSize size = measure_ensemble(source);
     const rmsd::AtomSets sets = sets_of(*size.all_atoms, options.ensemble, options.sets, {});
     rmsd::ComparedSizes sizes = sizes_of(options, sets, size.frames, size.atoms);

@@ -108,10 +108,16 @@ void check_options(const SetOptions& options, const std::string& select, rmsd::M
         throw UsageError("give either --against or one of --reference, --rmsf and --superposed");
 }
 
-void check_other_files(const SetOptions& options) {
+std::vector<std::string> other_files(const SetOptions& options) {
+    if (options.has_against()) return {options.against};
     const ReferenceChoice reference = parse_reference(options.reference);
-    if (options.has_against()) check_ensemble_files({options.against});
-    if (reference.kind == ReferenceChoice::Kind::file) check_ensemble_files({reference.text});
+    if (reference.kind == ReferenceChoice::Kind::file) return {reference.text};
+    return {};
+}
+
+void check_other_files(const SetOptions& options) {
+    const std::vector<std::string> files = other_files(options);
+    if (!files.empty()) check_ensemble_files(files);
 }
 
 EnsembleSource compared_source(const EnsembleSource& source, const SetOptions& options) {

@@ -51,6 +51,8 @@ ReferenceChoice parse_reference(const std::string& text);
 /// Throws UsageError for options that exclude each other, or that the metric does not have.
 void check_options(const SetOptions& options, const std::string& select, rmsd::Metric metric);
 
+/// The files of --against or --reference; none if there are no such files.
+std::vector<std::string> other_files(const SetOptions& options);
 /// Throws InputError if a file of --against or --reference does not exist or may not be read.
 void check_other_files(const SetOptions& options);
 

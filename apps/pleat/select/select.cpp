@@ -81,6 +81,10 @@ void read_frames(const SelectOptions& options, SelectInput& input) {
     const std::vector<Index> superposed = select_atoms(*all, source.select);
     input.superposed = positions_among(superposed, select_atoms(*all, reading.select));
     input.ensemble = read_ensemble(source.sources, reading);
+    if (source.common != nullptr && !options.curve.empty() &&
+        all->atom_count() < source.common->all->atom_count())
+        input.notes.push_back(
+            {NoteKind::assumption, "scattering is that of the atoms in common alone", {}, true});
     for (const Note& note : input.ensemble.notes)
         if (note.kind != NoteKind::selection) input.notes.push_back(note);
     input.notes.push_back(
@@ -210,6 +214,7 @@ std::string make_selection(SelectOptions& options, const JobTask& task, Ranks& r
     run.stage("read");
     check_files(options);
     record_inputs(options, run);
+    match_sources(options.ensemble, {}, context);
     const auto shared = shared_input<SelectInput>(task.inputs, input_key(options),
                                                   [&] { return read_input(options); });
     const SelectInput& read = *shared;
@@ -240,6 +245,7 @@ std::string make_selection(SelectOptions& options, const JobTask& task, Ranks& r
 RunEstimate estimate_selection(SelectOptions& options, SharedInputs& inputs) {
     check_options(options);
     check_files(options);
+    match_sources(options.ensemble, {}, {});
     const EnsembleSize size = measure_ensemble(options.ensemble);
     cluster::Parameters clustering = options.parameters.clustering;
     if (select::wants_cutoff(clustering)) clustering.cutoff = select::usual_cutoff(size.atoms);
@@ -325,6 +331,7 @@ Command select_command(CLI::App& program, Ranks& ranks) {
         ->type_name("ENSEMBLE ...")
         ->group("Input");
     add_fields(*parser, "Input", frame_fields(options->ensemble));
+    add_fields(*parser, "Input", {match_field(options->ensemble)});
     add_fields(*parser, "Input", evidence_fields(*options));
     add_run_options(*parser, options->run, true);
     add_estimate_option(*parser, options->run);

@@ -50,6 +50,7 @@ std::vector<Field> result_fields(SelectOptions& options) {
     std::vector<Field> all = evidence_fields(options);
     for (const std::vector<Field>& more :
          {select::fields(options.parameters), frame_fields(options.ensemble),
+          std::vector<Field>{match_field(options.ensemble)},
           select::clustering_fields(options.parameters), structure_fields(options)})
         all.insert(all.end(), more.begin(), more.end());
     return all;
