@@ -192,7 +192,8 @@ void match_sources(EnsembleSource& options, const std::vector<std::string>& othe
                    const Context& context) {
     if (options.match == Matching::names) return;
     std::vector<std::string> files = files_of(options);
-    for (const std::string& file : ensemble_files(others)) files.push_back(file);
+    if (!others.empty())
+        for (const std::string& file : ensemble_files(others)) files.push_back(file);
     refuse_pipes(files, "--match sequence reads it twice");
     options.common = find_common_atoms(files, options.topology, options.assembly);
     options.matched_with = others;
