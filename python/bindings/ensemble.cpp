@@ -18,6 +18,7 @@
 #include "pleat/bio/structure/atom_match.h"
 #include "pleat/bio/structure/equal_chains.h"
 #include "pleat/bio/structure/molecular_graph.h"
+#include "pleat/bio/structure/sequence_match.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/bio/structure/write_structure.h"
 #include "pleat/core/fields.h"
@@ -93,19 +94,29 @@ ScoreOptions score_options(const ScoreWords& words) {
 /// whether the files are trajectories)
 py::tuple read(const std::vector<std::string>& sources, const std::string& topology,
                const std::string& assembly, const std::string& select, const std::string& frames,
-               bool truncated, const std::string& pbc, const ScoreWords& scores, bool relaxed) {
+               bool truncated, const std::string& pbc, const ScoreWords& scores, bool relaxed,
+               const std::string& match) {
     Ensemble ensemble;
     Array<float, 3> xyz;
+    Matching matching = Matching::names;
+    Choice(&matching).set(match);
     {
         const py::gil_scoped_release released;
+        const auto common = matching == Matching::sequence
+                                ? find_common_atoms(sources, topology, assembly)
+                                : std::shared_ptr<const CommonAtoms>();
         ensemble = read_ensemble(sources, {.topology = topology,
                                            .assembly = assembly,
+                                           .common = common,
                                            .select = select,
                                            .range = parse_frame_range(frames),
                                            .truncated = truncated,
                                            .pbc = parse_pbc(pbc),
                                            .scores = score_options(scores),
                                            .relaxed = relaxed});
+        if (common != nullptr)
+            ensemble.notes.insert(ensemble.notes.begin(), common->notes.begin(),
+                                  common->notes.end());
         xyz = atom_by_atom(ensemble, {}, available_threads());
         ensemble.xyz = {};
     }
@@ -233,6 +244,22 @@ auto of_atoms(Value value) {
     };
 }
 
+/// (indices of common atoms in one and the other topology, the paired chains, identity)
+py::tuple in_common(const Topology& wanted, const Topology& other) {
+    const SequenceMatch match = match_by_sequence(wanted, other);
+    std::vector<Index> places(wanted.atoms.size(), -1), ours, theirs;
+    for (std::size_t atom = 0; atom < match.atoms.size(); ++atom)
+        if (match.atoms[atom] >= 0)
+            places[static_cast<std::size_t>(match.atoms[atom])] = static_cast<Index>(atom);
+    for (std::size_t atom = 0; atom < places.size(); ++atom)
+        if (places[atom] >= 0) {
+            ours.push_back(static_cast<Index>(atom));
+            theirs.push_back(places[atom]);
+        }
+    return py::make_tuple(owned_array(std::move(ours)), owned_array(std::move(theirs)), match.pairs,
+                          match.identity());
+}
+
 }  // namespace
 
 void add_ensemble(py::module_& module) {
@@ -299,6 +326,7 @@ void add_ensemble(py::module_& module) {
         return py::make_tuple(owned_array(std::move(match.atoms)), match.residues,
                               match.residues_of_name);
     });
+    module.def("match_by_sequence", &in_common);
     module.def("are_molecules", [](const Topology& one, const Topology& other) {
         return !one.bond_orders.empty() && !other.bond_orders.empty();
     });

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _pleat
 from .alignment import alignment as as_alignment
-from .ensemble import Ensemble, ensemble as as_ensemble, read_ensemble
+from .ensemble import Ensemble, all_in_common, ensemble as as_ensemble, has_names as _has_names, in_common, matched, read_ensemble
 from .errors import InputError, UsageError
 from .options import engine
 from .results import Clusters, Couplings, MutualInformation, Rmsd
@@ -65,11 +65,11 @@ def mutual_information(alignment, *, max_gaps=1.0, min_coverage=0.0, focus="", o
 
 def _weights(frames, weights):
     """float64 [atom] as given, or masses; empty without weights."""
-    if weights is None:
+    if weights is None or (isinstance(weights, str) and weights == "none"):
         return _NO_WEIGHTS
     if isinstance(weights, str):
         if weights != "mass":
-            raise UsageError(f"expected atom_weights as 'mass' or [atom], found '{weights}'")
+            raise UsageError(f"expected atom_weights as 'mass', 'none' or [atom], found '{weights}'")
         weights = _masses(frames)
     found = np.asarray(weights, dtype=np.float64)
     if found.ndim != 1 or found.size == 0:
@@ -82,10 +82,6 @@ def _one_of(value, old_value, name, old_name):
     if value is not None and old_value is not None:
         raise UsageError(f"give either {name} or {old_name}, its older name, not both")
     return old_value if value is None else value
-
-
-def _has_names(frames):
-    return frames.topology is not None and frames.topology.named
 
 
 def _superposed(select, measure, fit, symmetry):
@@ -164,32 +160,9 @@ def _masses(frames):
     return masses
 
 
-def _matched(frames, others, what, any_residues):
-    """`others` with the atoms of `frames`, matched by chain, residue and name where both have names."""
-    if not (_has_names(frames) and _has_names(others)):
-        return others
-    atoms, residues, same = _pleat.match_atoms(frames.topology, others.topology)
-    if 2 * same < residues and not any_residues:
-        raise InputError(f"{what}: expected residues of the names in the ensemble, found these names in "
-                         f"{same} of {residues} residues that have their numbers; any_residues=True "
-                         "compares anyway")
-    if np.array_equal(atoms, np.arange(others.shape[1])):
-        return others
-    if _pleat.are_molecules(frames.topology, others.topology):  # by bonds; hydrogens are not known
-        xyz = np.where((atoms < 0)[:, None], np.float32(np.nan), others.xyz[:, atoms])
-        return Ensemble(np.ascontiguousarray(xyz))
-    ours, theirs = frames.topology, others.topology
-    if (atoms < 0).any() and (ours.names, ours.residue_numbers) == (theirs.names, theirs.residue_numbers):
-        return others  # chains of other names, as packages give them
-    if (atoms < 0).any():
-        raise InputError(f"{what}: expected the {len(atoms)} atoms of the ensemble, found "
-                         f"{np.count_nonzero(atoms < 0)} of them missing")
-    return others.select(atoms)
-
-
 @engine(_pleat.rmsd_fields(), Rmsd)
 def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, atom_weights=None,
-         any_residues=False, fit=None, symmetry="none", relabel=False, weights=None, options, how):
+         any_residues=False, fit=None, symmetry="none", relabel=False, match="names", weights=None, options, how):
     """Compares the frames of an ensemble with each other, another set or one structure.
 
     ensemble : what pleat.ensemble takes: an array [frame, atom, 3] in angstrom (contiguous float32
@@ -201,7 +174,7 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
     reference : one structure: a path, whose first frame it is, an Ensemble of one frame, [atom, 3], a
         frame's index, or 'mean' (see pleat.mean_structure)
     atom_weights : float64, none negative, of all atoms or of those used; 'mass': those of their
-        elements
+        elements; 'none': equal ones
     any_residues : compare also if fewer than half of the residues of `against` or `reference` have the
         names in the ensemble
     fit : atoms to superpose if not those of `select`, which are then only measured; 'none': measure
@@ -213,6 +186,9 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
         'none'
     relabel : with symmetry='chains': give the chains of each frame, once, the places that bring it
         closest to the first frame (or to `reference`), instead of trying all permutations for each pair
+    match : how atoms of several files, of `against` and of `reference` are matched: 'names' (chain, residue
+        number and name), or 'sequence', for other numbers, chains and missing residues: chains are paired and
+        residues aligned, and the atoms that all have are compared
     weights : an older name of `atom_weights`
 
     Atoms of `against` and `reference` are matched by chain, residue and name if they have names;
@@ -222,7 +198,9 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
     weights = _one_of(atom_weights, weights, "atom_weights", "weights")
     if against is not None and reference is not None:
         raise UsageError("expected one of against and reference, found both")
-    frames = as_ensemble(ensemble)
+    frames = as_ensemble(ensemble, match=match)
+    if match == "sequence":
+        frames, against, reference = all_in_common(frames, against, reference)
     metric = options.get("metric", "rmsd")
     if metric != "rmsd" and (symmetry != "none" or fit is not None):
         raise UsageError(f"{'fit' if symmetry == 'none' else 'symmetry'} needs metric='rmsd'")
@@ -246,7 +224,7 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
     if against is not None:
         others = as_ensemble(against)
         _refuse_moved(in_place, frames, others)
-        others = _matched(frames, others, "against", any_residues)
+        others = matched(frames, others, "against", any_residues)
         xyz = relabelled(xyz, xyz[0])
         result = _pleat.rmsd_against(xyz, relabelled(atoms.of(others.xyz), xyz[0]), sets, options, how)
     elif reference is not None:
@@ -285,7 +263,7 @@ def _structure(frames, reference, any_residues, atoms, xyz, sets, how):
     _refuse_moved(atoms.in_place, others)
     if len(others) != 1:
         raise InputError(f"expected a reference of 1 frame, found {len(others)}")
-    return atoms.of(_matched(frames, others, "reference", any_residues).xyz[0])
+    return atoms.of(matched(frames, others, "reference", any_residues).xyz[0])
 
 
 @engine([])
@@ -360,16 +338,18 @@ def _medoids(assign, select, weights):
     return read_ensemble(file), results["select"], weights if weights in (None, "mass") else np.load(weights)
 
 
-def _assigned(items, assign, select, weights, options, how):
+def _assigned(items, assign, select, weights, match, options, how):
     useless = [name for name in options if name not in ("cutoff", "bin-width")]
     if useless:
         raise UsageError(f"leave {', '.join('--' + name for name in useless)} out: with --assign the clusters are given")
-    frames, (medoids, select, weights) = as_ensemble(items), _medoids(assign, select, weights)
+    frames, (medoids, select, weights) = as_ensemble(items, match=match), _medoids(assign, select, weights)
+    if match == "sequence":
+        frames, medoids = in_common(frames, medoids)
     if isinstance(select, str) and select == "all":
-        frames = _matched(medoids, frames, "items", False)
+        frames = matched(medoids, frames, "items", False)
     else:
         frames = frames.select(select)
-        medoids = (_matched(frames, medoids, "assign", False) if _has_names(frames) and _has_names(medoids)
+        medoids = (matched(frames, medoids, "assign", False) if _has_names(frames) and _has_names(medoids)
                    else medoids if medoids.shape[1] == frames.shape[1] else medoids.select(select))
     if medoids.shape[1] != frames.shape[1]:
         raise InputError(f"assign: expected {frames.shape[1]} atoms as the frames have, found {medoids.shape[1]}")
@@ -379,7 +359,7 @@ def _assigned(items, assign, select, weights, options, how):
 
 @engine(_pleat.cluster_fields(), Clusters)
 def cluster(items, *, assign=None, select="all", atom_weights=None, precision="mixed", fit=None, symmetry="none",
-            relabel=False, each_chain=False, weights=None, options, how):
+            relabel=False, each_chain=False, match="names", weights=None, options, how):
     """Groups the frames of an ensemble by their RMSD, or items by a matrix of distances.
 
     items : distances, condensed as SciPy's or square, float32 or float64 (contiguous without a
@@ -396,7 +376,10 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
     each_chain : cluster the equal chains of all frames, each as a structure of its own. Items are ordered by chain
         and then by frame; to_dataframe('chains') has the clusters of the chains of each frame. An array of
         `atom_weights` is then one of the selected atoms, or of those of one chain
+    match : how atoms of several files and of `assign` are matched, as pleat.rmsd takes it
     weights : an older name of `atom_weights`
+
+    method='gmx' weighs atoms by mass, as gmx cluster does, unless `atom_weights` are given ('none': equal ones).
     """
     weights = _one_of(atom_weights, weights, "atom_weights", "weights")
     _check_symmetry(symmetry, relabel)
@@ -407,7 +390,7 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
             raise UsageError("leave precision out: with assign it is float64")
         if symmetry != "none" or fit is not None:
             raise UsageError("leave symmetry and fit out: with assign all atoms are superposed as they are called")
-        return _assigned(items, assign, select, weights, options, how)
+        return _assigned(items, assign, select, weights, match, options, how)
     is_of_frames = not (isinstance(items, Rmsd) or hasattr(items, "to_numpy") or
                         (isinstance(items, np.ndarray) and items.ndim < 3))
     if not is_of_frames and (symmetry != "none" or fit is not None or each_chain):
@@ -426,7 +409,9 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
         if weights is not None or not (isinstance(select, str) and select == "all"):
             raise UsageError("leave select and atom_weights out: a matrix has no atoms")
         return _clusters(_pleat.cluster_matrix(items, options, how), options)
-    frames = as_ensemble(items)
+    frames = as_ensemble(items, match=match)
+    if weights is None and options.get("method") in ("gmx", "gromacs") and _has_names(frames):
+        weights = "mass"
     if symmetry == "ligand" and isinstance(select, str) and select == "all":
         select = "heavy"
     in_place = (isinstance(fit, str) and fit == "none") or (fit is None and symmetry == "ligand")

@@ -200,7 +200,8 @@ def _indices(atoms, count):
 
 @in_python_words
 def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::", truncated=False,
-                  pbc="auto", scores=(), score="", best=0, least=False, worst_left_out="", relaxed=False):
+                  pbc="auto", scores=(), score="", best=0, least=False, worst_left_out="", relaxed=False,
+                  match="names"):
     """Reads frames of PDB, mmCIF, GRO, SDF (plain or compressed), DCD, XTC, TRR, AMBER NetCDF or .npy files.
 
     sources : a path or a list of paths; folders and lists (@FILE, a path a line) too. Folders of models by
@@ -222,6 +223,8 @@ def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::
     least : the lowest score is the best
     worst_left_out : percentage of the frames to leave out, those with the worst scores: "10%"
     relaxed : read the relaxed copies of predicted models where there are both
+    match : how atoms of several files are matched: "names" (chain, residue number and name), or "sequence", for
+        other numbers, chains and missing residues: the atoms that all files have are read, and a note counts them
 
     Warns of files that were cut short and of molecules that may still be split; `notes` says what was made whole.
     Memory while reading: twice the coordinates. InputError names the file and what is wrong with it.
@@ -235,7 +238,8 @@ def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::
     xyz, read, files, origins, notes, names, numbers, found, is_trajectory = _pleat.read_ensemble(
         [os.fspath(source) for source in sources], os.fspath(topology), str(assembly), select,
         slice_text(frames), truncated, pbc,
-        (",".join(os.fspath(one) for one in scores), score, operator.index(best), least, worst_left_out), relaxed)
+        (",".join(os.fspath(one) for one in scores), score, operator.index(best), least, worst_left_out), relaxed,
+        match)
     _warn(notes)
     return Ensemble(xyz, read, files=files, origins=origins, notes=notes, names=names, numbers=numbers,
                     scores=found, is_trajectory=is_trajectory)
@@ -251,7 +255,62 @@ def _topology(atoms):
                                       [float(mass) for mass in masses])
 
 
-def ensemble(source, *, select=None, pbc="auto"):
+def in_common(frames, others):
+    """Both ensembles with the atoms that their sequences have in common, called as in `frames`."""
+    if frames.topology is None or others.topology is None:
+        raise InputError("expected atoms with names for match='sequence', found coordinates only")
+    ours, theirs, chains, identity = _pleat.match_by_sequence(frames.topology, others.topology)
+    note = Note(f"chains {chains} by sequence, identity {identity:.2f}: {len(ours)} atoms are used", "matching")
+    frames, others = frames.select(ours), others.select(theirs)
+    others.topology = frames.topology
+    for one in (frames, others):
+        one.notes.append(note)
+    return frames, others
+
+
+def has_names(frames):
+    return frames.topology is not None and frames.topology.named
+
+
+def matched(frames, others, what, any_residues):
+    """`others` with the atoms of `frames`, matched by chain, residue and name where both have names."""
+    if not (has_names(frames) and has_names(others)):
+        return others
+    atoms, residues, same = _pleat.match_atoms(frames.topology, others.topology)
+    if 2 * same < residues and not any_residues:
+        raise InputError(f"{what}: expected residues of the names in the ensemble, found these names in "
+                         f"{same} of {residues} residues that have their numbers; any_residues=True "
+                         "compares anyway")
+    if same < residues:
+        others.notes.append(Note(f"{what}: {same} of {residues} residues that have their numbers have the names in the "
+                                 "ensemble", "names_differ", "match='sequence'", residues - same > 3))
+        _warn(others.notes[-1:])
+    if np.array_equal(atoms, np.arange(others.shape[1])):
+        return others
+    if _pleat.are_molecules(frames.topology, others.topology):  # by bonds; hydrogens are not known
+        xyz = np.where((atoms < 0)[:, None], np.float32(np.nan), others.xyz[:, atoms])
+        return Ensemble(np.ascontiguousarray(xyz))
+    ours, theirs = frames.topology, others.topology
+    if (atoms < 0).any() and (ours.names, ours.residue_numbers) == (theirs.names, theirs.residue_numbers):
+        return others  # chains of other names, as packages give them
+    if (atoms < 0).any():
+        raise InputError(f"{what}: expected the {len(atoms)} atoms of the ensemble, found "
+                         f"{np.count_nonzero(atoms < 0)} of them missing")
+    return others.select(atoms)
+
+
+def all_in_common(frames, *others):
+    """`frames` and what they are compared with, with the atoms that their sequences have in common."""
+    found = list(others)
+    for n, other in enumerate(others):
+        is_file = isinstance(other, (str, os.PathLike))
+        if other is None or (is_file and str(other) == "mean") or isinstance(other, (int, np.integer)):
+            continue
+        frames, found[n] = in_common(frames, ensemble(other))
+    return frames, *found
+
+
+def ensemble(source, *, select=None, pbc="auto", match="names"):
     """An ensemble from whatever holds one.
 
     source : an Ensemble; a path or a list of paths; an array [frame, atom, 3] in angstrom, taken
@@ -260,8 +319,9 @@ def ensemble(source, *, select=None, pbc="auto"):
         Ensemble
     select : atoms to take, as text, indices or a mask
     pbc : as read_ensemble takes it; for files and for objects with periodic cells. For arrays, see Ensemble
+    match : of several files, as read_ensemble takes it
     """
-    found = _ensemble(source, pbc)
+    found = _ensemble(source, pbc, match)
     return found if select is None else found.select(select)
 
 
@@ -271,11 +331,11 @@ def _is_paths(source):
         and all(isinstance(one, (str, os.PathLike)) for one in source))
 
 
-def _ensemble(source, pbc):
+def _ensemble(source, pbc, match):
     if isinstance(source, Ensemble):
         return source
     if _is_paths(source):
-        return read_ensemble(source, pbc=pbc)
+        return read_ensemble(source, pbc=pbc, match=match)
     found = other_packages.frames_of(source)
     if found is not None:
         xyz, atoms, box = found

@@ -520,7 +520,7 @@ def alignment(
 ) -> Alignment: ...
 def read_alignment(path: str | PathLike[str], *, format: str = "", alphabet: str = "", insertions: str = "auto",
                    record: int | None = None) -> Alignment: ...
-def ensemble(source: EnsembleLike, *, select: str | ArrayLike | None = None, pbc: Pbc = "auto") -> Ensemble: ...
+def ensemble(source: EnsembleLike, *, select: str | ArrayLike | None = None, pbc: Pbc = "auto", match: str = "names") -> Ensemble: ...
 def read_ensemble(
     sources: str | PathLike[str] | Sequence[str | PathLike[str]],
     *,
@@ -536,6 +536,7 @@ def read_ensemble(
     least: bool = False,
     worst_left_out: str = "",
     relaxed: bool = False,
+    match: str = "names",
 ) -> Ensemble: ...
 def profile(
     source: ProfileLike,

@@ -72,11 +72,11 @@ class Gromacs(ProgramTest):
         self.assertGreater(max(expected), 2)
         self.assertEqual(found, expected)
 
-    def test_molecular_dynamics_of_5000_frames(self):
+    def test_molecular_dynamics(self):
         shape, values = parse_npy((ENSEMBLES / "md70_CA70_M5000_xyz.npy").read_bytes())
         atoms = [values[n:n + 3] for n in range(0, len(values), 3)]
         frames = [atoms[n:n + shape[1]] for n in range(0, len(atoms), shape[1])]
-        self.compare_models(frames, 2.5)
+        self.compare_models(frames[::10], 2.5)
 
     def test_transition_of_adenylate_kinase(self):
         folder = ENSEMBLES / "adk_dims"
@@ -93,6 +93,27 @@ class Gromacs(ProgramTest):
         self.assertGreater(max(expected), 2)
         self.assertEqual(found, expected)
 
+    def test_masses_of_the_backbone(self):
+        folder = ENSEMBLES / "adk_dims"
+        with gzip.open(folder / "adk_closed.pdb.gz", "rt", encoding="ascii") as file:
+            lines = [line for line in file if line.startswith("ATOM")]
+        chosen = [n for n, line in enumerate(lines) if line[12:16].strip() in ("N", "CA", "C")]
+        path = self.folder / "backbone.pdb"
+        with open(path, "w", encoding="ascii") as file:
+            for frame in dcd_frames(folder / "adk_dims.dcd", chosen):
+                file.write("MODEL        1\n")
+                for number, (atom, (x, y, z)) in enumerate(zip(chosen, frame), 1):
+                    line = lines[atom]
+                    file.write(f"ATOM  {number:5d} {line[12:21]}A{line[22:30]}{x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00"
+                               f"          {line[12:16].strip()[0]:>2s}  \n")
+                file.write("ENDMDL\n")
+        differ = 0
+        for cutoff in (1.0, 1.5, 2.0):
+            expected = self.gmx(path, path, 0, "-cutoff", cutoff / 10)
+            self.assertEqual(self.ours(path, "--cutoff", cutoff), expected)
+            differ += self.ours(path, "--cutoff", cutoff, "--atom-weights", "none") != expected
+        self.assertGreater(differ, 0)
+
     def test_jarvis_patrick(self):
         shape, values = parse_npy((ENSEMBLES / "md70_CA70_M5000_xyz.npy").read_bytes())
         atoms = [values[n:n + 3] for n in range(0, len(values), 3)]
@@ -105,7 +126,7 @@ class Gromacs(ProgramTest):
                 expected = self.gmx(path, path, 0, "-M", nearest, "-P", common, *limit, method="jarvis-patrick")
                 found = self.ours(path, "--nearest", nearest, "--common", common,
                                   *(() if cutoff is None else ("--cutoff", cutoff)), method="jarvis-patrick")
-                self.assertGreater(len(set(expected)), 2)
+                self.assertGreater(len(set(expected)), 1)
                 self.assertEqual(in_order(found), in_order(expected))
 
 

@@ -128,9 +128,11 @@ class Ligands(ProgramTest):
             found = self.matrix(self.complexes(), *call, "--symmetry", "ligand", run=name)
             for one, other in zip(found, wanted):
                 self.assertAlmostEqual(one, other, delta=3e-3)  # PDB's decimals
-        self.assert_refused(
-            pleat("rmsd", self.complexes(False), "--select", "name CA", "--measure", "ligand", "--symmetry", "ligand", "-o",
-                  self.folder / "x", "-q"), 3, "expected bonds (CONECT) between all atoms of FRA 9")
+        # Bonds by distances are all of one kind.
+        found = self.matrix(self.complexes(False), "--select", "name CA", "--measure", "ligand", "--symmetry", "ligand",
+                            run="bare")
+        for one, other in zip(found, wanted):
+            self.assertLessEqual(one, other + 3e-3)
 
     def test_what_cannot_be_is_refused(self):
         out = ("-o", self.folder / "x", "-q")

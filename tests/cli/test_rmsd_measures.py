@@ -101,13 +101,13 @@ class Measures(ProgramTest):
                 self.assert_refused(done, 3, "other.pdb: expected residues of the names in", "found these "
                                     "names in 5 of 12 residues that have their numbers; --any-residues")
                 run = self.measure(models, option, other, "--any-residues", run=f"any{option}")
-                self.assertIn("only 5 of 12 residues", (run / "log.txt").read_text(encoding="utf-8"))
+                self.assertIn(": 5 of 12 residues", (run / "log.txt").read_text(encoding="utf-8"))
         # Six of twelve are enough, and frames of one ensemble are compared with a note.
         other.write_text(text.replace("SER A   7", "ALA A   7"), encoding="ascii")
         self.measure(models, "--reference", other, run="enough")
         other.write_text(text, encoding="ascii")
         run = self.measure(models, other, run="ensemble")
-        self.assertIn("only 5 of 12 residues", (run / "log.txt").read_text(encoding="utf-8"))
+        self.assertIn(": 5 of 12 residues", (run / "log.txt").read_text(encoding="utf-8"))
 
     def test_scores_compare_ca_atoms_by_default(self):
         models = self.models("models.pdb", self.frames(4))

@@ -153,9 +153,8 @@ Superposed superposed(const ClusterOptions& options, const EnsembleSource& frame
     everything.common = frames.common;
     const EnsembleReader first(options.ensemble.sources, everything);
     found.all = first.all_atoms();
-    found.medoids.select =
-        choose_atoms(*found.all, found.medoids, options.ensemble.sources.front(),
-                     frames.common != nullptr);
+    found.medoids.select = choose_atoms(*found.all, found.medoids, options.ensemble.sources.front(),
+                                        frames.common != nullptr);
     found.frames.select = found.medoids.select;
     found.frames.weights = found.medoids.weights;
     return found;

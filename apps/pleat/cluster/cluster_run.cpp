@@ -166,9 +166,10 @@ void choose_atoms(ClusterOptions& options) {
         select = "heavy";
     if (options.parameters.method != cluster::Method::gmx || options.has_assign()) return;
     EnsembleSource& ensemble = options.ensemble;
-    const bool is_of_frames = !job_files(options).empty() &&
-                              !cluster::is_matrix_file(ensemble.sources.front());
-    if (ensemble.weights.empty() && is_of_frames && !lacks_names(ensemble)) ensemble.weights = "mass";
+    const bool is_of_frames =
+        !job_files(options).empty() && !cluster::is_matrix_file(ensemble.sources.front());
+    if (ensemble.weights.empty() && is_of_frames && !lacks_names(ensemble))
+        ensemble.weights = "mass";
 }
 
 Field each_chain_field(ClusterOptions& options) {

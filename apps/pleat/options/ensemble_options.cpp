@@ -181,17 +181,19 @@ std::vector<Field> frame_fields(EnsembleSource& options) {
 Field match_field(EnsembleSource& options) {
     return {.name = "match",
             .target = &options.match,
-            .help = "How atoms of several files and of what they are compared with are matched: "
-                    "names (chain, residue number and name), or sequence, for other numbers, "
-                    "chains and missing residues: chains are paired and residues aligned, and the "
-                    "atoms that all files have are used"};
+            .help =
+                "How atoms of several files and of what they are compared with are matched: "
+                "names (chain, residue number and name), or sequence, for other numbers, "
+                "chains and missing residues: chains are paired and residues aligned, and the "
+                "atoms that all files have are used"};
 }
 
 void match_sources(EnsembleSource& options, const std::vector<std::string>& others,
                    const Context& context) {
     if (options.match == Matching::names) return;
     std::vector<std::string> files = files_of(options);
-    for (const std::string& file : ensemble_files(others)) files.push_back(file);
+    if (!others.empty())
+        for (const std::string& file : ensemble_files(others)) files.push_back(file);
     refuse_pipes(files, "--match sequence reads it twice");
     options.common = find_common_atoms(files, options.topology, options.assembly);
     options.matched_with = others;

@@ -41,10 +41,10 @@ struct EnsembleSource {
     bool lowest_is_best = false;
     std::string worst_left_out = {};  ///< a percentage
     bool relaxed = false;
-    Matching match = Matching::names;  ///< of atoms of several files
-    std::vector<std::string> matched_with = {};            ///< see match_sources()
+    Matching match = Matching::names;                     ///< of atoms of several files
+    std::vector<std::string> matched_with = {};           ///< see match_sources()
     std::shared_ptr<const CommonAtoms> common = nullptr;  ///< as match_sources() found them
-    SharedInputs* inputs = nullptr;  ///< what other jobs have read; or null
+    SharedInputs* inputs = nullptr;                       ///< what other jobs have read; or null
 };
 /// Topology, assembly, selection, frames, and what is left out by scores.
 std::vector<Field> frame_fields(EnsembleSource& options);

@@ -82,8 +82,8 @@ void read_frames(const SelectOptions& options, SelectInput& input) {
     input.ensemble = read_ensemble(source.sources, reading);
     if (source.common != nullptr && !options.curve.empty() &&
         all->atom_count() < source.common->all->atom_count())
-        input.notes.push_back({NoteKind::assumption,
-                               "scattering is that of the atoms in common alone", {}, true});
+        input.notes.push_back(
+            {NoteKind::assumption, "scattering is that of the atoms in common alone", {}, true});
     for (const Note& note : input.ensemble.notes)
         if (note.kind != NoteKind::selection) input.notes.push_back(note);
     input.notes.push_back(

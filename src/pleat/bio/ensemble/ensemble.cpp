@@ -20,6 +20,11 @@ std::span<const std::string_view> names_of(Pbc) {
     return kNames;
 }
 
+std::span<const std::string_view> names_of(Matching) {
+    static constexpr std::string_view kNames[] = {"names", "sequence"};
+    return kNames;
+}
+
 InputError Ensemble::error_in(Index frame, std::string_view text) const {
     const auto at = static_cast<std::size_t>(frame);
     if (at >= origins.size()) return InputError(fmt::format("frame {}: {}", frame, text));

@@ -61,6 +61,27 @@ enum class Pbc {
 /// The names of Pbc in options: "auto", "whole", "none".
 std::span<const std::string_view> names_of(Pbc);
 
+/// How atoms of several files are matched.
+enum class Matching {
+    names,    ///< by chain, residue number and name
+    sequence  ///< by sequence_match.h
+};
+/// The names of Matching in options: "names", "sequence".
+std::span<const std::string_view> names_of(Matching);
+
+/// The atoms that several files have in common by their sequences.
+struct CommonAtoms {
+    std::shared_ptr<const Topology> all;  ///< of the file that names the atoms
+    std::vector<Index> atoms;             ///< those of `all` that all files have, ascending
+    Notes notes;
+};
+/// Looks at the first model of each file of the sources, which are as those of an EnsembleReader,
+/// and matches it to `topology`, or to the first file if that is empty. Throws InputError if files
+/// have no sequence or no atom in common.
+std::shared_ptr<const CommonAtoms> find_common_atoms(const std::vector<std::string>& sources,
+                                                     const std::string& topology = {},
+                                                     const std::string& assembly = {});
+
 /// What to read of the files.
 struct EnsembleOptions {
     /// A PDB, mmCIF, GRO, PSF or PRMTOP file that names the atoms; empty: the first file names
@@ -69,6 +90,9 @@ struct EnsembleOptions {
     std::string assembly = {};  ///< name of the biological assembly to build; empty: as listed
     /// The atoms of all files if they are known already, instead of `topology`; may be null.
     std::shared_ptr<const Topology> atoms = nullptr;
+    /// What the files have in common, of the files named to find_common_atoms(); null: atoms are
+    /// matched by chain, residue number and name. Then `topology` and `atoms` are not used.
+    std::shared_ptr<const CommonAtoms> common = nullptr;
     std::string select = "all";  ///< as in selection.h
     FrameRange range;            ///< of the frames of all files together
     /// Whether a file is refused if fewer than half of its matched residues have the names of the

@@ -12,6 +12,7 @@
 #include "pleat/bio/input/byte_reader.h"
 #include "pleat/bio/selection/selection.h"
 #include "pleat/bio/structure/atom_match.h"
+#include "pleat/bio/structure/sequence_match.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/notes.h"
@@ -69,12 +70,18 @@ EnsembleReader::EnsembleReader(const std::vector<std::string>& sources, Ensemble
     }
     choice_ = FrameChoice(options_.scores, files_, options_.range);
     notes_.insert(notes_.end(), choice_.notes().begin(), choice_.notes().end());
-    if (options_.atoms != nullptr) {
+    if (options_.common != nullptr) {
+        options_.topology.clear();
+        options_.atoms = options_.common->all;
+    }
+    if (options_.common != nullptr && is_of_plddt(options_.select + options_.placed_by)) {
+        average_b_factors(sources);
+    } else if (options_.atoms != nullptr) {
         choose_atoms(options_.atoms);
     } else if (!options_.topology.empty()) {
         choose_atoms(std::make_shared<Topology>(
             read_topology(options_.topology, &notes_, options_.assembly)));
-    } else if (is_of_plddt(options_.select) || is_of_plddt(options_.placed_by)) {
+    } else if (is_of_plddt(options_.select + options_.placed_by)) {
         average_b_factors(sources);
     }
     open(0);
@@ -101,15 +108,21 @@ Index EnsembleReader::count_frames() const {
 
 void EnsembleReader::choose_atoms(std::shared_ptr<const Topology> all) {
     all_ = std::move(all);
-    selected_ = select_atoms(*all_, options_.select);
-    topology_ = selected_.size() == all_->atoms.size()
-                    ? all_
-                    : std::make_shared<const Topology>(subset(*all_, selected_));
+    const CommonAtoms* const common = options_.common.get();
+    named_ =
+        common == nullptr ? all_ : std::make_shared<const Topology>(subset(*all_, common->atoms));
+    selected_ = select_atoms(*named_, options_.select);
+    topology_ = selected_.size() == named_->atoms.size()
+                    ? named_
+                    : std::make_shared<const Topology>(subset(*named_, selected_));
     notes_.push_back({NoteKind::selection,
                       fmt::format("selection '{}': {} of {} atoms of {}", options_.select,
-                                  selected_.size(), all_->atom_count(), all_->source.string())});
-    const std::vector<Index> first =
-        options_.placed_by.empty() ? selected_ : select_atoms(*all_, options_.placed_by);
+                                  selected_.size(), named_->atom_count(), all_->source.string())});
+    std::vector<Index> first =
+        options_.placed_by.empty() ? selected_ : select_atoms(*named_, options_.placed_by);
+    if (common != nullptr)
+        for (std::vector<Index>* const atoms : {&selected_, &first})
+            for (Index& atom : *atoms) atom = common->atoms[static_cast<std::size_t>(atom)];
     molecules_ = WholeMolecules(all_, first, selected_, options_.pbc);
     if (selected_.size() != all_->atoms.size()) scratch_ = Array<float, 2>(3, all_->atom_count());
 }
@@ -140,8 +153,10 @@ void EnsembleReader::open(std::size_t file) {
                 "of a {} file, found none",
                 reader_->atom_count(), reader_->format()));
     }
-    if (reader_->topology() != nullptr && all_->named) {
-        compare_models(file);
+    if (reader_->topology() != nullptr && options_.common != nullptr) {
+        reader_->match(all_, selected_, match_by_sequence(*all_, *reader_->topology()).atoms);
+    } else if (reader_->topology() != nullptr && all_->named) {
+        const std::vector<Index> places = compare_models(file);
         // Names of a molecule's atoms count in the order of their file.
         if (!all_->bond_orders.empty() && reader_->format() != "SDF" && reader_->format() != "MOL2")
             throw InputError(
@@ -149,8 +164,8 @@ void EnsembleReader::open(std::size_t file) {
                 fmt::format("expected SDF or MOL2 as {}, whose atoms are matched by their "
                             "bonds, found {}",
                             all_->source.string(), reader_->format()));
-        if (reader_->topology() != all_) compare_residues(path);
-        reader_->match(all_, selected_);
+        if (reader_->topology() != all_ && places.empty()) compare_residues(path);
+        reader_->match(all_, selected_, places);
     } else if (reader_->atom_count() != all_->atom_count()) {
         throw InputError(path, 0,
                          fmt::format("expected {} atoms as in {}, found {}{}", all_->atom_count(),
@@ -164,23 +179,27 @@ void EnsembleReader::open(std::size_t file) {
 /// Matching by numbers and names of atoms would superpose another protein without a complaint.
 void EnsembleReader::compare_residues(const std::string& path) {
     const AtomMatch match = match_atoms(*topology_, *reader_->topology());
-    if (match.is_plausible()) return;
+    if (match.residues_of_name == match.residues) return;
     const std::string found = fmt::format("{} of {} residues that have their numbers",
                                           match.residues_of_name, match.residues);
-    if (options_.same_residues)
+    if (options_.same_residues && !match.is_plausible())
         throw InputError(
             path, 0,
             fmt::format("expected residues of the names in {}, found these names in {}; "
-                        "--any-residues compares anyway",
+                        "--any-residues compares anyway, --match sequence pairs them by sequence",
                         all_->source.string(), found));
-    notes_.push_back({NoteKind::selection, fmt::format("{}: only {} have the names in {}", path,
-                                                       found, all_->source.string())});
+    constexpr Index kFew = 3;  // mutations
+    notes_.push_back({NoteKind::names_differ,
+                      fmt::format("{}: {} have the names in {}; the first other one is {}", path,
+                                  found, all_->source.string(), match.first_other),
+                      "--match sequence", match.residues - match.residues_of_name > kFew});
 }
 
-/// Throws InputError if a model of a folder has other residues than the first one that was opened.
-void EnsembleReader::compare_models(std::size_t file) {
+/// The places of the atoms of a model whose chains have other names than in the first model of its
+/// folder that was opened; empty if it has the same residues. Throws InputError if it has others.
+std::vector<Index> EnsembleReader::compare_models(std::size_t file) {
     const Index folder = files_.folders[file];
-    if (folder < 0) return;
+    if (folder < 0) return {};
     std::shared_ptr<const Topology>& first = first_models_[static_cast<std::size_t>(folder)];
     const std::shared_ptr<const Topology> own = reader_->topology();
     if (first == nullptr) first = own;
@@ -189,7 +208,25 @@ void EnsembleReader::compare_models(std::size_t file) {
     };
     const auto [a, b] = std::mismatch(first->residues.begin(), first->residues.end(),
                                       own->residues.begin(), own->residues.end(), is_same);
-    if (a == first->residues.end() && b == own->residues.end()) return;
+    if (a == first->residues.end() && b == own->residues.end()) return {};
+    // Programs list chains in any order.
+    const auto sorted = [](std::vector<Topology::Residue> residues) {
+        std::stable_sort(residues.begin(), residues.end(),
+                         [](const auto& one, const auto& two) { return one.chain < two.chain; });
+        return residues;
+    };
+    const std::vector<Topology::Residue> ours = sorted(own->residues),
+                                         theirs = sorted(first->residues);
+    if (std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(), is_same)) return {};
+    if (own->residues.size() == first->residues.size()) {
+        SequenceMatch match = match_by_sequence(*all_, *own);
+        if (std::count(match.atoms.begin(), match.atoms.end(), -1) == 0) {
+            notes_.push_back(
+                {NoteKind::matching, fmt::format("{}: chains {} as in {}", files_.paths[file],
+                                                 match.pairs, all_->source.string())});
+            return std::move(match.atoms);
+        }
+    }
     const auto text = [](const Topology& topology, auto at) {
         return at == topology.residues.end()
                    ? fmt::format("{} residues", topology.residues.size())
@@ -220,7 +257,10 @@ void EnsembleReader::average_b_factors(const std::vector<std::string>& sources) 
         for (std::size_t atom = 0; atom < sums.size(); ++atom) sums[atom] += b_factors[atom];
         ++count;
     }
-    if (count == 0) return;
+    if (count == 0) {
+        if (options_.atoms != nullptr) choose_atoms(options_.atoms);
+        return;
+    }
     const auto all = std::make_shared<Topology>(*models.all_);
     for (std::size_t atom = 0; atom < sums.size(); ++atom)
         all->atoms[atom].b_factor = sums[atom] / static_cast<double>(count);

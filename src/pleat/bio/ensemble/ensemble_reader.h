@@ -23,8 +23,8 @@ public:
     explicit EnsembleReader(const std::vector<std::string>& sources, EnsembleOptions options = {});
 
     const std::shared_ptr<const Topology>& topology() const { return topology_; }
-    /// All atoms of the files, selected or not.
-    const std::shared_ptr<const Topology>& all_atoms() const { return all_; }
+    /// All atoms of the files, or those that they have in common, selected or not.
+    const std::shared_ptr<const Topology>& all_atoms() const { return named_; }
     Index atom_count() const { return topology_->atom_count(); }
     /// Sets `frame` [axis, atom] to the next frame; false after the last one.
     bool next(View<float, 2> frame);
@@ -56,7 +56,7 @@ private:
     void choose_atoms(std::shared_ptr<const Topology> all);
     Index count_frames() const;
     void compare_residues(const std::string& path);
-    void compare_models(std::size_t file);
+    std::vector<Index> compare_models(std::size_t file);
     void average_b_factors(const std::vector<std::string>& sources);
     void open(std::size_t file);
     bool open_next();
@@ -75,6 +75,7 @@ private:
     std::vector<std::shared_ptr<const Topology>> first_models_;  // [folder of models]
     std::string range_text_;                    // of options_.range as it was given
     std::shared_ptr<const Topology> all_;       // of the files
+    std::shared_ptr<const Topology> named_;     // of these, those in common
     std::shared_ptr<const Topology> topology_;  // of the selected atoms
     std::vector<Index> selected_;               // indices into `all_`
     std::unique_ptr<FrameReader> reader_;

@@ -46,9 +46,10 @@ public:
     virtual std::shared_ptr<const Topology> atoms_by_order() const { return nullptr; }
     /// For files that name their atoms: from now on frames have the atoms of `wanted` in their
     /// order, matched by identity. Throws MissingAtoms if a frame lacks one of the `needed`
-    /// (indices into `wanted`); other missing atoms are NaN.
+    /// (indices into `wanted`); other missing atoms are NaN. `places`, if it is not empty: [atom of
+    /// topology()] its index in `wanted` instead of the one by identity, -1 for none.
     virtual void match(const std::shared_ptr<const Topology>& wanted,
-                       const std::vector<Index>& needed) {}
+                       const std::vector<Index>& needed, const std::vector<Index>& places = {}) {}
     /// For files that describe biological assemblies: from now on frames and topology are those of
     /// the assembly with this name. Must be called first. Throws InputError that names the
     /// assemblies of the file.

@@ -233,9 +233,10 @@ bool ModelFrames::read_model(std::vector<AtomRecord>& records) {
 }
 
 void ModelFrames::match(const std::shared_ptr<const Topology>& wanted,
-                        const std::vector<Index>& needed) {
+                        const std::vector<Index>& needed, const std::vector<Index>& places) {
     wanted_ = wanted;
     needed_ = needed;
+    places_ = places;
     if (wanted_ == own_ && needed_.empty()) {
         needed_.resize(wanted_->atoms.size());
         for (std::size_t i = 0; i < needed_.size(); ++i) needed_[i] = static_cast<Index>(i);
@@ -263,12 +264,14 @@ bool ModelFrames::same_order(const std::vector<AtomRecord>& records, bool with_c
 void ModelFrames::index_wanted(bool with_chain) {
     if (!by_identity_.empty() && indexed_with_chain_ == with_chain) return;
     by_identity_.clear();
-    for (Index i = 0; i < wanted_->atom_count(); ++i) {
-        const Topology::Residue& residue = wanted_->residue_of(i);
+    const Topology& named = places_.empty() ? *wanted_ : *own_;
+    for (Index i = 0; i < named.atom_count(); ++i) {
+        const Topology::Residue& residue = named.residue_of(i);
+        const Index place = places_.empty() ? i : places_[static_cast<std::size_t>(i)];
         const auto [at, fresh] = by_identity_.try_emplace(
             key_of(chain_name(residue, chain_name_), residue.number, residue.insertion,
-                   wanted_->atoms[static_cast<std::size_t>(i)].name, with_chain),
-            i);
+                   named.atoms[static_cast<std::size_t>(i)].name, with_chain),
+            place);
         if (!fresh) at->second = -1;
     }
     indexed_with_chain_ = with_chain;
@@ -331,7 +334,7 @@ void ModelFrames::match_by_identity(const std::vector<AtomRecord>& records, bool
         if (!found[static_cast<std::size_t>(i)]) missing.push_back(i);
     }
     if (!missing.empty()) refuse_missing(missing);
-    if (extra > 0 && !noted_extra_) {
+    if (extra > 0 && !noted_extra_ && places_.empty()) {
         noted_extra_ = true;
         notes_.push_back(
             {NoteKind::atoms, fmt::format("{}: frame {}: left out {} atoms that are not in {}",
@@ -349,6 +352,10 @@ bool ModelFrames::next(View<float, 2> frame) {
     }
     b_factors_.assign(wanted_->atoms.size(), std::numeric_limits<double>::quiet_NaN());
     // The only chain of a file has many names (A, blank, the segment's): it needs no match.
+    if (!places_.empty()) {
+        match_by_identity(records, true, frame);
+        return true;
+    }
     const bool with_chain = !ignores_chains_ && !(one_chain_ && one_chain(records));
     const bool have_names =
         chain_name_ == ChainName::segment || (has_chain_names() && wanted_->has_chain_names);

@@ -26,8 +26,8 @@ class ModelFrames : public FrameReader {
 public:
     Index atom_count() const override { return wanted_->atom_count(); }
     std::shared_ptr<const Topology> topology() const override { return own_; }
-    void match(const std::shared_ptr<const Topology>& wanted,
-               const std::vector<Index>& needed) override;
+    void match(const std::shared_ptr<const Topology>& wanted, const std::vector<Index>& needed,
+               const std::vector<Index>& places = {}) override;
     void choose_assembly(const std::string& name) override;
     std::string other_assemblies() const override;
     bool next(View<float, 2> frame) override;
@@ -65,7 +65,7 @@ private:
 
     std::shared_ptr<const Topology> own_;     // of the first model
     std::shared_ptr<const Topology> wanted_;  // in whose order frames are given
-    std::vector<Index> needed_;
+    std::vector<Index> needed_, places_;      // places_: [atom of own_]: in `wanted_`; or empty
     std::vector<AtomRecord> first_;
     const Assembly* assembly_ = nullptr;  // the one that frames show; null: as listed
     bool first_given_ = false;

@@ -278,7 +278,7 @@ Topology SdfFrames::topology_of(const Record& record) const {
 }
 
 void SdfFrames::match(const std::shared_ptr<const Topology>& wanted,
-                      const std::vector<Index>& needed) {
+                      const std::vector<Index>& needed, const std::vector<Index>&) {
     wanted_ = wanted;
     needed_ = needed;
 }

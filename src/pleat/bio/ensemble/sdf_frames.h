@@ -39,8 +39,8 @@ public:
     std::string_view format() const override { return is_mol2_ ? "MOL2" : "SDF"; }
     Index atom_count() const override { return wanted_->atom_count(); }
     std::shared_ptr<const Topology> topology() const override { return own_; }
-    void match(const std::shared_ptr<const Topology>& wanted,
-               const std::vector<Index>& needed) override;
+    void match(const std::shared_ptr<const Topology>& wanted, const std::vector<Index>& needed,
+               const std::vector<Index>& places = {}) override;
     void choose_assembly(const std::string& name) override;
     bool next(View<float, 2> frame) override;
 

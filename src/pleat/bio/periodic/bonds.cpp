@@ -21,21 +21,6 @@ namespace {
 constexpr double kMaxBond = 3.2;
 constexpr double kMaxNeighbour = 8;  // of atoms that stand for whole residues
 
-/// Cordero et al. 2008, Dalton Trans. 2832, in angstrom.
-double covalent_radius(std::string_view element) {
-    struct Radius {
-        std::string_view element;
-        double radius;
-    };
-    constexpr Radius kRadii[] = {{"H", 0.31},  {"D", 0.31},  {"C", 0.76},  {"N", 0.71},
-                                 {"O", 0.66},  {"F", 0.57},  {"P", 1.07},  {"S", 1.05},
-                                 {"Cl", 1.02}, {"Br", 1.20}, {"I", 1.39},  {"Se", 1.20},
-                                 {"Si", 1.11}, {"B", 0.84},  {"Fe", 1.32}, {"Mg", 1.41}};
-    for (const Radius& one : kRadii)
-        if (one.element == element) return one.radius;
-    return 0.76;
-}
-
 bool is_hydrogen(const Topology::Atom& atom) { return atom.element == "H" || atom.element == "D"; }
 
 /// The name with ' for *, as nucleotides were written before 2008.
@@ -287,6 +272,20 @@ private:
 };
 
 }  // namespace
+
+double covalent_radius(std::string_view element) {
+    struct Radius {
+        std::string_view element;
+        double radius;
+    };
+    constexpr Radius kRadii[] = {{"H", 0.31},  {"D", 0.31},  {"C", 0.76},  {"N", 0.71},
+                                 {"O", 0.66},  {"F", 0.57},  {"P", 1.07},  {"S", 1.05},
+                                 {"Cl", 1.02}, {"Br", 1.20}, {"I", 1.39},  {"Se", 1.20},
+                                 {"Si", 1.11}, {"B", 0.84},  {"Fe", 1.32}, {"Mg", 1.41}};
+    for (const Radius& one : kRadii)
+        if (one.element == element) return one.radius;
+    return 0.76;
+}
 
 std::vector<Index> residue_starts(const Topology& topology) {
     std::vector<Index> starts(topology.residues.size() + 1, topology.atom_count());

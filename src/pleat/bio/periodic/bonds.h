@@ -2,12 +2,16 @@
 #pragma once
 
 #include <array>
+#include <string_view>
 #include <vector>
 
 #include "pleat/bio/periodic/periodic_cell.h"
 #include "pleat/bio/structure/topology.h"
 
 namespace pleat {
+
+/// Of an element, in angstrom: Cordero et al. 2008, Dalton Trans. 2832.
+double covalent_radius(std::string_view element);
 
 /// Two bonded atoms, the one with the smaller index first.
 using Bond = std::array<Index, 2>;

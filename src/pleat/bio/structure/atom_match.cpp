@@ -1,9 +1,13 @@
 // Atom match: atoms by their identity.
 #include "pleat/bio/structure/atom_match.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <string>
 #include <tuple>
+
+#include "pleat/bio/structure/sequence_match.h"
 
 namespace pleat {
 
@@ -51,7 +55,12 @@ AtomMatch match_atoms(const Topology& wanted, const Topology& other) {
         if (found < 0 || residue == last) continue;
         last = residue;
         ++match.residues;
-        match.residues_of_name += wanted.residue_of(atom).name == other.residue_of(found).name;
+        const Topology::Residue &one = other.residue_of(found), &two = wanted.residue_of(atom);
+        const bool is_same = are_same_residue(one.name, two.name);
+        match.residues_of_name += is_same;
+        if (!is_same && match.first_other.empty())
+            match.first_other = fmt::format("{} {} in chain '{}' for {}", one.name, one.number,
+                                            one.chain, two.name);
     }
     return match;
 }

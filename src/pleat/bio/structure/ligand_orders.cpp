@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
+#include "pleat/bio/periodic/bonds.h"
 #include "pleat/bio/selection/residue_kinds.h"
 #include "pleat/bio/structure/molecular_graph.h"
 #include "pleat/core/error.h"
@@ -39,6 +41,34 @@ std::vector<Index> atoms_of_residues(const Topology& topology, const std::vector
     for (Index atom = 0; atom < topology.atom_count(); ++atom)
         if (is_wanted[at(topology.atoms[at(atom)].residue)] != 0) atoms.push_back(atom);
     return atoms;
+}
+
+/// Adds bonds by distances within the residues of which none is listed, as in mmCIF files of
+/// predicted complexes, and marks these. [residue]
+std::vector<std::uint8_t> add_bonds(const Topology& topology, MolecularGraph& graph) {
+    constexpr double kTolerance = 0.45;
+    std::vector<std::uint8_t> is_bonded(topology.residues.size()), is_added = is_bonded;
+    const auto residue = [&](Index vertex) {
+        return topology.atoms[at(graph.atoms[at(vertex)])].residue;
+    };
+    for (Index a = 0; a < graph.size(); ++a)
+        for (const MolecularGraph::Edge& edge : graph.edges[at(a)])
+            if (residue(edge.to) == residue(a)) is_bonded[at(residue(a))] = 1;
+    if (topology.positions.empty() || topology.has_all_bonds) return is_added;
+    for (Index a = 0; a < graph.size(); ++a)
+        for (Index b = a + 1; b < graph.size() && residue(b) == residue(a); ++b) {
+            const auto &p = topology.positions[at(graph.atoms[at(a)])],
+                       &q = topology.positions[at(graph.atoms[at(b)])];
+            const double cutoff = kTolerance + covalent_radius(graph.elements[at(a)]) +
+                                  covalent_radius(graph.elements[at(b)]);
+            if (is_bonded[at(residue(a))] != 0 ||
+                std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]) > cutoff)
+                continue;
+            graph.edges[at(a)].push_back({b, 0});
+            graph.edges[at(b)].push_back({a, 0});
+            is_added[at(residue(a))] = 1;
+        }
+    return is_added;
 }
 
 /// A residue is one molecule, or part of one.
@@ -90,7 +120,8 @@ std::vector<std::vector<Index>> orders_of(const std::vector<Index>& atoms,
 
 std::vector<LigandOrders> ligand_orders(const Topology& topology,
                                         const std::vector<Index>& measured) {
-    const MolecularGraph graph = heavy_graph(topology, atoms_of_residues(topology, measured));
+    MolecularGraph graph = heavy_graph(topology, atoms_of_residues(topology, measured));
+    const std::vector<std::uint8_t> is_added = add_bonds(topology, graph);
     const std::vector<std::vector<Index>> parts = connected_parts(graph);
     check_connected(topology, graph, parts);
     std::vector<std::uint8_t> is_measured(topology.atoms.size());
@@ -108,7 +139,9 @@ std::vector<LigandOrders> ligand_orders(const Topology& topology,
                              fmt::format("expected at most {} automorphisms of ligand {}, which "
                                          "are tried one by one, found more: select fewer residues",
                                          kMaxAutomorphisms, name));
-        ligands.push_back({name, orders_of(part.atoms, maps, is_measured)});
+        const Index residue = topology.atoms[at(part.atoms.front())].residue;
+        ligands.push_back(
+            {name, is_added[at(residue)] != 0, orders_of(part.atoms, maps, is_measured)});
     }
     return ligands;
 }

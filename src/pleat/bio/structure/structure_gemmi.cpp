@@ -77,19 +77,22 @@ bool has_atom(const gemmi::Residue& residue, const char* name) {
                        [name](const gemmi::Atom& atom) { return atom.name == name; });
 }
 
-Identity identity_of(const gemmi::Residue& residue) {
-    const gemmi::ResidueInfo info = gemmi::find_tabulated_residue(residue.name);
+Identity identity_of_name(const std::string& name) {
+    const gemmi::ResidueInfo info = gemmi::find_tabulated_residue(name);
     const char letter =
         std::isalpha(static_cast<unsigned char>(info.one_letter_code))
             ? static_cast<char>(std::toupper(static_cast<unsigned char>(info.one_letter_code)))
             : 'X';
     if (info.is_amino_acid()) return {Polymer::amino_acid, letter, info.is_standard()};
     if (info.is_nucleic_acid()) return {Polymer::nucleotide, letter, info.is_standard()};
-    if (info.is_water()) return {};
-    const Identity other = identity_of_other_name(residue.name);
-    if (other.polymer != Polymer::none) return other;
-    const Identity first = identity_of_first_nucleotide(residue.name);
-    if (first.polymer != Polymer::none) return first;
+    const Identity other = identity_of_other_name(name);
+    return other.polymer != Polymer::none ? other : identity_of_first_nucleotide(name);
+}
+
+Identity identity_of(const gemmi::Residue& residue) {
+    if (gemmi::find_tabulated_residue(residue.name).is_water()) return {};
+    const Identity named = identity_of_name(residue.name);
+    if (named.polymer != Polymer::none) return named;
     // A residue that no table knows, or one filed among the ligands, is judged by its backbone.
     if (has_atom(residue, "CA") && has_atom(residue, "N") && has_atom(residue, "C")) {
         return {Polymer::amino_acid, 'X', false};
@@ -231,6 +234,8 @@ void end_chain(std::vector<gemmi::Chain>& chains, std::set<std::string>& ended) 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
+
+char residue_letter(const std::string& name) { return identity_of_name(name).letter; }
 
 std::vector<Chain> chains_from_pdb(const std::string& file, const PdbModel& model) {
     gemmi::Structure structure;

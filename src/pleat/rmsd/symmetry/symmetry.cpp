@@ -81,8 +81,9 @@ Groups orders_of_ligands(const Topology& all, const std::vector<Index>& read, co
     bool has_bonds = false;
     for (LigandOrders& ligand : ligand_orders(all, measured)) {
         has_bonds = has_bonds || ligand.orders.front().size() > 1;
-        names.push_back(fmt::format("{} {} automorphism{}", ligand.name, ligand.orders.size(),
-                                    ligand.orders.size() == 1 ? "" : "s"));
+        names.push_back(fmt::format("{} {} automorphism{}{}", ligand.name, ligand.orders.size(),
+                                    ligand.orders.size() == 1 ? "" : "s",
+                                    ligand.has_found_bonds ? " (bonds by distances)" : ""));
         if (ligand.orders.size() < 2) continue;
         for (std::vector<Index>& order : ligand.orders)
             for (Index& atom : order)

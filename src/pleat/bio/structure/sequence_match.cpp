@@ -1,0 +1,274 @@
+// Sequence match: pairing chains, aligning their residues, and matching atoms by name.
+#include "pleat/bio/structure/sequence_match.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "pleat/bio/alignment/pairwise.h"
+#include "pleat/bio/selection/residue_kinds.h"
+#include "pleat/bio/structure/structure_gemmi.h"
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+namespace {
+
+using selection::ResidueKind;
+
+std::size_t at(Index n) { return static_cast<std::size_t>(n); }
+
+struct PolymerChain {
+    std::string name;
+    bool is_protein = true;
+    std::vector<Index> residues;
+    ChainLetters sequence;
+
+    const Alphabet& alphabet() const { return is_protein ? Alphabet::protein() : Alphabet::rna(); }
+    Index size() const { return static_cast<Index>(residues.size()); }
+};
+
+/// The atoms, chains and ligands of a topology by residue.
+struct Polymers {
+    explicit Polymers(const Topology& topology) : topology_(topology) {
+        atoms.resize(topology.residues.size());
+        for (Index atom = 0; atom < topology.atom_count(); ++atom)
+            atoms[at(topology.atoms[at(atom)].residue)].push_back(atom);
+        const std::vector<ResidueKind> kinds = selection::residue_kinds(topology);
+        std::map<std::pair<std::string, bool>, std::size_t> known;
+        for (Index r = 0; r < static_cast<Index>(kinds.size()); ++r) {
+            const Topology::Residue& residue = topology.residues[at(r)];
+            const ResidueKind kind = kinds[at(r)];
+            const bool is_protein = kind == ResidueKind::protein;
+            if (!is_protein && kind != ResidueKind::nucleic) {
+                if (kind != ResidueKind::water) ligands[residue.name].push_back(r);
+                continue;
+            }
+            const char letter = residue_letter(residue.name);
+            if (letter == 'X' && find(r, "CA") < 0 && find(r, "C1'") < 0) continue;  // a cap
+            const auto [place, is_new] =
+                known.try_emplace({residue.chain, is_protein}, chains.size());
+            if (is_new)
+                chains.push_back({.name = residue.chain,
+                                  .is_protein = is_protein,
+                                  .residues = {},
+                                  .sequence = {}});
+            PolymerChain& chain = chains[place->second];
+            if (chain.size() > 0)
+                chain.sequence.broken.back() = is_broken(chain.residues.back(), r);
+            const Alphabet& alphabet = chain.alphabet();
+            chain.residues.push_back(r);
+            chain.sequence.letters.push_back(std::min(alphabet.code(letter), alphabet.gap()));
+            chain.sequence.broken.push_back(0);
+            ++count;
+        }
+    }
+
+    Index find(Index residue, std::string_view name) const {
+        for (const Index atom : atoms[at(residue)])
+            if (topology_.atoms[at(atom)].name == name) return atom;
+        return -1;
+    }
+
+    std::vector<std::vector<Index>> atoms;  // [residue]
+    std::vector<PolymerChain> chains;
+    std::map<std::string, std::vector<Index>> ligands;  // by name
+    Index count = 0;                                    // of residues in chains
+
+private:
+    /// Whether residues are missing between two neighbours in a file.
+    bool is_broken(Index one, Index next) const {
+        for (const auto& [name, cutoff] : {std::pair("CA", 4.5), {"P", 9.0}, {"C3'", 9.0}}) {
+            const Index a = find(one, name), b = find(next, name);
+            if (a < 0 || b < 0 || topology_.positions.empty()) continue;
+            const std::array<double, 3>&p = topology_.positions[at(a)],
+                                     &q = topology_.positions[at(b)];
+            return std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]) > cutoff;
+        }
+        return topology_.residues[at(next)].number - topology_.residues[at(one)].number > 1;
+    }
+
+    const Topology& topology_;
+};
+
+/// Two chains and their aligned residues.
+struct ChainPair {
+    std::size_t wanted = 0, other = 0;
+    std::vector<std::array<Index, 2>> places = {};  // in each chain
+    Index identical = 0;
+    int score = 0;
+
+    double identity() const {
+        return places.empty() ? 0
+                              : static_cast<double>(identical) / static_cast<double>(places.size());
+    }
+};
+
+void align(const PolymerChain& wanted, const PolymerChain& other, ChainPair& pair) {
+    const PairScoring& scoring = PairScoring::of(wanted.alphabet());
+    // The longer one has the residues that may be missing in the other.
+    const bool is_longer = wanted.size() >= other.size();
+    const std::vector<std::uint8_t>& row = (is_longer ? wanted : other).sequence.letters;
+    const ChainLetters& chain = (is_longer ? other : wanted).sequence;
+    pair.score = pair_score(row, chain, scoring);
+    const std::vector<Index> partners = pair_partners(row, chain, scoring);
+    for (Index n = 0; n < static_cast<Index>(partners.size()); ++n) {
+        if (partners[at(n)] < 0) continue;
+        pair.places.push_back({is_longer ? n : partners[at(n)], is_longer ? partners[at(n)] : n});
+        pair.identical += row[at(n)] == chain.letters[at(partners[at(n)])];
+    }
+}
+
+/// All pairs of chains of one kind, the best first.
+std::vector<ChainPair> all_pairs(const Polymers& wanted, const Polymers& other) {
+    std::vector<ChainPair> pairs;
+    // Complexes have many copies of some chains.
+    using Letters = std::tuple<bool, std::vector<std::uint8_t>, std::vector<std::uint8_t>>;
+    const auto letters = [](const PolymerChain& chain) {
+        return Letters(chain.is_protein, chain.sequence.letters, chain.sequence.broken);
+    };
+    std::map<std::pair<Letters, Letters>, ChainPair> known;
+    for (std::size_t w = 0; w < wanted.chains.size(); ++w)
+        for (std::size_t o = 0; o < other.chains.size(); ++o) {
+            const PolymerChain &one = wanted.chains[w], &two = other.chains[o];
+            if (one.is_protein != two.is_protein) continue;
+            const auto [place, is_new] = known.try_emplace({letters(one), letters(two)});
+            if (is_new) align(one, two, place->second);
+            ChainPair pair = place->second;
+            pair.wanted = w;
+            pair.other = o;
+            pairs.push_back(std::move(pair));
+        }
+    std::stable_sort(pairs.begin(), pairs.end(), [&](const ChainPair& a, const ChainPair& b) {
+        const auto has_name = [&](const ChainPair& pair) {
+            return wanted.chains[pair.wanted].name == other.chains[pair.other].name;
+        };
+        return std::make_tuple(-a.score, !has_name(a)) < std::make_tuple(-b.score, !has_name(b));
+    });
+    return pairs;
+}
+
+/// Whether atoms of this name are the same in different residues.
+bool is_common_to_all(std::string_view name, bool is_protein) {
+    if (!is_protein) return name.find_first_of("'*P") != std::string_view::npos;
+    return name == "N" || name == "CA" || name == "C" || name == "O" || name == "CB";
+}
+
+class Matching {
+public:
+    Matching(const Topology& wanted, const Topology& other)
+        : wanted_(wanted), other_(other), of_wanted_(wanted), of_other_(other) {
+        match_.atoms.assign(other.atoms.size(), -1);
+        match_.of_wanted = of_wanted_.count;
+        match_.of_other = of_other_.count;
+    }
+
+    SequenceMatch run() {
+        const std::vector<ChainPair> pairs = all_pairs(of_wanted_, of_other_);
+        std::vector<std::uint8_t> has_wanted(of_wanted_.chains.size()),
+            has_other(of_other_.chains.size());
+        std::map<std::size_t, std::string> texts;  // in the order of the wanted chains
+        for (const ChainPair& pair : pairs) {
+            if (has_wanted[pair.wanted] != 0 || has_other[pair.other] != 0) continue;
+            const PolymerChain& one = of_wanted_.chains[pair.wanted];
+            const PolymerChain& two = of_other_.chains[pair.other];
+            const auto shorter = static_cast<double>(std::min(one.size(), two.size()));
+            if (pair.identity() < (one.is_protein ? 0.3 : 0.6) ||
+                static_cast<double>(pair.places.size()) < 0.3 * shorter)
+                continue;
+            has_wanted[pair.wanted] = has_other[pair.other] = 1;
+            texts[pair.wanted] = fmt::format("{} = {}", shown(one.name), shown(two.name));
+            for (const ChainPair& like : pairs)
+                match_.is_by_order |= one.name != two.name && like.score == pair.score &&
+                                      (like.wanted == pair.wanted) != (like.other == pair.other);
+            for (const auto& [w, o] : pair.places) add(one.residues[at(w)], two.residues[at(o)]);
+            match_.residues += static_cast<Index>(pair.places.size());
+            match_.identical += pair.identical;
+        }
+        if (texts.empty()) refuse(pairs);
+        for (const auto& [chain, text] : texts)
+            match_.pairs += (match_.pairs.empty() ? "" : ", ") + text;
+        for (const auto& [name, residues] : of_wanted_.ligands) {
+            const auto found = of_other_.ligands.find(name);
+            if (residues.size() == 1 && found != of_other_.ligands.end() &&
+                found->second.size() == 1)
+                add(residues.front(), found->second.front());
+        }
+        return std::move(match_);
+    }
+
+private:
+    static std::string shown(const std::string& name) { return name.empty() ? "' '" : name; }
+
+    void add(Index wanted, Index other) {
+        const std::string &one = wanted_.residues[at(wanted)].name,
+                          &two = other_.residues[at(other)].name;
+        const bool is_protein = of_wanted_.find(wanted, "CA") >= 0;
+        for (const Index atom : of_other_.atoms[at(other)]) {
+            const std::string& name = other_.atoms[at(atom)].name;
+            if (!are_same_residue(one, two) && !is_common_to_all(name, is_protein)) continue;
+            const Index found = of_wanted_.find(wanted, name);
+            if (found >= 0 && of_other_.find(other, name) == atom) match_.atoms[at(atom)] = found;
+        }
+    }
+
+    [[noreturn]] void refuse(const std::vector<ChainPair>& pairs) const {
+        const std::string found =
+            pairs.empty()
+                ? fmt::format("{} and {} such chains", of_wanted_.chains.size(),
+                              of_other_.chains.size())
+                : fmt::format("at best identity {:.2f} over {} residues of chains '{}' and '{}'",
+                              pairs.front().identity(), pairs.front().places.size(),
+                              of_wanted_.chains[pairs.front().wanted].name,
+                              of_other_.chains[pairs.front().other].name);
+        throw InputError(other_.source.string(), 0,
+                         fmt::format("expected a chain of a protein or nucleic acid with a "
+                                     "sequence like one in {}, found {}",
+                                     wanted_.source.string(), found));
+    }
+
+    const Topology &wanted_, &other_;
+    Polymers of_wanted_, of_other_;
+    SequenceMatch match_;
+};
+
+/// All residues of two files with the same residues.
+bool have_same_residues(const Topology& one, const Topology& other) {
+    return std::equal(one.residues.begin(), one.residues.end(), other.residues.begin(),
+                      other.residues.end(),
+                      [](const Topology::Residue& a, const Topology::Residue& b) {
+                          return a.name == b.name && a.number == b.number &&
+                                 a.insertion == b.insertion && a.chain == b.chain;
+                      });
+}
+
+}  // namespace
+
+bool are_same_residue(const std::string& one, const std::string& other) {
+    if (one == other) return true;
+    const char letter = residue_letter(one);
+    return letter != 'X' && letter == residue_letter(other);
+}
+
+SequenceMatch match_by_sequence(const Topology& wanted, const Topology& other) {
+    if (!have_same_residues(wanted, other)) return Matching(wanted, other).run();
+    SequenceMatch match{.atoms = std::vector<Index>(other.atoms.size(), -1), .is_plain = true};
+    const Polymers names(wanted);
+    for (Index atom = 0; atom < other.atom_count(); ++atom) {
+        const Topology::Atom& one = other.atoms[at(atom)];
+        // A plain file repeats the order, so that the same place is tried first.
+        const bool is_there = atom < wanted.atom_count() &&
+                              wanted.atoms[at(atom)].residue == one.residue &&
+                              wanted.atoms[at(atom)].name == one.name;
+        match.atoms[at(atom)] = is_there ? atom : names.find(one.residue, one.name);
+    }
+    match.of_wanted = match.of_other = match.residues = match.identical = names.count;
+    return match;
+}
+
+}  // namespace pleat
