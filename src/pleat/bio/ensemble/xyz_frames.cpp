@@ -45,13 +45,14 @@ public:
             topology.positions.push_back({xyz_[n][0], xyz_[n][1], xyz_[n][2]});
         }
         own_ = std::make_shared<const Topology>(std::move(topology));
-        match(own_, {});
+        wanted_ = own_;
     }
 
     std::string_view format() const override { return "XYZ"; }
     Index atom_count() const override { return own_->atom_count(); }
     std::shared_ptr<const Topology> atoms_by_order() const override { return own_; }
-    void match(const std::shared_ptr<const Topology>& wanted, const std::vector<Index>&) override {
+    void match(const std::shared_ptr<const Topology>& wanted, const std::vector<Index>&,
+               const std::vector<Index>&) override {
         wanted_ = wanted;
     }
     void choose_assembly(const std::string& name) override {
