@@ -80,7 +80,7 @@ class Results(Families):
         self.assert_ended(self.fit_all(*self.paths, "--tolerance", "1e-3", "--no-models", "-d", "cpu"))
         call = manifest(self.runs / "f1")["arguments"]
         self.assertEqual(call, ["couplings", str(self.paths[1]), "-o", str(self.runs / "f1"),
-                                "--tolerance", "0.001", "--no-models", "--device", "cpu"])
+                                "--tolerance", "0.001", "--device", "cpu"])
         before = results(self.runs / "f1")
         self.assertNotIn("couplings.npz", before)
         self.assert_ended(pleat(*call, "--force", "-q"))

@@ -39,7 +39,7 @@ def make_pages(folder):
     subprocess.run([PROGRAM, "mi", ROOT / "data" / "trypsin.a2m.gz", "--structure", ROOT / "data" / "1ql9_A.pdb.gz",
                     "--null", "none", "-o", runs / "columns", "-q"], check=True)
     # As scripts/demo does: 174 columns, of which 75 are kept.
-    subprocess.run([PROGRAM, "mi", ROOT / "data" / "trna.sto.gz", "--max-gaps", "0.5", "--null", "none",
+    subprocess.run([PROGRAM, "mi", ROOT / "data" / "trna.sto.gz", "--insertions", "keep", "--max-gaps", "0.5", "--null", "none",
                     "-o", runs / "gaps", "-q"], check=True)
     make_mutants(runs / "mutants", folder / "scan.csv")
     for page, names in PAGES.items():

@@ -109,16 +109,22 @@ RunStages::StageRun RunStages::make(
         is_kept = !work_once(stage, folder, [&] { work(folder, run.has_value()); });
         if (task_.stage_ended) task_.stage_ended();
     }
-    cite(folder);
+    take_up(folder, is_kept ? &context : nullptr);
     return {folder, is_kept};
 }
 
-void RunStages::cite(const std::filesystem::path& folder) {
+void RunStages::take_up(const std::filesystem::path& folder, const Context* kept) {
     const std::vector<std::uint8_t> bytes = read_file(folder / "manifest.json");
     const nlohmann::json manifest = nlohmann::json::parse(bytes, nullptr, false);
     if (!manifest.is_object() || !manifest.contains("citations")) return;
     for (const nlohmann::json& paper : manifest["citations"])
         if (paper.is_object()) run_.cite(paper.value("key", ""));
+    if (kept == nullptr || !manifest.contains("notes")) return;
+    for (const nlohmann::json& note : manifest["notes"])
+        for (int n = 0; n <= static_cast<int>(NoteKind::assumption); ++n)
+            if (const auto kind = static_cast<NoteKind>(n); name_of(kind) == note.value("kind", ""))
+                kept->note({kind, note.value("text", ""), note.value("option", ""),
+                            note.value("warning", false)});
 }
 
 }  // namespace pleat::program

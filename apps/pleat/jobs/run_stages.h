@@ -55,7 +55,8 @@ private:
     /// The finished run in the stage's folder, which a forced run copies from the one that it
     /// replaces.
     std::optional<FinishedRun> find(const Stage& stage, const std::filesystem::path& folder) const;
-    void cite(const std::filesystem::path& folder);
+    /// Cites what the stage cites; of a kept stage its notes are shown again, to `kept`.
+    void take_up(const std::filesystem::path& folder, const Context* kept);
 
     const RunOptions& options_;
     const JobTask& task_;

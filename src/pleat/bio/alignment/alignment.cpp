@@ -27,7 +27,7 @@ Alphabet::Alphabet(Kind kind, std::string_view name, std::string_view letters,
     for (std::size_t i = 0; i < letters_.size(); ++i)
         set(letters_[i], static_cast<std::uint8_t>(i));
     for (char c : unknown) set(c, static_cast<std::uint8_t>(gap() - (unknown_is_gap ? 0 : 1)));
-    for (char c : std::string_view(".~_")) set(c, gap());
+    for (char c : std::string_view(".~_?")) set(c, gap());
     if (kind == Kind::rna) set('T', code('U'));
     if (kind == Kind::dna) set('U', code('T'));
 }

@@ -41,10 +41,11 @@ public:
     int size() const { return static_cast<int>(letters_.size()); }
     std::uint8_t gap() const { return static_cast<std::uint8_t>(letters_.size() - 1); }
     char letter(std::uint8_t code) const { return letters_[code]; }
-    /// Code of a character. Lower case counts as upper case. Gaps are '-', '.', '~', '_' and the
-    /// letters that name no single residue (protein: B J O U X Z and '*'; nucleic acids: the IUPAC
-    /// ambiguity codes and X). RNA reads T as U, DNA reads U as T. Returns `invalid` for anything
-    /// else. Whether a character stands in a column at all is the format's matter: see README.md.
+    /// Code of a character. Lower case counts as upper case. Gaps are '-', '.', '~', '_', '?' and
+    /// the letters that name no single residue (protein: B J O U X Z and '*'; nucleic acids: the
+    /// IUPAC ambiguity codes and X). RNA reads T as U, DNA reads U as T. Returns `invalid` for
+    /// anything else. Whether a character stands in a column at all is the format's matter: see
+    /// README.md.
     std::uint8_t code(char c) const { return codes_[static_cast<unsigned char>(c)]; }
     static constexpr std::uint8_t invalid = 255;
 

@@ -9,10 +9,12 @@ namespace pleat {
 
 namespace {
 
-/// A line of marks below a block: blank at the front, where sequences have their names.
-bool is_consensus(std::string_view line) {
+/// A line of marks below a block, blank where sequences have their names; `letters_at` is where
+/// the letters of the row above begin. UGENE marks by letters.
+bool is_consensus(std::string_view line, std::size_t letters_at) {
     return (line.front() == ' ' || line.front() == '\t') &&
-           line.find_first_not_of(" \t*:.") == std::string_view::npos;
+           (line.find_first_not_of(" \t*:.") == std::string_view::npos ||
+            line.find_first_not_of(" \t") >= letters_at);
 }
 
 bool is_number(std::string_view word) {
@@ -36,6 +38,7 @@ bool is_clustal_header(std::string_view line) {
 void read_clustal(ByteSource& source, TextAlignment& text) {
     std::string_view line;
     bool header = false;
+    std::size_t letters_at = std::string_view::npos;
     Blocks blocks(text);
     while (source.next(line)) {
         if (is_blank(line)) {
@@ -47,7 +50,7 @@ void read_clustal(ByteSource& source, TextAlignment& text) {
                     fmt::format("expected a CLUSTAL header, found {}", in_quotes(line)));
             }
             header = true;
-        } else if (is_consensus(line)) {
+        } else if (is_consensus(line, letters_at)) {
             blocks.pause(source.line());
         } else {
             const std::vector<std::string_view> found = words(line);
@@ -59,6 +62,7 @@ void read_clustal(ByteSource& source, TextAlignment& text) {
                     fmt::format("expected a name, letters and at most a number, found {}",
                                 in_quotes(line)));
             }
+            letters_at = static_cast<std::size_t>(found[1].data() - line.data());
             blocks.add(found[0], found[1], source.line());
         }
     }

@@ -34,9 +34,10 @@ struct PhylipRow {
 
 using Size = std::pair<Index, Index>;  // sequences, columns
 
-/// "5 42"; nothing for another line.
+/// "5 42", or "5 42 I" as PAML writes it; nothing for another line.
 std::optional<Size> size_of(std::string_view line) {
-    const std::vector<std::string_view> found = words(line);
+    std::vector<std::string_view> found = words(line);
+    if (found.size() == 3 && (found[2] == "I" || found[2] == "S")) found.pop_back();
     Size size;
     const bool is_header = found.size() == 2 && parse_number(found[0], size.first) &&
                            parse_number(found[1], size.second) && size.first > 0 && size.second > 0;

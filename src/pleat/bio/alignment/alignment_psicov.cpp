@@ -11,7 +11,7 @@ bool is_psicov_row(std::string_view line) {
     const std::string_view row = trimmed(line);
     const auto is_letter = [](char c) {
         return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-               std::string_view("-.~_*").find(c) != std::string_view::npos;
+               std::string_view("-.~_*?").find(c) != std::string_view::npos;
     };
     return !row.empty() && std::all_of(row.begin(), row.end(), is_letter);
 }

@@ -141,8 +141,16 @@ AlignmentFormat AlignmentSummary::fasta_relative(const std::string& file) const 
 const Alphabet& AlignmentSummary::likely_alphabet() const {
     if (is_rich_in_uracil()) return Alphabet::rna();
     const auto [all, nucleic] = letter_counts();
-    if (nucleic * 100 < all * 95 || all == 0) return Alphabet::protein();
+    const Index least = ambiguity_codes() > 0 ? 80 : 95;
+    if (nucleic * 100 < all * least || all == 0) return Alphabet::protein();
     return count('U') > 0 && count('U') >= count('T') ? Alphabet::rna() : Alphabet::dna();
+}
+
+Index AlignmentSummary::ambiguity_codes() const {
+    const auto [all, nucleic] = letter_counts();
+    Index found = 0;
+    for (const char c : std::string_view("RYSWKMBDHVX")) found += count(c);
+    return found + nucleic == all ? found : 0;
 }
 
 std::pair<Index, Index> AlignmentSummary::letter_counts() const {

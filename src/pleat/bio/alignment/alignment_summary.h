@@ -58,8 +58,14 @@ public:
     bool is_like_a2m() const;
     bool is_ragged() const { return other_count_[0] > 0; }
     /// Nucleic acid if at least 95 % of the letters are A, C, G, T, U or N: RNA if U is at least as
-    /// frequent as T and occurs, DNA otherwise. RNA as well if is_rich_in_uracil(). Else protein.
+    /// frequent as T and occurs, DNA otherwise. So are 80 % if all others are ambiguity codes. RNA
+    /// as well if is_rich_in_uracil(). Else protein.
     const Alphabet& likely_alphabet() const;
+    std::pair<Index, Index> letter_counts() const;  ///< all, and A, C, G, T, U and N
+    /// How many letters are ambiguity codes, if all letters are codes of nucleic acids; else 0.
+    Index ambiguity_codes() const;
+    /// How often a character occurs that is no letter.
+    Index count_mark(char mark) const { return counts_[static_cast<unsigned char>(mark)]; }
     /// Whether letters that are no codes of nucleic acids stand for modified bases of RNA:
     /// is_rich_in_uracil(), with pseudouridine (P) or inosine (I).
     bool has_modified_bases() const;
@@ -87,7 +93,6 @@ private:
         char letter;
         std::string label;
     };
-    std::pair<Index, Index> letter_counts() const;  // all, and those of nucleic acids
     // U is 10 % of the letters and as frequent as T, and those of nucleic acids are 80 %.
     bool is_rich_in_uracil() const;
     void compare_insertions(const TextRow& row, std::string_view letters, std::uint32_t seen);

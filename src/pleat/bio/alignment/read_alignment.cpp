@@ -15,6 +15,9 @@ namespace pleat {
 
 namespace {
 
+constexpr std::string_view kReadFormats =
+    "FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or PSICOV .aln";
+
 /// Throws UsageError if there is no such format.
 AlignmentFormat named_format(const std::string& name) {
     const std::vector<std::string>& names = alignment_formats();
@@ -39,26 +42,53 @@ std::string_view first_line(ByteSource& source) {
                                         : "expected an alignment, found no line with content");
 }
 
+/// The name of a format that is not read, by its first line; or nothing.
+std::string_view other_format(std::string_view line) {
+    constexpr std::string_view kTypesOfPir = "P1;F1;DL;DC;RL;RC;N1;N3;XX;";
+    constexpr auto kNone = std::string_view::npos;
+    const std::vector<std::string_view> found = words(line);
+    if (line.front() == '>')
+        return line.size() > 4 && line[3] == ';' && kTypesOfPir.find(line.substr(1, 3)) != kNone
+                   ? "PIR"
+                   : "";
+    if (line.starts_with("#NEXUS") || line.starts_with("#nexus")) return "NEXUS";
+    if (line.starts_with("#=")) return "SELEX";
+    if (line.front() == '#' || line.front() == ';') return "";
+    if (found[0] == "PileUp" || line.starts_with("!!")) return "MSF";
+    Index size = 0;
+    if (found.size() == 1) return parse_number(found[0], size) ? "a distance matrix of PHYLIP" : "";
+    for (const std::string_view word : found)
+        if (word == "MSF" || word == "MSF:") return "MSF";
+    if (found.size() == 2 && is_psicov_row(found[1]) &&
+        found[1].find_first_of("ACDEGHKNRST-.") != kNone)
+        return "rows of a name and letters without a header (SELEX, Pfam, PSI-BLAST); between "
+               "lines '# STOCKHOLM 1.0' and '//' they can be read";
+    return "";
+}
+
 /// The format by the first line that is neither blank nor, above FASTA records, a comment. The
 /// source goes on at that line.
 AlignmentFormat told_format(ByteSource& source, TextAlignment& text) {
     for (;;) {
         std::string_view line = first_line(source);
         if (is_stockholm_header(line)) return AlignmentFormat::stockholm;
+        if (is_clustal_header(line)) return AlignmentFormat::clustal;
+        const std::string_view other = other_format(line);
+        if (!other.empty())
+            throw InputError(
+                source.name(), source.line(),
+                fmt::format("expected an alignment ({}), found {}", kReadFormats, other));
         if (line.front() == '#' || line.front() == ';') {
             read_part_lengths(line, text);
             source.next(line);
             continue;
         }
         if (line.front() == '>') return AlignmentFormat::fasta;
-        if (is_clustal_header(line)) return AlignmentFormat::clustal;
         if (is_phylip_header(line)) return AlignmentFormat::phylip;
         if (is_psicov_row(line)) return AlignmentFormat::psicov;
         throw InputError(
             source.name(), source.line(),
-            fmt::format("expected an alignment (FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or "
-                        "PSICOV .aln), found {}",
-                        in_quotes(line)));
+            fmt::format("expected an alignment ({}), found {}", kReadFormats, in_quotes(line)));
     }
 }
 
@@ -145,6 +175,19 @@ void note_decisions(const ReadOptions& options, Reading& reading) {
                          reading.match_only ? "all their letters are lower case or '.'"
                                             : "the line #=GC RF does not name them"),
              "--insertions keep"});
+    if (const Index unknown = summary.count_mark('?'); unknown > 0)
+        reading.text.notes.push_back(
+            {NoteKind::alphabet, fmt::format("{} '?' are read as gaps", unknown)});
+    const Index codes = summary.ambiguity_codes(), letters = summary.letter_counts().first;
+    const bool is_protein = reading.alphabet->kind() == Alphabet::Kind::protein;
+    constexpr Index kEnough = 50;  // of a protein hardly as many are without E, F, I, L, P and Q
+    if (options.alphabet.empty() && codes * 20 > letters && !(is_protein && letters < kEnough))
+        reading.text.notes.push_back(
+            {NoteKind::alphabet,
+             fmt::format("read as {}: {} of {} letters are ambiguity codes of nucleic acids, all "
+                         "others A, C, G, T, U or N",
+                         reading.alphabet->name(), codes, letters),
+             is_protein ? "--alphabet dna" : "--alphabet protein", is_protein});
     if (!reading.has_modified_bases) return;
     Index count = 0;
     for (const char c : kModifiedBases) count += summary.count(c);
@@ -176,6 +219,35 @@ Reading checked_rows(ByteSource& source, const ReadOptions& options, Index max_k
     return reading;
 }
 
+/// Replaces '.' by the letter of the first row, if that is its meaning: the first row has none,
+/// each other row has some, and no row repeats a letter of the first.
+void read_match_marks(Reading& reading) {
+    const AlignmentFormat format = reading.format;
+    if (reading.match_only || format == AlignmentFormat::stockholm ||
+        reading.text.summary.count_mark('.') == 0)
+        return;
+    std::vector<TextRow>& rows = reading.text.rows;
+    const std::string first = rows[0].letters;
+    const auto is_marked = [&](const TextRow& row) {
+        if (row.letters.find('.') == std::string::npos) return false;
+        for (std::size_t at = 0; at < first.size(); ++at)
+            if (row.letters[at] == first[at] && std::isalpha(static_cast<unsigned char>(first[at])))
+                return false;
+        return true;
+    };
+    const bool are_marks = first.find('.') == std::string::npos &&
+                           std::all_of(rows.begin() + 1, rows.end(), is_marked);
+    if (are_marks)
+        for (TextRow& row : rows)
+            for (std::size_t at = 0; at < first.size(); ++at)
+                if (row.letters[at] == '.') row.letters[at] = first[at];
+    if (are_marks || format == AlignmentFormat::phylip)
+        reading.text.notes.push_back(
+            {NoteKind::alphabet, are_marks ? "'.' is read as the letter of the first sequence"
+                                           : "'.' is read as a gap, not as the letter of the "
+                                             "first sequence"});
+}
+
 /// The row as Alignment::full_rows has it.
 std::string full_row(const std::string& row, const Reading& reading) {
     std::string full;
@@ -193,6 +265,7 @@ std::string full_row(const std::string& row, const Reading& reading) {
 
 /// Turns characters into codes, freeing each row's text as it goes.
 Alignment encoded(Reading& reading, const ReadOptions& options) {
+    read_match_marks(reading);
     std::vector<TextRow>& rows = reading.text.rows;
     const Index count = reading.text.row_count();
     const Index width = reading.width();

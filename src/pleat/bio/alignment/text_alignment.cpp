@@ -16,7 +16,7 @@ enum class Sort : unsigned char { other, letter, blank };
 std::array<Sort, 256> sorts() {
     std::array<Sort, 256> table{};
     for (int c = 'A'; c <= 'Z'; ++c) table[c] = table[c - 'A' + 'a'] = Sort::letter;
-    for (unsigned char c : std::string_view("-.~_*")) table[c] = Sort::letter;
+    for (unsigned char c : std::string_view("-.~_*?")) table[c] = Sort::letter;
     for (unsigned char c : std::string_view(" \t")) table[c] = Sort::blank;
     return table;
 }
@@ -136,6 +136,11 @@ void Blocks::add(std::string_view name, std::string_view letters, Index line) {
         (name == text_.rows.front().name || (!first_block_ && row_ == std::ssize(text_.rows))))
         end(pause_);
     pause_ = 0;
+    if (row_ > 0 && std::ssize(letters) == width_ && name == text_.rows[row_ - 1].name &&
+        text_.rows[row_ - 1].letters.ends_with(letters)) {
+        repeated_ += first_block_;
+        return;
+    }
     if (first_block_) {
         text_.add_row(name, line);
     } else if (row_ == static_cast<Index>(text_.rows.size())) {
@@ -192,6 +197,10 @@ void Blocks::end(Index line) {
                         row_));
     }
     if (first_block_) require_different_names();
+    if (first_block_ && repeated_ > 0)
+        text_.notes.push_back(
+            {NoteKind::helper_rows,
+             fmt::format("{} rows that repeat the one above them are left out", repeated_)});
     first_block_ = false;
     row_ = 0;
 }

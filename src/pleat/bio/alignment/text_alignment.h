@@ -71,7 +71,7 @@ private:
 
 /// Joins the pieces of interleaved formats by name: every block must hold the sequences of the
 /// first block, each once and in the same order, all with the same number of columns. Blank lines
-/// within a block are passed over.
+/// within a block are passed over, and so is a row that repeats the one above, with a note.
 class Blocks {
 public:
     explicit Blocks(TextAlignment& text) : text_(text) { text.keeps_names = true; }
@@ -86,9 +86,10 @@ private:
 
     TextAlignment& text_;
     bool first_block_ = true;
-    Index row_ = 0;    // next row of the block
-    Index width_ = 0;  // columns of the block
-    Index pause_ = 0;  // a line since the last row at which the block may end; 0: none
+    Index row_ = 0;       // next row of the block
+    Index width_ = 0;     // columns of the block
+    Index repeated_ = 0;  // rows left out
+    Index pause_ = 0;     // a line since the last row at which the block may end; 0: none
 };
 
 }  // namespace pleat

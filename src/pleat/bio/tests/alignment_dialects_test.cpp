@@ -1,5 +1,6 @@
 // Tests of dialects of alignments: what the reader decides, and the notes that say so.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -162,6 +163,79 @@ TEST(Phylip, ReadsEveryLayout) {
     EXPECT_EQ(read(two).sequence_count(), 2);
     EXPECT_EQ(only_note(read(two)).kind, NoteKind::several);
     EXPECT_EQ(read(two, {.record = 2}).sequence_count(), 3);
+}
+
+TEST(Phylip, ReadsTheOptionLettersOfPaml) {
+    const Alignment found = read(" 2 10 I\nhuman\nrat\n\nACDEF\nACD-F\nGHIKL\nGHIKW\n");
+    EXPECT_EQ(rows_of(found), (Rows{"ACDEFGHIKL", "ACD-FGHIKW"}));
+    EXPECT_TRUE(found.notes.empty());
+}
+
+TEST(Phylip, DotsAreLettersOfTheFirstSequenceIfNoRowRepeatsOne) {
+    for (const std::string head : {"3 6\na ", "CLUSTAL W\n\na "}) {
+        const Alignment found = read(head + "ACD-FG\nb .W....\nc ...-Y.\n");
+        EXPECT_EQ(rows_of(found), (Rows{"ACD-FG", "AWD-FG", "ACD-YG"}));
+        EXPECT_EQ(only_note(found).kind, NoteKind::alphabet);
+    }
+    const Alignment gaps = read("3 6\na ACDEFG\nb .W.E..\nc ....Y.\n");
+    EXPECT_EQ(rows_of(gaps)[1], "-W-E--");
+    EXPECT_EQ(only_note(gaps).kind, NoteKind::alphabet);
+    EXPECT_EQ(rows_of(read("# STOCKHOLM 1.0\na ACD\nb .WW\n//\n"))[1], "-WW");
+}
+
+TEST(AlignmentAlphabet, QuestionMarksAreGapsWithANote) {
+    const Alignment found = read(">a\nMK?LA\n>b\nM??LS\n");
+    EXPECT_EQ(rows_of(found), (Rows{"MK-LA", "M--LS"}));
+    EXPECT_EQ(only_note(found).kind, NoteKind::alphabet);
+    EXPECT_NE(only_note(found).text.find("3 '?'"), std::string::npos);
+}
+
+TEST(AlignmentAlphabet, AmbiguityCodesAreNotSilentlyProtein) {
+    const Alignment found = read(">a\nGCYCCCAAG\n>b\nCCC-CC---\n");
+    EXPECT_EQ(found.alphabet, &Alphabet::dna());
+    EXPECT_EQ(only_note(found).option, "--alphabet protein");
+    const std::string many = "ADTRCGTARDCGTRDRTCGRAGDACG";
+    const Alignment open = read(">a\n" + many + "\n>b\n" + many + "\n");
+    EXPECT_EQ(open.alphabet, &Alphabet::protein());
+    EXPECT_TRUE(only_note(open).is_warning);
+    EXPECT_EQ(only_note(open).option, "--alphabet dna");
+    EXPECT_TRUE(read(">a\nACDG\n>b\nACDG\n").notes.empty());
+}
+
+TEST(Clustal, MarksMayBeLetters) {
+    const std::string block = "one  ACGT 4\ntwo  ATGT 4\n     A*GT\n\n";
+    EXPECT_EQ(rows_of(read("CLUSTAL W\n\n" + block + block)), (Rows{"ACGTACGT", "ATGTATGT"}));
+    EXPECT_EQ(read("CLUSTAL W\n\none ACGT\n two ACGT\n").sequence_count(), 2);
+}
+
+TEST(Blocks, ARowThatRepeatsTheOneAboveIsLeftOut) {
+    const std::string head = "# STOCKHOLM 1.0\n";
+    const Alignment found = read(head + "a ACD\na ACD\nb AFD\n\na EF\na EF\nb EW\n//\n");
+    EXPECT_EQ(rows_of(found), (Rows{"ACDEF", "AFDEW"}));
+    EXPECT_EQ(only_note(found).kind, NoteKind::helper_rows);
+    EXPECT_THROW(read(head + "a ACD\na ACE\nb AFD\n//\n"), InputError);
+    EXPECT_THROW(read(head + "a ACD\na ACD\nb AFD\n\na EF\na EG\nb EW\n//\n"), InputError);
+}
+
+TEST(AlignmentFormats, OthersAreNamed) {
+    for (const auto& [text, name] : std::vector<std::pair<std::string, std::string>>{
+             {">P1;one\nany text\nACDEF*\n", "found PIR"},
+             {"#NEXUS\nbegin data;\n", "found NEXUS"},
+             {"#=RF xxx\na ACD\nb ACD\n", "found SELEX"},
+             {"a/1-3 ACD\nb/1-3 ACD\n", "without a header (SELEX"},
+             {"PileUp\n\n MSF: 3 Type: P\n", "found MSF"},
+             {"Made for a test\n MSF: 3 Type: P\n", "found 'Made"},
+             {"!!NA_MULTIPLE_ALIGNMENT\n", "found MSF"},
+             {" 3\na\nb 0.1\nc 0.2 0.3\n", "found a distance matrix of PHYLIP"}}) {
+        try {
+            read(text);
+            ADD_FAILURE() << text;
+        } catch (const InputError& error) {
+            EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
+        }
+    }
+    EXPECT_EQ(read("# COMMENT\n>P;one\nMSF\n>b\nMSY\n").sequence_count(), 2);
+    EXPECT_EQ(read("MSF\nMSY\n").sequence_count(), 2);
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ inline std::vector<BrokenInput> broken_content() {
          "4: expected letters and gaps, found byte 0xc3 in sequence 'b'"},
         {"digits.fasta", ">a\nACDEFG\n>b\n1 ACDEFG 6\n",
          "4: expected letters and gaps, found '1' in sequence 'b'"},
-        {"question.aln", "ACDEF\nAC?EF\n", "2: expected letters and gaps, found '?' in sequence 2"},
+        {"at.aln", "ACDEF\nAC@EF\n", "2: expected letters and gaps, found '@' in sequence 2"},
     };
 }
 
@@ -186,7 +186,9 @@ inline std::vector<BrokenInput> broken_blocks() {
          "1: expected '# STOCKHOLM 1.0', found 'a ACDEF'", "stockholm"},
         {"unknown_table.txt", "a ACDEF\nb ACDEW\n//\n",
          "1: expected an alignment (FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or PSICOV .aln), "
-         "found 'a ACDEF'"},
+         "found rows of a name and letters without a header (SELEX, Pfam, PSI-BLAST); between "
+         "lines "
+         "'# STOCKHOLM 1.0' and '//' they can be read"},
         {"name_only.sto", head + "a ACDEF\nb\n//\n",
          "3: expected a name and its letters, found 1 word: 'b'"},
         {"three_words.sto", head + "a ACDEF\nb ACD EF\n//\n",

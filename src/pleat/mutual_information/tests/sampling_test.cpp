@@ -36,8 +36,10 @@ struct Deviations {
 class Sampling : public testing::TestWithParam<std::string> {};
 
 Columns read_columns(const std::filesystem::path& path, Index max_columns) {
-    const Alignment alignment =
-        read_alignment(path, {.format = "", .alphabet = "", .keep_unknown = true});
+    ReadOptions options;
+    options.keep_unknown = true;
+    if (path.string().ends_with(".sto.gz")) options.insertions = Insertions::keep;
+    const Alignment alignment = read_alignment(path, options);
     const Index columns = std::min(max_columns, alignment.column_count());
     const Index rows = std::min<Index>(1000, alignment.sequence_count());
     Array<std::uint8_t, 2> letters(rows, columns);
