@@ -108,6 +108,14 @@ class Mutants(ProgramTest):
         self.assertEqual(lines[0].split("\t")[0], "mutants")
         self.assertEqual(lines[2].split("\t")[:2], ["wt", "0.00000"])
 
+    def test_notes_of_the_alignment_are_those_of_the_run_even_if_its_fit_is_kept(self):
+        with self.family.open("a") as file:
+            file.write(f">odd\n{TARGET[:-1]}?\n")
+        for more in ((), ("--force",)):
+            told = pleat("mutants", self.family, "-o", self.run_folder, "-d", "cpu", *more).stderr.decode()
+            self.assertEqual(told.count("'?'"), 1, told)
+            self.assertEqual([note["kind"] for note in manifest(self.run_folder)["notes"]], ["alphabet"])
+
     def test_numbers_follow_a_target(self):
         target = self.table(">protein/1-26\nGGG" + TARGET[:10] + "G" + TARGET[10:] + "GG\n", "protein.fasta")
         self.call(self.family, "-o", self.run_folder, "--target", target)

@@ -190,13 +190,16 @@ class Select(ProgramTest):
 
     def test_an_alignment_is_fitted_and_stages_are_kept(self):
         family = self.folder / "family.fasta"
-        family.write_text(family_text())
+        family.write_text(family_text() + f">odd\n{SEQUENCE[:-1]}?\n")
         self.select("--alignment", family)
+        notes = [note for note in manifest(self.run_folder)["notes"] if note["kind"] == "alphabet"]
+        self.assertEqual(len(notes), 1)
         parts = {name: manifest(self.run_folder / name) for name in ("couplings", "clusters")}
         self.assertEqual(parts["couplings"]["parameters"]["row"], "row0")
         self.assertEqual(parts["clusters"]["command"], "cluster")
         again = self.select("--alignment", family, "--force", "--weight-clusters", "0.5")
         self.assertEqual(again.count("unchanged, using the existing results"), 2)
+        self.assertEqual([note for note in manifest(self.run_folder)["notes"] if note["kind"] == "alphabet"], notes)
         for name, before in parts.items():
             self.assertEqual(manifest(self.run_folder / name)["started"], before["started"])
         other = self.select("--alignment", family, "--force", "--cutoff", "5")
