@@ -141,8 +141,8 @@ AlignmentFormat AlignmentSummary::fasta_relative(const std::string& file) const 
 const Alphabet& AlignmentSummary::likely_alphabet() const {
     if (is_rich_in_uracil()) return Alphabet::rna();
     const auto [all, nucleic] = letter_counts();
-    const Index least = ambiguity_codes() > 0 ? 80 : 95;
-    if (nucleic * 100 < all * least || all == 0) return Alphabet::protein();
+    const Index min_percent = ambiguity_codes() > 0 ? 80 : 95;
+    if (nucleic * 100 < all * min_percent || all == 0) return Alphabet::protein();
     return count('U') > 0 && count('U') >= count('T') ? Alphabet::rna() : Alphabet::dna();
 }
 

@@ -200,7 +200,7 @@ void Blocks::end(Index line) {
     if (first_block_ && repeated_ > 0)
         text_.notes.push_back(
             {NoteKind::helper_rows,
-             fmt::format("{} rows that repeat the one above them are left out", repeated_)});
+             fmt::format("rows that repeat the one above them are left out: {}", repeated_)});
     first_block_ = false;
     row_ = 0;
 }
