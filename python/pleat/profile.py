@@ -108,3 +108,13 @@ def profile(source, *, q_unit="auto", assume_error=None, smear=False, **reading)
                          + (f" of shape {source.shape}" if isinstance(source, np.ndarray) else ""))
     columns = [np.ascontiguousarray(column, dtype=np.float64) for column in columns] + [None, None]
     return _pleat.profile_from_arrays(*columns[:4], q_unit, assume_error)
+
+
+def curve_of(data, frames, **reading):
+    """The curve that is compared with frames; None without data."""
+    given = {name: value for name, value in reading.items() if value not in ("auto", None, False, "", 0)}
+    if data is None:
+        if given:
+            raise UsageError(f"expected {' and '.join(given)} with data, found none")
+        return None
+    return profile(data, **given, **({"structure_gyration": gyration_of(frames)} if len(frames) else {}))
