@@ -32,7 +32,7 @@ def _fields(*names):
     return [field for field in _FIELDS if field["name"] in names]
 
 
-def _frames(source, select="all"):
+def _selected(source, select="all"):
     frames = as_ensemble(source)
     if not (isinstance(select, str) and select == "all"):
         frames = frames.select(select)
@@ -43,7 +43,7 @@ def _frames(source, select="all"):
 
 
 def _structures(source, select="all"):
-    frames = _frames(source, select)
+    frames = _selected(source, select)
     # The result shows how many atoms were selected.
     notes = [note for note in frames.notes if getattr(note, "kind", "") != "selection"]
     return _pleat.Structures(frames.xyz, frames.topology, frames.files, frames.origins, notes)
@@ -81,7 +81,7 @@ def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None,
         raise UsageError("expected a list of components with mixture=True, found "
                          f"{type(ensemble).__name__}")
     components = list(ensemble) if mixture else [ensemble]
-    components = [_frames(one, select) for one in components]
+    components = [_selected(one, select) for one in components]
     reading = {"q_unit": q_unit, "assume_error": assume_error, "smear": smear, "columns": columns,
                "curve": curve, "q_min": q_min}
     first = components[0] if components else ()

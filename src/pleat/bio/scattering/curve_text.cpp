@@ -125,10 +125,11 @@ Line split(std::string_view given, Index number) {
 /// How many lines of numbers on top are no points but constants: up to three with more numbers than
 /// the table (PDH, GLOBSYMM), or one or two of two numbers above three columns.
 std::size_t lines_of_constants(const std::vector<CurveRow>& rows) {
-    constexpr std::size_t kMost = 3;
+    constexpr std::size_t kMaxConstants = 3;
     std::size_t many = 0, few = 0;
-    if (rows.size() >= kMost + kMinPoints)
-        while (many < kMost && rows[many].values.size() > rows[kMost].values.size()) ++many;
+    if (rows.size() >= kMaxConstants + kMinPoints)
+        while (many < kMaxConstants && rows[many].values.size() > rows[kMaxConstants].values.size())
+            ++many;
     while (few < rows.size() && rows[few].values.size() < 3) ++few;
     return few < kMinPoints && rows.size() >= few + kMinPoints ? std::max(many, few) : many;
 }
