@@ -86,8 +86,9 @@ def profile(source, *, q_unit="auto", assume_error=None, smear=False, **reading)
 
     InputError names the point, from 1, as `curve:POINT`.
     """
-    if not isinstance(source, (str, os.PathLike)) and reading.keys() - {"structure_gyration"}:
-        raise UsageError(f"expected {', '.join(reading)} with a path, found {type(source).__name__}")
+    of_files = sorted(reading.keys() - {"structure_gyration"})
+    if not isinstance(source, (str, os.PathLike)) and of_files:
+        raise UsageError(f"expected {' and '.join(of_files)} with a path, found {type(source).__name__}")
     if isinstance(source, Profile):
         if q_unit != "auto" or assume_error is not None or smear:
             raise UsageError("expected q_unit, assume_error and smear with a path or arrays, found a Profile")
