@@ -102,12 +102,14 @@ std::vector<std::string> column_names(std::string_view line, std::size_t width,
         const auto first = std::find_if(parts.begin(), parts.end(), [](const std::string& part) {
             return role_of(part) == ColumnRole::momentum || role_of(part) == ColumnRole::other;
         });
+        // Words of a sentence are not names: "noise; q in 1/angstrom".
+        const bool is_list = separator != " " && first == parts.begin();
         parts.erase(parts.begin(), first);
         const bool has_intensity =
             std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
                 return role_of(part) == ColumnRole::intensity || key_of(part) == "p";
             });
-        const bool is_whole = parts.size() == width && !parts.empty() &&
+        const bool is_whole = is_list && parts.size() == width && !parts.empty() &&
                               role_of(parts.front()) == ColumnRole::momentum;
         if (parts.size() < 2 || parts.size() > width || !(has_intensity || is_whole)) continue;
         if (best.empty() || (best.size() != width && parts.size() == width)) best = parts;
