@@ -103,7 +103,7 @@ std::vector<std::string> column_names(std::string_view line, std::size_t width,
             return role_of(part) == ColumnRole::momentum || role_of(part) == ColumnRole::other;
         });
         // Words of a sentence are not names: "noise; q in 1/angstrom".
-        const bool is_list = separator != " " && first == parts.begin();
+        const bool is_list = first == parts.begin();
         parts.erase(parts.begin(), first);
         const bool has_intensity =
             std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
