@@ -16,6 +16,7 @@
 #include "commands.h"
 #include "help/help_format.h"
 #include "help/usage_hint.h"
+#include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/failure.h"
 #include "pleat/core/files/input_file.h"
@@ -113,7 +114,15 @@ void run(int count, char** values, Ranks& ranks) {
     for (const Command& command : commands) {
         if (!command.parser->parsed()) continue;
         if (!command.knows_ranks) ranks.require_one(command.parser->get_name());
-        return command.run({values + 1, values + count});
+        try {
+            return command.run({values + 1, values + count});
+        } catch (const MissingAtoms& error) {
+            const CLI::Option* match = command.parser->get_option_no_throw("--match");
+            const std::string text = error.what();
+            if (match == nullptr || match->count() > 0 || text.find(" missing: ") == text.npos)
+                throw;
+            throw MissingAtoms(text + "; --match sequence pairs other numbers and chains");
+        }
     }
     throw UsageError("expected a command, found none; 'pleat help' lists them");
 }

@@ -86,8 +86,9 @@ def profile(source, *, q_unit="auto", assume_error=None, smear=False, **reading)
 
     InputError names the point, from 1, as `curve:POINT`.
     """
-    if not isinstance(source, (str, os.PathLike)) and reading.keys() - {"structure_gyration"}:
-        raise UsageError(f"expected {', '.join(reading)} with a path, found {type(source).__name__}")
+    of_files = sorted(reading.keys() - {"structure_gyration"})
+    if not isinstance(source, (str, os.PathLike)) and of_files:
+        raise UsageError(f"expected {' and '.join(of_files)} with a path, found {type(source).__name__}")
     if isinstance(source, Profile):
         if q_unit != "auto" or assume_error is not None or smear:
             raise UsageError("expected q_unit, assume_error and smear with a path or arrays, found a Profile")
@@ -108,3 +109,13 @@ def profile(source, *, q_unit="auto", assume_error=None, smear=False, **reading)
                          + (f" of shape {source.shape}" if isinstance(source, np.ndarray) else ""))
     columns = [np.ascontiguousarray(column, dtype=np.float64) for column in columns] + [None, None]
     return _pleat.profile_from_arrays(*columns[:4], q_unit, assume_error)
+
+
+def curve_of(data, frames, **reading):
+    """The curve that is compared with frames; None without data."""
+    given = {name: value for name, value in reading.items() if value not in ("auto", None, False, "", 0)}
+    if data is None:
+        if given:
+            raise UsageError(f"expected {' and '.join(given)} with data, found none")
+        return None
+    return profile(data, **given, **({"structure_gyration": gyration_of(frames)} if len(frames) else {}))

@@ -7,21 +7,22 @@ from . import _pleat, saxs
 from .ensemble import Ensemble, ensemble as as_ensemble
 from .errors import InputError, UsageError
 from .options import engine, keyword
-from .profile import gyration_of, profile as as_profile
+from .profile import curve_of
 from .workflow_results import Refinement
 
 _OF_PROFILES = {field["name"] for field in _pleat.refine_profile_fields()}
 
 
 @engine(_pleat.refine_fields(), Refinement)
-def refine(structure, *, data=None, q_unit="auto", assume_error=None, profiles=False, options, how):
+def refine(structure, *, data=None, q_unit="auto", assume_error=None, columns="", curve="", q_min=0.0,
+           profiles=False, options, how):
     """Samples conformations of rigid domains on flexible linkers, by Markov chain Monte Carlo.
 
     structure : what pleat.ensemble takes, of one frame; of a path the first frame, or all models if these
         hold different domains; a list of paths is one of domains, too, which `sequence` links. Its atoms
         must have names; water and hydrogens are left out
     data : what pleat.profile takes: a measured curve
-    q_unit, assume_error : as pleat.profile takes them
+    q_unit, assume_error, columns, curve, q_min : as pleat.read_profile takes them
     profiles : whether to compute profiles of the frames without data, too
 
     Returns pleat.Refinement.
@@ -30,8 +31,6 @@ def refine(structure, *, data=None, q_unit="auto", assume_error=None, profiles=F
     Formulas and papers: the library's README of refine (Betancourt, J. Chem. Phys. 123:174905, 2005;
     Vehtari et al., Bayesian Analysis 16:667, 2021).
     """
-    if data is None and (q_unit != "auto" or assume_error is not None):
-        raise UsageError("expected q_unit and assume_error with data, found none")
     paths = [structure] if isinstance(structure, (str, os.PathLike)) else structure
     if isinstance(paths, (list, tuple)) and paths and all(isinstance(path, (str, os.PathLike)) for path in paths):
         xyz, topology, files, origins, notes = _pleat.read_refined([os.fspath(path) for path in paths], options)
@@ -43,18 +42,17 @@ def refine(structure, *, data=None, q_unit="auto", assume_error=None, profiles=F
                          "pleat.Ensemble(xyz, topology) names them")
     if len(start) != 1:
         raise InputError(f"expected a structure of 1 frame, found {len(start)}")
-    curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error,
-                                                    structure_gyration=gyration_of(start))
-    if curve is not None and curve.dq is not None:
+    measured = curve_of(data, start, q_unit=q_unit, assume_error=assume_error, columns=columns, curve=curve, q_min=q_min)
+    if measured is not None and measured.dq is not None:
         raise UsageError("expected a curve without dq, found one: refine does not smear profiles")
     found, xyz, topology = _pleat.refine(
-        _pleat.Structures(start.xyz, start.topology, start.files, start.origins, []), curve, options, how)
+        _pleat.Structures(start.xyz, start.topology, start.files, start.origins, []), measured, options, how)
     fitted = None
     frames = Ensemble(xyz, topology)
     for text in (found.warning, "" if found.misfit is None else found.misfit["remark"]):
         if text:
             warnings.warn(text, stacklevel=3)
-    if curve is not None or profiles:
+    if measured is not None or profiles:
         of_profiles = {keyword({"name": name}): value for name, value in options.items() if name in _OF_PROFILES}
-        fitted = saxs.saxs(frames, data=curve, **of_profiles, **how)
+        fitted = saxs.saxs(frames, data=measured, **of_profiles, **how)
     return Refinement(found, frames=frames, saxs=fitted)

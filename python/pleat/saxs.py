@@ -20,7 +20,7 @@ from . import _pleat
 from .ensemble import ensemble as as_ensemble
 from .errors import InputError, UsageError
 from .options import engine, in_python_words
-from .profile import gyration_of, profile as as_profile
+from .profile import curve_of, profile as as_profile
 from .result import describe_properties
 from .results import Fit, Saxs, Scatterers, Weights
 
@@ -32,7 +32,7 @@ def _fields(*names):
     return [field for field in _FIELDS if field["name"] in names]
 
 
-def _frames(source, select="all"):
+def _selected(source, select="all"):
     frames = as_ensemble(source)
     if not (isinstance(select, str) and select == "all"):
         frames = frames.select(select)
@@ -43,7 +43,7 @@ def _frames(source, select="all"):
 
 
 def _structures(source, select="all"):
-    frames = _frames(source, select)
+    frames = _selected(source, select)
     # The result shows how many atoms were selected.
     notes = [note for note in frames.notes if getattr(note, "kind", "") != "selection"]
     return _pleat.Structures(frames.xyz, frames.topology, frames.files, frames.origins, notes)
@@ -53,25 +53,25 @@ def _text(path):
     return "" if path is None else os.fspath(path)
 
 
-def _further(pair, **reading):
+def _further(pair, frames, **reading):
     """A further curve as (Profile, D2O fraction or None)."""
     if not isinstance(pair, (tuple, list)) or len(pair) != 2 or isinstance(pair[1], (str, bool)):
         raise InputError("expected series of pairs (curve, D2O fraction or None for X-rays), found "
                          f"{type(pair).__name__}")
-    return (as_profile(pair[0], **reading),
+    return (curve_of(pair[0], frames, **reading),
             None if pair[1] is None else float(pair[1]))
 
 
 @engine(_FIELDS, Saxs)
-def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None, smear=False,
-         series=None, mixture=False, form_factors=None, options, how):
+def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None, smear=False, columns="",
+         curve="", q_min=0.0, series=None, mixture=False, form_factors=None, options, how):
     """Computes scattering profiles of structures and fits them to measured curves.
 
     ensemble : what pleat.ensemble takes: a path, paths, an Ensemble, objects of other packages; arrays
         with a topology as pleat.Ensemble(xyz, topology). Coordinates are copied once
     select : atoms to use, as text, indices or a mask
     data : what pleat.profile takes: a path, a Profile, (q, intensity, sigma), an array [point, 3]
-    q_unit, assume_error, smear : as for pleat.profile
+    q_unit, assume_error, smear, columns, curve, q_min : as for pleat.read_profile
     series : further curves of the same sample, fitted together with `data` with one c1 and c2: pairs
         (what pleat.profile takes, D2O fraction of neutrons or None for X-rays); None: none
     mixture : whether `ensemble` is a list of components, each with its own atoms
@@ -81,15 +81,13 @@ def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None,
         raise UsageError("expected a list of components with mixture=True, found "
                          f"{type(ensemble).__name__}")
     components = list(ensemble) if mixture else [ensemble]
-    if data is None and (q_unit != "auto" or assume_error is not None or smear):
-        raise UsageError("expected q_unit, assume_error and smear with data, found none")
-    components = [_frames(one, select) for one in components]
-    reading = {"q_unit": q_unit, "assume_error": assume_error, "smear": smear}
-    if components and len(components[0]):
-        reading["structure_gyration"] = gyration_of(components[0])
-    curve = None if data is None else as_profile(data, **reading)
-    further = [_further(one, **reading) for one in series or ()]
-    result = Saxs(_pleat.saxs([_structures(one) for one in components], curve, further,
+    components = [_selected(one, select) for one in components]
+    reading = {"q_unit": q_unit, "assume_error": assume_error, "smear": smear, "columns": columns,
+               "curve": curve, "q_min": q_min}
+    first = components[0] if components else ()
+    measured = curve_of(data, first, **reading)
+    further = [_further(one, first, **reading) for one in series or ()]
+    result = Saxs(_pleat.saxs([_structures(one) for one in components], measured, further,
                               _text(form_factors), options, how))
     for text in result.warnings:
         warnings.warn(text, stacklevel=3)

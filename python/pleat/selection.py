@@ -10,7 +10,7 @@ from .ensemble import ensemble as as_ensemble
 from .errors import InputError, UsageError
 from .options import engine
 from .other_packages import columns_of
-from .profile import gyration_of, profile as as_profile
+from .profile import curve_of
 from .results import Couplings
 from .workflow_results import Selection
 
@@ -60,7 +60,7 @@ def _score(frames, score):
 
 @engine(_pleat.select_fields(), Selection)
 def select(ensemble, *, select="ca", alignment=None, contacts=None, data=None, q_unit="auto",
-           assume_error=None, smear=False, score=None, least=False, structure=None, options, how):
+           assume_error=None, smear=False, columns="", curve="", q_min=0.0, score=None, least=False, structure=None, options, how):
     """Ranks the conformations of an ensemble by contacts, clusters, scattering and scores together.
 
     ensemble : what pleat.ensemble takes; its atoms must have names
@@ -71,7 +71,7 @@ def select(ensemble, *, select="ca", alignment=None, contacts=None, data=None, q
         a `pleat couplings` run, pleat.Couplings, or (sequence, pairs) with pairs [(i, j, probability)]
         counted from 0 or a DataFrame of pandas with these columns
     data : what pleat.profile takes: a measured curve, to which each frame is fitted
-    q_unit, assume_error, smear : as pleat.profile takes them
+    q_unit, assume_error, smear, columns, curve, q_min : as pleat.read_profile takes them
     score : a score of each frame: the name of one of the ensemble's `scores`, or an array [frame], NaN where it is
         not known, which is worse than any number
     least : the lowest score is the best, as of energies
@@ -89,10 +89,10 @@ def select(ensemble, *, select="ca", alignment=None, contacts=None, data=None, q
         raise InputError("expected atoms with names, found coordinates alone; "
                          "pleat.Ensemble(xyz, topology) names them")
     values = _score(frames, score)
-    curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error, smear=smear,
-                                                    structure_gyration=gyration_of(frames))
+    measured = curve_of(data, frames, q_unit=q_unit, assume_error=assume_error, smear=smear, columns=columns,
+                        curve=curve, q_min=q_min)
     atoms = frames.indices(select)
     frames = _pleat.Structures(frames.xyz, frames.topology, frames.files, frames.origins, [])
     family = None if alignment is None else as_alignment(alignment)
-    return Selection(_pleat.select(frames, np.sort(atoms), family, *_contacts(contacts), curve, values, least,
+    return Selection(_pleat.select(frames, np.sort(atoms), family, *_contacts(contacts), measured, values, least,
                                    "" if structure is None else os.fspath(structure), options, how))

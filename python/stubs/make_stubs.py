@@ -18,7 +18,7 @@ OWN = {"alignment": ALIGNMENT, "family": f"{ALIGNMENT} | Couplings", "row": "str
        "select": ATOMS, "measure": ATOMS, "any_residues": "bool", "max_gaps": "float",
        "min_coverage": "float", "weights": "ArrayLike | str | None", "atom_weights": "ArrayLike | str | None", "precision": "Literal['mixed', 'float64']",
        "data": "ProfileLike | None", "q_unit": "Literal['auto', '1/angstrom', '1/nm']",
-       "assume_error": "float | None", "smear": "bool", "mixture": "bool",
+       "assume_error": "float | None", "smear": "bool", "columns": "str", "curve": "str | int", "q_min": "float", "mixture": "bool",
        "series": "Sequence[tuple[ProfileLike, float | None]] | None",
        "form_factors": "str | PathLike[str] | None", "q": "ArrayLike | None", "model": "Model",
        "xyz": "ArrayLike", "scales": "ArrayLike | None", "structure": "str | PathLike[str] | None",

@@ -237,6 +237,21 @@ def test_a_wrong_unit_is_warned_of(tmp_path):
     assert len(found.warnings) == 1
 
 
+def test_columns_curve_and_q_min_choose_what_is_read(tmp_path):
+    _, (q, intensity, sigma) = made_curve(tmp_path)
+    rows = "".join(f"{a} {s} {i}\n" for a, i, s in zip(q, intensity, sigma))
+    path = tmp_path / "two.dat"
+    path.write_text("0.1 1 1\n" * 9 + "again\n" + rows)
+    reading = {"columns": "1,3,2", "curve": 2, "q_min": 0.05}
+    curve = pleat.read_profile(path, **reading)
+    np.testing.assert_array_equal(curve.intensity, intensity[q >= 0.05])
+    assert pleat.saxs(STRUCTURE, data=path, **reading).fit.chi2 == pleat.saxs(STRUCTURE, data=curve).fit.chi2
+    with pytest.raises(pleat.UsageError, match="expected columns and q_min with data"):
+        pleat.saxs(STRUCTURE, columns="1,2", q_min=0.1)
+    with pytest.raises(pleat.UsageError, match="expected columns with a path"):
+        pleat.saxs(STRUCTURE, data=curve, columns="1,2")
+
+
 def test_curves_are_sorted_and_points_without_errors_left_out():
     curve = pleat.profile(([0.1, 0.3, 0.2, 0.4, 0.5], [5, 3, 4, 2, 1], [1, 1, 1, 1, 0]))
     assert curve.q.tolist() == [0.1, 0.2, 0.3, 0.4] and curve.intensity.tolist() == [5, 4, 3, 2]
@@ -248,7 +263,7 @@ def test_curves_are_sorted_and_points_without_errors_left_out():
     (([0.1, 0.2, 0.3], [1, 1, 1], [1, 1]), {}, pleat.InputError, "one length, found 3, 3 and 2"),
     (([0.1, 0.2, 0.3], [1, 1, 1]), {}, pleat.InputError, "found no error"),
     (([0.1, 0.2, 0.3] * 2, [1] * 6, [1] * 6), {}, pleat.InputError, "curve:4: expected one curve"),
-    (([0.1, 0.2, 0.3], [1, np.nan, 1], [1, 1, 1]), {}, pleat.InputError, "curve:2: expected finite"),
+    (([0.1, 0.2, 0.3], [1, np.nan, 1], [1, 1, 1]), {}, pleat.InputError, "expected 3 or more points, found 2"),
     (([0.1, 0.2, 0.3], [1, 1, 1], [1, 0, 1]), {}, pleat.InputError, "curve:2: expected errors above 0"),
     (([10, 20, 30], [1, 1, 1], [1, 1, 1]), {}, pleat.InputError, "expected a curve that ends between"),
     (np.ones((3, 7)), {}, pleat.InputError, r"expected a curve .* of shape \(3, 7\)"),

@@ -63,8 +63,8 @@ def test_ligands_are_those_of_a_second_computation():
     frames = pickle.loads(pickle.dumps(pleat.read_ensemble(POSES, select="heavy")))
     again = pleat.rmsd(frames, symmetry="ligand", fit="heavy", reference=CRYSTAL)
     np.testing.assert_allclose(again.values, found.values, atol=1e-5)
-    with pytest.raises(pleat.InputError, match="expected bonds"):
-        pleat.rmsd(pleat.read_ensemble(POSES, select="name C1 C2 C3 C4"), symmetry="ligand")
+    part = pleat.rmsd(pleat.read_ensemble(POSES, select="name C1 C2 C3 C4"), symmetry="ligand")
+    assert np.isfinite(part.values).all()  # bonds by distances
 
 
 def test_chains_have_the_values_of_the_program(tmp_path):

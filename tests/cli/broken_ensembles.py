@@ -56,7 +56,7 @@ def models():
     two = pdb(models=2).encode()
     cif = GOOD["mmcif"].decode()
     return {
-        "none.pdb": (b"REMARK nothing\nEND\n", "expected a model with atoms (PDB, mmCIF, GRO or SDF), found none"),
+        "none.pdb": (b"REMARK nothing\nEND\n", "expected a model with atoms (PDB, mmCIF, GRO, SDF, MOL2 or XYZ), found none"),
         "model.pdb": (b"MODEL        1\nENDMDL\n", "model.pdb:2: expected a model with atoms"),
         "cut.pdb": (two[:two.rindex(b"ATOM")], "cut.pdb"),
         "cut_line.pdb": (two[:two.rindex(b"ATOM") + 40], "at least 54 characters"),

@@ -284,7 +284,7 @@ class Saxs(ProgramTest):
         self.refused(3, "expected files of the same atoms, found others (--mixture takes them): ", STRUCTURE, other)
         more = self.write("more.pdb", atom() + atom(" CA", x=1.5, element="C") + atom(" C", x=3, element="C"))
         done = pleat("saxs", other, more, "-o", self.folder / "run")
-        self.assertRegex(done.stderr.decode(), "left out 1 atoms that are not in .*other.pdb; --mixture takes each file")
+        self.assertRegex(done.stderr.decode(), "left out 1 atoms that are not in .*other.pdb .*--mixture, which takes each file")
 
     def test_errors_name_the_file_and_the_frame_within_it(self):
         topology = self.write("atoms.pdb", atom() + atom(" CA", x=1.5, element="C"))

@@ -168,7 +168,7 @@ void choose_atoms(ClusterOptions& options) {
     EnsembleSource& ensemble = options.ensemble;
     const bool is_of_frames =
         !job_files(options).empty() && !cluster::is_matrix_file(ensemble.sources.front());
-    if (ensemble.weights.empty() && is_of_frames && !lacks_names(ensemble))
+    if (ensemble.weights.empty() && is_of_frames && format_without_names(ensemble) != "NPY")
         ensemble.weights = "mass";
 }
 

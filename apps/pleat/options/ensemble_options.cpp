@@ -8,6 +8,7 @@
 
 #include "options/common_options.h"
 #include "pleat/bio/ensemble/frame_reader.h"
+#include "pleat/bio/selection/index_groups.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/npy.h"
@@ -145,8 +146,9 @@ std::vector<Field> frame_fields(EnsembleSource& options) {
     std::vector<Field> all = {
         {.name = "topology",
          .target = &options.topology,
-         .help = "PDB, mmCIF, GRO, PSF or PRMTOP file that names the atoms of trajectories; its "
-                 "coordinates are not read as a frame",
+         .help =
+             "PDB, mmCIF, GRO, MOL2, PSF or PRMTOP file that names the atoms of trajectories; its "
+             "coordinates are not read as a frame",
          .value_name = "FILE"},
         {.name = "assembly",
          .target = &options.assembly,
@@ -200,12 +202,13 @@ void match_sources(EnsembleSource& options, const std::vector<std::string>& othe
     context.notes(options.common->notes);
 }
 
-bool lacks_names(const EnsembleSource& options) {
-    if (!options.topology.empty()) return false;
+std::string format_without_names(const EnsembleSource& options) {
+    if (!options.topology.empty()) return {};
     const std::string first = files_of(options).front();
     std::error_code ignored;
-    return std::filesystem::is_regular_file(first, ignored) &&
-           open_frames(first)->format() == "NPY";
+    if (!std::filesystem::is_regular_file(first, ignored)) return {};
+    const std::string format(open_frames(first)->format());
+    return format == "NPY" || format == "XYZ" ? format : std::string();
 }
 
 std::vector<Field> fields(EnsembleSource& options) {
@@ -227,6 +230,7 @@ void record_ensemble(const EnsembleSource& options, const std::vector<std::strin
     for (const std::string& file : files) record_input(file, run);
     for (const std::string& file : score_files(options)) record_input(file, run);
     if (with_topology) record_input(options.topology, run);
+    record_input(selection::index_file(options.select), run);
 }
 
 std::string input_key(const EnsembleSource& options) {

@@ -62,8 +62,9 @@ Field match_field(EnsembleSource& options);
 /// compared with them, have in common, which notes tell. Each later reading uses these alone.
 void match_sources(EnsembleSource& options, const std::vector<std::string>& others,
                    const Context& context);
-/// Whether the atoms can have no names: an array without a topology. A pipe is not looked into.
-bool lacks_names(const EnsembleSource& options);
+/// The format of files whose atoms have no names without a topology: NPY, XYZ; else empty. A pipe
+/// is not looked into.
+std::string format_without_names(const EnsembleSource& options);
 /// What --atom-weights says for equal weights.
 inline constexpr std::string_view kEqualWeights = "none";
 
@@ -72,7 +73,8 @@ std::vector<Field> fields(EnsembleSource& options);
 
 /// What the sources may be, for the help of the argument.
 inline constexpr const char* kEnsembleFiles =
-    "PDB, mmCIF, GRO or SDF of one or many models, DCD, XTC, TRR, AMBER NetCDF, NumPy arrays "
+    "PDB, mmCIF, GRO, SDF, MOL2 or XYZ of one or many models, DCD, XTC, TRR, AMBER NetCDF, NumPy "
+    "arrays "
     "[frame, atom, 3] in angstrom; folders, also of models by AlphaFold, ColabFold, Boltz and "
     "Chai-1; @LIST";
 

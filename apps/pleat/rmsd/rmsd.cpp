@@ -239,7 +239,7 @@ std::string choose_atoms(RmsdOptions& options) {
     }
     if (metric.is_score && !options.sets.measure.empty()) select = options.sets.measure;
     if (select == "all" || !options.sets.measure.empty()) return {};
-    if (lacks_names(options.ensemble)) select = "all";
+    if (!format_without_names(options.ensemble).empty()) select = "all";
     return select == "all"
                ? fmt::format("{}: all atoms are compared, as they have no names", metric.label)
                : fmt::format(

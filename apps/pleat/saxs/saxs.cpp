@@ -59,9 +59,10 @@ JobFunctions<SaxsOptions> job_functions(Ranks& ranks) {
 Command saxs_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("saxs", kDescription);
     const auto options = std::make_shared<SaxsOptions>();
-    parser->add_option("STRUCTURE", options->ensemble.sources,
-                       "PDB, mmCIF or GRO of one or many models, DCD, XTC, TRR, AMBER NetCDF; "
-                       "folders; @LIST");
+    parser->add_option(
+        "STRUCTURE", options->ensemble.sources,
+        "PDB, mmCIF, GRO, MOL2 or XYZ of one or many models, DCD, XTC, TRR, AMBER NetCDF; "
+        "folders; @LIST");
     add_fields(*parser, "Input", input_fields(*options));
     add_fields(*parser, "Curve", curve_fields(*options));
     add_run_options(*parser, options->run);

@@ -12,6 +12,7 @@
 
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
+#include "pleat/bio/selection/index_groups.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/loops/parallel.h"
@@ -199,6 +200,7 @@ void prepare_run(const SaxsOptions& options, const Input& input,
         if (!file.empty()) record_input(file, run);
     }
     for (const std::string& file : score_files(options.ensemble)) record_input(file, run);
+    record_input(selection::index_file(options.ensemble.select), run);
 }
 
 saxs::Result compute(const SaxsOptions& options, const Input& input, const Context& context) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "pleat/bio/selection/index_groups.h"
 #include "pleat/core/error.h"
 #include "pleat/workflows/select/ranking.h"
 #include "pleat/workflows/select/stages.h"
@@ -77,7 +78,8 @@ void check_options(const SelectOptions& options) {
 std::vector<std::filesystem::path> ensemble_inputs(const EnsembleSource& ensemble) {
     std::vector<std::string> names = files_of(ensemble);
     for (std::string& file : score_files(ensemble)) names.push_back(std::move(file));
-    if (!ensemble.topology.empty()) names.push_back(ensemble.topology);
+    for (const std::string& file : {ensemble.topology, selection::index_file(ensemble.select)})
+        if (!file.empty()) names.push_back(file);
     std::vector<std::filesystem::path> files;
     for (const std::string& name : names)
         if (std::find(files.begin(), files.end(), name) == files.end()) files.emplace_back(name);

@@ -220,7 +220,13 @@ std::vector<Index> EnsembleReader::compare_models(std::size_t file) {
     if (std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(), is_same)) return {};
     if (own->residues.size() == first->residues.size()) {
         SequenceMatch match = match_by_sequence(*all_, *own);
-        if (std::count(match.atoms.begin(), match.atoms.end(), -1) == 0) {
+        bool is_same_sequence = true;
+        for (std::size_t n = 0; n < match.atoms.size(); ++n) {
+            const auto atom = static_cast<Index>(n);
+            is_same_sequence = is_same_sequence && match.atoms[n] >= 0 &&
+                               own->residue_of(atom).name == all_->residue_of(match.atoms[n]).name;
+        }
+        if (is_same_sequence) {
             notes_.push_back(
                 {NoteKind::matching, fmt::format("{}: chains {} as in {}", files_.paths[file],
                                                  match.pairs, all_->source.string())});

@@ -116,8 +116,9 @@ Index keep_one_location(std::vector<AtomRecord>& records) {
 
 void ModelFrames::start() {
     if (!read_model(first_))
-        throw InputError(file_, 0,
-                         "expected a model with atoms (PDB, mmCIF, GRO or SDF), found none");
+        throw InputError(
+            file_, 0,
+            "expected a model with atoms (PDB, mmCIF, GRO, SDF, MOL2 or XYZ), found none");
     set_topology();
 }
 

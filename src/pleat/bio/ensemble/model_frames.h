@@ -111,7 +111,7 @@ private:
     std::size_t first_count_ = 0;       // atom records of the first model
     std::vector<std::string> remarks_;  // about assemblies; until the first model is read
     PdbDialect dialect_;
-    bool has_long_serials_ = false;
+    bool has_long_serials_ = false, noted_empty_ = false;
 };
 
 /// The models of an mmCIF file, parsed at once.

@@ -175,9 +175,11 @@ bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
             }
             open = true;
         } else if (line.starts_with("ENDMDL") || is_end(line)) {
-            if (records.empty() && open) {
-                complaints.add(source_->line(), "expected a model with atoms, found none");
-            }
+            if (records.empty() && open && !std::exchange(noted_empty_, true))
+                notes_.push_back({NoteKind::frames,
+                                  fmt::format("{}: passed over models without atoms, such as that "
+                                              "which ends in line {}",
+                                              file_, source_->line())});
             ended = !records.empty();
             open = false;
         } else if (line.starts_with("CRYST1")) {
@@ -201,7 +203,7 @@ bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
         if (ended) read_connections();
         assemblies_ = pdb_assemblies(remarks_);
         remarks_ = {};
-        notes_ = with_source(dialect_.notes(), file_);
+        for (const Note& note : with_source(dialect_.notes(), file_)) notes_.push_back(note);
     }
     if (!ended) check_whole(open, records.size());
     return true;

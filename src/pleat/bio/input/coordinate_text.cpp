@@ -8,13 +8,21 @@
 
 namespace pleat {
 
+namespace {
+
+bool opens_block(std::string_view text) {
+    return text.starts_with("data_") || text.starts_with("DATA_");
+}
+
+}  // namespace
+
 bool is_mmcif(ByteSource& source) {
     std::string_view line;
     while (source.next(line)) {
         const std::string_view text = trimmed(line);
         if (text.empty() || text.front() == '#') continue;
         source.hold();
-        return text.starts_with("data_") || text.starts_with("DATA_");
+        return opens_block(text) || text.starts_with("loop_") || text.starts_with("_atom_site.");
     }
     throw InputError(source.name(), 0, "expected a PDB or mmCIF file, found no text");
 }
@@ -29,8 +37,10 @@ std::string remaining_text(ByteSource& source, std::size_t max_from_pipe) {
                 fmt::format("expected at most {} bytes of mmCIF from a pipe, found more; save it "
                             "to a file first",
                             max_from_pipe));
-        if (text.empty() && source.line() > 1)
+        if (text.empty()) {
             text.assign(static_cast<std::size_t>(source.line() - 1), '\n');
+            if (!opens_block(trimmed(line))) text += "data_ ";  // some programs leave it out
+        }
         text += line;
         text += '\n';
     }

@@ -15,6 +15,12 @@ namespace pleat {
 
 namespace {
 
+std::size_t width_of(const CurveTable& table) {
+    std::size_t width = 0;
+    for (const CurveRow& row : table.rows) width = std::max(width, row.values.size());
+    return width;
+}
+
 double value_at(const CurveRow& row, std::size_t column) {
     return column < row.values.size() ? row.values[column] : NAN;
 }
@@ -49,7 +55,7 @@ double roughness(const CurveTable& table, std::size_t column) {
 }
 
 /// Whether values believed to be errors are those of a model: about the intensity of a curve that
-/// falls, or as smooth as no error is and large.
+/// falls, or as smooth as no error is and large; measured errors above the intensities are rough.
 bool is_like_a_model(const CurveTable& table, std::size_t intensity, std::size_t column) {
     constexpr std::size_t kMinRatios = 10;
     const std::vector<double> all = ratios(table, intensity, column);
@@ -64,17 +70,15 @@ bool is_like_a_model(const CurveTable& table, std::size_t intensity, std::size_t
     const auto near = std::count_if(all.begin(), all.end(),
                                     [](double ratio) { return ratio > 0.5 && ratio < 2; });
     return 10 * static_cast<std::size_t>(near) >= 9 * all.size() ||
-           (median(all) > 0.5 && roughness(table, column) < 1e-3);
+           (median(all) > 0.5 && roughness(table, column) < (median(all) > 1 ? 5e-3 : 1e-3));
 }
 
 /// The refusal of a column that is like a model, which names one that is like an error.
 [[noreturn]] void refuse_model(const std::string& file, const CurveTable& table,
                                std::size_t column) {
-    std::size_t width = 0;
-    for (const CurveRow& row : table.rows) width = std::max(width, row.values.size());
     std::string advice =
         "--columns 1,2 with --assume-error takes errors as a part of the intensity";
-    for (std::size_t other = 3; other < width; ++other)
+    for (std::size_t other = 3; other < width_of(table); ++other)
         if (median(ratios(table, 1, other)) < 0.5 && roughness(table, other) > 1e-3)
             advice =
                 fmt::format("column {0} looks like one: --columns 1,2,{0} takes it", other + 1);
@@ -130,13 +134,16 @@ CurveColumns columns_as_told(const std::string& file, const CurveTable& table,
     return chosen;
 }
 
-/// By the names that the file has; `is_certain` false: no name says what the errors are.
+/// By the names that the file has; `is_certain` false: some columns have no names, and no name says
+/// what the errors are.
 CurveColumns columns_by_name(const CurveTable& table, bool& is_certain) {
     CurveColumns chosen;
     std::optional<std::size_t> q, intensity;
     is_certain = true;
     for (std::size_t n = 0; n < table.columns.size(); ++n) {
-        const ColumnRole role = role_of(table.columns[n]);
+        ColumnRole role = role_of(table.columns[n]);
+        if (role == ColumnRole::momentum && q && table.columns[n].size() == 1)
+            role = ColumnRole::error;  // "q I s"
         std::optional<std::size_t>* const column = role == ColumnRole::momentum    ? &q
                                                    : role == ColumnRole::intensity ? &intensity
                                                    : role == ColumnRole::error     ? &chosen.error
@@ -144,7 +151,7 @@ CurveColumns columns_by_name(const CurveTable& table, bool& is_certain) {
                                                                                    : nullptr;
         if (column != nullptr && !*column)
             *column = n;
-        else if (role != ColumnRole::other && n == 2)
+        else if (role != ColumnRole::other && n == 2 && table.columns.size() < width_of(table))
             is_certain = false;
     }
     chosen.q = q.value_or(0);
@@ -157,8 +164,7 @@ CurveColumns columns_by_name(const CurveTable& table, bool& is_certain) {
 
 CurveColumns choose_columns(const std::string& file, const CurveTable& table,
                             const ProfileOptions& options, Notes& notes) {
-    std::size_t width = 0;
-    for (const CurveRow& row : table.rows) width = std::max(width, row.values.size());
+    const std::size_t width = width_of(table);
     bool is_certain = false;
     CurveColumns chosen;
     if (!options.columns.empty()) {
@@ -177,6 +183,11 @@ CurveColumns choose_columns(const std::string& file, const CurveTable& table,
                              "--columns 1,2,3"});
         }
     }
+    // SASfit writes -1 for none.
+    if (chosen.error && std::all_of(table.rows.begin(), table.rows.end(), [&](const CurveRow& row) {
+            return value_at(row, *chosen.error) == -1;
+        }))
+        chosen.error.reset();
     if (table.columns.empty() && options.columns.empty() && table.rows.front().values.size() > 3)
         chosen.spread = 3;
     const std::size_t last = std::max({chosen.q, chosen.intensity, chosen.error.value_or(0)});

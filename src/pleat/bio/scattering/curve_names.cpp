@@ -62,7 +62,7 @@ ColumnRole role_of(std::string_view name) {
     const bool is_short = is_any(lower(name.substr(0, 2)), {"q ", "s "});
     const std::string key = key_of(name.substr(0, is_short ? 1 : name.size()));
     if (is_any(key, {"q", "s", "h", "x", "sexp", "qexp", "qvector", "momentumtransfer",
-                     "scatteringvector", "qvalues", "qa", "qnm"}))
+                     "scatteringvector", "qvalues", "qa", "qnm", "qinvangstrom", "qinvnm"}))
         return ColumnRole::momentum;
     if (is_any(key,
                {"i", "y", "iexp", "iq", "is", "int", "intensity", "intensities", "expintensity",
@@ -79,6 +79,9 @@ ColumnRole role_of(std::string_view name) {
     if (is_any(key, {"r", "pr", "p", "fit", "ifit", "model", "modelintensity", "jreg", "ireg",
                      "imod", "imodel", "icalc", "calc", "theory", "atom", "shape", "border"}))
         return ColumnRole::other;
+    for (const std::string_view part : {"err", "sig", "std", "uncert"})
+        if (key.find(part) != std::string::npos && key.find('q') == std::string::npos)
+            return ColumnRole::error;
     return ColumnRole::unknown;
 }
 
@@ -99,12 +102,14 @@ std::vector<std::string> column_names(std::string_view line, std::size_t width,
         const auto first = std::find_if(parts.begin(), parts.end(), [](const std::string& part) {
             return role_of(part) == ColumnRole::momentum || role_of(part) == ColumnRole::other;
         });
+        // Words of a sentence are not names: "noise; q in 1/angstrom".
+        const bool is_list = first == parts.begin();
         parts.erase(parts.begin(), first);
         const bool has_intensity =
             std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
                 return role_of(part) == ColumnRole::intensity || key_of(part) == "p";
             });
-        const bool is_whole = parts.size() == width && !parts.empty() &&
+        const bool is_whole = is_list && parts.size() == width && !parts.empty() &&
                               role_of(parts.front()) == ColumnRole::momentum;
         if (parts.size() < 2 || parts.size() > width || !(has_intensity || is_whole)) continue;
         if (best.empty() || (best.size() != width && parts.size() == width)) best = parts;
@@ -117,13 +122,14 @@ MomentumUnit unit_named(std::string_view text) {
     // Without signs of powers: "[A^{-1}]" becomes "[a-1]".
     std::string word;
     for (const char c : lower(text))
-        if (std::string_view("^{}*_$\\").find(c) == std::string_view::npos) word += c;
+        if (std::string_view("^{}*$\\").find(c) == std::string_view::npos)
+            word += c == '_' ? ' ' : c;
     struct Spelling {
         std::string_view text;
         MomentumUnit unit;
     };
     static constexpr auto kAngstrom = MomentumUnit::per_angstrom, kNm = MomentumUnit::per_nanometre;
-    static constexpr std::array<Spelling, 12> kSpellings = {{{"1/nm", kNm},
+    static constexpr std::array<Spelling, 14> kSpellings = {{{"1/nm", kNm},
                                                              {"nm-1", kNm},
                                                              {"1/nanomet", kNm},
                                                              {"nanometer-1", kNm},
@@ -134,7 +140,9 @@ MomentumUnit unit_named(std::string_view text) {
                                                              {"angstrom-1", kAngstrom},
                                                              {"ang-1", kAngstrom},
                                                              {"inverse ang", kAngstrom},
-                                                             {"per ang", kAngstrom}}};
+                                                             {"per ang", kAngstrom},
+                                                             {"inv ang", kAngstrom},
+                                                             {"inv nm", kNm}}};
     const auto is_letter = [&](std::size_t k) {
         return k < word.size() && std::isalpha(static_cast<unsigned char>(word[k]));
     };
@@ -150,6 +158,9 @@ MomentumUnit unit_named(std::string_view text) {
 }
 
 MomentumUnit unit_in_prose(std::string_view line) {
+    // FoXS computes in 1/angstrom alone.
+    if (line.find("SAXS profile: number of points") != std::string_view::npos)
+        return MomentumUnit::per_angstrom;
     std::string low = " " + lower(line.substr(0, 300)) + " ";
     for (char& c : low)
         if (std::string_view("\t\"_([=:").find(c) != std::string_view::npos) c = ' ';

@@ -24,8 +24,11 @@ struct CurveTable {
     std::string name;                             ///< by which --curve chooses it
     std::vector<std::string> columns;             ///< names; empty: the file has none
     MomentumUnit unit = MomentumUnit::automatic;  ///< of q, if the file says it
+    std::string unknown_unit;                     ///< of q, where the file has another one
+    bool is_stored = false;                       ///< by a format of entries: sasCIF, XML, HDF5
     std::vector<CurveRow> rows;
-    Notes notes;  ///< about the format
+    std::size_t other_lines = 0;  ///< of text around the tables of a file, comments aside
+    Notes notes;                  ///< about the format
 };
 
 /// What a column of a known name is.

@@ -122,10 +122,16 @@ Line split(std::string_view given, Index number) {
     return one;
 }
 
-/// Anton Paar's PDH: a title, keywords, then three lines of eight and five constants.
-bool begins_as_pdh(const std::vector<CurveRow>& rows) {
-    return rows.size() > 3 && rows[0].line == 3 && rows[0].values.size() == 8 &&
-           rows[1].values.size() == 5 && rows[2].values.size() == 5 && rows[3].values.size() < 5;
+/// How many lines of numbers on top are no points but constants: up to three with more numbers than
+/// the table (PDH, GLOBSYMM), or one or two of two numbers above three columns.
+std::size_t lines_of_constants(const std::vector<CurveRow>& rows) {
+    constexpr std::size_t kMaxConstants = 3;
+    std::size_t many = 0, few = 0;
+    if (rows.size() >= kMaxConstants + kMinPoints)
+        while (many < kMaxConstants && rows[many].values.size() > rows[kMaxConstants].values.size())
+            ++many;
+    while (few < rows.size() && rows[few].values.size() < 3) ++few;
+    return few < kMinPoints && rows.size() >= few + kMinPoints ? std::max(many, few) : many;
 }
 
 /// Collects tables. A table begins with three lines of points in succession, and ends where a line
@@ -154,6 +160,7 @@ public:
         if (pending_.size() < kMinPoints ? !line.row.is_point : line.row.values.empty()) {
             end_table();
             note_title(text);
+            ++other_lines_;
             return;
         }
         commas_ = commas_ || line.decimal_commas;
@@ -164,6 +171,7 @@ public:
     }
     std::vector<CurveTable> finish() {
         end_table();
+        for (CurveTable& table : tables_) table.other_lines = other_lines_;
         return std::move(tables_);
     }
 
@@ -179,18 +187,12 @@ private:
         const bool commas = std::exchange(commas_, false);
         if (rows.size() < kMinPoints) return;
         CurveTable table;
-        if (begins_as_pdh(rows)) {
-            rows.erase(rows.begin(), rows.begin() + 3);
-            if (rows.size() < kMinPoints) return;
+        const std::size_t constants = lines_of_constants(rows);
+        if (constants > 0 && rows.front().values.size() > 2)
             table.notes.push_back(
-                {NoteKind::format, "read as PDH, whose constants were passed over"});
-            table.columns = {"q", "I", "error"};
-        }
-        // One or two lines of two numbers on top of three columns belong to the title.
-        std::size_t title = 0;
-        while (title < rows.size() && rows[title].values.size() < 3) ++title;
-        if (title < kMinPoints && rows.size() >= title + kMinPoints)
-            rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(title));
+                {NoteKind::format,
+                 fmt::format("{} lines of more numbers above the table passed over", constants)});
+        rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(constants));
         std::size_t width = 0;
         for (const CurveRow& row : rows) width = std::max(width, row.values.size());
         table.name = fmt::format("lines {}-{}", rows.front().line, rows.back().line);
@@ -226,7 +228,7 @@ private:
     std::vector<CurveRow> pending_;
     std::vector<std::string> titles_;  ///< the text above the next table
     std::string comment_;              ///< behind the last point
-    std::size_t comment_words_ = 0;
+    std::size_t comment_words_ = 0, other_lines_ = 0;
     bool commas_ = false, gnom_ = false;
 };
 

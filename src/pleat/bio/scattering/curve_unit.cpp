@@ -43,8 +43,7 @@ Decision guess(const Profile& curve, const Guinier& line, bool begins_low,
     }
     // A molecule of 6 to 20 angstrom, or one of 60 to 200 angstrom, which must be measured to lower
     // angles.
-    constexpr double kSurelyAngstrom = 20, kMinStart = 0.025, kMinNmEnd = 0.5, kMinWideNmEnd = 2,
-                     kMaxChi2 = 5;
+    constexpr double kSurelyAngstrom = 20, kMinStart = 0.025, kMinNmEnd = 0.5, kMaxChi2 = 5;
     const auto by_size = [&](bool per_nanometre, bool is_doubtful) {
         return Decision{per_nanometre,
                         fmt::format("since Guinier's Rg is then {:.1f} angstrom",
@@ -53,7 +52,7 @@ Decision guess(const Profile& curve, const Guinier& line, bool begins_low,
     };
     if (length >= kSurelyAngstrom) return by_end ? by_size(false, false) : of_end;
     if (length >= kMinGyration)
-        return by_end ? by_size(curve.q.front() >= kMinStart && end > kMinWideNmEnd, true) : of_end;
+        return by_end ? by_size(curve.q.front() >= kMinStart, true) : of_end;
     const bool is_good =
         begins_low && line.chi2 < kMaxChi2 && 10 * length >= kMinGyration && end > kMinNmEnd;
     return !by_end && is_good ? by_size(true, false) : of_end;

@@ -33,6 +33,8 @@ std::vector<CurveTable> tables_of(const std::vector<StoredCurve>& curves, const 
         CurveTable& table = tables.emplace_back();
         table.name = printable(curve.name);
         table.unit = unit_named(plain_text(curve.q_unit));
+        if (table.unit == MomentumUnit::automatic) table.unknown_unit = printable(curve.q_unit);
+        table.is_stored = true;
         table.notes.push_back({NoteKind::format, fmt::format("read as {}", format)});
         const auto has = [&](std::size_t n) {
             return std::any_of(curve.points.begin(), curve.points.end(),
@@ -114,6 +116,8 @@ CurveTable choose_curve(const std::string& file, std::vector<CurveTable> tables,
         for (const std::size_t n : curves)
             if (n != with_errors.front() && width(n) == width(with_errors.front())) chosen.reset();
     }
+    const bool is_first = !chosen && tables.front().is_stored;  // entries of one file
+    if (is_first) chosen = 0;
     if (!chosen)
         throw InputError(file, curves.empty() ? 0 : tables[curves.back()].rows.front().line,
                          fmt::format("expected one curve, found {}: {}; --curve NAME takes one",
@@ -122,8 +126,21 @@ CurveTable choose_curve(const std::string& file, std::vector<CurveTable> tables,
         notes.push_back(
             {NoteKind::several,
              fmt::format("curve {} of {} read: {}", *chosen + 1, tables.size(), names[*chosen]),
-             "--curve NAME"});
-    return std::move(tables[*chosen]);
+             "--curve NAME", is_first});
+    CurveTable& table = tables[*chosen];
+    constexpr std::size_t kFew = 10;
+    if (options.curve.empty() && options.columns.empty() && table.columns.empty() &&
+        table.rows.size() < std::min(kFew, table.other_lines))
+        throw InputError(file, table.rows.front().line,
+                         fmt::format("expected a curve, found {} lines of numbers in {} of text; "
+                                     "--columns 1,2,3 reads them",
+                                     table.rows.size(), table.other_lines));
+    if (options.unit == MomentumUnit::automatic && !table.unknown_unit.empty())
+        throw InputError(file, 0,
+                         fmt::format("expected q in 1/angstrom or 1/nm, found '{}'; --q-unit says "
+                                     "which it is",
+                                     table.unknown_unit));
+    return std::move(table);
 }
 
 /// Rows of few numbers above a table with names are not measured: GNOM extrapolates there.

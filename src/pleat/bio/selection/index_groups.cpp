@@ -60,11 +60,12 @@ std::vector<Group> read_groups(ByteSource& source, Index atom_count) {
 
 }  // namespace
 
-bool is_index_group(std::string_view text) {
+std::string index_file(std::string_view text) {
     const std::size_t at = text.rfind(kEnding);
-    if (at == std::string_view::npos || at == 0) return false;
+    if (at == std::string_view::npos || at == 0) return {};
     const std::string_view rest = text.substr(at + kEnding.size());
-    return rest.empty() || rest.front() == ':';
+    return rest.empty() || rest.front() == ':' ? std::string(text.substr(0, at + kEnding.size()))
+                                               : std::string();
 }
 
 std::vector<Index> read_index_group(ByteSource& source, std::optional<std::string_view> name,
@@ -96,8 +97,9 @@ std::vector<Index> read_index_group(ByteSource& source, std::optional<std::strin
 }
 
 std::vector<Index> read_index_group(std::string_view text, Index atom_count) {
-    const std::size_t end = text.rfind(kEnding) + kEnding.size();
-    ByteSource source(std::filesystem::path(text.substr(0, end)), ByteSource::kMaxBytes);
+    const std::string file = index_file(text);
+    const std::size_t end = file.size();
+    ByteSource source(std::filesystem::path(file), ByteSource::kMaxBytes);
     return read_index_group(
         source, end < text.size() ? std::optional(text.substr(end + 1)) : std::nullopt, atom_count);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,8 +11,8 @@
 
 namespace pleat::selection {
 
-/// Whether a whole selection is FILE.ndx or FILE.ndx:GROUP.
-bool is_index_group(std::string_view text);
+/// FILE.ndx of a whole selection that is FILE.ndx or FILE.ndx:GROUP; empty for others.
+std::string index_file(std::string_view text);
 
 /// The atoms of the group, from 0, ascending and each once; of a file with one group its name may
 /// be left out. Throws InputError if the file is no index file, has no such group or several of

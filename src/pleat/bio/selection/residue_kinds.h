@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
+#include "pleat/bio/selection/residue_names.h"
 #include "pleat/bio/structure/topology.h"
 
 namespace pleat::selection {
@@ -20,11 +20,6 @@ enum class ResidueKind : std::uint8_t {
 
 /// [residue]: names as of the PDB and of the force fields of AMBER, CHARMM, GROMOS and OPLS.
 std::vector<ResidueKind> residue_kinds(const Topology& topology);
-
-/// Whether amino acids, nucleotides or water have this name in the PDB or in force fields.
-bool is_common_name(std::string_view residue_name);
-/// Whether a residue is water by its name: HOH, SOL, TIP3, WAT and others.
-bool is_water(std::string_view residue_name);
 
 /// Whether the atom is a place without matter: of a dummy residue, or without an element and with a
 /// name that programs give to lone pairs and virtual sites (LP, EP, MW).

@@ -238,7 +238,7 @@ void Expression::refuse_absent_chain(std::string_view word) const {
 }  // namespace
 
 std::vector<Index> select_atoms(const Topology& topology, std::string_view text) {
-    if (is_index_group(text)) return read_index_group(text, topology.atom_count());
+    if (!index_file(text).empty()) return read_index_group(text, topology.atom_count());
     if (!topology.named && words_of(topology, text) != Words{"all"}) {
         throw InputError(
             topology.source.string(), 0,
@@ -261,7 +261,7 @@ std::vector<Index> select_atoms(const Topology& topology, std::string_view text)
 }
 
 void check_selection(std::string_view text) {
-    if (is_index_group(text)) return;
+    if (!index_file(text).empty()) return;
     const Topology nothing;
     Expression(nothing, text).evaluate();
 }

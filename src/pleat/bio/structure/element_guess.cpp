@@ -30,17 +30,11 @@ std::string first_letters(std::string_view name) {
     return letters;
 }
 
-/// Amino acids, nucleotides and water: their atoms are H, C, N, O, P and S alone, whichever columns
-/// their names fill.
+/// Unmodified amino acids, nucleotides and water: their atoms are H, C, N, O, P and S alone,
+/// whichever columns their names fill.
 bool is_common_residue(std::string_view name) {
-    static const std::set<std::string_view> kNames = {
-        "ALA", "ARG", "ASN", "ASP", "CYS", "GLN", "GLU", "GLY", "HIS", "ILE", "LEU", "LYS", "MET",
-        "PHE", "PRO", "SER", "THR", "TRP", "TYR", "VAL", "HSD", "HSE", "HSP", "HID", "HIE", "HIP",
-        "CYX", "CYM", "ASH", "GLH", "LYN", "ACE", "NME", "NMA", "A",   "C",   "G",   "U",   "DA",
-        "DC",  "DG",  "DT",  "ADE", "CYT", "GUA", "THY", "URA", "URI", "RA",  "RC",  "RG",  "RU",
-        "DA5", "DA3", "DC5", "DC3", "DG5", "DG3", "DT5", "DT3", "RA5", "RA3", "RC5", "RC3", "RG5",
-        "RG3", "RU5", "RU3", "A5",  "A3",  "C5",  "C3",  "G5",  "G3",  "U5",  "U3"};
-    return kNames.contains(name) || selection::is_water(name);
+    return selection::is_water(name) ||
+           (selection::is_common_name(name) && !is_heterogen(std::string(name)));
 }
 
 /// A name's first letter alone is an element only where it is one of molecules of life.
@@ -63,8 +57,8 @@ std::string ion_element(const std::string& letters, std::string_view residue_nam
 std::string clear_element(const std::string& letters, std::string_view residue_name) {
     if (letters.empty()) return "X";
     if (const std::string ion = ion_element(letters, residue_name); ion != "X") return ion;
-    if (is_common_residue(residue_name)) return one_letter_element(letters[0]);
-    return residue_name == "MSE" && letters == "SE" ? "Se" : "";
+    if ((residue_name == "MSE" || residue_name == "SEC") && letters == "SE") return "Se";
+    return is_common_residue(residue_name) ? one_letter_element(letters[0]) : "";
 }
 
 /// The element with this mass, to 0.03 dalton; "X" if there is none.

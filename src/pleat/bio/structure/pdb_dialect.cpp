@@ -129,13 +129,15 @@ bool PdbDialect::read_number(const std::string& text, const std::string& next, C
         return true;
     }
     if (!parse_residue_number(field, number)) return false;
-    if (is_decimal(field) && is_decimal(text) && text.size() == 5 && text[4] != ' ') {
+    const std::string_view digits = trimmed(text);
+    if (is_decimal(field) && is_decimal(digits) && digits.size() >= 4 && text[4] != ' ') {
         const bool is_code = (chain.has_number && previous == number) ||
                              (next.substr(0, 4) == text.substr(0, 4) && next[4] != text[4] &&
                               !is_decimal(next.substr(4)));
-        if (!is_code && parse_number(std::string_view(text), number)) {
+        if (!is_code && parse_number(digits, number)) {
             chain.insertion = ' ';
-            note(NoteKind::numbering, "columns 23-27 read as residue numbers of five digits");
+            note(NoteKind::numbering,
+                 "column 27 read as the last digit of residue numbers, not as an insertion code");
         }
     }
     chain.number = number;

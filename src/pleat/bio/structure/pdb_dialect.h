@@ -18,11 +18,11 @@ namespace pleat {
 ///
 /// Column 21 is the fourth letter of residue names (TIP3, LYSH), or the first of chain names of two
 /// characters where residues of such a chain have names of three letters that are known. Residue
-/// numbers: decimal, hybrid-36, hexadecimal from 2710 on behind 9999 (VMD), of five digits to
-/// column 27 unless the residue before or behind has the first four (then an insertion code), and
-/// by order where there are stars. Segments (columns 73-76) name the chains that the file leaves
-/// blank, if there are several, and those that several segments share whose residues have the same
-/// numbers.
+/// numbers: decimal, hybrid-36, hexadecimal from 2710 on behind 9999 (VMD), of four or five digits
+/// to column 27 unless the residue before or behind has the first four (then an insertion code),
+/// and by order where there are stars. Segments (columns 73-76) name the chains that the file
+/// leaves blank, if there are several, and those that several segments share whose residues have
+/// the same numbers.
 class PdbDialect {
 public:
     /// Sets the residue names, numbers and chains of a model.

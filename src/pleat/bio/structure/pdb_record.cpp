@@ -14,6 +14,8 @@ namespace pleat {
 
 namespace {
 
+constexpr std::size_t kBFactorEnd = 66;
+
 std::string_view columns(std::string_view line, std::size_t first, std::size_t count) {
     return first - 1 < line.size() ? line.substr(first - 1, count) : std::string_view();
 }
@@ -38,6 +40,15 @@ std::size_t shift_of(std::string_view line) {
         if (is_point(34) && is_point(42) && is_point(50)) return shift;
     }
     return 0;
+}
+
+/// Charges (PDBQT) and names of entries before line numbers (PDB files until 1996) are no segments.
+bool is_segment(std::string_view line, std::string_view text) {
+    double charge = 0;
+    int number = 0;
+    const bool has_entry = text.size() == 4 && is_digit(text[0]) && line.size() == 80 &&
+                           parse(columns(line, 77, 4), number);
+    return !has_entry && (text.find('.') == std::string_view::npos || !parse(text, charge));
 }
 
 }  // namespace
@@ -79,6 +90,8 @@ bool is_atom_line(std::string_view line) {
 }
 
 std::string parse_atom_line(std::string_view line, AtomRecord& atom, PdbFields& fields) {
+    // Behind the B factor there may be tabs, whose columns are unknown.
+    line = line.substr(0, line.find('\t', kBFactorEnd));
     line = line.substr(0, line.find_last_not_of(" \t") + 1);
     if (!is_printable_ascii(line))
         return "expected printable ASCII in fixed columns, found other characters";
@@ -112,7 +125,8 @@ std::string parse_atom_line(std::string_view line, AtomRecord& atom, PdbFields& 
     // Programs leave out occupancies or write stars; nothing but the choice of alternates needs it.
     if (!parse(columns(line, 55, 6), atom.occupancy)) atom.occupancy = 1;
     if (!parse_coordinate(columns(line, 61, 6), atom.b_factor)) atom.b_factor = 0;
-    atom.segment = std::string(trimmed(columns(line, 73, 4)));
+    if (const std::string_view text = trimmed(columns(line, 73, 4)); is_segment(line, text))
+        atom.segment = text;
     const std::string element(trimmed(columns(line, 77, 2)));
     atom.element = element_symbol(element);
     // X is an atom whose element the authors do not know, no missing symbol.

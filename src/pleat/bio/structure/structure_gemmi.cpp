@@ -15,6 +15,7 @@
 #include <tuple>
 #include <utility>
 
+#include "pleat/bio/selection/residue_names.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
@@ -36,30 +37,34 @@ Identity identity_of_other_name(const std::string& name) {
         Polymer polymer;
         char letter;
     };
-    static const Row rows[] = {{"HSD", Polymer::amino_acid, 'H'}, {"HSE", Polymer::amino_acid, 'H'},
-                               {"HSP", Polymer::amino_acid, 'H'}, {"HID", Polymer::amino_acid, 'H'},
-                               {"HIE", Polymer::amino_acid, 'H'}, {"HIP", Polymer::amino_acid, 'H'},
-                               {"CYX", Polymer::amino_acid, 'C'}, {"CYM", Polymer::amino_acid, 'C'},
-                               {"ASH", Polymer::amino_acid, 'D'}, {"GLH", Polymer::amino_acid, 'E'},
-                               {"LYN", Polymer::amino_acid, 'K'}, {"ADE", Polymer::nucleotide, 'A'},
-                               {"CYT", Polymer::nucleotide, 'C'}, {"GUA", Polymer::nucleotide, 'G'},
-                               {"URA", Polymer::nucleotide, 'U'}, {"THY", Polymer::nucleotide, 'T'},
-                               {"RA", Polymer::nucleotide, 'A'},  {"RC", Polymer::nucleotide, 'C'},
-                               {"RG", Polymer::nucleotide, 'G'},  {"RU", Polymer::nucleotide, 'U'},
-                               {"5MC", Polymer::nucleotide, 'C'}, {"A2M", Polymer::nucleotide, 'A'},
-                               {"T6A", Polymer::nucleotide, 'A'}, {"G7M", Polymer::nucleotide, 'G'},
-                               {"YYG", Polymer::nucleotide, 'G'}, {"YG", Polymer::nucleotide, 'G'},
-                               {"QUO", Polymer::nucleotide, 'G'}};
+    static const Row rows[] = {
+        {"HSD", Polymer::amino_acid, 'H'}, {"HSE", Polymer::amino_acid, 'H'},
+        {"HSP", Polymer::amino_acid, 'H'}, {"HID", Polymer::amino_acid, 'H'},
+        {"HIE", Polymer::amino_acid, 'H'}, {"HIP", Polymer::amino_acid, 'H'},
+        {"CYX", Polymer::amino_acid, 'C'}, {"CYM", Polymer::amino_acid, 'C'},
+        {"ASH", Polymer::amino_acid, 'D'}, {"GLH", Polymer::amino_acid, 'E'},
+        {"LYN", Polymer::amino_acid, 'K'}, {"ADE", Polymer::nucleotide, 'A'},
+        {"CYT", Polymer::nucleotide, 'C'}, {"GUA", Polymer::nucleotide, 'G'},
+        {"URA", Polymer::nucleotide, 'U'}, {"THY", Polymer::nucleotide, 'T'},
+        {"T", Polymer::nucleotide, 'T'},   {"5MC", Polymer::nucleotide, 'C'},
+        {"A2M", Polymer::nucleotide, 'A'}, {"T6A", Polymer::nucleotide, 'A'},
+        {"G7M", Polymer::nucleotide, 'G'}, {"YYG", Polymer::nucleotide, 'G'},
+        {"YG", Polymer::nucleotide, 'G'},  {"QUO", Polymer::nucleotide, 'G'}};
     for (const Row& row : rows) {
         if (name == row.name) return {row.polymer, row.letter, false};
     }
-    // NALA and CALA of AMBER; LYSH, HISB and GLUP of GROMOS and CHARMM.
-    if (name.size() != 4) return {};
-    const bool is_end = name[0] == 'N' || name[0] == 'C';
-    for (const std::string& parent : {name.substr(0, 3), is_end ? name.substr(1) : name}) {
+    // NALA, CHID, DA5 and RG3 of AMBER; LYSH, HISB and GLUP of GROMOS and CHARMM. GLYC is none.
+    if (name.size() < 2 || !selection::is_common_name(name)) return {};
+    for (const std::string& parent :
+         {name.substr(0, 3), name.substr(1), name.substr(0, name.size() - 1)}) {
+        if (parent == name) continue;
         const gemmi::ResidueInfo info = gemmi::find_tabulated_residue(parent);
-        if (info.is_amino_acid() && info.is_standard())
+        if (info.is_standard() && info.is_amino_acid())
             return {Polymer::amino_acid, info.one_letter_code, false};
+        if (info.is_standard() && info.is_nucleic_acid())
+            return {Polymer::nucleotide, info.one_letter_code, true};
+        const Identity other = identity_of_other_name(parent);
+        if (other.polymer != Polymer::none) return other;
     }
     return {};
 }

@@ -1,5 +1,5 @@
 // Dialects of coordinate files: PDB columns that programs use in their own ways, blocks of mmCIF,
-// units of NetCDF, titles of DCD, MOL2, XYZ, index groups, and formats that are refused by name.
+// units of NetCDF, titles of DCD, and index groups.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -7,9 +7,12 @@
 
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/ensemble/frame_reader.h"
+#include "pleat/bio/selection/index_groups.h"
 #include "pleat/bio/selection/selection.h"
+#include "pleat/bio/structure/element_guess.h"
 #include "pleat/bio/structure/equal_chains.h"
 #include "pleat/bio/structure/structure.h"
+#include "pleat/bio/structure/structure_gemmi.h"
 #include "pleat/bio/tests/refusal.h"
 #include "pleat/bio/tests/scratch_file.h"
 #include "pleat/bio/tests/structure_text.h"
@@ -120,6 +123,85 @@ TEST(Dialect, DigitsAreInsertionCodesBesideTheirNumber) {
                   read(lines({"ALA A  10 ", "ALA A100A "}));
               }).find("residue number"),
               std::string::npos);
+}
+
+TEST(Dialect, MmcifWithoutABlockIsRecognised) {
+    std::string text = pleat::test::kCifHeader;
+    text.erase(0, text.find("loop_"));
+    text += pleat::test::cif_line({.x = 1}) + "#\n";
+    const std::string commented = "# made\n" + text;
+    const auto reader = open_frames("made.cif", commented);
+    EXPECT_EQ(reader->format(), "mmCIF");
+    EXPECT_EQ(reader->topology()->positions.at(0)[0], 1);
+    EXPECT_EQ(read_structure("made.cif", text).chains.size(), 1u);
+    text.replace(text.rfind(" 1"), 2, " x");
+    EXPECT_EQ(refusal([&] { read_structure("made.cif", text); }).find("expected a PDB"),
+              std::string::npos);
+}
+
+TEST(Dialect, ResidueNumbersOfFourDigitsMayEndInColumnTwentySeven) {
+    const Read all =
+        read(lines({"HOH    99 ", "HOH   999 ", "HOH   1000", "HOH   1001", "HOH   7023"}));
+    EXPECT_EQ(all.residues, (Texts{"HOH 99 ", "HOH 999 ", "HOH 1000 ", "HOH 1001 ", "HOH 7023 "}));
+    EXPECT_EQ(count(all.notes, NoteKind::numbering), 1);
+    const Read codes = read(lines({"ALA A 100 ", "ALA A 1001", "ALA A  521", "ALA A 101 "}));
+    EXPECT_EQ(codes.residues, (Texts{"ALA 100 A", "ALA 1001 A", "ALA 521 A", "ALA 101 A"}));
+}
+
+TEST(Dialect, ChargesAndLineNumbersAreNoSegments) {
+    std::string text;
+    for (const char* charge : {".012", ".113", ".012"})
+        text += line(std::string("DXC     ") + char('1' + text.size() / 81) + " ", 1, charge);
+    EXPECT_EQ(read(text + "END\n").topology.chains(), (Texts{""}));
+    std::string old;
+    for (const char* end : {"1AKE1839", "2AKE1840"}) {
+        std::string one = line(std::string("ALA A   ") + end[0] + " ", 1);
+        old += one.replace(72, std::string::npos, end) + "\n";
+    }
+    const Read all = read(old + "END\n");
+    EXPECT_EQ(all.topology.residues.at(0).segment, "");
+    EXPECT_EQ(all.topology.atoms.at(0).element, "C");
+}
+
+TEST(Dialect, TabsBehindTheBFactorAreReadOver) {
+    std::string text = line("ALA A   1 ", 1);
+    text.replace(66, std::string::npos, "\tB   \n");
+    EXPECT_EQ(read(text + "END\n").topology.chains(), (Texts{"A"}));
+    EXPECT_EQ(read_structure("made.pdb", text).chains.at(0).name, "A");
+    text.replace(64, 1, "\t");
+    EXPECT_NE(refusal([&] { read(text); }).find("printable ASCII"), std::string::npos);
+}
+
+TEST(Dialect, ModelsWithoutAtomsArePassedOver) {
+    const std::string empty = "MODEL        1\nENDMDL\n";
+    const std::string full = "MODEL        2\n" + line("ALA A   1 ", 1) + "ENDMDL\n";
+    for (const std::string& text : {empty + full + "END\n", full + empty + "END\n"}) {
+        const auto reader = open_frames("made.pdb", text);
+        int frames = 0;
+        while (reader->skip()) ++frames;
+        EXPECT_EQ(frames, 1);
+        EXPECT_EQ(count(reader->notes(), NoteKind::frames), 1);
+    }
+    EXPECT_NE(refusal([&] { read(empty); }).find("model with atoms"), std::string::npos);
+}
+
+TEST(Dialect, NamesOfForceFieldsAreKnownToAllReaders) {
+    std::string text;
+    int number = 0;
+    const auto add = [&](const std::string& columns) {
+        ++number;
+        text += line(columns + std::to_string(number) + " ", number);
+    };
+    for (const char* columns : {"NALAA   ", "CHIDA   ", "HISBA   "}) add(columns);
+    EXPECT_EQ(read_structure("made.pdb", text).chains.at(0).sequence(), "AHH");
+    text.clear();
+    for (const char* columns : {"DA5 B   ", " DG B   ", "GUA B   ", "RC3 B   ", "  T B   "})
+        add(columns);
+    EXPECT_EQ(read_structure("made.pdb", text).chains.at(0).sequence(), "AGGCT");
+    EXPECT_EQ(residue_letter("GLYC"), 'X');  // glycerol
+    EXPECT_EQ(guess_element_in_columns("CD1 ", "HISB"), "C");
+    EXPECT_EQ(guess_element_in_columns("SE  ", "SEC"), "Se");
+    EXPECT_EQ(guess_element_in_columns("AS  ", "CAS"), "As");
 }
 
 TEST(Dialect, BlankAndLetteredLocationsOfAnAtomAreOne) {
@@ -275,93 +357,6 @@ TEST(Dialect, TitlesOfDcdAreCountedWhereTheirLengthIsWrong) {
     EXPECT_EQ(frame(1, 2), pleat::testing::place(1, 1, 2));
 }
 
-const std::string kMol2 =
-    "# made\n@<TRIPOS>MOLECULE\nethanol\n 3 2 1 0 0\nSMALL\nNO_CHARGES\n\n@<TRIPOS>ATOM\n"
-    "      1 C1      0.0000    0.0000    0.5000 C.3     1  EOH1        0.0000\n"
-    "      2 C2      1.5000    0.0000    0.0000 C.3     1  EOH1        0.0000\n"
-    "      3 O1      2.0000    1.3000   -0.2500 O.3     1  EOH1        0.0000\n"
-    "@<TRIPOS>BOND\n     1     1     2    1\n     2     2     3    1\n";
-
-TEST(Mol2, MoleculesAreFramesMatchedByTheirBonds) {
-    std::string reversed = kMol2;
-    reversed.replace(reversed.find("1 C1 "), 5, "1 O1 ");
-    reversed.replace(reversed.find("C.3"), 3, "O.3");
-    reversed.replace(reversed.find("3 O1 "), 5, "3 C1 ");
-    reversed.replace(reversed.rfind("O.3"), 3, "C.3");
-    const std::string text = kMol2 + reversed;
-    const auto reader = open_frames("made.mol2", text);
-    EXPECT_EQ(reader->format(), "MOL2");
-    EXPECT_EQ(reader->topology()->label(2), "O1 of EOH 1");
-    EXPECT_EQ(reader->topology()->atoms[2].element, "O");
-    EXPECT_EQ(reader->topology()->bonds.size(), 2u);
-    Array<float, 2> frame(3, Index{3});
-    ASSERT_TRUE(reader->next(frame));
-    EXPECT_EQ(frame(0, 2), 2);
-    ASSERT_TRUE(reader->next(frame));
-    EXPECT_EQ(frame(0, 2), 0);
-    EXPECT_FALSE(reader->next(frame));
-    EXPECT_EQ(count(reader->notes(), NoteKind::matching), 1);
-}
-
-TEST(Mol2, TypesOfAmberTellElementsToo) {
-    std::string text = kMol2;
-    text.replace(text.find("C.3"), 3, "CT ");
-    text.replace(text.find("C.3"), 3, "ca ");
-    text.replace(text.find("O.3"), 3, "OS ");
-    const std::shared_ptr<const Topology> atoms = open_frames("made.mol2", text)->topology();
-    EXPECT_EQ(atoms->atoms[0].element + atoms->atoms[1].element + atoms->atoms[2].element, "CCO");
-}
-
-TEST(Mol2, RefusesWhatIsBroken) {
-    const auto told = [](const std::string& from, const std::string& to) {
-        std::string text = kMol2;
-        text.replace(text.find(from), from.size(), to);
-        return refusal([&] { open_frames("made.mol2", text); });
-    };
-    EXPECT_NE(told(" 3 2 1", " x 2 1").find("made.mol2:4: "), std::string::npos);
-    EXPECT_NE(told("1.5000 ", "1.5o00 ").find("expected an atom"), std::string::npos);
-    EXPECT_NE(told("2     3    1", "2     4    1").find("two atoms from 1 to 3"),
-              std::string::npos);
-    EXPECT_NE(told(" 3 2 1", " 9 2 1").find("cut short"), std::string::npos);
-    EXPECT_NE(told(" 3 2 1", " 3 7 1").find("cut short"), std::string::npos);
-}
-
-TEST(Xyz, FramesHaveElementsAndMayHaveCells) {
-    const std::string text =
-        "3\nLattice=\"5 0 0 0 6 0 0 0 7\" Properties=species:S:1:pos:R:3\nO 0 0 0\nH 1 0 0\n8 2 3 "
-        "4.5\n3\n\nO 1 1 1\nH 2 0 0\nO 5 5 5\n";
-    const auto reader = open_frames("made.xyz", text);
-    EXPECT_EQ(reader->format(), "XYZ");
-    EXPECT_EQ(reader->topology(), nullptr);
-    EXPECT_EQ(reader->atoms_by_order()->atoms[2].name, "O2");
-    Array<float, 2> frame(3, Index{3});
-    ASSERT_TRUE(reader->next(frame));
-    EXPECT_EQ(frame(2, 2), 4.5F);
-    EXPECT_EQ(reader->cell().vectors[1][1], 6);
-    ASSERT_TRUE(reader->next(frame));
-    EXPECT_FALSE(reader->cell().exists());
-    EXPECT_FALSE(reader->next(frame));
-}
-
-TEST(Xyz, RefusesOtherAtomsAndCutFrames) {
-    const auto told = [](const std::string& text) {
-        return refusal([&] {
-            const auto reader = open_frames("made.xyz", text);
-            Array<float, 2> frame(3, reader->atom_count());
-            while (reader->next(frame)) {
-            }
-        });
-    };
-    const std::string one = "2\n\nC 0 0 0\nO 1 0 0\n";
-    EXPECT_EQ(told(one + one), "");
-    EXPECT_NE(told(one + "3\n\nC 0 0 0\nO 1 0 0\nO 1 0 0\n").find("expected 2 atoms"),
-              std::string::npos);
-    EXPECT_NE(told(one + "2\n\nO 0 0 0\nC 1 0 0\n").find("expected element C for atom 0"),
-              std::string::npos);
-    EXPECT_NE(told(one + "2\n\nC 0 0 0\n").find("cut short"), std::string::npos);
-    EXPECT_NE(told("2\n\nC 0 0 0\nO 1 0 x\n").find("made.xyz:4: frame 0"), std::string::npos);
-}
-
 TEST(Dialect, CoordinatesThatMayBeNanometersAreToldOf) {
     const ScratchFolder folder;
     const auto units = [&](double step) {
@@ -382,6 +377,8 @@ TEST(IndexGroups, SelectAtomsOfAGroup) {
     const Topology topology =
         read(lines({"ALA A   1 ", "ALA A   2 ", "ALA A   3 ", "ALA A   4 "})).topology;
     check_selection(file + ":Last Two");
+    EXPECT_EQ(selection::index_file(file + ":Last Two"), file);
+    EXPECT_EQ(selection::index_file("name .ndxs"), "");
     EXPECT_EQ(select_atoms(topology, file + ":Last Two"), (std::vector<Index>{2, 3}));
     EXPECT_EQ(select_atoms(unnamed_topology(4, "made"), file + ":System").size(), 4u);
     const auto told = [&](const std::string& text) {
@@ -392,22 +389,6 @@ TEST(IndexGroups, SelectAtomsOfAGroup) {
     const std::string beyond = folder.write("b.ndx", "[ a ]\n5\n").string();
     EXPECT_NE(told(beyond).find("b.ndx:2: expected atoms from 1 to 4, found '5'"),
               std::string::npos);
-}
-
-TEST(Dialect, OtherFormatsAreNamed) {
-    const auto told = [](const std::string& text) {
-        return refusal([&] { open_frames("made", text); });
-    };
-    const std::string numbers = "   1.000   2.000   3.000   4.000   5.000   6.000";
-    EXPECT_NE(told("title\n" + numbers + "\n").find("mdcrd"), std::string::npos);
-    EXPECT_NE(told("title\n    2\n   1.0000000   2.0000000   3.0000000   4.0000000   5.0000000   "
-                   "6.0000000\n")
-                  .find("rst7"),
-              std::string::npos);
-    EXPECT_NE(told("2 made\n1 C 0 0 0 5 2\n2 C 1 0 0 5 1\n").find("Tinker"), std::string::npos);
-    EXPECT_NE(told("ITEM: TIMESTEP\n0\n").find("LAMMPS"), std::string::npos);
-    EXPECT_NE(told("* made\n*\n    1\n").find("CRD"), std::string::npos);
-    EXPECT_NE(told("\x89HDF\r\n\x1a\n0000000").find("HDF5"), std::string::npos);
 }
 
 }  // namespace

@@ -226,9 +226,10 @@ TEST(Ensemble, BrokenModelsAreRefusedWithFileAndLine) {
     };
     const std::string good = two_models();
     EXPECT_TRUE(kHas(told(""), "found no bytes"));
-    EXPECT_TRUE(kHas(told("REMARK nothing\n"),
-                     "expected a model with atoms (PDB, mmCIF, GRO or SDF), found none"));
-    EXPECT_TRUE(kHas(told("MODEL 1\nENDMDL\n"), "x.pdb:2: expected a model with atoms"));
+    EXPECT_TRUE(
+        kHas(told("REMARK nothing\n"),
+             "expected a model with atoms (PDB, mmCIF, GRO, SDF, MOL2 or XYZ), found none"));
+    EXPECT_TRUE(kHas(told("MODEL 1\nENDMDL\n"), "x.pdb: expected a model with atoms"));
     const std::string cut = good.substr(0, good.rfind("ATOM"));
     EXPECT_TRUE(kHas(told(cut), "expected 2 atoms and ENDMDL, found the end")) << told(cut);
     EXPECT_TRUE(kHas(told(good.substr(0, good.rfind("ATOM") + 30)), "at least 54 characters"));

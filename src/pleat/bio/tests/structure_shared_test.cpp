@@ -102,10 +102,9 @@ TEST(SharedStructures, RowMapsAreTheCuratedOnes) {
     int compared = 0;
     for (const Family& family : families()) {
         SCOPED_TRACE(family.name);
-        ReadOptions reading;  // the curated columns are all those of Stockholm's rows
-        if (fs::path(family.alignment).string().find(".sto") != std::string::npos)
-            reading.insertions = Insertions::keep;
-        const Alignment alignment = read_alignment(family.alignment, reading);
+        // The curated maps count all columns of a file.
+        const Alignment alignment =
+            read_alignment(family.alignment, {.insertions = Insertions::keep});
         const Structure structure =
             read_structure(kData / "structures" / (family.name + ".pdb.gz"));
         const auto curated = curated_map(family.name);

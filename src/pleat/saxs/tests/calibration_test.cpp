@@ -68,11 +68,14 @@ TEST(Beads, OfOtherElectronsAreTypesOfTheirOwn) {
     }
     const double hydrogen = net_electrons({"H", 0}), oxygen = net_electrons({"O", 0});
     const auto thousandths = [](double x) { return static_cast<int>(std::lround(1000 * x)); };
-    // All eight cysteines are bridged; the last leucine has the oxygen OXT; isoleucine, threonine,
-    // valine and proline have a hydrogen less in their backbones.
+    // All eight cysteines are bridged; the last leucine has the oxygen OXT and the first lysine two
+    // more hydrogens; isoleucine, threonine, valine and proline have a hydrogen less in their
+    // backbones.
     EXPECT_EQ(counts["CYS"], (std::map<int, int>{{thousandths(-hydrogen), 8}}));
-    EXPECT_EQ(counts["BB"], (std::map<int, int>{
-                                {0, 83}, {thousandths(-hydrogen), 21}, {thousandths(oxygen), 1}}));
+    EXPECT_EQ(counts["BB"], (std::map<int, int>{{thousandths(2 * hydrogen), 1},
+                                                {0, 82},
+                                                {thousandths(-hydrogen), 21},
+                                                {thousandths(oxygen), 1}}));
     for (const char* complete : {"ALA", "ARG", "ILE", "PRO", "TRP"})
         EXPECT_EQ(counts[complete].begin()->first, 0) << complete;
     const Ensemble capsid = committed("1a8o.pdb.gz");

@@ -18,6 +18,7 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
+#include "pleat/core/notes.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/workflows/select/contacts.h"
@@ -41,7 +42,7 @@ void check_input(const Input& input, Parameters parameters) {
 }
 
 /// The structure whose residues the predicted sequence is aligned to.
-Structure read_residues(const Input& input) {
+Structure read_residues(const Input& input, const Context& context) {
     const Topology& topology = *input.ensemble->topology;
     const std::filesystem::path file = input.structure.empty() ? topology.source : input.structure;
     if (!topology.named)
@@ -52,7 +53,11 @@ Structure read_residues(const Input& input) {
         throw InputError(file.string(), 0,
                          "expected a PDB or mmCIF file for the residues of contacts, found another "
                          "topology: give --structure");
-    return read_structure(file);
+    Notes notes;
+    Structure structure = read_structure(file, &notes);
+    // Those of the ensemble's own file have been told.
+    if (!input.structure.empty()) context.notes(notes);
+    return structure;
 }
 
 /// Tells a structure that may be of another family than `sequence`.
@@ -193,7 +198,8 @@ Result run(const Input& input, const Parameters& parameters, const Context& cont
     std::optional<Structure> structure;
     std::string row;
     // Checks the input before the first long computation.
-    if (input.alignment != nullptr || input.contacts != nullptr) structure = read_residues(input);
+    if (input.alignment != nullptr || input.contacts != nullptr)
+        structure = read_residues(input, context);
     if (input.alignment != nullptr) row = best_row(*input.alignment, *structure, context);
     if (input.contacts != nullptr) {
         result.expected = expect(input, *input.contacts, *structure, parameters, context);

@@ -168,7 +168,7 @@ TEST_F(TwoFolds, StagesMayBeReplaced) {
 
 TEST_F(TwoFolds, PredictedContactsHaveTheDigitsOfFiles) {
     const Alignment alignment = read_alignment_from_memory("family", ">a\nACD-F\n>b\nACDEF\n");
-    const ReferenceRow row = make_reference_row(alignment, {}, 0);
+    const ReferenceRow row = make_reference_row(alignment, 0);
     const PredictedContacts predicted = predicted_contacts(
         alignment, row,
         std::vector<couplings::RankedPair>{{.i = 0, .j = 3, .probability = 0.9},
