@@ -10,6 +10,7 @@ from . import _pleat, run_tables
 from .ensemble import Ensemble, Topology, read_ensemble
 from .errors import InputError, OutputError
 from .mutation_effects import Mutants
+from .note import Note
 from .program_runs import READERS
 from .result import Result
 from .results import Clusters, Couplings, Fit, MutualInformation, Rmsd, Saxs, Scatterers, Weights
@@ -124,6 +125,8 @@ def _encoded(value, arrays):
         return {"result": type(value).__name__, "values": _encoded(value._known(), arrays)}
     if isinstance(value, _pleat.Profile):
         return {"profile": _encoded(list(value.__getstate__()), arrays)}
+    if isinstance(value, Note):
+        return {"note": value.__getnewargs__()}
     if isinstance(value, Topology):
         return {"topology": _encoded(list(value.__getstate__()), arrays)}
     if isinstance(value, Ensemble):
@@ -152,6 +155,8 @@ def _decoded(value, arrays):
         return CLASSES[value["result"]](**_decoded(value["values"], arrays))
     if "profile" in value:
         return _from_state(_pleat.Profile, _decoded(value["profile"], arrays))
+    if "note" in value:
+        return Note(*value["note"])
     if "topology" in value:
         return _from_state(Topology, _decoded(value["topology"], arrays))
     if "ensemble" in value:

@@ -18,7 +18,8 @@ FILES = {"format": pleat.read_alignment, "alphabet": pleat.read_alignment,
          "best": pleat.read_ensemble, "least": pleat.read_ensemble, "worst-left-out": pleat.read_ensemble,
          "relaxed": pleat.read_ensemble}
 ABSENT = {
-    "couplings": {"structure", "row", "contact", "contact-cutoff"},  # residues of a structure beside the columns
+    "couplings": {"models",  # files; Python keeps the model in memory
+                  "structure", "row", "contact", "contact-cutoff"},  # residues of a structure beside the columns
     "mi": {"structure", "row", "contact"},
     "rmsd": {"against-frames", "rmsf", "superposed"},  # `against` may be any ensemble; files
     "cluster": {"structures", "write", "write-members",  # files of structures

@@ -64,7 +64,7 @@ def test_ligands_are_those_of_a_second_computation():
     again = pleat.rmsd(frames, symmetry="ligand", fit="heavy", reference=CRYSTAL)
     np.testing.assert_allclose(again.values, found.values, atol=1e-5)
     part = pleat.rmsd(pleat.read_ensemble(POSES, select="name C1 C2 C3 C4"), symmetry="ligand")
-    assert np.isfinite(part.values).all()  # bonds by distances
+    assert np.isfinite(part.matrix).all()  # bonds by distances
 
 
 def test_chains_have_the_values_of_the_program(tmp_path):

@@ -57,7 +57,7 @@ def models():
     cif = GOOD["mmcif"].decode()
     return {
         "none.pdb": (b"REMARK nothing\nEND\n", "expected a model with atoms (PDB, mmCIF, GRO, SDF, MOL2 or XYZ), found none"),
-        "model.pdb": (b"MODEL        1\nENDMDL\n", "model.pdb:2: expected a model with atoms"),
+        "model.pdb": (b"MODEL        1\nENDMDL\n", "model.pdb: expected a model with atoms"),
         "cut.pdb": (two[:two.rindex(b"ATOM")], "cut.pdb"),
         "cut_line.pdb": (two[:two.rindex(b"ATOM") + 40], "at least 54 characters"),
         "fewer.pdb": (three.encode() + pdb(atoms=2).encode(), "frame 1"),

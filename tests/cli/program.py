@@ -92,6 +92,14 @@ def manifest(run):
     return json.loads((Path(run) / "manifest.json").read_text(encoding="utf-8"))
 
 
+def remarks(run):
+    """What a run said: messages, and notes with their options, as the screen shows them."""
+    found = manifest(run)
+    return found["messages"] + [
+        "warning: " * note.get("warning", False) + note["text"] +
+        (f" (otherwise: {note['option']})" if "option" in note else "") for note in found["notes"]]
+
+
 def results(run):
     """The bytes of every file of a run that must not depend on when and how fast it was made."""
     return {path.name: path.read_bytes() for path in Path(run).iterdir()

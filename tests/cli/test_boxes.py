@@ -11,11 +11,11 @@ import time
 import unittest
 from pathlib import Path
 
-from program import DATA, PROGRAM, ROOT, ProgramTest, clean_environment, manifest, parse_npy, pleat, read_table, \
+from program import DATA, PROGRAM, ROOT, ProgramTest, clean_environment, manifest, parse_npy, pleat, read_table, remarks, \
     results
 
 HARD = Path(os.environ.get("PLEAT_SHARED", ROOT.parent / "shared")) / "data" / "ensembles_hard"
-SPLIT = "selection split over the box in {0} of {0} frames: made whole (--pbc none leaves it)"
+SPLIT = "selection split over the box in {0} of {0} frames: made whole (otherwise: --pbc none)"
 
 
 def frames_of_dcd(data):
@@ -61,7 +61,7 @@ class BoxTest(ProgramTest):
         self.assertEqual(done.returncode, status, done.stderr)
         if status:
             return done.stderr.decode()
-        messages = manifest(run)["messages"]
+        messages = remarks(run)
         for line in messages:
             if line.startswith("warning: "):
                 self.assertIn(line, (run / "log.txt").read_text(encoding="utf-8"))

@@ -63,7 +63,8 @@ Array<double, 3> atom_profiles(const Ensemble& ensemble, const Scatterers& atoms
 TEST(ModelOracle, GivesTheAmplitudesAndProfilesOfLysozyme) {
     const Ensemble lysozyme =
         read_ensemble({(pleat::test::data_folder() / "1hel.pdb.gz").string()});
-    const Scatterers atoms = make_scatterers(*lysozyme.topology, lysozyme.xyz[0], {.chain_ends = false});
+    const Scatterers atoms =
+        make_scatterers(*lysozyme.topology, lysozyme.xyz[0], {.chain_ends = false});
     const NpzReader oracle(pleat::test::committed_oracles("saxs") / "lysozyme.npz");
     const auto numbers = [&](const char* name) { return oracle.get(name).as<double>(name); };
     const std::vector<double> q = numbers("q"), vacuum = numbers("vacuum"),
@@ -93,7 +94,8 @@ TEST(ModelOracle, GivesTheAmplitudesAndProfilesOfLysozyme) {
 void expect_factors_of_6lyz(const fs::path& shared) {
     const Ensemble lysozyme =
         read_ensemble({(shared / "data" / "saxs" / "lyz_imp" / "6lyz.pdb.gz").string()});
-    const Scatterers atoms = make_scatterers(*lysozyme.topology, lysozyme.xyz[0], {.chain_ends = false});
+    const Scatterers atoms =
+        make_scatterers(*lysozyme.topology, lysozyme.xyz[0], {.chain_ends = false});
     ASSERT_EQ(atoms.count(), 1001);
     const NpzReader oracle(shared / "oracle" / "saxs" / "all_atom" / "6lyz_atoms.npz");
     const std::vector<double> factors = oracle.get("F51").as<double>("F51");
@@ -121,7 +123,8 @@ void expect_profiles_of_1xib(const fs::path& shared) {
         {.topology = {}, .select = "not [MN]", .range = {}});
     EXPECT_TRUE(are_copies(parts.xyz));
     const Ensemble tetramer = join_models(parts);
-    const Scatterers atoms = make_scatterers(*tetramer.topology, tetramer.xyz[0], {.chain_ends = false});
+    const Scatterers atoms =
+        make_scatterers(*tetramer.topology, tetramer.xyz[0], {.chain_ends = false});
     ASSERT_EQ(atoms.count(), 12204);
     const auto expected = columns(folder / "all_atom" / "1XIB_4mer_vacuum_Q51_q0.5.dat");
     std::vector<double> q;

@@ -146,7 +146,7 @@ TEST(MatchPoint, OfSequencesIsThatOfOtherPrograms) {
 TEST(MatchPoint, OfAStructureIsThatOfTheFormula) {
     const Ensemble ensemble = lysozyme();
     Composition sum = composition(kLysozyme);
-    sum.o += 1;  // OXT
+    sum.o += 1;                   // OXT
     sum.h += 2, sum.labile += 2;  // NH3+
     const double residues = static_cast<double>(kLysozyme.size());
     const double prolines = 2;
