@@ -69,14 +69,14 @@ struct Alignment {
     /// For each column kept, its place among the columns of the source, 0-based (A2M and A3M: among
     /// the match columns).
     std::vector<Index> columns;
-    Notes notes;         ///< what the reader decided
-    std::string format;  ///< what the file was read as: "a3m", "clustal", ...
-    std::string parts;   ///< "218,310": lengths of the chains that the file states; or empty
+    Notes notes = {};        ///< what the reader decided
+    std::string format;      ///< what the file was read as: "a3m", "clustal", ...
+    std::string parts = {};  ///< "218,310": lengths of the chains that the file states; or empty
     /// With ReadOptions::keep_full_rows, for each sequence its row as A3M writes it, if `letters`
     /// leaves out some of its residues (insertions, letters that name no single residue): upper
     /// case or '-' for each column of the source, lower case for an inserted residue. Else an empty
     /// text; empty if no row leaves out a residue. A filtered copy has none.
-    std::vector<std::string> full_rows;
+    std::vector<std::string> full_rows = {};
 
     /// Whether `full_rows` has the row.
     bool has_full_row(Index row) const {

@@ -23,8 +23,8 @@ enum class Insertions { automatic, drop, keep };
 std::span<const std::string_view> names_of(Insertions);
 
 struct ReadOptions {
-    std::string format;           ///< one of `alignment_formats()`; empty = told by content
-    std::string alphabet;         ///< protein, rna, dna; empty = told by the letters
+    std::string format = {};      ///< one of `alignment_formats()`; empty = told by content
+    std::string alphabet = {};    ///< protein, rna, dna; empty = told by the letters
     bool keep_unknown = false;    ///< letters that name no single residue get a code of their own
     bool keep_full_rows = false;  ///< fills Alignment::full_rows
     Insertions insertions = Insertions::automatic;

@@ -137,7 +137,7 @@ void Blocks::add(std::string_view name, std::string_view letters, Index line) {
         end(pause_);
     pause_ = 0;
     if (row_ > 0 && std::ssize(letters) == width_ && name == text_.rows[row_ - 1].name &&
-        text_.rows[row_ - 1].letters.ends_with(letters)) {
+        letters == last_) {
         repeated_ += first_block_;
         return;
     }
@@ -164,6 +164,7 @@ void Blocks::add(std::string_view name, std::string_view letters, Index line) {
                                          "block, found {} in {}",
                                          width_, width, text_.summary.label(text_.rows[row_])));
     }
+    last_ = letters;
     ++row_;
 }
 

@@ -89,6 +89,7 @@ private:
     Index row_ = 0;       // next row of the block
     Index width_ = 0;     // columns of the block
     Index repeated_ = 0;  // rows left out
+    std::string last_;    // letters of the row above, which rows without letters do not have
     Index pause_ = 0;     // a line since the last row at which the block may end; 0: none
 };
 

@@ -11,7 +11,7 @@ namespace pleat {
 /// The atoms of one topology in another one, whatever its chains and numbers are called.
 struct SequenceMatch {
     std::vector<Index> atoms;           ///< [atom of `other`]: index in `wanted`; -1: absent
-    std::string pairs;                  ///< the paired chains, "A = H, B = L"
+    std::string pairs = {};             ///< the paired chains, "A = H, B = L"
     Index residues = 0;                 ///< paired residues of polymers
     Index identical = 0;                ///< of these, how many have the same letter
     Index of_wanted = 0, of_other = 0;  ///< all their residues of polymers

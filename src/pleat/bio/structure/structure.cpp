@@ -26,21 +26,30 @@ PdbModel first_model(ByteSource& source, Notes* notes) {
     PdbModel model;
     bool model_ended = false, is_fine = true;
     std::string_view line;
+    // Records take five times the memory of their lines: a file without an end is refused first.
+    std::string lines;
+    std::vector<std::pair<std::size_t, Index>> at;  // where a line begins, and its number
     while (source.next(line)) {
         if (model_ended) continue;
         if (is_atom_line(line)) {
-            AtomRecord& atom = model.atoms.emplace_back();
-            PdbFields& fields = model.fields.emplace_back();
-            fields.line = source.line();
-            const std::string problem = parse_atom_line(line, atom, fields);
-            if (!problem.empty()) complaints.add(source.line(), problem);
-            is_fine = is_fine && problem.empty();
-        } else if (!model.atoms.empty() && (line.starts_with("ENDMDL") ||
-                                            line.starts_with("MODEL ") || trimmed(line) == "END")) {
+            at.emplace_back(lines.size(), source.line());
+            lines += line;
+        } else if (!at.empty() && (line.starts_with("ENDMDL") || line.starts_with("MODEL ") ||
+                                   trimmed(line) == "END")) {
             model_ended = true;
         } else if (trimmed(line.substr(0, 6)) == "TER") {
-            model.ends.push_back(model.atoms.size());
+            model.ends.push_back(at.size());
         }
+    }
+    for (std::size_t n = 0; n < at.size(); ++n) {
+        const std::size_t end = n + 1 < at.size() ? at[n + 1].first : lines.size();
+        AtomRecord& atom = model.atoms.emplace_back();
+        PdbFields& fields = model.fields.emplace_back();
+        fields.line = at[n].second;
+        const std::string problem = parse_atom_line(
+            std::string_view(lines).substr(at[n].first, end - at[n].first), atom, fields);
+        if (!problem.empty()) complaints.add(fields.line, problem);
+        is_fine = is_fine && problem.empty();
     }
     PdbDialect dialect;
     if (is_fine) dialect.complete(model.atoms, model.fields, complaints);
