@@ -150,51 +150,49 @@ bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
     Complaints complaints(source_->name());
     std::vector<PdbFields> fields;
     std::string_view line;
-    bool open = false, ended = false;
-    Index problems = 0, last_problem = 0;  // how many, and the line of the last
+    bool open = false, ended = false, has_atoms = false;
+    std::vector<std::int64_t> problems;  // their lines
+    AtomLines lines;
+    const auto parse_lines = [&] {
+        problems = lines.parse(records, fields, complaints);
+        for (const AtomRecord& atom : records) has_long_serials_ |= atom.serial[0] == '\0';
+    };
     while (!ended && source_->next(line)) {
         if (line.starts_with("REMARK 350")) {
             if (first_count_ == 0 && remarks_.size() < kMaxRemarks) remarks_.emplace_back(line);
         } else if (is_atom_line(line)) {
-            check_count(records.size());
-            AtomRecord atom;
-            PdbFields& field = fields.emplace_back();
-            field.line = source_->line();
-            const std::string problem = parse_atom_line(line, atom, field);
-            has_long_serials_ |= atom.serial[0] == '\0';
-            if (!problem.empty()) {
-                complaints.add(source_->line(), problem);
-                last_problem = source_->line();
-                ++problems;
-            }
-            records.push_back(std::move(atom));
+            check_count(records.size() + lines.size());
+            lines.add(line, source_->line());
+            has_atoms = true;
         } else if (line.starts_with("MODEL ")) {
-            if (!records.empty()) {
+            if (has_atoms) {
                 source_->hold();
                 ended = true;
             }
             open = true;
         } else if (line.starts_with("ENDMDL") || is_end(line)) {
-            if (records.empty() && open && !std::exchange(noted_empty_, true))
+            if (!has_atoms && open && !std::exchange(noted_empty_, true))
                 notes_.push_back({NoteKind::frames,
                                   fmt::format("{}: passed over models without atoms, such as that "
                                               "which ends in line {}",
                                               file_, source_->line())});
-            ended = !records.empty();
+            ended = has_atoms;
             open = false;
         } else if (line.starts_with("CRYST1")) {
             cell_ = parse_cell(line);
         } else if (first_count_ == 0 && line.starts_with("CONECT")) {
+            if (lines.size() > 0) parse_lines();
             add_connections(line);
         }
     }
-    if (problems == 0) dialect_.complete(records, fields, complaints);
+    if (lines.size() > 0) parse_lines();
+    if (complaints.empty()) dialect_.complete(records, fields, complaints);
     try {
         complaints.throw_if_any();
     } catch (const InputError& error) {
         // Only the last line is damaged: the file was cut within it.
-        const bool is_cut = first_count_ > 0 && open && !ended && last_problem == source_->line();
-        if (is_cut && problems == 1) throw CutShort(error.what());
+        const bool is_cut = first_count_ > 0 && open && !ended && problems.size() == 1;
+        if (is_cut && problems.back() == source_->line()) throw CutShort(error.what());
         throw;
     }
     if (records.empty()) return false;

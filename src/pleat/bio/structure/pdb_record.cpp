@@ -136,4 +136,30 @@ std::string parse_atom_line(std::string_view line, AtomRecord& atom, PdbFields& 
     return {};
 }
 
+void AtomLines::add(std::string_view line, std::int64_t number) {
+    at_.emplace_back(text_.size(), number);
+    text_ += line;
+}
+
+std::vector<std::int64_t> AtomLines::parse(std::vector<AtomRecord>& atoms,
+                                           std::vector<PdbFields>& fields, Complaints& complaints) {
+    std::vector<std::int64_t> problems;
+    for (std::size_t n = 0; n < at_.size(); ++n) {
+        const auto [begin, number] = at_[n];
+        const std::size_t end = n + 1 < at_.size() ? at_[n + 1].first : text_.size();
+        AtomRecord atom;
+        PdbFields& field = fields.emplace_back();
+        field.line = number;
+        const std::string problem =
+            parse_atom_line(std::string_view(text_).substr(begin, end - begin), atom, field);
+        atoms.push_back(std::move(atom));
+        if (problem.empty()) continue;
+        complaints.add(number, problem);
+        problems.push_back(number);
+    }
+    text_.clear();
+    at_.clear();
+    return problems;
+}
+
 }  // namespace pleat

@@ -24,33 +24,21 @@ constexpr Index kMaxFromPipe = Index{64} << 20;
 PdbModel first_model(ByteSource& source, Notes* notes) {
     Complaints complaints(source.name());
     PdbModel model;
-    bool model_ended = false, is_fine = true;
+    bool model_ended = false;
+    AtomLines lines;
     std::string_view line;
-    // Records take five times the memory of their lines: a file without an end is refused first.
-    std::string lines;
-    std::vector<std::pair<std::size_t, Index>> at;  // where a line begins, and its number
     while (source.next(line)) {
         if (model_ended) continue;
         if (is_atom_line(line)) {
-            at.emplace_back(lines.size(), source.line());
-            lines += line;
-        } else if (!at.empty() && (line.starts_with("ENDMDL") || line.starts_with("MODEL ") ||
-                                   trimmed(line) == "END")) {
+            lines.add(line, source.line());
+        } else if (lines.size() > 0 && (line.starts_with("ENDMDL") || line.starts_with("MODEL ") ||
+                                        trimmed(line) == "END")) {
             model_ended = true;
         } else if (trimmed(line.substr(0, 6)) == "TER") {
-            model.ends.push_back(at.size());
+            model.ends.push_back(lines.size());
         }
     }
-    for (std::size_t n = 0; n < at.size(); ++n) {
-        const std::size_t end = n + 1 < at.size() ? at[n + 1].first : lines.size();
-        AtomRecord& atom = model.atoms.emplace_back();
-        PdbFields& fields = model.fields.emplace_back();
-        fields.line = at[n].second;
-        const std::string problem = parse_atom_line(
-            std::string_view(lines).substr(at[n].first, end - at[n].first), atom, fields);
-        if (!problem.empty()) complaints.add(fields.line, problem);
-        is_fine = is_fine && problem.empty();
-    }
+    const bool is_fine = lines.parse(model.atoms, model.fields, complaints).empty();
     PdbDialect dialect;
     if (is_fine) dialect.complete(model.atoms, model.fields, complaints);
     complaints.throw_if_any();
