@@ -40,7 +40,7 @@ std::int64_t kernel_bytes(const CpuLayout& layout, const Device& device, int thr
 
 // The alignment with its names, weights and scores, and the program itself with its libraries.
 std::int64_t shared_bytes(Index sequences, Index columns) {
-    constexpr std::int64_t kProgram = std::int64_t{17} << 20;
+    constexpr std::int64_t kProgram = std::int64_t{20} << 20;
     constexpr std::int64_t kPerSequence =
         128;  // name, weight, and memory that reading leaves allocated
     return kProgram + sequences * (2 * columns + kPerSequence) + 16 * columns * columns;
