@@ -315,6 +315,15 @@ void add_saxs(py::module_& module) {
         .def_property_readonly("match_points", &match_points_of);
     module.def("saxs", &scatter, py::arg(), py::arg().none(true), py::arg(), py::arg(), py::arg(),
                py::arg());
+    module.def("gyration_of_structure",
+               [](const Argument<float>& xyz, const std::shared_ptr<Topology>& topology,
+                  const py::dict& given) {
+                   SaxsOptions options;
+                   set_fields(options.fields(), given);
+                   Structures structure(xyz, topology, {}, {}, {});
+                   structure.transpose();
+                   return saxs::gyration_of_structure(structure.ensemble, options.parameters);
+               });
     module.def("saxs_fields", [] { return describe_fields(SaxsOptions().fields()); });
 }
 

@@ -16,7 +16,6 @@
 namespace pleat {
 
 class ByteSource;
-struct Ensemble;
 
 /// A scattering curve: q = 4 pi sin(theta) / lambda in 1/angstrom, rising; intensities and their
 /// standard errors in the curve's own unit.
@@ -75,9 +74,6 @@ struct ProfileFile {
 /// explains.
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options = {});
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options = {});
-
-/// Rg of the atoms of the first frame, all of one weight, angstrom: for structure_gyration.
-double gyration_of_atoms(const Ensemble& ensemble);
 
 /// The curve of numbers in memory, under the conditions of the reader. They must have one length;
 /// `sigma` may be empty if errors are assumed; `dq` is needed if `options.smear`. An automatic unit
