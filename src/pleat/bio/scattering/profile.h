@@ -64,7 +64,7 @@ struct ProfileFile {
 /// by blanks, tabs, commas or semicolons; commas between digits are decimal commas if lines have
 /// other separators. Lines before and after it are titles and footers, and so are one or two lines
 /// of two numbers above a table of three columns; blank lines and lines of # may be in between.
-/// Titles may name the columns and the unit of q. Points are sorted by q (curve_points.h says how
+/// Titles may name the columns and the unit of q. Points are sorted by q (curve_points.cpp says how
 /// settings of an instrument differ from a second curve), points of equal q are merged, and points
 /// without finite numbers or a usable error are left out.
 ///
