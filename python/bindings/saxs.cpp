@@ -111,6 +111,15 @@ std::unique_ptr<SaxsResult> scatter(const std::vector<Structures*>& components,
         result->result.notes.insert(result->result.notes.begin(), input.notes.begin(),
                                     input.notes.end());
     });
+    const auto add_notes = [&](const ProfileFile& file) {
+        const Notes notes = with_source(file.notes, file.profile.source);
+        result->result.notes.insert(result->result.notes.end(), notes.begin(), notes.end());
+    };
+    if (curve != nullptr) {
+        result->curve = *curve;
+        add_notes(*curve);
+    }
+    for (const auto& [file, d2o] : series) add_notes(*file);
     result->curve.profile = std::move(result->result.curve);
     result->device = device_names(call.context);
     return result;

@@ -259,6 +259,7 @@ def test_the_structure_decides_the_unit_of_a_curve(tmp_path):
     assert pleat.read_profile(tmp_path / "wide.dat").q[-1] == pytest.approx(0.17)
     found = pleat.saxs(STRUCTURE, data=tmp_path / "wide.dat", q_max=1.7)
     assert found.curve.q[-1] == pytest.approx(1.7)
+    assert [note.kind for note in found.notes].count("unit") == [note.kind for note in found.curve.notes].count("unit") == 1
 
 
 def test_curves_are_sorted_and_points_without_errors_left_out():
