@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-# Makes data/strangers/saxs/made_two_entries.h5: NXcanSAS of two made curves, with libhdf5 alone (by ctypes).
+# Makes made_two_entries.h5 or, with "default" as the second argument, made_default.h5 of data/strangers/saxs:
+# NXcanSAS of two made curves, with libhdf5 alone (by ctypes).
 import ctypes
 import math
 import sys
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64
 
-H5 = ctypes.CDLL(sys.argv[2] if len(sys.argv) > 2 else "libhdf5_serial.so")
+H5 = ctypes.CDLL("libhdf5_serial.so")
 for name in ("H5Fcreate", "H5Gcreate2", "H5Screate", "H5Screate_simple", "H5Tcopy", "H5Dcreate2", "H5Acreate2"):
     getattr(H5, name).restype = c_int64
 H5.H5open()
@@ -42,7 +43,14 @@ one = group(group(file, "one", "SASentry"), "data", "SASdata")
 values(one, "Q", [10 * x for x in q][::-1], units="1/nm")
 values(one, "I", intensity[::-1], units="1/cm", uncertainties="Idev")
 values(one, "Idev", [0.02 * y for y in intensity][::-1])
-two = group(group(file, "two", "SASentry"), "data", "SASdata")
+entry = group(file, "two", "SASentry")
+if "default" in sys.argv[2:]:
+    attribute(file, "default", "two")
+    attribute(entry, "default", "data")
+    again = group(entry, "again", "SASdata")
+    values(again, "Q", [10 * x for x in q], units="1/nm")
+    values(again, "I", intensity)
+two = group(entry, "data", "SASdata")
 values(two, "Q", q)
 values(two, "I", intensity, uncertainties="Idev")
 H5.H5close()

@@ -111,6 +111,15 @@ std::unique_ptr<SaxsResult> scatter(const std::vector<Structures*>& components,
         result->result.notes.insert(result->result.notes.begin(), input.notes.begin(),
                                     input.notes.end());
     });
+    const auto add_notes = [&](const ProfileFile& file) {
+        const Notes notes = with_source(file.notes, file.profile.source);
+        result->result.notes.insert(result->result.notes.end(), notes.begin(), notes.end());
+    };
+    if (curve != nullptr) {
+        result->curve = *curve;
+        add_notes(*curve);
+    }
+    for (const auto& [file, d2o] : series) add_notes(*file);
     result->curve.profile = std::move(result->result.curve);
     result->device = device_names(call.context);
     return result;
@@ -315,6 +324,15 @@ void add_saxs(py::module_& module) {
         .def_property_readonly("match_points", &match_points_of);
     module.def("saxs", &scatter, py::arg(), py::arg().none(true), py::arg(), py::arg(), py::arg(),
                py::arg());
+    module.def("gyration_of_structure",
+               [](const Argument<float>& xyz, const std::shared_ptr<Topology>& topology,
+                  const py::dict& given) {
+                   SaxsOptions options;
+                   set_fields(options.fields(), given);
+                   Structures structure(xyz, topology, {}, {}, {});
+                   structure.transpose();
+                   return saxs::gyration_of_structure(structure.ensemble, options.parameters);
+               });
     module.def("saxs_fields", [] { return describe_fields(SaxsOptions().fields()); });
 }
 

@@ -45,12 +45,6 @@ describe_properties(Profile)
 Profile.to_dataframe, Profile.__array__ = _to_dataframe, _array
 
 
-def gyration_of(frames):
-    """Rg of the atoms of the first frame of an Ensemble, angstrom."""
-    xyz = np.asarray(frames.xyz[0], dtype=np.float64)
-    return float(np.sqrt(((xyz - xyz.mean(axis=0)) ** 2).sum(axis=1).mean()))
-
-
 @in_python_words
 def read_profile(path, *, q_unit="auto", assume_error=None, smear=False, columns="", curve="", q_min=0.0,
                  structure_gyration=None):
@@ -86,9 +80,8 @@ def profile(source, *, q_unit="auto", assume_error=None, smear=False, **reading)
 
     InputError names the point, from 1, as `curve:POINT`.
     """
-    of_files = sorted(reading.keys() - {"structure_gyration"})
-    if not isinstance(source, (str, os.PathLike)) and of_files:
-        raise UsageError(f"expected {' and '.join(of_files)} with a path, found {type(source).__name__}")
+    if not isinstance(source, (str, os.PathLike)) and reading:
+        raise UsageError(f"expected {' and '.join(sorted(reading))} with a path, found {type(source).__name__}")
     if isinstance(source, Profile):
         if q_unit != "auto" or assume_error is not None or smear:
             raise UsageError("expected q_unit, assume_error and smear with a path or arrays, found a Profile")
@@ -111,11 +104,13 @@ def profile(source, *, q_unit="auto", assume_error=None, smear=False, **reading)
     return _pleat.profile_from_arrays(*columns[:4], q_unit, assume_error)
 
 
-def curve_of(data, frames, **reading):
-    """The curve that is compared with frames; None without data."""
+def curve_of(data, frames, options=None, **reading):
+    """The curve that is compared with frames under these options of profiles; None without data."""
     given = {name: value for name, value in reading.items() if value not in ("auto", None, False, "", 0)}
     if data is None:
         if given:
             raise UsageError(f"expected {' and '.join(given)} with data, found none")
         return None
-    return profile(data, **given, **({"structure_gyration": gyration_of(frames)} if len(frames) else {}))
+    if isinstance(data, (str, os.PathLike)) and len(frames):
+        given["structure_gyration"] = _pleat.gyration_of_structure(frames.xyz[:1], frames.topology, options or {})
+    return profile(data, **given)

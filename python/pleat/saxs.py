@@ -53,12 +53,12 @@ def _text(path):
     return "" if path is None else os.fspath(path)
 
 
-def _further(pair, frames, **reading):
+def _further(pair, frames, options, **reading):
     """A further curve as (Profile, D2O fraction or None)."""
     if not isinstance(pair, (tuple, list)) or len(pair) != 2 or isinstance(pair[1], (str, bool)):
         raise InputError("expected series of pairs (curve, D2O fraction or None for X-rays), found "
                          f"{type(pair).__name__}")
-    return (curve_of(pair[0], frames, **reading),
+    return (curve_of(pair[0], frames, options, **reading),
             None if pair[1] is None else float(pair[1]))
 
 
@@ -85,8 +85,8 @@ def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None,
     reading = {"q_unit": q_unit, "assume_error": assume_error, "smear": smear, "columns": columns,
                "curve": curve, "q_min": q_min}
     first = components[0] if components else ()
-    measured = curve_of(data, first, **reading)
-    further = [_further(one, first, **reading) for one in series or ()]
+    measured = curve_of(data, first, options, **reading)
+    further = [_further(one, first, options, **reading) for one in series or ()]
     result = Saxs(_pleat.saxs([_structures(one) for one in components], measured, further,
                               _text(form_factors), options, how))
     for text in result.warnings:

@@ -252,6 +252,16 @@ def test_columns_curve_and_q_min_choose_what_is_read(tmp_path):
         pleat.saxs(STRUCTURE, data=curve, columns="1,2")
 
 
+def test_the_structure_decides_the_unit_of_a_curve(tmp_path):
+    made = pleat.saxs(STRUCTURE, q_points=171, q_max=1.7)
+    rows = [(q, i, (0.01 + 0.001 * (n * n % 7)) * i) for n, (q, i) in enumerate(zip(made.q, made.mean)) if q > 0.03]
+    np.savetxt(tmp_path / "wide.dat", rows)
+    assert pleat.read_profile(tmp_path / "wide.dat").q[-1] == pytest.approx(0.17)
+    found = pleat.saxs(STRUCTURE, data=tmp_path / "wide.dat", q_max=1.7)
+    assert found.curve.q[-1] == pytest.approx(1.7)
+    assert [note.kind for note in found.notes].count("unit") == [note.kind for note in found.curve.notes].count("unit") == 1
+
+
 def test_curves_are_sorted_and_points_without_errors_left_out():
     curve = pleat.profile(([0.1, 0.3, 0.2, 0.4, 0.5], [5, 3, 4, 2, 1], [1, 1, 1, 1, 0]))
     assert curve.q.tolist() == [0.1, 0.2, 0.3, 0.4] and curve.intensity.tolist() == [5, 4, 3, 2]

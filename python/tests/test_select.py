@@ -59,6 +59,14 @@ def test_the_program_finds_the_same(tmp_path, trypsin, has_curve):
     assert found.cutoff == 2 and found.identity == pytest.approx(results["identity"], rel=1e-6)
 
 
+def test_curves_are_read_as_told(tmp_path, trypsin):
+    rows = np.loadtxt(trypsin / "curve.dat")
+    np.savetxt(tmp_path / "swapped.dat", rows[:, [0, 2, 1]], fmt="%.17g")
+    found = pleat.select(trypsin / "models.pdb", data=tmp_path / "swapped.dat", columns="1,3,2", q_min=0.05, device="cpu")
+    expected = pleat.select(trypsin / "models.pdb", data=rows[rows[:, 0] >= 0.05], device="cpu")
+    np.testing.assert_array_equal(found.scores["chi2"], expected.scores["chi2"])
+
+
 def test_contacts_may_be_given_as_numbers(trypsin):
     lines = (trypsin / "couplings" / "contacts.rr").read_text(encoding="ascii").splitlines()
     start = lines.index("MODEL 1") + 1

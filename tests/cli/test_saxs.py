@@ -277,6 +277,17 @@ class Saxs(ProgramTest):
         done = pleat("saxs", STRUCTURE, "--data", wrong, "-o", self.folder / "right")
         self.assertNotIn(b"WARNING", done.stderr + done.stdout)
 
+    def test_an_estimate_reads_the_curve_as_its_run_does(self):
+        # The curve alone says 1/nm, and then no point is left; the structure says 1/angstrom.
+        rows = read_table(self.scatter(DATA / "1hel.pdb.gz", "--q-max", "1.7", "--q-points", "171") / "profile.tsv")
+        curve = self.write("wide.dat", "".join(
+            f"{row['q']} {row['intensity']} {(0.01 + 0.001 * (n * n % 7)) * float(row['intensity'])}\n"
+            for n, row in enumerate(rows) if float(row["q"]) > 0.025))
+        for more in ("--estimate",), ("-o", self.folder / "wide"):
+            done = pleat("saxs", DATA / "1hel.pdb.gz", "--data", curve, "--q-min", "0.2", *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(read_table(self.folder / "wide" / "fit.tsv")[0]["q"], "0.2")
+
     def test_errors_name_the_option_that_was_meant(self):
         curve = self.write("curve.dat", GOOD)
         self.refused(3, "expected a structure, found a curve; --data", STRUCTURE, curve)

@@ -164,7 +164,8 @@ Input read_input(const RefineOptions& options, SharedInputs* shared) {
         });
     if (!options.saxs.data.empty()) {
         ProfileOptions reading = options.saxs.curve;
-        reading.structure_gyration = gyration_of_atoms(*input.structure);
+        reading.structure_gyration =
+            saxs::gyration_of_structure(*input.structure, options.saxs.parameters);
         input.curve = read_profile(options.saxs.data, reading);
     }
     return input;

@@ -166,7 +166,8 @@ Input read_input(const SaxsOptions& options, const SaxsInputRead& read, const Co
         [&] { return read_components(options); });
     context.notes(input.read->notes);
     ProfileOptions reading = options.curve;
-    reading.structure_gyration = gyration_of_atoms(input.read->ensembles.front());
+    reading.structure_gyration =
+        saxs::gyration_of_structure(input.read->ensembles.front(), options.parameters);
     if (!options.data.empty()) {
         input.curve = read_profile(options.data, reading);
         context.notes(with_source(input.curve->notes, options.data));

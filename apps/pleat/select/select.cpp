@@ -23,6 +23,7 @@
 #include "pleat/core/notes.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/core/terminal/progress_terminal.h"
+#include "pleat/saxs/saxs.h"
 #include "pleat/workflows/select/contacts.h"
 #include "pleat/workflows/select/output.h"
 #include "pleat/workflows/select/ranking.h"
@@ -102,7 +103,7 @@ SelectInput read_input(const SelectOptions& options) {
     read_frames(options, input);
     if (!options.curve.empty()) {
         ProfileOptions reading = options.curve_reading;
-        reading.structure_gyration = gyration_of_atoms(input.ensemble);
+        reading.structure_gyration = saxs::gyration_of_structure(input.ensemble, {});
         input.curve = read_profile(options.curve, reading);
         for (Note& note : with_source(input.curve->notes, options.curve))
             input.notes.push_back(std::move(note));

@@ -275,9 +275,10 @@ void combine_frames(View<const double, 3> partial, double mean_radius, int threa
 }
 
 /// Warns if Guinier's line is poor, or if the curve's Rg is about ten times or a tenth of that of
-/// the atoms, as it is if the unit of q is wrong. The scatterers' own Rg would depend on a contrast
-/// that a wrong unit distorts.
-void check_curve(std::span<const Ensemble> ensembles, Result& result) {
+/// the structure, as it is if the unit of q is wrong. The scatterers' own Rg would depend on a
+/// contrast that a wrong unit distorts.
+void check_curve(std::span<const Ensemble> ensembles, const Parameters& parameters,
+                 Result& result) {
     const Guinier& guinier = result.guinier;
     if (!guinier.is_valid) return;
     constexpr double kMaxChi2 = 10;
@@ -286,7 +287,7 @@ void check_curve(std::span<const Ensemble> ensembles, Result& result) {
             "the first points of the curve do not follow Guinier's law (chi^2 of the line {:.3g}): "
             "its Rg means little; --q-min leaves out bad points",
             guinier.chi2));
-    const double model = gyration_of_atoms(ensembles.front());
+    const double model = gyration_of_structure(ensembles.front(), parameters);
     const double ratio = guinier.gyration_radius / model;
     if (!(ratio > 6 && ratio < 16) && !(ratio > 1.0 / 16 && ratio < 1.0 / 6)) return;
     result.warnings.push_back(
@@ -363,7 +364,7 @@ Result run(std::span<const Ensemble> ensembles, const Profile* curve,
     for (const Component& component : components)
         measure_shapes(component, parameters, context, partial.extent(0), result);
     if (probes.has_neutrons()) result.match_points = match_points(components, result.contrast);
-    if (with_curve) check_curve(ensembles, result);
+    if (with_curve) check_curve(ensembles, parameters, result);
     return result;
 }
 

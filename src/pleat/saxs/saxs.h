@@ -73,6 +73,15 @@ struct Parameters {
 };
 std::vector<Field> fields(Parameters& parameters);
 
+/// Rg by which the reader of a curve decides the unit of q (ProfileOptions::structure_gyration),
+/// angstrom: of net electrons at c1 = 1 and c2 = 0, for neutrons, too; of all electrons if a tenth
+/// of them or less is left. `frames` [frame, axis, atom] are parts of one structure. Throws
+/// InputError as run().
+double gyration_of_structure(const Topology& topology, View<const float, 3> frames,
+                             const Parameters& parameters);
+/// The same of the first frame.
+double gyration_of_structure(const Ensemble& ensemble, const Parameters& parameters);
+
 /// Form factors of beads, with the water that they displace subtracted.
 struct FormFactorTable {
     std::vector<double> q;           ///< 1/angstrom, rising

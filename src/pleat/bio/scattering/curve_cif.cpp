@@ -3,7 +3,7 @@
 #include <gemmi/cif.hpp>
 #include <gemmi/numb.hpp>
 
-#include "pleat/bio/scattering/curve_files.h"
+#include "pleat/bio/scattering/curve_table.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
@@ -21,7 +21,7 @@ std::string unit_of(gemmi::cif::Block& block, const std::string& scan) {
     return scans.length() == 1 ? only : std::string();
 }
 
-void add_curves(gemmi::cif::Block& block, std::vector<StoredCurve>& curves) {
+void add_curves(gemmi::cif::Block& block, std::vector<CurveTable>& curves) {
     enum { kQ, kIntensity, kCounting, kError, kSystematic, kWidth, kScan };
     gemmi::cif::Table points =
         block.find("_sas_scan_intensity.",
@@ -37,23 +37,23 @@ void add_curves(gemmi::cif::Block& block, std::vector<StoredCurve>& curves) {
         const std::string name = scan.empty() ? block.name : block.name + "/" + scan;
         const auto known =
             std::find_if(curves.begin() + static_cast<std::ptrdiff_t>(first), curves.end(),
-                         [&](const StoredCurve& one) { return one.name == name; });
-        StoredCurve& curve = known != curves.end() ? *known : curves.emplace_back();
-        if (curve.points.empty()) {
+                         [&](const CurveTable& one) { return one.name == name; });
+        CurveTable& curve = known != curves.end() ? *known : curves.emplace_back();
+        if (curve.rows.empty()) {
             curve.name = name;
             curve.q_unit = unit_of(block, scan);
         }
         double error = NAN;
         for (const int column : {kCounting, kError, kSystematic})
             if (std::isnan(error)) error = number(column);
-        curve.points.push_back({number(kQ), number(kIntensity), error, number(kWidth)});
+        curve.rows.emplace_back().values = {number(kQ), number(kIntensity), error, number(kWidth)};
     }
 }
 
 }  // namespace
 
-std::vector<StoredCurve> curves_from_cif(const std::string& file, const std::string& text) {
-    std::vector<StoredCurve> curves;
+std::vector<CurveTable> curves_from_cif(const std::string& file, const std::string& text) {
+    std::vector<CurveTable> curves;
     try {
         gemmi::cif::Document document =
             gemmi::cif::read_memory(text.data(), text.size(), file.c_str());

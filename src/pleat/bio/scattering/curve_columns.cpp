@@ -3,12 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <cmath>
 
-#include "pleat/bio/scattering/curve_points.h"
+#include "pleat/bio/input/text_fields.h"
 #include "pleat/bio/scattering/curve_table.h"
+#include "pleat/bio/scattering/profile.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
@@ -89,18 +88,10 @@ bool is_like_a_model(const CurveTable& table, std::size_t intensity, std::size_t
                     column + 1, advice, column + 1));
 }
 
-std::size_t column_of(const std::string& file, const CurveTable& table, const std::string& word) {
+std::size_t column_of(const std::string& file, const CurveTable& table, std::string_view word) {
     std::size_t number = 0;
-    const auto parsed = std::from_chars(word.data(), word.data() + word.size(), number);
-    const bool is_number = parsed.ec == std::errc() && parsed.ptr == word.data() + word.size();
-    if (is_number && number > 0) return number - 1;
-    const auto equal = [&](const std::string& name) {
-        return std::equal(name.begin(), name.end(), word.begin(), word.end(), [](char a, char b) {
-            return std::tolower(static_cast<unsigned char>(a)) ==
-                   std::tolower(static_cast<unsigned char>(b));
-        });
-    };
-    const auto found = std::find_if(table.columns.begin(), table.columns.end(), equal);
+    if (parse_number(word, number) && number > 0) return number - 1;
+    const auto found = std::ranges::find(table.columns, lower_case(word), lower_case);
     if (found == table.columns.end())
         throw InputError(
             file, table.rows.front().line,
@@ -116,19 +107,13 @@ std::size_t column_of(const std::string& file, const CurveTable& table, const st
 CurveColumns columns_as_told(const std::string& file, const CurveTable& table,
                              const std::string& told) {
     std::vector<std::size_t> columns;
-    for (std::size_t from = 0; from <= told.size();) {
-        const std::size_t end = std::min(told.find(',', from), told.size());
-        std::string word = told.substr(from, end - from);
-        word.erase(0, word.find_first_not_of(' '));
-        word.resize(word.find_last_not_of(' ') + 1);
-        columns.push_back(column_of(file, table, word));
-        from = end + 1;
-    }
+    for (const std::string_view word : words(told, ","))
+        columns.push_back(column_of(file, table, trimmed(word)));
     if (columns.size() < 2 || columns.size() > 4)
         throw UsageError(
             "give --columns Q,I,ERROR by names or numbers from 1, without the error "
             "or with DQ behind it");
-    CurveColumns chosen{columns[0], columns[1], {}, {}};
+    CurveColumns chosen{columns[0], columns[1]};
     if (columns.size() > 2) chosen.error = columns[2];
     if (columns.size() > 3) chosen.spread = columns[3];
     return chosen;
@@ -137,8 +122,7 @@ CurveColumns columns_as_told(const std::string& file, const CurveTable& table,
 /// By the names that the file has; `is_certain` false: some columns have no names, and no name says
 /// what the errors are.
 CurveColumns columns_by_name(const CurveTable& table, bool& is_certain) {
-    CurveColumns chosen;
-    std::optional<std::size_t> q, intensity;
+    std::optional<std::size_t> q, intensity, error, spread;
     is_certain = true;
     for (std::size_t n = 0; n < table.columns.size(); ++n) {
         ColumnRole role = role_of(table.columns[n]);
@@ -146,34 +130,48 @@ CurveColumns columns_by_name(const CurveTable& table, bool& is_certain) {
             role = ColumnRole::error;  // "q I s"
         std::optional<std::size_t>* const column = role == ColumnRole::momentum    ? &q
                                                    : role == ColumnRole::intensity ? &intensity
-                                                   : role == ColumnRole::error     ? &chosen.error
-                                                   : role == ColumnRole::spread    ? &chosen.spread
+                                                   : role == ColumnRole::error     ? &error
+                                                   : role == ColumnRole::spread    ? &spread
                                                                                    : nullptr;
         if (column != nullptr && !*column)
             *column = n;
         else if (role != ColumnRole::other && n == 2 && table.columns.size() < width_of(table))
             is_certain = false;
     }
-    chosen.q = q.value_or(0);
-    chosen.intensity = intensity.value_or(1);
-    if (chosen.error) is_certain = true;
-    return chosen;
+    is_certain = is_certain || error;
+    return {q.value_or(0), intensity.value_or(1), error, spread};
+}
+
+/// What is worth a note about columns that were told or named.
+void note_columns(const CurveTable& table, const CurveColumns& chosen, const std::string& told,
+                  Notes& notes) {
+    if (!told.empty()) {
+        notes.push_back({NoteKind::columns, fmt::format("columns {} read as told", told)});
+        return;
+    }
+    const bool is_usual = chosen.q == 0 && chosen.intensity == 1 && chosen.error == 2;
+    const std::size_t width = width_of(table);
+    if (width < 3 || (is_usual && width <= 4)) return;
+    std::string names = table.columns[chosen.q] + ", " + table.columns[chosen.intensity];
+    if (chosen.error) names += ", " + table.columns[*chosen.error];
+    notes.push_back({NoteKind::columns,
+                     fmt::format("columns {} read, as the file names them", names),
+                     "--columns Q,I,ERROR"});
 }
 
 }  // namespace
 
 CurveColumns choose_columns(const std::string& file, const CurveTable& table,
                             const ProfileOptions& options, Notes& notes) {
-    const std::size_t width = width_of(table);
-    bool is_certain = false;
+    const bool is_told = !options.columns.empty(), has_names = !table.columns.empty();
+    const std::size_t width = width_of(table), front = table.rows.front().values.size();
+    bool is_certain = is_told;
     CurveColumns chosen;
-    if (!options.columns.empty()) {
+    if (is_told)
         chosen = columns_as_told(file, table, options.columns);
-        is_certain = true;
-    } else if (!table.columns.empty()) {
+    else if (has_names)
         chosen = columns_by_name(table, is_certain);
-    }
-    if (!is_certain && !chosen.error && table.rows.front().values.size() > 2) {
+    if (!is_certain && !chosen.error && front > 2) {
         chosen.error = 2;
         if (is_like_a_model(table, chosen.intensity, 2)) {
             if (!options.assumed_error) refuse_model(file, table, 2);
@@ -184,32 +182,17 @@ CurveColumns choose_columns(const std::string& file, const CurveTable& table,
         }
     }
     // SASfit writes -1 for none.
-    if (chosen.error && std::all_of(table.rows.begin(), table.rows.end(), [&](const CurveRow& row) {
+    if (chosen.error && std::ranges::all_of(table.rows, [&](const CurveRow& row) {
             return value_at(row, *chosen.error) == -1;
         }))
         chosen.error.reset();
-    if (table.columns.empty() && options.columns.empty() && table.rows.front().values.size() > 3)
-        chosen.spread = 3;
+    if (!has_names && !is_told && front > 3) chosen.spread = 3;
     const std::size_t last = std::max({chosen.q, chosen.intensity, chosen.error.value_or(0)});
     if (last >= width)
         throw InputError(
             file, table.rows.front().line,
             fmt::format("expected a column {} (--columns), found {} columns", last + 1, width));
-    if (options.columns.empty() && is_certain && width > 2) {
-        const auto name = [&](std::size_t n) { return table.columns[n]; };
-        std::vector<std::string> names = {name(chosen.q), name(chosen.intensity)};
-        if (chosen.error) names.push_back(name(*chosen.error));
-        const bool is_usual =
-            chosen.q == 0 && chosen.intensity == 1 && chosen.error == 2 && width <= 4;
-        if (!is_usual)
-            notes.push_back(
-                {NoteKind::columns,
-                 fmt::format("columns {} read, as the file names them", fmt::join(names, ", ")),
-                 "--columns Q,I,ERROR"});
-    } else if (!options.columns.empty()) {
-        notes.push_back(
-            {NoteKind::columns, fmt::format("columns {} read as told", options.columns)});
-    }
+    if (is_certain) note_columns(table, chosen, options.columns, notes);
     return chosen;
 }
 

@@ -6,14 +6,12 @@
 #include <mutex>
 #include <utility>
 
-#include "pleat/bio/scattering/curve_files.h"
+#include "pleat/bio/scattering/curve_table.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
 
 namespace {
-
-constexpr hssize_t kMaxPoints = 1000000;
 
 /// An object of HDF5, closed at the end; negative: there is none.
 class Handle {
@@ -72,7 +70,7 @@ std::vector<double> numbers_of(const std::string& file, hid_t group, const std::
     int longer = 0;
     for (const hsize_t extent : extents) longer += extent != 1;
     const hssize_t count = H5Sget_simple_extent_npoints(space);
-    if (longer > 1 || count < 1 || count > kMaxPoints) return {};
+    if (longer > 1 || count < 1 || count > hssize_t{kMaxCurvePoints}) return {};
     std::vector<double> numbers(static_cast<std::size_t>(count));
     if (H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) < 0)
         throw InputError(file, 0,
@@ -89,12 +87,12 @@ std::string text_of_data(hid_t group, const std::string& name, const char* attri
 }
 
 /// Reads a group of class SASdata; a curve without points if it is not one-dimensional.
-StoredCurve curve_of(const std::string& file, hid_t group, const std::string& path) {
+CurveTable curve_of(const std::string& file, hid_t group, const std::string& path) {
     const auto or_else = [](std::string name, const char* usual) {
         return name.empty() ? usual : std::move(name);
     };
     const std::string signal = or_else(text_of(group, "signal"), "I");
-    StoredCurve curve{path, text_of_data(group, "Q", "units"), {}};
+    CurveTable curve{.name = path, .q_unit = text_of_data(group, "Q", "units")};
     const std::vector<double> q = numbers_of(file, group, "Q"),
                               intensity = numbers_of(file, group, signal);
     if (q.empty() || q.size() != intensity.size()) return curve;
@@ -104,20 +102,23 @@ StoredCurve curve_of(const std::string& file, hid_t group, const std::string& pa
     if (width.empty()) width = text_of_data(group, "Q", "uncertainties");
     const std::vector<double> dq = numbers_of(file, group, or_else(std::move(width), "Qdev"));
     for (std::size_t k = 0; k < q.size(); ++k)
-        curve.points.push_back(
-            {q[k], intensity[k], k < error.size() ? error[k] : NAN, k < dq.size() ? dq[k] : NAN});
+        curve.rows.emplace_back().values = {q[k], intensity[k], k < error.size() ? error[k] : NAN,
+                                            k < dq.size() ? dq[k] : NAN};
     return curve;
 }
 
-/// Visits the groups of a file; links to other places are not followed.
+/// Visits the groups of a file; links to other places are not followed. `is_offered`: no
+/// group above names another one to be shown.
 void find_curves(const std::string& file, hid_t group, const std::string& path, int depth,
-                 std::vector<StoredCurve>& curves) {
+                 bool is_offered, std::vector<CurveTable>& curves) {
     constexpr int kMaxDepth = 8;
     constexpr hsize_t kMaxChildren = 10000;
     if (text_of(group, "canSAS_class") == "SASdata" || text_of(group, "NX_class") == "SASdata") {
         curves.push_back(curve_of(file, group, path));
+        curves.back().is_offered = is_offered;
         return;
     }
+    const std::string shown = text_of(group, "default");
     H5G_info_t info;
     if (depth == kMaxDepth || H5Gget_info(group, &info) < 0) return;
     for (hsize_t n = 0; n < std::min(info.nlinks, kMaxChildren); ++n) {
@@ -129,13 +130,14 @@ void find_curves(const std::string& file, hid_t group, const std::string& path, 
             continue;
         const Handle child(H5Oopen(group, name, H5P_DEFAULT), H5Oclose);
         if (child >= 0 && H5Iget_type(child) == H5I_GROUP)
-            find_curves(file, child, path.empty() ? name : path + "/" + name, depth + 1, curves);
+            find_curves(file, child, path.empty() ? name : path + "/" + name, depth + 1,
+                        is_offered && (shown.empty() || shown == name), curves);
     }
 }
 
 }  // namespace
 
-std::vector<StoredCurve> curves_from_hdf5(const std::string& file, std::string_view bytes) {
+std::vector<CurveTable> curves_from_hdf5(const std::string& file, std::string_view bytes) {
     static std::mutex mutex;  // the library is not made for several threads
     const std::lock_guard<std::mutex> locked(mutex);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -147,10 +149,10 @@ std::vector<StoredCurve> curves_from_hdf5(const std::string& file, std::string_v
     const Handle opened(H5Fopen("/dev/null/image", H5F_ACC_RDONLY, access), H5Fclose);
     if (opened < 0) throw InputError(file, 0, "expected HDF5, found a damaged file of it");
     const Handle root(H5Gopen2(opened, "/", H5P_DEFAULT), H5Gclose);
-    std::vector<StoredCurve> curves;
-    find_curves(file, root, "", 0, curves);
+    std::vector<CurveTable> curves;
+    find_curves(file, root, "", 0, true, curves);
     const std::size_t all = curves.size();
-    std::erase_if(curves, [](const StoredCurve& curve) { return curve.points.empty(); });
+    std::erase_if(curves, [](const CurveTable& curve) { return curve.rows.empty(); });
     if (curves.empty())
         throw InputError(file, 0,
                          all > 0 ? "expected a curve, found NXcanSAS data of two dimensions alone"

@@ -1,29 +1,19 @@
 // Curve names: what columns and units of q are called by the programs that write curves.
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include "pleat/bio/scattering/curve_table.h"
+#include "pleat/bio/scattering/profile.h"
 
 namespace pleat {
 
 namespace {
 
-bool is_any(std::string_view word, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-std::string lower(std::string_view text) {
-    std::string low(text);
-    for (char& c : low) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return low;
-}
-
 /// Lower-case letters alone, without what is in brackets: "I(q) [1/cm]" becomes "i".
 std::string key_of(std::string_view name) {
     std::string key;
     int depth = 0;
-    for (const char c : lower(name)) {
+    for (const char c : lower_case(name)) {
         depth += c == '(' || c == '[';
         if (depth == 0 && c >= 'a' && c <= 'z') key += c;
         depth -= (c == ')' || c == ']') && depth > 0;
@@ -57,40 +47,43 @@ std::vector<std::string> parts_of(std::string_view line, std::string_view separa
 
 }  // namespace
 
+std::string lower_case(std::string_view text) {
+    std::string low(text);
+    for (char& c : low) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return low;
+}
+
 ColumnRole role_of(std::string_view name) {
+    static constexpr std::pair<ColumnRole, std::string_view> kNames[] = {
+        {ColumnRole::momentum,
+         " q s h x sexp qexp qvector momentumtransfer scatteringvector qvalues qa qnm qinvangstrom "
+         "qinvnm "},
+        {ColumnRole::intensity,
+         " i y iexp iq is int intensity intensities expintensity jexp iobs counts icm expi "
+         "experimentalintensity "},
+        {ColumnRole::error,
+         " e err error errors sig sigma dy di idev std sd stddev stddevi esd experror sigi sigmai "
+         "erri ierr ierror errori sigcm sigmaiq intensityerror uncertainty "},
+        {ColumnRole::spread, " dq sigmaq sigq dsigq qdev qerr qerror dx "},
+        {ColumnRole::other,
+         " r pr p fit ifit model modelintensity jreg ireg imod imodel icalc calc theory atom shape "
+         "border "}};
     // "q A-1": a unit behind a blank.
-    const bool is_short = is_any(lower(name.substr(0, 2)), {"q ", "s "});
-    const std::string key = key_of(name.substr(0, is_short ? 1 : name.size()));
-    if (is_any(key, {"q", "s", "h", "x", "sexp", "qexp", "qvector", "momentumtransfer",
-                     "scatteringvector", "qvalues", "qa", "qnm", "qinvangstrom", "qinvnm"}))
-        return ColumnRole::momentum;
-    if (is_any(key,
-               {"i", "y", "iexp", "iq", "is", "int", "intensity", "intensities", "expintensity",
-                "jexp", "iobs", "counts", "icm", "expi", "experimentalintensity"}))
-        return ColumnRole::intensity;
-    if (is_any(key, {"e",          "err",    "error",    "errors", "sig",     "sigma",
-                     "dy",         "di",     "idev",     "std",    "sd",      "stddev",
-                     "stddevi",    "esd",    "experror", "sigi",   "sigmai",  "erri",
-                     "ierr",       "ierror", "errori",   "sigcm",  "sigmaiq", "intensityerror",
-                     "uncertainty"}))
-        return ColumnRole::error;
-    if (is_any(key, {"dq", "sigmaq", "sigq", "dsigq", "qdev", "qerr", "qerror", "dx"}))
-        return ColumnRole::spread;
-    if (is_any(key, {"r", "pr", "p", "fit", "ifit", "model", "modelintensity", "jreg", "ireg",
-                     "imod", "imodel", "icalc", "calc", "theory", "atom", "shape", "border"}))
-        return ColumnRole::other;
+    const std::string start = lower_case(name.substr(0, 2));
+    const std::string key = key_of(start == "q " || start == "s " ? name.substr(0, 1) : name);
+    for (const auto& [role, names] : kNames)
+        if (names.find(" " + key + " ") != std::string_view::npos) return role;
     for (const std::string_view part : {"err", "sig", "std", "uncert"})
         if (key.find(part) != std::string::npos && key.find('q') == std::string::npos)
             return ColumnRole::error;
     return ColumnRole::unknown;
 }
 
-std::vector<std::string> column_names(std::string_view line, std::size_t width,
-                                      MomentumUnit& unit) {
+std::vector<std::string> column_names(std::string_view line, std::size_t width) {
     if (line.find("Dif/Atom/Shape/Bord") != std::string_view::npos)  // CRYSOL's .int
         return {"q", "I", "atom", "shape", "border"};
     // Behind the names, programs write the quality of a fit.
-    std::string low = lower(line);
+    const std::string low = lower_case(line);
     const std::size_t end = std::min({low.find("chi"), low.find("//"), line.size()});
     line = line.substr(0, end);
     std::vector<std::string> best;
@@ -99,61 +92,44 @@ std::vector<std::string> column_names(std::string_view line, std::size_t width,
         for (std::string& part : parts)
             if (const std::size_t colon = part.rfind(": "); colon != std::string::npos)
                 part = trimmed(part.substr(colon + 2));
-        const auto first = std::find_if(parts.begin(), parts.end(), [](const std::string& part) {
+        const auto first = std::ranges::find_if(parts, [](const std::string& part) {
             return role_of(part) == ColumnRole::momentum || role_of(part) == ColumnRole::other;
         });
         // Words of a sentence are not names: "noise; q in 1/angstrom".
         const bool is_list = first == parts.begin();
         parts.erase(parts.begin(), first);
-        const bool has_intensity =
-            std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
-                return role_of(part) == ColumnRole::intensity || key_of(part) == "p";
-            });
+        const bool has_intensity = std::ranges::any_of(parts, [](const std::string& part) {
+            return role_of(part) == ColumnRole::intensity || key_of(part) == "p";
+        });
         const bool is_whole = is_list && parts.size() == width && !parts.empty() &&
                               role_of(parts.front()) == ColumnRole::momentum;
         if (parts.size() < 2 || parts.size() > width || !(has_intensity || is_whole)) continue;
         if (best.empty() || (best.size() != width && parts.size() == width)) best = parts;
     }
-    if (!best.empty()) unit = unit_named(best.front());
     return best;
 }
 
 MomentumUnit unit_named(std::string_view text) {
     // Without signs of powers: "[A^{-1}]" becomes "[a-1]".
     std::string word;
-    for (const char c : lower(text))
+    for (const char c : lower_case(text))
         if (std::string_view("^{}*$\\").find(c) == std::string_view::npos)
             word += c == '_' ? ' ' : c;
-    struct Spelling {
-        std::string_view text;
-        MomentumUnit unit;
-    };
-    static constexpr auto kAngstrom = MomentumUnit::per_angstrom, kNm = MomentumUnit::per_nanometre;
-    static constexpr std::array<Spelling, 14> kSpellings = {{{"1/nm", kNm},
-                                                             {"nm-1", kNm},
-                                                             {"1/nanomet", kNm},
-                                                             {"nanometer-1", kNm},
-                                                             {"inverse nano", kNm},
-                                                             {"1/ang", kAngstrom},
-                                                             {"1/a", kAngstrom},
-                                                             {"a-1", kAngstrom},
-                                                             {"angstrom-1", kAngstrom},
-                                                             {"ang-1", kAngstrom},
-                                                             {"inverse ang", kAngstrom},
-                                                             {"per ang", kAngstrom},
-                                                             {"inv ang", kAngstrom},
-                                                             {"inv nm", kNm}}};
+    static constexpr std::string_view kPerNanometre[] = {"1/nm",        "nm-1",         "1/nanomet",
+                                                         "nanometer-1", "inverse nano", "inv nm"};
+    static constexpr std::string_view kPerAngstrom[] = {
+        "1/ang", "1/a", "a-1", "angstrom-1", "ang-1", "inverse ang", "per ang", "inv ang"};
     const auto is_letter = [&](std::size_t k) {
         return k < word.size() && std::isalpha(static_cast<unsigned char>(word[k]));
     };
-    for (const Spelling& one : kSpellings) {
-        const std::size_t at = word.find(one.text);
-        if (at == std::string::npos) continue;
+    const auto is_there = [&](std::string_view spelling) {
+        const std::size_t at = word.find(spelling);
         // "1/area" and "sigma-1" name no unit.
-        if (one.text == "1/a" && is_letter(at + 3)) continue;
-        if (one.text[0] != '1' && at > 0 && is_letter(at - 1)) continue;
-        return one.unit;
-    }
+        return at != std::string::npos && !(spelling == "1/a" && is_letter(at + 3)) &&
+               !(spelling[0] != '1' && at > 0 && is_letter(at - 1));
+    };
+    if (std::ranges::any_of(kPerNanometre, is_there)) return MomentumUnit::per_nanometre;
+    if (std::ranges::any_of(kPerAngstrom, is_there)) return MomentumUnit::per_angstrom;
     return MomentumUnit::automatic;
 }
 
@@ -161,14 +137,13 @@ MomentumUnit unit_in_prose(std::string_view line) {
     // FoXS computes in 1/angstrom alone.
     if (line.find("SAXS profile: number of points") != std::string_view::npos)
         return MomentumUnit::per_angstrom;
-    std::string low = " " + lower(line.substr(0, 300)) + " ";
+    std::string low = " " + lower_case(line.substr(0, 300)) + " ";
     for (char& c : low)
         if (std::string_view("\t\"_([=:").find(c) != std::string_view::npos) c = ' ';
     static constexpr std::string_view kTopics[] = {" q ",   " s ",      " q-",
                                                    " unit", "momentum", "scattering vector"};
-    const bool is_about_q =
-        std::any_of(std::begin(kTopics), std::end(kTopics),
-                    [&](std::string_view topic) { return low.find(topic) != std::string::npos; });
+    const bool is_about_q = std::ranges::any_of(
+        kTopics, [&](std::string_view topic) { return low.find(topic) != std::string::npos; });
     return is_about_q ? unit_named(low) : MomentumUnit::automatic;
 }
 

@@ -1,205 +1,234 @@
 // Curve points: complaints about points, their order, settings that overlap, and equal q.
-#include "pleat/bio/scattering/curve_points.h"
-
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+
+#include "pleat/bio/scattering/curve_table.h"
+#include "pleat/bio/scattering/profile.h"
+#include "pleat/core/error.h"
 
 namespace pleat {
 
 namespace {
 
-constexpr std::size_t kMinPoints = 3;
 constexpr double kLargest = 1e30;  // squares of what is read must stay finite
 
-/// The points of a curve in another order.
-Profile in_order(const Profile& curve, const std::vector<std::size_t>& order) {
-    Profile sorted;
-    for (const std::size_t k : order) {
-        sorted.q.push_back(curve.q[k]);
-        sorted.intensity.push_back(curve.intensity[k]);
-        sorted.sigma.push_back(curve.sigma[k]);
-        if (!curve.dq.empty()) sorted.dq.push_back(curve.dq[k]);
+struct Point {
+    std::int64_t line = 0;
+    double q = 0, intensity = 0, sigma = 0, dq = 0;
+};
+using Points = std::vector<Point>;
+
+/// Points of one kind, and the line of the first.
+struct Count {
+    std::size_t points = 0;
+    std::int64_t line = 0;
+
+    void add(const Point& point) {
+        if (points++ == 0) line = point.line;
     }
-    return sorted;
+};
+
+/// What is wrong with the numbers of a point; empty: nothing.
+std::string complaint(const Point& point, const CurveRow& row) {
+    if (std::abs(point.intensity) > kLargest || point.sigma > kLargest ||
+        (point.sigma > 0 && point.sigma < 1 / kLargest))
+        return fmt::format(
+            "expected intensity and error of at most {:g} and an error of at least {:g}, found "
+            "'{}'",
+            kLargest, 1 / kLargest, text_of(row));
+    if (point.q < 0) return fmt::format("expected q of 0 or more, found {:g}", point.q);
+    if (point.sigma < 0) return fmt::format("expected an error above 0, found {:g}", point.sigma);
+    if (point.dq < 0) return fmt::format("expected dq of 0 or more, found {:g}", point.dq);
+    return {};
+}
+
+/// Throws unless most points have finite numbers and errors; notes how many have not.
+void check_counts(const std::string& file, std::size_t sound, const Count& without_error,
+                  const Count& not_finite, const ProfileOptions& options, Notes& notes) {
+    const std::size_t finite = sound + without_error.points, all = finite + not_finite.points;
+    if (not_finite.points > finite)
+        throw InputError(file, not_finite.line,
+                         fmt::format("expected finite numbers, found none at {} of {} points",
+                                     not_finite.points, all));
+    if (sound < kMinCurvePoints && without_error.points == 0)
+        throw InputError(
+            file, 0, fmt::format("expected {} or more points, found {}", kMinCurvePoints, sound));
+    if (sound < std::max(kMinCurvePoints, without_error.points))
+        throw InputError(file, without_error.line,
+                         fmt::format("expected errors above 0, found none at {} of {} points; {}",
+                                     without_error.points, finite, kErrorAdvice));
+    if (not_finite.points > 0)
+        notes.push_back(
+            {NoteKind::points, fmt::format("{} of {} points without finite numbers (NaN) left out",
+                                           not_finite.points, all)});
+    if (without_error.points > 0)
+        notes.push_back({NoteKind::points,
+                         fmt::format("{} of {} points without a usable error left out",
+                                     without_error.points, finite),
+                         options.assumed_error ? ""
+                                               : "--assume-error, which keeps those of an "
+                                                 "intensity"});
+}
+
+/// Column 4 of other programs' files may be a model.
+void check_dq(const std::string& file, const Points& points) {
+    const Point& widest = *std::ranges::max_element(points, {}, &Point::dq);
+    const double end = std::ranges::max_element(points, {}, &Point::q)->q;
+    if (widest.dq == 0)
+        throw InputError(file, points.front().line,
+                         "expected dq above 0 in column 4 (--smear), found 0 at all points");
+    if (widest.dq > end / 2)
+        throw InputError(file, widest.line,
+                         fmt::format("expected dq in column 4 (--smear) of at most half of the "
+                                     "largest q ({:g}), found {:g}",
+                                     end, widest.dq));
+}
+
+Points sound_points(const std::string& file, const CurveTable& table, const CurveColumns& columns,
+                    const ProfileOptions& options, Notes& notes) {
+    const bool smear = options.smear;
+    const std::size_t last = std::max({columns.q, columns.intensity, columns.error.value_or(0),
+                                       smear ? columns.spread.value_or(0) : 0});
+    // Rows of few numbers above a table with names are not measured: GNOM extrapolates there.
+    const auto is_whole = [&](const CurveRow& row) { return row.values.size() > last; };
+    auto first = std::ranges::find_if(table.rows, is_whole);
+    if (table.columns.empty() || first == table.rows.end()) first = table.rows.begin();
+    if (first != table.rows.begin())
+        notes.push_back(
+            {NoteKind::points, fmt::format("{} of {} points without intensity and error left out",
+                                           first - table.rows.begin(), table.rows.size())});
+    Complaints complaints(file);
+    Count assumed, without_error, not_finite;
+    Points points;
+    for (; first != table.rows.end(); ++first) {
+        const CurveRow& row = *first;
+        if (!is_whole(row) || !row.is_point) {
+            complaints.add(row.line, fmt::format("expected {}, found '{}'",
+                                                 smear ? "q, intensity, error and dq (--smear)"
+                                                 : columns.error ? "q, intensity and error"
+                                                                 : "q and intensity",
+                                                 text_of(row)));
+            continue;
+        }
+        Point point{row.line, row.values[columns.q], row.values[columns.intensity],
+                    columns.error ? row.values[*columns.error] : 0,
+                    smear ? row.values[*columns.spread] : 0};
+        if (!std::isfinite(point.q + point.intensity + point.sigma + point.dq)) {
+            not_finite.add(point);
+            continue;
+        }
+        if (const std::string wrong = complaint(point, row); !wrong.empty()) {
+            complaints.add(row.line, wrong);
+            continue;
+        }
+        const bool is_assumed = point.sigma == 0 && options.assumed_error;
+        if (is_assumed) point.sigma = *options.assumed_error * std::abs(point.intensity);
+        if (point.sigma < 1 / kLargest) {
+            without_error.add(point);
+            continue;
+        }
+        if (is_assumed) assumed.add(point);
+        points.push_back(point);
+    }
+    complaints.throw_if_any();
+    check_counts(file, points.size(), without_error, not_finite, options, notes);
+    if (smear) check_dq(file, points);
+    if (assumed.points > 0)
+        notes.push_back({NoteKind::errors,
+                         fmt::format("errors of {} of {} points taken as {:g} of the intensity",
+                                     assumed.points, points.size(), *options.assumed_error)});
+    return points;
+}
+
+void refuse_second_curve(const std::string& file, const Points& points) {
+    const auto [min, max] = std::ranges::minmax_element(points, {}, &Point::q);
+    const double half = (max->q - min->q) / 2;
+    double begin = points.front().q;  // of the rising points before k
+    bool rises = false;
+    for (std::size_t k = 1; k < points.size(); ++k) {
+        const double before = points[k - 1].q, q = points[k].q;
+        rises = rises || q > before;
+        if (q >= before) continue;
+        std::size_t end = k + 1;  // of the rising points from k
+        while (end < points.size() && points[end].q > points[end - 1].q) ++end;
+        const double overlap = std::min(before, points[end - 1].q) - std::max(begin, q);
+        const bool begins_again = before - q > half && q >= begin;
+        if (rises && end - k >= kMinCurvePoints && (begins_again || overlap > half))
+            throw InputError(
+                file, points[k].line,
+                fmt::format("expected one curve, found q that begins again at {:g} after {:g}", q,
+                            before));
+        begin = q;
+    }
+}
+
+void sort(const std::string& file, Points& points, Notes& notes) {
+    std::size_t falls = 0;
+    for (std::size_t k = 1; k < points.size(); ++k) falls += points[k].q < points[k - 1].q;
+    if (falls == 0) return;
+    refuse_second_curve(file, points);
+    std::ranges::stable_sort(points, {}, &Point::q);
+    notes.push_back({NoteKind::order, fmt::format("points sorted by q, which falls at {} of {}",
+                                                  falls, points.size())});
+}
+
+void merge(const std::string& file, Points& points, Notes& notes) {
+    Points merged;
+    for (auto first = points.begin(), last = first; first != points.end(); first = last) {
+        Point mean{first->line, first->q};
+        double weights = 0;
+        for (; last != points.end() && last->q == first->q; ++last) {
+            const double weight = 1 / (last->sigma * last->sigma);
+            weights += weight;
+            mean.intensity += weight * last->intensity;
+            mean.dq += weight * last->dq * last->dq;
+        }
+        mean.intensity /= weights;
+        mean.sigma = 1 / std::sqrt(weights);
+        mean.dq = std::sqrt(mean.dq / weights);
+        merged.push_back(last == first + 1 ? *first : mean);
+    }
+    if (merged.size() == points.size()) return;
+    if (merged.size() < kMinCurvePoints)
+        throw InputError(file, 0,
+                         fmt::format("expected {} or more different q, found {} at {} points",
+                                     kMinCurvePoints, merged.size(), points.size()));
+    notes.push_back({NoteKind::order,
+                     fmt::format("points of equal q merged by their weights 1 / error^2: {} of {} "
+                                 "remain",
+                                 merged.size(), points.size())});
+    points = std::move(merged);
 }
 
 }  // namespace
 
-void CurvePoints::add(Index line, std::span<const double> values, bool is_point,
-                      const std::string& text) {
-    const std::size_t wanted = options_.smear ? 4 : with_errors_ ? 3 : 2;
-    if (values.size() < wanted || !is_point) {
-        complaints_.add(line, fmt::format("expected {}, found '{}'",
-                                          options_.smear ? "q, intensity, error and dq (--smear)"
-                                          : with_errors_ ? "q, intensity and error"
-                                                         : "q and intensity",
-                                          text));
-        return;
-    }
-    const double q = values[0], intensity = values[1];
-    const double sigma = with_errors_ ? values[2] : 0, dq = options_.smear ? values[3] : 0;
-    if (!std::isfinite(q) || !std::isfinite(intensity) || !std::isfinite(sigma) ||
-        !std::isfinite(dq)) {
-        if (not_finite_++ == 0) first_not_finite_ = line;
-    } else if (std::abs(intensity) > kLargest || sigma > kLargest ||
-               (sigma > 0 && sigma < 1 / kLargest)) {
-        complaints_.add(line, fmt::format("expected intensity and error of at most {:g} and an "
-                                          "error of at least {:g}, found '{}'",
-                                          kLargest, 1 / kLargest, text));
-    } else if (q < 0) {
-        complaints_.add(line, fmt::format("expected q of 0 or more, found {:g}", q));
-    } else if (sigma < 0) {
-        complaints_.add(line, fmt::format("expected an error above 0, found {:g}", sigma));
-    } else if (dq < 0) {
-        complaints_.add(line, fmt::format("expected dq of 0 or more, found {:g}", dq));
-    } else {
-        keep(line, q, intensity, sigma, dq);
-    }
+std::string text_of(const CurveRow& row) {
+    return row.text.empty() ? fmt::format("{:g}", fmt::join(row.values, " ")) : row.text;
 }
 
-void CurvePoints::keep(Index line, double q, double intensity, double sigma, double dq) {
-    if (sigma == 0 && options_.assumed_error && intensity != 0) {
-        sigma = *options_.assumed_error * std::abs(intensity);
-        assumed_ += sigma >= 1 / kLargest;
-    }
-    if (!(sigma >= 1 / kLargest)) {
-        if (without_error_++ == 0) first_without_error_ = line;
-        return;
-    }
-    profile_.q.push_back(q);
-    profile_.intensity.push_back(intensity);
-    profile_.sigma.push_back(sigma);
-    if (options_.smear) profile_.dq.push_back(dq);
-    lines_.push_back(line);
-}
-
-void CurvePoints::check_errors() const {
-    const std::size_t all = profile_.size() + without_error_;
-    if (profile_.size() >= kMinPoints && profile_.size() >= without_error_) return;
-    if (without_error_ == 0)
-        throw InputError(file_, 0,
-                         fmt::format("expected {} or more points, found {}", kMinPoints, all));
-    throw InputError(file_, first_without_error_,
-                     fmt::format("expected errors above 0, found none at {} of {} points; "
-                                 "{}",
-                                 without_error_, all, kAdvice));
-}
-
-/// Column 4 of other programs' files may be a model.
-void CurvePoints::check_dq() const {
-    if (!options_.smear) return;
-    const double largest = *std::max_element(profile_.dq.begin(), profile_.dq.end());
-    const double end = *std::max_element(profile_.q.begin(), profile_.q.end());
-    if (largest == 0)
-        throw InputError(file_, lines_.front(),
-                         "expected dq above 0 in column 4 (--smear), found 0 at all points");
-    const auto at = static_cast<std::size_t>(
-        std::max_element(profile_.dq.begin(), profile_.dq.end()) - profile_.dq.begin());
-    if (largest > end / 2)
-        throw InputError(file_, lines_[at],
-                         fmt::format("expected dq in column 4 (--smear) of at most half of the "
-                                     "largest q ({:g}), found {:g}",
-                                     end, largest));
-}
-
-Profile CurvePoints::finish(Notes& notes) {
-    complaints_.throw_if_any();
-    if (not_finite_ > profile_.size() + without_error_)
-        throw InputError(file_, first_not_finite_,
-                         fmt::format("expected finite numbers, found none at {} of {} points",
-                                     not_finite_, not_finite_ + without_error_ + profile_.size()));
-    check_errors();
-    check_dq();
-    const std::size_t all = profile_.size() + without_error_;
-    if (not_finite_ > 0)
-        notes.push_back(
-            {NoteKind::points, fmt::format("{} of {} points without finite numbers (NaN) left out",
-                                           not_finite_, all + not_finite_)});
-    if (without_error_ > 0)
-        notes.push_back(
-            {NoteKind::points,
-             fmt::format("{} of {} points without a usable error left out", without_error_, all),
-             options_.assumed_error ? "" : "--assume-error, which keeps those of an intensity"});
-    if (assumed_ > 0)
+Profile read_points(const std::string& file, const CurveTable& table, const CurveColumns& columns,
+                    const ProfileOptions& options, Notes& notes) {
+    Points points = sound_points(file, table, columns, options, notes);
+    const bool are_placeholders =
+        std::ranges::all_of(points, [](const Point& point) { return point.sigma == 1; });
+    sort(file, points, notes);
+    merge(file, points, notes);
+    if (are_placeholders && columns.error)
         notes.push_back({NoteKind::errors,
-                         fmt::format("errors of {} of {} points taken as {:g} of the intensity",
-                                     assumed_, profile_.size(), *options_.assumed_error)});
-    sort(notes);
-    merge(notes);
-    profile_.source = file_;
-    return std::move(profile_);
-}
-
-void CurvePoints::sort(Notes& notes) {
-    const std::vector<double>& q = profile_.q;
-    std::size_t falls = 0;
-    for (std::size_t k = 1; k < q.size(); ++k) falls += q[k] < q[k - 1];
-    if (falls == 0) return;
-    refuse_second_curve();
-    std::vector<std::size_t> order(q.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return q[a] < q[b]; });
-    profile_ = in_order(profile_, order);
-    notes.push_back({NoteKind::order, fmt::format("points sorted by q, which falls at {} of {}",
-                                                  falls, profile_.size())});
-}
-
-void CurvePoints::merge(Notes& notes) {
-    const std::vector<double>& q = profile_.q;
-    Profile merged;
-    for (std::size_t first = 0; first < q.size();) {
-        std::size_t last = first;
-        double weights = 0, intensity = 0, dq2 = 0;
-        for (; last < q.size() && q[last] == q[first]; ++last) {
-            const double weight = 1 / (profile_.sigma[last] * profile_.sigma[last]);
-            weights += weight;
-            intensity += weight * profile_.intensity[last];
-            if (options_.smear) dq2 += weight * profile_.dq[last] * profile_.dq[last];
-        }
-        const bool is_one = last == first + 1;
-        merged.q.push_back(q[first]);
-        merged.intensity.push_back(is_one ? profile_.intensity[first] : intensity / weights);
-        merged.sigma.push_back(is_one ? profile_.sigma[first] : 1 / std::sqrt(weights));
-        if (options_.smear)
-            merged.dq.push_back(is_one ? profile_.dq[first] : std::sqrt(dq2 / weights));
-        first = last;
+                         "all errors are 1, as where a file has none: chi^2 then means nothing",
+                         "--columns Q,I with --assume-error", true});
+    Profile curve;
+    for (const Point& point : points) {
+        curve.q.push_back(point.q);
+        curve.intensity.push_back(point.intensity);
+        curve.sigma.push_back(point.sigma);
+        if (options.smear) curve.dq.push_back(point.dq);
     }
-    if (merged.size() == q.size()) return;
-    if (merged.size() < kMinPoints)
-        throw InputError(file_, 0,
-                         fmt::format("expected {} or more different q, found {} at {} points",
-                                     kMinPoints, merged.size(), q.size()));
-    notes.push_back({NoteKind::order,
-                     fmt::format("points of equal q merged by their weights 1 / error^2: {} of {} "
-                                 "remain",
-                                 merged.size(), q.size())});
-    profile_ = std::move(merged);
-}
-
-void CurvePoints::refuse_second_curve() const {
-    const std::vector<double>& q = profile_.q;
-    const auto [min, max] = std::minmax_element(q.begin(), q.end());
-    const double half = (*max - *min) / 2;
-    double begin = q.front();  // of the rising points before k
-    bool rises = false;
-    for (std::size_t k = 1; k < q.size(); ++k) {
-        rises = rises || q[k] > q[k - 1];
-        if (!(q[k] < q[k - 1])) continue;
-        std::size_t end = k + 1;  // of the rising points from k
-        while (end < q.size() && q[end] > q[end - 1]) ++end;
-        const double overlap = std::min(q[k - 1], q[end - 1]) - std::max(begin, q[k]);
-        const bool begins_again = q[k - 1] - q[k] > half && q[k] >= begin;
-        if (rises && end - k >= kMinPoints && (begins_again || overlap > half))
-            throw InputError(file_, lines_[k],
-                             fmt::format("expected one curve, found q that begins again at {:g} "
-                                         "after {:g}",
-                                         q[k], q[k - 1]));
-        begin = q[k];
-    }
+    curve.source = file;
+    return curve;
 }
 
 }  // namespace pleat

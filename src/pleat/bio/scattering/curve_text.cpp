@@ -5,17 +5,18 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
+#include "pleat/bio/input/text_fields.h"
 #include "pleat/bio/scattering/curve_table.h"
+#include "pleat/bio/scattering/profile.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
 
 namespace {
 
-constexpr std::size_t kMinPoints = 3, kMaxColumns = 32;
-constexpr Index kMaxPoints = 1000000;
 // Files of DOS may end in a control-Z.
 constexpr std::string_view kBlanks = " \t;\"\v\f\x1a";
 
@@ -64,34 +65,24 @@ bool parse(std::string_view word, double& value) {
     return parsed.ec != std::errc::invalid_argument;
 }
 
-/// Calls `visit` with each word between separators.
-template <class Visit>
-void for_each_word(std::string_view line, std::string_view separators, const Visit& visit) {
-    std::size_t at = line.find_first_not_of(separators);
-    while (at != std::string_view::npos) {
-        const std::size_t end = std::min(line.find_first_of(separators, at), line.size());
-        visit(line.substr(at, end - at));
-        at = line.find_first_not_of(separators, end);
-    }
-}
-
 /// Whether a line's numbers have commas for points: "0,01 10,5 0,1", without a point or a comma at
 /// the end of a word, which parts words.
 bool has_decimal_commas(std::string_view line) {
-    std::size_t words = 0, commas = 0;
-    bool is_decimal = line.find('.') == std::string_view::npos;
-    for_each_word(line, kBlanks, [&](std::string_view word) {
-        ++words;
+    const std::vector<std::string_view> all = words(line, kBlanks);
+    if (all.size() < 2 || line.find('.') != std::string_view::npos) return false;
+    bool any = false;
+    for (const std::string_view word : all) {
         const std::size_t comma = word.find(',');
-        if (comma == std::string_view::npos) return;
-        ++commas;
+        if (comma == std::string_view::npos) continue;
+        any = true;
         const auto is_digit = [&](std::size_t at) {
             return at < word.size() && word[at] >= '0' && word[at] <= '9';
         };
-        is_decimal = is_decimal && comma > 0 && is_digit(comma - 1) && is_digit(comma + 1) &&
-                     word.find(',', comma + 1) == std::string_view::npos;
-    });
-    return is_decimal && words > 1 && commas > 0;
+        if (comma == 0 || !is_digit(comma - 1) || !is_digit(comma + 1) ||
+            word.find(',', comma + 1) != std::string_view::npos)
+            return false;
+    }
+    return any;
 }
 
 struct Line {
@@ -100,23 +91,21 @@ struct Line {
     bool decimal_commas = false;
 };
 
-Line split(std::string_view given, Index number) {
+Line split(std::string_view given, std::int64_t number) {
+    constexpr std::size_t kMaxColumns = 32;
     Line one;
     one.row.line = number;
     std::string line(given);
     one.decimal_commas = has_decimal_commas(given);
     if (one.decimal_commas) std::replace(line.begin(), line.end(), ',', '.');
-    const std::string between = std::string(kBlanks) + ",";
-    bool numbers = true;
-    const std::size_t first = line.find_first_not_of(between);
-    if (first != std::string::npos) one.row.text = shown(given.substr(first));
+    const std::vector<std::string_view> all = words(line, std::string(kBlanks) + ",");
+    one.words = all.size();
+    if (all.empty()) return one;
+    one.row.text = shown(given.substr(static_cast<std::size_t>(all.front().data() - line.data())));
     std::vector<double>& values = one.row.values;
-    for_each_word(line, between, [&](std::string_view word) {
-        double value = 0;
-        numbers = numbers && values.size() < kMaxColumns && parse(word, value);
-        if (numbers) values.push_back(value);
-        ++one.words;
-    });
+    double value = 0;
+    while (values.size() < std::min(all.size(), kMaxColumns) && parse(all[values.size()], value))
+        values.push_back(value);
     // Two numbers alone, or three and anything behind.
     one.row.is_point = values.size() >= 3 || (values.size() == 2 && one.words == 2);
     return one;
@@ -127,11 +116,12 @@ Line split(std::string_view given, Index number) {
 std::size_t lines_of_constants(const std::vector<CurveRow>& rows) {
     constexpr std::size_t kMaxConstants = 3;
     std::size_t many = 0, few = 0;
-    if (rows.size() >= kMaxConstants + kMinPoints)
+    if (rows.size() >= kMaxConstants + kMinCurvePoints)
         while (many < kMaxConstants && rows[many].values.size() > rows[kMaxConstants].values.size())
             ++many;
     while (few < rows.size() && rows[few].values.size() < 3) ++few;
-    return few < kMinPoints && rows.size() >= few + kMinPoints ? std::max(many, few) : many;
+    return few < kMinCurvePoints && rows.size() >= few + kMinCurvePoints ? std::max(many, few)
+                                                                         : many;
 }
 
 /// Collects tables. A table begins with three lines of points in succession, and ends where a line
@@ -140,16 +130,16 @@ class TableFinder {
 public:
     TableFinder(const std::string& file) : file_(file) {}
 
-    void take(std::string_view text, Index number) {
+    void take(std::string_view text, std::int64_t number) {
         Line line = split(text, number);
         if (line.words == 0) return;
         if (line.row.text.front() == '#') {
             comment_ = text;
             comment_words_ = line.words - (line.row.text.starts_with("# ") ? 1 : 0);
-            if (pending_.size() < kMinPoints) note_title(text);
+            if (pending_.size() < kMinCurvePoints) note_title(text);
             return;
         }
-        const bool changes = !comment_.empty() && pending_.size() >= kMinPoints &&
+        const bool changes = !comment_.empty() && pending_.size() >= kMinCurvePoints &&
                              line.row.values.size() == comment_words_ &&
                              line.row.values.size() != pending_.back().values.size();
         if (changes) {
@@ -157,7 +147,7 @@ public:
             note_title(comment_);
         }
         comment_ = {};
-        if (pending_.size() < kMinPoints ? !line.row.is_point : line.row.values.empty()) {
+        if (pending_.size() < kMinCurvePoints ? !line.row.is_point : line.row.values.empty()) {
             end_table();
             note_title(text);
             ++other_lines_;
@@ -165,9 +155,10 @@ public:
         }
         commas_ = commas_ || line.decimal_commas;
         pending_.push_back(std::move(line.row));
-        if (static_cast<Index>(pending_.size()) > kMaxPoints)
-            throw InputError(file_, number,
-                             fmt::format("expected at most {} points, found more", kMaxPoints));
+        if (pending_.size() > kMaxCurvePoints)
+            throw InputError(
+                file_, number,
+                fmt::format("expected at most {} points, found more", kMaxCurvePoints));
     }
     std::vector<CurveTable> finish() {
         end_table();
@@ -178,6 +169,12 @@ public:
 private:
     void note_title(std::string_view text) {
         constexpr std::size_t kMaxTitles = 200, kMaxLength = 2000;
+        const std::string low = lower_case(text.substr(0, kMaxLength));
+        for (const char* const name : {"spinecholength", "spin echo length", "depolarisation"})
+            if (low.find(name) != std::string::npos)
+                throw InputError(file_, 0,
+                                 "expected a scattering curve I(q), found SESANS (depolarisation "
+                                 "by spin-echo length), which pleat does not read");
         gnom_ = gnom_ || text.find("G N O M") != std::string_view::npos;
         if (titles_.size() < kMaxTitles) titles_.emplace_back(text.substr(0, kMaxLength));
     }
@@ -185,42 +182,40 @@ private:
     void end_table() {
         std::vector<CurveRow> rows = std::exchange(pending_, {});
         const bool commas = std::exchange(commas_, false);
-        if (rows.size() < kMinPoints) return;
+        if (rows.size() < kMinCurvePoints) return;
         CurveTable table;
         const std::size_t constants = lines_of_constants(rows);
         if (constants > 0 && rows.front().values.size() > 2)
-            table.notes.push_back(
-                {NoteKind::format,
-                 fmt::format("{} lines of more numbers above the table passed over", constants)});
+            table.formats.push_back(
+                fmt::format("{} lines of more numbers above the table passed over", constants));
         rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(constants));
         std::size_t width = 0;
         for (const CurveRow& row : rows) width = std::max(width, row.values.size());
         table.name = fmt::format("lines {}-{}", rows.front().line, rows.back().line);
         read_titles(width, table);
-        if (gnom_) table.notes.push_back({NoteKind::format, "read as an output of GNOM"});
-        if (commas)
-            table.notes.push_back(
-                {NoteKind::format, "commas between digits read as decimal points"});
+        if (gnom_) table.formats.emplace_back("read as an output of GNOM");
+        if (commas) table.formats.emplace_back("commas between digits read as decimal points");
         table.rows = std::move(rows);
         tables_.push_back(std::move(table));
         titles_.clear();
     }
+    /// The nearest title that names columns says their unit, else all titles that name one.
     void read_titles(std::size_t width, CurveTable& table) const {
-        bool is_ambiguous = false;
-        MomentumUnit prose = MomentumUnit::automatic;
-        for (auto title = titles_.rbegin(); title != titles_.rend(); ++title) {
-            MomentumUnit unit = MomentumUnit::automatic;
-            const bool is_near = title - titles_.rbegin() < 4;
-            if (table.columns.empty() && is_near) {
-                table.columns = column_names(*title, width, unit);
-                if (!table.columns.empty()) table.unit = unit;
+        constexpr std::size_t kNear = 4;
+        MomentumUnit named = MomentumUnit::automatic;
+        std::set<MomentumUnit> said;
+        for (std::size_t n = 0; n < titles_.size(); ++n) {
+            const std::string& title = titles_[titles_.size() - 1 - n];
+            if (table.columns.empty() && n < kNear) {
+                table.columns = column_names(title, width);
+                if (!table.columns.empty()) named = unit_named(table.columns.front());
             }
-            const MomentumUnit said = unit_in_prose(*title);
-            if (said == MomentumUnit::automatic) continue;
-            is_ambiguous = is_ambiguous || (prose != MomentumUnit::automatic && prose != said);
-            prose = said;
+            said.insert(unit_in_prose(title));
         }
-        if (table.unit == MomentumUnit::automatic && !is_ambiguous) table.unit = prose;
+        said.erase(MomentumUnit::automatic);
+        if (named == MomentumUnit::automatic && said.size() == 1) named = *said.begin();
+        if (named != MomentumUnit::automatic)
+            table.q_unit = names_of(named)[static_cast<std::size_t>(named)];
     }
 
     const std::string& file_;
@@ -256,7 +251,7 @@ std::string plain_text(std::string_view text) {
 
 std::vector<CurveTable> tables_of_text(const std::string& file, std::string_view text) {
     TableFinder finder(file);
-    Index number = 0;
+    std::int64_t number = 0;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         finder.take(text.substr(0, end), ++number);

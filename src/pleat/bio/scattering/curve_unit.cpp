@@ -16,7 +16,9 @@ constexpr double kMinEnd = 0.01, kMaxEnd = 10, kWideEnd = 3.5;
 /// Guinier's Rg of molecules that are measured, angstrom.
 constexpr double kMinGyration = 6, kMaxGyration = 1000;
 
-const char* name_of_unit(bool per_nanometre) { return per_nanometre ? "1/nm" : "1/angstrom"; }
+std::string_view name_of_unit(bool per_nanometre) {
+    return names_of(MomentumUnit())[per_nanometre ? 2 : 1];
+}
 
 struct Decision {
     bool per_nanometre = false;
@@ -33,13 +35,17 @@ Decision guess(const Profile& curve, const Guinier& line, bool begins_low,
     const Decision of_end{by_end, fmt::format("since the curve ends at {:g}", end)};
     if (!line.is_valid || end > kWideEnd) return of_end;
     if (structure) {
+        constexpr double kMaxRatio = 2;  // of the two
         const double angstrom = std::abs(std::log(length / *structure));
         const double nanometre = std::abs(std::log(10 * length / *structure));
         return {
-            nanometre < angstrom,
-            fmt::format("since Guinier's Rg is then {:.1f} angstrom and that of the structure's "
-                        "atoms {:.1f}",
-                        nanometre < angstrom ? 10 * length : length, *structure)};
+            nanometre<angstrom,
+                      fmt::format(
+                          "since Guinier's Rg is then {:.1f} angstrom and that of the structure "
+                          "{:.1f}",
+                          nanometre < angstrom ? 10 * length : length, *structure),
+                      std::min(angstrom, nanometre)>
+                std::log(kMaxRatio)};
     }
     // A molecule of 6 to 20 angstrom, or one of 60 to 200 angstrom, which must be measured to lower
     // angles.
@@ -60,53 +66,47 @@ Decision guess(const Profile& curve, const Guinier& line, bool begins_low,
 
 }  // namespace
 
-void convert_unit(const std::string& file, const ProfileOptions& options, MomentumUnit named,
+Note convert_unit(const std::string& file, const ProfileOptions& options, MomentumUnit named,
                   ProfileFile& read) {
     Profile& curve = read.profile;
     const double end = curve.q.back();
     const Guinier line = guinier(curve);
     constexpr double kMaxStart = 0.5;  // of q Rg
     const bool begins_low = line.is_valid && curve.q[line.first] * line.gyration_radius < kMaxStart;
-    Decision decision;
-    if (options.unit != MomentumUnit::automatic)
-        decision = {options.unit == MomentumUnit::per_nanometre,
-                    fmt::format("as told; the curve ends at {:g}", end)};
-    else if (named != MomentumUnit::automatic)
-        decision = {named == MomentumUnit::per_nanometre, "as the file says"};
-    else
+    const bool is_told = options.unit != MomentumUnit::automatic;
+    const MomentumUnit known = is_told ? options.unit : named;
+    Decision decision{
+        known == MomentumUnit::per_nanometre,
+        is_told ? fmt::format("as told; the curve ends at {:g}", end) : "as the file says"};
+    if (known == MomentumUnit::automatic)
         decision = guess(curve, line, begins_low, options.structure_gyration);
     read.per_nanometre = decision.per_nanometre;
-    if (read.per_nanometre) {
-        for (double& value : curve.q) value /= 10;
-        for (double& value : curve.dq) value /= 10;
-    }
-    const char* const name = name_of_unit(read.per_nanometre);
+    if (read.per_nanometre)
+        for (std::vector<double>* const values : {&curve.q, &curve.dq})
+            for (double& value : *values) value /= 10;
+    const std::string_view unit = name_of_unit(read.per_nanometre),
+                           other_unit = name_of_unit(!read.per_nanometre);
     if (curve.q.back() < kMinEnd || curve.q.back() > kMaxEnd)
         throw InputError(file, 0,
                          fmt::format("expected a curve that ends between q = {} and {} 1/angstrom, "
                                      "found {:g} {}",
-                                     kMinEnd, kMaxEnd, end, name));
-    const bool is_told = options.unit != MomentumUnit::automatic;
+                                     kMinEnd, kMaxEnd, end, unit));
     Note note{NoteKind::unit,
-              fmt::format("q taken as {}{} {}", name,
-                          decision.reason.starts_with("since") ? "," : "", decision.reason)};
-    if (!is_told) note.option = fmt::format("--q-unit {}", name_of_unit(!read.per_nanometre));
+              fmt::format("q taken as {}{} {}", unit, known == MomentumUnit::automatic ? "," : "",
+                          decision.reason)};
     // In the other unit the molecule would have a size that molecules have.
     const double here = line.gyration_radius * (read.per_nanometre ? 10 : 1);
     const double other = line.gyration_radius * (read.per_nanometre ? 1 : 10);
     const auto is_size = [](double rg) { return rg >= kMinGyration && rg <= kMaxGyration; };
-    if (begins_low && !is_size(here) && is_size(other)) {
+    const bool is_wrong = begins_low && !is_size(here) && is_size(other);
+    if (is_wrong)
         note.text +=
             fmt::format("; Guinier's Rg of {:.1f} angstrom is not that of a molecule", here);
-        note.is_warning = true;
-        if (note.option.empty())
-            note.option = fmt::format("--q-unit {}", name_of_unit(!read.per_nanometre));
-    } else if (decision.is_doubtful) {
-        note.text +=
-            fmt::format(" (in {} it would be {:.1f})", name_of_unit(!read.per_nanometre), other);
-        note.is_warning = true;
-    }
-    read.notes.push_back(std::move(note));
+    else if (decision.is_doubtful)
+        note.text += fmt::format(" (in {} it would be {:.1f})", other_unit, other);
+    note.is_warning = is_wrong || decision.is_doubtful;
+    if (is_wrong || !is_told) note.option = fmt::format("--q-unit {}", other_unit);
+    return note;
 }
 
 }  // namespace pleat

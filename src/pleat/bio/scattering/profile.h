@@ -16,7 +16,6 @@
 namespace pleat {
 
 class ByteSource;
-struct Ensemble;
 
 /// A scattering curve: q = 4 pi sin(theta) / lambda in 1/angstrom, rising; intensities and their
 /// standard errors in the curve's own unit.
@@ -65,7 +64,7 @@ struct ProfileFile {
 /// by blanks, tabs, commas or semicolons; commas between digits are decimal commas if lines have
 /// other separators. Lines before and after it are titles and footers, and so are one or two lines
 /// of two numbers above a table of three columns; blank lines and lines of # may be in between.
-/// Titles may name the columns and the unit of q. Points are sorted by q (curve_points.h says how
+/// Titles may name the columns and the unit of q. Points are sorted by q (curve_points.cpp says how
 /// settings of an instrument differ from a second curve), points of equal q are merged, and points
 /// without finite numbers or a usable error are left out.
 ///
@@ -75,9 +74,6 @@ struct ProfileFile {
 /// explains.
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options = {});
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options = {});
-
-/// Rg of the atoms of the first frame, all of one weight, angstrom: for structure_gyration.
-double gyration_of_atoms(const Ensemble& ensemble);
 
 /// The curve of numbers in memory, under the conditions of the reader. They must have one length;
 /// `sigma` may be empty if errors are assumed; `dq` is needed if `options.smear`. An automatic unit

@@ -189,6 +189,8 @@ TEST(CurveUnit, IsDecidedByTheSizeOfTheMolecule) {
         EXPECT_EQ(file.notes.at(0).option, "--q-unit 1/nm");
     }
     EXPECT_TRUE(read(wide.rows("qie"), {.structure_gyration = 140}).per_nanometre);
+    // Neither unit fits the structure.
+    EXPECT_TRUE(read(wide.rows("qie"), {.structure_gyration = 40}).notes.at(0).is_warning);
     EXPECT_TRUE(read(Made(0.095).rows("qie", 10)).per_nanometre);
     // What the file says counts, with a warning where no molecule is of that size.
     const ProfileFile wrong = read("# q (1/nm) I error\n" + Made(9.5, 60, 1).rows("qie"));
@@ -333,6 +335,14 @@ TEST(CurveFormats, CansasXmlIsRead) {
         std::string::npos);
 }
 
+TEST(CurveFormats, SesansIsRefusedByItsName) {
+    const std::string text =
+        "FileFormatVersion\t1.0\nDataFileTitle\tmade\nBEGIN_DATA\nSpinEchoLength Depolarisation "
+        "Depolarisation_error Wavelength\n100 -0.01 0.001 2\n200 -0.02 0.001 2\n300 -0.03 0.001 "
+        "2\n";
+    EXPECT_NE(error_text<InputError>([&] { read(text); }).find("found SESANS"), std::string::npos);
+}
+
 TEST(CurveFormats, OfStrangersHaveTheirValues) {
     const std::filesystem::path folder = test::shared_folder() / "data" / "strangers" / "saxs";
     if (!std::filesystem::exists(folder))
@@ -382,6 +392,11 @@ TEST(CurveFormats, NxcansasIsRead) {
     const ProfileFile assumed = second({.assumed_error = 0.1, .curve = "two/data"});
     EXPECT_FALSE(assumed.per_nanometre);
     EXPECT_NEAR(assumed.profile.q.back(), 0.3, 1e-6);
+    // The entry and the data that the file names as its default.
+    const ProfileFile shown = read_profile(folder / "made_default.h5", {.assumed_error = 0.1});
+    EXPECT_FALSE(shown.per_nanometre);
+    ASSERT_EQ(count(shown.notes, NoteKind::several), 1);
+    EXPECT_FALSE(shown.notes.at(1).is_warning);
 }
 
 }  // namespace

@@ -115,6 +115,19 @@ TEST(Profile, LeavesOutPointsWithoutAUsableError) {
               "errors as a part of the intensity");
 }
 
+TEST(Profile, WarnsOfErrorsThatStandForNone) {
+    const auto warnings = [](const ProfileFile& file) {
+        return std::count_if(file.notes.begin(), file.notes.end(), [](const Note& note) {
+            return note.kind == NoteKind::errors && note.is_warning;
+        });
+    };
+    EXPECT_EQ(warnings(read("0.01 10 1\n0.02 9 1\n0.03 8 1\n0.04 7 1\n")), 1);
+    EXPECT_EQ(warnings(read(kTable)), 0);
+    const std::vector<double> q{0.1, 0.2, 0.3}, intensity{10, 9, 8}, ones{1, 1, 1};
+    EXPECT_EQ(warnings(make_profile("curve", q, intensity, ones)), 1);
+    EXPECT_EQ(warnings(make_profile("curve", q, ones, {}, {.assumed_error = 1})), 0);
+}
+
 TEST(Profile, SortsPointsAndMergesThoseOfEqualQ) {
     // Weights 1 and 4.
     const ProfileFile repeats = read(kTable + "0.0400 6 1\n0.05 5 1\n");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pleat/saxs/cancellable_parallel.h"
+#include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/hydration.h"
 
 namespace pleat::saxs {
@@ -30,6 +31,24 @@ std::vector<Index> wet_scatterers(View<const float, 3> layers, const Context& co
     for (Index s = 0; s < count; ++s)
         if (touches[static_cast<std::size_t>(s)] != 0) wet.push_back(s);
     return wet;
+}
+
+/// Rg^2 of members of these weights over all frames; not above 0 or NaN if the weights cancel.
+double weighted_gyration2(const Scatterers& scatterers, View<const float, 3> frames,
+                          const std::vector<double>& weights) {
+    double sum = 0, first[3] = {}, second = 0;
+    for (Index frame = 0; frame < frames.extent(0); ++frame)
+        for (std::size_t m = 0; m < weights.size(); ++m) {
+            sum += weights[m];
+            for (Index axis = 0; axis < 3; ++axis) {
+                const double x = static_cast<double>(frames(frame, axis, scatterers.members[m])) -
+                                 static_cast<double>(frames(0, axis, scatterers.members[0]));
+                first[axis] += weights[m] * x;
+                second += weights[m] * x * x;
+            }
+        }
+    for (const double moment : first) second -= moment * moment / sum;
+    return second / sum;
 }
 
 }  // namespace
@@ -60,6 +79,35 @@ ScattererPositions scatterer_positions(View<const float, 3> xyz, const Scatterer
     StageProgress(context, "scatterers", frames, "frames").advance_to(frames);
     positions.scatterer_of_site = std::move(wet);
     return positions;
+}
+
+double gyration_of_structure(const Topology& topology, View<const float, 3> frames,
+                             const Parameters& parameters) {
+    const Scatterers scatterers =
+        make_scatterers(topology, frames[0],
+                        {.water = parameters.water,
+                         .ions = parameters.ions,
+                         .explicit_hydrogens = parameters.hydrogens == Hydrogens::listed});
+    std::vector<double> net, all;  // [member]: each atom is a scatterer
+    double sum_net = 0, sum_all = 0;
+    for (const std::int32_t type : scatterers.types) {
+        const UnitedAtom& atom = scatterers.atom_types[static_cast<std::size_t>(type)];
+        net.push_back(net_electrons(atom));
+        all.push_back(vacuum_factor(atom, 0));
+        sum_net += net.back();
+        sum_all += all.back();
+    }
+    constexpr double kMinContrast = 0.1;  // of proteins 0.24, of lipids about 0
+    const double square = std::abs(sum_net) > kMinContrast * sum_all
+                              ? weighted_gyration2(scatterers, frames, net)
+                              : 0;
+    return std::sqrt(square > 0 ? square : weighted_gyration2(scatterers, frames, all));
+}
+
+double gyration_of_structure(const Ensemble& ensemble, const Parameters& parameters) {
+    return gyration_of_structure(
+        *ensemble.topology, View<const float, 3>(ensemble.xyz[0].data, 1, 3, ensemble.atom_count()),
+        parameters);
 }
 
 double box_diagonal(View<const float, 2> frame) {

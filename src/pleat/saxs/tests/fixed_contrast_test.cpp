@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 
 #include "pleat/core/error.h"
@@ -50,6 +52,45 @@ TEST(FixedContrast, GivesTheProfileOfARun) {
                     << name_of(model) << ' ' << c2 << ' ' << k;
         }
     }
+}
+
+TEST(StructureGyration, IsThatOfARunWithoutWater) {
+    const Ensemble ensemble = read_ensemble({kStructure});
+    Parameters parameters;
+    const double found = gyration_of_structure(ensemble, parameters);
+    const Result result = run({&ensemble, 1}, nullptr, nullptr, parameters, one_thread());
+    EXPECT_NEAR(found, result.shapes.at(0).gyration_radius, 0.05 * found);
+    // Water far away does not count unless it is told to, and two copies are one structure.
+    const Index atoms = ensemble.atom_count();
+    Array<float, 3> both(Index{2}, Index{3}, atoms);
+    for (Index frame = 0; frame < 2; ++frame)
+        for (Index n = 0; n < atoms; ++n)
+            for (Index axis = 0; axis < 3; ++axis) {
+                const Topology& topology = *ensemble.topology;
+                const Index residue = topology.atoms[static_cast<std::size_t>(n)].residue;
+                const bool is_water =
+                    topology.residues[static_cast<std::size_t>(residue)].name == "HOH";
+                both(frame, axis, n) = ensemble.xyz(0, axis, n) + (is_water ? 1000.0f : 0.0f) +
+                                       (axis == 0 ? 60.0f * static_cast<float>(frame) : 0.0f);
+            }
+    const Topology& topology = *ensemble.topology;
+    EXPECT_NEAR(gyration_of_structure(topology, {both.data(), 1, 3, atoms}, parameters), found,
+                1e-4 * found);
+    EXPECT_NEAR(gyration_of_structure(topology, both, parameters), std::hypot(found, 30),
+                1e-4 * found);
+    parameters.water = true;
+    EXPECT_GT(gyration_of_structure(topology, {both.data(), 1, 3, atoms}, parameters), 100);
+}
+
+TEST(StructureGyration, IsWeightedByNetElectrons) {
+    const test::TemporaryFolder folder;
+    const std::filesystem::path path = folder.path() / "two.pdb";
+    std::ofstream(path)
+        << "HETATM    1  C1  LIG A   1       0.000   0.000   0.000  1.00  0.00           C\n"
+           "HETATM    2  S1  LIG A   1      10.000   0.000   0.000  1.00  0.00           S\n";
+    const double carbon = 6 - 0.334 * 16.44, sulfur = 16 - 0.334 * 19.86;
+    EXPECT_NEAR(gyration_of_structure(read_ensemble({path.string()}), {}),
+                10 * std::sqrt(carbon * sulfur) / (carbon + sulfur), 0.05);
 }
 
 TEST(FixedContrast, SitesBelongToTheAtomsThatTouchThem) {
