@@ -46,7 +46,6 @@ JobFunctions<CouplingsOptions> job_functions(Ranks& /*ranks*/) {
             .input_files = alignment_files<CouplingsOptions>,
             .run =
                 [](CouplingsOptions& options, const JobTask& task) {
-                    check_couplings_options(options);
                     std::jthread device_start;
                     if (!task.choose_device)
                         device_start = start_device(options.run, make_context(options.run), true);
@@ -72,6 +71,9 @@ Command couplings_command(CLI::App& program, Ranks& ranks) {
     return {.parser = parser,
             .run =
                 [parser, options, &ranks](const std::vector<std::string>& arguments) {
+                    // Columns of a list and sweeps may still name a structure.
+                    if (!options->jobs.is_used() && ranks.caller() == nullptr)
+                        check_couplings_options(*options);
                     run_jobs_or_one(*parser, *options, options->alignment.paths, arguments,
                                     job_functions, false, "an ALIGNMENT or a --list of alignments",
                                     ranks);

@@ -36,11 +36,6 @@ bool is_nucleic(const Alignment& alignment) {
     return alignment.alphabet->kind() != Alphabet::Kind::protein;
 }
 
-void record_parameters(RunDirectory& run, CouplingsOptions& options) {
-    run.parameters(result_fields(options));
-    for (const std::string_view key : couplings::citations(options.parameters)) run.cite(key);
-}
-
 void record_result(RunDirectory& run, const Report& report) {
     const Result& result = report.result;
     run.fact("alphabet", report.alignment.alphabet->name());
@@ -75,13 +70,6 @@ ResidueMapper part_mapper(const couplings::Parts& parts) {
     };
 }
 
-void warn_of_few_sequences(const CouplingsOptions& options, const Alignment& alignment,
-                           const Result& result, const Context& context) {
-    const std::string warning =
-        couplings::depth_warning(result.effective_sequences, is_nucleic(alignment));
-    if (options.parameters.apc && !warning.empty()) context.message(warning);
-}
-
 Result fit(const CouplingsOptions& options, const Alignment& alignment, std::vector<double> weights,
            const Context& context) {
     Result result = couplings::run(alignment, options.parameters, std::move(weights), context);
@@ -90,7 +78,9 @@ Result fit(const CouplingsOptions& options, const Alignment& alignment, std::vec
         context.message(fmt::format("the fit ended early ({}): its certified gap is {:.1e}",
                                     name_of(result.stop_reason), result.relative_gap));
     }
-    warn_of_few_sequences(options, alignment, result, context);
+    const std::string warning =
+        couplings::depth_warning(result.effective_sequences, is_nucleic(alignment));
+    if (options.parameters.apc && !warning.empty()) context.message(warning);
     return result;
 }
 
@@ -285,7 +275,6 @@ std::int64_t fit_disk_space(const CouplingsOptions& options, Index columns, Inde
 }
 
 RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs) {
-    check_couplings_options(options);
     options.alignment.inputs = &inputs;
     options.parameters.models = options.models != couplings::ModelFiles::none;
     const std::shared_ptr<const Alignment> read = read_input(options.alignment, nullptr);
@@ -316,7 +305,8 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
     RunDirectory run(run_request("couplings", options.run, task));
     context.progress = &run.watch(task.shown);
     context.checkpoint = run.checkpoint();
-    record_parameters(run, options);
+    run.parameters(result_fields(options));
+    for (const std::string_view key : couplings::citations(options.parameters)) run.cite(key);
 
     run.stage("read");
     FamilyInput input = read_family(options, run, context);
