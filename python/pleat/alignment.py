@@ -50,8 +50,8 @@ Alignment.__array__ = lambda self, dtype=None, copy=None: as_array(self.letters,
 def read_alignment(path, *, format="", alphabet="", insertions="auto", record=None):
     """Reads FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or PSICOV; plain, gzip or Zstandard.
 
-    format : 'fasta', 'a2m', 'a3m', 'stockholm', 'clustal', 'psicov', 'phylip'; '' is told by the content
-    alphabet : 'protein', 'rna', 'dna'; '' is told by the letters
+    format : 'fasta', 'a2m', 'a3m', 'stockholm', 'clustal', 'psicov', 'phylip'; '': detected from the content
+    alphabet : 'protein', 'rna', 'dna'; '': detected from the letters
     insertions : columns of insertions, 'drop' or 'keep'; 'auto' drops them if the file is written so
     record : which alignment of a file of several, from 1; None: the first, with a note
 

@@ -55,7 +55,7 @@ def test_nucleic_acids_have_classes(tmp_path):
     (tmp_path / "rna.fasta").write_text("".join(f">{n}\n{row}\n" for n, row in enumerate(rows)), encoding="ascii")
     (tmp_path / "rna.db").write_text(marks + "\n", encoding="ascii")
     program("couplings", tmp_path / "rna.fasta", "-o", tmp_path / "run", "--device", "cpu", "--secondary",
-            tmp_path / "rna.db", "--no-models")
+            tmp_path / "rna.db", "--models", "none")
     loaded = pleat.load(tmp_path / "run")
     np.testing.assert_array_equal(loaded.scores, fitted.scores)
     np.testing.assert_array_equal(loaded.base_pairs, fitted.base_pairs)
@@ -94,7 +94,7 @@ def test_parts(tmp_path):
     assert list(fitted.to_dataframe("inter_contacts")["gremlin"]) == list(inter["gremlin"])
     (tmp_path / "pair.aln").write_text("\n".join(rows) + "\n", encoding="ascii")
     program("couplings", tmp_path / "pair.aln", "-o", tmp_path / "run", "--device", "cpu", "--parts", "8,12",
-            "--shuffle-parts", "2", "--no-models")
+            "--shuffle-parts", "2", "--models", "none")
     loaded = pleat.load(tmp_path / "run")
     assert loaded.parts == fitted.parts
     np.testing.assert_array_equal(loaded.inter_contacts[["i", "j"]], inter[["i", "j"]])

@@ -264,7 +264,7 @@ class Device(ProgramTest):
     @unittest.skipIf(os.environ.get("PLEAT_SANITIZED"), "sanitizers take terabytes of address space")
     def test_short_memory_shortens_the_history(self):
         family = self.write_alignment([row * 2 for row in read_rows()[:60]])
-        options = ("-t", "1", "-d", "cpu", "--no-models", "-f")
+        options = ("-t", "1", "-d", "cpu", "--models", "none", "-f")
 
         def fit(mebibytes):
             # One arena: others, which threads may or may not make, take 64 MiB of address space each.
@@ -351,7 +351,7 @@ class OldNames(ProgramTest):
         family = self.write_alignment(small_rows(30, 0, 12))
 
         def parameters(*options):
-            done = pleat("couplings", family, "-o", self.folder / "run", "-q", "-f", "--no-models", *options)
+            done = pleat("couplings", family, "-o", self.folder / "run", "-q", "-f", "--models", "none", *options)
             self.assertEqual(done.returncode, 0, done.stderr)
             return manifest(self.folder / "run")["parameters"]
         for name, value, now, earlier in (("identity", 0.7, ("--identity", "0.7"), ("--threshold", "0.7")),
@@ -366,7 +366,7 @@ class OldNames(ProgramTest):
 class Real(ProgramTest):
     def test_an_early_end_is_told(self):
         family = self.write_alignment(small_rows(40))
-        done = pleat("couplings", family, "-o", self.folder / "run", "--max-iterations", "2", "--no-models")
+        done = pleat("couplings", family, "-o", self.folder / "run", "--max-iterations", "2", "--models", "none")
         self.assertEqual(done.returncode, 0)
         self.assertIn(b"the fit ended early (iteration limit): its certified gap is", done.stderr)
         self.assertIn(b"(iteration limit)", done.stdout)

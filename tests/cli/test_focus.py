@@ -53,6 +53,23 @@ class Focus(ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         self.assertEqual([int(row["pos"]) for row in read_table(self.folder / "plmc/positions.tsv")], numbers)
 
+    def test_the_screen_says_which_numbers_it_lists(self):
+        calls = {"couplings": ("--min-separation", 1), "mi": ("--order", 3, "--min-entropy", 0)}
+        for command, options in calls.items():
+            for focus in ((), ("--focus", "target")):
+                with self.subTest(f"{command} {focus}"):
+                    done = pleat(command, self.family, *options, *focus, "-o", self.folder / f"{command}{len(focus)}",
+                                 "-d", "cpu")
+                    self.assertEqual(done.returncode, 0, done.stderr.decode())
+                    text = " ".join(done.stdout.decode().split())
+                    lists = 1 if command == "couplings" else 2
+                    said = ["residues of target/21-30 by number", "number i number j"]
+                    other = ["columns count from 1", "column i column j"]
+                    for right, wrong in zip(*(said, other) if focus else (other, said)):
+                        self.assertEqual((text.count(right), text.count(wrong)), (lists, 0), text)
+        done = pleat("mutants", self.family, "--focus", "target", "-o", self.folder / "run", "-d", "cpu")
+        self.assertIn(b"target/21-30: 9 residues, 21 to 30, in 9 columns", done.stdout)
+
     def test_doubts_numbers_of_a_row_that_lacks_residues(self):
         text = self.family.read_text().replace("target/21-30", "target/21-33")
         self.family.write_text(text + f">nothing\n{'-' * 10}\n")

@@ -109,7 +109,7 @@ class Pipes(ProgramTest):
         rows = gzip.decompress((DATA / "cheY.aln.gz").read_bytes()).split(b"\n")[:150]
         family = b"\n".join(row[4:30] for row in rows) + b"\n"
         for data in (family, gzip.compress(family)):
-            self.run_both_ways("couplings", data, "--no-models")
+            self.run_both_ways("couplings", data, "--models", "none")
             self.run_both_ways("mi", data, "--shuffles", "2")
 
     def test_standard_input_and_named_pipes(self):

@@ -42,7 +42,7 @@ class Structure(ProgramTest):
         super().setUp()
         family = self.folder / "trypsin.fasta"
         family.write_text(trypsin_records(200, 70), encoding="ascii")
-        self.run_folder = self.fit(family, "--structure", STRUCTURE, "--no-models")
+        self.run_folder = self.fit(family, "--structure", STRUCTURE, "--models", "none")
         self.table = read_table(self.run_folder / "contacts.tsv")
         self.family = family
 
@@ -85,7 +85,7 @@ class Structure(ProgramTest):
         rows = self.family.read_text(encoding="ascii").splitlines()[:6]
         family.write_text("".join(line + "\n" if line[0] == ">" else "".join(
             "S" if n % 5 > 1 and one != "-" else one for n, one in enumerate(line)) + "\n" for line in rows), encoding="ascii")
-        for command in (("couplings", "--no-models"), ("mi", "--null", "none")):
+        for command in (("couplings", "--models", "none"), ("mi", "--null", "none")):
             for path, is_doubtful in ((family, True), (self.family, False)):
                 done = pleat(command[0], path, *command[1:], "--structure", f"{STRUCTURE}:A", "--force",
                              "-o", self.folder / "doubted")
@@ -93,9 +93,27 @@ class Structure(ProgramTest):
                 told = f"{STRUCTURE}:A: chain A has an identity of only 0."
                 self.assertEqual(told in done.stderr.decode(), is_doubtful, done.stderr.decode())
 
+    def test_notes_copies_of_the_chain_that_are_not_used(self):
+        atoms = [line for line in gzip.open(STRUCTURE, "rt", encoding="ascii") if line.startswith("ATOM")]
+        shorter = [line for line in atoms if int(line[22:26]) > 30]  # a copy that lacks residues
+        path = self.folder / "copies.pdb"
+        path.write_text("".join(line[:21] + name + line[22:] for name, lines in
+                                (("A", atoms), ("B", shorter), ("C", atoms)) for line in lines) + "END\n")
+        for command in ("couplings", "mi"):
+            for choice, copies in (("", ["B, C"]), (":B", [])):
+                with self.subTest(command + choice):
+                    run = self.folder / f"{command}{choice[1:]}"
+                    done = pleat(command, self.family, "--structure", f"{path}{choice}", "-q", "-o", run)
+                    self.assertEqual(done.returncode, 0, done.stderr.decode())
+                    told = manifest(run)
+                    self.assertEqual(told["results"]["chain"], choice[1:] or "A")
+                    notes = [note for note in told["notes"] if note.get("option") == "--structure FILE:CHAIN"]
+                    self.assertEqual([note["kind"] for note in notes], ["several"] * len(copies))
+                    self.assertEqual([note["text"].rpartition(": ")[2] for note in notes], copies)
+
     def test_other_atoms_and_rows(self):
         heavy = self.fit(self.family, "--structure", f"{STRUCTURE}:A", "--contact", "heavy",
-                         "--contact-cutoff", "4.5", "--row", "1QL9_A.pdb", "--no-models", run="heavy")
+                         "--contact-cutoff", "4.5", "--row", "1QL9_A.pdb", "--models", "none", run="heavy")
         told = json.loads((heavy / "evaluation.json").read_text(encoding="utf-8"))
         self.assertEqual((told["atoms"], told["cutoff_angstrom"]), ("heavy", 4.5))
         self.assertEqual("1QL9_A.pdb", told["row"])
@@ -106,7 +124,7 @@ class Structure(ProgramTest):
         self.assertEqual(len(manifest(heavy)["inputs"]), 2)
         self.assertEqual(manifest(heavy)["parameters"]["contact-cutoff"], 4.5)
         earlier = self.fit(self.family, "--structure", f"{STRUCTURE}:A", "--contact", "heavy",
-                           "--cutoff", "4.5", "--row", "1QL9_A.pdb", "--no-models", run="earlier")
+                           "--cutoff", "4.5", "--row", "1QL9_A.pdb", "--models", "none", run="earlier")
         self.assertEqual(manifest(earlier)["parameters"], manifest(heavy)["parameters"])
 
     @staticmethod
@@ -118,7 +136,7 @@ class Structure(ProgramTest):
         return " ".join([row["rank"], *("none" if "NA" in one else one for one in residues), *columns])
 
     def test_the_screen_names_residues_and_then_columns(self):
-        for command, name, more in (("couplings", "contacts.tsv", ["--no-models"]),
+        for command, name, more in (("couplings", "contacts.tsv", ["--models", "none"]),
                                     ("mi", "pairs.tsv", ["--null", "none"]),
                                     ("mi", "triples.tsv", ["--null", "none", "--order", "3", "--by", "synergy"])):
             sides = "ijk" if name == "triples.tsv" else "ij"

@@ -59,7 +59,8 @@ JobFunctions<ClusterOptions> job_functions(Ranks& ranks) {
                     options.ensemble.inputs = &inputs;
                     if (options.has_assign()) return estimate_assignment(options);
                     return estimate_clustering(options.ensemble, options.parameters,
-                                               options.superposition, options.symmetry);
+                                               options.superposition, options.symmetry,
+                                               member_bytes(options.structures));
                 }};
 }
 

@@ -1,4 +1,5 @@
-// Cluster input: telling the three kinds of input apart, and superposing if there is no matrix.
+// Cluster input: detecting which of three kinds the input is, and superposing if there is no
+// matrix.
 #include "cluster/cluster_input.h"
 
 #include <fmt/format.h>
@@ -241,7 +242,7 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
 RunEstimate estimate_clustering(const EnsembleSource& ensemble,
                                 const cluster::Parameters& parameters,
                                 const rmsd::Parameters& superposition,
-                                const SymmetryOptions& symmetry) {
+                                const SymmetryOptions& symmetry, std::int64_t written) {
     const std::filesystem::path first = ensemble.sources.front();
     std::filesystem::path matrix;
     EnsembleSize size;
@@ -284,12 +285,13 @@ RunEstimate estimate_clustering(const EnsembleSource& ensemble,
                                : fmt::format("{} frames, {} atoms", size.frames, size.atoms),
             .may_use_gpu = !is_stored && (sets.are_plain() || rmsd::can_try_all(sets)),
             .on = [=](const Context& context) {
-                if (!is_stored)
-                    return estimate_superposing(size, parameters, superposition, context, sets);
                 Estimate all =
-                    cluster::estimate(size.frames, {.is_stored = true}, parameters, context);
+                    is_stored
+                        ? cluster::estimate(size.frames, {.is_stored = true}, parameters, context)
+                        : estimate_superposing(size, parameters, superposition, context, sets);
                 // Of a run also the frames, for structures.
-                all.host_bytes += 36 * size.frames * size.atoms;
+                if (is_stored) all.host_bytes += 36 * size.frames * size.atoms;
+                all.disk_bytes = written * size.frames * size.atoms;
                 return all;
             }};
 }

@@ -56,11 +56,12 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
                                 const SymmetryOptions& symmetry, RunDirectory& run,
                                 const Context& context);
 
-/// What clustering `ensemble`, as for read_cluster_input(), needs.
+/// What clustering `ensemble`, as for read_cluster_input(), needs, and writing so many bytes per
+/// frame and atom.
 RunEstimate estimate_clustering(const EnsembleSource& ensemble,
                                 const cluster::Parameters& parameters,
                                 const rmsd::Parameters& superposition,
-                                const SymmetryOptions& symmetry = {});
+                                const SymmetryOptions& symmetry = {}, std::int64_t written = 0);
 
 /// What superposing and clustering so many frames needs, by permutations or in place if `sets` say
 /// so.

@@ -12,6 +12,7 @@
 
 #include "cluster/cluster_assign.h"
 #include "cluster/cluster_input.h"
+#include "options/options.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/cluster/estimate.h"
 #include "pleat/cluster/output.h"
@@ -188,14 +189,13 @@ std::vector<Field> precision_field(ClusterOptions& options) {
 }
 
 std::vector<Field> result_fields(ClusterOptions& options) {
-    std::vector<Field> all = cluster::fields(options.parameters);
-    for (const std::vector<Field>& more :
-         {precision_field(options), fields(options.ensemble), fields(options.symmetry),
-          fields(options.trajectory), fields(options.structures)})
-        all.insert(all.end(), more.begin(), more.end());
-    all.push_back(assign_field(options));
-    all.push_back(each_chain_field(options));
-    return all;
+    return concatenated({cluster::fields(options.parameters),
+                         precision_field(options),
+                         fields(options.ensemble),
+                         fields(options.symmetry),
+                         fields(options.trajectory),
+                         fields(options.structures),
+                         {assign_field(options), each_chain_field(options)}});
 }
 
 std::vector<std::string> job_files(const ClusterOptions& options) {
@@ -229,11 +229,7 @@ ClusterOutcome make_assignment(ClusterOptions& options, const JobTask& task, Ran
     options.ensemble.inputs = task.inputs;
     std::optional<RunDirectory> run;
     ranks.lead([&] {
-        run.emplace(RunDirectory::Request{.path = options.run.output,
-                                          .command = "cluster",
-                                          .arguments = task.arguments,
-                                          .force = options.run.force,
-                                          .shares_process = task.shares_process});
+        run.emplace(run_request("cluster", options.run, task));
         run->parameters(assign_result_fields(options));
     });
     context.progress = run ? &run->watch(task.shown) : task.shown;
@@ -265,11 +261,7 @@ ClusterOutcome make_assignment(ClusterOptions& options, const JobTask& task, Ran
 
 void open_run(ClusterOptions& options, const JobTask& task, Context& context,
               std::optional<RunDirectory>& run) {
-    run.emplace(RunDirectory::Request{.path = options.run.output,
-                                      .command = "cluster",
-                                      .arguments = task.arguments,
-                                      .force = options.run.force,
-                                      .shares_process = task.shares_process});
+    run.emplace(run_request("cluster", options.run, task));
     run->parameters(result_fields(options));
     context.checkpoint = run->checkpoint("checkpoint.npz");
     for (const std::string& name :
@@ -317,7 +309,7 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
     Trajectory trajectory;
     ranks.lead([&] {
         trajectory = trajectory_of(input, options, context);
-        check_structures(input, options.structures);
+        check_structures(input, options.structures, *run);
         run->context(context);
     });
     if (options.run.verbose && !input.remark.empty()) context.message(input.remark);

@@ -275,8 +275,16 @@ void check_options(const StructureOutput& options) {
                                      options.atoms.empty() ? "write-members" : "write"));
 }
 
-void check_structures(const ClusterInput& input, const StructureOutput& options) {
+std::int64_t member_bytes(const StructureOutput& options) {
+    constexpr std::int64_t kLine = 81;
+    return options.format == StructureFormat::none || options.members ? 0 : kLine;
+}
+
+void check_structures(const ClusterInput& input, const StructureOutput& options,
+                      const RunDirectory& run) {
     if (!input.coordinates || options.format == StructureFormat::none) return;
+    run.require_space(member_bytes(options) * input.coordinates->frames() *
+                      input.coordinates->atoms());
     const auto reader = reader_of_written(input, options);
     if (reader != nullptr) written_atoms(*input.coordinates, reader->topology());
     if (options.format == StructureFormat::pdb && !all_fit_pdb(*input.coordinates, reader.get()))

@@ -28,9 +28,13 @@ std::vector<Field> fields(StructureOutput& options);
 /// Throws UsageError for atoms or members to write with `--structures none`.
 void check_options(const StructureOutput& options);
 
-/// Checks before the work what would fail after it: atoms that cannot be selected, and structures
-/// that PDB cannot hold. Throws UsageError, InputError.
-void check_structures(const ClusterInput& input, const StructureOutput& options);
+/// Checks before the work what would fail after it: atoms that cannot be selected, structures that
+/// PDB cannot hold, and disk space. Throws UsageError, InputError, OutputError.
+void check_structures(const ClusterInput& input, const StructureOutput& options,
+                      const RunDirectory& run);
+
+/// Bytes per frame and atom of the members of clusters if those of all are written; else 0.
+std::int64_t member_bytes(const StructureOutput& options);
 
 /// Writes medoids.pdb (or .cif) with one model per cluster, each superposed onto that of the
 /// largest cluster, and members-N.pdb of the clusters asked for, superposed onto their medoids.

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "couplings/couplings_summary.h"
+#include "options/options.h"
 #include "pleat/bio/alignment/filter.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
-#include "pleat/core/files/output_file.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/ranks/lanes.h"
@@ -34,11 +34,6 @@ using couplings::ScoredParts;
 
 bool is_nucleic(const Alignment& alignment) {
     return alignment.alphabet->kind() != Alphabet::Kind::protein;
-}
-
-void record_parameters(RunDirectory& run, CouplingsOptions& options) {
-    run.parameters(result_fields(options));
-    for (const std::string_view key : couplings::citations(options.parameters)) run.cite(key);
 }
 
 void record_result(RunDirectory& run, const Report& report) {
@@ -75,13 +70,6 @@ ResidueMapper part_mapper(const couplings::Parts& parts) {
     };
 }
 
-void warn_of_few_sequences(const CouplingsOptions& options, const Alignment& alignment,
-                           const Result& result, const Context& context) {
-    const std::string warning =
-        couplings::depth_warning(result.effective_sequences, is_nucleic(alignment));
-    if (options.parameters.apc && !warning.empty()) context.message(warning);
-}
-
 Result fit(const CouplingsOptions& options, const Alignment& alignment, std::vector<double> weights,
            const Context& context) {
     Result result = couplings::run(alignment, options.parameters, std::move(weights), context);
@@ -90,7 +78,9 @@ Result fit(const CouplingsOptions& options, const Alignment& alignment, std::vec
         context.message(fmt::format("the fit ended early ({}): its certified gap is {:.1e}",
                                     name_of(result.stop_reason), result.relative_gap));
     }
-    warn_of_few_sequences(options, alignment, result, context);
+    const std::string warning =
+        couplings::depth_warning(result.effective_sequences, is_nucleic(alignment));
+    if (options.parameters.apc && !warning.empty()) context.message(warning);
     return result;
 }
 
@@ -184,10 +174,7 @@ void announce_files(const CouplingsOptions& options, const Alignment& alignment,
             fmt::format("the model's files ({}) will take {} of disk space",
                         names_of(options.models)[static_cast<std::size_t>(options.models)],
                         human_bytes(models)));
-    if (!run.resumed())
-        require_disk_space(
-            run.path(), fit_disk_space(options, columns, letters),
-            "without the model's files (--models) or with fewer columns (--max-gaps) it would fit");
+    run.require_space(fit_disk_space(options, columns, letters));
 }
 
 /// The pairs between parts, with false discovery rates if they are asked for; nothing for one part.
@@ -226,13 +213,12 @@ std::vector<Field> fit_fields(CouplingsOptions& options) {
     std::vector<Field> all = couplings::fields(options.parameters);
     for (Field& field : all)
         if (field.name == "models")
-            field = {
-                .name = "models",
-                .target = &options.models,
-                .help =
-                    "Files of the fitted model, which are large: npz, couplings.npz, "
-                    "which 'pleat mutants' reads; plmc, model.plmc, which EVcouplings opens",
-                .old_choices = {{"plmc,npz", "npz,plmc"}, {"true", "npz,plmc"}, {"false", "none"}}};
+            field = {.name = "models",
+                     .target = &options.models,
+                     .help =
+                         "Files of the fitted model, which are large: npz, couplings.npz, "
+                         "which 'pleat mutants' reads; plmc, model.plmc, which EVcouplings opens",
+                     .old_choices = {{"plmc,npz", "npz,plmc"}}};
     return all;
 }
 
@@ -278,11 +264,8 @@ void check_couplings_options(const CouplingsOptions& options) {
 }
 
 std::vector<Field> result_fields(CouplingsOptions& options) {
-    std::vector<Field> all = fit_fields(options);
-    for (const std::vector<Field>& more : {fields(options.alignment), structure_fields(options),
-                                           part_fields(options), output_fields(options)})
-        all.insert(all.end(), more.begin(), more.end());
-    return all;
+    return concatenated({fit_fields(options), fields(options.alignment), structure_fields(options),
+                         part_fields(options), output_fields(options)});
 }
 
 std::int64_t fit_disk_space(const CouplingsOptions& options, Index columns, Index letters) {
@@ -319,14 +302,11 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
     Context context = make_context(options.run);
     options.alignment.inputs = task.inputs;
     options.parameters.models = options.models != couplings::ModelFiles::none;
-    RunDirectory run({.path = options.run.output,
-                      .command = "couplings",
-                      .arguments = task.arguments,
-                      .force = options.run.force,
-                      .shares_process = task.shares_process});
+    RunDirectory run(run_request("couplings", options.run, task));
     context.progress = &run.watch(task.shown);
     context.checkpoint = run.checkpoint();
-    record_parameters(run, options);
+    run.parameters(result_fields(options));
+    for (const std::string_view key : couplings::citations(options.parameters)) run.cite(key);
 
     run.stage("read");
     FamilyInput input = read_family(options, run, context);

@@ -109,6 +109,15 @@ void check_same_plan(const JobPlan& plan, Ranks& ranks) {
 
 }  // namespace
 
+RunDirectory::Request run_request(const std::string& command, const RunOptions& run,
+                                  const JobTask& task) {
+    return {.path = run.output,
+            .command = command,
+            .arguments = task.arguments,
+            .force = run.force,
+            .shares_process = task.shares_process};
+}
+
 void check_alignment_job(const AlignmentOptions& options) {
     refuse_pipes({options.path}, "a job may be run again");
     check_readable({options.path});

@@ -43,6 +43,10 @@ inline constexpr const char* kJobsHelp =
     "finished jobs. A failed job does not stop the others; the exit code is then that of the\n"
     "first failed one. 'pleat report FOLDER' draws the table.";
 
+/// The folder of a run of `command`.
+RunDirectory::Request run_request(const std::string& command, const RunOptions& run,
+                                  const JobTask& task);
+
 /// Parts of JobFunctions for commands that read an alignment.
 template <class Options>
 void set_input(Options& options, const std::vector<std::string>& files) {
@@ -77,6 +81,8 @@ struct JobFunctions {
     bool uses_seed = false;
     std::vector<std::string> numbers;         ///< main results in the manifest
     std::vector<std::string> per_input = {};  ///< options that belong to one input
+    /// What several ranks cannot share: "couplings of one alignment"; null: they can.
+    const char* of_one_rank = nullptr;
     std::function<std::vector<Field>(Options&)> fields;
     std::function<void(Options&, const std::vector<std::string>& files)> set_input;
     /// Sets defaults that depend on the input before it is compared with a finished run; or empty.
@@ -203,6 +209,7 @@ void run_jobs_or_one(const CLI::App& parser, Options& options,
     const JobFunctions<Options> one = functions(ranks);
     if (inputs.empty())
         throw UsageError(fmt::format("give {}; see 'pleat help {}'", wanted, one.command));
+    if (one.of_one_rank != nullptr) ranks.require_one(one.of_one_rank);
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     one.set_input(options, inputs);

@@ -67,10 +67,8 @@ std::vector<Field> structure_fields(MiOptions& options) {
 }
 
 std::vector<Field> result_fields(MiOptions& options) {
-    std::vector<Field> all = mi::fields(options.parameters);
-    for (const auto& group : {fields(options.alignment), structure_fields(options)})
-        all.insert(all.end(), group.begin(), group.end());
-    return all;
+    return concatenated(
+        {mi::fields(options.parameters), fields(options.alignment), structure_fields(options)});
 }
 
 void record_result(RunDirectory& run, const mi::Report& report) {
@@ -112,11 +110,7 @@ struct LeadingRank {
 };
 
 void open_run(MiOptions& options, const JobTask& task, Context& context, LeadingRank& leading) {
-    leading.run.emplace(RunDirectory::Request{.path = options.run.output,
-                                              .command = "mi",
-                                              .arguments = task.arguments,
-                                              .force = options.run.force,
-                                              .shares_process = task.shares_process});
+    leading.run.emplace(run_request("mi", options.run, task));
     leading.run->parameters(result_fields(options));
     for (const std::string_view key : mi::citations(options.parameters)) leading.run->cite(key);
     context.checkpoint = leading.run->checkpoint();
@@ -205,6 +199,7 @@ std::string make_mi(MiOptions& options, const JobTask& task, Ranks& ranks) {
     const std::string remark = choose_mi_device(options, task, alignment, ranks, context);
     if (leading.run) {
         leading.run->context(context);
+        leading.run->require_space(mi::disk_needed(alignment, options.parameters));
         leading.run->stage("pairs");
     }
     if (options.run.verbose) context.message(remark);

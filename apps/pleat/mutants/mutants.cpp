@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <thread>
 
 #include "commands.h"
 #include "help/help_format.h"
@@ -11,10 +10,7 @@
 #include "pleat/bio/input/byte_reader.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
-#include "pleat/core/hardware/instruction_set.h"
-#include "pleat/core/terminal/progress_terminal.h"
 #include "pleat/workflows/mutants/mutant_table.h"
-#include "process/standard_output.h"
 
 namespace pleat::program {
 
@@ -37,16 +33,18 @@ constexpr const char* kExamples =
     "such\n"
     "run yet: with other mutants (--force) it is not fitted again. Effects of listed mutants are\n"
     "exact for the model; energies of sequences that --align has aligned are rough.\n"
-    "--list also takes the table of --mutants: it is told from a list of inputs by its header.\n\n"
+    "--list also takes the table of --mutants: its header distinguishes it from a list of "
+    "inputs.\n\n"
     "A run that was stopped or killed resumes when the same command is given again.";
 
-JobFunctions<MutantsOptions> job_functions() {
+JobFunctions<MutantsOptions> job_functions(Ranks& /*ranks*/) {
     return {.command = "mutants",
             .input_column = "alignment",
             .numbers = {"target", "residues", "singles", "effective_sequences", "energy",
                         "energy_independent", "listed", "predicted"},
             .per_input = {"row", "focus", "target", "mutants", "sequences", "first-number",
                           "doubles", "initial", "weights"},
+            .of_one_rank = "mutants of one family",
             .fields = [](MutantsOptions& options) { return result_fields(options); },
             .set_input = set_input<MutantsOptions>,
             .check = check_options,
@@ -54,7 +52,11 @@ JobFunctions<MutantsOptions> job_functions() {
                 const std::filesystem::path model = model_file(options.alignment.path);
                 return {model.empty() ? options.alignment.path : model.string()};
             },
-            .run = compute_mutants,
+            .run =
+                [](MutantsOptions& options, const JobTask& task) {
+                    check_options(options);
+                    return compute_mutants(options, task);
+                },
             .estimate = estimate_mutants};
 }
 
@@ -72,27 +74,6 @@ void take_table_from_list(MutantsOptions& options) {
             list, options.alignment.paths.size()));
     options.table = std::move(options.jobs.list);
     options.jobs.list.clear();
-}
-
-void run_mutants(const CLI::App& parser, MutantsOptions& options,
-                 const std::vector<std::string>& arguments, Ranks& ranks) {
-    take_table_from_list(options);
-    const std::vector<std::string>& paths = options.alignment.paths;
-    if (options.jobs.is_used() || ranks.caller() != nullptr || paths.size() > 1)
-        return run_job_list(parser, options, paths, arguments, job_functions(), ranks);
-    if (paths.empty())
-        throw UsageError("give an ALIGNMENT, a RUN or a --list of them; see 'pleat help mutants'");
-    ranks.require_one("mutants of one family");
-    restrict_instruction_set_by_environment();
-    install_interrupt_handler();
-    options.alignment.path = paths.front();
-    check_options(options);
-    if (options.run.estimate)
-        return print_estimate(options, options.alignment.path, job_functions(), ranks);
-    const std::unique_ptr<Progress> progress = make_progress(stderr, options.run.quiet);
-    const std::string text =
-        compute_mutants(options, {.arguments = arguments, .shown = progress.get()});
-    if (!options.run.quiet) print(text);
 }
 
 }  // namespace
@@ -116,7 +97,10 @@ Command mutants_command(CLI::App& program, Ranks& ranks) {
     return {.parser = parser,
             .run =
                 [parser, options, &ranks](const std::vector<std::string>& arguments) {
-                    run_mutants(*parser, *options, arguments, ranks);
+                    take_table_from_list(*options);
+                    run_jobs_or_one(*parser, *options, options->alignment.paths, arguments,
+                                    job_functions, false, "an ALIGNMENT, a RUN or a --list of them",
+                                    ranks);
                 },
             .knows_ranks = true};
 }

@@ -10,6 +10,7 @@
 #include "couplings/couplings_fit.h"
 #include "jobs/run_stages.h"
 #include "mutants/mutants_summary.h"
+#include "options/options.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/read_file.h"
@@ -114,11 +115,14 @@ void record_result(RunDirectory& run, const couplings::ModelDescription& about,
 }
 
 /// What the energies of a model of this size need.
-Estimate energies_need(Index columns, Index letters) {
+Estimate energies_need(const MutantsOptions& options, Index columns, Index letters) {
     const Index model = 2 * columns * (columns - 1) * letters * letters;
     Estimate needed;
     needed.host_bytes = (std::int64_t{64} << 20) + 3 * model;
     needed.seconds = 0.05 + 4e-10 * static_cast<double>(model);
+    constexpr Index kSingle = 150;  // bytes of a line
+    const bool is_all = options.parameters.doubles == "all";
+    needed.disk_bytes = kSingle * columns * letters + (is_all ? model : 0);
     return needed;
 }
 
@@ -180,12 +184,9 @@ std::vector<Field> mutant_fit_fields(MutantsOptions& options) {
 }
 
 std::vector<Field> result_fields(MutantsOptions& options) {
-    std::vector<Field> all = mutant_row_fields(options);
-    for (const std::vector<Field>& more :
-         {mutant_file_fields(options), mutants::fields(options.parameters),
-          mutant_fit_fields(options), fields(options.alignment)})
-        all.insert(all.end(), more.begin(), more.end());
-    return all;
+    return concatenated({mutant_row_fields(options), mutant_file_fields(options),
+                         mutants::fields(options.parameters), mutant_fit_fields(options),
+                         fields(options.alignment)});
 }
 
 void check_options(const MutantsOptions& options) {
@@ -199,11 +200,11 @@ void check_options(const MutantsOptions& options) {
         return check_readable({options.fit.initial, options.fit.weights});
     }
     MutantsOptions own = options, usual;
-    std::vector<Field> given = mutant_fit_fields(own), defaults = mutant_fit_fields(usual);
-    for (const Field& field : fields(own.alignment)) given.push_back(field);
-    for (const Field& field : fields(usual.alignment)) defaults.push_back(field);
-    for (const Field& field : mutant_row_fields(own)) given.push_back(field);
-    for (const Field& field : mutant_row_fields(usual)) defaults.push_back(field);
+    const auto of_alignment = [](MutantsOptions& from) {
+        return concatenated(
+            {mutant_fit_fields(from), fields(from.alignment), mutant_row_fields(from)});
+    };
+    const std::vector<Field> given = of_alignment(own), defaults = of_alignment(usual);
     for (std::size_t n = 0; n < given.size(); ++n)
         if (given[n].text() != defaults[n].text())
             throw UsageError(fmt::format(
@@ -214,16 +215,11 @@ void check_options(const MutantsOptions& options) {
 std::string compute_mutants(MutantsOptions options, const JobTask& task) {
     Context context = make_context(options.run);
     if (task.choose_device) context.lanes.clear();
-    RunDirectory run({.path = options.run.output,
-                      .command = "mutants",
-                      .arguments = task.arguments,
-                      .force = options.run.force,
-                      .shares_process = task.shares_process});
+    RunDirectory run(run_request("mutants", options.run, task));
     context.progress = &run.watch(task.shown);
     run.parameters(result_fields(options));
     for (const std::string_view key : mutants::citations()) run.cite(key);
     run.stage("read");
-    check_options(options);
     std::filesystem::path model = model_file(options.alignment.path);
     record_input(model.empty() ? std::filesystem::path(options.alignment.path) : model, run);
     const MutantFiles files = read_files(options, run);
@@ -238,10 +234,11 @@ std::string compute_mutants(MutantsOptions options, const JobTask& task) {
     context.lanes.clear();
     const Index columns = input.model.model.column_count();
     const Index letters = input.model.model.letter_count();
+    const Estimate needed = energies_need(options, columns, letters);
     if (task.choose_device)
-        task.choose_device(
-            {.estimate = [&](const Context&) { return energies_need(columns, letters); }}, context);
+        task.choose_device({.estimate = [&](const Context&) { return needed; }}, context);
     run.context(context);
+    run.require_space(needed.disk_bytes);
     couplings::ModelDescription about = input.model.about;
     const mutants::Result result = mutants::run(std::move(input), options.parameters, context);
     context.notes(result.notes);
@@ -265,7 +262,9 @@ RunEstimate estimate_mutants(MutantsOptions& options, SharedInputs& inputs) {
     const Index columns = saved.model.column_count(), letters = saved.model.letter_count();
     return {.input = fmt::format("a model of {} columns, {} letters", columns, letters),
             .may_use_gpu = false,
-            .on = [=](const Context&) { return energies_need(columns, letters); }};
+            .on = [needed = energies_need(options, columns, letters)](const Context&) {
+                return needed;
+            }};
 }
 
 }  // namespace pleat::program

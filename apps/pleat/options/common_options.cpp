@@ -211,20 +211,18 @@ std::string choose_device(const RunOptions& options, const GpuDemand& demand, Ra
 }
 
 std::vector<Field> fields(AlignmentOptions& options) {
-    std::vector<Field> all = fields(options.reading);
-    all.insert(
-        all.end(),
-        {{.name = "max-gaps",
-          .target = &options.max_gaps,
-          .help = "Leave out columns with a greater fraction of gaps",
-          .min = 0,
-          .max = 1},
-         {.name = "min-coverage",
-          .target = &options.min_coverage,
-          .help = "Leave out sequences with a smaller fraction of residues in the columns kept",
-          .min = 0,
-          .max = 1}});
-    return all;
+    return concatenated(
+        {fields(options.reading),
+         {{.name = "max-gaps",
+           .target = &options.max_gaps,
+           .help = "Leave out columns with a greater fraction of gaps",
+           .min = 0,
+           .max = 1},
+          {.name = "min-coverage",
+           .target = &options.min_coverage,
+           .help = "Leave out sequences with a smaller fraction of residues in the columns kept",
+           .min = 0,
+           .max = 1}}});
 }
 
 void add_alignment_options(CLI::App& command, AlignmentOptions& options) {

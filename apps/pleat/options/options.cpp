@@ -125,6 +125,12 @@ void add_fields(CLI::App& command, const std::string& group, const std::vector<F
     }
 }
 
+std::vector<Field> concatenated(std::initializer_list<std::vector<Field>> lists) {
+    std::vector<Field> all;
+    for (const std::vector<Field>& list : lists) all.insert(all.end(), list.begin(), list.end());
+    return all;
+}
+
 void suggest(const CLI::Option& option, std::vector<std::string> words) {
     all_suggestions()[&option] = std::move(words);
 }

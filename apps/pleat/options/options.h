@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace pleat::program {
 /// it is true by default. Giving a flag sets the field's target; a bad value throws UsageError
 /// while parsing.
 void add_fields(CLI::App& command, const std::string& group, const std::vector<Field>& fields);
+
+/// The fields of several lists, in their order.
+std::vector<Field> concatenated(std::initializer_list<std::vector<Field>> lists);
 
 /// Words that completion offers for the option's value.
 void suggest(const CLI::Option& option, std::vector<std::string> words);

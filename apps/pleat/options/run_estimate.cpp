@@ -110,9 +110,7 @@ std::string EstimateTable::end() const {
 }
 
 void EstimateTable::require_disk() const {
-    for (const Row& row : rows_)
-        require_disk_space(folder_, row.sum.disk_bytes,
-                           "such a run would be refused before its work");
+    for (const Row& row : rows_) require_disk_space(folder_, row.sum.disk_bytes);
 }
 
 void add_estimate_option(CLI::App& command, RunOptions& options) {

@@ -2,8 +2,10 @@
 #include "options/structure_choice.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "pleat/bio/structure/contacts.h"
 #include "pleat/bio/structure/residue_map.h"
@@ -29,6 +31,26 @@ ContactDefinition contact_definition(const StructureOptions& options, Chain::Kin
 /// The row of the structure's sequence; empty: not named.
 const std::string& row_name(const StructureOptions& options) {
     return options.focus.empty() ? options.row : options.focus;
+}
+
+/// Notes the chains that share most residues, by number and name, with the one that is used.
+void note_copies(KnownStructure& known) {
+    std::set<std::string> residues;
+    for (const Residue& one : known.chain().residues) residues.insert(one.name + one.id());
+    std::vector<std::string> copies;
+    for (const Chain& chain : known.structure.chains) {
+        const auto shared = std::ranges::count_if(chain.residues, [&](const Residue& one) {
+            return residues.contains(one.name + one.id());
+        });
+        if (&chain != &known.chain() && 2 * shared > std::ssize(chain.residues))
+            copies.push_back(chain.name);
+    }
+    if (copies.empty()) return;
+    known.notes.push_back({NoteKind::several,
+                           fmt::format("distances are measured within chain {}; its copies are "
+                                       "not used: {}",
+                                       known.chain().name, fmt::join(copies, ", ")),
+                           "--structure FILE:CHAIN"});
 }
 
 }  // namespace
@@ -88,6 +110,7 @@ std::optional<KnownStructure> read_known_structure(const StructureOptions& optio
     known.map = mapper ? mapper(source, known.structure, wanted)
                        : map_residues(source, known.structure, wanted);
     known.definition = contact_definition(options, known.chain().kind);
+    if (choice.chain.empty()) note_copies(known);
     return known;
 }
 

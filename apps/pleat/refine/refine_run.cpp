@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cluster/cluster_run.h"
+#include "options/options.h"
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
@@ -178,6 +179,7 @@ void add_stage(const refine::RunSize& size, const Estimate& stage, Estimate& all
     all.gpu_bytes = std::max(all.gpu_bytes, stage.gpu_bytes);
     all.min_gpu_bytes = std::max(all.min_gpu_bytes, stage.min_gpu_bytes);
     all.seconds += stage.seconds;
+    all.disk_bytes += stage.disk_bytes;
 }
 
 /// Sampling, and then clusters and profiles of the frames.
@@ -263,11 +265,8 @@ std::vector<Field> frame_profile_fields(RefineOptions& options) {
 }
 
 std::vector<Field> result_fields(RefineOptions& options) {
-    std::vector<Field> all = refine::fields(options.parameters);
-    for (const auto& fields :
-         {input_fields(options), refined_curve_fields(options), frame_profile_fields(options)})
-        all.insert(all.end(), fields.begin(), fields.end());
-    return all;
+    return concatenated({refine::fields(options.parameters), input_fields(options),
+                         refined_curve_fields(options), frame_profile_fields(options)});
 }
 
 void choose_mode(RefineOptions& options) {
@@ -308,11 +307,7 @@ std::string make_frames(RefineOptions& options, const JobTask& task, Ranks& rank
         machine_gpus().free_bytes(context.device.index);  // refuses one that is missing
     std::optional<RunDirectory> run;
     ranks.lead([&] {
-        run.emplace(RunDirectory::Request{.path = options.run.output,
-                                          .command = "refine",
-                                          .arguments = task.arguments,
-                                          .force = options.run.force,
-                                          .shares_process = task.shares_process});
+        run.emplace(run_request("refine", options.run, task));
         context.checkpoint = run->checkpoint();
         run->parameters(result_fields(options));
         run->stage("read");
@@ -329,6 +324,10 @@ std::string make_frames(RefineOptions& options, const JobTask& task, Ranks& rank
         context.notes(input.structure->notes);
         if (input.curve) context.notes(with_source(input.curve->notes, options.saxs.data));
         run->context(context);
+        const Index points = input.curve ? std::ssize(input.curve->profile.q) : Index{0};
+        const refine::RunSize size =
+            refine::size_of_run(*input.structure, input.fitted(options), options.parameters, {});
+        run->require_space(estimate_run(options, size, points, {}).disk_bytes);
     });
     const refine::Result result =
         refine::run(*input.structure, input.fitted(options), options.parameters, context);

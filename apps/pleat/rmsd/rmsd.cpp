@@ -14,7 +14,6 @@
 #include "options/ensemble_options.h"
 #include "options/option_checks.h"
 #include "options/options.h"
-#include "pleat/core/files/output_file.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/rmsd/device_choice.h"
@@ -80,11 +79,8 @@ std::vector<Field> input_fields(RmsdOptions& options) {
 }
 
 std::vector<Field> result_fields(RmsdOptions& options) {
-    std::vector<Field> all = rmsd::fields(options.parameters);
-    for (const Field& field : input_fields(options)) all.push_back(field);
-    for (const Field& field : fields(options.sets)) all.push_back(field);
-    for (const Field& field : fields(options.sets.symmetry)) all.push_back(field);
-    return all;
+    return concatenated({rmsd::fields(options.parameters), input_fields(options),
+                         fields(options.sets), fields(options.sets.symmetry)});
 }
 
 /// Throws UsageError for options that exclude each other or need another one.
@@ -112,19 +108,6 @@ Array<float, 3> share_others(const RmsdOptions& options, const ComparedFrames& c
     });
     if (ranks.size() > 1) ranks.share(xyz);
     return xyz;
-}
-
-rmsd::Result compute(const RmsdOptions& options, ComparedFrames& compared, Ranks& ranks,
-                     const Context& context, const std::filesystem::path& matrix,
-                     std::optional<RunDirectory>& run) {
-    const rmsd::Parameters& parameters = options.parameters;
-    if (options.sets.has_reference())
-        return run_reference(compared, options.sets, parameters, ranks, context, run);
-    if (!options.sets.has_against())
-        return rmsd::run(compared.frames.store(), compared.sets, parameters, context, matrix);
-    const Array<float, 3> others = share_others(options, compared, ranks, context, run);
-    return rmsd::run_against(compared.frames.xyz, others, compared.sets, parameters, context,
-                             matrix);
 }
 
 /// A pair of one set is in two rows of neighbours, a pair of two sets in one.
@@ -189,6 +172,35 @@ rmsd::ComparedSizes sizes_of(const RmsdOptions& options, const rmsd::AtomSets& s
             .pair_seconds = is_permuted ? rmsd::permuted_seconds(sets, atoms) : 0};
 }
 
+/// Bytes of the files that grow with the frames.
+std::int64_t disk_needed(const RmsdOptions& options, const rmsd::ComparedSizes& sizes) {
+    constexpr Index kTextAtom = 81, kBinaryAtom = 12;
+    const FrameFormat format = options.sets.superposed;
+    const bool is_text = format == FrameFormat::pdb || format == FrameFormat::cif;
+    const Index atom = format == FrameFormat::none ? 0 : is_text ? kTextAtom : kBinaryAtom;
+    return rmsd::disk_needed(sizes, options.parameters) + atom * sizes.frames * sizes.atoms;
+}
+
+rmsd::Result compute(const RmsdOptions& options, ComparedFrames& compared, Ranks& ranks,
+                     const Context& context, const std::filesystem::path& matrix,
+                     std::optional<RunDirectory>& run) {
+    const rmsd::Parameters& parameters = options.parameters;
+    rmsd::ComparedSizes sizes =
+        sizes_of(options, compared.sets, compared.frames.frames(), compared.frames.atoms());
+    Array<float, 3> others;
+    if (options.sets.has_against()) {
+        others = share_others(options, compared, ranks, context, run);
+        sizes.others = others.extent(0);
+    }
+    ranks.lead([&] { run->require_space(disk_needed(options, sizes)); });
+    if (options.sets.has_reference())
+        return run_reference(compared, options.sets, parameters, ranks, context, run);
+    if (!options.sets.has_against())
+        return rmsd::run(compared.frames.store(), compared.sets, parameters, context, matrix);
+    return rmsd::run_against(compared.frames.xyz, others, compared.sets, parameters, context,
+                             matrix);
+}
+
 /// Frames to compare with that are not read yet are taken to be as many.
 std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
                                const ComparedFrames& compared, Ranks& ranks, Context& context) {
@@ -249,11 +261,7 @@ std::string choose_atoms(RmsdOptions& options) {
 
 void open_run(RmsdOptions& options, const JobTask& task, Context& context,
               std::optional<RunDirectory>& run) {
-    run.emplace(RunDirectory::Request{.path = options.run.output,
-                                      .command = "rmsd",
-                                      .arguments = task.arguments,
-                                      .force = options.run.force,
-                                      .shares_process = task.shares_process});
+    run.emplace(run_request("rmsd", options.run, task));
     run->parameters(result_fields(options));
     for (const std::string_view key : rmsd::citations(options.parameters.metric)) run->cite(key);
     context.checkpoint = run->checkpoint("checkpoint.tiles");
@@ -295,14 +303,6 @@ std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ra
     const std::string remark = choose_rmsd_device(options, task, compared, ranks, context);
     if (run) run->context(context);
     if (options.run.verbose) context.message(remark);
-    ranks.lead([&] {
-        rmsd::ComparedSizes sizes =
-            sizes_of(options, compared.sets, compared.frames.frames(), compared.frames.atoms());
-        if (options.sets.has_against()) sizes.others = 1;  // they are not counted yet
-        if (!run->resumed())
-            require_disk_space(run->path(), rmsd::disk_needed(sizes, options.parameters),
-                               "fewer frames (--frames) or --matrix none would fit");
-    });
     std::filesystem::path matrix;
     if (options.parameters.matrix != rmsd::MatrixLayout::none && !options.sets.has_reference()) {
         const std::string_view name = rmsd::traits_of(options.parameters.metric).name;
@@ -347,8 +347,11 @@ RunEstimate estimate_comparison(RmsdOptions& options, SharedInputs& inputs) {
     }
     return {.input = input,
             .may_use_gpu = rmsd::gpu_demand(sizes, sets, options.parameters).has_value(),
-            .on = [sizes, sets, parameters = options.parameters](const Context& context) {
-                return rmsd::estimate(sizes, parameters, context, sets);
+            .on = [sizes, sets, parameters = options.parameters,
+                   disk_bytes = disk_needed(options, sizes)](const Context& context) {
+                Estimate all = rmsd::estimate(sizes, parameters, context, sets);
+                all.disk_bytes = disk_bytes;
+                return all;
             }};
 }
 

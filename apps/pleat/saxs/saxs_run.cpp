@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "options/options.h"
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/selection/index_groups.h"
@@ -293,10 +294,8 @@ std::vector<Field> curve_fields(SaxsOptions& options) {
 }
 
 std::vector<Field> result_fields(SaxsOptions& options) {
-    std::vector<Field> all = saxs::fields(options.parameters);
-    for (const Field& field : input_fields(options)) all.push_back(field);
-    for (const Field& field : curve_fields(options)) all.push_back(field);
-    return all;
+    return concatenated(
+        {saxs::fields(options.parameters), input_fields(options), curve_fields(options)});
 }
 
 void check_job(const SaxsOptions& options) { check_files(options, "a job may be run again"); }
@@ -310,11 +309,7 @@ SaxsOutcome make_profiles(SaxsOptions& options, const JobTask& task, Ranks& rank
     options.ensemble.inputs = task.inputs;
     std::optional<RunDirectory> run;  // of the leading rank
     ranks.lead([&] {
-        run.emplace(RunDirectory::Request{.path = options.run.output,
-                                          .command = "saxs",
-                                          .arguments = task.arguments,
-                                          .force = options.run.force,
-                                          .shares_process = task.shares_process});
+        run.emplace(run_request("saxs", options.run, task));
         run->parameters(result_fields(options));
         context.checkpoint = run->checkpoint("checkpoint.tiles");
         run->stage("read");
@@ -328,6 +323,9 @@ SaxsOutcome make_profiles(SaxsOptions& options, const JobTask& task, Ranks& rank
     const std::string remark = choose_saxs_device(options, task, input, ranks, context);
     if (run) {
         run->context(context);
+        Index frames = 0;
+        for (const Ensemble& one : input.components) frames += one.frame_count();
+        run->require_space(saxs::disk_needed(frames, options.parameters));
         run->stage("scatterers");
     }
     if (options.run.verbose) context.message(remark);

@@ -19,16 +19,13 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/printable.h"
-#include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/notes.h"
 #include "pleat/core/ranks/lanes.h"
-#include "pleat/core/terminal/progress_terminal.h"
 #include "pleat/saxs/saxs.h"
 #include "pleat/workflows/select/contacts.h"
 #include "pleat/workflows/select/output.h"
 #include "pleat/workflows/select/ranking.h"
 #include "process/ranks.h"
-#include "process/standard_output.h"
 #include "select/select_options.h"
 #include "select/select_stages.h"
 
@@ -208,11 +205,7 @@ std::string make_selection(SelectOptions& options, const JobTask& task, Ranks& r
     // In a list each stage gets one of the devices; alone it has one.
     if (task.choose_device) context.lanes.clear();
     require_one_device(context, "select");
-    RunDirectory run({.path = options.run.output,
-                      .command = "select",
-                      .arguments = task.arguments,
-                      .force = options.run.force,
-                      .shares_process = task.shares_process});
+    RunDirectory run(run_request("select", options.run, task));
     context.progress = &run.watch(task.shown);
     run.parameters(result_fields(options));
     run.stage("read");
@@ -292,6 +285,7 @@ JobFunctions<SelectOptions> job_functions(Ranks& ranks) {
             .uses_seed = true,
             .numbers = {"frames", "clusters", "selected", "cutoff", "best_frame", "first_cluster",
                         "contacts"},
+            .of_one_rank = "select of one ensemble",
             .fields = [](SelectOptions& options) { return result_fields(options); },
             .set_input = set_ensemble<SelectOptions>,
             .check =
@@ -301,29 +295,12 @@ JobFunctions<SelectOptions> job_functions(Ranks& ranks) {
                     check_files(options);
                 },
             .input_files = files_of_ensemble<SelectOptions>,
-            .run = [&ranks](SelectOptions& options,
-                            const JobTask& task) { return make_selection(options, task, ranks); },
+            .run =
+                [&ranks](SelectOptions& options, const JobTask& task) {
+                    check_options(options);
+                    return make_selection(options, task, ranks);
+                },
             .estimate = estimate_selection};
-}
-
-void run_select(const CLI::App& parser, SelectOptions& options,
-                const std::vector<std::string>& arguments, Ranks& ranks) {
-    const std::vector<std::string>& sources = options.ensemble.sources;
-    if (options.jobs.is_used() || ranks.caller() != nullptr)
-        return run_job_list(parser, options, sources, arguments, job_functions(ranks.alone()),
-                            ranks);
-    if (sources.empty())
-        throw UsageError("give an --ensemble or a --list of ensembles; see 'pleat help select'");
-    ranks.require_one("select of one ensemble");
-    check_options(options);
-    restrict_instruction_set_by_environment();
-    install_interrupt_handler();
-    if (options.run.estimate)
-        return print_estimate(options, sources.front(), job_functions(ranks), ranks);
-    const std::unique_ptr<Progress> shown = make_progress(stderr, options.run.quiet);
-    const std::string text =
-        make_selection(options, {.arguments = arguments, .shown = shown.get()}, ranks);
-    if (!options.run.quiet) print(text);
 }
 
 }  // namespace
@@ -347,7 +324,9 @@ Command select_command(CLI::App& program, Ranks& ranks) {
     return {.parser = parser,
             .run =
                 [parser, options, &ranks](const std::vector<std::string>& arguments) {
-                    run_select(*parser, *options, arguments, ranks);
+                    run_jobs_or_one(*parser, *options, options->ensemble.sources, arguments,
+                                    job_functions, true, "an --ensemble or a --list of ensembles",
+                                    ranks);
                 },
             .knows_ranks = true};
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "options/options.h"
 #include "pleat/bio/selection/index_groups.h"
 #include "pleat/core/error.h"
 #include "pleat/workflows/select/ranking.h"
@@ -50,13 +51,12 @@ std::vector<Field> structure_fields(SelectOptions& options) {
 }
 
 std::vector<Field> result_fields(SelectOptions& options) {
-    std::vector<Field> all = evidence_fields(options);
-    for (const std::vector<Field>& more :
-         {select::fields(options.parameters), frame_fields(options.ensemble),
-          std::vector<Field>{match_field(options.ensemble)},
-          select::clustering_fields(options.parameters), structure_fields(options)})
-        all.insert(all.end(), more.begin(), more.end());
-    return all;
+    return concatenated({evidence_fields(options),
+                         select::fields(options.parameters),
+                         frame_fields(options.ensemble),
+                         {match_field(options.ensemble)},
+                         select::clustering_fields(options.parameters),
+                         structure_fields(options)});
 }
 
 void check_options(const SelectOptions& options) {

@@ -113,6 +113,15 @@ std::optional<GpuDemand> gpu_demand(const Alignment& alignment, const Parameters
         items * rows * static_cast<double>(parameters.shuffle_count()) * kSecondsPerRow};
 }
 
+std::int64_t disk_needed(const Alignment& alignment, const Parameters& parameters) {
+    constexpr Index kNumbers = 13, kSampledNumbers = 9, kTripleNumbers = 12;
+    const Index numbers = kNumbers + (parameters.has_sampled() ? kSampledNumbers : 0);
+    Index bytes = 8 * numbers * pair_count(alignment.column_count());
+    if (parameters.order == 3 && parameters.all_triples)
+        bytes += 8 * kTripleNumbers * triple_count(alignment.column_count());
+    return bytes;
+}
+
 Estimate estimate(const Alignment& alignment, const Parameters& parameters,
                   const Context& context) {
     check_input(alignment, parameters);
@@ -120,6 +129,7 @@ Estimate estimate(const Alignment& alignment, const Parameters& parameters,
     Context own = context;
     own.threads = resolve_threads(context);
     Estimate all;
+    all.disk_bytes = disk_needed(alignment, parameters);
     // The alignment is read, filtered, and compacted.
     all.host_bytes = host_bytes(alignment, parameters, own) +
                      3 * alignment.sequence_count() * alignment.column_count();

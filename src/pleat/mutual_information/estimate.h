@@ -15,6 +15,9 @@ void check_input(const Alignment& alignment, Parameters parameters);
 std::int64_t host_bytes(const Alignment& alignment, const Parameters& parameters,
                         const Context& context);
 
+/// Bytes of the arrays of pairs and of all triples.
+std::int64_t disk_needed(const Alignment& alignment, const Parameters& parameters);
+
 /// What reading the alignment, run(), and writing the results need. The time is right to a factor
 /// of about three. Throws as run() does.
 Estimate estimate(const Alignment& alignment, const Parameters& parameters, const Context& context);

@@ -74,7 +74,6 @@ Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, cons
     const Index frames = sizes.all_frames();
     const Index columns = is_one_set ? sizes.frames - 1 : sizes.others;
     Estimate all;
-    all.disk_bytes = disk_needed(sizes, parameters);
     // Coordinates as they are read, and in the order of atoms.
     all.host_bytes = 24 * frames * sizes.atoms;
     all.host_bytes +=

@@ -250,6 +250,11 @@ Effort effort(std::span<const Ensemble> components, const Profile* curve,
     return effort_of(sizes_of(components, 1), curve != nullptr, parameters, further);
 }
 
+std::int64_t disk_needed(Index frames, const Parameters& parameters) {
+    constexpr Index kRow = 80;  // of frames.tsv
+    return frames * (kRow + 8 * static_cast<Index>(parameters.q_points));
+}
+
 Estimate estimate(std::span<const ComponentSize> components, Index curve_points,
                   const Parameters& parameters, const Context& context,
                   std::span<const FurtherCurve> further) {
@@ -278,8 +283,7 @@ Estimate estimate(std::span<const ComponentSize> components, Index curve_points,
                                static_cast<std::int64_t>(at_once));
         }
     }
-    if (frames > 1)  // profiles.npy
-        all.disk_bytes = 8 * frames * static_cast<Index>(parameters.q_points);
+    all.disk_bytes = disk_needed(frames, parameters);
     if (has_gpu)
         all.gpu_bytes = all.min_gpu_bytes = *effort.gpu_bytes;
     else

@@ -34,6 +34,9 @@ struct ComponentSize {
 
 std::vector<ComponentSize> sizes_of(std::span<const Ensemble> components, int threads);
 
+/// Bytes of the profiles and the table of frames.
+std::int64_t disk_needed(Index frames, const Parameters& parameters);
+
 /// What reading the frames, run(), and writing need, with a curve of `curve_points` points; 0: no
 /// curve. The time is right to a factor of about three. Throws UsageError if the context's device
 /// is a GPU and options exclude GPUs.

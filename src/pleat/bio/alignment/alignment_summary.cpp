@@ -1,4 +1,4 @@
-// Alignment summaries: counting the letters of rows, and what is told from the counts.
+// Alignment summaries: counting the letters of rows, and what follows from the counts.
 #include "pleat/bio/alignment/alignment_summary.h"
 
 #include <algorithm>
@@ -132,7 +132,7 @@ AlignmentFormat AlignmentSummary::fasta_relative(const std::string& file) const 
     if ((seen_ & kLower) != 0 && other_count_[1] == 0) {
         throw InputError(
             file, first_line_,
-            "expected letters that tell FASTA from A3M, found rows that fit both (equal "
+            "expected letters of FASTA or of A3M, found rows that fit both (equal "
             "length, equal count of upper case and '-'): name the format, or give --insertions");
     }
     return AlignmentFormat::fasta;
@@ -196,7 +196,8 @@ void AlignmentSummary::check(const std::string& file, bool match_only, const Alp
             row.line,
             fmt::format(
                 "expected {} letters{}, found '{}' in {}", alphabet.name(),
-                told ? " (told by most of the letters: name the alphabet if it is another)" : "",
+                told ? " (detected from most of the letters: name the alphabet if it is another)"
+                     : "",
                 row.letter, row.label));
     }
     complaints.throw_if_any();

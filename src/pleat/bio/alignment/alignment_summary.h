@@ -50,7 +50,7 @@ public:
     /// Compares a whole row with the first one. Call once per row, in their order.
     void close(const TextRow& row);
 
-    /// FASTA, A2M or A3M, told apart by the letters of all rows (the rule is in README.md). Throws
+    /// FASTA, A2M or A3M, detected from the letters of all rows (the rule is in README.md). Throws
     /// InputError if the rows could be A3M as well as FASTA.
     AlignmentFormat fasta_relative(const std::string& file) const;
     /// Whether rows of one length have insertions as A2M writes them: each column is either all

@@ -1,4 +1,4 @@
-// Reading alignments: telling the format and the alphabet, and turning characters into codes.
+// Reading alignments: detecting the format and the alphabet, and turning characters into codes.
 #include "pleat/bio/alignment/read_alignment.h"
 
 #include <algorithm>
@@ -127,7 +127,7 @@ void read_reference_line(Reading& reading) {
                                      reading.width()));
 }
 
-/// Reads all lines, and tells the format.
+/// Reads all lines, and detects the format.
 void read_rows(ByteSource& source, const ReadOptions& options, Reading& reading) {
     TextAlignment& text = reading.text;
     AlignmentFormat& format = reading.format;

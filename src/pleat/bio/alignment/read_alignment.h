@@ -1,4 +1,4 @@
-// Reading alignments: any supported format, told apart by content, into codes of an alphabet.
+// Reading alignments: any supported format, detected from the content, into codes of an alphabet.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ enum class Insertions { automatic, drop, keep };
 std::span<const std::string_view> names_of(Insertions);
 
 struct ReadOptions {
-    std::string format = {};      ///< one of `alignment_formats()`; empty = told by content
-    std::string alphabet = {};    ///< protein, rna, dna; empty = told by the letters
-    bool keep_unknown = false;    ///< letters that name no single residue get a code of their own
+    std::string format = {};    ///< one of `alignment_formats()`; empty: detected from the content
+    std::string alphabet = {};  ///< protein, rna, dna; empty: detected from the letters
+    bool keep_unknown = false;  ///< letters that name no single residue get a code of their own
     bool keep_full_rows = false;  ///< fills Alignment::full_rows
     Insertions insertions = Insertions::automatic;
     /// Which alignment of a file of several (Stockholm, PHYLIP, records of MMseqs2), from 1; not

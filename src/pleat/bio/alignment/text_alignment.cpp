@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -169,22 +169,12 @@ void Blocks::add(std::string_view name, std::string_view letters, Index line) {
 }
 
 void Blocks::require_different_names() {
-    const std::vector<TextRow>& rows = text_.rows;
-    std::vector<Index> order(rows.size());
-    std::iota(order.begin(), order.end(), Index{0});
-    std::sort(order.begin(), order.end(), [&](Index a, Index b) {
-        const int sign = rows[a].name.compare(rows[b].name);
-        return sign != 0 ? sign < 0 : a < b;
-    });
-    std::vector<Index> again;
-    for (std::size_t n = 1; n < order.size(); ++n)
-        if (rows[order[n]].name == rows[order[n - 1]].name) again.push_back(order[n]);
-    std::sort(again.begin(), again.end());
-    for (const Index n : again) {
-        text_.complaints.add(rows[n].line,
-                             fmt::format("expected each name once in a block, found {} again",
-                                         in_quotes(rows[n].name)));
-    }
+    std::set<std::string_view> names;
+    for (const TextRow& row : text_.rows)
+        if (!names.insert(row.name).second)
+            text_.complaints.add(row.line,
+                                 fmt::format("expected each name once in a block, found {} again",
+                                             in_quotes(row.name)));
     text_.complaints.throw_if_any();
 }
 

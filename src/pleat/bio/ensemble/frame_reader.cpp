@@ -1,4 +1,4 @@
-// Frame readers: telling the format by content, and what all readers of bytes share.
+// Frame readers: detecting the format from the content, and what all readers of bytes share.
 #include "pleat/bio/ensemble/frame_reader.h"
 
 #include <fmt/format.h>

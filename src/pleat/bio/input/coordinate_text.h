@@ -1,4 +1,4 @@
-// Coordinate text: telling mmCIF from PDB, and the text of a file for a parser of whole texts.
+// Coordinate text: detecting mmCIF or PDB, and the text of a file for a parser of whole texts.
 #pragma once
 
 #include <string>

@@ -162,7 +162,7 @@ inline std::vector<BrokenInput> broken_rows() {
         {"annotation_only.a3m", ">ss_pred\nCCCHHH\n>ss_conf\n123456\n",
          "4: expected sequences, found none"},
         {"fits_both.fasta", ">a\nACdEF\n>b\nAcDEF\n",
-         "1: expected letters that tell FASTA from A3M, found rows that fit both (equal length, "
+         "1: expected letters of FASTA or of A3M, found rows that fit both (equal length, "
          "equal count of upper case and '-'): name the format, or give --insertions"},
         {"names_in_rows.aln", "ACDEFG\nb ACDEFG\n",
          "2: expected letters and gaps, found a blank in sequence 2"},
@@ -262,10 +262,10 @@ inline std::vector<BrokenInput> broken_alphabets() {
          "dna"},
         {"one_letter_off.fasta",
          ">a\n" + repeated("ACGU", 20) + "\n>b\nACGU\nACEU\n" + repeated("ACGU", 18) + "\n",
-         "5: expected rna letters (told by most of the letters: name the alphabet if it is "
+         "5: expected rna letters (detected from most of the letters: name the alphabet if it is "
          "another), found 'E' in sequence 'b'"},
         {"star_in_dna.aln", repeated("ACGT", 10) + "\n" + repeated("ACGT", 9) + "ACG*\n",
-         "2: expected dna letters (told by most of the letters: name the alphabet if it is "
+         "2: expected dna letters (detected from most of the letters: name the alphabet if it is "
          "another), found '*' in sequence 2"},
     };
 }

@@ -196,13 +196,13 @@ std::int64_t free_disk_space(std::filesystem::path folder) {
     return static_cast<std::int64_t>(disk.f_bavail) * static_cast<std::int64_t>(disk.f_frsize);
 }
 
-void require_disk_space(const std::filesystem::path& folder, std::int64_t bytes,
-                        std::string_view advice) {
+void require_disk_space(const std::filesystem::path& folder, std::int64_t bytes) {
     const std::int64_t available = free_disk_space(folder);
     if (bytes > available)
-        throw OutputError(fmt::format("{}: {} of disk space needed, {} available; {}",
-                                      folder.string(), human_bytes(bytes), human_bytes(available),
-                                      advice));
+        throw OutputError(fmt::format(
+            "{}: {} of disk space needed, {} available; free some, write to another disk, or "
+            "choose fewer frames, columns or files of results",
+            folder.string(), human_bytes(bytes), human_bytes(available)));
 }
 
 void flush_folder(const std::filesystem::path& folder) {

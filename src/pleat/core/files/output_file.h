@@ -69,9 +69,8 @@ bool is_open_file(int descriptor, const std::filesystem::path& path);
 /// the system does not say, all that can be counted.
 std::int64_t free_disk_space(std::filesystem::path folder);
 
-/// Throws OutputError, with both numbers and `advice`, if more than that will be written.
-void require_disk_space(const std::filesystem::path& folder, std::int64_t bytes,
-                        std::string_view advice);
+/// Throws OutputError, with both numbers, if more than that will be written.
+void require_disk_space(const std::filesystem::path& folder, std::int64_t bytes);
 
 /// Flushes a folder's entries, so that a rename in it survives a power cut.
 void flush_folder(const std::filesystem::path& folder);

@@ -371,6 +371,10 @@ std::filesystem::path RunDirectory::checkpoint(std::string_view name) {
     return path;
 }
 
+void RunDirectory::require_space(std::int64_t bytes) const {
+    if (!resumed()) require_disk_space(path(), bytes);
+}
+
 void RunDirectory::input(const std::filesystem::path& path) {
     Implementation& run = *implementation_;
     for (const Manifest::Input& listed : run.manifest.inputs)

@@ -77,6 +77,10 @@ public:
     /// that ranks keep next to it (rank_file()).
     std::filesystem::path checkpoint(std::string_view name = "checkpoint.npz");
 
+    /// Every command calls it before its work, with the disk_bytes of its estimate. Throws
+    /// OutputError if the disk lacks room for them; a resumed run has already written some.
+    void require_space(std::int64_t bytes) const;
+
     /// Lists an input, once, under the path as given, and hashes it in the background; finish()
     /// throws InputError if it could not be read.
     void input(const std::filesystem::path& path);

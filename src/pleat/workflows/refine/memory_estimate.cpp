@@ -89,6 +89,8 @@ Estimate estimate(const RunSize& size, const Context& context) {
     // Angles, and once more in a checkpoint; coordinates; numbers, and their table.
     all.host_bytes += 2 * 8 * size.kept * size.angles + 12 * size.frames * size.atoms +
                       40 * size.frames * columns;
+    all.disk_bytes =
+        8 * size.kept * size.angles + 12 * size.frames * size.atoms + 12 * size.frames * columns;
     const Index copies =
         has_gpu ? std::clamp<Index>(threads / size.walkers, 1, size.ahead) : Index{1};
     all.host_bytes += copies * size.conformations * conformation_bytes(size);

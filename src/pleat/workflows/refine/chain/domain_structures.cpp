@@ -72,7 +72,7 @@ private:
         for (Index atom = 0; atom < own.atom_count(); ++atom)
             positions.push_back({xyz(0, 0, atom), xyz(0, 1, atom), xyz(0, 2, atom)});
         std::map<std::string, Renamed>& renamed = renamed_.emplace_back();
-        Notes left_out;  // build_missing_residues() tells it by the new names
+        Notes left_out;  // build_missing_residues() reports it with the new names
         std::set<const WholeChain*> used;
         chains_.reserve(chains_.size() + molecules.chains.size());
         for (const SequencedChain& chain :
