@@ -197,11 +197,10 @@ class Mutants(ProgramTest):
         self.call(fit, "-o", self.folder / "other")
 
     def test_a_run_without_models_is_refused(self):
-        for more in ((), ("--no-models", "-f")):  # the latter is the default of earlier versions' name
-            self.fit(self.family, "-d", "cpu", *more)
-            self.assertFalse((self.run_folder / "couplings.npz").exists())
-            self.assert_refused(pleat("mutants", self.run_folder, "-o", self.folder / "no"), 3,
-                                "give the alignment, or 'pleat couplings' --models npz")
+        self.fit(self.family, "-d", "cpu")
+        self.assertFalse((self.run_folder / "couplings.npz").exists())
+        self.assert_refused(pleat("mutants", self.run_folder, "-o", self.folder / "no"), 3,
+                            "give the alignment, or 'pleat couplings' --models npz")
 
     def test_lists_take_models_and_alignments(self):
         self.call(self.family, "-o", self.run_folder)

@@ -323,18 +323,6 @@ class Saxs(ProgramTest):
         self.scatter(path, "--bin-width", "0")
         self.scatter(path, "--bin-width", "100", run="wide")
 
-    def test_earlier_option_names_and_values_are_accepted(self):
-        now = self.scatter(STRUCTURE, "--select", "not (MSE)", "--model", "two-bead", "--q-points", "20",
-                           "--bin-width", "2", "--models-are", "states", "--c2-min", "-1", "--c2-max", "3")
-        before = self.scatter(STRUCTURE, "--select", "not (MSE)", "-m", "two-body", "-n", "20", "--bin", "2",
-                              "--models", "states", "--c2-least", "-1", "--c2-most", "3", run="before")
-        self.assertEqual(results(before), results(now))
-        self.assertEqual(manifest(before)["parameters"], manifest(now)["parameters"])
-        points = self.scatter(STRUCTURE, "--points", "20", "-k", "2", run="points")
-        self.assertEqual(manifest(points)["parameters"]["q-points"], manifest(now)["parameters"]["q-points"])
-        self.assertEqual(manifest(points)["parameters"]["max-members"],
-                         manifest(self.scatter(STRUCTURE, "--members", "2", run="members"))["parameters"]["max-members"])
-
 
 class Calibrate(ProgramTest):
     def pieces(self):

@@ -86,11 +86,6 @@ Command couplings_command(CLI::App& program, Ranks& ranks) {
     add_estimate_option(*parser, options->run);
     add_job_options(*parser, options->jobs, false);
     add_fields(*parser, "Fit", fit_fields(*options));
-    // Of versions that wrote the models by default.
-    parser
-        ->add_flag_callback("--no-models",
-                            [options] { options->models = couplings::ModelFiles::none; })
-        ->group("");
     add_fields(*parser, "Structure", structure_fields(*options));
     add_fields(*parser, "Parts", part_fields(*options));
     add_fields(*parser, "Output", output_fields(*options));

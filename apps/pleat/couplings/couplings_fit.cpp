@@ -226,13 +226,11 @@ std::vector<Field> fit_fields(CouplingsOptions& options) {
     std::vector<Field> all = couplings::fields(options.parameters);
     for (Field& field : all)
         if (field.name == "models")
-            field = {
-                .name = "models",
-                .target = &options.models,
-                .help =
-                    "Files of the fitted model, which are large: npz, couplings.npz, "
-                    "which 'pleat mutants' reads; plmc, model.plmc, which EVcouplings opens",
-                .old_choices = {{"plmc,npz", "npz,plmc"}, {"true", "npz,plmc"}, {"false", "none"}}};
+            field = {.name = "models",
+                     .target = &options.models,
+                     .help =
+                         "Files of the fitted model, which are large: npz, couplings.npz, "
+                         "which 'pleat mutants' reads; plmc, model.plmc, which EVcouplings opens"};
     return all;
 }
 

@@ -385,8 +385,7 @@ Command rmsd_command(CLI::App& program, Ranks& ranks) {
     add_fields(*parser, "Comparison", fields(options->sets));
     add_fields(*parser, "Comparison", fields(options->sets.symmetry));
     add_fields(*parser, "Measure", rmsd::fields(options->parameters));
-    refuse_empty(*parser,
-                 {"measure", "fit", "against", "reference", "topology", "atom-weights", "weights"});
+    refuse_empty(*parser, {"measure", "fit", "against", "reference", "topology", "atom-weights"});
     parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
     return {.parser = parser,
             .run =
