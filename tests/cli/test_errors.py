@@ -46,7 +46,7 @@ class Usage(ProgramTest):
 
     def test_results_need_a_name(self):
         family = self.write_alignment(small_rows(20))
-        for command in ("couplings", "mi", "rmsd", "cluster", "saxs", "saxs-calibrate", "report"):
+        for command in ("couplings", "mi", "rmsd", "cluster", "saxs", "report"):
             with self.subTest(command):
                 done = pleat(command, family, "-o", "", cwd=self.folder)
                 self.assert_refused(done, 2, "--output: expected a name, found none")
@@ -59,7 +59,7 @@ class Usage(ProgramTest):
 
     def test_results_cannot_go_to_standard_output(self):
         family = self.write_alignment(small_rows(20))
-        for command in ("couplings", "mi", "rmsd", "cluster", "saxs", "saxs-calibrate", "report", "manual"):
+        for command in ("couplings", "mi", "rmsd", "cluster", "saxs", "report", "manual"):
             with self.subTest(command):
                 done = pleat(command, family, "-o", "-", cwd=self.folder)
                 self.assert_refused(done, 2, "--output: results cannot go to standard output")
@@ -171,7 +171,7 @@ class System(ProgramTest):
                           ("mi", folder), ("rmsd", f"@{folder}"), ("rmsd", models, "--topology", folder),
                           ("rmsd", models, "--reference", folder), ("rmsd", models, "--against", folder),
                           ("rmsd", models, "--atom-weights", folder), ("saxs", models, "--data", folder),
-                          ("cluster", folder, "--cutoff", "2"), ("saxs-calibrate", folder),
+                          ("cluster", folder, "--cutoff", "2"),
                           ("report", folder), ("select", "-e", models, "--contacts", folder),
                           ("select", "-e", models, "--data", folder)):
             with self.subTest(arguments):

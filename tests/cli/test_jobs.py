@@ -183,7 +183,7 @@ class WhichCommands(Jobs):
                 if line.startswith("| `")]
         told = {row[1].strip(" `"): row[6].strip() for row in rows if len(row) > 7}
         self.assertEqual({name for name, takes in told.items() if takes == "yes"}, set(COMMANDS))
-        for command in [*told, "saxs-calibrate", "report", "table"]:
+        for command in [*told, "report", "table"]:
             with self.subTest(command):
                 listed = pleat(command, "--list", "none.txt", "-o", self.runs, cwd=self.folder)
                 swept = pleat(command, "--sweep", "none=1", "-o", self.runs, cwd=self.folder)

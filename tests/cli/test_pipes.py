@@ -149,7 +149,6 @@ class Pipes(ProgramTest):
                 (("cluster", "{}", "--select", "A:1-2", "--write", "all", "--cutoff", "1"), ("--write",)),
                 (("rmsd", "{}", "{}"), ("cannot be read twice",)),
                 (("rmsd", file, "--topology", "{}", "--against", "{}"), ("cannot be read twice",)),
-                (("saxs-calibrate", "{}"), ("twice",)),
                 (("select", "--ensemble", "{}", "--data", file), ("stages",)),
                 (("select", "--ensemble", file, "--data", "{}"), ("stages",)),
                 (("couplings", "{}", file), ("save it to a file",))):
