@@ -152,7 +152,7 @@ def engine(fields, returned=None):
             if len(args) > len(positional):
                 raise TypeError(f"{function.__name__}() takes {len(positional)} positional "
                                 f"argument, found {len(args)}; options are keywords")
-            with python_words({*allowed}, choices), Progress(how.get("progress")) as how["progress"]:
+            with python_words(allowed, choices), Progress(how.get("progress")) as how["progress"]:
                 return function(*args, options=options, how=how, **rest)
 
         call.__name__ = call.__qualname__ = function.__name__
