@@ -135,8 +135,6 @@ std::int64_t neighbour_pairs(const RmsdOptions& options, const rmsd::Result& res
 
 void record_result(const RmsdOptions& options, const rmsd::Result& result, RunDirectory& run) {
     run.fact("frames", result.frames);
-    // Versions up to 0.1.0 counted frames from 1, and did not write this.
-    run.fact("frames_count_from", std::int64_t{0});
     run.fact("atoms", result.atoms);
     run.fact("pairs", result.statistics.pairs());
     run.fact("min", result.statistics.min());
