@@ -107,7 +107,7 @@ def fit(options, keep):
         run = keep / family
         if not (run / "contacts.tsv").exists():
             subprocess.run([options.pleat, "couplings", alignment(options.data, family), "-o", run, "-q",
-                            "--models", "none", "--alphabet", "rna", "--min-separation", str(LEAST_SEPARATION),
+                            "--alphabet", "rna", "--min-separation", str(LEAST_SEPARATION),
                             "--structure", f"{options.data / 'PDBFiles' / structure}.pdb.gz:{chain}",
                             "--threads", str(options.threads), *options.options.split()], check=True)
         found.append(Family(run, base_pairs(options.data, structure)))

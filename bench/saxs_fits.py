@@ -52,7 +52,7 @@ def fit(program, shared, case, folder, options):
     run = Path(folder) / "run"
     started = cpu_seconds()
     done = subprocess.run([program, "saxs", *[shared / one for one in structures], "--data", shared / curve,
-                           "-o", run, "--force", "-q", "--bin", "0", *more, *options], check=False)
+                           "-o", run, "--force", "-q", "--bin-width", "0", *more, *options], check=False)
     if done.returncode != 0:
         sys.exit(done.returncode)
     result = json.loads((run / "fit.json").read_text(encoding="utf-8"))

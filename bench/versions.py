@@ -2,8 +2,8 @@
 # Times two builds of pleat, one run of each engine in turns, and writes a record of each for compare.py.
 """bench/versions.py OLD NEW --commits OLD NEW [--repeats N] [--records DIR] [--factor F]
 
-Options have the names of version 0.1, which later versions accept. Exit status 1 if the new program
-needs more than F times the old one's median of user seconds in any case (default 1.03).
+Exit status 1 if the new program needs more than F times the old one's median of user seconds in any case
+(default 1.03).
 """
 import argparse
 import datetime
@@ -28,13 +28,13 @@ CASES = {
     "mi-triples": ["mi", f"{DATA}/trna.sto.gz", "--max-gaps", "0.3", "--order", "3", "--null", "sampled",
                    "-n", "200"],
     "rmsd": ["rmsd", "made.npy", "-c", "4"],
-    "rmsd-tm": ["rmsd", "made.npy", "-m", "tm", "--frames", "::67"],
-    "cluster-daura": ["cluster", "made.npy", "-m", "daura", "-c", "4"],
+    "rmsd-tm": ["rmsd", "made.npy", "--metric", "tm", "--frames", "::67"],
+    "cluster-gromos": ["cluster", "made.npy", "-m", "gromos", "-c", "4"],
     "cluster-average": ["cluster", "made.npy", "-m", "average", "-k", "2:8", "--frames", "::2"],
     "saxs": ["saxs", *[f"{DATA}/1hel.pdb.gz"] * 40, "--data", f"{DATA}/1hel_made.dat.gz",
              "--method", "debye"],
     "saxs-frames": ["saxs", *[f"{DATA}/hivp.dcd.gz"] * 6, "--topology", f"{DATA}/hivp.pdb.gz",
-                    "-m", "one-body", "-n", "1000"],
+                    "--model", "one-bead", "--q-points", "1000"],
 }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 folder = Path(__file__).resolve().parent
 with tempfile.TemporaryDirectory() as run:
     subprocess.run([sys.argv[1], "saxs", folder / "1hel.pdb.gz", "-o", f"{run}/profile", "-q", "--c1", "1.02",
-                    "--c2", "1.5", "--points", "201", "--q-max", "0.4", "--device", "cpu"], check=True)
+                    "--c2", "1.5", "--q-points", "201", "--q-max", "0.4", "--device", "cpu"], check=True)
     q, intensity = np.loadtxt(f"{run}/profile/profile.tsv", skiprows=1, usecols=(0, 1)).T[:, 4:]
 model = intensity / intensity[0]
 sigma = 0.01 * model + 5e-5

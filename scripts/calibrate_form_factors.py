@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Writes src/pleat/saxs/model/form_factor_tables.cpp from the tables that `pleat saxs-calibrate` derives.
+# Writes src/pleat/saxs/model/form_factor_tables.cpp from the tables that `bench_saxs_calibration` derives.
 import argparse
 import re
 import subprocess
@@ -75,18 +75,18 @@ def debian_structures(folder):
 
 def main():
     parser = argparse.ArgumentParser(description="Derive the form factors of the bead models again.")
-    parser.add_argument("program", help="the program pleat")
+    parser.add_argument("program", help="the program bench_saxs_calibration (PLEAT_BENCH=ON)")
     parser.add_argument("structures", nargs="*", help="PDB or mmCIF files, folders, or @LIST; by default those of the "
                                                       f"Debian packages {', '.join(PACKAGES)}")
-    parser.add_argument("--unseen", action="append", default=[], help="structures for the test, as for saxs-calibrate")
-    parser.add_argument("-o", "--output", help="folder that keeps the run of saxs-calibrate")
+    parser.add_argument("--unseen", action="append", default=[], help="structures for the test, left out if similar to others")
+    parser.add_argument("-o", "--output", help="folder that keeps its tables")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run = Path(arguments.output or folder / "run")
         structures = arguments.structures or [debian_structures(folder)]
         unseen = [word for source in arguments.unseen for word in ("--unseen", source)]
-        done = subprocess.run([arguments.program, "saxs-calibrate", *structures, *unseen, "-o", str(run)], check=False)
+        done = subprocess.run([arguments.program, str(run), *structures, *unseen], check=False)
         if done.returncode != 0:
             sys.exit(done.returncode)
         text = HEAD + array("kOneBead", run / "form_factors_one_bead.tsv") + "\n"

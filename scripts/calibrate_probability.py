@@ -143,7 +143,7 @@ def top_error(family, probabilities):
 def run_program(options, alignment, structure, run, *more):
     """Fits a family that has no run yet."""
     if not (run / "evaluation.json").exists():
-        subprocess.run([options.pleat, "couplings", alignment, "-o", run, "-q", "--models", "none", "--structure", structure,
+        subprocess.run([options.pleat, "couplings", alignment, "-o", run, "-q", "--structure", structure,
                         *more], check=True)
 
 

@@ -30,7 +30,6 @@ Command refine_command(CLI::App& program, Ranks& ranks);
 Command report_command(CLI::App& program);
 Command rmsd_command(CLI::App& program, Ranks& ranks);
 Command saxs_command(CLI::App& program, Ranks& ranks);
-Command saxs_calibrate_command(CLI::App& program);
 Command select_command(CLI::App& program, Ranks& ranks);
 Command table_command(CLI::App& program);
 

@@ -89,7 +89,6 @@ void run(int count, char** values, Ranks& ranks) {
     commands.push_back(rmsd_command(program, ranks));
     commands.push_back(cluster_command(program, ranks));
     commands.push_back(saxs_command(program, ranks));
-    commands.push_back(saxs_calibrate_command(program));
     commands.push_back(select_command(program, ranks));
     commands.push_back(refine_command(program, ranks));
     commands.push_back(table_command(program));

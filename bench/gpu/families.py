@@ -31,7 +31,7 @@ def describe(done, count):
 
 def without_models(session, alignments, scratch):
     """All in one call, timed, and once more, when nothing is left to do."""
-    done = fit_all(session, alignments, scratch / "all", "--models", "none", "--quiet")
+    done = fit_all(session, alignments, scratch / "all", "--quiet")
     first = finished(scratch / "all")
     session.record.add("families", count=len(alignments), one_call=describe(done, len(first)))
     session.record.bar("families: seconds of one call", done.seconds if done.status == 0 else None)
@@ -40,7 +40,7 @@ def without_models(session, alignments, scratch):
           f"{done.status}", flush=True)
     if done.status != 0:
         print(done.text[-4000:], flush=True)
-    again = fit_all(session, alignments, scratch / "all", "--models", "none", "--quiet")
+    again = fit_all(session, alignments, scratch / "all", "--quiet")
     second = finished(scratch / "all")
     # What was not finished the first time is no second time.
     repeated = sum(second.get(name) != time for name, time in first.items())
@@ -69,7 +69,7 @@ def beside_a_broken_one(session, alignments, scratch):
     broken = scratch / "broken.aln"
     broken.write_text("ACDE\nAC\n", encoding="ascii")
     good = alignments[:SMALL]
-    done = fit_all(session, [good[0], broken, *good[1:]], scratch / "mixed", "--models", "none")
+    done = fit_all(session, [good[0], broken, *good[1:]], scratch / "mixed")
     lost = len(good) - len(finished(scratch / "mixed"))
     reported = done.status not in (0, None) and "broken" in done.text
     session.record.add("families", beside_a_broken_one={
@@ -84,7 +84,7 @@ def same_bits(session, alignments, scratch):
     for alignment in alignments[::10]:
         name = alignment.name.removesuffix(".aln.gz")
         together = scratch / "all" / name / "scores.npz"
-        done = session.fit(alignment, scratch / f"alone-{name}", "--models", "none", "--quiet")
+        done = session.fit(alignment, scratch / f"alone-{name}", "--quiet")
         if done.status != 0 or not together.exists():
             different += 1
             print(f"{name}: not to be compared; alone {done.complaint()}", flush=True)
@@ -119,7 +119,7 @@ def large(session):
     alignment = session.generated(LARGE)
     with session.scratch() as scratch:
         # A checkpoint of this fit would be a hundred gigabytes.
-        done = session.fit(alignment, scratch / "run", "--models", "none", "--verbose",
+        done = session.fit(alignment, scratch / "run", "--verbose",
                            limit=session.left() - 5, PLEAT_CHECKPOINT_SECONDS="1000000")
         told = [line for line in done.errors.splitlines() if line.strip()]
         found = {"status": done.status, "seconds": done.seconds, "said": told[:6] + told[6:][-6:]}

@@ -104,7 +104,7 @@ def made_families(session, scratch):
     made = session.call([session.program("bench_make_families"), scratch / "pfam", count], MAKE_LIMIT)
     if made.status != 0:
         raise OSError(made.complaint())
-    jobs = JobList("made families", ("couplings", "--models", "none"), scratch / "pfam/list.txt", count)
+    jobs = JobList("made families", ("couplings",), scratch / "pfam/list.txt", count)
     found = on_one_and_two(session, jobs, scratch, limit=MADE_LIMIT)
     for gpus in range(1, session.gpus + 1)[:2]:
         one = found[str(gpus)]
@@ -158,7 +158,7 @@ def real_families(session, scratch):
     found = {}
     for name, inputs in (("start", tiny), ("families", alignments)):
         path = write_list(scratch / f"{name}.txt", inputs)
-        found[name] = on_one_and_two(session, JobList(name, ("couplings", "--models", "none"), path, len(inputs)),
+        found[name] = on_one_and_two(session, JobList(name, ("couplings",), path, len(inputs)),
                                      scratch, REPEATS)
     beyond = {}
     for gpus in range(1, session.gpus + 1)[:2]:
@@ -207,7 +207,7 @@ def cpu_list(session):
     options = ("--device", "cpu", "--threads", str(threads))
     with session.scratch(in_memory=True) as scratch:
         path = write_list(scratch / "families.txt", alignments.values())
-        jobs = JobList("families", ("couplings", "--models", "none"), path, len(alignments))
+        jobs = JobList("families", ("couplings",), path, len(alignments))
         found = {"threads": threads, **call(session, jobs, scratch / "all", *options, limit=CPU_LIMIT)}
         session.record.add("cpu_list", **found)
         if "failed" in found:

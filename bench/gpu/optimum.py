@@ -38,7 +38,7 @@ def compare(found, expected):
 def tight_fit(session, alignment, run, device, limit):
     """Fits to TOLERANCE; (facts, scores), or raises OSError with what the program said."""
     done = session.call([session.program("pleat"), "couplings", alignment, "-o", run, "--device",
-                         device, "--tolerance", TOLERANCE, "--models", "none", "--quiet"], limit)
+                         device, "--tolerance", TOLERANCE, "--quiet"], limit)
     if done.status != 0:
         raise OSError(f"{alignment.name} on {device}: {done.complaint()}")
     return {**manifest_of(run), "wall_seconds": done.seconds}, read_matrix(run / "scores.mat")

@@ -53,7 +53,7 @@ def time_program(session, name, alignment):
     with session.scratch() as scratch:
         runs = []
         seconds = session.medians_of(lambda: runs.append(scratch / f"{len(runs)}") or session.fit(
-            alignment, runs[-1], "--models", "none", "--quiet"))
+            alignment, runs[-1], "--quiet"))
         found = dict(seconds)
         if "failed" not in seconds:
             scores = {(run / "scores.npz").read_bytes() for run in runs}

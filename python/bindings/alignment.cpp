@@ -80,7 +80,6 @@ Alignment from_state(const py::tuple& state) {
     alignment.columns = state[3].cast<std::vector<Index>>();
     alignment.source = state[4].cast<std::string>();
     alignment.format = state[5].cast<std::string>();
-    if (state.size() == 6) return alignment;  // of an earlier version
     alignment.notes = state[6].cast<Notes>();
     alignment.parts = state[7].cast<std::string>();
     alignment.full_rows = state[8].cast<std::vector<std::string>>();

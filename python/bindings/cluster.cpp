@@ -290,13 +290,9 @@ void add_cluster(py::module_& module) {
                                [](const Clustered& c) { return c.result.statistics.bin_width(); })
         .def_property_readonly("mean",
                                [](const Clustered& c) { return c.result.statistics.mean(); })
+        .def_property_readonly("min", [](const Clustered& c) { return c.result.statistics.min(); })
+        .def_property_readonly("max", [](const Clustered& c) { return c.result.statistics.max(); })
         .def_readonly("device", &Clustered::device);
-    for (const char* name : {"min", "least"})  // the second is the earlier name
-        result.def_property_readonly(name,
-                                     [](const Clustered& c) { return c.result.statistics.min(); });
-    for (const char* name : {"max", "most"})
-        result.def_property_readonly(name,
-                                     [](const Clustered& c) { return c.result.statistics.max(); });
     module.def("cluster_matrix", &of_matrix);
     module.def("cluster_frames", &of_frames);
     module.def("cluster_permuted", &of_permuted);

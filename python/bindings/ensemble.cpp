@@ -193,8 +193,6 @@ SharedTopology from_state(const py::tuple& state) {
     for (const auto& [name, number, insertion, chain] : state[3].cast<std::vector<ResidueState>>())
         topology->residues.push_back({name, number, insertion.at(0), chain});
     topology->positions = state[4].cast<std::vector<std::array<double, 3>>>();
-    constexpr std::size_t kEarlierFields = 5;  // of versions without bonds
-    if (state.size() == kEarlierFields) return topology;
     topology->has_chain_names = state[5].cast<bool>();
     topology->cell = state[6].cast<std::array<std::array<double, 3>, 3>>();
     topology->bonds = state[7].cast<std::vector<std::array<Index, 2>>>();

@@ -134,8 +134,6 @@ void add_mutual_information(py::module_& module) {
         {"normalised", &Pairs::normalised},
         {"apc", &Pairs::apc},
         {"asc", &Pairs::asc},
-        {"mip", &Pairs::apc},  // the names of earlier versions
-        {"mia", &Pairs::asc},
         {"mean", &Pairs::mean},
         {"variance", &Pairs::variance},
         {"z", &Pairs::z},

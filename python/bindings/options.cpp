@@ -129,7 +129,6 @@ py::list describe_fields(const std::vector<Field>& fields) {
         one["help"] = field.help;
         one["unit"] = field.unit;
         one["choices"] = py::cast(field.allowed());
-        one["old_names"] = py::cast(field.old_names);
         one["automatic"] = field.automatic;
         one["min"] = field.min;
         one["max"] = field.max;

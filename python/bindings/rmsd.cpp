@@ -211,10 +211,8 @@ void add_rmsd(py::module_& module) {
     number("pairs", [](const rmsd::Result& r) { return r.statistics.pairs(); });
     number("bin_width", [](const rmsd::Result& r) { return r.statistics.bin_width(); });
     number("mean", [](const rmsd::Result& r) { return r.statistics.mean(); });
-    for (const char* name : {"min", "least"})  // the second is the earlier name
-        number(name, [](const rmsd::Result& r) { return r.statistics.min(); });
-    for (const char* name : {"max", "most"})
-        number(name, [](const rmsd::Result& r) { return r.statistics.max(); });
+    number("min", [](const rmsd::Result& r) { return r.statistics.min(); });
+    number("max", [](const rmsd::Result& r) { return r.statistics.max(); });
     const auto array = [&](const char* name, auto part, auto is_there) {
         result.def_property_readonly(name, [part, is_there](py::object self) -> py::object {
             const rmsd::Result& found = self.cast<const Compared&>().result;

@@ -279,7 +279,6 @@ void add_profiles(py::class_<SaxsResult>& result) {
                                        self.cast<const SaxsResult&>().result.pairs, self);
                                })
         .def_readonly("bin_width", &SaxsResult::bin_width)
-        .def_readonly("bin", &SaxsResult::bin_width)  // its name in earlier versions
         .def_property_readonly("c1", [](const SaxsResult& s) { return s.result.contrast.c1; })
         .def_property_readonly("c2", [](const SaxsResult& s) { return s.result.contrast.c2; })
         .def_property_readonly("model",

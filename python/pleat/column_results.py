@@ -4,7 +4,7 @@ import numpy as np
 
 from . import _pleat
 from .errors import UsageError
-from .result import Attribute, Result, older, to_dataframe
+from .result import Attribute, Result, to_dataframe
 
 
 def residues_of(result, columns):
@@ -54,15 +54,14 @@ class Couplings(ColumnResult):
     _is_calibrated = Attribute("whether scores of this kind have probabilities")
     _is_nucleic = Attribute("whether the letters are those of a nucleic acid")
     _has_given_base_pairs = Attribute("whether `secondary` was given")
-    ending = older("stop_reason")
     _array_of, _tables = "scores", ("contacts", "inter_contacts")
 
-    def contacts(self, min_separation=6, *, least_separation=None):
+    def contacts(self, min_separation=6):
         """Records (i, j, raw, corrected, z, probability) of pairs at least `min_separation` columns of the
         source alignment apart, best first, those of different parts at any separation. i and j are columns
         of the source, from 0; probability of a contact (CB, of nucleic acids any heavy atoms, within 8
-        angstrom), NaN where unknown. `least_separation` is an older name."""
-        return self._listed(min_separation if least_separation is None else least_separation)[0]
+        angstrom), NaN where unknown."""
+        return self._listed(min_separation)[0]
 
     def _listed(self, min_separation):
         """The contacts, and the names of their classes (of nucleic acids) or None."""

@@ -77,13 +77,6 @@ def _weights(frames, weights):
     return np.ascontiguousarray(found)
 
 
-def _one_of(value, old_value, name, old_name):
-    """The value of a keyword that may be given by its older name."""
-    if value is not None and old_value is not None:
-        raise UsageError(f"give either {name} or {old_name}, its older name, not both")
-    return old_value if value is None else value
-
-
 def _superposed(select, measure, fit, symmetry):
     """(atoms to superpose, atoms to measure, whether frames are measured in place)"""
     if fit is not None and select is not None and measure is not None:
@@ -162,7 +155,7 @@ def _masses(frames):
 
 @engine(_pleat.rmsd_fields(), Rmsd)
 def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, atom_weights=None,
-         any_residues=False, fit=None, symmetry="none", relabel=False, match="names", weights=None, options, how):
+         any_residues=False, fit=None, symmetry="none", relabel=False, match="names", options, how):
     """Compares the frames of an ensemble with each other, another set or one structure.
 
     ensemble : what pleat.ensemble takes: an array [frame, atom, 3] in angstrom (contiguous float32
@@ -189,13 +182,11 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
     match : how atoms of several files, of `against` and of `reference` are matched: 'names' (chain, residue
         number and name), or 'sequence', for other numbers, chains and missing residues: chains are paired and
         residues aligned, and the atoms that all have are compared
-    weights : an older name of `atom_weights`
 
     Atoms of `against` and `reference` are matched by chain, residue and name if they have names;
     molecules of SDF files by their bonds.
     """
     _check_symmetry(symmetry, relabel)
-    weights = _one_of(atom_weights, weights, "atom_weights", "weights")
     if against is not None and reference is not None:
         raise UsageError("expected one of against and reference, found both")
     frames = as_ensemble(ensemble, match=match)
@@ -212,7 +203,7 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
         raise UsageError("a mean needs one labelling of each frame: take symmetry='chains' and relabel=True, or "
                          "leave symmetry out")
     atoms = _Atoms(frames, superposed, measured, metric, in_place)
-    plain, xyz = atoms.with_weights(frames, weights), atoms.of(frames.xyz)
+    plain, xyz = atoms.with_weights(frames, atom_weights), atoms.of(frames.xyz)
     permuted = plain if symmetry == "none" else atoms.with_symmetry(plain, frames, symmetry)
     sets = plain if relabel else permuted
     if len(xyz) == 0:
@@ -267,19 +258,17 @@ def _structure(frames, reference, any_residues, atoms, xyz, sets, how):
 
 
 @engine([])
-def mean_structure(ensemble, *, fit=None, atom_weights=None, weights=None, options, how):
+def mean_structure(ensemble, *, fit=None, atom_weights=None, options, how):
     """The mean of the superposed frames, onto which they were superposed: float64 [atom, 3], angstrom.
 
     ensemble : what pleat.ensemble takes
     fit : atoms to superpose, as text, indices or a mask; None: all
     atom_weights : float64 [atom]
-    weights : an older name of `atom_weights`
     """
-    weights = _one_of(atom_weights, weights, "atom_weights", "weights")
     frames = as_ensemble(ensemble)
     indices = _NO_INDICES if fit is None else frames.indices(fit)
     measured = _NO_INDICES if fit is None else np.arange(frames.shape[1])
-    return _pleat.mean_structure(frames.xyz, _pleat.AtomSets(indices, measured, _weights(frames, weights)), how)
+    return _pleat.mean_structure(frames.xyz, _pleat.AtomSets(indices, measured, _weights(frames, atom_weights)), how)
 
 
 _METHOD = next(field["default"] for field in _pleat.cluster_fields() if field["name"] == "method")
@@ -359,7 +348,7 @@ def _assigned(items, assign, select, weights, match, options, how):
 
 @engine(_pleat.cluster_fields(), Clusters)
 def cluster(items, *, assign=None, select="all", atom_weights=None, precision="mixed", fit=None, symmetry="none",
-            relabel=False, each_chain=False, match="names", weights=None, options, how):
+            relabel=False, each_chain=False, match="names", options, how):
     """Groups the frames of an ensemble by their RMSD, or items by a matrix of distances.
 
     items : distances, condensed as SciPy's or square, float32 or float64 (contiguous without a
@@ -377,11 +366,9 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
         and then by frame; to_dataframe('chains') has the clusters of the chains of each frame. An array of
         `atom_weights` is then one of the selected atoms, or of those of one chain
     match : how atoms of several files and of `assign` are matched, as pleat.rmsd takes it
-    weights : an older name of `atom_weights`
 
     method='gmx' weighs atoms by mass, as gmx cluster does, unless `atom_weights` are given ('none': equal ones).
     """
-    weights = _one_of(atom_weights, weights, "atom_weights", "weights")
     _check_symmetry(symmetry, relabel)
     if each_chain and (assign is not None or symmetry != "none" or fit is not None):
         raise UsageError("leave assign, symmetry and fit out: each_chain=True superposes single chains")
@@ -390,7 +377,7 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
             raise UsageError("leave precision out: with assign it is float64")
         if symmetry != "none" or fit is not None:
             raise UsageError("leave symmetry and fit out: with assign all atoms are superposed as they are called")
-        return _assigned(items, assign, select, weights, match, options, how)
+        return _assigned(items, assign, select, atom_weights, match, options, how)
     is_of_frames = not (isinstance(items, Rmsd) or hasattr(items, "to_numpy") or
                         (isinstance(items, np.ndarray) and items.ndim < 3))
     if not is_of_frames and (symmetry != "none" or fit is not None or each_chain):
@@ -399,19 +386,19 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
         if items.matrix is None:
             raise InputError("expected an Rmsd with a matrix, found none; take matrix='condensed'")
         _pleat.require_distances(items.metric)
-        if items._coordinates is not None and select == "all" and weights is None:
+        if items._coordinates is not None and select == "all" and atom_weights is None:
             return _clusters(_pleat.cluster_compared(items.matrix, items._coordinates, items._weights,
                                                      items._precision, options, how), options)
         items = items.matrix
     if hasattr(items, "to_numpy") and getattr(items, "ndim", 0) in (1, 2):  # of pandas
         items = items.to_numpy(dtype=np.float64)
     if not isinstance(items, Ensemble) and isinstance(items, np.ndarray) and items.ndim < 3:
-        if weights is not None or not (isinstance(select, str) and select == "all"):
+        if atom_weights is not None or not (isinstance(select, str) and select == "all"):
             raise UsageError("leave select and atom_weights out: a matrix has no atoms")
         return _clusters(_pleat.cluster_matrix(items, options, how), options)
     frames = as_ensemble(items, match=match)
-    if weights is None and options.get("method") in ("gmx", "gromacs") and _has_names(frames):
-        weights = "mass"
+    if atom_weights is None and options.get("method") == "gmx" and _has_names(frames):
+        atom_weights = "mass"
     if symmetry == "ligand" and isinstance(select, str) and select == "all":
         select = "heavy"
     in_place = (isinstance(fit, str) and fit == "none") or (fit is None and symmetry == "ligand")
@@ -420,14 +407,14 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
                          "pleat.rmsd")
     atoms = _Atoms(frames, select, None, "rmsd", in_place)
     if each_chain:
-        return _of_each_chain(frames, atoms, atoms.weights_of(frames, weights), precision, options, how)
+        return _of_each_chain(frames, atoms, atoms.weights_of(frames, atom_weights), precision, options, how)
     xyz = atoms.of(frames.xyz)
     if symmetry == "none" and not in_place:
-        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, weights), precision, options, how), options, frames)
-    sets = atoms.with_weights(frames, weights)
+        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, atom_weights), precision, options, how), options, frames)
+    sets = atoms.with_weights(frames, atom_weights)
     if symmetry != "none":
         sets = atoms.with_symmetry(sets, frames, symmetry)
     if relabel:
         xyz = _pleat.relabelled(xyz, xyz[0], sets, how)[0]
-        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, weights), precision, options, how), options, frames)
+        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, atom_weights), precision, options, how), options, frames)
     return _clusters(_pleat.cluster_permuted(xyz, sets, precision, options, how), options, frames)

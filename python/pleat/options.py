@@ -130,9 +130,6 @@ def engine(fields, returned=None):
     names = {keyword(field): field["name"] for field in fields}
     by_name = {field["name"]: field for field in fields}
     choices = {keyword(field): field["choices"] for field in fields}
-    # Names of earlier versions are accepted; signatures do not show them.
-    known = names | {old.replace("-", "_"): field["name"]
-                     for field in fields for old in field["old_names"] if len(old) > 1}
 
     def decorate(function):
         own = [parameter for parameter in inspect.signature(function).parameters.values()
@@ -144,8 +141,8 @@ def engine(fields, returned=None):
         def call(*args, **keywords):
             options, how, rest = {}, {}, {}
             for name, value in keywords.items():
-                if name in known:
-                    options[known[name]] = _value(by_name[known[name]], value)
+                if name in names:
+                    options[names[name]] = _value(by_name[names[name]], value)
                 elif name in how_names:
                     how[name] = value
                 elif name in allowed:
@@ -155,7 +152,7 @@ def engine(fields, returned=None):
             if len(args) > len(positional):
                 raise TypeError(f"{function.__name__}() takes {len(positional)} positional "
                                 f"argument, found {len(args)}; options are keywords")
-            with python_words({*allowed, *known}, choices), Progress(how.get("progress")) as how["progress"]:
+            with python_words(allowed, choices), Progress(how.get("progress")) as how["progress"]:
                 return function(*args, options=options, how=how, **rest)
 
         call.__name__ = call.__qualname__ = function.__name__

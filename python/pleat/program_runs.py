@@ -305,7 +305,6 @@ RECORDS = [("cluster", np.int64), ("size", np.int64), ("selected", np.int64), ("
 
 def _selection(folder, manifest, values):
     results, table = manifest["results"], _table(folder / "scores.tsv")
-    table.setdefault("score_part", ["NA"] * len(table["frame"]))  # versions without --score
     order = np.argsort(_numbers(table["frame"], np.int64), kind="stable")
     scores = np.empty(len(order), dtype=[("position", np.int64), ("cluster", np.int32)] + [
         (name, np.float64) for name in list(SCORES.values())[1:]])
@@ -313,8 +312,6 @@ def _selection(folder, manifest, values):
     for name, field in SCORES.items():
         scores[field] = _numbers(table[name])[order]
     table = _table(folder / "clusters.tsv")
-    if "least_chi2" in table:  # its earlier name
-        table["min_chi2"] = table["least_chi2"]
     clusters = np.empty(len(table["cluster"]), dtype=RECORDS)
     for field, column in (("cluster", "cluster"), ("size", "size"), ("best_frame", "best")):
         clusters[field] = _numbers(table[column], np.int64)

@@ -28,11 +28,6 @@ class Attribute(property):
         return result._value(self.name)
 
 
-def older(name):
-    """An earlier name of an attribute."""
-    return property(lambda self: getattr(self, name), doc=f"An older name of `{name}`.")
-
-
 def square(values, diagonal=0.0):
     """Values of all pairs i < j in row order, [n (n - 1) / 2], as a symmetric matrix [n, n]."""
     values = np.asarray(values)

@@ -7,7 +7,7 @@ import numpy as np
 from . import _pleat
 from .column_results import ColumnResult, Couplings, residues_of
 from .errors import UsageError
-from .result import PARTS, Attribute, Result, counted, item_count, older, records_table
+from .result import PARTS, Attribute, Result, counted, item_count, records_table
 
 
 class MutualInformation(ColumnResult):
@@ -48,7 +48,6 @@ class MutualInformation(ColumnResult):
     cliques = Attribute("int64 [L], number of triples of the clique set that contain each column")
     cliques_by_z = Attribute("the same of the clique set by Z")
     device = Attribute("the device that computed")
-    mip, mia = older("apc"), older("asc")
     _array_of, _tables = "mi", ("pairs", "triples")
 
     def _headline(self):
@@ -112,7 +111,6 @@ class Rmsd(Result):
     _coordinates = Attribute("frames from which pairs near a cutoff can be recomputed, or None")
     _weights = Attribute("weights of the atoms of these")
     _precision = Attribute("precision of the superposition")
-    least, most = older("min"), older("max")
     _tables = ("values", "neighbours", "best")
 
     @property
@@ -181,7 +179,6 @@ class Clusters(Result):
     method = Attribute("the method: 'gromos', 'average', ...")
     sweep_of = Attribute("'k' or 'cutoff', what `sweep` varies; None without a sweep")
     device = Attribute("the device that computed")
-    least, most = older("min"), older("max")
     _array_of, _tables = "assignment", ("clusters", "items", "sweep", "transitions", "dwell_times", "chains", "combinations")
 
     def _headline(self):
@@ -342,7 +339,6 @@ class Saxs(Result):
     reweighted = Attribute("list of pleat.saxs.Weights of all frames, by maximum entropy at each of `thetas`")
     thetas = Attribute("float64, the strengths of the entropy term")
     reweighted_chosen = Attribute("index into `reweighted`, or None")
-    bin = older("bin_width")
     _array_of, _tables = "intensity", ("profile", "frames", "fit")
 
     def _headline(self):

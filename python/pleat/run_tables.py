@@ -409,11 +409,10 @@ def facts(result):
                          cliques=None if cliques is None else int(cliques.sum()) // 3)
         return found
     if isinstance(result, Rmsd):
-        return {"frames_count_from": 0, **{name: getattr(result, name) for name in (
-            "frames", "atoms", "pairs", "min", "mean", "max")}}
+        return {name: getattr(result, name) for name in ("frames", "atoms", "pairs", "min", "mean", "max")}
     if isinstance(result, Clusters):
         sizes = result.clusters["size"]
-        return {"frames_count_from": 0, "items": len(result.assignment), "clusters": len(sizes),
+        return {"items": len(result.assignment), "clusters": len(sizes),
                 "largest": int(sizes.max(initial=0)), "noise": int(np.count_nonzero(result.assignment < 0)),
                 "silhouette": result.silhouette, "cutoff": known(result, "cutoff"),
                 "frames": len(result.assignment) // len(result.chains) if known(result, "chains") else None,
@@ -434,7 +433,7 @@ def facts(result):
                 "frames": len(result.scores), "clusters": len(result.clusters),
                 "selected": int(np.count_nonzero(result.clusters["selected"])), "cutoff": result.cutoff,
                 "best_frame": int(np.argmin(result.scores["position"]))}
-    return {"frames": len(result.frames), "frames_count_from": 0, "atoms": result.frames.shape[1],
+    return {"frames": len(result.frames), "atoms": result.frames.shape[1],
             "angles": result.angles, "domains": len(result.domains), "converged": "yes" if result.converged else "no",
             "remark": result.warning}
 

@@ -316,10 +316,6 @@ def chi_square_weights(partial, curve, scale, weights=None):
     return _pleat.chi_square_weights(partial, weights, as_profile(curve), scale)
 
 
-# The name of ProfileSession in earlier versions.
-Session = ProfileSession
-
-
 class _Callable(_types.ModuleType):
     """A module whose call is its function `saxs`."""
 

@@ -113,7 +113,7 @@ def test_contacts_name_columns_of_the_source_whatever_was_left_out(tmp_path):
     np.testing.assert_array_equal(contacts["j"], table["j"] - 1)
     assert 10 not in contacts["i"] and 10 not in contacts["j"] and contacts["j"].max() == 40
     triples = pleat.mutual_information(pleat.read_alignment(path).filter(max_gaps=0.5), order=3,
-                                       null="none", by="mi").triples["columns"]
+                                       null="none", rank_by="mi").triples["columns"]
     assert 10 not in triples and triples.max() == 40
 
 

@@ -99,21 +99,6 @@ def test_pairs_near_the_cutoff_are_recomputed_from_the_frames():
     assert differs > 0, "the matrix itself decides all pairs"
 
 
-def test_earlier_names():
-    xyz = np.random.default_rng(4).normal(0, 1, (30, 9, 3)).astype(np.float32)
-    weights = np.arange(1.0, 10.0)
-    new = pleat.cluster(xyz, method="gromos", cutoff=1.5, bin_width=0.1, atom_weights=weights)
-    old = pleat.cluster(xyz, method="daura", cutoff=1.5, bin=0.1, weights=weights)
-    np.testing.assert_array_equal(new.assignment, old.assignment)
-    np.testing.assert_array_equal(new.histogram, old.histogram)
-    assert (new.least, new.most) == (new.min, new.max)
-    pairs, same = pleat.rmsd(xyz, nearest=2, atom_weights=weights), pleat.rmsd(xyz, nearest=2, weights=weights)
-    np.testing.assert_array_equal(pairs.best_indices, same.best_indices)
-    assert (pairs.least, pairs.most) == (pairs.min, pairs.max)
-    with pytest.raises(pleat.UsageError, match="not both"):
-        pleat.rmsd(xyz, atom_weights=weights, weights=weights)
-
-
 def test_iterated_density_leaves_the_densest_items():
     matrix = pleat.rmsd(two_groups()).matrix
     found = pleat.cluster(matrix, method="iterated-density", keep=5, drop=0.5)

@@ -58,7 +58,7 @@ def test_a_broken_job_is_a_row_and_stops_no_other(tmp_path):
     assert table.failed == [table[0]]
     assert table[1]["sequences"] == 40 and table[1]["seconds"] > 0
     assert heard[-1][:3] == ("jobs", 2, 2)
-    assert not (tmp_path / "runs/good/couplings.npz").exists()  # models=False is --models none
+    assert not (tmp_path / "runs/good/couplings.npz").exists()
     assert (tmp_path / "runs/jobs.tsv").is_file()
 
 

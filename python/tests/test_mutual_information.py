@@ -31,7 +31,7 @@ def test_the_program_finds_the_same_bits(tmp_path):
     program("mi", tmp_path / "family.aln", "-o", tmp_path / "run", "--shuffles", 100, "--device", "cpu")
     found = pleat.mutual_information(rows, shuffles=100, device="cpu")
     pairs = np.load(tmp_path / "run" / "pairs.npz")
-    for name, stored in (("mi", "mi"), ("apc", "apc"), ("asc", "asc"), ("mip", "apc"), ("mia", "asc"), ("z", "z")):
+    for name, stored in (("mi", "mi"), ("apc", "apc"), ("asc", "asc"), ("z", "z")):
         np.testing.assert_array_equal(getattr(found, name), pairs[stored])
     np.testing.assert_array_equal(found.sampled["z"], pairs["sampled_z"])
     assert found.shuffles == 100 and found.sampled["z"].shape == (105,)
@@ -46,19 +46,6 @@ def test_triples():
     assert len(found.kept_triples["columns"]) == 56
     assert best["z"][0] == np.nanmax(found.kept_triples["z"])
     assert found.cliques is None and len(found.cliques_by_z) == 8
-
-
-def test_names_of_earlier_versions():
-    rows = family(columns=8)
-    new = pleat.mutual_information(rows, order=3, null="exact", rank_by="mi", min_z=0.1)
-    old = pleat.mutual_information(rows, order=3, null="exact", by="mi", threshold=0.1)
-    assert old.triples_ranked_by == new.triples_ranked_by == "mi"
-    np.testing.assert_array_equal(old.kept_triples["columns"], new.kept_triples["columns"])
-    assert (new.kept_triples["mi"] >= 0.1).all()
-    ranked = pleat.mutual_information(rows, order=3, null="exact", by="")
-    assert ranked.triples_ranked_by == "z"
-    weighted = pleat.mutual_information(rows, weights=True, null="none")
-    assert weighted.effective_sequences > 0
 
 
 def test_refusals():

@@ -66,7 +66,7 @@ def test_results_are_drawn_as_the_runs_of_the_program(tmp_path):
 
 def test_tables_of_results_are_those_of_the_program(tmp_path):
     program("couplings", DATA / "trypsin.a2m.gz", "-o", tmp_path / "run", "--device", "cpu", "--max-gaps", 0.5,
-            "--tolerance", 0.01, "--models", "none")
+            "--tolerance", 0.01)
     pleat.couplings(DATA / "trypsin.a2m.gz", max_gaps=0.5, tolerance=0.01, models=False, device="cpu").save(
         tmp_path / "saved")
     rows, expected = ([line.split("\t") for line in (tmp_path / name / "contacts.tsv").read_text().splitlines()]

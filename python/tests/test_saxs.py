@@ -93,7 +93,7 @@ def test_ensembles_are_those_of_the_program(tmp_path):
     random = np.random.default_rng(2)
     sigma = 0.003 * mixed
     curve = profiles.q[3:], (mixed + sigma * random.normal(size=mixed.size))[3:], sigma[3:]
-    found = pleat.saxs(ensemble, data=curve, members=3, c1=1, c2=1)
+    found = pleat.saxs(ensemble, data=curve, max_members=3, c1=1, c2=1)
     chosen, pair = found.minimal[found.minimal_chosen], found.minimal[1]
     assert pair.frames.tolist() == [0, 4] and pair.fit.chi2 < 1.3 < found.fit.chi2
     np.testing.assert_allclose(pair.weights, [0.6, 0.4], atol=0.03)
@@ -105,7 +105,7 @@ def test_ensembles_are_those_of_the_program(tmp_path):
     np.savetxt(tmp_path / "curve.dat", np.transpose(curve), fmt="%.17g")
     np.save(tmp_path / "e.npy", ensemble.xyz)
     program("saxs", tmp_path / "e.npy", "--topology", STRUCTURE, "-o", tmp_path / "run", "--data",
-            tmp_path / "curve.dat", "--members", 3, "--c1", 1, "--c2", 1)
+            tmp_path / "curve.dat", "--max-members", 3, "--c1", 1, "--c2", 1)
     table = read_table(tmp_path / "run" / "minimal_ensemble.tsv")
     mine = [(len(one.frames), frame, weight) for one in found.minimal
             for frame, weight in zip(one.frames, one.weights)]
@@ -138,7 +138,7 @@ def test_mixtures_models_and_slices(tmp_path):
     whole = pleat.read_ensemble(STRUCTURE)
     part = whole.select("A:151-180")
     path, _ = made_curve(tmp_path)
-    both = pleat.saxs([whole, part], mixture=True, data=path, members=2)
+    both = pleat.saxs([whole, part], mixture=True, data=path, max_members=2)
     assert both.intensity.shape[0] == 2 and len(both.minimal) >= 1
     assert both.minimal[0].frames.tolist() == [0]
     apart = whole.xyz + np.float32([[[60, 0, 0]]])
@@ -147,7 +147,7 @@ def test_mixtures_models_and_slices(tmp_path):
     assert any("treated as parts of one" in note for note in pleat.saxs(dimer).notes)
     assert any("biological assembly 1 (DIMERIC)" in note for note in pleat.saxs(STRUCTURE).notes)
     twice = pleat.read_ensemble([STRUCTURE, DATA / "1a8o.cif.gz"])
-    assert pleat.saxs(twice[1:], models="parts").files == [str(DATA / "1a8o.cif.gz")]
+    assert pleat.saxs(twice[1:], models_are="parts").files == [str(DATA / "1a8o.cif.gz")]
 
 
 def test_profiles_of_arrays_are_those_of_the_formula():
@@ -348,15 +348,6 @@ def test_resampled_profiles_are_those_at_other_points():
     np.testing.assert_allclose(found, pleat.saxs.profiles(direct.model, direct.xyz)[0], rtol=2e-4)
 
 
-def test_earlier_names_are_accepted():
-    assert pleat.saxs.Session is pleat.saxs.ProfileSession
-    now = pleat.saxs(STRUCTURE, model="two-bead", q_points=20, bin_width=2, c2_max=3, max_members=2, models_are="states")
-    before = pleat.saxs(STRUCTURE, model="two-body", points=20, bin=2, c2_most=3, members=2, models="states")
-    np.testing.assert_array_equal(before.mean, now.mean)
-    np.testing.assert_array_equal(before.pr, now.pr)
-    assert before.bin == before.bin_width == now.bin_width == 2 and before.model == "two-bead"
-
-
 def test_the_module_is_a_function_and_a_module():
     import inspect
     from pleat.saxs import ProfileSession
@@ -405,7 +396,7 @@ def test_ctrl_c_is_a_keyboard_interrupt():
             "e = pleat.Ensemble(np.repeat(e.xyz, 4000, axis=0), e.topology)\n"
             "told = []\n"
             "def tell(*a):\n    told or print('began', flush=True); told.append(a)\n"
-            "try:\n    pleat.saxs(e, models='states', c2=1, progress=tell)\n"
+            "try:\n    pleat.saxs(e, models_are='states', c2=1, progress=tell)\n"
             "except KeyboardInterrupt:\n    print('interrupted'); sys.exit(7)\n")
     with subprocess.Popen([sys.executable, "-c", code, os.fspath(STRUCTURE)], stdout=subprocess.PIPE,
                           text=True) as process:

@@ -20,8 +20,7 @@ def trypsin(tmp_path_factory):
     models = subprocess.run([sys.executable, str(DATA / "make_models.py")], cwd=DATA.parent,
                             capture_output=True, text=True, check=True).stdout
     (folder / "models.pdb").write_text(models, encoding="ascii")
-    program("couplings", DATA / "trypsin.a2m.gz", "-o", folder / "couplings", "--max-gaps", 0.5,
-            "--models", "none", "--tolerance", 0.01)
+    program("couplings", DATA / "trypsin.a2m.gz", "-o", folder / "couplings", "--max-gaps", 0.5, "--tolerance", 0.01)
     profile = pleat.saxs(pleat.read_ensemble(folder / "models.pdb", frames="0"), c2=0)
     chosen = profile.q > 0.02
     np.savetxt(folder / "curve.dat", np.transpose(

@@ -32,15 +32,3 @@ def turned(frame, angle):
     """The points turned about z and moved."""
     c, s = math.cos(angle), math.sin(angle)
     return [(c * x - s * y + 5, s * x + c * y, z - 3) for x, y, z in frame]
-
-
-def pieces_of(protein, folder, residues=40):
-    """Files with so many residues of a PDB file each."""
-    atoms = [line for line in protein.read_text().splitlines(True) if line.startswith("ATOM")]
-    names = list(dict.fromkeys(line[21:27] for line in atoms))
-    paths = []
-    for first in range(0, len(names) - residues + 1, residues):
-        piece = set(names[first:first + residues])
-        paths.append(folder / f"{protein.stem}-{residues}-{first}.pdb")
-        paths[-1].write_text("".join(line for line in atoms if line[21:27] in piece) + "END\n")
-    return paths

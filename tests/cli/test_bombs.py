@@ -169,7 +169,7 @@ class Bombs(ProgramTest):
     def test_devices_without_an_end(self):
         zero = "/dev/zero"
         for arguments in (("rmsd", zero), ("rmsd", f"@{zero}"), ("cluster", zero, "--cutoff", "1"), ("saxs", zero),
-                          ("rmsd", self.array, "--topology", zero), ("rmsd", self.array, "--weights", zero),
+                          ("rmsd", self.array, "--topology", zero), ("rmsd", self.array, "--atom-weights", zero),
                           ("rmsd", self.array, "--reference", zero), ("rmsd", self.array, "--against", f"@{zero}"),
                           ("saxs", self.topology, "--data", zero), ("couplings", zero), ("mi", zero),
                           ("saxs", self.topology, "--model", "one-bead", "--form-factors", zero),

@@ -1,4 +1,4 @@
-# pleat cluster of finished runs of pleat rmsd, and of its own stopped runs; earlier names of its options.
+# pleat cluster of finished runs of pleat rmsd, and of its own stopped runs.
 import random
 import signal
 import subprocess
@@ -47,15 +47,6 @@ class ClusterRuns(ProgramTest):
             found = self.cluster(run, "--cutoff", str(cutoff), run=f"stages{cutoff}")
             self.assertEqual("distances" not in [one["stage"] for one in manifest(found)["timings"]], is_listed)
 
-    def test_runs_that_counted_frames_from_1_are_refused(self):
-        path = self.ensemble(12)
-        run = self.run_quietly("rmsd", path, "--frames", "1::2", run="range")
-        self.cluster(run, "--cutoff", "3", run="fine")
-        text = (run / "manifest.json").read_text()
-        (run / "manifest.json").write_text(text.replace('"frames_count_from"', '"other"'))
-        self.assert_refused(pleat("cluster", run, "--cutoff", "3", "-o", self.folder / "x"), 3,
-                            "range: expected frames 1::2 counted from 0, found a run of a version")
-
     def stop_after_a_checkpoint(self, call, run, sign):
         """Starts a run, and stops it once its first state is saved."""
         with subprocess.Popen([PROGRAM, "cluster", *call, "-o", str(run)],
@@ -85,24 +76,6 @@ class ClusterRuns(ProgramTest):
                     self.assertTrue(manifest(run)["resumed"])
                     self.assertEqual(results(run), results(whole))
                     self.assertEqual(list(run.glob("checkpoint*")), [])
-
-    def test_earlier_names_of_options_and_methods(self):
-        path = self.ensemble(40)
-        weights = self.folder / "weights.npy"
-        weights.write_bytes(npy((12,), [1.0, 2.0] * 6))
-        new = self.cluster(path, "-m", "gromos", "--cutoff", "3", "--bin-width", "0.1", "--atom-weights",
-                           weights, "--write-members", "1", run="new")
-        old = self.cluster(path, "-m", "daura", "--cutoff", "3", "--bin", "0.1", "--weights", weights,
-                           "--members", "1", run="old")
-        self.assertEqual(results(new), results(old))
-        self.assertEqual(manifest(old)["parameters"]["method"], "gromos")
-        new = self.cluster(path, "-m", "gmx", "--cutoff", "3", run="new2")
-        old = self.cluster(path, "-m", "gromacs", "--cutoff", "3", run="old2")
-        self.assertEqual(results(new), results(old))
-        dbscan = ("-m", "dbscan", "--cutoff", "3")
-        new = self.cluster(path, *dbscan, "--min-neighbours", "3", run="new3")
-        old = self.cluster(path, *dbscan, "--least-neighbours", "3", run="old3")
-        self.assertEqual(results(new), results(old))
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class Completion(ProgramTest):
         self.assertEqual(sorted(self.bash("couplings", "fam")), ["families", "family one.a3m"])
         self.assertEqual(self.bash("couplings", "-o", "fam"), ["families"])
         self.assertEqual(self.bash("couplings", "--threads", "fam"), [""])
-        self.assertEqual(self.bash("help", "sax"), ["saxs", "saxs-calibrate"])
+        self.assertEqual(self.bash("help", "sax"), ["saxs"])
         self.assertEqual(self.bash("completion", ""), ["bash", "zsh", "fish"])
 
     @unittest.skipUnless(shutil.which("fish"), "fish is not there")
@@ -119,7 +119,7 @@ class Manual(ProgramTest):
             missing = words - set(re.findall(r"[A-Za-z]{4,}", plain)) - {
                 "Usage", "Options", "Positionals", "Examples", "Example", "Exit", "codes", "environment"}
             self.assertEqual(missing, set(), command)
-        self.assertIn(".TP\n\\fBsaxs\\-calibrate\\fR\n", (pages / "pleat.1").read_text(encoding="utf-8"))
+        self.assertIn(".TP\n\\fBsaxs\\fR\n", (pages / "pleat.1").read_text(encoding="utf-8"))
 
     @unittest.skipUnless(shutil.which("mandoc"), "mandoc is not there")
     def test_troff_is_sound(self):

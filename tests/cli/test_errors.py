@@ -46,22 +46,20 @@ class Usage(ProgramTest):
 
     def test_results_need_a_name(self):
         family = self.write_alignment(small_rows(20))
-        for command in ("couplings", "mi", "rmsd", "cluster", "saxs", "saxs-calibrate", "report"):
+        for command in ("couplings", "mi", "rmsd", "cluster", "saxs", "report"):
             with self.subTest(command):
                 done = pleat(command, family, "-o", "", cwd=self.folder)
                 self.assert_refused(done, 2, "--output: expected a name, found none")
                 self.assertEqual(os.listdir(self.folder), [family.name])
         # An empty text would stand for an option left out: all atoms, pairs instead of one structure.
-        for option in ("measure", "against", "reference", "topology", "atom-weights", "weights"):
+        for option in ("measure", "against", "reference", "topology", "atom-weights"):
             with self.subTest(option):
                 done = pleat("rmsd", family, "-o", self.folder / "run", f"--{option}", "")
-                # The parser does not name hidden options.
-                name = "" if option == "weights" else f"--{option}"
-                self.assert_refused(done, 2, f"{name}: expected a name, found none")
+                self.assert_refused(done, 2, f"--{option}: expected a name, found none")
 
     def test_results_cannot_go_to_standard_output(self):
         family = self.write_alignment(small_rows(20))
-        for command in ("couplings", "mi", "rmsd", "cluster", "saxs", "saxs-calibrate", "report", "manual"):
+        for command in ("couplings", "mi", "rmsd", "cluster", "saxs", "report", "manual"):
             with self.subTest(command):
                 done = pleat(command, family, "-o", "-", cwd=self.folder)
                 self.assert_refused(done, 2, "--output: results cannot go to standard output")
@@ -172,10 +170,10 @@ class System(ProgramTest):
                           ("couplings", "--list", folder), ("couplings", family, "--structure", folder),
                           ("mi", folder), ("rmsd", f"@{folder}"), ("rmsd", models, "--topology", folder),
                           ("rmsd", models, "--reference", folder), ("rmsd", models, "--against", folder),
-                          ("rmsd", models, "--weights", folder), ("saxs", models, "--data", folder),
-                          ("cluster", folder, "--cutoff", "2"), ("saxs-calibrate", folder),
+                          ("rmsd", models, "--atom-weights", folder), ("saxs", models, "--data", folder),
+                          ("cluster", folder, "--cutoff", "2"),
                           ("report", folder), ("select", "-e", models, "--contacts", folder),
-                          ("select", "-e", models, "--saxs", folder)):
+                          ("select", "-e", models, "--data", folder)):
             with self.subTest(arguments):
                 self.assert_refused(pleat(*arguments, "-o", run, "-q"), 3, str(folder))
                 self.assertFalse(run.exists())
@@ -264,7 +262,7 @@ class Device(ProgramTest):
     @unittest.skipIf(os.environ.get("PLEAT_SANITIZED"), "sanitizers take terabytes of address space")
     def test_short_memory_shortens_the_history(self):
         family = self.write_alignment([row * 2 for row in read_rows()[:60]])
-        options = ("-t", "1", "-d", "cpu", "--models", "none", "-f")
+        options = ("-t", "1", "-d", "cpu", "-f")
 
         def fit(mebibytes):
             # One arena: others, which threads may or may not make, take 64 MiB of address space each.
@@ -346,27 +344,10 @@ class Output(ProgramTest):
         self.assertEqual(manifest(self.folder / "run")["status"], "finished")
 
 
-class OldNames(ProgramTest):
-    def test_earlier_option_names_are_accepted(self):
-        family = self.write_alignment(small_rows(30, 0, 12))
-
-        def parameters(*options):
-            done = pleat("couplings", family, "-o", self.folder / "run", "-q", "-f", "--models", "none", *options)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            return manifest(self.folder / "run")["parameters"]
-        for name, value, now, earlier in (("identity", 0.7, ("--identity", "0.7"), ("--threshold", "0.7")),
-                                          ("max-iterations", 3, ("--max-iterations", "3"), ("--iterations", "3")),
-                                          ("max-iterations", 3, ("--max-iterations", "3"), ("-n", "3")),
-                                          ("sequence-weights", False, ("--no-sequence-weights",), ("--no-weights",))):
-            with self.subTest(earlier):
-                self.assertEqual(parameters(*now)[name], value)
-                self.assertEqual(parameters(*earlier), parameters(*now))
-
-
 class Real(ProgramTest):
     def test_an_early_end_is_told(self):
         family = self.write_alignment(small_rows(40))
-        done = pleat("couplings", family, "-o", self.folder / "run", "--max-iterations", "2", "--models", "none")
+        done = pleat("couplings", family, "-o", self.folder / "run", "--max-iterations", "2")
         self.assertEqual(done.returncode, 0)
         self.assertIn(b"the fit ended early (iteration limit): its certified gap is", done.stderr)
         self.assertIn(b"(iteration limit)", done.stdout)

@@ -159,7 +159,7 @@ class Estimate(ProgramTest):
         hivp = [DATA / "hivp.dcd.gz", "--topology", DATA / "hivp.pdb.gz"]
         # The last is the largest factor between the estimate and the peak; none: a small run.
         cases = [(["couplings", family], 3),
-                 (["couplings", family, "--models", "none", "-t", "1"], 3),
+                 (["couplings", family, "-t", "1"], 3),
                  (["couplings", family, "--compatible", "ccmpred"], 3),
                  (["mi", family, "--null", "sampled", "--shuffles", "200"], 3),
                  (["mi", family, "--null", "exact", "--max-gaps", "0.5"], None),

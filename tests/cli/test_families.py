@@ -77,7 +77,7 @@ class Results(Families):
         self.assertEqual(len(lines), 4, lines)  # one a family, in a log
 
     def test_a_manifest_holds_the_command_that_makes_its_run_alone(self):
-        self.assert_ended(self.fit_all(*self.paths, "--tolerance", "1e-3", "--models", "none", "-d", "cpu"))
+        self.assert_ended(self.fit_all(*self.paths, "--tolerance", "1e-3", "-d", "cpu"))
         call = manifest(self.runs / "f1")["arguments"]
         self.assertEqual(call, ["couplings", str(self.paths[1]), "-o", str(self.runs / "f1"),
                                 "--tolerance", "0.001", "--device", "cpu"])
@@ -176,7 +176,7 @@ class Failures(Families):
     def test_families_that_do_not_fit_together_wait_for_each_other(self):
         large = [self.write_alignment([(row * 2)[k:k + 150] for row in small_rows(60, 0, 120)],
                                       f"in/large{k}.aln") for k in range(4)]
-        options = ("--models", "none", "--tolerance", "1e-2")
+        options = ("--tolerance", "1e-2")
         alone = self.fit(large[0], *options)
         # Each takes 300 MiB; the heaps of threads would take address space, though no memory.
         self.assert_ended(self.fit_all(*large, *options, "-t", "2", "-j", "4",
@@ -189,8 +189,8 @@ class Failures(Families):
     def test_what_lacked_memory_beside_those_who_wait_is_tried_again(self):
         rows = small_rows(2000, 4, 20)
         paths = [self.write_alignment(rows[k:] * 60, f"in/deep{k}.aln") for k in range(6)]
-        self.assert_ended(self.fit_all(*paths, "--no-sequence-weights", "--models", "none", "--tolerance", "0.5",
-                                       "-n", "1", "-t", "2", "-j", "6", preexec_fn=limited(170 << 20),
+        self.assert_ended(self.fit_all(*paths, "--no-sequence-weights", "--tolerance", "0.5",
+                                       "--max-iterations", "1", "-t", "2", "-j", "6", preexec_fn=limited(170 << 20),
                                        environment={"MALLOC_ARENA_MAX": "1"}))
         self.assertEqual(list(self.status().values()), ["done"] * 6)
 

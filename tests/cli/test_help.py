@@ -57,7 +57,7 @@ class Help(ProgramTest):
         for arguments, text in (
                 ("couplngs x -o y", "unknown command 'couplngs'; did you mean 'couplings'? 'pleat help' "
                                     "lists the commands"),
-                ("saxs-cal x -o y", "did you mean 'saxs-calibrate'?"),
+                ("sasx x -o y", "did you mean 'saxs'?"),
                 ("zzzzz", "unknown command 'zzzzz'; 'pleat help' lists the commands"),
                 ("couplings x --outptu r", "unknown option '--outptu'; did you mean '--output'? "
                                            "'pleat help couplings' shows the options"),

@@ -98,7 +98,7 @@ class Sweeps(Jobs):
         (self.folder / "settings.txt").write_text("min-separation\tlambda-pair\n2\t0.10\n3\t0.2\n",
                                                   encoding="ascii")
         self.run_jobs("couplings", "f0.aln", "--sweep", "@settings.txt", "--sweep", "apc=true,false",
-                      "--sweep", "max-gaps=0.5:1:0.25", "--models", "none")
+                      "--sweep", "max-gaps=0.5:1:0.25")
         self.assertEqual(len(self.rows()), 12)
         self.assertTrue((self.runs / "f0" / "lambda-pair=0.10,apc=false,max-gaps=0.75,min-separation=2"
                          / "contacts.tsv").exists())
@@ -183,7 +183,7 @@ class WhichCommands(Jobs):
                 if line.startswith("| `")]
         told = {row[1].strip(" `"): row[6].strip() for row in rows if len(row) > 7}
         self.assertEqual({name for name, takes in told.items() if takes == "yes"}, set(COMMANDS))
-        for command in [*told, "saxs-calibrate", "report", "table"]:
+        for command in [*told, "report", "table"]:
             with self.subTest(command):
                 listed = pleat(command, "--list", "none.txt", "-o", self.runs, cwd=self.folder)
                 swept = pleat(command, "--sweep", "none=1", "-o", self.runs, cwd=self.folder)

@@ -62,7 +62,7 @@ class Lanes(ProgramTest):
                 self.assert_lanes_change_nothing("cluster", *FRAMES, "--method", method, *setting)
 
     def test_profiles(self):
-        self.assert_lanes_change_nothing("saxs", *FRAMES, "--frames", "::4", "--model", "one-body",
+        self.assert_lanes_change_nothing("saxs", *FRAMES, "--frames", "::4", "--model", "one-bead",
                                          "--data", DATA / "1hel_made.dat.gz")
 
     def test_a_killed_run_resumes_with_another_number(self):

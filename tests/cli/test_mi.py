@@ -132,18 +132,6 @@ class Outputs(Mi):
         omitted = self.measure(family, "--gaps", "omit", "--null", "exact", run="omitted")
         self.assertIn("z", read_npz(omitted / "pairs.npz"))
 
-    def test_names_of_earlier_versions_set_the_same_options(self):
-        family = self.write_alignment(small_rows(50, 4, 9))
-        for order, old, new in (
-                ("3", ("--by", "mi", "-k", "5"), ("--rank-by", "mi", "--top", "5")),
-                ("3", ("--all",), ("--all-triples",)), ("3", ("--threshold", "1"), ("--min-z", "1")),
-                ("2", ("--weights", "--null", "none"), ("--sequence-weights", "--null", "none"))):
-            with self.subTest(old):
-                runs = [self.measure(family, *QUICK, "--order", order, *options, "-f", run=name)
-                        for name, options in (("old", old), ("new", new))]
-                self.assertEqual(results(runs[0]), results(runs[1]))
-                self.assertEqual(manifest(runs[0])["parameters"], manifest(runs[1])["parameters"])
-
     def test_the_screen_counts_columns_in_the_right_number(self):
         for rows, text in ((["AC", "AD", "AC", "AD"], "\n1 column has an entropy below 0.3 bits\n"),
                            (["AA", "AA", "AA"], "\n2 columns have an entropy below 0.3 bits\n")):

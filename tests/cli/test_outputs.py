@@ -175,7 +175,7 @@ class CaspNumbers(ProgramTest):
     def fit_records(self, rows, name):
         path = self.folder / name
         path.write_text("".join(f">s{n}\n{row}\n" for n, row in enumerate(rows)), encoding="ascii")
-        return self.fit(path, "--models", "none", run=name + ".run")
+        return self.fit(path, run=name + ".run")
 
     def test_numbers_count_the_residues_that_are_inserted_into_the_target(self):
         rows = small_rows(300, 0, 40)
@@ -202,7 +202,7 @@ class CaspNumbers(ProgramTest):
 class Columns(ProgramTest):
     def test_kept_columns_keep_their_places(self):
         rows = small_rows(60, 0, 40)
-        run = self.fit(self.write_alignment(rows), "--max-gaps", "0.1", "--models", "none",
+        run = self.fit(self.write_alignment(rows), "--max-gaps", "0.1",
                        "--min-separation", "9", "--row", "sequence 3")
         kept = [i for i in range(40) if sum(row[i] == "-" for row in rows) <= 0.1 * len(rows)]
         self.assertLess(len(kept), 40)
@@ -221,13 +221,13 @@ class Columns(ProgramTest):
 
     def test_few_sequences_are_warned_of_or_have_no_probability(self):
         few = pleat("couplings", self.write_alignment(small_rows(60, 0, 30)), "-o",
-                    self.folder / "few", "--models", "none")
+                    self.folder / "few")
         self.assertIn(b"effective sequences: probabilities are too high", few.stderr)
         same = self.write_alignment(["ACDEFGHIKLMN"] * 20, "same.aln")
         for rows, effective in ((same, "1.0"), (self.write_alignment(
                 ["ACDEFGHIKLMN", "WYVTSRQPNMLK"], "two.aln"), "2.0")):
             run = self.folder / rows.stem
-            done = pleat("couplings", rows, "-o", run, "--models", "none")
+            done = pleat("couplings", rows, "-o", run)
             self.assertIn(f"only {effective} effective sequences".encode(), done.stderr)
             self.assertEqual({row["probability"] for row in read_table(run / "contacts.tsv")}, {"NA"})
             self.assertFalse((run / "contacts.rr").exists())
@@ -244,8 +244,7 @@ class Columns(ProgramTest):
         self.assertNotIn(b"The 0", done.stdout)
 
     def test_no_apc_and_no_weights(self):
-        run = self.fit(self.write_alignment(small_rows(60, 0, 20)), "-A", "--no-sequence-weights",
-                       "--models", "none")
+        run = self.fit(self.write_alignment(small_rows(60, 0, 20)), "-A", "--no-sequence-weights")
         scores = read_npz(run / "scores.npz")
         self.assertEqual(scores["raw"], scores["corrected"])
         self.assertEqual(set(parse_npy((run / "weights.npy").read_bytes())[1]), {1.0})

@@ -13,14 +13,14 @@ class Parts(ProgramTest):
         self.family.write_text("\n".join(small_rows(120, columns=30)) + "\n", encoding="ascii")
 
     def test_one_part_gives_the_same_files(self):
-        plain = self.fit(self.family, "--models", "none")
-        one = self.fit(self.family, "--models", "none", "--parts", "30", run="one")
+        plain = self.fit(self.family)
+        one = self.fit(self.family, "--parts", "30", run="one")
         for name in ("contacts.tsv", "contacts.rr", "scores.npz", "scores.mat", "weights.npy"):
             self.assertEqual((plain / name).read_bytes(), (one / name).read_bytes(), name)
         self.assertFalse((one / "contacts_inter.tsv").exists())
 
     def test_two_parts(self):
-        run = self.fit(self.family, "--models", "none", "--parts", "first:1-12,B:13-30", "--shuffle-parts", "2")
+        run = self.fit(self.family, "--parts", "first:1-12,B:13-30", "--shuffle-parts", "2")
         inter = read_table(run / "contacts_inter.tsv")
         self.assertEqual(len(inter), 12 * 18)
         self.assertEqual(manifest(run)["results"]["parts"], 2)
@@ -51,7 +51,7 @@ class Parts(ProgramTest):
         self.assertIn("Pairs between parts", (self.folder / "page.html").read_text(encoding="utf-8"))
 
     def test_a_structure_with_a_chain_for_each_part(self):
-        family, options = DATA / "trypsin.a2m.gz", ("--max-gaps", "0.02", "--tolerance", "0.1", "--models", "none")
+        family, options = DATA / "trypsin.a2m.gz", ("--max-gaps", "0.02", "--tolerance", "0.1")
         with gzip.open(family, "rt", encoding="ascii") as file:
             name, *rows = file.read().split(">")[1].split("\n")
         width = sum(letter.isupper() or letter == "-" for letter in "".join(rows))
@@ -113,7 +113,7 @@ class NucleicAcids(ProgramTest):
     def test_defaults_and_classes(self):
         marks = self.folder / "structure.db"
         marks.write_text(">hairpin\n((((((........))))))\n", encoding="ascii")
-        run = self.fit(self.family, "--models", "none", "--secondary", marks)
+        run = self.fit(self.family, "--secondary", marks)
         told = manifest(run)
         self.assertEqual((told["results"]["norm_letters"], told["results"]["weights_identity"]), ("all", 0.9))
         self.assertEqual(told["results"]["base_pairs"], 6)
@@ -123,9 +123,9 @@ class NucleicAcids(ProgramTest):
         self.assertEqual(helix, {(k, 21 - k) for k in range(1, 7)})
         self.assertEqual({row["class"] for row in table}, {"helix", "beside", "tertiary"})
         self.assertTrue(all(float(row["probability"]) <= 0.8 for row in table if row["class"] == "tertiary"))
-        found = self.fit(self.family, "--models", "none", run="found")
+        found = self.fit(self.family, run="found")
         self.assertNotIn("tertiary", {row["class"] for row in read_table(found / "contacts.tsv")})
-        own = self.fit(self.family, "--models", "none", "--norm", "residues", "--identity", "0.8", run="own")
+        own = self.fit(self.family, "--norm", "residues", "--identity", "0.8", run="own")
         self.assertEqual(manifest(own)["results"]["norm_letters"], "residues")
         self.assertEqual({row["probability"] for row in read_table(own / "contacts.tsv")}, {"NA"})
 

@@ -109,7 +109,7 @@ class Pipes(ProgramTest):
         rows = gzip.decompress((DATA / "cheY.aln.gz").read_bytes()).split(b"\n")[:150]
         family = b"\n".join(row[4:30] for row in rows) + b"\n"
         for data in (family, gzip.compress(family)):
-            self.run_both_ways("couplings", data, "--models", "none")
+            self.run_both_ways("couplings", data)
             self.run_both_ways("mi", data, "--shuffles", "2")
 
     def test_standard_input_and_named_pipes(self):
@@ -149,9 +149,8 @@ class Pipes(ProgramTest):
                 (("cluster", "{}", "--select", "A:1-2", "--write", "all", "--cutoff", "1"), ("--write",)),
                 (("rmsd", "{}", "{}"), ("cannot be read twice",)),
                 (("rmsd", file, "--topology", "{}", "--against", "{}"), ("cannot be read twice",)),
-                (("saxs-calibrate", "{}"), ("twice",)),
-                (("select", "--ensemble", "{}", "--saxs", file), ("stages",)),
-                (("select", "--ensemble", file, "--saxs", "{}"), ("stages",)),
+                (("select", "--ensemble", "{}", "--data", file), ("stages",)),
+                (("select", "--ensemble", file, "--data", "{}"), ("stages",)),
                 (("couplings", "{}", file), ("save it to a file",))):
             with self.subTest(arguments), Pipe(pdb(models=5).encode()) as pipe:
                 given = [str(argument).format(pipe.path) for argument in arguments]

@@ -40,7 +40,7 @@ class Printable(ProgramTest):
 
     def test_runs_print_and_log_such_names_in_one_form(self):
         family = self.write_alignment(small_rows(), f"{NASTY}.aln")
-        done = pleat("couplings", family, "-o", self.folder / f"run{NASTY}", "--models", "none", "-v")
+        done = pleat("couplings", family, "-o", self.folder / f"run{NASTY}", "-v")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_printable(done.stdout, done.stderr, (self.folder / f"run{NASTY}" / "log.txt").read_bytes())
         self.assertIn(f"{SHOWN}.aln: 200 sequences".encode(), done.stdout)
@@ -49,7 +49,7 @@ class Printable(ProgramTest):
 
     def test_tables_keep_their_cells(self):
         families = [self.write_alignment(small_rows(), f"{NASTY}{n}.aln") for n in range(2)]
-        done = pleat("couplings", *families, "-o", self.folder / "runs", "--models", "none", "-v")
+        done = pleat("couplings", *families, "-o", self.folder / "runs", "-v")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_printable(done.stdout, done.stderr, (self.folder / "runs" / "jobs.tsv").read_bytes())
         rows = read_table(self.folder / "runs" / "jobs.tsv")

@@ -126,8 +126,8 @@ class Rmsd(ProgramTest):
         negative = self.write("negative.npy", npy((5,), [1.0, 1.0, -1.0, 1.0, 1.0]))
         none = self.write("none.npy", npy((5,), [0.0] * 5))
         for arguments, code, *texts in (
-                ((good, *out, "--weights", negative), 3, "negative.npy: expected weights from 0 to 1e15, found -1"),
-                ((good, *out, "--weights", none), 3, "none.npy: expected a weight above 0, found none"),
+                ((good, *out, "--atom-weights", negative), 3, "negative.npy: expected weights from 0 to 1e15, found -1"),
+                ((good, *out, "--atom-weights", none), 3, "none.npy: expected a weight above 0, found none"),
                 ((flat, *out), 3, "flat.npy: expected an array [frame, atom, 3], found shape (4, 6)"),
                 ((nan, *out), 3, "nan.npy: frame 1: expected finite coordinates, found nan"),
                 ((good, *out, "--atom-weights", weights), 3, "weights.npy: expected an array [5]"),
@@ -147,17 +147,8 @@ class Rmsd(ProgramTest):
                 self.assert_refused(pleat("rmsd", *arguments), code, *texts)
         self.assertFalse((self.folder / "run").exists())
 
-    def test_earlier_names_of_options(self):
-        path = self.ensemble()
-        weights = self.write("weights.npy", npy((20,), [1.0, 2.0] * 10, "d"))
-        new = self.measure(path, "--metric", "drmsd", "--nearest", "3", "--bin-width", "0.1",
-                           "--atom-weights", weights, run="new")
-        for name, old in (("names", ("--metric", "drmsd", "--nearest", "3", "--bin", "0.1", "--weights",
-                                     weights)),
-                          ("letters", ("-m", "drmsd", "-k", "3", "--bin", "0.1", "--weights", weights))):
-            self.assertEqual(results(self.measure(path, *old, run=name)), results(new))
-        self.assertNotIn("--weights", pleat("rmsd", "--help").stdout.decode())
-        self.assert_refused(pleat("rmsd", path, "--best", "3", "-o", self.folder / "no"), 2, "--scores")
+    def test_best_needs_scores(self):
+        self.assert_refused(pleat("rmsd", self.ensemble(), "--best", "3", "-o", self.folder / "no"), 2, "--scores")
 
     def test_killed_run_resumes_with_the_same_bits(self):
         path = self.ensemble(1400, 4)

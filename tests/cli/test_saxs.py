@@ -8,7 +8,7 @@ import time
 import unittest
 
 from program import DATA, PROGRAM, ProgramTest, clean_environment, manifest, parse_npy, pleat, read_table, results
-from structures import npy, numbers, pieces_of
+from structures import npy, numbers
 
 STRUCTURE = DATA / "1a8o.pdb.gz"
 GOOD = "".join(f"{0.01 * k:.3f} {100 * math.exp(-k * k / 80):.6f} {0.5 + 0.01 * k:.3f}\n" for k in range(1, 31))
@@ -315,8 +315,6 @@ class Saxs(ProgramTest):
         self.refused(2, "expected --precision float64 or auto", STRUCTURE, "--device", "reference", "--precision",
                      "float32")
         self.refused(2, "expected --method debye or auto", STRUCTURE, "--device", "reference", "--method", "multipole")
-        done = pleat("saxs-calibrate", STRUCTURE, "--device", "cuda", "-o", self.folder / "deep" / "run", "-q")
-        self.assert_refused(done, 2, "expected --device cpu or reference")
         coarse = (STRUCTURE, "--select", "not (MSE)", "--model", "two-bead")
         for option in (("--c1", "1.02"), ("--c1-min", "0.95"), ("--c1-max", "1.05"), ("--hydrogens", "explicit")):
             self.refused(2, "for the all-atom model, found the two-bead model", *coarse, *option)
@@ -333,58 +331,6 @@ class Saxs(ProgramTest):
                      path)
         self.scatter(path, "--bin-width", "0")
         self.scatter(path, "--bin-width", "100", run="wide")
-
-    def test_earlier_option_names_and_values_are_accepted(self):
-        now = self.scatter(STRUCTURE, "--select", "not (MSE)", "--model", "two-bead", "--q-points", "20",
-                           "--bin-width", "2", "--models-are", "states", "--c2-min", "-1", "--c2-max", "3")
-        before = self.scatter(STRUCTURE, "--select", "not (MSE)", "-m", "two-body", "-n", "20", "--bin", "2",
-                              "--models", "states", "--c2-least", "-1", "--c2-most", "3", run="before")
-        self.assertEqual(results(before), results(now))
-        self.assertEqual(manifest(before)["parameters"], manifest(now)["parameters"])
-        points = self.scatter(STRUCTURE, "--points", "20", "-k", "2", run="points")
-        self.assertEqual(manifest(points)["parameters"]["q-points"], manifest(now)["parameters"]["q-points"])
-        self.assertEqual(manifest(points)["parameters"]["max-members"],
-                         manifest(self.scatter(STRUCTURE, "--members", "2", run="members"))["parameters"]["max-members"])
-
-
-class Calibrate(ProgramTest):
-    def pieces(self):
-        """Eight pieces of two proteins, and two overlapping ones of the first."""
-        pieces = []
-        for name in ("1hel", "1ql9_A"):
-            path = self.folder / f"{name}.pdb"
-            path.write_bytes(gzip.open(DATA / f"{name}.pdb.gz").read())
-            pieces += pieces_of(path, self.folder)
-        return pieces, pieces_of(self.folder / "1hel.pdb", self.folder, residues=60)
-
-    def test_reports_fitted_left_out_and_unseen_structures(self):
-        pieces, similar = self.pieces()
-        done = pleat("saxs-calibrate", *pieces, "--unseen", DATA / "1a8o.pdb.gz", "--unseen", similar[0], "-o",
-                     self.folder / "run", "-t", "1")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f"{similar[0]} skipped: in a cluster with a fitted structure".encode(), done.stderr)
-        rows = read_table(self.folder / "run" / "residuals.tsv")
-        self.assertEqual([(row["model"], row["structures"], row["count"]) for row in rows],
-                         [(model, group, count) for model in ("one-bead", "two-bead")
-                          for group, count in (("fitted", "8"), ("left out", "8"), ("unseen", "1"))])
-        for row in rows:
-            self.assertLessEqual(float(row["max_of_99%"]), float(row["max"]))
-            self.assertEqual(float(row["max"]) > 1, int(row["beyond_1"]) > 0)
-        for fitted, left_out in (rows[0:2], rows[3:5]):
-            self.assertLess(float(fitted["q<=0.75"]), float(left_out["q<=0.75"]))
-        self.assertEqual(len(read_table(self.folder / "run" / "deviations.tsv")), 2 * 17)
-        table = read_table(self.folder / "run" / "form_factors_two_bead.tsv")
-        self.assertEqual((len(table), len(table[0])), (51, 22))
-        factors = self.folder / "run" / "form_factors_two_bead.tsv"
-        used = pleat("saxs", STRUCTURE, "--model", "two-bead", "--form-factors", factors, "-o", self.folder / "used", "-q")
-        self.assertEqual(used.returncode, 0, used.stderr)
-
-    def test_needs_clusters_to_leave_out(self):
-        pieces, _ = self.pieces()
-        done = pleat("saxs-calibrate", *pieces[:4], "-o", self.folder / "run", "-q")
-        self.assert_refused(done, 3, "expected structures of 5 or more clusters of sequences")
-        done = pleat("saxs-calibrate", *pieces, "--unseen", self.folder / "absent.pdb", "-o", self.folder / "run", "-q")
-        self.assert_refused(done, 3, "absent.pdb")
 
 
 class Resume(ProgramTest):

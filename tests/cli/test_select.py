@@ -307,26 +307,6 @@ class Select(ProgramTest):
         self.select("--contacts", self.contacts, "--topology", named)
         self.assertEqual(manifest(self.run_folder)["results"]["frames"], len(frames))
 
-    def test_earlier_names_of_options_are_accepted(self):
-        curve = self.folder / "curve.dat"
-        curve.write_text("".join(f"{0.01 * n:.3f} {math.exp(-0.01 * n * n):.6g} 0.01\n" for n in range(3, 30)))
-        self.select("--data", curve, "--max-clusters", "1", "--min-size", "2")
-        self.select("--saxs", curve, "-n", "1", "--least-size", "2", folder=self.folder / "second")
-        self.select("--saxs", curve, "-n", "1", "--least-size", "2", folder=self.folder / "third")
-        expected = (self.run_folder / "clusters.tsv").read_bytes()
-        for other in ("second", "third"):
-            self.assertEqual((self.folder / other / "clusters.tsv").read_bytes(), expected)
-
-    def test_a_stage_that_counted_frames_from_one_is_not_kept(self):
-        self.select("--contacts", self.contacts, "--frames", "1:")
-        path = self.run_folder / "clusters" / "manifest.json"
-        text = path.read_text()
-        self.assertIn('"frames_count_from"', text)
-        path.write_text(text.replace('"frames_count_from"', '"other"'))
-        again = self.select("--contacts", self.contacts, "--frames", "1:", "--force")
-        self.assertRegex(again, "clusters: replaced, it has frames counted from 1")
-        self.assertIn("clusters: unchanged", self.select("--contacts", self.contacts, "--frames", "1:", "--force"))
-
     def test_kept_stages_give_the_same_bytes(self):
         family = self.folder / "family.fasta"
         family.write_text(family_text())

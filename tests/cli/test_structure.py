@@ -42,7 +42,7 @@ class Structure(ProgramTest):
         super().setUp()
         family = self.folder / "trypsin.fasta"
         family.write_text(trypsin_records(200, 70), encoding="ascii")
-        self.run_folder = self.fit(family, "--structure", STRUCTURE, "--models", "none")
+        self.run_folder = self.fit(family, "--structure", STRUCTURE)
         self.table = read_table(self.run_folder / "contacts.tsv")
         self.family = family
 
@@ -85,7 +85,7 @@ class Structure(ProgramTest):
         rows = self.family.read_text(encoding="ascii").splitlines()[:6]
         family.write_text("".join(line + "\n" if line[0] == ">" else "".join(
             "S" if n % 5 > 1 and one != "-" else one for n, one in enumerate(line)) + "\n" for line in rows), encoding="ascii")
-        for command in (("couplings", "--models", "none"), ("mi", "--null", "none")):
+        for command in (("couplings",), ("mi", "--null", "none")):
             for path, is_doubtful in ((family, True), (self.family, False)):
                 done = pleat(command[0], path, *command[1:], "--structure", f"{STRUCTURE}:A", "--force",
                              "-o", self.folder / "doubted")
@@ -113,7 +113,7 @@ class Structure(ProgramTest):
 
     def test_other_atoms_and_rows(self):
         heavy = self.fit(self.family, "--structure", f"{STRUCTURE}:A", "--contact", "heavy",
-                         "--contact-cutoff", "4.5", "--row", "1QL9_A.pdb", "--models", "none", run="heavy")
+                         "--contact-cutoff", "4.5", "--row", "1QL9_A.pdb", run="heavy")
         told = json.loads((heavy / "evaluation.json").read_text(encoding="utf-8"))
         self.assertEqual((told["atoms"], told["cutoff_angstrom"]), ("heavy", 4.5))
         self.assertEqual("1QL9_A.pdb", told["row"])
@@ -123,9 +123,6 @@ class Structure(ProgramTest):
                 self.assertLessEqual(float(nearer[row["i"], row["j"]]), float(row["distance"]) + 0.01)
         self.assertEqual(len(manifest(heavy)["inputs"]), 2)
         self.assertEqual(manifest(heavy)["parameters"]["contact-cutoff"], 4.5)
-        earlier = self.fit(self.family, "--structure", f"{STRUCTURE}:A", "--contact", "heavy",
-                           "--cutoff", "4.5", "--row", "1QL9_A.pdb", "--models", "none", run="earlier")
-        self.assertEqual(manifest(earlier)["parameters"], manifest(heavy)["parameters"])
 
     @staticmethod
     def listed(row, sides):
@@ -136,9 +133,9 @@ class Structure(ProgramTest):
         return " ".join([row["rank"], *("none" if "NA" in one else one for one in residues), *columns])
 
     def test_the_screen_names_residues_and_then_columns(self):
-        for command, name, more in (("couplings", "contacts.tsv", ["--models", "none"]),
+        for command, name, more in (("couplings", "contacts.tsv", []),
                                     ("mi", "pairs.tsv", ["--null", "none"]),
-                                    ("mi", "triples.tsv", ["--null", "none", "--order", "3", "--by", "synergy"])):
+                                    ("mi", "triples.tsv", ["--null", "none", "--order", "3", "--rank-by", "synergy"])):
             sides = "ijk" if name == "triples.tsv" else "ij"
             # Rows of another member: gaps in its row, and residues that the structure lacks.
             for reference in ((), ("--structure", STRUCTURE)):

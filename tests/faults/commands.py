@@ -14,7 +14,6 @@ PROGRAM = os.path.abspath(PROGRAM) if os.sep in PROGRAM else PROGRAM  # also fro
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
 
 import test_select  # noqa: E402  (generators of a small ensemble, its contacts and its family)
-from structures import pieces_of  # noqa: E402
 
 KEPT = ("manifest.json", "log.txt")  # differ between two runs of one command
 MINE = {"notes.txt": b"mine", "checkpoint-of-mine.npz": b"mine", "figures/one.svg": b"mine"}
@@ -172,7 +171,6 @@ def make_commands(folder):
     ensemble.write_text(test_select.pdb_text(frames))
     fasta.write_text(test_select.family_text())
     protein, curve = unpack("1hel.pdb.gz"), unpack("1hel_made.dat.gz")
-    pieces = pieces_of(protein, folder) + pieces_of(unpack("1ql9_A.pdb.gz"), folder)
     dcd = ["--topology", DATA / "hivp.pdb.gz", "--select", "ca"]
     one = ["-t", "1"]
     commands = [
@@ -189,7 +187,6 @@ def make_commands(folder):
         Command("cluster", ["cluster", ensemble, "--method", "average", "-k", "3", *one],
                 ["cluster", ensemble, "--method", "kmedoids", "-k", "3", *one], folder),
         Command("saxs", ["saxs", protein, "--data", curve, *one], ["saxs", protein, "--q-max", "0.3", *one], folder),
-        Command("saxs-calibrate", ["saxs-calibrate", *pieces[:6], *one], ["saxs-calibrate", *pieces, *one], folder),
         Command("select", ["select", "--ensemble", ensemble, "--alignment", fasta, *one],
                 ["select", "--ensemble", ensemble, "--alignment", fasta, "--cutoff", "5", *one], folder),
     ]

@@ -51,8 +51,7 @@ MedoidSource find_medoids(const std::string& assign) {
         throw InputError(
             assign, 0,
             "expected a run that superposed frames, without --symmetry, --fit none and "
-            "--each-chain, found another, or one of an earlier version: give its medoids.pdb, and "
-            "--select");
+            "--each-chain, found another: give its medoids.pdb, and --select");
     MedoidSource found{.select = select->second, .is_run = true};
     if (const auto weights = earlier.results.find("atom_weights"); weights != earlier.results.end())
         found.weights = weights->second;

@@ -121,9 +121,9 @@ void read_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirector
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(list, ignored)) return;
     input.known = rmsd::read_known_pairs(
-        folder, input.coordinates->frames(), number_of(earlier.parameters, "bin-width", "bin"),
-        number_of(earlier.results, "min", "least"), number_of(earlier.results, "mean", "mean"),
-        number_of(earlier.results, "max", "most"));
+        folder, input.coordinates->frames(), number_of(earlier.parameters, "bin-width"),
+        number_of(earlier.results, "min"), number_of(earlier.results, "mean"),
+        number_of(earlier.results, "max"));
     record_input(list, run);
     context.message(
         fmt::format("{}: lists the pairs below {:g} angstrom, for gromos, gmx and "
@@ -186,7 +186,7 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
         context.message(fmt::format("{}: no structures are written: {}", input.name, text));
         return;
     }
-    input.ensemble = source_of(earlier, input.name);
+    input.ensemble = source_of(earlier);
     match_sources(input.ensemble, {}, context);
     input.superposition.precision = precision_of(earlier);
     input.symmetry = symmetry_of(earlier);

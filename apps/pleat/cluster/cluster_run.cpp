@@ -47,7 +47,6 @@ void record_result(RunDirectory& run, const cluster::Result& result) {
             chosen = &point;
     std::int64_t noise = 0;
     for (const std::int32_t cluster : result.clustering.assignment) noise += cluster < 0;
-    run.fact("frames_count_from", std::int64_t{0});  // versions until 0.1.0 counted from 1
     run.fact("items", static_cast<std::int64_t>(result.clustering.assignment.size()));
     run.fact("clusters", static_cast<std::int64_t>(result.clusters.size()));
     std::int64_t largest = 0;

@@ -265,8 +265,7 @@ std::vector<Field> fields(StructureOutput& options) {
          .help = "How many clusters to write the members of, the largest first, or 'all'",
          .min = 0,
          .max = 1e9,
-         .automatic = "all",
-         .old_names = {"members"}}};
+         .automatic = "all"}};
 }
 
 void check_options(const StructureOutput& options) {

@@ -1,4 +1,4 @@
-// Earlier RMSDs: reading parameters of any version, and checking that files are as they were.
+// Earlier RMSDs: reading parameters, and checking that files are as they were.
 #include "cluster/earlier_rmsd.h"
 
 #include <fmt/format.h>
@@ -14,18 +14,7 @@
 
 namespace pleat::program {
 
-namespace {
-
-/// A parameter of an earlier run, which may have its earlier name.
-std::string parameter_of(const EarlierRun& earlier, const std::string& name,
-                         const std::string& old_name) {
-    const std::string text = text_parameter(earlier, name);
-    return text.empty() ? text_parameter(earlier, old_name) : text;
-}
-
-}  // namespace
-
-EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder) {
+EnsembleSource source_of(const EarlierRun& earlier) {
     EnsembleSource source;
     // The paths are files, even if a name looks like a list (@NAME).
     for (const std::string& file : earlier.sources)
@@ -34,26 +23,16 @@ EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder) {
     source.assembly = text_parameter(earlier, "assembly");
     source.select = text_parameter(earlier, "select");
     source.frames = text_parameter(earlier, "frames");
-    source.weights = parameter_of(earlier, "atom-weights", "weights");
+    source.weights = text_parameter(earlier, "atom-weights");
     const auto truncated = earlier.parameters.find("truncated");
     source.truncated = truncated != earlier.parameters.end() && truncated->second == "true";
     repeat_scores(earlier, source);
-    // Versions without this option left molecules as they were.
-    source.pbc = Pbc::none;
     Choice(&source.pbc).set(text_parameter(earlier, "pbc"));
-    if (const std::string match = text_parameter(earlier, "match"); !match.empty())
-        Choice(&source.match).set(match);
+    Choice(&source.match).set(text_parameter(earlier, "match"));
     // Structures are brought together by the superposed atoms.
     if (const std::string fit = text_parameter(earlier, "fit"); !fit.empty() && fit != kNoFit)
         source.select = fit;
     if (source.select.empty()) source.select = "all";
-    if (source.frames.empty()) source.frames = "::";
-    if (source.frames != "::" && !earlier.results.contains("frames_count_from"))
-        throw InputError(
-            folder, 0,
-            fmt::format("expected frames {} counted from 0, found a run of a version that "
-                        "counted them from 1: run 'pleat rmsd' again",
-                        source.frames));
     return source;
 }
 
@@ -93,10 +72,8 @@ rmsd::Precision precision_of(const EarlierRun& earlier) {
                                                              : rmsd::Precision::mixed;
 }
 
-double number_of(const std::map<std::string, std::string>& values, const std::string& name,
-                 const std::string& old_name) {
-    auto at = values.find(name);
-    if (at == values.end()) at = values.find(old_name);
+double number_of(const std::map<std::string, std::string>& values, const std::string& name) {
+    const auto at = values.find(name);
     double number = std::numeric_limits<double>::quiet_NaN();
     if (at != values.end())
         std::from_chars(at->second.data(), at->second.data() + at->second.size(), number);
@@ -120,7 +97,7 @@ void refuse_other_command(const EarlierRun& earlier, const std::string& folder) 
 }
 
 Index whole_number(const std::map<std::string, std::string>& values, const std::string& name) {
-    const double number = number_of(values, name, name);
+    const double number = number_of(values, name);
     return std::isfinite(number) ? static_cast<Index>(number) : 0;
 }
 

@@ -12,7 +12,7 @@
 namespace pleat::program {
 
 /// The ensemble that it read, to read it again.
-EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder);
+EnsembleSource source_of(const EarlierRun& earlier);
 /// Why the files of an earlier run cannot be read again as they were; empty if they can.
 std::string obstacle(const EarlierRun& earlier);
 /// Whether the run measured other atoms than it superposed.
@@ -21,9 +21,8 @@ bool has_other_atoms(const EarlierRun& earlier);
 rmsd::Metric metric_of(const EarlierRun& earlier, const std::string& folder);
 /// The precision of its values.
 rmsd::Precision precision_of(const EarlierRun& earlier);
-/// The number with this name, or its earlier one, in an earlier run; NaN if there is none.
-double number_of(const std::map<std::string, std::string>& values, const std::string& name,
-                 const std::string& old_name);
+/// The number with this name in an earlier run; NaN if there is none.
+double number_of(const std::map<std::string, std::string>& values, const std::string& name);
 /// The symmetry of an earlier run.
 SymmetryOptions symmetry_of(const EarlierRun& earlier);
 /// Throws InputError if it is not a run of pleat rmsd.

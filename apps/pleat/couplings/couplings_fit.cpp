@@ -217,8 +217,7 @@ std::vector<Field> fit_fields(CouplingsOptions& options) {
                      .target = &options.models,
                      .help =
                          "Files of the fitted model, which are large: npz, couplings.npz, "
-                         "which 'pleat mutants' reads; plmc, model.plmc, which EVcouplings opens",
-                     .old_choices = {{"plmc,npz", "npz,plmc"}}};
+                         "which 'pleat mutants' reads; plmc, model.plmc, which EVcouplings opens"};
     return all;
 }
 

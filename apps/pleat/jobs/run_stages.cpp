@@ -34,14 +34,6 @@ void copy_run(const std::filesystem::path& from, const std::filesystem::path& to
                                       error.message()));
 }
 
-/// Versions until 0.1.0 counted frames from 1, and did not record which.
-bool counts_frames_otherwise(const Stage& stage, const FinishedRun& run) {
-    return run.results.count("frames_count_from") == 0 &&
-           std::any_of(stage.fields.begin(), stage.fields.end(), [](const Field& field) {
-               return field.name == "frames" && field.text() != EnsembleSource().frames;
-           });
-}
-
 }  // namespace
 
 RunStages::RunStages(const RunOptions& options, const JobTask& task, RunDirectory& run)
@@ -58,11 +50,7 @@ JobTask RunStages::task_of(const Stage& stage, const Context& context) const {
 std::optional<FinishedRun> RunStages::find(const Stage& stage,
                                            const std::filesystem::path& folder) const {
     const auto look = [&](const std::filesystem::path& in) {
-        std::optional<FinishedRun> run =
-            find_finished_run(in, stage.command, stage.fields, stage.inputs);
-        if (run && run->difference.empty() && counts_frames_otherwise(stage, *run))
-            run->difference = "frames counted from 1";
-        return run;
+        return find_finished_run(in, stage.command, stage.fields, stage.inputs);
     };
     const std::filesystem::path earlier = run_.replaced() / stage.name;
     std::error_code none;

@@ -77,8 +77,6 @@ void deal_lanes(Context& context) {
 void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
     add_output(command, options.output, "FOLDER",
                "Folder for the results; created if it is missing");
-    Field seed = seed_field(options);
-    seed.hidden = !uses_seed;
     add_fields(
         command, kRun,
         {{.name = "force",
@@ -107,12 +105,14 @@ void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
           .max = 1e6,
           .automatic = "what is free",
           .value_name = "GIB"},
-         seed,
+         seed_field(options),
          {.name = "quiet", .target = &options.quiet, .help = "Print only errors", .letter = 'q'},
          {.name = "verbose",
           .target = &options.verbose,
           .help = "Print more on standard error",
           .letter = 'v'}});
+    // Accepted, but not shown where results depend on no random numbers.
+    if (!uses_seed) command.get_option("--seed")->group("");
     suggest(*command.get_option("--device"), {"auto", "cpu", "reference", "cuda", "cuda:all"});
     add_environment(command, "--device", "PLEAT_DEVICE");
     add_environment(command, "--threads", "PLEAT_THREADS");

@@ -219,8 +219,7 @@ std::vector<Field> fields(EnsembleSource& options) {
          .target = &options.weights,
          .help = "Weights of the selected atoms: mass (of their elements), an .npy file [atom], or "
                  "none: equal ones",
-         .value_name = "FILE",
-         .old_names = {"weights"}});
+         .value_name = "FILE"});
     return all;
 }
 

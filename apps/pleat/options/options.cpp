@@ -15,9 +15,6 @@ namespace pleat::program {
 
 namespace {
 
-/// The heading of options that help does not show.
-constexpr const char* kHidden = "";
-
 /// The suggested words of each option. CLI11 can only store words that it enforces.
 std::map<const CLI::Option*, std::vector<std::string>>& all_suggestions() {
     static std::map<const CLI::Option*, std::vector<std::string>> words;
@@ -73,24 +70,6 @@ void set_given(Field& field, const std::string& text) {
     field.set(text);
 }
 
-/// Adds a name of an earlier version, a letter or a long name, which sets the same option and is
-/// shown nowhere.
-void add_old_name(CLI::App& command, const Field& field, const std::string& name) {
-    const std::string flag = (name.size() == 1 ? "-" : "--") + name;
-    if (const auto* target = std::get_if<bool*>(&field.target)) {
-        const bool value = !field.negated_flag;
-        command
-            .add_flag_callback(field.negated_flag ? "--no-" + name : flag,
-                               [to = *target, value] { *to = value; })
-            ->group(kHidden);
-        return;
-    }
-    command
-        .add_option_function<std::string>(
-            flag, [own = field](const std::string& text) mutable { set_given(own, text); })
-        ->group(kHidden);
-}
-
 void add_flag(CLI::App& command, const std::string& group, const Field& field, bool* target) {
     const bool given_value = !field.negated_flag;
     const std::string name = field.negated_flag ? "no-" + field.name : field.name;
@@ -103,7 +82,7 @@ void add_flag(CLI::App& command, const std::string& group, const Field& field, b
     command
         .add_flag_callback(
             flag_names(field, name), [target, given_value] { *target = given_value; }, help)
-        ->group(field.hidden ? kHidden : group);
+        ->group(group);
 }
 
 }  // namespace
@@ -112,16 +91,14 @@ void add_fields(CLI::App& command, const std::string& group, const std::vector<F
     for (const Field& field : fields) {
         if (const auto* target = std::get_if<bool*>(&field.target)) {
             add_flag(command, group, field, *target);
-            for (const std::string& name : field.old_names) add_old_name(command, field, name);
             continue;
         }
         CLI::Option* const option = command.add_option_function<std::string>(
             flag_names(field, field.name),
             [own = field](const std::string& text) mutable { set_given(own, text); },
             described(field));
-        option->type_name(value_name(field))->group(field.hidden ? kHidden : group);
+        option->type_name(value_name(field))->group(group);
         suggest(*option, words_of(field));
-        for (const std::string& name : field.old_names) add_old_name(command, field, name);
     }
 }
 

@@ -81,8 +81,7 @@ std::vector<Field> fields(StructureOptions& options) {
              .unit = "angstrom",
              .min = 0,
              .min_excluded = true,
-             .automatic = "the atoms' usual one",
-             .old_names = {"cutoff"}}};
+             .automatic = "the atoms' usual one"}};
 }
 
 void check_structure_options(const StructureOptions& options) {

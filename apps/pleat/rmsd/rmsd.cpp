@@ -118,8 +118,6 @@ std::int64_t neighbour_pairs(const RmsdOptions& options, const rmsd::Result& res
 
 void record_result(const RmsdOptions& options, const rmsd::Result& result, RunDirectory& run) {
     run.fact("frames", result.frames);
-    // Versions up to 0.1.0 counted frames from 1, and did not write this.
-    run.fact("frames_count_from", std::int64_t{0});
     run.fact("atoms", result.atoms);
     run.fact("pairs", result.statistics.pairs());
     run.fact("min", result.statistics.min());
@@ -388,8 +386,7 @@ Command rmsd_command(CLI::App& program, Ranks& ranks) {
     add_fields(*parser, "Comparison", fields(options->sets));
     add_fields(*parser, "Comparison", fields(options->sets.symmetry));
     add_fields(*parser, "Measure", rmsd::fields(options->parameters));
-    refuse_empty(*parser,
-                 {"measure", "fit", "against", "reference", "topology", "atom-weights", "weights"});
+    refuse_empty(*parser, {"measure", "fit", "against", "reference", "topology", "atom-weights"});
     parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
     return {.parser = parser,
             .run =

@@ -246,7 +246,6 @@ std::string choose_saxs_device(const SaxsOptions& options, const JobTask& task, 
 
 std::string write(const SaxsOptions& options, const saxs::Result& result, RunDirectory& run) {
     run.stage("write");
-    run.fact("frames_count_from", std::int64_t{0});  // versions until 0.1.0 counted from 1
     saxs::write_results(run, result, options.parameters);
     saxs::record_facts(run, result);
     for (const std::string_view key : saxs::citations(result)) run.cite(key);

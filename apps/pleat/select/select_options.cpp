@@ -35,8 +35,7 @@ std::vector<Field> evidence_fields(SelectOptions& options) {
         {.name = "data",
          .target = &options.curve,
          .help = "Measured scattering curve: q, intensity, error",
-         .value_name = "CURVE",
-         .old_names = {"saxs"}}};
+         .value_name = "CURVE"}};
     for (const Field& field : fields(options.curve_reading)) all.push_back(field);
     for (const Field& field : fields(options.alignment_reading))
         if (field.name == "insertions" || field.name == "record") all.push_back(field);

@@ -38,8 +38,7 @@ std::vector<Field> fields(Parameters& p) {
                  "kmedoids; dbscan; density-peaks; iterated-density: the items left when those "
                  "farthest from all others are dropped; jarvis-patrick: items that are each "
                  "other's neighbours and share some, as gmx cluster -method jarvis-patrick",
-         .letter = 'm',
-         .old_choices = {{"daura", "gromos"}, {"gromacs", "gmx"}}},
+         .letter = 'm'},
         {.name = "cutoff",
          .target = &p.cutoff,
          .help =
@@ -58,8 +57,7 @@ std::vector<Field> fields(Parameters& p) {
          .target = &p.min_neighbours,
          .help = "Neighbours, including itself, that make an item a core of dbscan",
          .min = 1,
-         .max = 2e9,
-         .old_names = {"least-neighbours"}},
+         .max = 2e9},
         {.name = "keep",
          .target = &p.keep,
          .help = "Items that iterated-density leaves",
@@ -90,8 +88,7 @@ std::vector<Field> fields(Parameters& p) {
          .target = &p.bin_width,
          .help = "Width of the bins of the histogram of distances",
          .min = 1e-6,
-         .max = 1e6,
-         .old_names = {"bin"}}};
+         .max = 1e6}};
 }
 
 Trials trials_of(const Parameters& p) {

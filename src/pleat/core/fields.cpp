@@ -188,10 +188,7 @@ void Field::set(const std::string& text) {
         set_automatic();
         return;
     }
-    std::string present = text;
-    for (const auto& [old_choice, choice] : old_choices)
-        if (text == old_choice) present = choice;
-    std::visit([&](auto& own) { assign(*this, own, present); }, target);
+    std::visit([&](auto& own) { assign(*this, own, text); }, target);
 }
 
 void Field::check() const {

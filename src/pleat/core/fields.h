@@ -85,11 +85,6 @@ struct Field {
     std::string automatic = {};   ///< what an optional without a value means: "0.2 (L - 1)", "none"
     bool negated_flag = false;    ///< a bool that is true by default, offered as --no-NAME
     std::string value_name = {};  ///< what help calls the value: "FILE"; empty: by its type
-    /// Names of earlier versions, without dashes; one of a single letter is an earlier short flag.
-    /// They are accepted, and shown nowhere.
-    std::vector<std::string> old_names = {};
-    std::vector<std::pair<std::string, std::string>> old_choices = {};  ///< older and present value
-    bool hidden = false;  ///< accepted, but not shown in help, completion and manual pages
 
     /// The allowed values of a string or an enumeration; empty = any, or a number.
     std::vector<std::string> allowed() const;

@@ -78,14 +78,6 @@ private:
     std::function<std::string()> problem_;
 };
 
-// Checkpoints hash the names that options had when they were introduced, so that a fit that an
-// earlier version began can be resumed.
-std::string_view first_name(const std::string& option) {
-    if (option == "identity") return "threshold";
-    if (option == "sequence-weights") return "weights";
-    return option;
-}
-
 std::string problem_hash(const Alignment& alignment, const Parameters& parameters,
                          View<const double, 1> weights, const Model& start, const Device& device) {
     Sha256 hash;
@@ -96,7 +88,7 @@ std::string problem_hash(const Alignment& alignment, const Parameters& parameter
     for (const Field& field : fields(copy)) {
         if (field.name != "max-iterations" && field.name != "models" && field.name != "norm" &&
             field.name != "weights")
-            hash.field(first_name(field.name)).field(field.text());
+            hash.field(field.name).field(field.text());
     }
     if (!parameters.weights.empty()) hash.field(weights);
     hash.field(start.fields.view());

@@ -74,7 +74,6 @@ namespace {
 
 /// The hash of the input and of the named options: all that decides what a stage collects. Other
 /// options may change between two calls, since the sums of pairs serve both orders and every list.
-/// An option's earlier name and value are hashed, so that a run of an earlier version resumes.
 std::string problem_hash(const Alignment& alignment, const Parameters& parameters,
                          const Context& context, std::initializer_list<std::string_view> decisive) {
     Sha256 hash;
@@ -85,11 +84,7 @@ std::string problem_hash(const Alignment& alignment, const Parameters& parameter
     hash.field(context.device.kind_name()).field(static_cast<std::int64_t>(context.seed));
     for (const Field& field : fields(copy)) {
         if (std::find(decisive.begin(), decisive.end(), field.name) == decisive.end()) continue;
-        std::string text = field.text();
-        for (const auto& [earlier, present] : field.old_choices)
-            if (text == present) text = earlier;
-        const bool has_earlier = !field.old_names.empty() && field.old_names.front().size() > 1;
-        hash.field(has_earlier ? field.old_names.front() : field.name).field(text);
+        hash.field(field.name).field(field.text());
     }
     return hash.hex();
 }

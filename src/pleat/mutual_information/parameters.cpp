@@ -42,8 +42,7 @@ std::vector<Field> count_fields(Parameters& p) {
             {.name = "sequence-weights",
              .target = &p.sequence_weights,
              .help = "Weight each sequence by 1 / the number of sequences similar to it (pairs "
-                     "without exact null only)",
-             .old_names = {"weights"}},
+                     "without exact null only)"},
             {.name = "identity",
              .target = &p.identity,
              .help = "Sequences with a greater fraction of identical columns share their weight",
@@ -70,26 +69,21 @@ std::vector<Field> list_fields(Parameters& p) {
              .target = &p.top,
              .help = "Maximum number of pairs, and of triples, in the tables",
              .min = 1,
-             .max = 1e8,
-             .old_names = {"k"}},
+             .max = 1e8},
             {.name = "rank-by",
              .target = &p.rank_by,
              .help = "Number that ranks triples: mi, z (exact), sampled_z, percentile, synergy "
                      "(minus the co-information) or excess (over what pairs explain); auto: the "
-                     "first computed one of z, sampled_z and mi",
-             .old_names = {"by"},
-             .old_choices = {{"", "auto"}}},
+                     "first computed one of z, sampled_z and mi"},
             {.name = "min-z",
              .target = &p.min_z,
              .help = "List only pairs with at least this Z-score (without a null model, this APC "
                      "value); with --order 3, keep and list only triples in which the number that "
                      "--rank-by names is at least this",
-             .automatic = "none",
-             .old_names = {"threshold"}},
+             .automatic = "none"},
             {.name = "all-triples",
              .target = &p.all_triples,
-             .help = "Keep every triple in triples.npz",
-             .old_names = {"all"}}};
+             .help = "Keep every triple in triples.npz"}};
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ void label_by_columns(const Table& columns, LabelReader& labels) {
 }
 
 double contact_cutoff(const RunFolder& run, const ContactDefinition& usual) {
-    const std::optional<double> given = cell_number(run.parameter("contact-cutoff", "cutoff"));
+    const std::optional<double> given = cell_number(run.parameter("contact-cutoff"));
     return given && std::isfinite(*given) ? *given : usual.cutoff;
 }
 

@@ -59,11 +59,10 @@ RunFolder::RunFolder(const std::filesystem::path& path) : path_(path) {
     files_.insert(files_.end(), others.begin(), others.end());
 }
 
-std::string RunFolder::parameter(std::string_view name, std::string_view old_name) const {
+std::string RunFolder::parameter(std::string_view name) const {
     const auto parameters = manifest_.find("parameters");
     if (parameters == manifest_.end() || !parameters->is_object()) return {};
-    auto value = parameters->find(name);
-    if (value == parameters->end()) value = parameters->find(old_name);
+    const auto value = parameters->find(name);
     if (value == parameters->end()) return {};
     return value->is_string() ? value->get<std::string>() : value->dump();
 }

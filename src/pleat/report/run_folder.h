@@ -23,9 +23,8 @@ public:
     const std::filesystem::path& path() const { return path_; }
     std::string name() const { return folder_name(path_); }
     const Json& manifest() const { return manifest_; }
-    /// A parameter as text; empty if there is none. `old_name`: its name in runs of earlier
-    /// versions.
-    std::string parameter(std::string_view name, std::string_view old_name = {}) const;
+    /// A parameter as text; empty if there is none.
+    std::string parameter(std::string_view name) const;
     /// The names of its files: those in the manifest in their order, then the others by name.
     const std::vector<std::string>& files() const { return files_; }
     bool has(std::string_view file) const;

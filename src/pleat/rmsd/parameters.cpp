@@ -20,8 +20,7 @@ std::vector<Field> fields(Parameters& p) {
          .help =
              "rmsd: after superposition; drmsd: of the distances between atoms; tm, gdt_ts: "
              "scores up to 1 from TM-score's search over superpositions; lddt: share of distances "
-             "below 15 angstrom between residues that are kept, without superposition",
-         .old_names = {"m"}},
+             "below 15 angstrom between residues that are kept, without superposition"},
         {.name = "precision",
          .target = &p.precision,
          .help = "mixed: products in float32, error up to 1e-5 angstrom; float64: up to 1e-6 "
@@ -43,15 +42,13 @@ std::vector<Field> fields(Parameters& p) {
          .target = &p.nearest,
          .help = "How many nearest frames best.npz lists for each frame; 0: no list",
          .min = 0,
-         .max = 1e6,
-         .old_names = {"k"}},
+         .max = 1e6},
         {.name = "bin-width",
          .target = &p.bin_width,
          .help = "Width of the bins of the histogram",
          .unit = "angstrom",
          .min = 1e-6,
-         .max = 1e6,
-         .old_names = {"bin"}}};
+         .max = 1e6}};
 }
 
 }  // namespace pleat::rmsd

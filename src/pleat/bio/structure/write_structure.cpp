@@ -186,11 +186,4 @@ void StructureWriter::close() {
     file_.close();
 }
 
-void write_structure(const std::filesystem::path& path, const Topology& topology,
-                     View<const float, 3> xyz) {
-    StructureWriter writer(path, topology);
-    for (Index frame = 0; frame < xyz.extent(0); ++frame) writer.add(xyz[frame]);
-    writer.close();
-}
-
 }  // namespace pleat

@@ -37,10 +37,6 @@ private:
     std::string text_;  ///< of the current model
 };
 
-/// Writes the frames of `xyz` [frame, axis, atom] with a StructureWriter.
-void write_structure(const std::filesystem::path& path, const Topology& topology,
-                     View<const float, 3> xyz);
-
 /// Whether PDB can hold these atoms; mmCIF can hold all.
 bool fits_pdb(const Topology& topology);
 

@@ -41,6 +41,13 @@ Array<float, 3> coordinates(Index frames, Index atoms) {
     return xyz;
 }
 
+void write_structure(const std::filesystem::path& path, const Topology& topology,
+                     View<const float, 3> xyz) {
+    StructureWriter writer(path, topology);
+    for (Index frame = 0; frame < xyz.extent(0); ++frame) writer.add(xyz[frame]);
+    writer.close();
+}
+
 std::string text_of(const std::filesystem::path& path) {
     std::ostringstream text;
     text << std::ifstream(path).rdbuf();

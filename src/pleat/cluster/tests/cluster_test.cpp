@@ -202,21 +202,15 @@ TEST(Run, RefusesOptionsThatDoNotGoTogether) {
     }
 }
 
-TEST(Parameters, KnowEarlierNamesOfMethodsAndOptions) {
+TEST(Parameters, ReadMethodsAndRangesOfCutoffs) {
     Parameters parameters;
     for (Field& field : fields(parameters)) {
         if (field.name == "method") {
-            field.set("gromacs");
+            field.set("gmx");
             EXPECT_EQ(parameters.method, Method::gmx);
-            field.set("daura");
+            field.set("gromos");
             EXPECT_EQ(parameters.method, Method::gromos);
             EXPECT_EQ(field.text(), "gromos");
-        }
-        if (field.name == "min-neighbours") {
-            EXPECT_EQ(field.old_names, std::vector<std::string>({"least-neighbours"}));
-        }
-        if (field.name == "bin-width") {
-            EXPECT_EQ(field.old_names, std::vector<std::string>({"bin"}));
         }
         if (field.name != "cutoff") continue;
         field.set("1:4:0.5");

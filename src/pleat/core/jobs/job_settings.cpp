@@ -100,11 +100,8 @@ std::size_t position(const std::vector<Field>& options, const std::string& name)
 }  // namespace
 
 Field& find_option(std::vector<Field>& options, const std::string& name, std::string_view where) {
-    for (Field& option : options) {
-        const auto& old = option.old_names;
-        if (option.name == name || std::find(old.begin(), old.end(), name) != old.end())
-            return option;
-    }
+    for (Field& option : options)
+        if (option.name == name) return option;
     throw UsageError(
         fmt::format("{}: expected an option of this command that changes results, "
                     "without dashes, found '{}'",

@@ -22,7 +22,7 @@ struct JobSetting {
 /// Values of several options, in the order of the command's options.
 using JobSettings = std::vector<JobSetting>;
 
-/// The option with this name, or this name of an earlier version. Throws UsageError, which begins
+/// The option with this name. Throws UsageError, which begins
 /// with `where`, if there is none.
 Field& find_option(std::vector<Field>& options, const std::string& name, std::string_view where);
 

@@ -13,25 +13,15 @@ namespace pleat {
 
 namespace {
 
-/// The option's value in the manifest of an earlier run, as JSON text; names and values of earlier
-/// versions count as the present ones. Nothing if the manifest does not list the option.
-std::optional<std::string> earlier_value(const EarlierRun& run, const Field& field) {
-    auto found = run.parameters.find(field.name);
-    for (const std::string& name : field.old_names)
-        if (found == run.parameters.end()) found = run.parameters.find(name);
-    if (found == run.parameters.end()) return std::nullopt;
-    for (const auto& [old_choice, choice] : field.old_choices)
-        if (found->second == json_text(old_choice)) return json_text(choice);
-    return found->second;
-}
-
 /// The first option that differs, or nothing.
 std::string other_option(const EarlierRun& run, const std::vector<Field>& fields) {
     for (const Field& field : fields) {
         const std::string now = json_text(manifest_value(field));
-        const std::optional<std::string> before = earlier_value(run, field);
-        if (!before) return fmt::format("an option '{}' not known to it", field.name);
-        if (*before != now) return fmt::format("'{}' {} (now {})", field.name, *before, now);
+        const auto before = run.parameters.find(field.name);
+        if (before == run.parameters.end())
+            return fmt::format("an option '{}' not known to it", field.name);
+        if (before->second != now)
+            return fmt::format("'{}' {} (now {})", field.name, before->second, now);
     }
     return {};
 }

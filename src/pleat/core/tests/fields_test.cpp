@@ -141,10 +141,7 @@ struct TypedParameters {
 
 std::vector<Field> fields(TypedParameters& p) {
     return {
-        {.name = "method",
-         .target = &p.method,
-         .help = "",
-         .old_choices = {{"mean", "average"}, {"nearest", "single"}}},
+        {.name = "method", .target = &p.method, .help = ""},
         {.name = "cutoff",
          .target = &p.cutoff,
          .help = "",
@@ -181,16 +178,6 @@ TEST(Choice, RefusesOtherNamesAndKeepsTheValue) {
     EXPECT_EQ(p.method, Method::complete);
     p.method = static_cast<Method>(7);
     error_text<UsageError>([&] { check(fields(p)); });
-}
-
-TEST(Choice, AcceptsOldValuesAndShowsPresentOnes) {
-    TypedParameters p;
-    Field method = fields(p)[0];
-    method.set("mean");
-    EXPECT_EQ(p.method, Method::average);
-    EXPECT_EQ(method.text(), "average");
-    method.set("nearest");
-    EXPECT_EQ(p.method, Method::single);
 }
 
 TEST(OptionalTargets, AreAutomaticUntilTheyAreSet) {

@@ -75,21 +75,6 @@ protected:
     Options options;
 };
 
-TEST_F(FinishedRunTest, NamesAndValuesOfEarlierVersionsCountAsPresentOnes) {
-    std::string alphabet = "a new word";
-    std::vector<Field> fields = options.fields();
-    fields[2].name = "min-separation";
-    fields[4].target = &alphabet;
-    const auto difference = [&] { return find("couplings", fields)->difference; };
-    EXPECT_EQ(difference(), "an option 'min-separation' not known to it");
-    fields[2].old_names = {"least-separation", "separation"};
-    EXPECT_EQ(difference(), R"('alphabet' "a \"word\"" (now "a new word"))");
-    fields[4].old_choices = {{"a \"word\"", "a new word"}};
-    EXPECT_EQ(difference(), "");
-    alphabet = "another";
-    EXPECT_EQ(difference(), R"('alphabet' "a new word" (now "another"))");
-}
-
 TEST_F(FinishedRunTest, TheSameCommandIsTheSame) {
     const std::optional<FinishedRun> found = find();
     ASSERT_TRUE(found);

@@ -29,11 +29,7 @@ struct Options {
 
     std::vector<Field> fields() {
         return {{.name = "theta", .target = &theta, .help = "Identity", .min = 0, .max = 1},
-                {.name = "count",
-                 .target = &count,
-                 .help = "How many",
-                 .min = 1,
-                 .old_names = {"number"}},
+                {.name = "count", .target = &count, .help = "How many", .min = 1},
                 {.name = "cutoff", .target = &cutoff, .help = "Cutoff", .automatic = "none"},
                 {.name = "structure", .target = &structure, .help = "File"},
                 {.name = "frames", .target = &frames, .help = "Range"},
@@ -65,8 +61,7 @@ TEST(Sweep, IsAProductInTheOrderOfTheOptions) {
     EXPECT_EQ(sweep({}), std::vector<JobSettings>(1));
     EXPECT_EQ(text_of(sweep({"count=1,2", "theta=0.10,0.2"})),
               "theta=0.10 count=1; theta=0.2 count=1; theta=0.10 count=2; theta=0.2 count=2");
-    EXPECT_EQ(text_of(sweep({"apc=true,false", "number=3"})),
-              "count=3 apc=true; count=3 apc=false");
+    EXPECT_EQ(text_of(sweep({"apc=true,false", "count=3"})), "count=3 apc=true; count=3 apc=false");
     EXPECT_EQ(text_of(sweep({"cutoff=auto,2"})), "cutoff=auto; cutoff=2");
 }
 

@@ -68,11 +68,8 @@ std::vector<T> numbers_of(const NpzReader& reader, const char* name, Index count
 ModelDescription read_description(const NpzReader& reader, const Alphabet& alphabet, Index columns,
                                   Index letters) {
     if (!reader.has("frequencies"))
-        throw InputError(
-            fmt::format("{}: expected the letters' frequencies, found none: an "
-                        "earlier version wrote this run; fit the family again, or "
-                        "give the run's model.plmc",
-                        reader.label("frequencies")));
+        throw InputError(fmt::format("{}: expected the letters' frequencies, found none",
+                                     reader.label("frequencies")));
     ModelDescription about{.alphabet = &alphabet,
                            .frequencies = Array<double, 2>(columns, letters),
                            .effective_sequences = reader.scalar("effective_sequences"),

@@ -188,7 +188,7 @@ TEST(Parameters, NamesOfTypedOptionsSetThem) {
     EXPECT_EQ(parameters.rank_by, RankBy::synergy);
     EXPECT_EQ(parameters.min_z, 2.5);
     for (Field& field : fields(parameters)) {
-        if (field.name == "rank-by") field.set("");  // an earlier version's "not given"
+        if (field.name == "rank-by") field.set("auto");
         if (field.name == "min-z") field.set("none");
     }
     EXPECT_EQ(parameters.rank_by, RankBy::automatic);

@@ -203,12 +203,9 @@ TEST(Report, DoesNotOpenAPipeAsTheStructureOfARun) {
     EXPECT_FALSE(section(drawn, "Scores of pairs").is_null());
 }
 
-// Without the structure, a list with the distances of all pairs gives the contacts. Runs of earlier
-// versions name the cutoff "cutoff".
-class CompleteList : public ::testing::TestWithParam<const char*> {};
-
-TEST_P(CompleteList, GivesTheContacts) {
-    const Json parameters = {{"parameters", {{"min-separation", 3}, {GetParam(), 7.5}}}};
+// Without the structure, a list with the distances of all pairs gives the contacts.
+TEST(CompleteList, GivesTheContacts) {
+    const Json parameters = {{"parameters", {{"min-separation", 3}, {"contact-cutoff", 7.5}}}};
     const std::string head =
         "i\tj\tletter_i\tletter_j\tresidue_i\tnumber_i\tresidue_j\tnumber_j\tdistance\tcorrected\n";
     const std::string near = "1\t5\tA\tC\tALA\t7\tNA\tNA\tNA\t3\n",
@@ -225,7 +222,6 @@ TEST_P(CompleteList, GivesTheContacts) {
     EXPECT_EQ(map["placed"], Json({true, true, false, true}));
     EXPECT_TRUE(section(drawn_run(partial.path()), "Scores of pairs")["contacts"].is_null());
 }
-INSTANTIATE_TEST_SUITE_P(Names, CompleteList, ::testing::Values("contact-cutoff", "cutoff"));
 
 TEST(PdbText, IsReadBackAsTheSameResidues) {
     Chain chain = read_structure(kTrypsin).chains.front();

@@ -37,7 +37,6 @@ struct MultipoleTable {
 
     Index degree_count() const { return bessel.extent(0); }
     Index node_count() const { return bessel.extent(1); }
-    Index harmonic_count() const { return degree_count() * degree_count(); }
 
     /// The weights of the nodes in Lagrange's interpolation at r (barycentric formula).
     void interpolate(double r, double* weights) const;

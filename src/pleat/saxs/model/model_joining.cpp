@@ -117,8 +117,7 @@ Field models_are_field(ModelsAre& models_are) {
             .help =
                 "What the models and frames of files are: states of an ensemble, or parts of "
                 "one structure per file; auto: parts if the models of a single file are copies "
-                "of one another at different positions, else states",
-            .old_names = {"models"}};
+                "of one another at different positions, else states"};
 }
 
 std::string interpret_models(ModelsAre models_are, Ensemble& ensemble) {

@@ -129,14 +129,14 @@ TEST(Checkpoint, HasOneFilePerComponent) {
 }
 
 /// Text as flags and Python give it, and the value that it sets.
-TEST(Parameters, AreReadByNamesAndEarlierNames) {
+TEST(Parameters, AreReadByNames) {
     Parameters parameters;
     const auto set = [&](const std::string& name, const std::string& text) {
         for (Field& field : fields(parameters))
             if (field.name == name) return field.set(text);
         FAIL() << name;
     };
-    set("model", "two-body");
+    set("model", "two-bead");
     EXPECT_EQ(parameters.model, Resolution::two_bead);
     set("model", "one-bead");
     EXPECT_EQ(parameters.model, Resolution::one_bead);

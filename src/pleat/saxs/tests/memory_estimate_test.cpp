@@ -38,7 +38,7 @@ Profile curve_of(std::size_t points) {
 
 // At the curve's points profiles of six pairs of channels are kept once for each frame, and seven
 // times for each axis; at the grid's once. A structure this long has more points of the grid than
-// --points asks for.
+// --q-points asks for.
 TEST(MemoryEstimate, CountsTheCurvesPointsAndTheGridOfLongStructures) {
     const Ensemble extended = protein(40, 30), compact = protein(40);
     const Profile curve = curve_of(3000);

@@ -131,7 +131,6 @@ void write_results(RunDirectory& run, const Result& result, const Context& conte
 
 void record_facts(RunDirectory& run, const Result& result) {
     run.fact("frames", static_cast<std::int64_t>(result.frames.frame_count()));
-    run.fact("frames_count_from", std::int64_t{0});
     run.fact("atoms", static_cast<std::int64_t>(result.frames.atom_count()));
     run.fact("angles", static_cast<std::int64_t>(result.hinges));
     if (result.built_residues > 0)

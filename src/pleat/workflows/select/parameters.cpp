@@ -47,14 +47,12 @@ std::vector<Field> fields(Parameters& p) {
              .target = &p.max_clusters,
              .help = "Maximum number of clusters to select",
              .min = 1,
-             .max = 1000,
-             .old_names = {"n"}},
+             .max = 1000},
             {.name = "min-size",
              .target = &p.min_size,
              .help = "Minimum number of frames in a selected cluster",
              .min = 1,
-             .max = 2e9,
-             .old_names = {"least-size"}}};
+             .max = 2e9}};
 }
 
 std::vector<Field> clustering_fields(Parameters& p) {

@@ -78,11 +78,6 @@ bool is_bonded(const PeptideResidue& before, const PeptideResidue& behind,
                     positions[static_cast<std::size_t>(behind.n)]) <= kMaxPeptideBond;
 }
 
-bool PeptideChain::is_flexible() const {
-    return std::any_of(residues.begin(), residues.end(),
-                       [](const PeptideResidue& residue) { return residue.linker >= 0; });
-}
-
 Molecules find_molecules(const Topology& topology) {
     std::vector<std::vector<Index>> atoms(topology.residues.size());
     for (Index atom = 0; atom < topology.atom_count(); ++atom)

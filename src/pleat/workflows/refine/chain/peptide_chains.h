@@ -22,7 +22,6 @@ struct PeptideResidue {
 struct PeptideChain {
     std::string name;
     std::vector<PeptideResidue> residues;
-    bool is_flexible() const;
 };
 
 /// Atoms and residues that belong to no protein chain: a ligand, or a chain of nucleic acid.

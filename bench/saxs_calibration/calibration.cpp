@@ -1,5 +1,5 @@
 // Calibration: factors q by q with a ridge, and cross-validation by clusters of sequences.
-#include "pleat/saxs/model/calibration.h"
+#include "calibration.h"
 
 #include <fmt/format.h>
 
