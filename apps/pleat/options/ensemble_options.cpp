@@ -230,7 +230,7 @@ void record_ensemble(const EnsembleSource& options, const std::vector<std::strin
     for (const std::string& file : files) record_input(file, run);
     for (const std::string& file : score_files(options)) record_input(file, run);
     if (with_topology) record_input(options.topology, run);
-    record_input(selection::index_file(options.select), run);
+    for (const std::string& file : selection::index_files(options.select)) record_input(file, run);
 }
 
 std::string input_key(const EnsembleSource& options) {

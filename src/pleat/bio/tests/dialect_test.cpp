@@ -384,6 +384,17 @@ TEST(IndexGroups, SelectAtomsOfAGroup) {
     const auto told = [&](const std::string& text) {
         return refusal([&] { select_atoms(topology, text); });
     };
+    const std::string joined = "(" + file + ":Last Two) and not (index 3 or name CB)";
+    check_selection(joined);
+    EXPECT_EQ(selection::index_files(joined), std::vector{file});
+    EXPECT_EQ(select_atoms(topology, joined), (std::vector<Index>{2}));
+    EXPECT_EQ(select_atoms(topology, "not " + file + ":Last Two or index 3"),
+              (std::vector<Index>{0, 1, 3}));
+    EXPECT_EQ(select_atoms(topology, "same residue as " + file + ":Last Two").size(), 2u);
+    EXPECT_EQ(select_atoms(unnamed_topology(4, "made"),
+                           "(" + file + ":Last Two) or (" + file + ":System)")
+                  .size(),
+              4u);
     EXPECT_NE(told(file + ":Other").find("found 'System', 'Last Two'"), std::string::npos);
     EXPECT_NE(told(file).find("its name behind a colon"), std::string::npos);
     const std::string beyond = folder.write("b.ndx", "[ a ]\n5\n").string();
