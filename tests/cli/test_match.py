@@ -105,7 +105,9 @@ class Match(ProgramTest):
         # Light chain first, numbers from elsewhere, a loop and an end missing.
         missing = {("H", 8), ("H", 9), ("L", 1)}
         crystal = self.write("crystal.pdb", pdb({"L": b, "H": a}, {"H": 100, "L": 500}, missing))
-        self.assert_refused(pleat("rmsd", model, "--reference", crystal, "-o", self.folder / "x", "-q"), 3)
+        done = pleat("rmsd", model, "--reference", crystal, "-o", self.folder / "x", "-q")
+        self.assert_refused(done, 3)
+        self.assertIn(b"--match sequence", done.stderr)
         self.assertLess(self.values(model, "--reference", crystal, "--match", "sequence")[0], 1e-5)
         first = self.notes("matching")[0]["text"]
         self.assertIn("A = H, B = L", first)
