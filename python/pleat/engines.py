@@ -68,9 +68,9 @@ def _weights(frames, weights):
     if weights is None or (isinstance(weights, str) and weights == "none"):
         return _NO_WEIGHTS
     if isinstance(weights, str):
-        if weights != "mass":
-            raise UsageError(f"expected atom_weights as 'mass', 'none' or [atom], found '{weights}'")
-        weights = _masses(frames)
+        if weights not in ("mass", "gmx"):
+            raise UsageError(f"expected atom_weights as 'mass', 'gmx', 'none' or [atom], found '{weights}'")
+        weights = _masses(frames, weights)
     found = np.asarray(weights, dtype=np.float64)
     if found.ndim != 1 or found.size == 0:
         raise InputError(f"expected a weight for each atom, [atom], found shape {found.shape}")
@@ -150,10 +150,10 @@ class _Atoms:
         return sets.with_symmetry(frames.topology, _NO_INDICES if self.indices is None else self.indices, symmetry)
 
 
-def _masses(frames):
+def _masses(frames, weights):
     if not _has_names(frames):
         raise InputError("expected atoms with names for atom_weights='mass', found coordinates only")
-    masses = frames.topology.masses
+    masses = frames.topology.gmx_masses if weights == "gmx" else frames.topology.masses
     if not (masses > 0).all():
         raise InputError("expected elements for atom_weights='mass', found "
                          f"{np.count_nonzero(~(masses > 0))} atoms of none")
@@ -335,7 +335,7 @@ def _medoids(assign, select, weights):
         raise InputError(f"{assign}: expected a finished run of 'pleat cluster' that superposed frames, without "
                          "--symmetry, --fit none and --each-chain, with medoids.pdb or medoids.cif, found another")
     weights = results.get("atom_weights")
-    return read_ensemble(file), results["select"], weights if weights in (None, "mass") else np.load(weights)
+    return read_ensemble(file), results["select"], weights if weights in (None, "mass", "gmx") else np.load(weights)
 
 
 def _assigned(items, assign, select, weights, match, options, how):
@@ -379,7 +379,8 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
     match : how atoms of several files and of `assign` are matched, as pleat.rmsd takes it
     weights : an older name of `atom_weights`
 
-    method='gmx' weighs atoms by mass, as gmx cluster does, unless `atom_weights` are given ('none': equal ones).
+    method='gmx' weighs atoms as gmx cluster does with a PDB file as -s (atom_weights='gmx') unless `atom_weights`
+    are given: 'mass' as with a TPR file, 'none' for equal ones.
     """
     weights = _one_of(atom_weights, weights, "atom_weights", "weights")
     _check_symmetry(symmetry, relabel)
@@ -411,7 +412,7 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
         return _clusters(_pleat.cluster_matrix(items, options, how), options)
     frames = as_ensemble(items, match=match)
     if weights is None and options.get("method") in ("gmx", "gromacs") and _has_names(frames):
-        weights = "mass"
+        weights = "gmx"
     if symmetry == "ligand" and isinstance(select, str) and select == "all":
         select = "heavy"
     in_place = (isinstance(fit, str) and fit == "none") or (fit is None and symmetry == "ligand")

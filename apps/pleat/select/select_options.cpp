@@ -102,6 +102,7 @@ ClusterOptions clusters_stage(const SelectOptions& options, const cluster::Param
     stage.run = options.run;
     stage.ensemble = options.ensemble;
     stage.parameters = clustering;
+    choose_atoms(stage);
     return stage;
 }
 
