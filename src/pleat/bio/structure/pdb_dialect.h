@@ -21,8 +21,8 @@ namespace pleat {
 /// numbers: decimal, hybrid-36, hexadecimal from 2710 on behind 9999 (VMD), of four or five digits
 /// to column 27 unless the residue before or behind has the first four (then an insertion code),
 /// and by order where there are stars. Segments (columns 73-76) name the chains that the file
-/// leaves blank, if there are several, and those that several segments share whose residues have
-/// the same numbers.
+/// leaves blank, if there are several, and those that several segments share, if these are
+/// polymers or number their residues alike.
 class PdbDialect {
 public:
     /// Sets the residue names, numbers and chains of a model.
