@@ -115,12 +115,11 @@ void run(int count, char** values, Ranks& ranks) {
         if (!command.knows_ranks) ranks.require_one(command.parser->get_name());
         try {
             return command.run({values + 1, values + count});
-        } catch (const MissingAtoms& error) {
+        } catch (const UnmatchedAtoms& error) {
             const CLI::Option* match = command.parser->get_option_no_throw("--match");
-            const std::string text = error.what();
-            if (match == nullptr || match->count() > 0 || text.find(" missing: ") == text.npos)
-                throw;
-            throw MissingAtoms(text + "; --match sequence pairs other numbers and chains");
+            if (match == nullptr || match->count() > 0) throw;
+            throw InputError(
+                fmt::format("{}; --match sequence pairs other numbers and chains", error.what()));
         }
     }
     throw UsageError("expected a command, found none; 'pleat help' lists them");

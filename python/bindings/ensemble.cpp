@@ -14,6 +14,7 @@
 #include "parts.h"
 #include "pleat/bio/ensemble/write_dcd.h"
 #include "pleat/bio/periodic/whole_molecules.h"
+#include "pleat/bio/selection/gmx_masses.h"
 #include "pleat/bio/selection/selection.h"
 #include "pleat/bio/structure/atom_match.h"
 #include "pleat/bio/structure/equal_chains.h"
@@ -283,6 +284,9 @@ void add_ensemble(py::module_& module) {
                                        masses.push_back(atom.mass);
                                    return owned_array(std::move(masses));
                                })
+        .def_property_readonly(
+            "gmx_masses",
+            [](const Topology& topology) { return owned_array(gmx_masses(topology)); })
         .def("select",
              [](const Topology& topology, const std::string& text) {
                  return owned_array(select_atoms(topology, text));

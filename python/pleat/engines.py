@@ -68,9 +68,9 @@ def _weights(frames, weights):
     if weights is None or (isinstance(weights, str) and weights == "none"):
         return _NO_WEIGHTS
     if isinstance(weights, str):
-        if weights != "mass":
-            raise UsageError(f"expected atom_weights as 'mass', 'none' or [atom], found '{weights}'")
-        weights = _masses(frames)
+        if weights not in ("mass", "gmx"):
+            raise UsageError(f"expected atom_weights as 'mass', 'gmx', 'none' or [atom], found '{weights}'")
+        weights = _masses(frames, weights)
     found = np.asarray(weights, dtype=np.float64)
     if found.ndim != 1 or found.size == 0:
         raise InputError(f"expected a weight for each atom, [atom], found shape {found.shape}")
@@ -143,10 +143,10 @@ class _Atoms:
         return sets.with_symmetry(frames.topology, _NO_INDICES if self.indices is None else self.indices, symmetry)
 
 
-def _masses(frames):
+def _masses(frames, weights):
     if not _has_names(frames):
         raise InputError("expected atoms with names for atom_weights='mass', found coordinates only")
-    masses = frames.topology.masses
+    masses = frames.topology.gmx_masses if weights == "gmx" else frames.topology.masses
     if not (masses > 0).all():
         raise InputError("expected elements for atom_weights='mass', found "
                          f"{np.count_nonzero(~(masses > 0))} atoms of none")
@@ -324,7 +324,7 @@ def _medoids(assign, select, weights):
         raise InputError(f"{assign}: expected a finished run of 'pleat cluster' that superposed frames, without "
                          "--symmetry, --fit none and --each-chain, with medoids.pdb or medoids.cif, found another")
     weights = results.get("atom_weights")
-    return read_ensemble(file), results["select"], weights if weights in (None, "mass") else np.load(weights)
+    return read_ensemble(file), results["select"], weights if weights in (None, "mass", "gmx") else np.load(weights)
 
 
 def _assigned(items, assign, select, weights, match, options, how):
@@ -367,7 +367,8 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
         `atom_weights` is then one of the selected atoms, or of those of one chain
     match : how atoms of several files and of `assign` are matched, as pleat.rmsd takes it
 
-    method='gmx' weighs atoms by mass, as gmx cluster does, unless `atom_weights` are given ('none': equal ones).
+    method='gmx' weighs atoms as gmx cluster does with a PDB file as -s (atom_weights='gmx') unless `atom_weights`
+    are given: 'mass' as with a TPR file, 'none' for equal ones.
     """
     _check_symmetry(symmetry, relabel)
     if each_chain and (assign is not None or symmetry != "none" or fit is not None):
@@ -398,7 +399,7 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
         return _clusters(_pleat.cluster_matrix(items, options, how), options)
     frames = as_ensemble(items, match=match)
     if atom_weights is None and options.get("method") == "gmx" and _has_names(frames):
-        atom_weights = "mass"
+        atom_weights = "gmx"
     if symmetry == "ligand" and isinstance(select, str) and select == "all":
         select = "heavy"
     in_place = (isinstance(fit, str) and fit == "none") or (fit is None and symmetry == "ligand")

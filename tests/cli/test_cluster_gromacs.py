@@ -97,7 +97,12 @@ class Gromacs(ProgramTest):
         folder = ENSEMBLES / "adk_dims"
         with gzip.open(folder / "adk_closed.pdb.gz", "rt", encoding="ascii") as file:
             lines = [line for line in file if line.startswith("ATOM")]
-        chosen = [n for n, line in enumerate(lines) if line[12:16].strip() in ("N", "CA", "C")]
+        self.compare_masses(lines, ("N", "CA", "C"))
+        self.compare_masses(lines, ("N", "CA", "C", "O", "CB"))
+
+    def compare_masses(self, lines, names):
+        folder = ENSEMBLES / "adk_dims"
+        chosen = [n for n, line in enumerate(lines) if line[12:16].strip() in names]
         path = self.folder / "backbone.pdb"
         with open(path, "w", encoding="ascii") as file:
             for frame in dcd_frames(folder / "adk_dims.dcd", chosen):

@@ -105,7 +105,9 @@ class Match(ProgramTest):
         # Light chain first, numbers from elsewhere, a loop and an end missing.
         missing = {("H", 8), ("H", 9), ("L", 1)}
         crystal = self.write("crystal.pdb", pdb({"L": b, "H": a}, {"H": 100, "L": 500}, missing))
-        self.assert_refused(pleat("rmsd", model, "--reference", crystal, "-o", self.folder / "x", "-q"), 3)
+        done = pleat("rmsd", model, "--reference", crystal, "-o", self.folder / "x", "-q")
+        self.assert_refused(done, 3)
+        self.assertIn(b"--match sequence", done.stderr)
         self.assertLess(self.values(model, "--reference", crystal, "--match", "sequence")[0], 1e-5)
         first = self.notes("matching")[0]["text"]
         self.assertIn("A = H, B = L", first)
@@ -164,6 +166,18 @@ class Match(ProgramTest):
             run = self.run_of("rmsd", self.models(orders))
             self.assertLess(parse_npy((run / "rmsd.npy").read_bytes())[1][0], 1e-5)
             self.assertEqual(len(self.notes("matching")), paired)
+
+    def test_copies_of_a_ligand_are_paired_by_their_chains(self):
+        ligands = {chain: [("HETATM", "C", f"C{k}", "LIG", chain, 1, 30.0 * n, 2.0 * k, n) for k in range(4)]
+                   for n, chain in enumerate("CD")}
+        polymers = {chain: [("ATOM", name[0], name, NAMES[letter], chain, number, *xyz)
+                            for letter, number, atoms in helix(HEAVY, 1, (15.0 * n, 0, 0)) for name, *xyz in atoms]
+                    for n, chain in enumerate("AB")}
+        one = self.write("one.cif", cif(polymers["A"] + polymers["B"] + ligands["C"] + ligands["D"]))
+        other = self.write("other.cif", cif(polymers["B"] + polymers["A"] + ligands["D"] + ligands["C"]))
+        self.assertLess(self.values(other, "--reference", one, "--match", "sequence")[0], 1e-5)
+        found = json.loads((self.folder / "run" / "manifest.json").read_text())["results"]["atoms"]
+        self.assertEqual(found, 2 * len(polymers["A"]) + 8)
 
     def test_ligands_of_mmcif_have_bonds_by_distances(self):
         ring = [(1.39 * math.cos(math.radians(60 * n)), 1.39 * math.sin(math.radians(60 * n)), 0.0) for n in range(6)]

@@ -135,6 +135,12 @@ class Measures(ProgramTest):
             moved[n][2] += 2.0
         models = self.models("models.pdb", [frame, turned(moved, 1.0)])
         run = self.measure(models, "--select", "not [O]", "--measure", "[O]")
+        index = self.folder / "with oxygen.ndx"
+        index.write_text("[ No oxygen ]\n" + " ".join(str(n) for n in range(1, 49) if n % 4) + "\n[ O ]\n"
+                         + " ".join(str(n) for n in range(4, 49, 4)))
+        groups = self.measure(models, "--select", f"{index}:No oxygen", "--measure", f"{index}:O", run="groups")
+        self.assertEqual((groups / "rmsd.npy").read_bytes(), (run / "rmsd.npy").read_bytes())
+        self.assertIn(str(index), str(manifest(groups)["inputs"]))
         self.assertAlmostEqual(self.values(run / "rmsd.npy")[1][0], 2.0, places=3)
         run = self.measure(models, "--select", "not [O]", "--measure", "all", run="all")
         self.assertAlmostEqual(self.values(run / "rmsd.npy")[1][0], 1.0, places=3)

@@ -119,6 +119,15 @@ class Select(ProgramTest):
         self.assertIn("Zhang2004", keys)
         self.assertIn("@article{Daura1999", (self.run_folder / "cite.bib").read_text())
 
+    def test_a_group_of_an_index_file_is_superposed(self):
+        index = self.folder / "a.ndx"
+        index.write_text("[ Few atoms ]\n1 2 3 4 5 6\n")
+        tables = []
+        for name, select in (("numbers", "index 0 to 5"), ("group", f"{index}:Few atoms")):
+            self.select("--contacts", self.contacts, "--select", select, folder=self.folder / name)
+            tables.append((self.folder / name / "scores.tsv").read_bytes())
+        self.assertEqual(*tables)
+
     def test_shares_of_contacts_are_those_counted(self):
         self.select("--contacts", self.contacts, "--contact-cutoff", "7", "--contacts-per-residue", "0.1")
         strengths = {(n, 39 - n): 0.9 - n / 100 for n in range(4)}  # the 4 strongest of 40 residues

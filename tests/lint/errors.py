@@ -6,7 +6,7 @@ from source import CODE, closing, is_test, line_of, read, without_comments, \
 
 # pleat's types, std::logic_error for a bug of ours and std::bad_alloc for memory that ran out.
 # py::error_already_set is what Python itself raised, passed on in bindings.
-TYPES = {"py::error_already_set", "Error", "UsageError", "InputError", "InputErrors", "MissingAtoms",
+TYPES = {"py::error_already_set", "Error", "UsageError", "InputError", "InputErrors", "MissingAtoms", "UnmatchedAtoms",
          "CutShort", "DeviceError",
          "OutputError", "Cancelled",
          "OtherRankFailed", "std::logic_error", "std::bad_alloc"}

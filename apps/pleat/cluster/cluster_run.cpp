@@ -92,11 +92,12 @@ void check_symmetry(const ClusterOptions& options) {
 void note_weights(const ClusterOptions& options, const ClusterInput& input,
                   const Context& context) {
     if (options.parameters.method != cluster::Method::gmx) return;
-    const bool are_masses = input.ensemble.weights == "mass";
+    const bool are_masses = input.ensemble.weights == kGmxWeights;
     context.note({NoteKind::weights,
-                  are_masses ? "atoms are weighted by mass, as by gmx cluster"
-                             : "atoms are not weighted by mass, as gmx cluster weights them",
-                  are_masses ? "--atom-weights none" : ""});
+                  are_masses ? "atoms are weighted by mass, as by gmx cluster -s FILE.pdb, where "
+                               "heavy atoms of amino acids include hydrogens"
+                             : "atoms are not weighted as by gmx cluster -s FILE.pdb",
+                  are_masses ? "--atom-weights mass, as by gmx cluster -s FILE.tpr" : ""});
 }
 
 /// Refuses pipes if other atoms are written than superposed, since they are read a second time.
@@ -169,7 +170,7 @@ void choose_atoms(ClusterOptions& options) {
     const bool is_of_frames =
         !job_files(options).empty() && !cluster::is_matrix_file(ensemble.sources.front());
     if (ensemble.weights.empty() && is_of_frames && format_without_names(ensemble) != "NPY")
-        ensemble.weights = "mass";
+        ensemble.weights = kGmxWeights;
 }
 
 Field each_chain_field(ClusterOptions& options) {

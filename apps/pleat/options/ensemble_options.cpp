@@ -8,6 +8,7 @@
 
 #include "options/common_options.h"
 #include "pleat/bio/ensemble/frame_reader.h"
+#include "pleat/bio/selection/gmx_masses.h"
 #include "pleat/bio/selection/index_groups.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
@@ -20,35 +21,11 @@ namespace pleat::program {
 
 namespace {
 
-/// Mass of each atom. Throws InputError that names atoms whose element is not known.
-std::vector<double> masses(const Topology& topology) {
-    std::vector<double> all;
-    std::vector<std::string> unknown;
-    for (Index atom = 0; atom < topology.atom_count(); ++atom) {
-        all.push_back(topology.atoms[static_cast<std::size_t>(atom)].mass);
-        if (!(all.back() > 0)) unknown.push_back(topology.label(atom));
-    }
-    if (!topology.named)
-        throw InputError(
-            topology.source.string(), 0,
-            "expected atoms with names for --atom-weights mass, found coordinates only: "
-            "give --topology");
-    if (unknown.empty()) return all;
-    constexpr std::size_t kMaxNamed = 5;
-    const std::size_t count = unknown.size();
-    unknown.resize(std::min(count, kMaxNamed));
-    throw InputError(
-        topology.source.string(), 0,
-        fmt::format("expected elements for --atom-weights mass, found {} atom{} without: {}{}; "
-                    "--atom-weights none weighs all atoms equally",
-                    count, count == 1 ? "" : "s", fmt::join(unknown, "; "),
-                    count > kMaxNamed ? "; ..." : ""));
-}
+bool are_masses(const std::string& weights) { return weights == "mass" || weights == kGmxWeights; }
 
 Relaxation relaxation_of(const EnsembleSource& options) {
     return options.relaxed ? Relaxation::relaxed : Relaxation::unrelaxed;
 }
-
 /// Makes the equal chains of the frames the items.
 void take_chains(Coordinates& coordinates, const Ensemble& ensemble, const Context& context) {
     const EqualChains chains = only_equal_chains(*ensemble.topology);
@@ -70,6 +47,31 @@ void take_chains(Coordinates& coordinates, const Ensemble& ensemble, const Conte
 }
 
 }  // namespace
+
+std::vector<double> masses_of(const Topology& topology, const std::string& weights) {
+    if (!topology.named)
+        throw InputError(
+            topology.source.string(), 0,
+            "expected atoms with names for --atom-weights mass, found coordinates only: "
+            "give --topology");
+    std::vector<double> masses = gmx_masses(topology);
+    std::vector<std::string> unknown;
+    for (Index atom = 0; atom < topology.atom_count(); ++atom) {
+        double& mass = masses[static_cast<std::size_t>(atom)];
+        if (weights != kGmxWeights) mass = topology.atoms[static_cast<std::size_t>(atom)].mass;
+        if (!(mass > 0)) unknown.push_back(topology.label(atom));
+    }
+    if (unknown.empty()) return masses;
+    constexpr std::size_t kMaxNamed = 5;
+    const std::size_t count = unknown.size();
+    unknown.resize(std::min(count, kMaxNamed));
+    throw InputError(
+        topology.source.string(), 0,
+        fmt::format("expected elements for --atom-weights {}, found {} atom{} without: {}{}; "
+                    "--atom-weights none weighs all atoms equally",
+                    weights, count, count == 1 ? "" : "s", fmt::join(unknown, "; "),
+                    count > kMaxNamed ? "; ..." : ""));
+}
 
 EnsembleOptions reading_options(const EnsembleSource& options) {
     EnsembleOptions reading{.topology = options.topology,
@@ -217,8 +219,8 @@ std::vector<Field> fields(EnsembleSource& options) {
     all.push_back(
         {.name = "atom-weights",
          .target = &options.weights,
-         .help = "Weights of the selected atoms: mass (of their elements), an .npy file [atom], or "
-                 "none: equal ones",
+         .help = "Weights of the selected atoms: mass (of their elements), gmx (what GROMACS takes "
+                 "as masses by names of atoms), an .npy file [atom], or none: equal ones",
          .value_name = "FILE"});
     return all;
 }
@@ -229,7 +231,7 @@ void record_ensemble(const EnsembleSource& options, const std::vector<std::strin
     for (const std::string& file : files) record_input(file, run);
     for (const std::string& file : score_files(options)) record_input(file, run);
     if (with_topology) record_input(options.topology, run);
-    record_input(selection::index_file(options.select), run);
+    for (const std::string& file : selection::index_files(options.select)) record_input(file, run);
 }
 
 std::string input_key(const EnsembleSource& options) {
@@ -323,7 +325,7 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
                              const Context& context, std::shared_ptr<const Topology> atoms,
                              const std::function<std::int64_t(Index, Index)>& work_bytes) {
     const bool has_weights = !options.weights.empty() && options.weights != kEqualWeights;
-    const bool reads_weights = has_weights && options.weights != "mass";
+    const bool reads_weights = has_weights && !are_masses(options.weights);
     if (atoms == nullptr) check_readable({options.topology});
     if (reads_weights) check_readable({options.weights});
     const bool reads_topology = atoms == nullptr && !options.topology.empty();
@@ -370,8 +372,8 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
     coordinates.is_trajectory = ensemble.is_trajectory;
     if (options.each_chain) take_chains(coordinates, ensemble, context);
     if (!has_weights) return coordinates;
-    if (options.weights == "mass") {
-        coordinates.weights = masses(*coordinates.topology);
+    if (are_masses(options.weights)) {
+        coordinates.weights = masses_of(*coordinates.topology, options.weights);
         return coordinates;
     }
     const NpyArray array = read_npy(options.weights, (Index{1} << 16) + 8 * coordinates.atoms());

@@ -67,6 +67,11 @@ void match_sources(EnsembleSource& options, const std::vector<std::string>& othe
 std::string format_without_names(const EnsembleSource& options);
 /// What --atom-weights says for equal weights.
 inline constexpr std::string_view kEqualWeights = "none";
+/// What it says for gmx_masses().
+inline constexpr std::string_view kGmxWeights = "gmx";
+/// [atom]: masses as --atom-weights mass or gmx says. Throws InputError that names atoms of unknown
+/// element.
+std::vector<double> masses_of(const Topology& topology, const std::string& weights);
 
 /// The fields of frame_fields() and match_field(), and the weights of atoms.
 std::vector<Field> fields(EnsembleSource& options);

@@ -202,7 +202,8 @@ void prepare_run(const SaxsOptions& options, const Input& input,
         if (!file.empty()) record_input(file, run);
     }
     for (const std::string& file : score_files(options.ensemble)) record_input(file, run);
-    record_input(selection::index_file(options.ensemble.select), run);
+    for (const std::string& file : selection::index_files(options.ensemble.select))
+        record_input(file, run);
 }
 
 saxs::Result compute(const SaxsOptions& options, const Input& input, const Context& context) {

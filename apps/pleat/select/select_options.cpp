@@ -77,8 +77,9 @@ void check_options(const SelectOptions& options) {
 std::vector<std::filesystem::path> ensemble_inputs(const EnsembleSource& ensemble) {
     std::vector<std::string> names = files_of(ensemble);
     for (std::string& file : score_files(ensemble)) names.push_back(std::move(file));
-    for (const std::string& file : {ensemble.topology, selection::index_file(ensemble.select)})
-        if (!file.empty()) names.push_back(file);
+    if (!ensemble.topology.empty()) names.push_back(ensemble.topology);
+    for (std::string& file : selection::index_files(ensemble.select))
+        names.push_back(std::move(file));
     std::vector<std::filesystem::path> files;
     for (const std::string& name : names)
         if (std::find(files.begin(), files.end(), name) == files.end()) files.emplace_back(name);
@@ -100,6 +101,7 @@ ClusterOptions clusters_stage(const SelectOptions& options, const cluster::Param
     stage.run = options.run;
     stage.ensemble = options.ensemble;
     stage.parameters = clustering;
+    choose_atoms(stage);
     return stage;
 }
 

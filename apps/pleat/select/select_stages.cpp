@@ -141,8 +141,11 @@ select::Clusters FolderStages::cluster_frames(View<const float, 3> xyz,
                       .arguments = options_.ensemble.sources,
                       .inputs = ensemble_inputs(options_.ensemble)};
     superposed_.name = options_.ensemble.sources.front();
-    superposed_.ensemble = options_.ensemble;
+    superposed_.ensemble = own.ensemble;
     superposed_.coordinates = coordinates_of(ensemble_, superposed_atoms_, xyz);
+    if (own.ensemble.weights == kGmxWeights)
+        superposed_.coordinates->weights =
+            masses_of(*superposed_.coordinates->topology, own.ensemble.weights);
     select::Clusters clusters;
     const RunStages::StageRun made =
         stages_.make(stage, context, [&](const std::filesystem::path& folder, bool force) {

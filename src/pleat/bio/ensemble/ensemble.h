@@ -124,6 +124,13 @@ public:
     using InputError::InputError;
 };
 
+/// The atoms of a file have other names, numbers or chains, so that Matching::sequence may find
+/// them.
+class UnmatchedAtoms : public MissingAtoms {
+public:
+    using MissingAtoms::MissingAtoms;
+};
+
 /// A whole ensemble.
 struct Ensemble {
     std::shared_ptr<const Topology> topology;

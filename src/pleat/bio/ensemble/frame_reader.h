@@ -42,7 +42,8 @@ public:
     virtual Index atom_count() const = 0;
     /// The atoms of the first frame if the file names them, else null.
     virtual std::shared_ptr<const Topology> topology() const { return nullptr; }
-    /// The atoms of a file that are told by their order alone, as of NPY and XYZ; else null.
+    /// The atoms of a file without names of atoms (NPY, XYZ), which are matched to those of other
+    /// files by their order; else null.
     virtual std::shared_ptr<const Topology> atoms_by_order() const { return nullptr; }
     /// For files that name their atoms: from now on frames have the atoms of `wanted` in their
     /// order, matched by identity. Throws MissingAtoms if a frame lacks one of the `needed`

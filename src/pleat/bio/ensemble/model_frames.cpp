@@ -297,7 +297,7 @@ void ModelFrames::refuse_missing(const std::vector<Index>& missing) const {
     for (std::size_t i = 0; i < std::min(kNamed, missing.size()); ++i) {
         names.push_back(wanted_->label(missing[i]));
     }
-    throw MissingAtoms(
+    throw UnmatchedAtoms(
         file_, 0,
         fmt::format("frame {}: expected the {} selected atoms of {}, found {} of them missing: "
                     "{}{}",
@@ -363,14 +363,15 @@ bool ModelFrames::next(View<float, 2> frame) {
     if (!same_order(records, with_chain && have_names)) {
         try {
             match_by_identity(records, with_chain, frame);
-        } catch (const MissingAtoms& with_chains) {
+        } catch (const MissingAtoms&) {
             if (have_names || !with_chain) throw;
+            ignores_chains_ = true;
             try {
                 match_by_identity(records, false, frame);
             } catch (const MissingAtoms&) {
-                throw MissingAtoms(with_chains.what());
+                ignores_chains_ = false;
             }
-            ignores_chains_ = true;
+            if (!ignores_chains_) throw;
         }
         return true;
     }

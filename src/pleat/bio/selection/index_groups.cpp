@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pleat/bio/input/text_fields.h"
+#include "pleat/bio/selection/selection_words.h"
 #include "pleat/core/error.h"
 
 namespace pleat::selection {
@@ -60,12 +61,19 @@ std::vector<Group> read_groups(ByteSource& source, Index atom_count) {
 
 }  // namespace
 
-std::string index_file(std::string_view text) {
-    const std::size_t at = text.rfind(kEnding);
+std::string index_file(std::string_view word) {
+    const std::size_t at = word.rfind(kEnding);
     if (at == std::string_view::npos || at == 0) return {};
-    const std::string_view rest = text.substr(at + kEnding.size());
-    return rest.empty() || rest.front() == ':' ? std::string(text.substr(0, at + kEnding.size()))
+    const std::string_view rest = word.substr(at + kEnding.size());
+    return rest.empty() || rest.front() == ':' ? std::string(word.substr(0, at + kEnding.size()))
                                                : std::string();
+}
+
+std::vector<std::string> index_files(std::string_view text) {
+    std::vector<std::string> files;
+    for (const std::string_view word : words_of({}, text))
+        if (std::string file = index_file(word); !file.empty()) files.push_back(std::move(file));
+    return files;
 }
 
 std::vector<Index> read_index_group(ByteSource& source, std::optional<std::string_view> name,

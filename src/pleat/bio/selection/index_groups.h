@@ -11,8 +11,10 @@
 
 namespace pleat::selection {
 
-/// FILE.ndx of a whole selection that is FILE.ndx or FILE.ndx:GROUP; empty for others.
-std::string index_file(std::string_view text);
+/// FILE.ndx of a word of a selection that is FILE.ndx or FILE.ndx:GROUP; empty for others.
+std::string index_file(std::string_view word);
+/// The index files of all words of a selection.
+std::vector<std::string> index_files(std::string_view text);
 
 /// The atoms of the group, from 0, ascending and each once; of a file with one group its name may
 /// be left out. Throws InputError if the file is no index file, has no such group or several of

@@ -90,6 +90,13 @@ private:
             words_[at_] == ")")
             refuse();
         const std::string_view word = words_[at_++];
+        if (!index_file(word).empty()) return index_group(word);
+        if (!topology_.named && word != "all")
+            throw InputError(
+                topology_.source.string(), 0,
+                fmt::format("expected atoms with names for the selection '{}', found coordinates "
+                            "only: give a topology (PDB, GRO, PSF, PRMTOP, ...)",
+                            text_));
         if (const std::optional<Key> key = key_of(word)) return keyed(word, *key);
         if (word == "same") return same();
         if (word == "within") return within();
@@ -173,6 +180,14 @@ private:
         return near_flags(topology_, factor(), distance);
     }
 
+    Flags index_group(std::string_view word) const {
+        Flags flags(topology_.atoms.size());
+        if (flags.empty()) return flags;  // check_selection()
+        for (const Index atom : read_index_group(word, topology_.atom_count()))
+            flags[static_cast<std::size_t>(atom)] = 1;
+        return flags;
+    }
+
     Flags mask(std::string_view word) const {
         if (word.back() != ')')
             throw UsageError(
@@ -238,14 +253,6 @@ void Expression::refuse_absent_chain(std::string_view word) const {
 }  // namespace
 
 std::vector<Index> select_atoms(const Topology& topology, std::string_view text) {
-    if (!index_file(text).empty()) return read_index_group(text, topology.atom_count());
-    if (!topology.named && words_of(topology, text) != Words{"all"}) {
-        throw InputError(
-            topology.source.string(), 0,
-            fmt::format("expected atoms with names for the selection '{}', found "
-                        "coordinates only: give a topology (PDB, GRO, PSF, PRMTOP, ...)",
-                        text));
-    }
     const Flags taken = Expression(topology, text).evaluate();
     std::vector<Index> atoms;
     for (std::size_t i = 0; i < taken.size(); ++i) {
@@ -261,7 +268,6 @@ std::vector<Index> select_atoms(const Topology& topology, std::string_view text)
 }
 
 void check_selection(std::string_view text) {
-    if (!index_file(text).empty()) return;
     const Topology nothing;
     Expression(nothing, text).evaluate();
 }

@@ -25,7 +25,7 @@ namespace pleat {
 ///   at the ends of each chain A:10-50,60  :10A-           residues of chain A, or of any chain:
 ///   ends included, each may be
 ///                               left out, insertion codes as in 52A
-///   FILE.ndx:GROUP as the whole text: a group of a GROMACS index file
+///   FILE.ndx:GROUP              a group of a GROMACS index file
 ///   anything else               gemmi's syntax: chain `A` or `A,B`, residues `//A/10-50`,
 ///                               `(ALA,GLY)`, atoms `//*//CA,CB`, elements `[C,N]`. `CA` is `ca`
 ///                               unless a chain has this name. Parentheses around names in capitals

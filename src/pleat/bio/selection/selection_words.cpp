@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "pleat/bio/selection/index_groups.h"
 #include "pleat/bio/selection/selection_terms.h"
 
 namespace pleat::selection {
@@ -49,11 +50,27 @@ bool takes_group(std::string_view word) {
     return is_operator(word) || word == "of" || word == "as";
 }
 
+/// The length of FILE.ndx:GROUP at the beginning of the text, whose names may have blanks, to an
+/// operator or the parenthesis that closes a group; 0 if there is none.
+std::size_t index_group_length(std::string_view text) {
+    if (takes_group(text.substr(0, text.find_first_of(" (")))) return 0;
+    int open = 0;
+    std::size_t end = 0;
+    for (; end < text.size() && (text[end] != ')' || open > 0); ++end) {
+        open += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
+        if (text[end] != ' ') continue;
+        const std::string_view rest = text.substr(end + 1);
+        if (takes_group(rest.substr(0, rest.find_first_of(" (")))) break;
+    }
+    return index_file(text.substr(0, end)).empty() ? 0 : end;
+}
+
 /// The length of the word at the beginning of the text, which is not blank.
 std::size_t word_length(const Topology& topology, std::string_view text) {
     if (const std::size_t sign = operator_length(text); sign > 0) return sign;
     if (text.starts_with(kMask)) return mask_length(text);
     if (text.front() == ')' || (text.front() == '(' && !is_residue_list(topology, text))) return 1;
+    if (const std::size_t group = index_group_length(text); group > 0) return group;
     int open = text.front() == '(';
     bool is_plain = open == 0;  // letters and digits so far
     std::size_t end = 1;

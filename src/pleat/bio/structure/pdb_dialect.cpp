@@ -217,6 +217,8 @@ void PdbDialect::choose_segments(const std::vector<AtomRecord>& atoms,
     std::set<std::pair<std::string, std::string>> segments;
     std::map<std::tuple<std::string, int, char>, std::string> residues;
     std::set<std::string> shared, names;
+    // Residues of polymers by chain and segment.
+    std::map<std::string, std::map<std::string, std::set<std::pair<int, char>>>> polymers;
     for (std::size_t n = 0; n < atoms.size(); ++n) {
         const AtomRecord& atom = atoms[n];
         if (n > 0 && same_residue(atom, atoms[n - 1], fields[n], fields[n - 1])) {
@@ -228,12 +230,20 @@ void PdbDialect::choose_segments(const std::vector<AtomRecord>& atoms,
         }
         segments.insert({atom.segment, atom.chain});
         names.insert(atom.segment);
+        if (!atom.segment.empty() && ((atom.name == "CA" && atom.residue_name != "CA") ||
+                                      atom.name == "C3'" || atom.name == "C3*"))
+            polymers[atom.chain][atom.segment].insert({atom.number, atom.insertion});
         const auto [at, fresh] =
             residues.try_emplace({atom.chain, atom.number, atom.insertion}, atom.segment);
         // Single atoms without a segment are rather left out than other molecules.
         if (fresh || at->second == atom.segment || atom.segment.empty()) continue;
         if (!at->second.empty() && !atom.chain.empty()) shared.insert(atom.chain);
     }
+    for (const auto& [chain, of_chain] : polymers)
+        if (of_chain.size() > 1 && !chain.empty() &&
+            std::all_of(of_chain.begin(), of_chain.end(),
+                        [](const auto& one) { return one.second.size() > 1; }))
+            shared.insert(chain);
     has_segments_ = true;
     names_blank_ = names.size() > 1;
     for (const auto& [segment, chain] : segments) {
@@ -246,8 +256,7 @@ void PdbDialect::choose_segments(const std::vector<AtomRecord>& atoms,
     }
     if (!names_.empty())
         note(NoteKind::format,
-             "chains named by their segments (columns 73-76), as several segments "
-             "of one chain number their residues alike");
+             "chains named by their segments (columns 73-76), as several share a letter");
 }
 
 void PdbDialect::complete(std::vector<AtomRecord>& atoms, const std::vector<PdbFields>& fields,

@@ -23,7 +23,7 @@ namespace pleat {
 /// behind 9999 (VMD), of four or five digits to column 27 unless the residue before or behind has
 /// the first four (then an insertion code), and by order where there are stars. Segments (columns
 /// 73-76) name the chains that the file leaves blank, if there are several, and those that several
-/// segments share whose residues have the same numbers.
+/// segments share, if these are polymers or number their residues alike.
 class PdbDialect {
 public:
     /// Sets the residue names, numbers and chains of a model.

@@ -182,6 +182,7 @@ public:
                 static_cast<double>(pair.places.size()) < 0.3 * shorter)
                 continue;
             has_wanted[pair.wanted] = has_other[pair.other] = 1;
+            partner_[one.name] = two.name;
             texts[pair.wanted] = fmt::format("{} = {}", shown(one.name), shown(two.name));
             for (const ChainPair& like : pairs)
                 match_.is_by_order |= one.name != two.name && like.score == pair.score &&
@@ -193,16 +194,39 @@ public:
         if (texts.empty()) refuse(pairs);
         for (const auto& [chain, text] : texts)
             match_.pairs += (match_.pairs.empty() ? "" : ", ") + text;
-        for (const auto& [name, residues] : of_wanted_.ligands) {
-            const auto found = of_other_.ligands.find(name);
-            if (residues.size() == 1 && found != of_other_.ligands.end() &&
-                found->second.size() == 1)
-                add(residues.front(), found->second.front());
-        }
+        match_ligands();
         return std::move(match_);
     }
 
 private:
+    /// Ligands whose name occurs once in each structure, or once in a chain and its partner.
+    void match_ligands() {
+        const auto in_chain = [](const Topology& topology, const std::vector<Index>& residues,
+                                 const std::string& chain) {
+            std::vector<Index> found;
+            for (const Index residue : residues)
+                if (topology.residues[at(residue)].chain == chain) found.push_back(residue);
+            return found;
+        };
+        for (const auto& [name, ours] : of_wanted_.ligands) {
+            const auto found = of_other_.ligands.find(name);
+            if (found == of_other_.ligands.end()) continue;
+            const std::vector<Index>& theirs = found->second;
+            if (ours.size() == 1 && theirs.size() == 1) {
+                add(ours.front(), theirs.front());
+                continue;
+            }
+            for (const Index residue : ours) {
+                const std::string& chain = wanted_.residues[at(residue)].chain;
+                const auto partner = partner_.find(chain);
+                const std::vector<Index> of_partner =
+                    in_chain(other_, theirs, partner == partner_.end() ? chain : partner->second);
+                if (of_partner.size() == 1 && in_chain(wanted_, ours, chain).size() == 1)
+                    add(residue, of_partner.front());
+            }
+        }
+    }
+
     static std::string shown(const std::string& name) { return name.empty() ? "' '" : name; }
 
     void add(Index wanted, Index other) {
@@ -234,6 +258,7 @@ private:
 
     const Topology &wanted_, &other_;
     Polymers of_wanted_, of_other_;
+    std::map<std::string, std::string> partner_;  // of wanted chains, by name
     SequenceMatch match_;
 };
 

@@ -27,7 +27,8 @@ struct SequenceMatch {
 /// Pairs chains of proteins and of nucleic acids by the score of their alignment (pairwise.h), the
 /// highest first, of equals those of one name; aligns each pair; matches atoms of aligned residues
 /// by name, where letters differ those of the backbone and CB alone. Residues that are no polymer
-/// and no water are matched if their name occurs once in each. Chains of an identity below 0.3
+/// and no water are matched if their name occurs once in each, or once in a chain and its partner
+/// (of chains without a polymer the one of this name). Chains of an identity below 0.3
 /// (nucleic acids 0.6) are not paired. Throws InputError if none is.
 SequenceMatch match_by_sequence(const Topology& wanted, const Topology& other);
 

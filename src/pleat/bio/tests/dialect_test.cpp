@@ -276,6 +276,30 @@ TEST(Dialect, SegmentsOfOneChainAreChains) {
     EXPECT_EQ(read("" + dimer("PROA", "PROA", 0)).topology.chains(), (Texts{"P"}));
 }
 
+TEST(Dialect, StrandsOfOneLetterAreChainsThoughTheirNumbersDiffer) {
+    const auto strands = [](const std::string& second, const std::string& columns) {
+        std::string text;
+        for (int n = 1; n <= 6; ++n)
+            text += line((n <= 3 ? " DG D   " : columns) + std::to_string(n) + " ", 4 * n,
+                         n <= 3 ? "DNAA" : second)
+                        .replace(12, 4, n <= 3 || columns == " DG D   " ? " C3'" : " CA ");
+        return read(text + "END\n");
+    };
+    const Read all = strands("DNAB", " DG D   ");
+    EXPECT_EQ(all.topology.chains(), (Texts{"DNAA", "DNAB"}));
+    EXPECT_EQ(count(all.notes, NoteKind::format), 1);
+    EXPECT_EQ(select_atoms(all.topology, "chain DNAB"), (std::vector<Index>{3, 4, 5}));
+    EXPECT_EQ(select_atoms(all.topology, "chain D").size(), 6u);
+    EXPECT_EQ(strands("DNAA", " DG D   ").topology.chains(), (Texts{"D"}));
+    // Water and ligands are no chains of their own.
+    std::string text;
+    for (int n = 1; n <= 6; ++n)
+        text += line((n <= 4 ? "ALA A   " : "HOH A   ") + std::to_string(n) + " ", 4 * n,
+                     n <= 4 ? "PROA" : "WATA")
+                    .replace(12, 4, n <= 4 ? " CA " : " O  ");
+    EXPECT_EQ(read(text + "END\n").topology.chains(), (Texts{"A"}));
+}
+
 TEST(Dialect, NumbersInTheColumnsOfSegmentsAreNone) {
     const std::string text = line("ALA A   1 ", 1, "0.12") +
                              line("ALA A   1 ", 2, "0.34").replace(13, 2, "CB") +
@@ -424,6 +448,17 @@ TEST(IndexGroups, SelectAtomsOfAGroup) {
     const auto told = [&](const std::string& text) {
         return refusal([&] { select_atoms(topology, text); });
     };
+    const std::string joined = "(" + file + ":Last Two) and not (index 3 or name CB)";
+    check_selection(joined);
+    EXPECT_EQ(selection::index_files(joined), std::vector{file});
+    EXPECT_EQ(select_atoms(topology, joined), (std::vector<Index>{2}));
+    EXPECT_EQ(select_atoms(topology, "not " + file + ":Last Two or index 3"),
+              (std::vector<Index>{0, 1, 3}));
+    EXPECT_EQ(select_atoms(topology, "same residue as " + file + ":Last Two").size(), 2u);
+    EXPECT_EQ(select_atoms(unnamed_topology(4, "made"),
+                           "(" + file + ":Last Two) or (" + file + ":System)")
+                  .size(),
+              4u);
     EXPECT_NE(told(file + ":Other").find("found 'System', 'Last Two'"), std::string::npos);
     EXPECT_NE(told(file).find("its name behind a colon"), std::string::npos);
     const std::string beyond = folder.write("b.ndx", "[ a ]\n5\n").string();
