@@ -12,6 +12,7 @@
 #include "pleat/bio/periodic/periodic_cell.h"
 #include "pleat/bio/periodic/point_tree.h"
 #include "pleat/bio/selection/residue_kinds.h"
+#include "pleat/bio/structure/topology_gemmi.h"
 
 namespace pleat {
 
@@ -313,6 +314,8 @@ std::vector<Bond> chain_neighbours(const Topology& topology) {
         const Topology::Residue& next = topology.residues[static_cast<std::size_t>(r) + 1];
         const int step = next.number - one.number;
         if (one.chain != next.chain || (step != 0 && step != 1)) continue;
+        // Ligands are numbered behind the chain that they share.
+        if (is_heterogen(one.name) || is_heterogen(next.name)) continue;
         const Index a = representative(topology, starts, r),
                     b = representative(topology, starts, r + 1);
         if (a >= 0 && b >= 0) pairs.push_back({a, b});

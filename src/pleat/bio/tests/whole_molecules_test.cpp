@@ -233,6 +233,11 @@ TEST(WholeMolecules, WithoutACellAreToldToBeSplit) {
         << left.notes.back().text;
     EXPECT_FALSE(has_warning(read_text(model({1, 4.8, 8.6, 12.4}, ""))));
     EXPECT_FALSE(has_warning(read_text(model(split, ""), Pbc::none)));
+    // A ligand with an atom CA behind the chain that it shares is no part of it.
+    std::string ligand = model(split, "");
+    for (std::size_t at = 0; (at = ligand.find("ALA A   5", at)) != std::string::npos;)
+        ligand.replace(at, 3, "SAH");
+    EXPECT_FALSE(has_warning(read_text(ligand)));
 }
 
 TEST(WholeMolecules, AreRefusedWhereTheyCannotBeMade) {
