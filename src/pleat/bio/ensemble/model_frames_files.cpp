@@ -10,6 +10,7 @@
 #include "pleat/bio/ensemble/model_frames.h"
 #include "pleat/bio/input/coordinate_text.h"
 #include "pleat/bio/input/text_fields.h"
+#include "pleat/bio/structure/element_guess.h"
 #include "pleat/bio/structure/pdb_record.h"
 #include "pleat/core/error.h"
 
@@ -81,6 +82,23 @@ bool is_packed(const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);
     const int first = stream.get(), second = stream.get();
     return (first == 0x1f && second == 0x8b) || (first == 0x28 && second == 0xb5);
+}
+
+/// Takes elements from names where the file has none, or names in their place ("CA" of ALA is no
+/// calcium). Returns the number of atoms with names in their place.
+Index take_elements_from_names(std::vector<AtomRecord>& atoms) {
+    const auto is_wrong = [](const AtomRecord& atom) {
+        return atom.symbol_is_name && is_common_residue(atom.residue_name);
+    };
+    const bool has_names = std::any_of(atoms.begin(), atoms.end(), is_wrong);
+    Index repeated = 0;
+    for (AtomRecord& atom : atoms) {
+        const bool is_name = has_names && atom.symbol_is_name;
+        if (atom.element.empty() || is_name)
+            atom.element = guess_element(atom.name, atom.residue_name);
+        repeated += is_name;
+    }
+    return repeated;
 }
 
 }  // namespace
@@ -211,11 +229,17 @@ MmcifFrames::MmcifFrames(std::unique_ptr<ByteSource> source) : ModelFrames(sourc
     constexpr std::size_t kMaxFromPipe = std::size_t{64} << 20;
     const std::string text = remaining_text(*source, kMaxFromPipe);
     MmcifBlock block;
+    Index repeated = 0;
     read_mmcif_models(file_, text, assemblies_, block, [&](std::vector<AtomRecord>&& model) {
-        for (AtomRecord& atom : model)
-            if (atom.element.empty()) atom.element = guess_element(atom.name, atom.residue_name);
+        repeated += take_elements_from_names(model);
         models_.push_back(std::move(model));
     });
+    if (repeated > 0)
+        notes_.push_back(
+            {NoteKind::format,
+             fmt::format(
+                 "{}: type_symbol repeats the names of {} atoms: elements taken from the names",
+                 file_, repeated)});
     if (block.blocks > 1)
         notes_.push_back(
             {NoteKind::several, fmt::format("{}: {} data blocks of the same atoms read "

@@ -30,13 +30,6 @@ std::string first_letters(std::string_view name) {
     return letters;
 }
 
-/// Unmodified amino acids, nucleotides and water: their atoms are H, C, N, O, P and S alone,
-/// whichever columns their names fill.
-bool is_common_residue(std::string_view name) {
-    return selection::is_water(name) ||
-           (selection::is_common_name(name) && !is_heterogen(std::string(name)));
-}
-
 /// A name's first letter alone is an element only where it is one of molecules of life.
 std::string one_letter_element(char letter) {
     constexpr std::string_view kKnown = "HCNOPS";
@@ -120,6 +113,11 @@ std::string element_by_name(const std::string& name, const std::string& residue,
 }
 
 }  // namespace
+
+bool is_common_residue(std::string_view name) {
+    return selection::is_water(name) ||
+           (selection::is_common_name(name) && !is_heterogen(std::string(name)));
+}
 
 void guess_elements(Topology& topology, const std::vector<double>& masses) {
     constexpr double kLightest = 0.9;    // dalton; lone pairs and Drude particles are lighter

@@ -17,6 +17,10 @@ namespace pleat {
 /// guess_element() (topology.h) for names without columns.
 std::string guess_element_in_columns(std::string_view columns, std::string_view residue_name);
 
+/// Unmodified amino acids, nucleotides and water: their atoms are H, C, N, O, P and S alone,
+/// whichever columns their names fill.
+bool is_common_residue(std::string_view name);
+
 /// Sets elements and masses of atoms whose file has neither. In amino acids, nucleotides and water,
 /// by name or by their atoms, the first letter is the element; the only atom of a residue is an ion
 /// if its name is one; names of other atoms may tell nothing (X). `masses` [atom] of the file in

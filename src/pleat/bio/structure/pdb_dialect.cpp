@@ -75,8 +75,12 @@ void PdbDialect::choose_names(const std::vector<PdbFields>& fields) {
     const auto chain_of = [](const PdbFields& one) {
         return std::string(text_of(one.names).substr(3));
     };
+    std::map<std::string, std::set<std::string_view>> residues;
     for (const PdbFields& one : fields)
-        if (tells_pair(one)) pairs_.insert(chain_of(one));
+        if (tells_pair(one)) residues[chain_of(one)].insert(text_of(one.number));
+    // A single nucleotide with 5 or 3 is the end of chain A, no chain 5A.
+    for (const auto& [chain, numbers] : residues)
+        if (numbers.size() > 1 || (chain[0] != '5' && chain[0] != '3')) pairs_.insert(chain);
     if (pairs_.empty()) return;
     // Ligands may be chains of their own.
     for (const PdbFields& one : fields)
@@ -84,7 +88,21 @@ void PdbDialect::choose_names(const std::vector<PdbFields>& fields) {
             pairs_.insert(chain_of(one));
 }
 
+void PdbDialect::choose_locations(const std::vector<AtomRecord>& atoms,
+                                  const std::vector<PdbFields>& fields) {
+    for (std::size_t n = 0; n < atoms.size(); ++n) {
+        if (atoms[n].altloc < '0' || atoms[n].altloc > '9') continue;
+        has_long_names_ = fields[n].is_shifted;
+        if (!has_long_names_) return;
+    }
+}
+
 void PdbDialect::read_names(AtomRecord& atom, const PdbFields& fields) {
+    if (has_long_names_ && atom.altloc >= '0' && atom.altloc <= '9') {
+        atom.name += std::exchange(atom.altloc, ' ');
+        note(NoteKind::format,
+             "digits in column 17 read as the last of atom names, not as alternate locations");
+    }
     const std::string_view names = text_of(fields.names);
     const bool is_pair = has_both(fields) && pairs_.contains(std::string(names.substr(3)));
     atom.residue_name = trimmed(names.substr(0, is_pair ? 3 : 4));
@@ -235,6 +253,7 @@ void PdbDialect::choose_segments(const std::vector<AtomRecord>& atoms,
 void PdbDialect::complete(std::vector<AtomRecord>& atoms, const std::vector<PdbFields>& fields,
                           Complaints& complaints) {
     if (!is_chosen_) choose_names(fields);
+    if (!is_chosen_) choose_locations(atoms, fields);
     for (std::size_t n = 0; n < atoms.size(); ++n) read_names(atoms[n], fields[n]);
     read_numbers(atoms, fields, complaints);
     if (!is_chosen_) choose_segments(atoms, fields);

@@ -42,6 +42,16 @@ std::size_t shift_of(std::string_view line) {
     return 0;
 }
 
+/// Whether three coordinates, a charge and a radius end the line of an atom, as in PQR.
+bool has_free_columns(std::string_view line) {
+    const std::vector<std::string_view> found = words(line);
+    constexpr std::ptrdiff_t kNumbers = 5, kMinWords = 9;
+    double value = 0;
+    return std::ssize(found) >= kMinWords &&
+           std::all_of(found.end() - kNumbers, found.end(),
+                       [&](std::string_view word) { return parse(word, value); });
+}
+
 /// Charges (PDBQT) and names of entries before line numbers (PDB files until 1996) are no segments.
 bool is_segment(std::string_view line, std::string_view text) {
     double charge = 0;
@@ -109,6 +119,7 @@ std::string parse_atom_line(std::string_view line, AtomRecord& atom, PdbFields& 
     atom.name = std::string(trimmed(line.substr(12, 4)));
     if (atom.name.empty()) return "expected an atom's name in columns 13-16, found none";
     atom.altloc = line[16];
+    fields.is_shifted = line[12] == ' ' && line[15] != ' ';
     std::copy_n(line.begin() + 17, 5, fields.names.begin());
     std::copy_n(line.begin() + 22, 5, fields.number.begin());
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -116,6 +127,9 @@ std::string parse_atom_line(std::string_view line, AtomRecord& atom, PdbFields& 
         const std::string_view field = columns(line, begin, 8);
         double value = 0;
         if (!parse_coordinate(field, value)) {
+            if (has_free_columns(line))
+                return "expected fixed columns as in PDB, found columns divided by blanks, with "
+                       "charges and radii (PQR); convert the file to PDB";
             return fmt::format("expected a coordinate in columns {}-{}, found '{}'", begin,
                                begin + 7, field);
         }

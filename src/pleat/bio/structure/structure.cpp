@@ -7,6 +7,7 @@
 
 #include "pleat/bio/input/coordinate_text.h"
 #include "pleat/bio/input/text_fields.h"
+#include "pleat/bio/structure/element_guess.h"
 #include "pleat/bio/structure/pdb_dialect.h"
 #include "pleat/bio/structure/pdb_record.h"
 #include "pleat/bio/structure/structure_gemmi.h"
@@ -60,6 +61,13 @@ Structure read(ByteSource& source, const std::filesystem::path& path, Notes* not
             ? chains_from_mmcif(source.name(),
                                 remaining_text(source, static_cast<std::size_t>(kMaxFromPipe)))
             : chains_from_pdb(source.name(), first_model(source, notes));
+    // Of common residues "CA" or an unknown symbol in the place of the element is the atom's name.
+    for (Chain& chain : structure.chains)
+        for (Residue& residue : chain.residues)
+            for (Atom& atom : residue.atoms)
+                if ((atom.element.size() > 1 || atom.element == "X") &&
+                    is_common_residue(residue.name))
+                    atom.element = guess_element(atom.name, residue.name);
     if (structure.chains.empty()) {
         throw InputError(source.name(), 0,
                          "expected a protein or nucleic acid chain, found only other molecules");

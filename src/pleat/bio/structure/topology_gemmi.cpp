@@ -76,6 +76,7 @@ AtomRecord record_of(gemmi::cif::Table::Row& row, const std::string& file) {
     atom.chain = text_of(row, kChain, kLabelChain);
     const std::string element = text_of(row, kElement);
     if (!element.empty()) atom.element = element_symbol(element);
+    atom.symbol_is_name = element.size() > 1 && element == atom.name;
     if (row.has2(kLabelChain)) atom.subchain = printable(row.str(kLabelChain));
     const std::string number = text_of(row, kNumber, kLabelNumber);
     atom.number = 0;

@@ -22,6 +22,8 @@ struct AtomRecord {
     double occupancy = 1;
     double b_factor = 0;
     float xyz[3] = {};
+    bool symbol_is_name =
+        false;  ///< mmCIF's type_symbol is the atom's name, of two letters or more
     std::array<char, 5> serial =
         {};  ///< of PDB, as the file has it; a string would take much memory
 
@@ -35,6 +37,7 @@ struct PdbFields {
     std::array<char, 5> number{};  ///< columns 23-27: residue number and insertion code
     std::array<double, 3> xyz{};
     bool is_het = false;
+    bool is_shifted = false;  ///< column 13 is blank and column 16 is filled
     std::int64_t line = 0;
 };
 

@@ -97,6 +97,46 @@ TEST(Dialect, ColumnTwentyOneIsAChainOfTwoCharactersWhereNamesAreKnown) {
     EXPECT_EQ(count(all.notes, NoteKind::format), 1);
 }
 
+TEST(Dialect, DigitsOfTheEndsOfNucleicAcidsAreNoChains) {
+    const Read all = read(lines({"  G5A   1 ", "  C A   2 ", "  U3A   3 "}));
+    EXPECT_EQ(all.residues, (Texts{"G5 1 A", "C 2 A", "U3 3 A"}));
+    const Read pair = read(lines({"  G5A   1 ", "  C5A   2 "}));
+    EXPECT_EQ(pair.residues, (Texts{"G 1 5A", "C 2 5A"}));
+}
+
+TEST(Dialect, DigitsInColumnSeventeenEndNamesUnlessOtherAtomsHaveThem) {
+    const auto atom = [](const char* name, char digit, double x) {
+        return pleat::test::pdb_line({.name = name, .altloc = digit, .residue = "ZZZ", .x = x});
+    };
+    const Read names = read(atom("BR1", '1', 0) + atom("BR1", '7', 8) + atom("C1", ' ', 4));
+    ASSERT_EQ(names.topology.atoms.size(), 3u);
+    EXPECT_EQ(names.topology.atoms[1].name, "BR17");
+    EXPECT_EQ(count(names.notes, NoteKind::format), 1);
+    const Read locations =
+        read(atom("CD1", '1', 0) + atom("CD1", '2', 1) + atom("CB", '1', 4) + atom("CB", '2', 5));
+    EXPECT_EQ(locations.topology.atoms.size(), 2u);
+    EXPECT_EQ(count(locations.notes, NoteKind::alternatives), 1);
+}
+
+TEST(Dialect, NamesInPlaceOfElementsAreNoElements) {
+    const auto atom = [](const char* name, const char* residue, const char* element, double x) {
+        return pleat::test::cif_line(
+            {.name = name, .residue = residue, .x = x, .element = element});
+    };
+    const std::string text = pleat::test::kCifHeader + atom("CA", "ALA", "CA", 0) +
+                             atom("CB", "ALA", "CB", 1) + atom("C", "ALA", "C", 2) +
+                             atom("CA", "CA", "CA", 9) + "#\n";
+    const auto reader = open_frames("made.cif", text);
+    const std::vector<Topology::Atom>& atoms = reader->topology()->atoms;
+    ASSERT_EQ(atoms.size(), 4u);
+    EXPECT_EQ(atoms[0].element, "C");
+    EXPECT_EQ(atoms[1].element, "C");
+    EXPECT_EQ(atoms[3].element, "Ca");
+    EXPECT_EQ(count(reader->notes(), NoteKind::format), 1);
+    const Structure structure = read_structure("made.cif", text);
+    EXPECT_EQ(structure.chain("A").residues.front().atoms.front().element, "C");
+}
+
 TEST(Dialect, ResidueNumbersBehind9999AreReadInEachDialect) {
     const Read five = read(lines({"ALA A9999 ", "ALA A10000", "ALA A10001", "ALA B10000"}));
     EXPECT_EQ(five.residues, (Texts{"ALA 9999 A", "ALA 10000 A", "ALA 10001 A", "ALA 10000 B"}));

@@ -115,6 +115,7 @@ public:
             for (Index i = 0; i < topology_.atom_count(); ++i) {
                 if (takes(i)) add_atom(i);
             }
+            note_missing_atoms();
         } else {
             name_bead_types();
             add_beads();
@@ -200,6 +201,29 @@ private:
         result_.members.push_back(i);
         result_.masses.push_back(atom(i).mass + united.hydrogens * element_mass("H"));
         result_.radii.push_back(united.radius());
+    }
+
+    /// A warning where more than a tenth of the amino acids lack heavy atoms, as in models of
+    /// backbones.
+    void note_missing_atoms() {
+        std::map<Index, Index> counts;  // [residue]
+        for (const Index i : result_.members)
+            counts[atom(i).residue] += !is_hydrogen(atom(i).element);
+        const std::vector<std::string> names = bead_types(Resolution::one_bead);
+        Index residues = 0, incomplete = 0;
+        for (const auto& [residue, count] : counts) {
+            const std::string& name = topology_.residues[static_cast<std::size_t>(residue)].name;
+            if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+            ++residues;
+            incomplete += count < complete_residue_atoms(name);
+        }
+        if (10 * incomplete > residues)
+            result_.notes.push_back({NoteKind::residues,
+                                     fmt::format("{} of {} amino acids lack heavy atoms: what is "
+                                                 "not listed does not scatter",
+                                                 incomplete, residues),
+                                     {},
+                                     true});
     }
 
     void name_bead_types() {

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/selection/selection.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/data_folders.h"
 #include "pleat/core/tests/temporary_folder.h"
@@ -119,6 +120,20 @@ TEST(Beads, WithoutAtomsAreReported) {
                   Note{NoteKind::residues,
                        "1 residues lack heavy atoms: their beads scatter with the atoms that "
                        "are listed"}) != beads.notes.end());
+}
+
+TEST(Scatterers, OfBackbonesAloneAreWarnedOf) {
+    const Ensemble lysozyme = committed("1hel.pdb.gz");
+    const auto notes = [&](const std::string& selection) {
+        const Topology atoms =
+            subset(*lysozyme.topology, select_atoms(*lysozyme.topology, selection));
+        const Array<float, 2> xyz(3, atoms.atom_count());
+        return make_scatterers(atoms, xyz, {}).notes;
+    };
+    EXPECT_EQ(count(notes("protein"), NoteKind::residues), 0);
+    const Notes backbone = notes("name N CA C O");
+    ASSERT_EQ(count(backbone, NoteKind::residues), 1);
+    EXPECT_NE(backbone.front().text.find("117 of 129"), std::string::npos);  // all but glycines
 }
 
 /// The first values of pleat's own tables are the electrons of complete beads: with the excess of
