@@ -35,8 +35,9 @@ std::vector<std::string> parts_of(std::string_view line, std::string_view separa
         const std::size_t end = std::min(line.find(separator), line.size());
         const std::string part = trimmed(line.substr(0, end));
         line.remove_prefix(std::min(end + separator.size(), line.size()));
-        if (part.empty()) continue;
-        const bool is_unit = part.front() == '[' || part.front() == '(';
+        // Tables of pandas begin with a column of no name.
+        if (part.empty() && !(parts.empty() && separator == ",")) continue;
+        const bool is_unit = part.starts_with('[') || part.starts_with('(');
         if (is_unit && !parts.empty())
             parts.back() += " " + part;
         else

@@ -140,9 +140,8 @@ Points sound_points(const std::string& file, const CurveTable& table, const Curv
     complaints.throw_if_any();
     check_counts(file, points.size(), without_error, not_finite, options, notes);
     if (negative.points > 0)
-        notes.push_back({NoteKind::points,
-                         fmt::format("{} points of negative q left out", negative.points),
-                         "--q-min 0"});
+        notes.push_back(
+            {NoteKind::points, fmt::format("{} points of negative q left out", negative.points)});
     if (smear) check_dq(file, points);
     if (assumed.points > 0)
         notes.push_back({NoteKind::errors,

@@ -32,12 +32,13 @@ Decision guess(const Profile& curve, const Guinier& line, bool begins_low,
                std::optional<double> structure) {
     const double end = curve.q.back(), length = line.gyration_radius;
     const bool by_end = end > 1;
-    constexpr double kMaxFirst = 1;  // of q Rg where a curve shows the size of a molecule
-    const bool is_molecule = line.is_valid && curve.q[line.first] * length < kMaxFirst &&
-                             10 * length >= kMinGyration && 10 * length <= kMaxGyration;
-    const Decision of_end{
-        by_end, fmt::format("since the curve ends at {:g}", end),
-        by_end && end <= kMaxEnd && !is_molecule ? "; nothing else decides it" : ""};
+    // What shows the size of a molecule, or begins at small angles and ends beyond wide ones.
+    constexpr double kMaxProduct = 1, kMaxStart = 1;
+    const bool is_surely_nm = end > kMaxEnd || (end > kWideEnd && curve.q.front() < kMaxStart) ||
+                              (line.is_valid && curve.q[line.first] * length < kMaxProduct &&
+                               10 * length >= kMinGyration && 10 * length <= kMaxGyration);
+    const Decision of_end{by_end, fmt::format("since the curve ends at {:g}", end),
+                          by_end && !is_surely_nm ? "; nothing else decides it" : ""};
     const auto in_other = [&](bool per_nanometre) {
         return fmt::format(" (in {} it would be {:.1f})", name_of_unit(!per_nanometre),
                            per_nanometre ? length : 10 * length);

@@ -46,7 +46,8 @@ std::vector<CurveTable> stored(std::vector<CurveTable> tables, const char* forma
 
 /// Whether the names of columns are those of P(r) or g(r).
 bool has_names_of_distances(const CurveTable& table) {
-    return std::ranges::any_of(table.columns, is_density_name) &&
+    return !table.columns.empty() && !is_density_name(table.columns.front()) &&
+           std::ranges::any_of(table.columns, is_density_name) &&
            std::ranges::find(table.columns, ColumnRole::momentum, role_of) == table.columns.end();
 }
 

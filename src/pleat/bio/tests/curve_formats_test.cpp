@@ -86,6 +86,11 @@ TEST(CurveColumns, AreTakenByTheNamesOfEachProgram) {
     expect_made(read("SMR_Int\tSMR_Error\tSMR_Qvec\n" + made.rows("ieq")), made);
     expect_made(read("R_x_1\tQ_x_1\tS_x_1\n" + made.rows("iqe")), made);
     expect_made(read("point q I sigma\n" + made.rows("mqie")), made);
+    std::string index = ",q,I,err\n";
+    for (std::size_t k = 0; k < made.q.size(); ++k)
+        index += fmt::format("{},{:.6e},{:.6e},{:.6e}\n", k, made.q[k], made.intensity[k],
+                             made.error[k]);
+    expect_made(read(index), made);
     // Words are no names.
     expect_made(read("Intensity versus q\n" + made.rows("qie")), made);
     expect_made(read("# q_min = 0.01\n" + made.rows("qie")), made);
