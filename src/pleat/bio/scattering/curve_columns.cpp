@@ -91,17 +91,19 @@ bool is_like_a_model(const CurveTable& table, std::size_t intensity, std::size_t
 std::size_t column_of(const std::string& file, const CurveTable& table, std::string_view word) {
     std::size_t number = 0;
     if (parse_number(word, number) && number > 0) return number - 1;
-    const auto found = std::ranges::find(table.columns, lower_case(word), lower_case);
-    if (found == table.columns.end())
+    const std::vector<std::string>& names =
+        table.columns.empty() ? table.words_above : table.columns;
+    const auto found = std::ranges::find(names, lower_case(word), lower_case);
+    if (found == names.end())
         throw InputError(
             file, table.rows.front().line,
-            table.columns.empty()
+            names.empty()
                 ? fmt::format("expected names of columns, found none for '{}' (--columns takes "
                               "numbers from 1, too)",
                               word)
                 : fmt::format("expected a column '{}' (--columns), found {}", word,
-                              fmt::join(table.columns, ", ")));
-    return static_cast<std::size_t>(found - table.columns.begin());
+                              fmt::join(names, ", ")));
+    return static_cast<std::size_t>(found - names.begin());
 }
 
 CurveColumns columns_as_told(const std::string& file, const CurveTable& table,
@@ -109,7 +111,8 @@ CurveColumns columns_as_told(const std::string& file, const CurveTable& table,
     std::vector<std::size_t> columns;
     for (const std::string_view word : words(told, ","))
         columns.push_back(column_of(file, table, trimmed(word)));
-    if (columns.size() < 2 || columns.size() > 4)
+    if (columns.size() < 2 || columns.size() > 4 ||
+        ("," + told + ",").find(",,") != std::string::npos)
         throw UsageError(
             "give --columns Q,I,ERROR by names or numbers from 1, without the error "
             "or with DQ behind it");

@@ -35,8 +35,9 @@ std::vector<std::string> parts_of(std::string_view line, std::string_view separa
         const std::size_t end = std::min(line.find(separator), line.size());
         const std::string part = trimmed(line.substr(0, end));
         line.remove_prefix(std::min(end + separator.size(), line.size()));
-        if (part.empty()) continue;
-        const bool is_unit = part.front() == '[' || part.front() == '(';
+        // Tables of pandas begin with a column of no name.
+        if (part.empty() && !(parts.empty() && separator == ",")) continue;
+        const bool is_unit = part.starts_with('[') || part.starts_with('(');
         if (is_unit && !parts.empty())
             parts.back() += " " + part;
         else
@@ -56,8 +57,8 @@ std::string lower_case(std::string_view text) {
 ColumnRole role_of(std::string_view name) {
     static constexpr std::pair<ColumnRole, std::string_view> kNames[] = {
         {ColumnRole::momentum,
-         " q s h x sexp qexp qvector momentumtransfer scatteringvector qvalues qa qnm qinvangstrom "
-         "qinvnm "},
+         " q s h x sexp qexp qvec qvector momentumtransfer scatteringvector qvalues qa qnm "
+         "qinvangstrom qinvnm "},
         {ColumnRole::intensity,
          " i y iexp iq is int intensity intensities expintensity jexp iobs counts icm expi "
          "experimentalintensity "},
@@ -67,7 +68,7 @@ ColumnRole role_of(std::string_view name) {
         {ColumnRole::spread, " dq sigmaq sigq dsigq qdev qerr qerror dx "},
         {ColumnRole::other,
          " r pr p fit ifit model modelintensity jreg ireg imod imodel icalc calc theory atom shape "
-         "border "}};
+         "border size radius diameter distance "}};
     // "q A-1": a unit behind a blank.
     const std::string start = lower_case(name.substr(0, 2));
     const std::string key = key_of(start == "q " || start == "s " ? name.substr(0, 1) : name);
@@ -76,7 +77,17 @@ ColumnRole role_of(std::string_view name) {
     for (const std::string_view part : {"err", "sig", "std", "uncert"})
         if (key.find(part) != std::string::npos && key.find('q') == std::string::npos)
             return ColumnRole::error;
-    return ColumnRole::unknown;
+    // Irena's SMR_Qvec, SMR_Int, and Q_sample, R_sample, S_sample.
+    const std::string low = lower_case(name);
+    if (low.ends_with("_qvec") || low.starts_with("q_")) return ColumnRole::momentum;
+    if (low.ends_with("_int") || low.starts_with("r_")) return ColumnRole::intensity;
+    if (low.starts_with("s_")) return ColumnRole::error;
+    return low.starts_with("w_") ? ColumnRole::spread : ColumnRole::unknown;
+}
+
+bool is_density_name(std::string_view name) {
+    const std::string key = key_of(name);
+    return key == "p" || key == "g" || key.ends_with("pr") || key.ends_with("distribution");
 }
 
 std::vector<std::string> column_names(std::string_view line, std::size_t width) {
@@ -95,12 +106,20 @@ std::vector<std::string> column_names(std::string_view line, std::size_t width) 
         const auto first = std::ranges::find_if(parts, [](const std::string& part) {
             return role_of(part) == ColumnRole::momentum || role_of(part) == ColumnRole::other;
         });
-        // Words of a sentence are not names: "noise; q in 1/angstrom".
-        const bool is_list = first == parts.begin();
-        parts.erase(parts.begin(), first);
-        const bool has_intensity = std::ranges::any_of(parts, [](const std::string& part) {
-            return role_of(part) == ColumnRole::intensity || key_of(part) == "p";
-        });
+        const auto has = [&](ColumnRole role) {
+            return std::ranges::find(parts, role, role_of) != parts.end();
+        };
+        // As many names as columns, in any order, behind one that may be unknown.
+        const bool are_all =
+            parts.size() == width && has(ColumnRole::momentum) && has(ColumnRole::intensity) &&
+            std::ranges::find(parts.begin() + 1, parts.end(), ColumnRole::unknown, role_of) ==
+                parts.end();
+        // Words of a sentence are not names: "noise; q in 1/angstrom", "q_min = 0.01".
+        const bool is_list =
+            first == parts.begin() && std::ranges::none_of(parts, &std::string::empty, key_of);
+        if (!are_all) parts.erase(parts.begin(), first);
+        const bool has_intensity =
+            has(ColumnRole::intensity) || std::ranges::any_of(parts, is_density_name);
         const bool is_whole = is_list && parts.size() == width && !parts.empty() &&
                               role_of(parts.front()) == ColumnRole::momentum;
         if (parts.size() < 2 || parts.size() > width || !(has_intensity || is_whole)) continue;

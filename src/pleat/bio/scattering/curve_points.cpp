@@ -101,7 +101,7 @@ Points sound_points(const std::string& file, const CurveTable& table, const Curv
             {NoteKind::points, fmt::format("{} of {} points without intensity and error left out",
                                            first - table.rows.begin(), table.rows.size())});
     Complaints complaints(file);
-    Count assumed, without_error, not_finite;
+    Count assumed, without_error, not_finite, negative;
     Points points;
     for (; first != table.rows.end(); ++first) {
         const CurveRow& row = *first;
@@ -120,6 +120,10 @@ Points sound_points(const std::string& file, const CurveTable& table, const Curv
             not_finite.add(point);
             continue;
         }
+        if (point.q < 0 && options.q_min > 0) {
+            negative.add(point);
+            continue;
+        }
         if (const std::string wrong = complaint(point, row); !wrong.empty()) {
             complaints.add(row.line, wrong);
             continue;
@@ -135,6 +139,9 @@ Points sound_points(const std::string& file, const CurveTable& table, const Curv
     }
     complaints.throw_if_any();
     check_counts(file, points.size(), without_error, not_finite, options, notes);
+    if (negative.points > 0)
+        notes.push_back(
+            {NoteKind::points, fmt::format("{} points of negative q left out", negative.points)});
     if (smear) check_dq(file, points);
     if (assumed.points > 0)
         notes.push_back({NoteKind::errors,
@@ -203,6 +210,25 @@ void merge(const std::string& file, Points& points, Notes& notes) {
     points = std::move(merged);
 }
 
+/// Why the errors of a file are probably none; empty: they may be.
+std::string doubt_of_errors(const Points& points, bool are_placeholders) {
+    if (are_placeholders) return "all errors are 1, as where a file has none";
+    // Variances, or another quantity.
+    constexpr double kSmallest = 1e-5;  // of the intensity
+    std::size_t larger = 0, tiny = 0;
+    for (const Point& point : points) {
+        larger += point.sigma > std::abs(point.intensity);
+        tiny += point.sigma < kSmallest * std::abs(point.intensity);
+    }
+    if (20 * larger >= 19 * points.size())
+        return fmt::format("errors exceed the intensities at {} of {} points", larger,
+                           points.size());
+    if (20 * tiny >= 19 * points.size())
+        return fmt::format("errors are below {:g} of the intensities at {} of {} points", kSmallest,
+                           tiny, points.size());
+    return {};
+}
+
 }  // namespace
 
 std::string text_of(const CurveRow& row) {
@@ -216,9 +242,9 @@ Profile read_points(const std::string& file, const CurveTable& table, const Curv
         std::ranges::all_of(points, [](const Point& point) { return point.sigma == 1; });
     sort(file, points, notes);
     merge(file, points, notes);
-    if (are_placeholders && columns.error)
-        notes.push_back({NoteKind::errors,
-                         "all errors are 1, as where a file has none: chi^2 then means nothing",
+    const std::string doubt = columns.error ? doubt_of_errors(points, are_placeholders) : "";
+    if (!doubt.empty())
+        notes.push_back({NoteKind::errors, doubt + ": chi^2 then means nothing",
                          "--columns Q,I with --assume-error", true});
     Profile curve;
     for (const Point& point : points) {

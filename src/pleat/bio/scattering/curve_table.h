@@ -32,9 +32,10 @@ struct CurveTable {
     std::string name;                 ///< by which --curve chooses it
     std::string q_unit = {};          ///< as the file has it; empty: it has none
     std::vector<CurveRow> rows = {};  ///< in structured formats q, intensity, error, dq, or NaN
-    std::vector<std::string> columns = {};  ///< names; empty: none
-    bool is_stored = false;                 ///< by a format of entries: sasCIF, XML, HDF5
-    bool is_offered = true;                 ///< false: such a file names others to be shown
+    std::vector<std::string> columns = {};      ///< names; empty: none
+    std::vector<std::string> words_above = {};  ///< as many as columns, or none
+    bool is_stored = false;                     ///< by a format of entries: sasCIF, XML, HDF5
+    bool is_offered = true;                     ///< false: such a file names others to be shown
     std::size_t other_lines = 0;            ///< of text around the tables of a file, comments aside
     std::vector<std::string> formats = {};  ///< what notes say of the format
 };
@@ -57,6 +58,8 @@ std::string lower_case(std::string_view text);
 /// What a column of a known name is.
 enum class ColumnRole { unknown, momentum, intensity, error, spread, other };
 ColumnRole role_of(std::string_view name);
+/// Whether a name is that of a density of lengths: P(r), g(r), "Size distribution".
+bool is_density_name(std::string_view name);
 /// The names of at most `width` columns in a line of text if there is one for q and one for the
 /// intensity; else empty.
 std::vector<std::string> column_names(std::string_view line, std::size_t width);

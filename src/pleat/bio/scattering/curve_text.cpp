@@ -98,9 +98,11 @@ Line split(std::string_view given, std::int64_t number) {
     std::string line(given);
     one.decimal_commas = has_decimal_commas(given);
     if (one.decimal_commas) std::replace(line.begin(), line.end(), ',', '.');
-    const std::vector<std::string_view> all = words(line, std::string(kBlanks) + ",");
-    one.words = all.size();
+    std::vector<std::string_view> all = words(line, std::string(kBlanks) + ",");
     if (all.empty()) return one;
+    const auto is_comment = [](std::string_view word) { return word.starts_with('#'); };
+    all.erase(std::find_if(all.begin() + 1, all.end(), is_comment), all.end());
+    one.words = all.size();
     one.row.text = shown(given.substr(static_cast<std::size_t>(all.front().data() - line.data())));
     std::vector<double>& values = one.row.values;
     double value = 0;
@@ -208,14 +210,30 @@ private:
             const std::string& title = titles_[titles_.size() - 1 - n];
             if (table.columns.empty() && n < kNear) {
                 table.columns = column_names(title, width);
-                if (!table.columns.empty()) named = unit_named(table.columns.front());
+                if (!table.columns.empty()) named = unit_of_names(table.columns, n);
             }
+            const std::vector<std::string_view> above = words(title, " \t,;\"#");
+            if (n == 0 && above.size() == width) table.words_above = {above.begin(), above.end()};
             said.insert(unit_in_prose(title));
         }
         said.erase(MomentumUnit::automatic);
         if (named == MomentumUnit::automatic && said.size() == 1) named = *said.begin();
         if (named != MomentumUnit::automatic)
             table.q_unit = names_of(named)[static_cast<std::size_t>(named)];
+    }
+
+    /// The unit of q in the names of the n-th nearest title, or in a line of units below or above.
+    MomentumUnit unit_of_names(const std::vector<std::string>& names, std::size_t n) const {
+        const auto q = std::ranges::find(names, ColumnRole::momentum, role_of) - names.begin();
+        if (q == std::ssize(names)) return MomentumUnit::automatic;
+        MomentumUnit unit = unit_named(names[static_cast<std::size_t>(q)]);
+        for (const std::size_t near : {n - 1, n + 1}) {
+            if (unit != MomentumUnit::automatic || near >= titles_.size()) continue;
+            const std::vector<std::string_view> units =
+                words(titles_[titles_.size() - 1 - near], " \t,;\"#");
+            if (units.size() == names.size()) unit = unit_named(units[static_cast<std::size_t>(q)]);
+        }
+        return unit;
     }
 
     const std::string& file_;

@@ -23,7 +23,7 @@ std::string_view name_of_unit(bool per_nanometre) {
 struct Decision {
     bool per_nanometre = false;
     std::string reason;
-    bool is_doubtful = false;
+    std::string doubt = {};  ///< a note with it is a warning; empty: none
 };
 
 /// Of a curve without a unit; `line` is Guinier's with q as the file has it, `begins_low` whether
@@ -32,20 +32,28 @@ Decision guess(const Profile& curve, const Guinier& line, bool begins_low,
                std::optional<double> structure) {
     const double end = curve.q.back(), length = line.gyration_radius;
     const bool by_end = end > 1;
-    const Decision of_end{by_end, fmt::format("since the curve ends at {:g}", end)};
+    // What shows the size of a molecule, or begins at small angles and ends beyond wide ones.
+    constexpr double kMaxProduct = 1, kMaxStart = 1;
+    const bool is_surely_nm = end > kMaxEnd || (end > kWideEnd && curve.q.front() < kMaxStart) ||
+                              (line.is_valid && curve.q[line.first] * length < kMaxProduct &&
+                               10 * length >= kMinGyration && 10 * length <= kMaxGyration);
+    const Decision of_end{by_end, fmt::format("since the curve ends at {:g}", end),
+                          by_end && !is_surely_nm ? "; nothing else decides it" : ""};
+    const auto in_other = [&](bool per_nanometre) {
+        return fmt::format(" (in {} it would be {:.1f})", name_of_unit(!per_nanometre),
+                           per_nanometre ? length : 10 * length);
+    };
     if (!line.is_valid || end > kWideEnd) return of_end;
     if (structure) {
         constexpr double kMaxRatio = 2;  // of the two
         const double angstrom = std::abs(std::log(length / *structure));
         const double nanometre = std::abs(std::log(10 * length / *structure));
-        return {
-            nanometre<angstrom,
-                      fmt::format(
-                          "since Guinier's Rg is then {:.1f} angstrom and that of the structure "
-                          "{:.1f}",
-                          nanometre < angstrom ? 10 * length : length, *structure),
-                      std::min(angstrom, nanometre)>
-                std::log(kMaxRatio)};
+        const bool is_nanometre = nanometre < angstrom;
+        return {is_nanometre,
+                fmt::format("since Guinier's Rg is then {:.1f} angstrom and that of the structure "
+                            "{:.1f}",
+                            is_nanometre ? 10 * length : length, *structure),
+                std::min(angstrom, nanometre) > std::log(kMaxRatio) ? in_other(is_nanometre) : ""};
     }
     // A molecule of 6 to 20 angstrom, or one of 60 to 200 angstrom, which must be measured to lower
     // angles.
@@ -54,7 +62,7 @@ Decision guess(const Profile& curve, const Guinier& line, bool begins_low,
         return Decision{per_nanometre,
                         fmt::format("since Guinier's Rg is then {:.1f} angstrom",
                                     per_nanometre ? 10 * length : length),
-                        is_doubtful};
+                        is_doubtful ? in_other(per_nanometre) : ""};
     };
     if (length >= kSurelyAngstrom) return by_end ? by_size(false, false) : of_end;
     if (length >= kMinGyration)
@@ -102,9 +110,9 @@ Note convert_unit(const std::string& file, const ProfileOptions& options, Moment
     if (is_wrong)
         note.text +=
             fmt::format("; Guinier's Rg of {:.1f} angstrom is not that of a molecule", here);
-    else if (decision.is_doubtful)
-        note.text += fmt::format(" (in {} it would be {:.1f})", other_unit, other);
-    note.is_warning = is_wrong || decision.is_doubtful;
+    else
+        note.text += decision.doubt;
+    note.is_warning = is_wrong || !decision.doubt.empty();
     if (is_wrong || !is_told) note.option = fmt::format("--q-unit {}", other_unit);
     return note;
 }

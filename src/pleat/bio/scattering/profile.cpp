@@ -44,6 +44,34 @@ std::vector<CurveTable> stored(std::vector<CurveTable> tables, const char* forma
     return tables;
 }
 
+/// Whether the names of columns are those of P(r) or g(r).
+bool has_names_of_distances(const CurveTable& table) {
+    return !table.columns.empty() && !is_density_name(table.columns.front()) &&
+           std::ranges::any_of(table.columns, is_density_name) &&
+           std::ranges::find(table.columns, ColumnRole::momentum, role_of) == table.columns.end();
+}
+
+/// Whether the numbers rise from 0 at 0 and end at 0, as P(r) does and no measured curve.
+bool has_shape_of_distances(const CurveTable& table) {
+    constexpr std::size_t kMinRows = 10, kRise = 4;
+    constexpr double kMaxEnd = 0.01;  // of the largest
+    std::vector<double> values;
+    for (const CurveRow& row : table.rows)
+        if (row.values.size() > 1) values.push_back(row.values[1]);
+    return values.size() >= kMinRows && table.rows.front().values[0] == 0 && values[0] == 0 &&
+           std::is_sorted(values.begin(), values.begin() + kRise) && values[1] > 0 &&
+           std::abs(values.back()) < kMaxEnd * std::ranges::max(values);
+}
+
+[[noreturn]] void refuse_distances(const std::string& file, const CurveTable& table,
+                                   const char* advice) {
+    throw InputError(
+        file, table.rows.front().line,
+        fmt::format("expected a scattering curve I(q), found what looks like a distribution of "
+                    "distances, P(r){}",
+                    advice));
+}
+
 /// The tables of a text, sasCIF or XML.
 std::vector<CurveTable> read_tables(ByteSource& source) {
     std::string text, first;
@@ -59,7 +87,11 @@ std::vector<CurveTable> read_tables(ByteSource& source) {
         return stored(curves_from_xml(source.name(), text), "CanSAS 1D XML");
     if (first.starts_with("data_") && text.find("\n_") != std::string::npos)
         return stored(curves_from_cif(source.name(), text), "sasCIF");
-    return tables_of_text(source.name(), plain_text(text));
+    std::vector<CurveTable> tables = tables_of_text(source.name(), plain_text(text));
+    if (std::ranges::all_of(tables, has_names_of_distances))
+        refuse_distances(source.name(), tables.front(), "");
+    std::erase_if(tables, has_names_of_distances);
+    return tables;
 }
 
 /// The number of the table that a file itself offers: the only one that may be a curve, or the only
@@ -133,6 +165,8 @@ void check_table(const std::string& file, const CurveTable& table, const Profile
                          fmt::format("expected a curve, found {} lines of numbers in {} of text; "
                                      "--columns 1,2,3 reads them",
                                      table.rows.size(), table.other_lines));
+    if (options.columns.empty() && table.columns.empty() && has_shape_of_distances(table))
+        refuse_distances(file, table, "; --columns 1,2,3 takes it as it is");
     if (options.unit == MomentumUnit::automatic && !table.q_unit.empty() &&
         unit_named(table.q_unit) == MomentumUnit::automatic)
         throw InputError(file, 0,

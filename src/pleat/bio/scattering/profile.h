@@ -63,15 +63,16 @@ struct ProfileFile {
 /// or compressed. In a text, each table begins with three consecutive lines of numbers, separated
 /// by blanks, tabs, commas or semicolons; commas between digits are decimal commas if lines have
 /// other separators. Lines before and after it are titles and footers, and so are one or two lines
-/// of two numbers above a table of three columns; blank lines and lines of # may be in between.
-/// Titles may name the columns and the unit of q. Points are sorted by q (curve_points.cpp says how
-/// settings of an instrument differ from a second curve), points of equal q are merged, and points
-/// without finite numbers or a usable error are left out.
+/// of two numbers above a table of three columns; blank lines and lines of # may be in between, and
+/// comments behind numbers. Titles may name the columns and the unit of q, which a line of units
+/// may do, too. Points are sorted by q (curve_points.cpp says how settings of an instrument differ
+/// from a second curve), points of equal q are merged, and points without finite numbers or a
+/// usable error are left out.
 ///
 /// Throws InputError, naming the lines: numbers missing, errors that are negative, like a model,
-/// absent (see `assumed_error`) or 0 at more than half of the points, column 4 missing or unfit for
-/// `smear`, less than 3 points, several curves of which none is chosen, a range of q that no unit
-/// explains.
+/// absent (see `assumed_error`) or 0 at more than half of the points, P(r) in place of a curve,
+/// column 4 missing or unfit for `smear`, less than 3 points, several curves of which none is
+/// chosen, a range of q that no unit explains.
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options = {});
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options = {});
 

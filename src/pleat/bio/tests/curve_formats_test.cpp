@@ -82,6 +82,18 @@ TEST(CurveColumns, AreTakenByTheNamesOfEachProgram) {
         SCOPED_TRACE(row.header);
         expect_made(read(row.header + "\n" + made.rows(row.columns)), made);
     }
+    // Irena's, in any order; a number of points may be in front.
+    expect_made(read("SMR_Int\tSMR_Error\tSMR_Qvec\n" + made.rows("ieq")), made);
+    expect_made(read("R_x_1\tQ_x_1\tS_x_1\n" + made.rows("iqe")), made);
+    expect_made(read("point q I sigma\n" + made.rows("mqie")), made);
+    std::string index = ",q,I,err\n";
+    for (std::size_t k = 0; k < made.q.size(); ++k)
+        index += fmt::format("{},{:.6e},{:.6e},{:.6e}\n", k, made.q[k], made.intensity[k],
+                             made.error[k]);
+    expect_made(read(index), made);
+    // Words are no names.
+    expect_made(read("Intensity versus q\n" + made.rows("qie")), made);
+    expect_made(read("# q_min = 0.01\n" + made.rows("qie")), made);
     const ProfileFile named =
         read("#  q  exp_intensity  model_intensity  error\n" + made.rows("qime"));
     EXPECT_EQ(count(named.notes, NoteKind::columns), 1);
@@ -117,7 +129,10 @@ TEST(CurveColumns, AreTakenAsTold) {
                   read(made.rows("qie"), {.columns = "q,I,e"});
               }).find("expected names of columns, found none"),
               std::string::npos);
-    EXPECT_THROW(read(made.rows("qie"), {.columns = "1"}), UsageError);
+    expect_made(read("alpha\tbeta\tgamma\n" + made.rows("ieq"), {.columns = "gamma,Alpha,beta"}),
+                made);
+    for (const char* wrong : {"1", "1,,3", "1,2,", ",1,2"})
+        EXPECT_THROW(read(made.rows("qie"), {.columns = wrong}), UsageError) << wrong;
 }
 
 TEST(CurveColumns, OfModelsAloneAreNoErrors) {
@@ -169,8 +184,10 @@ TEST(CurveUnit, IsThatOfTheHeader) {
         EXPECT_FALSE(file.per_nanometre);
         expect_made(file, wide);
     }
-    for (const char* unit : {"# q [nm^-1]   I(q)   sigma", "\"q (1/nm)\",\"I\",\"err\"",
-                             "# q_unit = nm\xe2\x81\xbb\xc2\xb9", "Q units: inverse nanometers"}) {
+    for (const char* unit :
+         {"Q I IErr\n1/nm 1/m 1/m", "q,I,err\nnm\xe2\x81\xbb\xc2\xb9,m,m",
+          "1/nm\t1/m\t1/m\nQ\tI\tIErr", "# q [nm^-1]   I(q)   sigma", "\"q (1/nm)\",\"I\",\"err\"",
+          "# q_unit = nm\xe2\x81\xbb\xc2\xb9", "Q units: inverse nanometers"}) {
         SCOPED_TRACE(unit);
         const ProfileFile file = read(std::string(unit) + "\n" + low.rows("qie", 10));
         EXPECT_TRUE(file.per_nanometre);
@@ -192,6 +209,15 @@ TEST(CurveUnit, IsDecidedByTheSizeOfTheMolecule) {
     // Neither unit fits the structure.
     EXPECT_TRUE(read(wide.rows("qie"), {.structure_gyration = 40}).notes.at(0).is_warning);
     EXPECT_TRUE(read(Made(0.095).rows("qie", 10)).per_nanometre);
+    // Wide angles alone: only the end of the curve says something.
+    std::string peaks;
+    for (int k = 0; k < 60; ++k)
+        peaks +=
+            fmt::format("{} {} {}\n", 1.9 + 0.085 * k, 50 + 40 * std::sin(k), 1 + 0.1 * (k % 3));
+    const ProfileFile alone = read(peaks);
+    EXPECT_TRUE(alone.per_nanometre);
+    EXPECT_TRUE(alone.notes.at(0).is_warning);
+    EXPECT_EQ(alone.notes.at(0).option, "--q-unit 1/angstrom");
     // What the file says counts, with a warning where no molecule is of that size.
     const ProfileFile wrong = read("# q (1/nm) I error\n" + Made(9.5, 60, 1).rows("qie"));
     EXPECT_TRUE(wrong.per_nanometre);
@@ -230,6 +256,9 @@ TEST(CurvePointsRead, BelowQMinAreLeftOut) {
     expect_made(file, made);
     EXPECT_EQ(count(file.notes, NoteKind::points), 1);
     EXPECT_THROW(read(made.rows("qie"), {.q_min = 0.299}), InputError);
+    const ProfileFile negative = read("-0.001 70 0.1\n" + made.rows("qie"), {.q_min = 0.005});
+    expect_made(negative, made);
+    EXPECT_EQ(count(negative.notes, NoteKind::points), 1);
     const Guinier line = guinier(file.profile);
     EXPECT_NEAR(line.gyration_radius, 14, 0.3);
     EXPECT_LT(line.chi2, 2);
@@ -263,11 +292,31 @@ TEST(CurveFormats, GnomAndPdhAreRead) {
     EXPECT_EQ(count(file.notes, NoteKind::format), 1);
     EXPECT_EQ(count(file.notes, NoteKind::several), 1);
     EXPECT_EQ(count(file.notes, NoteKind::points), 1);
+    EXPECT_NE(error_text<InputError>([&] { read(gnom, {.curve = "3"}); }).find("'3' (--curve)"),
+              std::string::npos);  // P(R) is none
     const std::string pdh =
         "title\nSAXS BOX\n 60 0 0 0 0 0 0 0\n 0.0 261.2 0.0 1.0 0.15\n 30.0 5.6 0.0 0.0 0.0\n" +
         made.rows("qie");
     expect_made(read(pdh), made);
     EXPECT_EQ(count(read(pdh).notes, NoteKind::format), 1);
+}
+
+TEST(CurveFormats, DistributionsOfDistancesAreNoCurves) {
+    std::string rows;
+    for (int r = 0; r <= 20; ++r) rows += fmt::format("{} {} 0.1\n", r, r * (20 - r));
+    const auto is_refused = [](const std::string& text, const ProfileOptions& options) {
+        return error_text<InputError>([&] { read(text, options); }).find("P(r)") !=
+               std::string::npos;
+    };
+    for (const char* names :
+         {"      R          P(R)      ERROR\n\n", "Size\tGNOM_PR\tGNOM_Err\n", "# r  g(r)\n"}) {
+        SCOPED_TRACE(names);
+        EXPECT_TRUE(is_refused(names + rows, {}));
+        EXPECT_TRUE(is_refused(names + rows, {.curve = "1"}));
+    }
+    EXPECT_TRUE(is_refused(rows, {}));  // by its shape
+    EXPECT_EQ(read(rows, {.columns = "1,2,3"}).profile.size(), 21U);
+    EXPECT_EQ(read("# q  P(q)  err\n" + Made(0.3).rows("qie")).profile.size(), 60U);
 }
 
 TEST(CurveFormats, SasCifIsRead) {

@@ -78,7 +78,9 @@ TEST(Profile, TellsItsUnit) {
     const ProfileFile guessed = read(nanometres);
     EXPECT_TRUE(guessed.per_nanometre);
     EXPECT_DOUBLE_EQ(guessed.profile.q.back(), 0.14);
-    EXPECT_EQ(guessed.notes.at(0).text, "q taken as 1/nm, since the curve ends at 1.4");
+    EXPECT_EQ(guessed.notes.at(0).text,
+              "q taken as 1/nm, since the curve ends at 1.4; nothing else decides it");
+    EXPECT_TRUE(guessed.notes.at(0).is_warning);
     const ProfileFile told = read(nanometres, {.unit = MomentumUnit::per_angstrom});
     EXPECT_FALSE(told.per_nanometre);
     EXPECT_DOUBLE_EQ(told.profile.q.back(), 1.4);
@@ -123,6 +125,9 @@ TEST(Profile, WarnsOfErrorsThatStandForNone) {
     };
     EXPECT_EQ(warnings(read("0.01 10 1\n0.02 9 1\n0.03 8 1\n0.04 7 1\n")), 1);
     EXPECT_EQ(warnings(read(kTable)), 0);
+    // Variances of large intensities, and errors below any measurement's.
+    EXPECT_EQ(warnings(read("0.01 1000 1e6\n0.02 900 8e5\n0.03 800 6e5\n")), 1);
+    EXPECT_EQ(warnings(read("0.01 1000 1e-6\n0.02 900 2e-6\n0.03 800 1e-6\n")), 1);
     const std::vector<double> q{0.1, 0.2, 0.3}, intensity{10, 9, 8}, ones{1, 1, 1};
     EXPECT_EQ(warnings(make_profile("curve", q, intensity, ones)), 1);
     EXPECT_EQ(warnings(make_profile("curve", q, ones, {}, {.assumed_error = 1})), 0);
@@ -234,6 +239,13 @@ TEST(Profile, RefusesWhatIsNoCurve) {
     EXPECT_EQ(
         refusal("1 1 1\n2 1 1\n200 1 1\n"),
         "curve: expected a curve that ends between q = 0.01 and 10 1/angstrom, found 200 1/nm");
+}
+
+TEST(Profile, PassesOverCommentsBehindNumbers) {
+    EXPECT_EQ(read("0.01 10 #first\n0.02 9\n0.03 8 # x y\n0.04 7\n", {.assumed_error = 0.1})
+                  .profile.intensity,
+              (std::vector<double>{10, 9, 8, 7}));
+    EXPECT_EQ(read("0.01 10 1 #\n0.02 9 1\n0.03 8 1 #x\n").profile.size(), 3U);
 }
 
 TEST(Profile, TellsTenComplaints) {
