@@ -145,10 +145,10 @@ class _Atoms:
 
 def _masses(frames, weights):
     if not _has_names(frames):
-        raise InputError("expected atoms with names for atom_weights='mass', found coordinates only")
+        raise InputError(f"expected atoms with names for atom_weights={weights!r}, found coordinates only")
     masses = frames.topology.gmx_masses if weights == "gmx" else frames.topology.masses
     if not (masses > 0).all():
-        raise InputError("expected elements for atom_weights='mass', found "
+        raise InputError(f"expected elements for atom_weights={weights!r}, found "
                          f"{np.count_nonzero(~(masses > 0))} atoms of none")
     return masses
 
@@ -167,7 +167,7 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
     reference : one structure: a path, whose first frame it is, an Ensemble of one frame, [atom, 3], a
         frame's index, or 'mean' (see pleat.mean_structure)
     atom_weights : float64, none negative, of all atoms or of those used; 'mass': those of their
-        elements; 'none': equal ones
+        elements; 'gmx': what GROMACS takes by names of atoms; 'none': equal ones
     any_residues : compare also if fewer than half of the residues of `against` or `reference` have the
         names in the ensemble
     fit : atoms to superpose if not those of `select`, which are then only measured; 'none': measure
