@@ -54,13 +54,19 @@ PhylipRow first_piece(const Line& line, bool has_wide_names) {
     return row;
 }
 
-/// The rows of lines in one of the layouts; nothing if it is another.
+/// The rows of lines in one of the layouts; nothing if it is another. `end` becomes the first line
+/// behind them.
 std::vector<PhylipRow> rows_of(const std::vector<Line>& lines, Size size, bool is_interleaved,
-                               bool has_wide_names) {
+                               bool has_wide_names, std::size_t& end) {
     const auto count = static_cast<std::size_t>(size.first);
     std::vector<PhylipRow> rows;
-    if (lines.size() < count || (is_interleaved && lines.size() % count != 0)) return rows;
-    for (std::size_t n = 0; n < lines.size(); ++n) {
+    if (lines.size() < count) return rows;
+    for (end = 0; end < lines.size(); ++end) {
+        const std::size_t n = end;
+        const PhylipRow* last =
+            rows.size() < count ? nullptr : &rows[is_interleaved ? 0 : count - 1];
+        if (last != nullptr && (!is_interleaved || n % count == 0) && last->letters >= size.second)
+            break;
         const bool is_first =
             is_interleaved ? n < count : rows.empty() || rows.back().letters >= size.second;
         if (is_first)
@@ -100,15 +106,22 @@ void read_phylip(ByteSource& source, TextAlignment& text) {
     }
     text.end_records(number, source.line());
     std::vector<PhylipRow> rows;
+    std::size_t end = 0;
     for (const bool has_wide_names : {false, true})
         for (const bool is_interleaved : {true, false})
-            if (rows.empty()) rows = rows_of(lines, size, is_interleaved, has_wide_names);
+            if (rows.empty()) rows = rows_of(lines, size, is_interleaved, has_wide_names, end);
     if (rows.empty())
         throw InputError(
             source.name(), header,
             fmt::format("expected {} sequences of {} letters, interleaved or one after another, "
-                        "found {} lines that are not",
-                        size.first, size.second, lines.size()));
+                        "found {} lines that are not; the first is {}",
+                        size.first, size.second, lines.size(),
+                        in_quotes(lines.empty() ? "" : lines.front().text)));
+    if (end < lines.size())
+        text.notes.push_back(
+            {NoteKind::several,
+             fmt::format("{} lines behind the alignment left out, from line {} on: {}",
+                         lines.size() - end, lines[end].number, in_quotes(lines[end].text))});
     for (const PhylipRow& row : rows) {
         text.add_row(row.name, row.pieces.front().line);
         for (const Piece& piece : row.pieces)

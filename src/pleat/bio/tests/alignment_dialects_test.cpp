@@ -169,6 +169,13 @@ TEST(Phylip, ReadsTheOptionLettersOfPaml) {
     const Alignment found = read(" 2 10 I\nhuman\nrat\n\nACDEF\nACD-F\nGHIKL\nGHIKW\n");
     EXPECT_EQ(rows_of(found), (Rows{"ACDEFGHIKL", "ACD-FGHIKW"}));
     EXPECT_TRUE(found.notes.empty());
+    // Its files go on with remarks, in either layout.
+    for (const std::string rows :
+         {"a ACDEF\nGHIKL\nb ACD-F\nGHIKW\n", "a ACDEF\nb ACD-F\nGHIKL\nGHIKW\n"}) {
+        const Alignment remarked = read("2 10\n" + rows + "\nData of lysozymes\n1 2 3\n");
+        EXPECT_EQ(rows_of(remarked), (Rows{"ACDEFGHIKL", "ACD-FGHIKW"}));
+        EXPECT_EQ(only_note(remarked).kind, NoteKind::several);
+    }
 }
 
 TEST(Phylip, DotsAreLettersOfTheFirstSequenceIfNoRowRepeatsOne) {
