@@ -145,7 +145,7 @@ def options(folder):
         ("absent file", (folder / "absent.xtc",), 3, "absent.xtc"),
         ("hollow folder", (folder / "hollow",), 3, "hollow"),
         ("absent list", (f"@{folder}/absent",), 3, "absent"),
-        ("no topology", (xtc,), 3, "expected a topology (PDB, mmCIF, GRO, PSF or PRMTOP file) for the 3 atoms of a XTC file"),
+        ("no topology", (xtc,), 3, "expected a topology (PDB, mmCIF, GRO, PSF or PRMTOP file) for the 3 atoms of the XTC file"),
         ("topology without names", (xtc, "--topology", array), 3, "expected a topology (PDB, mmCIF, GRO, PSF or PRMTOP file), found NPY"),
         ("topology of others", (xtc, "--topology", other), 3, "expected 4 atoms as in"),
         ("two sizes", (named, wide), 3, "expected 3 atoms as in"),

@@ -150,7 +150,7 @@ void EnsembleReader::open(std::size_t file) {
             path, 0,
             fmt::format(
                 "expected a topology (PDB, mmCIF, GRO, PSF or PRMTOP file) for the {} atoms "
-                "of a {} file, found none",
+                "of the {} file, found none",
                 reader_->atom_count(), reader_->format()));
     }
     if (reader_->topology() != nullptr && options_.common != nullptr) {
