@@ -76,11 +76,21 @@ void PdbDialect::choose_names(const std::vector<PdbFields>& fields) {
         return std::string(text_of(one.names).substr(3));
     };
     std::map<std::string, std::set<std::string_view>> residues;
-    for (const PdbFields& one : fields)
-        if (tells_pair(one)) residues[chain_of(one)].insert(text_of(one.number));
-    // A single nucleotide with 5 or 3 is the end of chain A, no chain 5A.
+    std::set<char> others;  // chains of one character
+    std::set<std::string> waters;
+    for (const PdbFields& one : fields) {
+        if (tells_pair(one)) {
+            residues[chain_of(one)].insert(text_of(one.number));
+            if (selection::is_water(trimmed(text_of(one.names).substr(0, 3))))
+                waters.insert(chain_of(one));
+        } else if (one.names[3] == ' ') {
+            others.insert(one.names[4]);
+        }
+    }
+    // A single residue G5 or ALAQ beside others of chain A is one of these, no chain 5A or QA.
     for (const auto& [chain, numbers] : residues)
-        if (numbers.size() > 1 || (chain[0] != '5' && chain[0] != '3')) pairs_.insert(chain);
+        if (numbers.size() > 1 || !others.contains(chain[1]) || waters.contains(chain))
+            pairs_.insert(chain);
     if (pairs_.empty()) return;
     // Ligands may be chains of their own.
     for (const PdbFields& one : fields)

@@ -100,6 +100,7 @@ TEST(Dialect, ColumnTwentyOneIsAChainOfTwoCharactersWhereNamesAreKnown) {
 TEST(Dialect, DigitsOfTheEndsOfNucleicAcidsAreNoChains) {
     const Read all = read(lines({"  G5A   1 ", "  C A   2 ", "  U3A   3 "}));
     EXPECT_EQ(all.residues, (Texts{"G5 1 A", "C 2 A", "U3 3 A"}));
+    EXPECT_EQ(read(lines({"GLY A   1 ", "ALAQA   2 "})).residues, (Texts{"GLY 1 A", "ALAQ 2 A"}));
     const Read pair = read(lines({"  G5A   1 ", "  C5A   2 "}));
     EXPECT_EQ(pair.residues, (Texts{"G 1 5A", "C 2 5A"}));
 }
