@@ -315,7 +315,10 @@ std::vector<Bond> chain_neighbours(const Topology& topology) {
         const int step = next.number - one.number;
         if (one.chain != next.chain || (step != 0 && step != 1)) continue;
         // Ligands are numbered behind the chain that they share.
-        if (is_heterogen(one.name) || is_heterogen(next.name)) continue;
+        const auto is_linked = [](const std::string& name) {
+            return is_amino_acid(name) || is_nucleotide(name) || selection::is_common_name(name);
+        };
+        if (!is_linked(one.name) || !is_linked(next.name)) continue;
         const Index a = representative(topology, starts, r),
                     b = representative(topology, starts, r + 1);
         if (a >= 0 && b >= 0) pairs.push_back({a, b});
