@@ -20,6 +20,7 @@ names, elements, residue_names, chains : list of str, one an atom
 residue_numbers : list of int, as the author of the structure counts
 named : False for atoms of an array, which have no names
 masses : float64 [atom], dalton; 0 where the element is not known
+gmx_masses : float64 [atom], dalton: what GROMACS takes by names of atoms with a PDB or GRO file
 select(text) : int64 [n], indices of atoms; the language of `pleat rmsd --select`
 to_dataframe() : a row per atom, as a pandas.DataFrame, which needs pandas
 """

@@ -83,7 +83,7 @@ inline std::vector<BrokenInput> broken_content() {
          "found '<!DOCTYPE html>'"},
         {"cut_short.phy", " 3 12\na ACDEFGHIKLMN\n",
          "1: expected 3 sequences of 12 letters, interleaved or one after another, found 1 lines "
-         "that are not"},
+         "that are not; the first is 'a ACDEFGHIKLMN'"},
         {"binary.aln",
          "\x7f"
          "ELF\x02\x01\x01\x00\x00"s,
@@ -214,7 +214,7 @@ inline std::vector<BrokenInput> broken_blocks() {
          "reads all"},
         {"short.phy", "2 5\na ACDEF\nb ACDE\n",
          "1: expected 2 sequences of 5 letters, interleaved or one after another, found 2 lines "
-         "that are not"},
+         "that are not; the first is 'a ACDEF'"},
         {"no_header.phy", "a ACDEF\n",
          "1: expected the numbers of sequences and columns, found 'a "
          "ACDEF'",

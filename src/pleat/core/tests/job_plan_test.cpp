@@ -107,7 +107,7 @@ TEST(Sweep, RefusesWhatNoJobCouldUse) {
         EXPECT_NE(found.find(complaint), std::string::npos) << text << ": " << found;
     }
     EXPECT_NE(error_text<UsageError>([] {
-                  sweep({"count=1", "number=2"});
+                  sweep({"count=1", "count=2"});
               }).find("expected each option once, found 'count' again"),
               std::string::npos);
     EXPECT_NE(error_text<UsageError>([] {
