@@ -307,9 +307,9 @@ TEST_F(TrajectoryEnsemble, ModelsAreNoTrajectory) {
 
 TEST_F(TrajectoryEnsemble, WithoutTopologyOrWithAnotherIsRefused) {
     const auto xtc = folder.write("x.xtc", pleat::testing::xtc_plain_frame(0, 4));
-    EXPECT_TRUE(kHas(
-        refusal([&] { read_ensemble({xtc.string()}); }),
-        "expected a topology (PDB, mmCIF, GRO, PSF or PRMTOP file) for the 4 atoms of the XTC file"));
+    EXPECT_TRUE(kHas(refusal([&] { read_ensemble({xtc.string()}); }),
+                     "expected a topology (PDB, mmCIF, GRO, PSF or PRMTOP file) for the 4 atoms of "
+                     "the XTC file"));
     EnsembleOptions options;
     options.topology = topology;
     EXPECT_TRUE(kHas(refusal([&] { read_ensemble({xtc.string()}, options); }),
