@@ -60,7 +60,7 @@ std::vector<PhylipRow> rows_of(const std::vector<Line>& lines, Size size, bool i
                                bool has_wide_names, std::size_t& end) {
     const auto count = static_cast<std::size_t>(size.first);
     std::vector<PhylipRow> rows;
-    if (lines.size() < count) return rows;
+    if (count == 0 || lines.size() < count) return rows;
     for (end = 0; end < lines.size(); ++end) {
         const std::size_t n = end;
         const PhylipRow* last =

@@ -71,8 +71,7 @@ public:
     bool has_modified_bases() const;
     /// How often a letter occurs, in upper or lower case.
     Index count(char upper) const {
-        return counts_[static_cast<std::size_t>(upper)] +
-               counts_[static_cast<std::size_t>(upper - 'A' + 'a')];
+        return count_mark(upper) + count_mark(static_cast<char>(upper - 'A' + 'a'));
     }
     /// Throws InputError if the rows are no alignment of this alphabet; `match_only`: lower case
     /// and '.' are no columns; `told`: the alphabet was not named.
