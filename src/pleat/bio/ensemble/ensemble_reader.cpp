@@ -74,15 +74,15 @@ EnsembleReader::EnsembleReader(const std::vector<std::string>& sources, Ensemble
         options_.topology.clear();
         options_.atoms = options_.common->all;
     }
-    if (options_.common != nullptr && is_of_plddt(options_.select + options_.placed_by)) {
+    const bool has_models_alone =
+        options_.common != nullptr || (options_.atoms == nullptr && options_.topology.empty());
+    if (has_models_alone && is_of_plddt(options_.select + options_.placed_by)) {
         average_b_factors(sources);
     } else if (options_.atoms != nullptr) {
         choose_atoms(options_.atoms);
     } else if (!options_.topology.empty()) {
         choose_atoms(std::make_shared<Topology>(
             read_topology(options_.topology, &notes_, options_.assembly)));
-    } else if (is_of_plddt(options_.select + options_.placed_by)) {
-        average_b_factors(sources);
     }
     open(0);
 }
