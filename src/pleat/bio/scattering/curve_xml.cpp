@@ -1,4 +1,5 @@
 // CanSAS 1D XML: every SASdata of a file with its points and unit, read by pugixml.
+#include <fmt/format.h>
 #include <cmath>
 #include <cstdlib>
 #include <pugixml.hpp>
@@ -55,7 +56,7 @@ std::vector<CurveTable> curves_from_xml(const std::string& file, const std::stri
             CurveTable curve = curve_of(data.node());
             if (curve.rows.empty()) continue;
             const std::string own = data.node().attribute("name").value();
-            curve.name = own.empty() ? name : name.empty() ? own : name + "/" + own;
+            curve.name = own.empty() ? name : name.empty() ? own : fmt::format("{}/{}", name, own);
             curves.push_back(std::move(curve));
         }
     }

@@ -258,11 +258,11 @@ void PdbDialect::choose_segments(const std::vector<AtomRecord>& atoms,
     names_blank_ = names.size() > 1;
     for (const auto& [segment, chain] : segments) {
         if (!shared.contains(chain) || segment.empty()) continue;
-        const auto is_other = [&](const auto& one) {
-            return (one.first == segment && one.second != chain) || one.second == segment;
+        const auto is_other = [&name = segment, &letter = chain](const auto& one) {
+            return (one.first == name && one.second != letter) || one.second == name;
         };
         const bool is_used = std::any_of(segments.begin(), segments.end(), is_other);
-        names_[{chain, segment}] = is_used ? chain + '.' + segment : segment;
+        names_[{chain, segment}] = is_used ? fmt::format("{}.{}", chain, segment) : segment;
     }
     if (!names_.empty())
         note(NoteKind::format,
