@@ -1,5 +1,6 @@
 // CanSAS 1D XML: every SASdata of a file with its points and unit, read by pugixml.
 #include <fmt/format.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <pugixml.hpp>
