@@ -190,7 +190,7 @@ class Failures(Families):
         rows = small_rows(2000, 4, 20)
         paths = [self.write_alignment(rows[k:] * 60, f"in/deep{k}.aln") for k in range(6)]
         self.assert_ended(self.fit_all(*paths, "--no-sequence-weights", "--tolerance", "0.5",
-                                       "--max-iterations", "1", "-t", "2", "-j", "6", preexec_fn=limited(170 << 20),
+                                       "--max-iterations", "1", "-t", "2", "-j", "6", preexec_fn=limited(180 << 20),
                                        environment={"MALLOC_ARENA_MAX": "1"}))
         self.assertEqual(list(self.status().values()), ["done"] * 6)
 
