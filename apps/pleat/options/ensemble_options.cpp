@@ -26,6 +26,7 @@ bool are_masses(const std::string& weights) { return weights == "mass" || weight
 Relaxation relaxation_of(const EnsembleSource& options) {
     return options.relaxed ? Relaxation::relaxed : Relaxation::unrelaxed;
 }
+
 /// Makes the equal chains of the frames the items.
 void take_chains(Coordinates& coordinates, const Ensemble& ensemble, const Context& context) {
     const EqualChains chains = only_equal_chains(*ensemble.topology);
@@ -52,8 +53,9 @@ std::vector<double> masses_of(const Topology& topology, const std::string& weigh
     if (!topology.named)
         throw InputError(
             topology.source.string(), 0,
-            "expected atoms with names for --atom-weights mass, found coordinates only: "
-            "give --topology");
+            fmt::format("expected atoms with names for --atom-weights {}, found coordinates only: "
+                        "give --topology",
+                        weights));
     std::vector<double> masses = gmx_masses(topology);
     std::vector<std::string> unknown;
     for (Index atom = 0; atom < topology.atom_count(); ++atom) {

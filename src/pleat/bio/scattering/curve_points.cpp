@@ -211,8 +211,8 @@ void merge(const std::string& file, Points& points, Notes& notes) {
 }
 
 /// Why the errors of a file are probably none; empty: they may be.
-std::string doubt_of_errors(const Points& points, bool are_placeholders) {
-    if (are_placeholders) return "all errors are 1, as where a file has none";
+std::string doubt_of_errors(const Points& points, bool are_all_one) {
+    if (are_all_one) return "all errors are 1, as where a file has none";
     // Variances, or another quantity.
     constexpr double kSmallest = 1e-5;  // of the intensity
     std::size_t larger = 0, tiny = 0;
@@ -238,11 +238,11 @@ std::string text_of(const CurveRow& row) {
 Profile read_points(const std::string& file, const CurveTable& table, const CurveColumns& columns,
                     const ProfileOptions& options, Notes& notes) {
     Points points = sound_points(file, table, columns, options, notes);
-    const bool are_placeholders =
+    const bool are_all_one =
         std::ranges::all_of(points, [](const Point& point) { return point.sigma == 1; });
     sort(file, points, notes);
     merge(file, points, notes);
-    const std::string doubt = columns.error ? doubt_of_errors(points, are_placeholders) : "";
+    const std::string doubt = columns.error ? doubt_of_errors(points, are_all_one) : "";
     if (!doubt.empty())
         notes.push_back({NoteKind::errors, doubt + ": chi^2 then means nothing",
                          "--columns Q,I with --assume-error", true});
