@@ -12,7 +12,7 @@
 
 namespace pleat::program {
 
-/// What a caller says of a list, in place of a command line.
+/// The request for a list of jobs, instead of a command line.
 struct JobCall {
     std::string command;              ///< "couplings"
     std::vector<std::string> inputs;  ///< files, each a job

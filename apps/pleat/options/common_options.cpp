@@ -35,7 +35,7 @@ void append_option(std::vector<std::string>& words, const Field& field) {
     }
     const std::string text = field.text();
     const std::string value = !field.automatic.empty() && text == field.automatic ? "auto" : text;
-    // A value that begins like a flag must stand in the same word.
+    // A value that begins like a flag must be in the same word (--option=-value).
     if (value.empty() || value.starts_with('-')) {
         words.push_back("--" + field.name + "=" + value);
         return;

@@ -40,8 +40,8 @@ void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed = fa
 
 Field seed_field(RunOptions& options);
 
-/// The words behind `pleat` that make a run alone: command, inputs, folder, and every option whose
-/// value is not its default. `defaults`: the same options with their defaults.
+/// The arguments of a single call that makes the same run: command, inputs, folder, and every
+/// option whose value is not its default. `defaults`: the same options with their defaults.
 std::vector<std::string> call_words(const std::string& command,
                                     const std::vector<std::string>& inputs,
                                     const std::vector<Field>& fields,

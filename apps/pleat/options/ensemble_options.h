@@ -46,9 +46,9 @@ struct EnsembleSource {
     std::shared_ptr<const CommonAtoms> common = nullptr;  ///< as match_sources() found them
     SharedInputs* inputs = nullptr;                       ///< what other jobs have read; or null
 };
-/// Topology, assembly, selection, frames, and what is left out by scores.
+/// Topology, assembly, selection, range of frames, and choice of frames by scores.
 std::vector<Field> frame_fields(EnsembleSource& options);
-/// Scores of frames, what is left out by them, and which copies of models are read.
+/// Scores of frames, the choice of frames by them, and whether relaxed copies of models are read.
 std::vector<Field> score_fields(EnsembleSource& options);
 /// How the sources are read, each frame centred by itself. Throws UsageError.
 EnsembleOptions reading_options(const EnsembleSource& options);
@@ -58,8 +58,8 @@ std::vector<std::string> files_of(const EnsembleSource& options);
 std::vector<std::string> score_files(const EnsembleSource& options);
 /// How atoms of several files are matched.
 Field match_field(EnsembleSource& options);
-/// With Matching::sequence sets `common` to the atoms that the sources and `others`, files that are
-/// compared with them, have in common, which notes tell. Each later reading uses these alone.
+/// With Matching::sequence sets `common` to the atoms that the sources and `others` (files to
+/// compare with) have in common, and adds a note. Later readings use only these atoms.
 void match_sources(EnsembleSource& options, const std::vector<std::string>& others,
                    const Context& context);
 /// The format of files whose atoms have no names without a topology: NPY, XYZ; else empty. A pipe

@@ -21,7 +21,7 @@ std::map<const CLI::Option*, std::vector<std::string>>& all_suggestions() {
     return words;
 }
 
-/// The choices that are words; an empty one stands for "not given".
+/// The choices that are words; an empty one means "not given".
 std::vector<std::string> words_of(const Field& field) {
     std::vector<std::string> words = field.allowed();
     std::erase(words, "");

@@ -170,7 +170,7 @@ rmsd::ComparedSizes sizes_of(const RmsdOptions& options, const rmsd::AtomSets& s
             .pair_seconds = is_permuted ? rmsd::permuted_seconds(sets, atoms) : 0};
 }
 
-/// Bytes of the files that grow with the frames.
+/// Bytes of the output files whose size depends on the number of frames.
 std::int64_t disk_needed(const RmsdOptions& options, const rmsd::ComparedSizes& sizes) {
     constexpr Index kTextAtom = 81, kBinaryAtom = 12;
     const FrameFormat format = options.sets.superposed;
@@ -199,7 +199,7 @@ rmsd::Result compute(const RmsdOptions& options, ComparedFrames& compared, Ranks
                              matrix);
 }
 
-/// Frames to compare with that are not read yet are taken to be as many.
+/// If the frames to compare with are not read yet, their number is assumed to be the same.
 std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
                                const ComparedFrames& compared, Ranks& ranks, Context& context) {
     rmsd::ComparedSizes sizes =

@@ -35,8 +35,8 @@ namespace {
 
 /// Rodriguez and Laio recommend a cutoff with 1 to 2 % of all items within it.
 constexpr double kPeakShare = 0.02;
-/// Pairs that a device counts at once: of many more pairs, so many that reading the counts takes
-/// little of the time, and few enough that a cancel is noticed soon.
+/// Pairs that a device counts at once: enough that reading the counts takes little of the time, and
+/// few enough that a cancel is noticed soon.
 constexpr Index kMinCountedPairs = Index{1} << 28, kMaxCountedPairs = Index{1} << 30;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 

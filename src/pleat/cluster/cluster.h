@@ -175,7 +175,7 @@ Result run(const PairSource& distances, const Parameters& parameters, const Cont
            const KnownPairs* known = nullptr);
 
 /// The names of all files in which run() may keep sums if Context::checkpoint is `checkpoint`; each
-/// stands for one file per rank (core/ranks/rank_files.h).
+/// is one file per rank (core/ranks/rank_files.h).
 std::vector<std::string> checkpoint_names(const Parameters& parameters,
                                           const std::filesystem::path& checkpoint);
 

@@ -10,7 +10,7 @@ namespace pleat::cluster {
 /// passes need not compute them again.
 inline constexpr std::int64_t kKeptBytes = std::int64_t{256} << 20;
 
-/// Whether the first pass keeps the pairs of so many items. `is_stored`: their source has them.
+/// Whether the first pass keeps the pairs of this many items. `is_stored`: their source has them.
 bool keeps_pairs(Index items, bool is_stored);
 
 /// Where distances come from.

@@ -15,7 +15,7 @@ namespace pleat::cluster {
 std::filesystem::path stage_file(const std::filesystem::path& checkpoint, std::string_view name);
 
 /// The context of a stage over the pairs of `source`: its checkpoint is a file of its own. If the
-/// pairs are stored, nothing is worth a checkpoint or another rank: each rank works alone.
+/// pairs are stored, there is no checkpoint, and each rank does all of the work itself.
 Context stage_context(const Context& context, const PairSource& source, std::string_view name);
 
 /// Computes all pairs of `source`, over the ranks of the context and resuming from its checkpoint:

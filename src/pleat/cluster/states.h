@@ -21,13 +21,13 @@ struct Transition {
     std::int64_t from_count = 0;  ///< all steps from `from`
     double probability = 0;       ///< count / from_count
 };
-/// All pairs of items of one series that are `lag` items apart, by `from` and then by `to`; those
-/// of which there is none are left out.
+/// All pairs of items of one series that are `lag` items apart, by `from` and then by `to`;
+/// transitions that do not occur are left out.
 std::vector<Transition> count_transitions(std::span<const std::int32_t> assignment,
                                           std::span<const Index> series, Index lag = 1);
 
-/// Visits of one length. A visit is a stretch of items of one series in one cluster that is as long
-/// as can be. It is whole, or cut by the begin or the end of its series: then it is longer than it
+/// Visits of one length. A visit is a maximal stretch of consecutive items of one series in one
+/// cluster. It is whole, or cut by the start or the end of its series: then it is longer than it
 /// seems.
 struct DwellCount {
     std::int32_t cluster = 0;
@@ -38,7 +38,7 @@ struct DwellCount {
 std::vector<DwellCount> count_dwells(std::span<const std::int32_t> assignment,
                                      std::span<const Index> series);
 
-/// How long the visits of one cluster last, in items.
+/// Lengths of the visits to one cluster, in items.
 struct DwellTimes {
     std::int32_t cluster = 0;
     std::int64_t items = 0;       ///< in all visits

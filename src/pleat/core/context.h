@@ -26,7 +26,7 @@ struct Context {
     std::filesystem::path checkpoint;  ///< file to resume from and to save to; empty = none
     double checkpoint_seconds = 10.0;  ///< shortest time between two saves
     /// The devices among which this process divides its work, each driven by a thread; `device` is
-    /// then the first. Empty: `device` alone (core/ranks/lanes.h).
+    /// then the first. Empty: only `device` (core/ranks/lanes.h).
     std::vector<Device> lanes = {};
 
     /// The ranks of this run, and this process's number among them.

@@ -52,7 +52,7 @@ public:
     explicit OutputError(const std::string& text) : Error(text, 5) {}
 };
 
-/// The user asked to stop (Ctrl-C); what was done so far is saved where the command says so.
+/// The user asked to stop (Ctrl-C); what was done so far is saved if the command saves its state.
 class Cancelled : public Error {
 public:
     explicit Cancelled(const std::string& text) : Error(text, 130) {}

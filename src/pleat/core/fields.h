@@ -18,7 +18,7 @@
 namespace pleat {
 
 /// An enumeration as the target of a field. Its values are 0, 1, 2, ...; a function
-/// `names_of(Enum)` beside the enumeration returns their names in this order, as flags, Python and
+/// `names_of(Enum)` next to the enumeration returns their names in this order, as flags, Python and
 /// manifests show them.
 class Choice {
 public:

@@ -43,7 +43,7 @@ enum class NoteKind {
 };
 std::string_view name_of(NoteKind kind);
 
-/// One decision: what it is about, a sentence, and the option that decides otherwise.
+/// One decision: its subject, a sentence, and the option that changes it.
 struct Note {
     NoteKind kind = NoteKind::assumption;
     std::string text;

@@ -37,7 +37,7 @@ constexpr bool has_npz(ModelFiles files) {
 constexpr bool has_plmc(ModelFiles files) {
     return files == ModelFiles::plmc || files == ModelFiles::both;
 }
-/// Bytes of these files for so many columns and letters (the gap among them).
+/// Bytes of these files for this many columns and letters (gap included).
 std::int64_t bytes_of(ModelFiles files, Index columns, Index letters);
 
 /// Options of the fit. Defaults are CCMpred's objective (Seemayer et al. 2014, as its program

@@ -92,7 +92,7 @@ struct SampledNull {
     double p_strict = 0;    ///< (1 + n_greater) / (1 + n), ties counted as below the observed
 };
 
-/// The smallest tail_p and exact_p that are reported: it stands for itself and all below.
+/// The smallest tail_p and exact_p that are reported; smaller values are reported as this one.
 constexpr double kMinTail = 1e-300;
 
 /// The numbers of all pairs, [pair] each, i < j in lexicographic order; arrays that were not

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxShownInputs = 8;  // with a colour each
 constexpr std::size_t kMaxLabelBytes = 60;
 
-/// Numbers of all jobs; NaN where there is none.
+/// Numbers of all jobs; NaN if a job has none.
 struct NumberColumn {
     std::string name, label;
     std::vector<double> values;

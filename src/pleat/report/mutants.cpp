@@ -234,7 +234,7 @@ Table read_listed(const std::filesystem::path& path) {
     std::string_view record, end;
     Index line = 0;
     if (!records.next(record, end, line)) return table;
-    // Names that pleat adds stand last, and have no separator in them.
+    // Names that pleat adds come last, and contain no separator.
     const std::size_t last = record.find_last_of(",;\t");
     if (last == std::string_view::npos) return table;
     const char separator = record[last];

@@ -97,7 +97,7 @@ void draw_distribution(Drawing& drawing, const Shown& shown, const std::vector<d
                  {"count", finite(bins.sums(values))}});
 }
 
-/// The frames that were drawn beside those that explain the curve, by their weights.
+/// The frames that were drawn, and those that explain the curve, by their weights.
 void draw_selected(Drawing& drawing, const Shown& shown, const std::vector<double>& values,
                    const std::vector<double>& weights) {
     const Distribution bins(values);

@@ -71,8 +71,8 @@ bool is_job_list(const std::filesystem::path& folder);
 Json draw_job_list(const std::filesystem::path& folder, const std::string& name,
                    const Limits& limits);
 
-/// The models of a PDB file (coordinate records only), as many as the page has room for. `item`:
-/// what a model is ("frame"), numbered from `first`.
+/// The models of a PDB file (coordinate records only), up to the number that the page has room for.
+/// `item`: what a model is ("frame"), numbered from `first`.
 void draw_models(Drawing& drawing, const std::string& file, const char* title, const char* item,
                  Index first = 0);
 /// A section {"kind": "table"} with the texts of the table's rows.

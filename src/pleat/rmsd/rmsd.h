@@ -51,9 +51,9 @@ struct AtomSets {
     /// [group][chain][atom]: chains that may take each other's places, each with its atoms in the
     /// order of the others of its group. RMSDs are then the least over all these permutations.
     std::vector<std::vector<std::vector<Index>>> equal_chains = {};
-    /// [group][order][position]: measured atoms in several orders of which each is as good as the
-    /// first: a ligand by its automorphisms, the two sides of a ring. RMSDs are the least over all
-    /// orders. Either none of these atoms is fitted, or the fitted atoms are the measured ones.
+    /// [group][order][position]: measured atoms in several equivalent orders: a ligand by its
+    /// automorphisms, the two sides of a ring. RMSDs are the minimum over all orders. Either none
+    /// of these atoms is fitted, or the fitted atoms are the measured ones.
     std::vector<std::vector<std::vector<Index>>> equal_orders = {};
     /// Frames are measured where they are, without superposing; `fit` is empty.
     bool in_place = false;
@@ -149,7 +149,7 @@ struct Result {
 /// in files beside Context::checkpoint; with a matrix in memory nothing is kept. Ranks share the
 /// tiles: rank 0 returns the result, the others one without values, and the files must be in a
 /// folder that all ranks see. Throws UsageError (options, shapes, indices), InputError (weights,
-/// coordinates, an RMSD that is not proven to be the least over all orders), DeviceError (more
+/// coordinates, an RMSD that is not proven to be the minimum over all orders), DeviceError (more
 /// permutations than a GPU tries), OutputError, Cancelled.
 ///
 /// Frames on disk, or too many for memory, are read in blocks for the RMSD of all atoms; other

@@ -9,7 +9,7 @@
 namespace pleat::saxs {
 
 /// Throws Cancelled if the user asked to stop. Inside parallel_for() only thread 0, the caller's,
-/// checks: a Progress must be used by one thread alone.
+/// checks: a Progress must be used by only one thread.
 inline void throw_if_stopped(const Context& context, int thread = 0) {
     if (thread == 0) throw_if_cancelled(context, "saxs");
 }

@@ -175,7 +175,7 @@ std::int64_t memory_of(std::span<const ComponentSize> components, Index curve_po
             finds_surfaces_on_gpu(size.frames, context))
             blocks = std::max(blocks, 2 * std::max(kSurfaceBytes, surface_frame_bytes(size.atoms)));
     bytes += blocks;
-    // Partial profiles of neutrons beside those of X-rays, and their copy at one D2O fraction.
+    // Partial profiles of neutrons besides those of X-rays, and their copy at one D2O fraction.
     if (Probes(parameters, further).d2o.size() > 1 || !further.empty())
         bytes += 8 * frames * points * (kNeutronPairs + kMaxChannelPairs);
     // Bytes of the buffers for messages between ranks.

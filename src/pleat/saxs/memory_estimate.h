@@ -21,7 +21,7 @@ Index frame_count(std::span<const Ensemble> components);
 
 inline constexpr Index kMaxChannelPairs = kAtomChannels * (kAtomChannels + 1) / 2;
 
-/// Bytes for the profiles of these frames at so many points of q, and for their scatterers'
+/// Bytes for the profiles of these frames at this many points of q, and for their scatterers'
 /// positions, besides the coordinates.
 std::int64_t component_memory(Index frames, Index scatterers, Index points,
                               Index channel_pairs = kMaxChannelPairs);

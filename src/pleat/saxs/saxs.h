@@ -211,7 +211,8 @@ struct Result {
     bool has_fit = false;
     Profile curve;  ///< the points that were fitted
     Fit fit;        ///< of the mean profile to the curve
-    /// [frame], empty for one frame: each frame fitted alone, with its own contrast; no Fit::model.
+    /// [frame], empty for one frame: each frame fitted by itself, with its own contrast; without
+    /// Fit::model.
     std::vector<Fit> frame_fits;
     std::vector<FurtherFit> further;  ///< of further curves, in their order
     JointFit joint;                   ///< of all curves, if there are further ones

@@ -66,7 +66,7 @@ void time_gpu(benchmark::State& state, const Case& input) {
     }
 }
 
-// The kernel on the GPU alone. Its operations are those that no formulation on these bit planes can
+// Only the kernel on the GPU. Its operations are those that no formulation on these bit planes can
 // leave out: for each pair of distinct sequences and 32 columns one XOR-and-OR a plane and one
 // addition; and one population count, in a unit of its own.
 void time_counting(benchmark::State& state, const Case& input) {

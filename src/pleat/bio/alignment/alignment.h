@@ -15,9 +15,9 @@
 namespace pleat {
 
 /// The letters that an alignment's codes stand for. Code `gap()` is the gap and always the last.
-/// Protein: "ARNDCQEGHILKMFPSTWYV-" (21 codes, the order of the couplings literature);
-/// RNA: "ACGU-", DNA: "ACGT-" (5 codes). Each has a variant that tells letters which name no single
-/// residue from gaps: see with_unknown().
+/// Protein: "ARNDCQEGHILKMFPSTWYV-" (21 codes, the order of the couplings literature); RNA:
+/// "ACGU-", DNA: "ACGT-" (5 codes). Each has a variant with a code for letters that name no single
+/// residue, which otherwise are gaps: see with_unknown().
 class Alphabet {
 public:
     enum class Kind { protein, rna, dna };
@@ -44,8 +44,7 @@ public:
     /// Code of a character. Lower case counts as upper case. Gaps are '-', '.', '~', '_', '?' and
     /// the letters that name no single residue (protein: B J O U X Z and '*'; nucleic acids: the
     /// IUPAC ambiguity codes and X). RNA reads T as U, DNA reads U as T. Returns `invalid` for
-    /// anything else. Whether a character stands in a column at all is the format's matter: see
-    /// README.md.
+    /// anything else. Whether a character belongs to a column depends on the format: see README.md.
     std::uint8_t code(char c) const { return codes_[static_cast<unsigned char>(c)]; }
     static constexpr std::uint8_t invalid = 255;
 

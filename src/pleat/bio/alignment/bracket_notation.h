@@ -26,7 +26,7 @@ struct SecondaryStructure {
 /// partner.
 SecondaryStructure read_secondary_structure(const std::filesystem::path& path);
 
-/// The same from memory; `name` stands for the file in errors.
+/// The same from memory; errors call the file `name`.
 SecondaryStructure read_secondary_structure_from_memory(const std::string& name,
                                                         std::string_view bytes);
 

@@ -11,9 +11,9 @@
 
 namespace pleat {
 
-/// Scores of letter pairs and gaps. Codes are those of the alphabet; its gap code stands for a
-/// letter that is not known. Proteins: BLOSUM62 (Henikoff and Henikoff 1992, PNAS 89:10915), gaps
-/// 11 and 1. Nucleic acids: 5 and -4, gaps 10 and 1.
+/// Scores of letter pairs and gaps. Codes are those of the alphabet; its gap code means an unknown
+/// letter. Proteins: BLOSUM62 (Henikoff and Henikoff 1992, PNAS 89:10915), gaps 11 and 1. Nucleic
+/// acids: 5 and -4, gaps 10 and 1.
 struct PairScoring {
     static const PairScoring& of(const Alphabet& alphabet);
 

@@ -66,8 +66,8 @@ std::string_view other_format(std::string_view line) {
     return "";
 }
 
-/// The format by the first line that is neither blank nor, above FASTA records, a comment. The
-/// source goes on at that line.
+/// The format by the first line that is neither blank nor, above FASTA records, a comment. The next
+/// line read from the source is that line.
 AlignmentFormat told_format(ByteSource& source, TextAlignment& text) {
     for (;;) {
         std::string_view line = first_line(source);
@@ -92,7 +92,7 @@ AlignmentFormat told_format(ByteSource& source, TextAlignment& text) {
     }
 }
 
-/// What a source holds, and as what it is read.
+/// The content of a source, and the format it is read as.
 struct Reading {
     TextAlignment text;
     AlignmentFormat format = AlignmentFormat::fasta;

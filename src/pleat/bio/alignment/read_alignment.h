@@ -45,12 +45,12 @@ std::vector<Field> fields(ReadOptions& options);
 const std::vector<std::string>& alignment_formats();
 
 /// Reads an alignment of at least 2 sequences and 2 columns, plain, gzip or Zstandard; "-" reads
-/// standard input. The rules (formats, letters, alphabets) stand in README.md of this folder.
-/// Throws InputError (`file:line: expected X, found Y`, up to ten such lines) when the content is
-/// not such an alignment, UsageError when an option names an unknown format or alphabet.
+/// standard input. README.md of this folder has the rules (formats, letters, alphabets). Throws
+/// InputError (`file:line: expected X, found Y`, up to ten such lines) when the content is not such
+/// an alignment, UsageError when an option names an unknown format or alphabet.
 Alignment read_alignment(const std::filesystem::path& path, const ReadOptions& options = {});
 
-/// The same from memory; `name` stands for the file in errors and becomes `source`.
+/// The same from memory; errors call the file `name` and becomes `source`.
 Alignment read_alignment_from_memory(const std::string& name, std::string_view bytes,
                                      const ReadOptions& options = {});
 

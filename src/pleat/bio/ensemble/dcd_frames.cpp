@@ -58,7 +58,7 @@ private:
         return stored_number<std::int32_t>(record.data() + at, big_endian_);
     }
 
-    /// The first marker, which is 84, tells byte order and width of all of them.
+    /// The first marker, which is 84, shows the byte order and width of all markers.
     void read_markers() {
         const std::string_view start = bytes_->peek(8);
         if (start.size() < 8) fail("expected a DCD header, found fewer than 8 bytes");
@@ -192,7 +192,7 @@ private:
         return 4 * static_cast<std::size_t>(only_free ? atoms_ - fixed_ : atoms_);
     }
 
-    /// A record of a frame, whose length is known; its bytes lie behind the first marker.
+    /// A record of a frame, whose length is known; its bytes follow the first marker.
     const char* frame_record(std::size_t size, std::string_view what) {
         const std::vector<char>& record = frame_bytes(size + 2 * marker_bytes_);
         const std::uint64_t first = marker(record.data());

@@ -114,7 +114,7 @@ struct EnsembleOptions {
     std::string placed_by = {};
     /// Scores of frames, and which frames are left out by them.
     ScoreOptions scores = {};
-    /// Whether relaxed copies of predicted models are read where there are both.
+    /// Whether relaxed copies of predicted models are read if relaxed and unrelaxed ones exist.
     bool relaxed = false;
 };
 

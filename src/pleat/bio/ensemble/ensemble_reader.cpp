@@ -35,7 +35,7 @@ std::string text_of(const FrameRange& range) {
     return fmt::format("{}:{}", range.first, last);
 }
 
-/// The selection of the topology that has as many atoms as a file; empty if none is known.
+/// The selection of the topology that has as many atoms as a file; empty if there is none.
 std::string advice_on_count(const Topology& topology, Index count) {
     if (!topology.named || count >= topology.atom_count()) return {};
     for (const char* text : {"protein", "nucleic", "protein or nucleic", "not water",

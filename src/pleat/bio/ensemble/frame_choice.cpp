@@ -88,7 +88,8 @@ struct FrameChoice::Table {
 
 namespace {
 
-/// The file that a name stands for: a path, a file's name with or without endings, or a model's.
+/// The file that a name refers to: a path, a file's name with or without endings, or a model's
+/// name.
 class FileNames {
 public:
     static constexpr Index kNone = -1, kSeveral = -2;

@@ -17,8 +17,8 @@
 
 namespace pleat {
 
-/// How frames of float64 that lie far from the origin are moved towards it: float32 holds only
-/// seven digits. Frames whose centre lies within kNear angstrom of the origin stay where they are.
+/// How float64 frames far from the origin are moved towards it: float32 has only seven digits.
+/// Frames whose centre lies within kNear angstrom of the origin stay where they are.
 struct Centring {
     static constexpr double kNear = 128;
     bool each_frame = false;  ///< each by its own centre, or all by that of the first one
@@ -57,7 +57,8 @@ public:
     virtual void choose_assembly(const std::string& name) = 0;
     /// A note about the assemblies of the file if frames are none of them, else empty.
     virtual std::string other_assemblies() const { return {}; }
-    /// Sets `frame` [axis, atom] to the next frame; false, leaving it alone, after the last one.
+    /// Sets `frame` [axis, atom] to the next frame. Returns false after the last one, and then does
+    /// not change `frame`.
     virtual bool next(View<float, 2> frame) = 0;
     /// Skips the next frame; false after the last one.
     virtual bool skip();
@@ -82,7 +83,7 @@ public:
     /// they are not moved. `centring` is shared by the readers of an ensemble.
     virtual void centre(const std::shared_ptr<Centring>& centring) {}
 
-    /// Remarks for the user on what was read so far.
+    /// Notes for the user about the frames read so far.
     const Notes& notes() const { return notes_; }
 
 protected:
@@ -95,7 +96,7 @@ protected:
 /// XTC, TRR, AMBER NetCDF-3 or NPY, each plain, gzip or Zstandard.
 std::unique_ptr<FrameReader> open_frames(const std::filesystem::path& path);
 
-/// The same from memory, which must outlive the reader; `name` stands for the file in errors.
+/// The same from memory, which must outlive the reader; errors call the file `name`.
 std::unique_ptr<FrameReader> open_frames(const std::string& name, std::string_view bytes);
 
 }  // namespace pleat

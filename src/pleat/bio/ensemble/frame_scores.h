@@ -28,7 +28,7 @@ struct ScoreOptions {
     bool leave_out() const { return best > 0 || worst_share > 0; }
 };
 
-/// Reads FILE,FILE,... where `folder` stands for the scores of the programs that predicted the
+/// Reads FILE,FILE,...; the word `folder` means the scores of the programs that predicted the
 /// models. Throws UsageError for an empty name.
 void parse_score_sources(std::string_view text, ScoreOptions& options);
 /// Reads a share such as 10%, which must be below 100%. Throws UsageError.

@@ -52,7 +52,7 @@ private:
 
 /// What to do with frames that need too much memory.
 struct FrameOverflow {
-    /// Whether so many frames of so many atoms may be kept in memory.
+    /// Whether this many frames of this many atoms may be kept in memory.
     std::function<bool(Index frames, Index atoms)> fits;
     std::filesystem::path file;  ///< where all frames go once they do not fit
 };

@@ -29,7 +29,7 @@ bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// What stands behind the last `mark`, if it is a number; else nothing.
+/// The number after the last `mark`; nothing if it is not a number.
 std::optional<std::string> number_behind(std::string_view text, std::string_view mark) {
     const std::size_t at = text.rfind(mark);
     if (at == std::string_view::npos) return std::nullopt;
@@ -98,7 +98,7 @@ std::vector<Found> without_copies(std::vector<Found> all, Relaxation wanted, Mod
         if (one.is_relaxed == is_relaxed && !one.copy_of.empty()) kept.insert(one.copy_of);
     }
     if (kept.empty() && is_relaxed) throw InputError(folder.path, 0, kNoRelaxed);
-    // Some pipelines keep the relaxed copies alone.
+    // Some pipelines keep only the relaxed copies.
     const bool takes_others = kept.empty();
     std::erase_if(all, [&](const Found& one) {
         return one.copy_of.empty() || (one.is_relaxed != is_relaxed && !takes_others);

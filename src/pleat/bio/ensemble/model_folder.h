@@ -37,7 +37,7 @@ struct ModelFolder {
     Notes notes = {};
 };
 
-/// Which of two copies of a model are read, where there are both.
+/// Which of two copies of a model is read if both exist.
 enum class Relaxation { unrelaxed, relaxed };
 
 /// Finds the models of a folder in one of the layouts that README.md lists; nothing if it has none

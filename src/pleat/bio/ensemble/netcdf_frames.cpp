@@ -97,7 +97,7 @@ private:
         whole_.resize(bytes_->read(whole_, static_cast<std::size_t>(end - whole_begin_)));
     }
 
-    /// Lengths or angles of the cell, or the time, which stand in each frame.
+    /// Lengths or angles of the cell, or the time, which each frame has.
     struct RecordPart {
         Index before = 0;  // bytes of a record in front of it, or of the file without records
         Index bytes = 0;   // of a frame
@@ -112,7 +112,7 @@ private:
         times_ = find_part("time", 1, start);
     }
 
-    /// A variable of so many numbers in each frame; none if it has another shape.
+    /// A variable with this many numbers in each frame; nothing if it has another shape.
     RecordPart find_part(const std::string& name, Index count, Index start) const {
         const NetcdfHeader::Variable* found = header_.find(name);
         RecordPart part;

@@ -118,7 +118,7 @@ private:
         header_ = read_npy_header(header_bytes_, bytes_->name());
     }
 
-    /// Axes in the other order: the frames lie all over the file.
+    /// Axes in the other order: the numbers of a frame are spread over the whole file.
     void read_whole() {
         std::vector<char> data;
         const std::size_t found = bytes_->read(data, header_.data_bytes);

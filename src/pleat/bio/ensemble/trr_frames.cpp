@@ -3,7 +3,7 @@
 // A frame is magic number 1993, a version text, the sizes in bytes of ten sections, the atoms, step
 // and counts, time and lambda, then the sections that have a size: box, virial, pressure,
 // coordinates, velocities, forces. Whether numbers are floats or doubles follows from the sizes.
-// Frames without coordinates (velocities or forces alone) are skipped.
+// Frames without coordinates (only velocities or forces) are skipped.
 #include <fmt/format.h>
 
 #include <array>
@@ -37,7 +37,7 @@ enum Section {
 class TrrFrames : public TrajectoryFrames {
 public:
     explicit TrrFrames(std::unique_ptr<ByteReader> bytes) : TrajectoryFrames(std::move(bytes)) {
-        // The atoms stand behind the version text, whose length is the third number.
+        // The number of atoms follows the version text, whose length is the third number.
         const std::string_view start = bytes_->peek(12 + kMaxText + 4 * (kSections + 1));
         if (start.size() < 12) fail("expected a TRR header, found the end of the file (cut short)");
         const std::size_t text = padded(stored_number<std::uint32_t>(start.data() + 8, true));

@@ -115,7 +115,7 @@ struct ByteSource::Implementation {
         std::size_t scanned = 0;
         for (;;) {
             const std::size_t from = first + scanned;
-            // Remembered, so that a file that ends its lines in CR alone is not searched once a
+            // Remembered, so that a file whose lines end in CR only is not searched for LF once per
             // line.
             if (newline == kUnknown || newline < from) newline = find('\n', from, last);
             const std::size_t carriage_return = find('\r', from, newline);

@@ -12,8 +12,8 @@
 namespace pleat {
 
 /// Gives a text line by line. Plain text, gzip (one or several members, so bgzip too) and Zstandard
-/// (one or several frames) are told apart by their first bytes, never by the name. Lines end in LF,
-/// CR LF or CR; a UTF-8 byte order mark is skipped.
+/// (one or several frames) are distinguished by their first bytes, never by the name. Lines end in
+/// LF, CR LF or CR; a UTF-8 byte order mark is skipped.
 ///
 /// Every member function may throw InputError, naming the file and the line: a file that cannot be
 /// opened or read, UTF-16, a NUL byte within a line, compressed data that are damaged, cut short or
@@ -26,7 +26,7 @@ public:
 
     /// Opens a file; "-" is standard input (called "stdin" in errors).
     explicit ByteSource(const std::filesystem::path& path, Index max_bytes = kMaxBytes);
-    /// Reads from memory, which must outlive the source; `name` stands for the file in errors.
+    /// Reads from memory, which must outlive the source; errors call the file `name`.
     ByteSource(std::string name, std::string_view bytes, Index max_bytes = kMaxBytes);
     /// Reads what `bytes` have not given yet; lines count from 1 there.
     explicit ByteSource(std::unique_ptr<ByteReader> bytes, Index max_bytes = kMaxBytes);

@@ -34,7 +34,7 @@ std::string standard_name(const std::string& name) {
 /// Residues of more atoms are not models of one or some beads.
 constexpr Index kMaxBeads = 5;
 
-/// The atom that stands for a residue of a polymer, or -1.
+/// The atom that represents a residue of a polymer, or -1.
 Index representative(const Topology& topology, const std::vector<Index>& starts, Index residue) {
     const Index first = starts[static_cast<std::size_t>(residue)],
                 last = starts[static_cast<std::size_t>(residue) + 1];
@@ -59,7 +59,7 @@ public:
           is_bonded_(topology.atoms.size()),
           is_known_(topology.residues.size()) {
         for (const Bond& bond : bonds_) mark(bond);
-        // Coordinates that are all equal stand for none.
+        // Coordinates that are all equal mean that there are none.
         const auto& all = topology.positions;
         has_positions_ = std::any_of(all.begin(), all.end(),
                                      [&](const Point& point) { return point != all.front(); });

@@ -25,8 +25,8 @@ using Bond = std::array<Index, 2>;
 /// `cell`: around the coordinates of the topology; it need not exist.
 std::vector<Bond> find_bonds(const Topology& topology, const PeriodicCell& cell);
 
-/// Pairs of atoms that stand for residues which follow one another in a chain by their numbers: CA,
-/// C3' or BB; of residues of a few beads also P or CB.
+/// Pairs of atoms that represent consecutive residues of a chain, by their numbers: CA, C3' or BB;
+/// of residues of a few beads also P or CB.
 std::vector<Bond> chain_neighbours(const Topology& topology);
 
 /// The first atom of each residue, and behind them the number of atoms. [residue + 1]

@@ -95,7 +95,7 @@ void WholeMolecules::set_reference(const PeriodicCell& cell, bool has_cell,
     const Count endless = endless_;  // of frames alone
     unwrap(frame);
     endless_ = endless;
-    // Molecules of a topology that is whole and has no cell lie where it says.
+    // A topology that is whole and has no cell already has its molecules in place.
     const bool is_arranged = !has_cell && !frame.is_split;
     places_.set_reference([&](Index atom) { return whole(frame, atom); },
                           is_arranged ? nullptr : &*lattice_);
@@ -151,7 +151,7 @@ void WholeMolecules::unwrap(Frame& frame) {
                              double{z[c]} - double{z[p]}};
             shifts_[c] = shifts_[p];
             if (dot(d, d) <= limit) continue;
-            // Atoms that a file lacks are NaN: the one before stands for them.
+            // Atoms that a file lacks are NaN: the previous atom is used for them.
             const Point here = frame.stored(edge.atom);
             const std::int32_t source = frame.has(edge.parent) ? edge.parent : stand_ins_[p];
             if (!frame.has(edge.atom)) {
@@ -234,7 +234,7 @@ void WholeMolecules::move(Frame& frame) const {
     }
 }
 
-/// Neighbours in a chain that lie far apart tell of a molecule that stayed split.
+/// Neighbours in a chain that are far apart mean that a molecule is still split.
 void WholeMolecules::look_at_neighbours(const Frame& frame) {
     constexpr double kFar = 15, kTimesMedian = 5;
     double largest = 0;

@@ -145,7 +145,7 @@ CurveColumns columns_by_name(const CurveTable& table, bool& is_certain) {
     return {q.value_or(0), intensity.value_or(1), error, spread};
 }
 
-/// What is worth a note about columns that were told or named.
+/// Notes about columns that were chosen by detection or by name.
 void note_columns(const CurveTable& table, const CurveColumns& chosen, const std::string& told,
                   Notes& notes) {
     if (!told.empty()) {

@@ -73,13 +73,13 @@ struct CurveColumns {
     std::size_t q = 0, intensity = 1;
     std::optional<std::size_t> error = {}, spread = {};
 };
-/// By --columns, else by names, else in the order q, intensity, error, dq; appends what was decided
-/// to `notes`. Throws InputError for a column that is missing, or whose errors look like a model.
+/// By --columns, else by names, else in the order q, intensity, error, dq; appends the decisions to
+/// `notes`. Throws InputError for a column that is missing, or whose errors look like a model.
 CurveColumns choose_columns(const std::string& file, const CurveTable& table,
                             const ProfileOptions& options, std::vector<Note>& notes);
 
-/// The points of these columns by rising q; appends what was done to `notes`. Throws InputError
-/// with up to ten complaints about points.
+/// The points of these columns by rising q; appends the changes to `notes`. Throws InputError with
+/// up to ten complaints about points.
 ///
 /// The settings of an instrument may be in any order and overlap. Refused as a second curve is a
 /// range of q that begins again behind another one if it begins within that range, or if both
@@ -89,7 +89,7 @@ CurveColumns choose_columns(const std::string& file, const CurveTable& table,
 Profile read_points(const std::string& file, const CurveTable& table, const CurveColumns& columns,
                     const ProfileOptions& options, std::vector<Note>& notes);
 
-/// Converts q to 1/angstrom, in this order: as told, as the file says, by the Rg of the structure
+/// Converts q to 1/angstrom, in this order: by the option, by the file, by the Rg of the structure
 /// or of a plausible molecule, by the curve's end. Returns how. Throws InputError for a range of q
 /// that no unit explains.
 Note convert_unit(const std::string& file, const ProfileOptions& options, MomentumUnit named,

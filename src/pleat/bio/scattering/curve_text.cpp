@@ -108,7 +108,7 @@ Line split(std::string_view given, std::int64_t number) {
     double value = 0;
     while (values.size() < std::min(all.size(), kMaxColumns) && parse(all[values.size()], value))
         values.push_back(value);
-    // Two numbers alone, or three and anything behind.
+    // Only two numbers, or three followed by anything.
     one.row.is_point = values.size() >= 3 || (values.size() == 2 && one.words == 2);
     return one;
 }

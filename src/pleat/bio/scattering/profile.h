@@ -59,7 +59,7 @@ struct ProfileFile {
     Notes notes;
 };
 
-/// Reads a curve: text, sasCIF, CanSAS 1D XML, NXcanSAS (HDF5), told apart by their content; plain
+/// Reads a curve: text, sasCIF, CanSAS 1D XML, NXcanSAS (HDF5), recognised by their content; plain
 /// or compressed. In a text, each table begins with three consecutive lines of numbers, separated
 /// by blanks, tabs, commas or semicolons; commas between digits are decimal commas if lines have
 /// other separators. Lines before and after it are titles and footers, and so are one or two lines
@@ -70,7 +70,7 @@ struct ProfileFile {
 /// usable error are left out.
 ///
 /// Throws InputError, naming the lines: numbers missing, errors that are negative, like a model,
-/// absent (see `assumed_error`) or 0 at more than half of the points, P(r) in place of a curve,
+/// absent (see `assumed_error`) or 0 at more than half of the points, P(r) instead of a curve,
 /// column 4 missing or unfit for `smear`, less than 3 points, several curves of which none is
 /// chosen, a range of q that no unit explains.
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options = {});

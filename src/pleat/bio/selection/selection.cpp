@@ -202,7 +202,7 @@ private:
         return fmt::format("at character {} of '{}'", word.data() - text_.data() + 1, text_);
     }
 
-    /// `make`, whose UsageErrors do not say where the word stands.
+    /// Calls `make`, whose UsageErrors do not say where in the text the word is.
     template <class Make>
     Flags located(std::string_view word, const Make& make) const {
         try {

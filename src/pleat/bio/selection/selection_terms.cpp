@@ -92,7 +92,7 @@ Flags kind_flags(const Topology& topology, ResidueKind kind, const Test& test) {
 
 bool is_any(const Topology::Atom&) { return true; }
 
-/// A word as other programs write it, and what it is here.
+/// A word as other programs write it, and the word for it here.
 std::string foreign_word(std::string_view word) {
     static const std::map<std::string_view, std::string_view> kWords = {
         {"around", "(within 5 of protein) and not protein"},

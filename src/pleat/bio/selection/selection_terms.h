@@ -19,7 +19,7 @@ bool has_residue(const Topology& topology, std::string_view name);
 /// The words between commas in `values`.
 std::vector<std::string_view> split_commas(const std::vector<std::string_view>& values);
 
-/// Whether a word stands for atoms by itself: `all`, `ca`, `protein`, ...
+/// Whether a word selects atoms by itself: `all`, `ca`, `protein`, ...
 bool is_keyword(std::string_view word);
 /// The atoms of such a word; no value for other words. `CA` is `ca` unless a chain has this name.
 std::optional<Flags> keyword_flags(const Topology& topology, std::string_view word);

@@ -93,7 +93,7 @@ bool is_rotation(const RigidMotion& motion) {
     return true;
 }
 
-/// Names of copies: those of the file are given to first copies alone.
+/// Names of copies: only first copies have the names of the file.
 class CopyNames {
 public:
     explicit CopyNames(const std::vector<AtomRecord>& atoms) {

@@ -23,7 +23,7 @@ std::vector<Index> find_atoms(const Topology& wanted, const Topology& other) {
         return {has_chain ? chain_name(residue, name) : std::string(), residue.number,
                 residue.insertion, topology.atoms[static_cast<std::size_t>(atom)].name};
     };
-    // Chains of files without their names count only where the order does not tell the atoms.
+    // Files without names of chains: chains count only if the order does not identify the atoms.
     const bool in_order = with_chain && (name == ChainName::segment ||
                                          (wanted.has_chain_names && other.has_chain_names));
     const Index count = wanted.atom_count();

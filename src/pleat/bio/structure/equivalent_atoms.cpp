@@ -82,7 +82,8 @@ std::vector<std::vector<std::vector<Index>>> equivalent_atoms(const Topology& to
             if (!is_meant) continue;
             std::vector<std::vector<Index>> sides;
             if (!add_sides(residues[n], rule.heavy, sides)) continue;
-            // Hydrogens of one side alone would be left behind when the sides change places.
+            // If only one side had hydrogens, they would be left behind when the sides change
+            // places.
             if (has_some(residues[n], rule.hydrogens) &&
                 !add_sides(residues[n], rule.hydrogens, sides))
                 continue;

@@ -55,7 +55,7 @@ std::array<Colours, 2> refined_colours(const MolecularGraph& a, const MolecularG
     return colours;
 }
 
-/// Extends a map vertex by vertex, each a neighbour of an earlier one where there is any.
+/// Extends a map vertex by vertex; each is a neighbour of an earlier one if there is one.
 class MapSearch {
 public:
     MapSearch(const MolecularGraph& a, const MolecularGraph& b, BondKinds kinds,
@@ -241,7 +241,8 @@ std::vector<std::vector<Index>> graph_maps(const MolecularGraph& a, const Molecu
         for (const auto& edges : graph.edges) count += edges.size();
         return count;
     };
-    // With as many bonds, a map that keeps those of one keeps those of the other.
+    // If both have the same number of bonds, a map that keeps the bonds of one keeps those of the
+    // other.
     if (bonds(a) != bonds(b)) return {};
     return MapSearch(a, b, kinds, max_maps).maps();
 }

@@ -31,7 +31,7 @@ struct AtomRecord {
     const std::string& assembly_chain() const { return subchain.empty() ? chain : subchain; }
 };
 
-/// What the line of an atom has beside its AtomRecord.
+/// What the line of an atom has besides its AtomRecord.
 struct PdbFields {
     std::array<char, 5> names{};   ///< columns 18-22: residue and chain
     std::array<char, 5> number{};  ///< columns 23-27: residue number and insertion code
@@ -58,7 +58,7 @@ bool is_nucleotide(const std::string& residue_name);
 /// A value as mmCIF writes it, in quotes if necessary.
 std::string cif_quoted(const std::string& text);
 
-/// What a block of mmCIF describes beside its atoms.
+/// What a block of mmCIF describes besides its atoms.
 struct MmcifBlock {
     /// Three lengths and three angles of the unit cell; 0 if there is none or if its space group is
     /// not P 1.

@@ -41,7 +41,7 @@ struct NpyArray {
 NpyArray read_npy(const std::filesystem::path& path,
                   std::int64_t max_bytes = std::int64_t{1} << 40);
 
-/// Reads the bytes of one .npy file; `name` stands for the file in errors.
+/// Reads the bytes of one .npy file; errors call the file `name`.
 NpyArray parse_npy(std::vector<std::uint8_t> bytes, std::string_view name);
 
 /// Writes one .npy file: first under another name, then renamed. T as in NpyArray::as.

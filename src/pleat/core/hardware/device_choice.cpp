@@ -57,7 +57,7 @@ std::vector<Device> every_gpu(const GpuLookup& gpus) {
     return devices;
 }
 
-/// The devices of a list; after "cuda:0" a number stands for a GPU.
+/// The devices of a list; after "cuda:0" a bare number is a GPU.
 std::vector<Device> listed_devices(std::string_view text) {
     std::vector<Device> devices;
     const bool has_numbers = text.starts_with(kGpu);

@@ -21,8 +21,8 @@ namespace {
 std::vector<std::int64_t> targets() {
     std::vector<std::int64_t> found;
     std::int64_t rest = hwy::SupportedTargets() & HWY_TARGETS;
-    // Highway 1.0.3 takes this question for the choice of a target and forgets what is forbidden;
-    // undone, the next dispatch chooses anew.
+    // Asking Highway 1.0.3 for its targets fixes its choice and drops forbidden targets. Undo that,
+    // so that the next dispatch chooses again.
     hwy::GetChosenTarget().DeInit();
     for (; rest != 0; rest &= rest - 1) found.push_back(rest & -rest);
     return found;

@@ -58,7 +58,7 @@ struct Owner {
         fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
 }
 
-/// False if another process has the lock; true also where the file system has none.
+/// False if another process has the lock; true also if the file system has no locks.
 bool lock(int descriptor, int operation) {
     int result = 0;
     do result = ::flock(descriptor, operation);

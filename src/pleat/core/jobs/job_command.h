@@ -52,7 +52,7 @@ public:
     virtual void check() = 0;
     /// The files of the input.
     virtual std::vector<std::string> input_files() const = 0;
-    /// The words behind `pleat` that make the same run alone.
+    /// The arguments of a single call of `pleat` that makes the same run.
     virtual std::vector<std::string> call() = 0;
     /// Writes the run's folder. Throws every kind of Error.
     virtual void run(const JobTask& task) = 0;

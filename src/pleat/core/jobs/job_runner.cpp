@@ -402,7 +402,7 @@ void JobRunner::run_all() {
                                   .local_ranks = comm.local_size(),
                                   .ranks_per_gpu = request_.ranks_per_gpu},
             files);
-        // Input that one job alone uses is freed when that job has prepared it.
+        // Input that only one job uses is freed as soon as that job has prepared it.
         const auto is_same = [](const Item* a, const Item* b) { return a->files == b->files; };
         const bool has_shared = std::adjacent_find(left.begin(), left.end(), is_same) != left.end();
         inputs_ = std::make_unique<SharedInputs>(

@@ -43,7 +43,7 @@ struct JobTable {
     std::vector<std::string> columns() const;
     /// The texts of a row's cells, empty where nothing is known.
     std::vector<std::string> cells(const JobRow& row) const;
-    /// "40 done, 1 failed"; without those of which there are none, except "done".
+    /// "40 done, 1 failed"; counts of 0 are left out, except "done".
     std::string counts() const;
     bool all_ended() const;
 };

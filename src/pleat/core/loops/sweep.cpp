@@ -39,9 +39,9 @@ Tiles missing_tiles(std::span<const Tile> tiles, const TileWork& work, int ranks
     return missing;
 }
 
-/// Takes the tiles of a round, [rank], from those that are left: of the first ones, so that a round
-/// takes the same time however many there are. None costs more than the first; a single rank gets
-/// that one alone.
+/// Takes the tiles of a round, [rank], from the front of the remaining tiles, so that choosing
+/// takes the same time whatever their number. No tile costs more than the first; a single rank gets
+/// only that one.
 std::vector<Tiles> take_round(Tiles& left, int ranks) {
     constexpr std::size_t kLookedAt = 32;  // for each rank
     const auto size = static_cast<std::size_t>(ranks);

@@ -65,7 +65,7 @@ private:
     const std::uint8_t* mapped_ = nullptr;
 };
 
-/// Opens the file `path` on every rank, of which the first makes it if it does not exist. A
+/// Opens the file `path` on every rank; the first rank creates it if it does not exist. A
 /// collective call; throws on every rank if any cannot open the file.
 std::unique_ptr<TileFile> open_on_ranks(const Context& context, const std::filesystem::path& path,
                                         std::string_view problem, std::span<const Tile> tiles);

@@ -14,8 +14,8 @@ class NpzReader;
 class NpzWriter;
 
 /// Numbered vectors of one size, kept in the memory of whatever computes on them (host or device),
-/// and a function f of one vector. A minimiser works on vectors by their numbers and sees scalars
-/// alone. All sums are accumulated in double and in a fixed order.
+/// and a function f of one vector. A minimiser refers to vectors by their numbers and sees only
+/// scalars. All sums are accumulated in double and in a fixed order.
 struct VectorStore {
     virtual ~VectorStore() = default;
     /// Returns f at vector `x` and writes its gradient to vector `gradient`. May replace elements

@@ -70,7 +70,7 @@ void StoredPairs::rows(std::span<const Index> items, float* values) const {
         std::copy_n(condensed_.data() + pairs_before(i, count_), count_ - 1 - i,
                     values + n * count_ + i + 1);
     }
-    // Pairs of an earlier item with neighbouring ones lie side by side.
+    // Pairs of one item with consecutive later items are consecutive in memory.
     for (Index j = 0; j < count_; ++j) {
         const Index before = pairs_before(j, count_) - j - 1;
         for (Index n = 0; n < chosen; ++n)

@@ -48,7 +48,8 @@ public:
     /// Adds statistics computed elsewhere, whose sum counts as that of `row`.
     void add(Index row, const PairStatistics& counted);
 
-    /// Makes the numbers part of what `sums` saves, and adds up over ranks; must outlive `sums`.
+    /// Registers the numbers with `sums`, which saves them and adds them up over ranks. This object
+    /// must outlive `sums`.
     void join(AdditiveCheckpoint& sums);
     /// Removes empty bins at the end of the histogram.
     void trim();

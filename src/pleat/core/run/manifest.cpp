@@ -41,7 +41,7 @@ std::string plain_text(const Json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// The texts of a list; what is no text is empty.
+/// The texts of a list; other values become empty texts.
 std::vector<std::string> texts(const Json& object, const char* key) {
     std::vector<std::string> found;
     for (const Json& value : member(object, key, &Json::is_array))

@@ -57,7 +57,7 @@ struct OneHotProduct {
     bool transposed;
 };
 
-/// With the instructions of compute capability 9.0 alone; one_hot_portable.cuh is for every GPU.
+/// For compute capability 9.0 only; one_hot_portable.cuh is for every GPU.
 void multiply_on_hopper(const pleat::cuda::CudaGpu& gpu, const OneHotProduct& product);
 
 }  // namespace pleat::couplings::cuda

@@ -54,7 +54,7 @@ const Alphabet& alphabet_of(const std::string& letters, const std::string& label
                                  label, letters));
 }
 
-/// Numbers of an archive's array, of which there must be `count`.
+/// The numbers of an archive's array, which must have `count` of them.
 template <class T>
 std::vector<T> numbers_of(const NpzReader& reader, const char* name, Index count) {
     const std::string label = reader.label(name);

@@ -96,7 +96,8 @@ CpuLayout layout_of(const Alignment& alignment) {
 /// The bytes needed for a number of columns and a history.
 using BytesNeeded = std::function<std::int64_t(Index columns, int history)>;
 
-// Returns the longest history that fits; see check_memory(). `where`: " on cuda:0" or the like.
+// Returns the longest history that fits in memory; see check_memory(). `where`: such as " on
+// cuda:0".
 int longest_history(const std::string& where, std::int64_t available, const Alignment& alignment,
                     const Context& context, int longest, const BytesNeeded& needed) {
     const Index columns = alignment.column_count();

@@ -17,7 +17,7 @@ constexpr int kHistory = 4;
 /// context is missing.
 int check_memory(const Alignment& alignment, const Parameters& parameters, const Context& context);
 
-/// What a fit alone needs; its time is not estimated.
+/// Memory of a single fit; its time is not estimated.
 Estimate memory_demand(const Alignment& alignment, const Parameters& parameters,
                        const Context& context);
 

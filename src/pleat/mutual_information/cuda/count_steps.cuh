@@ -57,8 +57,7 @@ struct Logarithms {
     const long long *single, *pair;
 };
 
-/// A mask of the bits of a word that stand for rows in [first, end); the word begins with row
-/// `row`.
+/// A mask of the bits of a word whose rows are in [first, end); bit 0 is row `row`.
 __device__ __forceinline__ std::uint32_t rows_of_word(int row, int first, int end) {
     const int before = first - row, behind = row + static_cast<int>(kWordRows) - end;
     std::uint32_t mask = before > 0 ? ~0u << before : ~0u;

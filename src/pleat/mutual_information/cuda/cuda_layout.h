@@ -129,7 +129,7 @@ inline std::int64_t group_bytes(const Columns& columns) {
 /// Bytes of the differences of one group of shuffles.
 constexpr std::int64_t difference_bytes(Index items) { return items * kLanes * 4; }
 
-/// Bytes beside planes and differences, for this many pairs or triples of a tile, and shuffles.
+/// Bytes besides planes and differences, for this many pairs or triples of a tile, and shuffles.
 constexpr std::int64_t item_bytes(Index items, Index shuffles) {
     return items * (8 + 48 + 16) + round_up(shuffles, kLanes) * 8;
 }

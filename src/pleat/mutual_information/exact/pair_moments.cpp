@@ -166,7 +166,7 @@ public:
     }
 
     /// All pairs of margins in tiles: some margins of one block, in side[0], with those of another,
-    /// in side[1]. They depend on the columns alone.
+    /// in side[1]. They depend only on the columns.
     std::vector<Tile> tiles() const {
         std::vector<Tile> tiles;
         for (const MarginBlock& p : blocks_) {

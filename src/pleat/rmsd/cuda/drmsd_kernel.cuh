@@ -25,8 +25,8 @@ constexpr int kDrmsdChunk = 16, kPanelWords = 2 * 32;
 constexpr int kStageChunks = 2;
 constexpr int kStageWords = kTilePanels * kStageChunks * kPanelWords;
 constexpr Index kStageBytes = Index{kStageWords} * 16;
-/// In place of values: those that the product leaves, since they are small beside the deviations,
-/// and among these the ones that float32 leaves to float64.
+/// Markers instead of values: pairs that the product cannot decide, since they are small compared
+/// with the deviations, and of these the ones that need float64 instead of float32.
 constexpr float kLeft = -1.0f, kNearlyEqual = -2.0f;
 
 /// Frames and their distances less the means, each times the roots of both atoms' weights.
@@ -213,8 +213,8 @@ __device__ __forceinline__ void load_stage(const DrmsdTask& task, Index row_pane
 
 using DrmsdSums = float[kWarpPanels][kWarpColumns][8];
 
-/// Adds the products of a chunk, small ones first. Tensor cores truncate sums, so that what they
-/// add is short, and added to the sums by others.
+/// Adds the products of a chunk, small ones first. Tensor cores truncate sums, so they add only a
+/// few products at a time, and other instructions add these to the sums.
 __device__ __forceinline__ void multiply_deviations(const Words* rows, const Words* columns,
                                                     DrmsdSums& sums) {
     constexpr int kPanel = kStageChunks * kPanelWords;  // words between panels

@@ -139,7 +139,8 @@ private:
         double weight = weights.empty() ? 1.0 : 0.0;
         for (const double of_atom : weights) weight = std::max(weight, of_atom);
         const double distance = 2 * furthest, largest = distance * weight;
-        // Where the rounding of distances to float32 is no longer small beside their differences.
+        // Below this, the rounding of distances to float32 is no longer small compared with their
+        // differences.
         limit_ = static_cast<float>(distance * 0x1p-19);
         if (largest > 0) scale_ = std::exp2(std::floor(std::log2(kLargest / largest)));
         unit_ = weight_ > 0 ? 1 / (scale_ * scale_ * weight_) : 0.0;

@@ -9,8 +9,9 @@
 
 namespace pleat::rmsd {
 
-// Each on the GPU `context.device.index`, made and used by one thread. Throw DeviceError if it is
-// missing or out of memory, and as what they are called after.
+// Each runs on the GPU `context.device.index` and is made and used by one thread. Throws
+// DeviceError if the GPU is missing or out of memory, and the errors of the CPU function of the
+// same name.
 
 /// dRMSD of frames that are copied, checked as check_coordinates() does.
 std::unique_ptr<Comparison> make_drmsd_on_cuda(const Sides& sides,

@@ -69,7 +69,7 @@ FrameTerms terms_of(const FrameSums& sums, const double (&common)[9], double roo
     return terms;
 }
 
-/// Rounds a coordinate, stores it, and returns what was stored. `n`: the frame in the pack.
+/// Rounds a coordinate, stores it, and returns the rounded value. `n`: the frame in the pack.
 double put(TilePack& pack, Index n, Index k, int axis, double value) {
     const int frame = static_cast<int>(n % kPanelFrames), atom = static_cast<int>(k % kChunkAtoms);
     std::uint32_t* const chunk =

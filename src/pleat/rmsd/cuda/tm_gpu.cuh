@@ -152,8 +152,8 @@ private:
         }
     }
 
-    /// Memory for as many warps as run at a time. More sets than fragments do not occur in one
-    /// round.
+    /// Memory for the warps that run at the same time. A round has at most as many sets as there
+    /// are fragments.
     void take_scratch(std::int64_t bytes) {
         const Index atoms = settings_.atoms, words = (atoms + 31) / 32,
                     atom_bytes = atoms_with_rough(atoms) * static_cast<Index>(sizeof(TmAtom));

@@ -155,7 +155,7 @@ struct RoughScores {
 /// A warp with one pair. Each thread has two superpositions, so that an atom is loaded once for
 /// both. If there are few, groups of `lanes` neighbouring threads share theirs: each takes every
 /// `lanes`-th atom. Sums of a set depend on nothing but the set and `lanes`, which depends on how
-/// many sets there are; so a value depends on its pair alone.
+/// many sets there are; so a value depends only on its pair.
 ///
 /// Sums and motions are float64, and all atoms are measured in float32 at first. Superpositions of
 /// which an atom is closer to the limit than the error, or which may have a better score than all

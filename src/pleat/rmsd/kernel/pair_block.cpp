@@ -267,7 +267,7 @@ HWY_INLINE void solve(const double* HWY_RESTRICT covariance, const double* HWY_R
             // Half of the error of the mean square.
             const Vector error = hn::Mul(hn::MulAdd(root_error, size, product), per_weight);
             const Vector allowed = hn::Mul(hn::Set(d, limits.tolerance), hn::Sqrt(square));
-            // Comparisons with NaN are false: what is not known to be certain is doubtful.
+            // Comparisons with NaN are false, so NaN counts as doubtful.
             const auto certain =
                 hn::And(hn::And(hn::Lt(error, allowed), hn::Gt(slope, hn::Set(d, kSlope))),
                         hn::Lt(hn::Abs(step), hn::Set(d, kStep)));

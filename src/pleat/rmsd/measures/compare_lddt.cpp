@@ -26,8 +26,8 @@ struct Missed {
     }
 };
 
-/// The mean of both directions; a frame without distances below the radius has none, and two such
-/// frames differ in nothing.
+/// The mean of both directions; for a frame without distances below the radius only the other
+/// direction counts, and two such frames have 1.
 float mean_lddt(const Missed& one, const Missed& other) {
     if (one.distances == 0 && other.distances == 0) return 1.0F;
     if (one.distances == 0) return static_cast<float>(other.lddt());

@@ -73,7 +73,8 @@ template <class Real>
 struct Bits {
     using Unsigned = std::conditional_t<std::is_same_v<Real, float>, std::uint32_t, std::uint64_t>;
     static constexpr int kMantissa = std::is_same_v<Real, float> ? 23 : 52;
-    /// The exponent field of 0.25: so many thresholds are missed as the exponent is above it.
+    /// The exponent field of 0.25; the number of missed thresholds is how far the exponent is above
+    /// it.
     static constexpr Unsigned kBase = std::is_same_v<Real, float> ? 125 : 1021;
     /// Differences of float32 distances this close to a threshold, in units of the last place, are
     /// decided in float64. Distances up to 32 angstrom are rounded by up to 9.5e-7 angstrom, and

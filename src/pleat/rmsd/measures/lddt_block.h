@@ -12,8 +12,8 @@ namespace pleat::rmsd {
 
 /// Distances of a frame below this belong to its surroundings, which another frame should keep.
 inline constexpr double kInclusionRadius = 15.0;
-/// A distance is kept within each of these: powers of two, so that the exponent of a difference
-/// tells how many it misses.
+/// A distance is kept within each of these: powers of two, so that the exponent of a difference is
+/// the number of thresholds that it misses.
 inline constexpr double kLddtThresholds[] = {0.5, 1.0, 2.0, 4.0};
 
 /// Pairs of atoms that are processed at once, so that distances of a block of frames stay in the

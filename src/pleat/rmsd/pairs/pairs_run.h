@@ -48,7 +48,7 @@ std::string problem_hash(const FrameStore& xyz, const FrameStore& others, const 
 /// Whether frames must be read in blocks, because they are on disk or too many for memory. A
 /// collective call. Throws DeviceError if there is not even enough memory for that.
 bool needs_blocks(const FrameStore& xyz, const Parameters& parameters, const Context& context);
-/// The file of tiles: the checkpoint of the context, or a file beside the matrix.
+/// The file of tiles: the checkpoint of the context, or a file next to the matrix.
 std::filesystem::path tile_path(const Context& context, const MatrixTarget& matrix);
 
 /// Work that a tile should take, in nanoseconds of a thread.

@@ -21,9 +21,8 @@ struct FoundSymmetry {
 };
 /// Finds equal chains, equivalent atoms or ligands among the compared atoms: `read`, ascending
 /// indices of `all`, which the indices of `sets` and of the result refer to. Groups of equivalent
-/// atoms that are superposed beside others that are measured keep their places, which the message
-/// says. Throws InputError if there are no equal chains or equivalent atoms, and as
-/// ligand_orders().
+/// atoms that are superposed keep their places if other atoms are measured, which the message says.
+/// Throws InputError if there are no equal chains or equivalent atoms, and as ligand_orders().
 FoundSymmetry find_symmetry(Symmetry symmetry, const Topology& all, const std::vector<Index>& read,
                             const AtomSets& sets);
 

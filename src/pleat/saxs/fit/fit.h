@@ -50,8 +50,8 @@ Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2>
 /// Whether partial profiles [channel pair, q] are those of atoms, not of beads.
 bool are_atomic(View<const double, 2> partial);
 
-/// Partial profiles [channel pair, q] interpolated by cubic splines at other points, which never
-/// fall and lie within the range of q. Throws UsageError.
+/// Partial profiles [channel pair, q] interpolated by cubic splines at other points, in ascending
+/// order and within the range of q. Throws UsageError.
 Array<double, 2> resample_profiles(View<const double, 2> partial, std::span<const double> q,
                                    std::span<const double> to);
 

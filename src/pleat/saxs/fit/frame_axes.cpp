@@ -168,7 +168,7 @@ private:
         });
     }
 
-    /// Frames of which more than enough remains.
+    /// Frames whose remainder is larger than allowed.
     Members left() const {
         Members some;
         for (Index f = 0; f < frames_; ++f)

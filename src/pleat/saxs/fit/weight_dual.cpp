@@ -234,7 +234,7 @@ std::vector<double> WeightDual::minimize(double scale, std::span<const double> t
             length /= 2;
         } while (!is_last && !(lower <= value - 0.2 * length * slope) && length > 1e-12);
         if (is_last) {
-            // So close that the step is right where rounding hides what it gains.
+            // Close enough to the minimum that the step is right although rounding hides its gain.
             l = next;
             break;
         }

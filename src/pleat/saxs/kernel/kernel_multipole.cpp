@@ -125,7 +125,7 @@ private:
         return {per_degree * copies * degrees, per_degree * static_cast<double>(model_.q_count())};
     }
 
-    /// Throws DeviceError if so many frames of a rounded radius do not fit into memory.
+    /// Throws DeviceError if this many frames of a rounded radius do not fit into memory.
     void require_room(double radius, int frames) const {
         const MultipoleSize size = multipole_size(model_.q.back(), radius);
         const Bytes bytes = bytes_for(radius);

@@ -60,7 +60,7 @@ void refuse_dummy_atom_model(const Topology& topology, View<const float, 2> xyz)
 }
 
 /// [atom]: whether it is an ion farther than 4 angstrom from every atom that is neither water nor
-/// an ion nor a dummy; none is where there are no such atoms.
+/// an ion nor a dummy; no atom is one if there are no such atoms.
 std::vector<std::uint8_t> bulk_ions(const Topology& topology, View<const float, 2> xyz,
                                     const std::vector<selection::ResidueKind>& kinds) {
     using selection::ResidueKind;
@@ -300,7 +300,7 @@ private:
         result_.starts.push_back(static_cast<Index>(result_.members.size()));
     }
 
-    /// The type of a bead with so many electrons more than a complete one of type `complete`.
+    /// The type of a bead with this many more electrons than a complete one of type `complete`.
     std::int32_t type_with_excess(std::int32_t complete, double excess) {
         constexpr double kSame = 1e-6;
         if (std::abs(excess) < kSame) return complete;

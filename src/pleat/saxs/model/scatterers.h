@@ -64,7 +64,7 @@ struct Scatterers {
 Scatterers make_scatterers(const Topology& topology, View<const float, 2> xyz,
                            const ScattererOptions& options);
 
-/// Whether (almost) every residue has a CA atom alone.
+/// Whether (almost) every residue has only a CA atom.
 bool has_alpha_carbons_only(const Topology& topology);
 
 /// Sets the first columns of `positions` [axis, scatterer] to the scatterers' centres of mass in a

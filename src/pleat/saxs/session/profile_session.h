@@ -19,7 +19,7 @@ struct ProfileSessionOptions {
     /// Accepted moves of a chain after which all its sums are computed again; 0: only by refresh().
     Index refresh = 1000;
     /// A GPU that computes proposals of several sessions together, in float32 whatever `precision`;
-    /// null: the context's device alone.
+    /// null: only the context's device.
     std::shared_ptr<SharedGpu> gpu = nullptr;
 };
 

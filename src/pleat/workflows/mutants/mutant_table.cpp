@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-/// The separator that the header has most of; a comma if it has none.
+/// The most frequent separator of the header; a comma if it has none.
 char separator_of(std::string_view header) {
     char best = ',';
     std::ptrdiff_t highest = 0;

@@ -35,7 +35,7 @@ struct MutantTable {
     std::string_view header, header_end;
     std::vector<MutantRow> rows;
     bool has_mutants = true;  ///< a column of mutants; else of sequences
-    /// Columns of numbers, [column of numbers][row]; NaN where a row has none.
+    /// Columns of numbers, [column of numbers][row]; NaN if a row has no number.
     std::vector<std::string> number_names;
     std::vector<std::vector<double>> numbers;
 

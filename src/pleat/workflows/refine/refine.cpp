@@ -109,7 +109,7 @@ void prepare_quantities(const ChainModel& model, std::size_t frames, Result& res
 /// The numbers of a frame besides its quantities, which follow.
 enum FrameNumber : Index { kDiameter, kLogPrior, kClashEnergy, kCloseAtoms, kFrameNumbers };
 
-/// Fills in the numbers of a frame with these coordinates.
+/// Computes the columns of one frame's row from its coordinates.
 void measure(const Conformation& conformation, View<const float, 2> xyz, const Moves& moves,
              Sterics& sterics, AtomOverlaps& overlaps, double* numbers) {
     const ChainModel& model = conformation.model();

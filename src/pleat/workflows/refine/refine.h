@@ -50,7 +50,8 @@ struct Parameters {
     /// Frames of each chain that are left out at the start; not set: half of those that are kept,
     /// at least 20.
     std::optional<std::int64_t> burn_in;
-    /// Powers of the likelihood, from 0 to 1; not set: 8; average: 1, power 1 alone.
+    /// Number of powers of the likelihood, from 0 to 1; not set: 8, in mode average 1 (only power
+    /// 1).
     std::optional<std::int64_t> rungs;
     std::int64_t replicas = 16;  ///< average: conformations of a chain
     double model_error = 0.02;   ///< fit and average: relative error of profiles
@@ -138,7 +139,7 @@ struct Result {
 
 /// Samples conformations by `parameters.mode`. The structure is the first frame; water and
 /// hydrogens are left out. Chains run on the threads and ranks of `context`; the same seed gives
-/// the same bits for any number of both. Each rank returns the result, the first one alone with
+/// the same bits for any number of both. Each rank returns the result, only the first one with
 /// coordinates of frames. A stopped run resumes from context.checkpoint. Throws UsageError
 /// (options), InputError (linkers that the structure does not have or cannot turn, a curve of too
 /// few points), Cancelled.

@@ -30,7 +30,7 @@ ChainOptions chain_options(const Parameters& parameters, const Topology& topolog
     return options;
 }
 
-/// chain_options() from predicted errors; what was found is added to `setup`.
+/// chain_options() from predicted aligned errors; the domains that were found are added to `setup`.
 ChainOptions predicted_options(const Parameters& parameters, const Context& context,
                                RunSetup& setup) {
     PredictedDomains found = predicted_domains(*setup.heavy.topology, parameters.pae, context);

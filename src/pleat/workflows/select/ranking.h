@@ -10,7 +10,7 @@
 
 namespace pleat::select {
 
-/// The evidence for each frame. Spans of what is not known are empty; `assignment` and `density`
+/// The evidence for each frame. Spans of unknown evidence are empty; `assignment` and `density`
 /// never are.
 struct Evidence {
     View<const std::uint8_t, 2> formed_contacts;  ///< [frame, contact]: 1 if the frame forms it
@@ -45,7 +45,8 @@ void check_weights(const Parameters& parameters, bool has_contacts, bool has_cur
 /// Whether the clustering takes usual_cutoff(): its method needs a cutoff, and none is set.
 bool wants_cutoff(const cluster::Parameters& clustering);
 
-/// Ranks of values from 0 (worst) to 1 (best), equal ones sharing their mean; 0.5 for one alone.
+/// Ranks of values from 0 (worst) to 1 (best), equal ones sharing their mean; a single value has
+/// 0.5.
 std::vector<double> ranks_of(std::span<const double> values, bool higher_is_better);
 
 }  // namespace pleat::select

@@ -55,7 +55,7 @@ Structure read_residues(const Input& input, const Context& context) {
                          "topology: give --structure");
     Notes notes;
     Structure structure = read_structure(file, &notes);
-    // Those of the ensemble's own file have been told.
+    // Notes on the ensemble's own file have been reported already.
     if (!input.structure.empty()) context.notes(notes);
     return structure;
 }
@@ -136,7 +136,7 @@ std::vector<double> densities(const PairSource& distances, double cutoff, const 
     return density;
 }
 
-/// The score of each frame as evidence: higher is better, and what is not known is worst.
+/// The score of each frame as evidence: higher is better, unknown evidence is worst.
 std::vector<double> score_evidence(const Input& input) {
     if (!input.uses_score) return {};
     std::vector<double> values = input.ensemble->scores.ranking();

@@ -47,7 +47,7 @@ private:
     bool device_is_named_;
 };
 
-/// Each frame is fitted alone: weights of several frames are not computed.
+/// Each frame is fitted by itself: weights of several frames are not computed.
 saxs::Parameters frame_fit_parameters();
 /// Scores are wanted, the model is not.
 couplings::Parameters score_parameters();

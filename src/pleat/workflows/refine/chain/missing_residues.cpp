@@ -206,7 +206,7 @@ private:
                 range(*of_bridge[*closing]).text()));
     }
 
-    /// Complete residues by their name, of which side chains are copied.
+    /// Complete residues by their name; side chains are copied from them.
     void collect_templates() {
         const std::vector<std::string> known = saxs::bead_types(saxs::Resolution::one_bead);
         for (const PeptideChain& chain : molecules_.chains)

@@ -25,7 +25,7 @@ struct CompletedStructure {
     HeavyAtoms heavy;
     /// The built residues, and behind each segment the residue whose phi the structure lacks.
     std::vector<ResidueRange> linkers;
-    /// [atom]: the number of what keeps its shape where domains were moved; -1 if built.
+    /// [atom]: the number of the rigid unit that was moved as a whole; -1 for built atoms.
     std::vector<Index> units;
     std::vector<std::string> built;  ///< "A:285-301"
     Index built_residues = 0;

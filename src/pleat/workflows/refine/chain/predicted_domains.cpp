@@ -37,7 +37,7 @@ struct Residue {
     throw InputError(file.string(), 0, text);
 }
 
-/// The matrix of the file, and for AlphaFold 3 the object beside it.
+/// The matrix of the file, and for AlphaFold 3 the object next to it.
 struct ErrorMatrix {
     const Json* rows = nullptr;
     const Json* object = nullptr;

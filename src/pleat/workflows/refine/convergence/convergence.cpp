@@ -88,7 +88,7 @@ Variances variances(const Chains& chains) {
 
 double r_hat(const Chains& chains) {
     const Variances found = variances(chains);
-    // Chains that each stay where they are: rounding alone varies within them.
+    // Chains that do not move: only rounding varies within them.
     if (found.within <= 1e-20 * found.whole) return std::numeric_limits<double>::infinity();
     return std::sqrt(found.whole / found.within);
 }

@@ -44,7 +44,7 @@ public:
                     const LikelihoodOptions& options);
 
     /// `partial` [channel pair, q]: net amplitudes, their products with the hydration layer, and
-    /// that layer; or net amplitudes alone.
+    /// that layer; or only net amplitudes.
     CurveFit fit(View<const double, 2> partial) const;
     /// CurveFit::log_likelihood, at half the cost.
     double log_likelihood(View<const double, 2> partial) const;

@@ -130,7 +130,7 @@ ProfileModel make_profile_model(const ChainModel& chain, const Conformation& ope
     divide_shares(chain.piece_count(), result);
     result.bodies = divide_into_bodies(piece_of, chain.piece_count(),
                                        context.device.kind == Device::Kind::cuda);
-    // Beads scatter in the first channel alone and sites in the last, so they can share scales.
+    // Beads scatter only in the first channel and sites only in the last, so they can share scales.
     result.model.scaled = {1, 2};
     result.scales = Array<float, 2>(Index{1}, found.scales.extent(2));
     std::copy_n(&found.scales(0, 0, 0), found.scales.extent(2), &result.scales(0, 0));

@@ -41,8 +41,9 @@ public:
     Proposal pivot(const Conformation& from, double width, Random& random) const;
     /// Draws phi and psi of 1 to 4 neighbouring residues from the prior.
     Proposal redraw(const Conformation& from, Random& random) const;
-    /// Turns what lies between two CA atoms of a linker about their line, by an angle uniform in
-    /// [-width, width]; all else rests. The angles N-CA-C, phi and psi of the two residues change.
+    /// Turns the atoms between two CA atoms of a linker about the line through these, by an angle
+    /// uniform in [-width, width]; other atoms do not move. The angles N-CA-C, phi and psi of the
+    /// two residues change.
     Proposal crankshaft(const Conformation& from, double width, Random& random) const;
 
     bool has_crankshafts() const { return !cranks_.empty(); }

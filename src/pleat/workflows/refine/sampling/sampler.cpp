@@ -21,7 +21,7 @@ constexpr double kMinShare = 0.1;  // of it, with narrow ones
 
 MoveKind choose_kind(const MoveSettings& settings, bool has_crankshafts, Random& random) {
     const auto& shares = settings.shares;
-    // Where a curve allows narrow pivots alone, it allows hardly any redraw.
+    // If a curve allows only narrow pivots, it allows hardly any redraw.
     const double crankshafts = has_crankshafts ? shares[2] : 0.0,
                  redraws = shares[1] * std::clamp(settings.pivot_width / kWide, kMinShare, 1.0);
     const double at = random.uniform() * (shares[0] + redraws + crankshafts);

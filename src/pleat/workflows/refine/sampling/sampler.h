@@ -28,12 +28,13 @@ public:
     /// Returns false if a proposal is not allowed; otherwise prepared_log_weight() follows, and
     /// then accept() or reject().
     virtual bool prepare(const Conformation& proposed) = 0;
-    /// Begins to compute what is prepared, for all that are computed together. May be left out.
+    /// Starts computing what was prepared, for all conformations that are computed together.
+    /// Optional.
     virtual void begin() {}
     /// From now on prepare() also begins, before it knows whether a proposal is allowed. Best
     /// called where is_ready() is true.
     virtual void begin_early() {}
-    /// Whether prepared_log_weight() need not wait for what was begun.
+    /// Whether prepared_log_weight() returns without waiting.
     virtual bool is_ready() { return true; }
     /// The logarithm of the weight of the prepared conformation.
     virtual double prepared_log_weight() = 0;

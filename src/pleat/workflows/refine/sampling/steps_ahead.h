@@ -39,7 +39,7 @@ public:
     std::int64_t dropped() const { return dropped_; }
 
 private:
-    /// What a thread finds of its step; what it finds of one that is overtaken does not count.
+    /// The result of a thread's step; it does not count if an earlier step was accepted.
     enum class Trial { none, rejected, accepted };
     Trial try_step(Sampler& sampler, Index number, Index thread, Index round);
     /// The first thread of a round whose step is accepted, or a negative number.
