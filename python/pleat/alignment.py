@@ -52,8 +52,8 @@ def read_alignment(path, *, format="", alphabet="", insertions="auto", record=No
 
     format : 'fasta', 'a2m', 'a3m', 'stockholm', 'clustal', 'psicov', 'phylip'; '': detected from the content
     alphabet : 'protein', 'rna', 'dna'; '': detected from the letters
-    insertions : columns of insertions, 'drop' or 'keep'; 'auto' drops them if the file is written so
-    record : which alignment of a file of several, from 1; None: the first, with a note
+    insertions : columns of insertions, 'drop' or 'keep'; 'auto' drops them if the file marks them
+    record : which alignment to read from a file with several, counted from 1; None: the first, with a note
 
     The result's `notes` say what was decided. InputError names file, line, what was expected and
     what was found.

@@ -177,8 +177,8 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
         the oxygens of ASP and GLU and the like may change places; 'ligand': so may atoms of a ligand
         that its bonds do not tell apart, and heavy atoms are compared unless others are selected; or
         'none'
-    relabel : with symmetry='chains': give the chains of each frame, once, the places that bring it
-        closest to the first frame (or to `reference`), instead of trying all permutations for each pair
+    relabel : with symmetry='chains': relabel the chains of each frame once, so that it is closest to the
+        first frame (or to `reference`), instead of trying all permutations for each pair
     match : how atoms of several files, of `against` and of `reference` are matched: 'names' (chain, residue
         number and name), or 'sequence', for other numbers, chains and missing residues: chains are paired and
         residues aligned, and the atoms that all have are compared

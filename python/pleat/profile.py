@@ -56,7 +56,7 @@ def read_profile(path, *, q_unit="auto", assume_error=None, smear=False, columns
         curves are refused
     smear : whether column 4 is the standard deviation of q, by which fits smear the model
     columns : columns of q, intensity, error (and dq) by names or numbers from 1, as 'q,I,sigma'
-    curve : the curve of a file of several, by its name or number from 1
+    curve : the curve to read from a file with several, by its name or by its number from 1
     q_min : points below are left out, 1/angstrom
     structure_gyration : Rg of the structure that the curve is of, angstrom, which may decide the unit
 

@@ -74,7 +74,7 @@ def select(ensemble, *, select="ca", alignment=None, contacts=None, data=None, q
     q_unit, assume_error, smear, columns, curve, q_min : as pleat.read_profile takes them
     score : a score of each frame: the name of one of the ensemble's `scores`, or an array [frame], NaN where it is
         not known, which is worse than any number
-    least : the lowest score is the best, as of energies
+    least : lower scores are better, as for energies
     structure : PDB or mmCIF file that names the residues of contacts; None: the file that named the
         atoms of the ensemble
 
