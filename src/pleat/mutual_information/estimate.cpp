@@ -44,7 +44,7 @@ std::int64_t host_bytes(const Alignment& alignment, const Parameters& parameters
 namespace {
 
 /// CPU seconds of one table of two columns with `symbols` symbols each, by bit planes, and of one
-/// of a triple; measured as README.md says.
+/// of a triple; measured (bench/mutual_information.md).
 double pair_seconds(double symbols, double rows) {
     return 0.05e-9 * (symbols - 1) * (symbols - 1) * rows / 64 + 0.3e-9 * symbols * symbols;
 }

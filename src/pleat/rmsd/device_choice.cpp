@@ -19,7 +19,7 @@ bool is_tiled_in_float32(const ComparedSizes& sizes, const AtomSets& sets) {
 }
 
 /// Seconds of an H200 per pair of two sets, of other atoms than the superposed ones, in place or
-/// over permutations, with the copy of its value to the host (README.md of this folder).
+/// over permutations, with the copy of its value to the host (bench/rmsd.md).
 double permuted_gpu_seconds(const AtomSets& sets, double atoms) {
     constexpr double kCopied = 0.7e-9, kProduct = 0.15e-12, kAlone = 2e-12;
     double products = 9 * atoms;

@@ -20,14 +20,14 @@ struct ComparedSizes {
     Index all_frames() const { return frames + others + (has_reference ? 1 : 0); }
 };
 
-/// Seconds of one thread per pair; measured (README.md), right to a factor of about two.
+/// Seconds of one thread per pair; measured (bench/rmsd.md), right to a factor of about two.
 double pair_seconds(Index atoms, const Parameters& parameters);
 
 /// About how many pairs of atoms of a protein are within lDDT's radius in any frame.
 double near_atoms(double atoms);
 
 /// Seconds of one thread per pair in place, or with chains or atoms that may change places;
-/// measured (README.md), right to a factor of about two where permutations are few enough to try
+/// measured (bench/rmsd.md), right to a factor of about two if permutations are few enough to try
 /// them all.
 double permuted_seconds(const AtomSets& sets, Index atoms);
 

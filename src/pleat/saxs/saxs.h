@@ -253,7 +253,7 @@ struct Effort {
     double cpu_seconds = 0;  ///< of one core, by the cheaper method
     /// Bytes of GPU memory; not set: the options exclude GPUs.
     std::optional<std::int64_t> gpu_bytes;
-    /// On one GPU: about 300 times as fast as a core (an H200, README.md of this folder).
+    /// On one GPU: about 300 times as fast as a core (an H200, bench/saxs.md).
     double gpu_seconds() const { return cpu_seconds / 300; }
 };
 Effort effort(std::span<const Ensemble> components, const Profile* curve,

@@ -8,7 +8,7 @@ namespace pleat::mutual_information {
 
 namespace {
 
-// Cells that bit planes count in the time of one row here, as measured: README.md.
+// Cells that bit planes count in the time of one row here (measured: bench/mutual_information.md).
 constexpr Index kCellsPerRow = 10;
 
 }  // namespace

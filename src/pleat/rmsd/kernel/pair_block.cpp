@@ -281,7 +281,7 @@ HWY_INLINE void solve(const double* HWY_RESTRICT covariance, const double* HWY_R
 
 /// The error of a sum of products in units of both spreads. Each addition rounds a sum of up to a
 /// chunk's products; such sums grow evenly and roundings add up at random. Twice this estimate was
-/// never exceeded in trials (README.md).
+/// never exceeded in trials (bench/rmsd.md).
 template <class T>
 double product_error(Index atoms, Index chunk) {
     const double added =
