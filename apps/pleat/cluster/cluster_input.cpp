@@ -193,7 +193,7 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
     input.ensemble.in_place =
         compared_atoms(input.symmetry, input.ensemble.select, text_parameter(earlier, "measure"))
             .in_place;
-    // Atoms that are only measured do not affect the superposition.
+    // Atoms that were measured beside the superposed ones do not move structures.
     if (has_other_atoms(earlier)) input.symmetry.symmetry = Symmetry::none;
     input.coordinates = has_matrix ? read_coordinates(input.ensemble, run, context)
                                    : read_superposed(input.ensemble, input.superposition,

@@ -60,7 +60,7 @@ DeviceChoice choose_own_gpu(const Context& context, std::int64_t gpu_bytes) {
     }
 }
 
-/// Leaves to each of the ranks of this machine its part of the devices that the user listed.
+/// Gives each rank of this machine its part of the devices that the user listed.
 void deal_lanes(Context& context) {
     const std::vector<Device> all = std::move(context.lanes);
     const int count = std::max(1, static_cast<int>(all.size()));

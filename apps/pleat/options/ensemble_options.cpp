@@ -27,7 +27,7 @@ Relaxation relaxation_of(const EnsembleSource& options) {
     return options.relaxed ? Relaxation::relaxed : Relaxation::unrelaxed;
 }
 
-/// Makes the equal chains of the frames the items.
+/// Turns the equal chains of the frames into items.
 void take_chains(Coordinates& coordinates, const Ensemble& ensemble, const Context& context) {
     const EqualChains chains = only_equal_chains(*ensemble.topology);
     const Index frames = ensemble.frame_count();

@@ -76,7 +76,7 @@ std::vector<double> masses_of(const Topology& topology, const std::string& weigh
 /// The fields of frame_fields() and match_field(), and the weights of atoms.
 std::vector<Field> fields(EnsembleSource& options);
 
-/// What the sources may be, for the help of the argument.
+/// Which files can be sources, for the help of the argument.
 inline constexpr const char* kEnsembleFiles =
     "PDB, mmCIF, GRO, SDF, MOL2 or XYZ of one or many models, DCD, XTC, TRR, AMBER NetCDF, NumPy "
     "arrays "
@@ -148,7 +148,7 @@ bool has_scores(const EnsembleSource& options);
 /// Sets these options as they were in an earlier run.
 void repeat_scores(const EarlierRun& earlier, EnsembleSource& options);
 
-/// What is read of the sources, as one text: jobs with the same text share it.
+/// A key for what is read from the sources: jobs with the same key share it.
 std::string input_key(const EnsembleSource& options);
 
 /// Reads the sources and lists them among the run's inputs; notes go to the context's messages.

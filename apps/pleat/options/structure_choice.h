@@ -46,7 +46,7 @@ std::optional<KnownStructure> read_known_structure(const StructureOptions& optio
                                                    const Alignment& source, RunDirectory& run,
                                                    const ResidueMapper& mapper = {});
 
-/// Tells a structure that may be of another family.
+/// Warns of a structure that may be of another family.
 void warn_of_other_structure(const StructureOptions& options, const KnownStructure& known,
                              const Context& context);
 

@@ -103,7 +103,7 @@ struct Clustering {
 /// first.
 void number_by_size(Clustering& clustering);
 
-/// What the members of one cluster are like.
+/// Description of one cluster's members.
 struct ClusterDescription {
     Index size = 0;
     Index medoid =

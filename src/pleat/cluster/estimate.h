@@ -20,7 +20,8 @@ struct DistanceCost {
     double pair_seconds = 0;  ///< of one pair, on all threads or on the device
 };
 
-/// What run() needs, with the time of all passes over the distances. Throws UsageError as run().
+/// Memory that run() needs, and the time of all passes over the distances. Throws UsageError as
+/// run().
 Estimate estimate(Index items, const DistanceCost& distances, const Parameters& parameters,
                   const Context& context);
 

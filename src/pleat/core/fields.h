@@ -42,9 +42,9 @@ private:
     void (*set_)(void*, int);
 };
 
-/// A value with a text form of its own as the target of a field. Its type has the functions
-/// `std::string text() const`, empty if the value is not set, and `static T parse(std::string_view
-/// text, std::string_view option)`, which throws UsageError.
+/// Binds a field to a value that has its own text format. Its type has the functions `std::string
+/// text() const`, empty if the value is not set, and `static T parse(std::string_view text,
+/// std::string_view option)`, which throws UsageError.
 class TextTarget {
 public:
     template <class T>

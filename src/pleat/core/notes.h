@@ -9,7 +9,7 @@
 
 namespace pleat {
 
-/// What a note is about. `name_of` gives the names that manifests and Python show.
+/// The subject of a note. `name_of` returns the names that manifests and Python show.
 enum class NoteKind {
     format,          ///< the format or dialect of a file
     unit,            ///< the unit of q, intensities or coordinates

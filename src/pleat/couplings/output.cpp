@@ -100,7 +100,7 @@ std::string pair_head(const Report& report) {
     return head;
 }
 
-/// What a pair of fitted columns is; every cell ends in a tab.
+/// The first cells of a row: a pair of fitted columns; every cell ends in a tab.
 void append_pair(const Report& report, Index rank, Index column_i, Index column_j,
                  std::string& text) {
     const Index i = report.alignment.columns[static_cast<std::size_t>(column_i)];

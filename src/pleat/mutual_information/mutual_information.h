@@ -190,8 +190,8 @@ std::filesystem::path exact_checkpoint(const std::filesystem::path& checkpoint);
 std::int64_t memory_needed(const Alignment& alignment, const Parameters& parameters,
                            const Device& device, int threads);
 
-/// What run() needs of GPUs if no device was named; empty if a GPU has no work to do. Throws as
-/// run() does.
+/// GPU demand of run() if no device was named; empty if a GPU has no work to do. Throws as run()
+/// does.
 std::optional<GpuDemand> gpu_demand(const Alignment& alignment, const Parameters& parameters,
                                     int threads);
 

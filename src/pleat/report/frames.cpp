@@ -47,7 +47,7 @@ const Measure& measure_of(const RunFolder& run) {
     return kMeasures[0];
 }
 
-/// What the numbers of frames count if --frames left some out; else empty.
+/// A note on how frames are numbered if --frames left some out; else empty.
 std::string frames_note(const RunFolder& run) {
     const std::string range = run.parameter("frames");
     return range.find_first_not_of(':') == std::string::npos

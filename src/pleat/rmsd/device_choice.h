@@ -11,7 +11,7 @@
 
 namespace pleat::rmsd {
 
-/// What a comparison needs of a GPU; nothing if GPUs do not compute it.
+/// GPU memory and time of a comparison; nothing if GPUs do not compute it.
 std::optional<GpuDemand> gpu_needs(const ComparedSizes& sizes, const AtomSets& sets,
                                    const Parameters& parameters);
 /// The same if no device was named: nothing, too, if a GPU has too little to gain.

@@ -43,7 +43,7 @@ double permuted_seconds(const AtomSets& sets, Index atoms) {
         double products = count;
         for (const auto& group : sets.equal_chains)
             products += static_cast<double>(group.size() * group.size() * group.front().size());
-        // Of more permutations most are never tried.
+        // If there are more permutations, most are never tried.
         return 1e-9 *
                (1000 + 8 * products + 60 * std::min(permutation_count(sets), 2 * kMaxPermutations));
     }

@@ -89,7 +89,7 @@ inline constexpr std::int64_t kMaxNodes = 1'000'000;
 inline constexpr std::size_t kMaxEqualChains = 64;
 /// How many permutations the equal chains have: the product of the factorials of their numbers.
 double permutation_count(const AtomSets& sets);
-/// So many orders of one group are tried for each pair.
+/// Maximum number of orders of one group that are tried for each pair.
 inline constexpr std::size_t kMaxOrders = 20'000;
 /// Gives the atoms of each frame of `xyz` [frame, atom, axis] the orders that bring it closest to
 /// `reference` [atom, axis], as far as they are found. All atoms are superposed and measured.

@@ -26,7 +26,7 @@ namespace pleat::saxs {
 
 namespace {
 
-/// Of more frames, what the fits do not need is computed in part.
+/// With more frames, results that the fits do not need are computed only for some of them.
 constexpr Index kManyFrames = 1000;
 
 /// Net amplitudes at point k of q of each scatterer in a frame, in electrons.
@@ -110,8 +110,8 @@ void gather_shapes(const Context& context, std::vector<Shape>& shapes) {
     }
 }
 
-/// Measures the frames of a component, each rank its rows of a block, and adds their P(r): of at
-/// most about kManyFrames frames of all, evenly chosen.
+/// Measures the frames of a component and adds their P(r); each rank measures its rows of a block.
+/// P(r) is taken of about kManyFrames frames at most, evenly chosen.
 void measure_shapes(const Component& component, const Parameters& parameters,
                     const Context& context, Index all_frames, Result& result) {
     const RankRows rows(context);

@@ -179,7 +179,7 @@ struct Shape {
 
 using pleat::Guinier;
 
-/// What a curve says about an ensemble besides its mean.
+/// Results of fitting a curve to an ensemble, besides the fit of its mean.
 struct EnsembleResult {
     std::vector<Weighted> minimal;  ///< the best ensemble of each size, from 1 frame
     std::size_t minimal_chosen = 0;

@@ -29,7 +29,7 @@ AlignmentFormat named_format(const std::string& name) {
     return static_cast<AlignmentFormat>(found - names.begin());
 }
 
-/// Gives the first line that is not blank, and gives it back to the source as well.
+/// Returns the first line that is not blank, and puts it back into the source.
 std::string_view first_line(ByteSource& source) {
     std::string_view line;
     while (source.next(line)) {

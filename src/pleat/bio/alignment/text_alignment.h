@@ -76,7 +76,7 @@ class Blocks {
 public:
     explicit Blocks(TextAlignment& text) : text_(text) { text.keeps_names = true; }
     void add(std::string_view name, std::string_view letters, Index line);
-    /// Says that the block may end at this line.
+    /// Marks that the block may end at this line.
     void pause(Index line) { pause_ = line; }
     /// Ends the current block, if any; `line` is the one that ends it.
     void end(Index line);

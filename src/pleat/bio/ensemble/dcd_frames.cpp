@@ -155,7 +155,7 @@ private:
     }
 
     bool begin_frame() override {
-        // Not before the number of atoms was compared with the topology's.
+        // Only after the number of atoms was compared with the topology's.
         if (fixed_ > 0 && free_.empty()) read_free_atoms();
         if (bytes_->at_end()) {
             // Programs that write frame by frame leave 0 until they finish.

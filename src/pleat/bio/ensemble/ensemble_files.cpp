@@ -30,7 +30,8 @@ void add_files(const std::vector<std::string>& paths, EnsembleFiles& files) {
     }
 }
 
-/// What to give instead of a folder without coordinate files; empty if there is nothing.
+/// What the user could give instead of a folder without coordinate files; empty if there is no
+/// suggestion.
 std::string folder_within(const fs::path& folder, Relaxation wanted) {
     for (const fs::directory_entry& entry : entries_of(folder)) {
         std::error_code ignored;

@@ -176,7 +176,7 @@ void EnsembleReader::open(std::size_t file) {
     }
 }
 
-/// Matching by numbers and names of atoms would superpose another protein without a complaint.
+/// Without this check, matching by numbers and names of atoms would superpose a different protein.
 void EnsembleReader::compare_residues(const std::string& path) {
     const AtomMatch match = match_atoms(*topology_, *reader_->topology());
     if (match.residues_of_name == match.residues) return;

@@ -11,7 +11,7 @@
 
 namespace pleat {
 
-/// What is known of frames besides where they came from.
+/// Data of frames besides their origin.
 struct FrameLabels {
     std::vector<std::string> names = {};  ///< [file], as in Ensemble; so are the others
     std::vector<Index> numbers = {};

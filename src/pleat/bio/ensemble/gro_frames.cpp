@@ -126,7 +126,7 @@ void GroFrames::read_box() {
                                      frames_, in_quotes(line)));
 }
 
-/// Of a frame with the atoms of the first one those of that.
+/// If a frame has the atoms of the first one, those are used.
 void GroFrames::name_elements_and_chains(std::vector<AtomRecord>& records) {
     if (!std::equal(records.begin(), records.end(), named_.begin(), named_.end(), same_names)) {
         const std::shared_ptr<Topology> topology = topology_of(records, file_);

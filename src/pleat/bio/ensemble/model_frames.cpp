@@ -122,7 +122,7 @@ void ModelFrames::start() {
     set_topology();
 }
 
-/// Takes the atoms of `first_` for those of the file.
+/// Uses the atoms of `first_` as those of the file.
 void ModelFrames::set_topology() {
     const std::shared_ptr<Topology> topology = topology_of(first_, file_);
     topology->cell = cell_.vectors;

@@ -36,7 +36,7 @@ public:
 
     /// Sets `line` to the next line without its end, valid until the next call; false at the end.
     bool next(std::string_view& line);
-    /// Makes the next call of `next` give the current line once more.
+    /// Makes the next call of `next` return the current line again.
     void hold();
     /// Number of the current line, from 1; 0 before the first.
     Index line() const;

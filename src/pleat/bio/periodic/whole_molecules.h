@@ -32,7 +32,7 @@ public:
     /// made whole.
     void apply(const PeriodicCell& cell, View<float, 2> frame, const std::string& file,
                Index number);
-    /// What the user should know of the frames so far.
+    /// Notes for the user about the frames so far.
     Notes notes() const;
 
 private:

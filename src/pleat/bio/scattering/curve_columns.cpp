@@ -53,8 +53,9 @@ double roughness(const CurveTable& table, std::size_t column) {
     return median(distances);
 }
 
-/// Whether values believed to be errors are those of a model: about the intensity of a curve that
-/// falls, or as smooth as no error is and large; measured errors above the intensities are rough.
+/// Whether a column that should be errors looks like a model: close to the intensities of a curve
+/// that falls, or smoother than errors are, and large. (Measured errors above the intensities are
+/// rough.)
 bool is_like_a_model(const CurveTable& table, std::size_t intensity, std::size_t column) {
     constexpr std::size_t kMinRatios = 10;
     const std::vector<double> all = ratios(table, intensity, column);

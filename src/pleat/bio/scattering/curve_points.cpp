@@ -31,7 +31,7 @@ struct Count {
     }
 };
 
-/// What is wrong with the numbers of a point; empty: nothing.
+/// The fault in the numbers of a point; empty if there is none.
 std::string complaint(const Point& point, const CurveRow& row) {
     if (std::abs(point.intensity) > kLargest || point.sigma > kLargest ||
         (point.sigma > 0 && point.sigma < 1 / kLargest))

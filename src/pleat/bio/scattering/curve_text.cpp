@@ -35,7 +35,7 @@ std::pair<std::uint32_t, std::size_t> character(std::string_view text, std::size
     return {code, size};
 }
 
-/// What messages show of a line: printable ASCII, at most 60 characters.
+/// A line as messages show it: printable ASCII, at most 60 characters.
 std::string shown(std::string_view text) {
     constexpr std::size_t kMaxShown = 60;
     std::string clean(text.substr(0, kMaxShown));

@@ -28,8 +28,8 @@ Flags written_flags(const Topology& topology, std::string_view term);
 /// The first (or last) `count` polymer residues of every chain.
 Flags ends_of_chains(const Topology& topology, Index count, bool from_end);
 
-/// All atoms of the residues that have any of these atoms. A residue is a row of atoms that follow
-/// one another in the file.
+/// All atoms of the residues that have any of these atoms. A residue is a run of consecutive atoms
+/// in the file.
 Flags whole_residues(const Topology& topology, const Flags& flags);
 /// All atoms of the chains that have any of these atoms.
 Flags whole_chains(const Topology& topology, const Flags& flags);

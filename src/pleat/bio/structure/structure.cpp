@@ -61,7 +61,7 @@ Structure read(ByteSource& source, const std::filesystem::path& path, Notes* not
             ? chains_from_mmcif(source.name(),
                                 remaining_text(source, static_cast<std::size_t>(kMaxFromPipe)))
             : chains_from_pdb(source.name(), first_model(source, notes));
-    // Of common residues "CA" or an unknown symbol in the place of the element is the atom's name.
+    // In common residues, "CA" or an unknown symbol in the element's columns is the atom's name.
     for (Chain& chain : structure.chains)
         for (Residue& residue : chain.residues)
             for (Atom& atom : residue.atoms)

@@ -66,7 +66,8 @@ struct Topology {
 
     Index atom_count() const { return static_cast<Index>(atoms.size()); }
     const Residue& residue_of(Index atom) const;
-    /// By this an atom is found in other files: chain, residue number, insertion code and name.
+    /// The key by which an atom is found in other files: chain, residue number, insertion code and
+    /// name.
     std::string identity(Index atom) const;
     /// How messages name an atom: "CA of ALA 52A in chain 'B'".
     std::string label(Index atom) const;

@@ -69,7 +69,8 @@ struct MmcifBlock {
     int blocks = 0, other_blocks = 0;
 };
 
-/// By this an atom is found in lists of bonds: chain, residue number, insertion code and name.
+/// The key by which an atom is found in lists of bonds: chain, residue number, insertion code and
+/// name.
 std::string connection_key(const AtomRecord& atom);
 
 /// Calls `add_model` with the atom records of each model of an mmCIF text, in the order of the

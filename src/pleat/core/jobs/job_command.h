@@ -17,7 +17,7 @@ namespace pleat {
 
 class SharedInputs;
 
-/// What a computation asks for once its input has been read.
+/// Resources that a computation asks for once its input has been read.
 struct JobDemand {
     /// Bytes without which a GPU cannot compute it; not set: it needs no GPU.
     std::optional<std::int64_t> gpu_bytes = {};

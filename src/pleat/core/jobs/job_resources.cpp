@@ -17,7 +17,7 @@ namespace {
 
 // Jobs in progress with a GPU: one computes while others read, prepare and write.
 constexpr int kJobsPerGpu = 8;
-// Of the free memory; the remainder is for what allocators keep and estimates miss.
+// Fraction of the free memory; the remainder is for what allocators keep and estimates miss.
 constexpr double kUsableFraction = 0.95;
 // Memory to read and prepare an input, per byte of its files.
 constexpr std::int64_t kCopies = 4, kPackedCopies = 12;

@@ -34,7 +34,7 @@ public:
     /// Jobs that are in progress at the same time.
     int workers() const { return workers_; }
 
-    /// What a computation has acquired; released by the destructor.
+    /// Resources that a computation has acquired; released by the destructor.
     struct Share {
         Semaphore::Units host_bytes, gpu_bytes;
         std::shared_ptr<void> place;  ///< among the jobs of its GPU

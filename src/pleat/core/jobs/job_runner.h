@@ -40,7 +40,7 @@ struct JobListResult {
     JobTable table;
     std::int64_t skipped = 0;  ///< jobs that had finished before
     double seconds = 0;        ///< rows, numbers and exit code: complete on the first rank
-    /// Of the first job, in the order of the plan, that failed; 0 if none did.
+    /// Exit code of the first job, in the order of the plan, that failed; 0 if none did.
     int exit_code = 0;
 };
 

@@ -38,7 +38,8 @@ struct TileSink {
     virtual void begin(const Tile& tile) { (void)tile; }
     /// Keeps a finished tile. `output`: [item, value], valid only during the call.
     virtual void put(const Tile& tile, View<const float, 2> output) = 0;
-    /// Makes the tiles kept so far durable; called at the end of a sweep and before it throws.
+    /// Flushes the tiles kept so far to the disk; called at the end of a sweep and before it
+    /// throws.
     virtual void flush() {}
     /// The file that keeps finished tiles, for the message of a cancel; empty = none.
     virtual std::filesystem::path kept_in() const { return {}; }
@@ -54,7 +55,7 @@ struct TileWork {
     std::function<void(const Tile&)> compute;
     /// True if the tile need not be computed (again). Not set: all tiles are computed.
     std::function<bool(const Tile&)> is_done = {};
-    /// Makes finished tiles durable; called at the end and before an error is thrown.
+    /// Flushes finished tiles to the disk; called at the end and before an error is thrown.
     std::function<void()> flush = {};
     /// Returns the file that keeps finished tiles, for the message of a cancel; empty: none.
     std::function<std::filesystem::path()> kept_in = {};

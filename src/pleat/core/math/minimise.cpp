@@ -271,7 +271,7 @@ void Lbfgs::load(const NpzReader& reader) {
                              " values of type <f4 in '" + name + "', found " +
                              std::to_string(array.size()) + " of type " + array.dtype);
         }
-        // Not converted: a second copy of a large vector may not fit.
+        // The vector is not converted: a second copy of a large vector may not fit in memory.
         vectors_.upload(vector, reinterpret_cast<const float*>(array.bytes.data()));
     };
     s_gradient_ = reader.get("s_gradient").as<double>("s_gradient");

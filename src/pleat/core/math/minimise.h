@@ -27,7 +27,7 @@ struct VectorStore {
     /// out = sum_k factors[k] * vectors[k]; `out` may be one of `vectors`.
     virtual void combine(int out, std::span<const int> vectors,
                          std::span<const double> factors) = 0;
-    /// Makes sure that vectors 0 ... count - 1 exist.
+    /// Ensures that vectors 0 ... count - 1 exist.
     virtual void reserve(int count) = 0;
     /// Elements of one vector as they are stored.
     virtual Index size() const = 0;

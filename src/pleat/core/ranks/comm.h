@@ -49,7 +49,7 @@ public:
     virtual void sum(std::span<std::uint32_t>) {}
     /// Replaces each element by its largest value on any rank. No element may be NaN.
     virtual void raise(std::span<double>) {}
-    /// Gives every rank the bytes of rank `root`.
+    /// Sends the bytes of rank `root` to every rank.
     virtual void broadcast(std::vector<std::uint8_t>& bytes, int root) {
         (void)bytes;
         (void)root;

@@ -14,13 +14,13 @@ namespace pleat {
 struct DealCalls {
     /// Works on one index. Called on several threads at a time.
     std::function<void(Index)> work;
-    /// What the first rank should know of the work that ended since the last call; any bytes.
+    /// A report to the first rank on work that ended since the last call, as bytes of any form.
     std::function<std::string()> news;
     /// Called on the first rank with the news of another one.
     std::function<void(std::string_view)> hear;
     /// Whether the user asked this rank to stop. Called on several threads.
     std::function<bool()> is_stopped;
-    /// Makes work in progress end soon, and is_stopped() return true.
+    /// Asks work in progress to end soon; is_stopped() then returns true.
     std::function<void()> stop;
 };
 

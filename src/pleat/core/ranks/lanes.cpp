@@ -196,7 +196,7 @@ private:
         });
     }
     /// Sum over the lanes of all processes in the order of their ranks: its bits do not depend on
-    /// how lanes are distributed over processes. Called by lane 0.
+    /// how lanes lie on processes. Called by lane 0.
     double sum_in_order(std::span<const double> own) {
         const auto* const bytes = reinterpret_cast<const std::uint8_t*>(own.data());
         double total = 0.0;

@@ -58,7 +58,7 @@ inline constexpr std::string_view kLockFile = ".pleat-lock";
 /// ".pleat-".
 bool is_hidden_name(std::string_view name);
 
-/// What the lock file of this folder lists; empty if there is none.
+/// The files that the lock file of this folder lists; empty if there is no lock file.
 std::vector<std::string> read_notes(const std::filesystem::path& folder);
 
 }  // namespace pleat

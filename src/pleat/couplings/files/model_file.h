@@ -16,7 +16,7 @@ struct ReferenceRow;
 
 namespace pleat::couplings {
 
-/// What mutants need to know of a model's family. Letters are those of the alphabet.
+/// Data of a model's family that `mutants` needs. Letters are those of the alphabet.
 struct ModelDescription {
     const Alphabet* alphabet = nullptr;
     Array<double, 2> frequencies;     ///< [column, letter]: share of the sequences' weight

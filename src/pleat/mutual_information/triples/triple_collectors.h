@@ -108,7 +108,7 @@ class TriplesAbove final : public TripleCollector {
 public:
     TriplesAbove(RecordLayout layout, double threshold, Index max_size);
 
-    /// Makes room for this many, so that the lists are not copied as they grow.
+    /// Reserves memory for this many, so that the lists are not copied as they grow.
     void reserve(Index count);
     Index size() const override { return static_cast<Index>(triples_.size()); }
     /// In lexicographic order.

@@ -32,7 +32,7 @@ public:
     };
     /// Compares frames [frame, atom, axis] with the medoids. Throws as run_against() does.
     Compared compare(View<const float, 3> frames) const;
-    /// Gives the frames that follow those of earlier calls to medoids.
+    /// Assigns the next frames, which follow those of earlier calls, to medoids.
     void collect(const Compared& compared);
     /// Does both, and returns the nearest medoids.
     Nearest add(View<const float, 3> frames);

@@ -186,7 +186,7 @@ struct DrmsdTask {
     }
 };
 
-/// Begins to copy a stage of kPanels panels of one side; panels after the last one are skipped.
+/// Starts copying a stage of kPanels panels of one side; panels after the last one are skipped.
 template <int kPanels>
 __device__ __forceinline__ void load_panels(const DrmsdSide& side, Index chunks, Index panel,
                                             Index stage, Words* to) {

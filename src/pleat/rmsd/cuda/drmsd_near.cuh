@@ -128,8 +128,7 @@ __device__ __forceinline__ float pair_in_float64(const NearTask& task, Index i, 
     return task.weight > 0 ? static_cast<float>(sqrt(sum / task.weight)) : 0.0f;
 }
 
-/// One CTA per tile of the block: computes the pairs that are left of it, or with in_float64 all
-/// pairs.
+/// One CTA per tile of the block: computes what is left of it, or with in_float64 all.
 static __global__ void __launch_bounds__(kDrmsdThreads)
     compute_near_pairs(const __grid_constant__ NearTask task) {
     __shared__ __align__(16) NearDistances rows, columns;

@@ -169,7 +169,7 @@ __device__ __attribute__((noinline)) inline unsigned corrections(const LddtTask&
 
 using LddtTileDistances = float[kLddtChunk][kLddtTile];
 
-/// Starts copying the distances of some atom pairs for the frames of one side of the tile.
+/// Begins to copy the distances of some pairs in the frames of a side of the tile.
 __device__ __forceinline__ void load_distances(const LddtDistances& distances, Index frame,
                                                Index first, int count, LddtTileDistances& to) {
     constexpr int kPieces = kLddtTile / 4;  // of 16 bytes

@@ -113,7 +113,7 @@ __device__ __forceinline__ void multiply_chunk(const Words* chunk, Sums& sums) {
     }
 }
 
-/// Begins to copy a chunk of the tile's panels.
+/// Starts copying a chunk of the tile's panels.
 template <TileFormat kFormat>
 __device__ __forceinline__ void load_chunk(const TileTask& task,
                                            const Index (&panels)[kPanelsOfTile], Index chunk,
@@ -126,7 +126,7 @@ __device__ __forceinline__ void load_chunk(const TileTask& task,
     }
 }
 
-/// Puts the sums of a segment aside, or with kTakeBack adds those that were put there.
+/// Stores the sums of a segment, or with kTakeBack adds the stored sums to the current ones.
 template <bool kTakeBack>
 __device__ __forceinline__ void put_aside(Sums& sums, float* aside) {
 #pragma unroll

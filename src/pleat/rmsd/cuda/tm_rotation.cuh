@@ -78,8 +78,8 @@ static __device__ __attribute__((noinline)) void call_jacobi(const double (&r)[9
     rotation_by_jacobi(r, m);
 }
 
-/// The rotation `m` of the covariance `r`, as rotation_of_covariance() finds it: Jacobi if the
-/// largest root of the key matrix is not separated from the next.
+/// The rotation `m` of the covariance `r`, as rotation_of_covariance() finds it: Jacobi where the
+/// largest root of the key matrix is not alone.
 static __device__ __forceinline__ void find_rotation(const double (&r)[9], double (&m)[9]) {
     double square = 0.0;
 #pragma unroll

@@ -31,8 +31,8 @@ struct TmSets {
         __syncwarp();
     }
 
-    /// The sets found since the last call are to be superposed now. Makes room for the same number
-    /// again; without room, the sets of earlier rounds are forgotten, which only costs time.
+    /// The sets found since the last call are to be superposed now. Makes room for as many again:
+    /// if there is none, the sets of earlier rounds are forgotten, which may only cost time.
     __device__ void next_round() {
         first += count;
         count = end - first;

@@ -230,7 +230,7 @@ private:
         return sums;
     }
 
-    /// Those from `first` on among the sets of this round, up to kTmBatch. Returns how many threads
+    /// The sets of this round from `first` on, up to kTmBatch of them. Returns how many threads
     /// share one.
     __device__ __forceinline__ int superpose_sets(int first, Items& items) const {
         const int count = min(sets_.count - first, kTmBatch);
@@ -420,7 +420,7 @@ private:
             }
         }
         limit += kStep * (floor((sqrt(third) - limit) / kStep) + 1.0);
-        // Makes sure that rounding does not exclude the third atom.
+        // Ensures that rounding does not exclude the third atom.
         const long long limit_bits =
             max(__double_as_longlong(limit * limit), __double_as_longlong(third) + 1);
         TmNear near;

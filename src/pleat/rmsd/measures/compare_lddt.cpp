@@ -16,7 +16,7 @@ namespace pleat::rmsd {
 
 namespace {
 
-/// What one frame misses of the distances of another.
+/// How many distances of another frame one frame does not keep.
 struct Missed {
     std::int64_t distances = 0;   ///< of the other frame, below the radius
     std::int64_t thresholds = 0;  ///< of four for each distance

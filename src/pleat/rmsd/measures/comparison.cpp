@@ -45,7 +45,7 @@ std::vector<T> gather(const std::vector<T>& values, const std::vector<Index>& at
     return some;
 }
 
-/// Where each of `atoms` is among `all`, which ascend.
+/// Position of each of `atoms` in `all`, which ascend.
 std::vector<Index> positions_of(const std::vector<Index>& atoms, const std::vector<Index>& all) {
     std::vector<Index> positions;
     positions.reserve(atoms.size());

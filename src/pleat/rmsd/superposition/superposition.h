@@ -21,7 +21,7 @@ struct RigidMotion {
     }
 };
 
-/// Brings frames onto a target, [atom, axis] in angstrom, by its fitted atoms and their weights.
+/// Superposes frames on a target, [atom, axis] in angstrom, by its fitted atoms and their weights.
 class Superposer {
 public:
     Superposer(View<const double, 2> target, const AtomSets& sets);

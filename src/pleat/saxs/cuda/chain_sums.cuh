@@ -213,8 +213,8 @@ private:
             }
     }
 
-    /// Adds the changed pairs of a chain, in parts that fit into requests: each continues from the
-    /// profile of the previous part. `replaces`: the old sums are part of the accepted profile.
+    /// Adds the changed pairs of a chain, in parts that fit into requests: each goes on from the
+    /// profile of the part before. `replaces`: the old sums are part of the accepted profile.
     void add(Index chain, View<const float, 2> xyz, bool replaces) {
         const std::vector<std::int32_t>& changed = changed_[static_cast<std::size_t>(chain)];
         add_move(chain, xyz, replaces ? accepted_(chain, pairs_) : nullptr);

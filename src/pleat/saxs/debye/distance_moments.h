@@ -27,8 +27,8 @@ struct DistanceMoments {
     Index copy_stride() const { return all.extent(1) * kMoments; }
 };
 
-/// Makes room for distances up to `reach`, for which the table must have waves. Must be called
-/// before the first distance.
+/// Allocates bins for distances up to `reach`; the table must have waves for these. Call it before
+/// the first distance.
 void begin_moments(DistanceMoments& moments, double reach);
 
 /// Adds the distances in the chunk, all within the reach, and empties it. Distances below 1e-6

@@ -251,11 +251,11 @@ private:
             double& square = squares[static_cast<std::size_t>(at)];
             if (!(square > enough * enough)) return;
             std::vector<double> axis(rows[at].begin(), rows[at].end());
-            // Again, so that rounding errors do not add up.
+            // A second time, so that rounding errors do not accumulate.
             for (const std::vector<double>& before : axes_) subtract(axis.data(), before);
             const double length = std::sqrt(dot(axis.data(), axis.data(), size_));
             if (!(length > enough_)) {
-                // With what project() subtracts for the axes of this batch so far.
+                // Includes what project() subtracts for the axes of this batch so far.
                 squares_[static_cast<std::size_t>(batch[static_cast<std::size_t>(at)])] =
                     length * length + (before_new[static_cast<std::size_t>(at)] - square);
                 square = 0;

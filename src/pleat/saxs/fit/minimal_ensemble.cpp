@@ -315,7 +315,7 @@ private:
 
     /// The frames that improve a set most when they replace one member, at the set's contrast.
     Members promising(const FittedSet& from) const {
-        // Of more frames, a root mean square over all says less of a single one.
+        // With more frames, a root mean square over all of them says less about a single frame.
         constexpr double kManyFrames = 10000;
         const double more =
             std::max(1.0, static_cast<double>(problem_.frame_count()) / kManyFrames);

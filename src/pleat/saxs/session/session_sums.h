@@ -25,7 +25,7 @@ struct Proposal {
 class SessionSums {
 public:
     virtual ~SessionSums() = default;
-    /// Begins to compute proposals, at most one of a chain, whose positions it copies. Throws
+    /// Starts computing proposals, at most one per chain; copies their positions. Throws
     /// DeviceError, Cancelled.
     virtual void start(std::span<const Proposal> proposals) = 0;
     /// Whether finish() would return at once.
@@ -33,7 +33,8 @@ public:
     /// The partial profiles [proposal, channel pair, q] of those proposals, valid until the next
     /// start(). Throws DeviceError.
     virtual View<const double, 3> finish() = 0;
-    /// Makes the last proposal of a chain its state. Others are forgotten by the next one.
+    /// Accepts the last proposal of a chain. Proposals that are not accepted are dropped at the
+    /// next one.
     virtual void accept(Index chain) = 0;
     /// Computes all sums of a chain from its positions [axis, sorted scatterer].
     virtual void refresh(Index chain, View<const float, 2> xyz) = 0;

@@ -44,7 +44,7 @@ public:
     /// column j of a target that has w_i and w_j there.
     double epistasis(Index i, std::uint8_t w_i, std::uint8_t a, Index j, std::uint8_t w_j,
                      std::uint8_t b) const;
-    /// Tells the processor that epistasis() of the same will be called soon.
+    /// Prefetches the data of a later call of epistasis() with the same arguments.
     void prefetch(Index i, std::uint8_t w_i, std::uint8_t a, Index j, std::uint8_t w_j,
                   std::uint8_t b) const;
 

@@ -82,7 +82,7 @@ void check_header(const MutantTable& table, Index line) {
                                      in_quotes(table.header)));
 }
 
-/// Takes the header, above which lines with # are comments; false if there is none.
+/// Reads the header, skipping comment lines with # above it; false if there is none.
 bool next_header(RecordReader& records, std::string_view& header, std::string_view& end,
                  Index& line) {
     while (records.next(header, end, line))

@@ -10,7 +10,7 @@
 
 namespace pleat::mutants {
 
-/// What the files are made from. Everything referred to must outlive it.
+/// The results from which the files are written. Everything referred to must outlive it.
 struct Report {
     const Result& result;
     const Alphabet& alphabet;

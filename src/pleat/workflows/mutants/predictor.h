@@ -26,7 +26,7 @@ struct Substitution {
 /// no substitution. Returns false for any other text.
 bool parse_mutant(std::string_view text, std::vector<Substitution>& substitutions);
 
-/// What predictions are made from. Everything referred to must outlive it.
+/// The input of predictions. Everything referred to must outlive it.
 struct Predictor {
     const EnergyModel& model;
     const Alphabet& alphabet;

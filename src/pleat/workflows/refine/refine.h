@@ -38,7 +38,7 @@ std::span<const std::string_view> names_of(Mode);
 struct Parameters {
     std::string linkers;  ///< "A:289-301,A:320-330"; or `rigid`
     std::string rigid;    ///< the rigid domains instead; all else of their chains is linkers
-    std::string pae;      ///< file of predicted errors, from which linkers and groups follow
+    std::string pae;      ///< file of predicted aligned errors (PAE), for linkers and groups
     /// FASTA with the sequences of chains; residues that the structure lacks are built as linkers.
     std::string sequence;
     std::string group;  ///< "A:1-200,B:1-180": rigid domains that move as one; "/" between groups

@@ -17,7 +17,7 @@ struct RunSetup {
     HeavyAtoms heavy;
     ChainModel model;
     std::string found_options;  ///< by --pae; else empty
-    /// What --sequence added: segments, and the number of residues.
+    /// The residues that --sequence added: segments, and their number.
     std::vector<std::string> built;
     Index built_residues = 0;
     Notes notes;

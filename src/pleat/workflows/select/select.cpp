@@ -60,7 +60,7 @@ Structure read_residues(const Input& input, const Context& context) {
     return structure;
 }
 
-/// Tells a structure that may be of another family than `sequence`.
+/// Warns of a structure that may be of another family than `sequence`.
 void warn_of_other_structure(const Structure& structure, const std::string& chain, double identity,
                              const std::string& sequence, const Context& context) {
     const std::string doubt =

@@ -76,7 +76,7 @@ struct ChainModel {
 ChainModel make_chain_model(std::shared_ptr<const Topology> topology, View<const float, 2> xyz,
                             const ChainOptions& options);
 
-/// The same for rigid residues instead of linkers.
+/// The same with the rigid residues in place of the linkers.
 std::vector<ResidueRange> linkers_between(const Topology& topology,
                                           const std::vector<ResidueRange>& rigid);
 

@@ -30,7 +30,7 @@ struct WholeChain {
     std::vector<Index> owner;  ///< [letter]: structure, -1 if missing
 };
 
-/// What becomes of a chain of one structure.
+/// The new name of a chain of one structure, and the shift of its residue numbers.
 struct Renamed {
     std::string name;
     int shift = 0;  ///< of residue numbers

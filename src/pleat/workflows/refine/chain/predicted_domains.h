@@ -12,7 +12,7 @@
 
 namespace pleat::refine {
 
-/// What --pae finds, as --linkers and --group would say it.
+/// The domains that --pae finds, as values of --linkers and --group.
 struct PredictedDomains {
     std::vector<ResidueRange> linkers;
     std::vector<std::vector<ResidueRange>> groups;  ///< domains of several chains

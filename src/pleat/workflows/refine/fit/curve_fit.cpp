@@ -30,7 +30,8 @@ double extent_of(const Conformation& conformation) {
     return saxs::box_diagonal(frame.view());
 }
 
-/// The widest of some conformations from the prior, in which domains hide little of one another.
+/// The widest of some conformations drawn from the prior; its domains cover little of one another's
+/// surface.
 Conformation open_conformation(const ChainModel& chain, const Moves& moves, std::uint64_t seed) {
     Conformation open(chain), drawn(chain);
     double widest = 0;

@@ -48,11 +48,11 @@ public:
     CurveFit fit(View<const double, 2> partial) const;
     /// CurveFit::log_likelihood, at half the cost.
     double log_likelihood(View<const double, 2> partial) const;
-    /// Of the best scale and c2 for that covariance.
+    /// Values at the best scale and c2 for that covariance.
     ResidualTest residual_test(View<const double, 2> partial) const;
 
 private:
-    /// What the inverse of one covariance makes of profiles.
+    /// Products of profiles with the inverse of one covariance.
     struct Forms {
         QuadraticForms of_profile;  ///< W' Sigma^-1 W and W' Sigma^-1 y
         double constant = 0;        ///< c

@@ -41,7 +41,7 @@ struct ProfileModel {
     std::vector<Share> shares;              ///< by scatterer
     std::vector<PieceScatterers> of_piece;  ///< [piece]: scatterers in that piece alone
     std::vector<std::size_t> mixed;         ///< the first shares of scatterers in several pieces
-    /// With a GPU: what computes the profiles of all conformations there.
+    /// With a GPU: the object that computes the profiles of all conformations on it.
     std::shared_ptr<saxs::SharedGpu> gpu;
 
     /// Positions [axis, scatterer] in a conformation.

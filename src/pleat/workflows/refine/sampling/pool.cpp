@@ -19,7 +19,7 @@ namespace pleat::refine {
 
 namespace {
 
-/// What ranks send each other about a walker; its angles follow.
+/// What ranks tell each other of a walker; its angles follow.
 enum WalkerNumber : std::size_t {
     kWalkerLikelihood,
     kPivotWidth,
@@ -189,7 +189,7 @@ private:
                     make_sampler(**target, first + n, replica));
         }
     }
-    /// Samplers for the other threads that try steps of a walker.
+    /// Samplers for the threads that try steps of a walker beside the first.
     void add_copies(Index number, const TargetFactory& make_targets) {
         Walker& walker = walkers_[static_cast<std::size_t>(number)];
         walker.copies.resize(static_cast<std::size_t>(copies_ - 1));
@@ -206,7 +206,7 @@ private:
     Sampler make_sampler(Target& target, Index walker, Index replica) const {
         return {moves_, target, model_, context_.seed, walker * options_.replicas + replica};
     }
-    /// Calls `use(first, walkers)` on each thread for the walkers of this rank that it moves.
+    /// Calls `use(first, walkers)` for those of this rank that a thread moves, on so many threads.
     template <class Use>
     void for_each_batch(int threads, const Use& use) {
         const Index count = static_cast<Index>(walkers_.size());

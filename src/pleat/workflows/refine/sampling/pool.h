@@ -52,7 +52,7 @@ struct Pool {
 };
 
 using TargetBatch = std::vector<std::unique_ptr<Target>>;  ///< [walker and replica]
-/// Makes the targets of some walkers, which are computed together.
+/// Makes the targets of some walkers, whose profiles are computed together.
 using TargetFactory = std::function<TargetBatch(Index walkers, Index replicas)>;
 
 /// Runs the chains; `problem`: hash of the input and options. Ranks share the chains, and each

@@ -85,7 +85,8 @@ private:
 /// How a chain moves: what burn-in adapts.
 struct MoveSettings {
     double pivot_width = 0.5, crankshaft_width = 0.5;  ///< radians
-    /// By MoveKind. Pivots narrower than 1 radian take the place of redraws, down to a tenth.
+    /// By MoveKind. If pivots are narrower than 1 radian, they replace redraws, of which at least a
+    /// tenth remain.
     std::array<double, kMoveKinds> shares = {0.4, 0.4, 0.2};
 };
 
@@ -124,9 +125,9 @@ public:
     bool is_acceptable();
     void accept();
     void reject();
-    /// Takes back propose(), as if it had never been called.
+    /// Undoes propose().
     void drop();
-    /// Takes over conformation and settings of another sampler of this chain, as Target::adopt().
+    /// Copies conformation and settings of another sampler of this chain, as Target::adopt().
     void adopt(const Sampler& from);
     /// After a block of moves in burn-in: narrows or widens moves whose share of accepted ones is
     /// below 0.2 or above 0.5.

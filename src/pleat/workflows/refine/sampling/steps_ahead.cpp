@@ -16,7 +16,7 @@ Index number_of(Index round, Index thread) { return (round + 1) * kMaxThreads - 
 Index round_of(Index number) { return number / kMaxThreads; }
 Index thread_of(Index number) { return kMaxThreads - 1 - number % kMaxThreads; }
 
-/// Looks again and again, and lets others run after some looks.
+/// Polls; after some looks it yields the processor to other threads.
 template <class Done>
 void look_until(const Done& done) {
     constexpr int kPatience = 64;
