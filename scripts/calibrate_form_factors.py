@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "src" / "pleat" / "saxs" / "model" / "form_factor_tables.cpp"
-# Packages of Debian 12 with structures of proteins; README.md of src/pleat/saxs names their versions.
+# Packages of Debian 12 with structures of proteins; bench/saxs.md names their versions.
 PACKAGES = ("freesasa", "pymol-data", "python-biopython-doc", "r-cran-bio3d", "theseus-examples")
 HEAD = """// Form factors of coarse resolution, as scripts/calibrate_form_factors.py derived them from structures.
 #include <algorithm>

@@ -22,13 +22,14 @@ FIXED = {"README.md": "overview.md", "ARCHITECTURE.md": "development/architectur
 def page_map(root):
     """{file of the project: page of the site}"""
     pages = {name: page for name, page in FIXED.items() if (root / name).exists()}
+    for path in sorted((root / "bench").glob("*.md")):
+        pages.setdefault(f"bench/{path.name}", f"development/benchmarks_{path.stem}.md")
     for path in sorted((root / "docs").rglob("*.md")):
         name = path.relative_to(root).as_posix()
         pages.setdefault(name, name.removeprefix("docs/"))
-    for path in sorted((root / "src" / "pleat").glob("*/README.md")):
-        pages[path.relative_to(root).as_posix()] = f"engines/{path.parent.name}.md"
-    for path in sorted((root / "src" / "pleat").glob("*/*/README.md")):
-        pages[path.relative_to(root).as_posix()] = f"engines/{path.parent.parent.name}_{path.parent.name}.md"
+    code = root / "src" / "pleat"
+    for path in sorted(code.rglob("README.md")):
+        pages[path.relative_to(root).as_posix()] = f"engines/{'_'.join(path.parent.relative_to(code).parts)}.md"
     return pages
 
 
