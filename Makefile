@@ -9,12 +9,12 @@ PRESET ?= release
 
 demo:
 	scripts/setup program
-	scripts/build $(PRESET) -DPLEAT_TESTS=OFF -DPLEAT_BENCH=OFF
+	scripts/build $(PRESET) -DPLEAT_TESTS=OFF -DPLEAT_BENCH=OFF -DPLEAT_PYTHON_MODULE=OFF
 	scripts/demo build/$(PRESET)/apps/pleat/pleat
 
 test:
 	scripts/setup test
-	scripts/build $(PRESET) -DPLEAT_TESTS=ON -DPLEAT_BENCH=ON
+	scripts/build $(PRESET) -DPLEAT_TESTS=ON -DPLEAT_BENCH=ON -DPLEAT_PYTHON_MODULE=AUTO
 	scripts/test build/$(PRESET)
 
 test-faults:

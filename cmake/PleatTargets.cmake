@@ -25,6 +25,11 @@ if(PLEAT_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+# The standard headers that most files include, with fmt: they are parsed once (a quarter of the time of
+# compiling the library).
+set(PLEAT_PRECOMPILED <fmt/format.h> <algorithm> <array> <cmath> <cstdint> <filesystem> <functional>
+  <limits> <map> <memory> <numeric> <optional> <span> <string> <string_view> <utility> <vector>)
+
 # pleat_sources(a.cpp b.cpp ...): adds files of this folder to the library.
 function(pleat_sources)
   foreach(file IN LISTS ARGN)

@@ -11,7 +11,7 @@
 #include "options/options.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/terminal/progress_terminal.h"
 #include "pleat/report/report.h"

@@ -12,7 +12,7 @@
 #include "options.h"
 #include "parts.h"
 #include "pleat/bio/alignment/filter.h"
-#include "pleat/bio/structure/residue_map.h"
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/couplings/contacts/calibration.h"
 #include "pleat/couplings/contacts/contact_list.h"

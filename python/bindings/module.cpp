@@ -4,7 +4,7 @@
 #include "jobs.h"
 #include "mutants.h"
 #include "parts.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/version.h"

@@ -13,7 +13,7 @@
 #include "parts.h"
 #include "pleat/bio/alignment/filter.h"
 #include "pleat/bio/alignment/read_alignment.h"
-#include "pleat/bio/structure/residue_map.h"
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/workflows/mutants/output.h"
 

@@ -7,7 +7,7 @@
 #include "options.h"
 #include "parts.h"
 #include "pleat/bio/alignment/filter.h"
-#include "pleat/bio/structure/residue_map.h"
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/loops/parallel.h"
 

@@ -1,6 +1,5 @@
 // What a build without CUDA links in place of every .cu file: the same symbols, which refuse.
 #include "pleat/core/cuda/cuda_device.h"
-#include "pleat/core/cuda/peers.h"
 #include "pleat/core/error.h"
 #include "pleat/couplings/kernel/kernel.h"
 #include "pleat/mutual_information/kernel/kernel.h"

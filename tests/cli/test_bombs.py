@@ -17,15 +17,15 @@ LIMIT = 256 * MIB
 ZEROS = gzip.compress(bytes(16 * MIB), 9, mtime=0)
 
 
-def zeros(head, gibibytes=2):
+def zeros(head, mebibytes=640):
     """A gzip file of a head and so many zero bytes."""
-    return gzip.compress(head, mtime=0) + ZEROS * (64 * gibibytes)
+    return gzip.compress(head, mtime=0) + ZEROS * (mebibytes // 16)
 
 
-def repeated(head, line, gibibytes=2):
+def repeated(head, line, mebibytes=640):
     """A gzip file of a head and a line again and again."""
     block = gzip.compress(line * (16 * MIB // len(line)), 9, mtime=0)
-    return gzip.compress(head, mtime=0) + block * (64 * gibibytes)
+    return gzip.compress(head, mtime=0) + block * (mebibytes // 16)
 
 
 def npy_head(shape, descr="<f4", fortran=False):

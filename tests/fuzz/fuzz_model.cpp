@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "harness.h"
-#include "pleat/bio/input/byte_reader.h"
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/couplings/files/plmc_file.h"
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "pleat/bio/ensemble/model_scores.h"
+#include "pleat/bio/ensemble/model_folder.h"
 
 namespace {
 

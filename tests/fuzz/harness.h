@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "pleat/core/error.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 
 /// The function that libFuzzer and smoke.cpp call with every input.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

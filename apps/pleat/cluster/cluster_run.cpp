@@ -17,7 +17,7 @@
 #include "pleat/cluster/estimate.h"
 #include "pleat/cluster/output.h"
 #include "pleat/core/files/input_file.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/loops/steps.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/rmsd/output.h"

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "pleat/bio/ensemble/ensemble_reader.h"
-#include "pleat/bio/structure/write_structure.h"
+#include "pleat/bio/ensemble/write_frames.h"
 #include "pleat/core/error.h"
 #include "pleat/core/loops/steps.h"
 #include "pleat/rmsd/superposition/superposition.h"

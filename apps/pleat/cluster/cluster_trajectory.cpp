@@ -9,7 +9,7 @@
 #include "pleat/cluster/output.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat::program {
 

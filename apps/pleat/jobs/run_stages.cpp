@@ -8,8 +8,8 @@
 
 #include "options/ensemble_options.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/files/read_file.h"
 #include "pleat/core/jobs/shared_inputs.h"
 
 namespace pleat::program {

@@ -6,7 +6,7 @@
 
 #include "commands.h"
 #include "help/help_format.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/jobs/job_runner.h"
 #include "process/standard_output.h"
 

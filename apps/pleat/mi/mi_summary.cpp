@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat::program {
 

@@ -7,7 +7,7 @@
 #include "help/help_format.h"
 #include "mutants/mutants_run.h"
 #include "options/options.h"
-#include "pleat/bio/input/byte_reader.h"
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/workflows/mutants/mutant_table.h"

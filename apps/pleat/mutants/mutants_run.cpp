@@ -13,7 +13,6 @@
 #include "options/options.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
-#include "pleat/core/files/read_file.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/couplings/files/model_file.h"
 #include "pleat/workflows/mutants/output.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat::program {
 

@@ -13,7 +13,6 @@
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
-#include "pleat/core/files/read_file.h"
 #include "pleat/core/hardware/device_choice.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/sweep.h"

@@ -8,8 +8,8 @@
 
 #include "options/common_options.h"
 #include "pleat/bio/ensemble/frame_reader.h"
-#include "pleat/bio/selection/gmx_masses.h"
-#include "pleat/bio/selection/index_groups.h"
+#include "pleat/bio/selection/residue_kinds.h"
+#include "pleat/bio/selection/selection_terms.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/npy.h"

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "pleat/bio/ensemble/chain_items.h"
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/ensemble/ensemble_reader.h"

@@ -8,7 +8,7 @@
 
 #include "options/options.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "process/standard_output.h"

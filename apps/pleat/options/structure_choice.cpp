@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <set>
 
-#include "pleat/bio/structure/contacts.h"
-#include "pleat/bio/structure/residue_map.h"
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat::program {
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat::program {
 

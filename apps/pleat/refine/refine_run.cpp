@@ -12,7 +12,7 @@
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/hardware/device_choice.h"
 #include "pleat/core/jobs/shared_inputs.h"
 #include "pleat/saxs/memory_estimate.h"

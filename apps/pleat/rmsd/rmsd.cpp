@@ -14,7 +14,7 @@
 #include "options/ensemble_options.h"
 #include "options/option_checks.h"
 #include "options/options.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/estimate.h"

@@ -7,8 +7,7 @@
 #include <functional>
 #include <memory>
 
-#include "pleat/bio/ensemble/write_dcd.h"
-#include "pleat/bio/structure/write_structure.h"
+#include "pleat/bio/ensemble/write_frames.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/npy_header.h"

@@ -13,7 +13,7 @@
 #include "options/options.h"
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
-#include "pleat/bio/selection/index_groups.h"
+#include "pleat/bio/selection/selection_terms.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/loops/parallel.h"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/residuals.h"
 

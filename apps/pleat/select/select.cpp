@@ -18,7 +18,7 @@
 #include "pleat/bio/selection/selection.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/notes.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/saxs/saxs.h"

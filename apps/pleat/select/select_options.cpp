@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "options/options.h"
-#include "pleat/bio/selection/index_groups.h"
+#include "pleat/bio/selection/selection_terms.h"
 #include "pleat/core/error.h"
 #include "pleat/workflows/select/ranking.h"
 #include "pleat/workflows/select/stages.h"

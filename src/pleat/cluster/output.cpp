@@ -16,7 +16,7 @@
 #include "pleat/cluster/states.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat::cluster {
 

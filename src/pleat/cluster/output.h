@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "pleat/bio/ensemble/chain_items.h"
 #include "pleat/bio/ensemble/frame_scores.h"
+#include "pleat/bio/ensemble/frame_table.h"
 #include "pleat/cluster/cluster.h"
 #include "pleat/core/run/run_directory.h"
 

@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "pleat/core/error.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 
@@ -15,11 +14,9 @@ Device Device::parse(std::string_view text) {
     if (text == "cpu") return {Kind::cpu, 0};
     if (text == kCuda) return {Kind::cuda, 0};
     if (text.starts_with("cuda:")) {
-        const std::string_view digits = text.substr(kCuda.size() + 1);
         int index = -1;
-        const char* const last = digits.data() + digits.size();
-        const auto [end, error] = std::from_chars(digits.data(), last, index);
-        if (error == std::errc{} && end == last && index >= 0) return {Kind::cuda, index};
+        if (parse_number(text.substr(kCuda.size() + 1), index) && index >= 0)
+            return {Kind::cuda, index};
     }
     throw UsageError(
         fmt::format("--device: expected reference, cpu, cuda or cuda:NUMBER, found '{}'", text));

@@ -5,10 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 
@@ -50,9 +50,7 @@ template <class T>
 std::optional<T> parsed_number(std::string_view text) {
     if (text.starts_with('+')) text.remove_prefix(1);
     T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
+    return parse_number(text, value) ? std::optional(value) : std::nullopt;
 }
 
 std::optional<bool> parsed_flag(std::string_view text) {

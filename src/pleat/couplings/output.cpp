@@ -10,11 +10,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "pleat/core/files/line_text.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/files/printable.h"
-#include "pleat/core/loops/job_pool.h"
+#include "pleat/core/files/text.h"
+#include "pleat/core/loops/threads.h"
 #include "pleat/core/version.h"
 #include "pleat/couplings/contacts/calibration.h"
 #include "pleat/couplings/files/model_file.h"

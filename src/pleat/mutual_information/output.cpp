@@ -10,10 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "pleat/core/files/line_text.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat::mutual_information {
 

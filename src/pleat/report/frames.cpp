@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/npy.h"
-#include "pleat/core/files/read_file.h"
 #include "pleat/report/reduced_curve.h"
 #include "pleat/report/sections.h"
 

@@ -9,9 +9,8 @@
 #include <map>
 #include <optional>
 
-#include "pleat/bio/input/delimited_text.h"
-#include "pleat/core/files/printable.h"
-#include "pleat/core/files/read_file.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/files/text.h"
 #include "pleat/report/run_structure.h"
 #include "pleat/report/sections.h"
 

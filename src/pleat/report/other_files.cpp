@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/parse_json.h"
-#include "pleat/core/files/read_file.h"
 #include "pleat/report/sections.h"
 
 namespace pleat::report {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/parse_json.h"
-#include "pleat/core/files/read_file.h"
 #include "pleat/core/run/folder_claim.h"
 #include "pleat/report/table.h"
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <map>
 
-#include "pleat/bio/structure/residue_map.h"
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pleat/bio/alignment/alignment.h"
-#include "pleat/bio/structure/contacts.h"
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/bio/structure/structure.h"
 #include "pleat/report/run_folder.h"
 

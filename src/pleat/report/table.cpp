@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "pleat/core/error.h"
-#include "pleat/core/files/read_file.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/hardware/memory.h"
 
 namespace pleat::report {

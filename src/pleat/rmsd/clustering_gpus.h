@@ -4,7 +4,7 @@
 #include <functional>
 #include <span>
 
-#include "pleat/core/cuda/peers.h"
+#include "pleat/core/cuda/cuda_device.h"
 #include "pleat/rmsd/device_choice.h"
 
 namespace pleat::rmsd {

@@ -9,7 +9,7 @@
 
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/rmsd/measures/metric.h"
 
 namespace pleat::rmsd {

@@ -9,7 +9,7 @@
 #include "pleat/bio/ensemble/frame_table.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 
 namespace pleat::saxs {

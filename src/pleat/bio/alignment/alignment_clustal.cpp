@@ -1,5 +1,5 @@
 // CLUSTAL: reading the blocks that Clustal, MUSCLE, PROBCONS, MSAPROBS, T-Coffee and others write.
-#include "pleat/bio/alignment/alignment_formats.h"
+#include "pleat/bio/alignment/text_alignment.h"
 
 #include <algorithm>
 

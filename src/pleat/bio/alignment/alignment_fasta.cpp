@@ -1,9 +1,9 @@
-// FASTA, A2M and A3M: reading the records.
-#include "pleat/bio/alignment/alignment_formats.h"
+// FASTA, A2M and A3M: reading the records; PSICOV .aln: rows of letters without names.
+#include <fmt/format.h>
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include "pleat/bio/alignment/text_alignment.h"
 
 namespace pleat {
 
@@ -89,6 +89,28 @@ void read_fasta(ByteSource& source, TextAlignment& text, bool is_alignment) {
                               fmt::format("{} of {} sequences have no name: they are called "
                                           "'sequence N' by their positions",
                                           nameless, text.row_count())});
+    text.finish(source.line());
+}
+
+bool is_psicov_row(std::string_view line) {
+    const std::string_view row = trimmed(line);
+    const auto is_letter = [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               std::string_view("-.~_*?").find(c) != std::string_view::npos;
+    };
+    return !row.empty() && std::all_of(row.begin(), row.end(), is_letter);
+}
+
+void read_psicov(ByteSource& source, TextAlignment& text) {
+    std::string_view line;
+    text.summary.named = false;
+    while (text.next_line(source, line)) {
+        const std::string_view row = trimmed(line);
+        if (row.empty()) continue;
+        const std::string name = fmt::format("sequence {}", text.row_count() + 1);
+        text.add_row(name, source.line());
+        text.append(text.rows.back(), row, source.line(), false);
+    }
     text.finish(source.line());
 }
 

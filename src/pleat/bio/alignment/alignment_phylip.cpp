@@ -1,9 +1,8 @@
 // PHYLIP: reading interleaved files and those of one sequence after another.
-#include "pleat/bio/alignment/alignment_formats.h"
+#include "pleat/bio/alignment/text_alignment.h"
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Stockholm: reading one alignment of a file, in one block or several.
-#include "pleat/bio/alignment/alignment_formats.h"
+#include "pleat/bio/alignment/text_alignment.h"
 
 #include <fmt/format.h>
 

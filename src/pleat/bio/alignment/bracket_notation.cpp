@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cctype>
 
-#include "pleat/bio/alignment/alignment_formats.h"
+#include "pleat/bio/alignment/text_alignment.h"
 #include "pleat/bio/input/byte_source.h"
-#include "pleat/bio/input/text_fields.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 
@@ -36,7 +36,7 @@ std::vector<std::pair<Index, Index>> pairs_of(const SecondaryStructure& structur
                                      found, at + 1));
     };
     for (Index k = 0; k < std::ssize(structure.marks); ++k) {
-        const char mark = structure.marks[static_cast<std::size_t>(k)];
+        const char mark = structure.marks[k];
         if (mark == opening) open.push_back(k);
         if (mark != closing) continue;
         if (open.empty()) refuse(closing, k);

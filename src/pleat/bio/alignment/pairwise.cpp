@@ -122,8 +122,7 @@ struct RowScores {
     const PairScoring& scoring;
 
     const std::int8_t* operator()(Index i) const {
-        return scoring.scores.data() +
-               static_cast<Index>(row[static_cast<std::size_t>(i)]) * scoring.letter_count;
+        return scoring.scores.data() + static_cast<Index>(row[i]) * scoring.letter_count;
     }
 };
 
@@ -143,7 +142,7 @@ std::vector<Index> partners_of(Index n, const ScoresOf& scores_of, const ChainLe
             steps[static_cast<std::size_t>(i - 1) * m + static_cast<std::size_t>(j - 1)];
         if (state == kPair) state = cell & kStepMask;
         if (state == kPair) {
-            partners[static_cast<std::size_t>(--i)] = --j;
+            partners[--i] = --j;
         } else if (state == kSkipChain) {
             if ((cell & kSkipChainGoesOn) == 0) state = kPair;
             --j;

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "pleat/bio/alignment/alignment_formats.h"
+#include "pleat/bio/alignment/text_alignment.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
@@ -17,6 +17,29 @@ namespace {
 
 constexpr std::string_view kReadFormats =
     "FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or PSICOV .aln";
+
+/// One format.
+struct FormatReader {
+    std::string_view name;
+    /// Whether the first line of a file with content tells the format; null: only its letters do.
+    bool (*begins)(std::string_view line);
+    void (*read)(ByteSource& source, TextAlignment& text);
+    bool is_sure =
+        false;  ///< a line that begins it is of no other format, also not of foreign ones
+};
+
+void read_records(ByteSource& source, TextAlignment& text) { read_fasta(source, text); }
+
+/// In the order of AlignmentFormat, which has names only for those that are treated apart. A line
+/// is of the first format that it may begin.
+constexpr FormatReader kFormats[] = {
+    {"fasta", [](std::string_view line) { return line.front() == '>'; }, read_records},
+    {"a2m", nullptr, read_records},
+    {"a3m", nullptr, read_records},
+    {"stockholm", is_stockholm_header, read_stockholm, true},
+    {"clustal", is_clustal_header, read_clustal, true},
+    {"psicov", is_psicov_row, read_psicov},
+    {"phylip", is_phylip_header, read_phylip}};
 
 /// Throws UsageError if there is no such format.
 AlignmentFormat named_format(const std::string& name) {
@@ -69,10 +92,17 @@ std::string_view other_format(std::string_view line) {
 /// The format by the first line that is neither blank nor, above FASTA records, a comment. The next
 /// line read from the source is that line.
 AlignmentFormat told_format(ByteSource& source, TextAlignment& text) {
+    const auto find = [](std::string_view line, bool is_sure) {
+        return std::ranges::find_if(kFormats, [&](const FormatReader& one) {
+            return one.is_sure == is_sure && one.begins != nullptr && one.begins(line);
+        });
+    };
+    const auto format_of = [](const FormatReader* row) {
+        return static_cast<AlignmentFormat>(row - kFormats);
+    };
     for (;;) {
         std::string_view line = first_line(source);
-        if (is_stockholm_header(line)) return AlignmentFormat::stockholm;
-        if (is_clustal_header(line)) return AlignmentFormat::clustal;
+        if (const auto* row = find(line, true); row != std::end(kFormats)) return format_of(row);
         const std::string_view other = other_format(line);
         if (!other.empty())
             throw InputError(
@@ -83,9 +113,7 @@ AlignmentFormat told_format(ByteSource& source, TextAlignment& text) {
             source.next(line);
             continue;
         }
-        if (line.front() == '>') return AlignmentFormat::fasta;
-        if (is_phylip_header(line)) return AlignmentFormat::phylip;
-        if (is_psicov_row(line)) return AlignmentFormat::psicov;
+        if (const auto* row = find(line, false); row != std::end(kFormats)) return format_of(row);
         throw InputError(
             source.name(), source.line(),
             fmt::format("expected an alignment ({}), found {}", kReadFormats, in_quotes(line)));
@@ -134,13 +162,7 @@ void read_rows(ByteSource& source, const ReadOptions& options, Reading& reading)
     const bool tells_format = options.format.empty();
     const bool drops = options.insertions == Insertions::drop;
     format = tells_format ? told_format(source, text) : named_format(options.format);
-    switch (format) {
-        case AlignmentFormat::stockholm: read_stockholm(source, text); break;
-        case AlignmentFormat::clustal: read_clustal(source, text); break;
-        case AlignmentFormat::psicov: read_psicov(source, text); break;
-        case AlignmentFormat::phylip: read_phylip(source, text); break;
-        default: read_fasta(source, text);
-    }
+    kFormats[static_cast<std::size_t>(format)].read(source, text);
     if (options.insertions == Insertions::keep) return;
     const AlignmentSummary& summary = text.summary;
     if (!text.reference.empty() && std::ssize(text.reference) != summary.width(false)) {
@@ -293,7 +315,7 @@ Alignment encoded(Reading& reading, const ReadOptions& options) {
         }
         if (leaves_out && options.keep_full_rows) {
             alignment.full_rows.resize(static_cast<std::size_t>(count));
-            alignment.full_rows[static_cast<std::size_t>(n)] = full_row(letters, reading);
+            alignment.full_rows[n] = full_row(letters, reading);
         }
         std::string().swap(rows[n].letters);
         alignment.names.push_back(std::move(rows[n].name));
@@ -348,8 +370,11 @@ std::vector<Field> fields(ReadOptions& options) {
 }
 
 const std::vector<std::string>& alignment_formats() {
-    static const std::vector<std::string> formats = {"fasta",   "a2m",    "a3m",   "stockholm",
-                                                     "clustal", "psicov", "phylip"};
+    static const std::vector<std::string> formats = [] {
+        std::vector<std::string> names;
+        for (const FormatReader& one : kFormats) names.emplace_back(one.name);
+        return names;
+    }();
     return formats;
 }
 

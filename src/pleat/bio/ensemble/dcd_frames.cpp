@@ -8,11 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
-#include "pleat/bio/ensemble/trajectory_frames.h"
+#include "pleat/bio/ensemble/frame_formats.h"
 
 namespace pleat {
 
@@ -30,8 +29,7 @@ public:
         if (count.size() != 4) {
             fail(fmt::format("expected the number of atoms in 4 bytes, found {}", count.size()));
         }
-        atoms_ = integer(count, 0);
-        if (atoms_ < 1) fail(fmt::format("expected at least one atom, found {}", atoms_));
+        set_atom_count(integer(count, 0));
         if (fixed_ < 0 || fixed_ >= atoms_) {
             fail(fmt::format("expected 0 to {} fixed atoms, found {}", atoms_ - 1, fixed_));
         }
@@ -231,8 +229,13 @@ private:
 
 }  // namespace
 
-std::unique_ptr<FrameReader> open_dcd_frames(std::unique_ptr<ByteReader> bytes) {
-    return std::make_unique<DcdFrames>(std::move(bytes));
+FrameFormat dcd_format() {
+    return {"DCD", ".dcd ",
+            [](ByteReader& bytes) {
+                return has_magic(bytes, 4, "CORD") || has_magic(bytes, 8, "CORD") ||
+                       has_magic(bytes, 4, "VELD");
+            },
+            open_frames_of<DcdFrames>};
 }
 
 }  // namespace pleat

@@ -1,17 +1,25 @@
-// Ensembles: whole in memory or in a file, turned to the order of atoms, and named in errors.
+// Ensembles: whole in memory or in a file, the atoms that files share, ranges of frames, and names
+// in errors.
 #include "pleat/bio/ensemble/ensemble.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <optional>
+#include <cerrno>
+#include <cstring>
 #include <utility>
-#include <vector>
 
+#include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/ensemble/ensemble_reader.h"
+#include "pleat/bio/ensemble/frame_reader.h"
+#include "pleat/bio/structure/atom_match.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/output_file.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/core/loops/saving.h"
 
 namespace pleat {
 
@@ -98,7 +106,7 @@ private:
                 const View<const float, 2> from = blocks_.front().view()[n];
                 for (Index atom = 0; atom < atoms_; ++atom)
                     for (Index axis = 0; axis < 3; ++axis)
-                        frame[static_cast<std::size_t>(3 * atom + axis)] = from(axis, atom);
+                        frame[3 * atom + axis] = from(axis, atom);
                 file_->write(frame.data(), 4 * frame.size());
             }
             if (is_last) return;
@@ -145,9 +153,163 @@ Array<float, 3> atom_by_atom(const Ensemble& ensemble, std::span<const Index> at
     parallel_for(threads, ensemble.frame_count(), [&](Index frame, int) {
         for (Index axis = 0; axis < 3; ++axis)
             for (Index n = 0; n < count; ++n)
-                xyz(frame, n, axis) = ensemble.xyz(
-                    frame, axis, atoms.empty() ? n : atoms[static_cast<std::size_t>(n)]);
+                xyz(frame, n, axis) = ensemble.xyz(frame, axis, atoms.empty() ? n : atoms[n]);
     });
+    return xyz;
+}
+
+namespace {
+
+/// Sets `number` unless `text` is empty; false for text that is not a number.
+bool parse_part(std::string_view text, Index& number) {
+    return text.empty() || parse_number(text, number);
+}
+
+/// Whether no ensemble has a frame in the range.
+bool is_empty(const FrameRange& range) {
+    return (range.first < 0) == (range.last < 0) && range.first >= range.last;
+}
+
+}  // namespace
+
+FrameRange FrameRange::resolved(Index count) const {
+    const auto from_start = [&](Index number) {
+        return number < 0 ? std::max<Index>(0, number + count) : number;
+    };
+    return {from_start(first), from_start(last), step};
+}
+
+FrameRange parse_frame_range(std::string_view text) {
+    const auto refuse = [&] {
+        throw UsageError(fmt::format(
+            "expected frames as first:last:step, counted from 0 and without the last, such as 0:10 "
+            "for the first ten or -10: for the last ten; found '{}'",
+            text));
+    };
+    FrameRange range;
+    Index* const parts[] = {&range.first, &range.last, &range.step};
+    std::size_t count = 0;
+    std::string_view rest = text;
+    for (;; ++count) {
+        if (count == 3) refuse();
+        const std::size_t colon = rest.find(':');
+        if (!parse_part(rest.substr(0, colon), *parts[count])) refuse();
+        if (colon == std::string_view::npos) break;
+        rest.remove_prefix(colon + 1);
+    }
+    if (text.empty() || range.step < 1) refuse();
+    const bool is_one_frame = count == 0;
+    if (is_one_frame) range.last = range.first == -1 ? FrameRange::kEnd : range.first + 1;
+    if (is_empty(range))
+        throw UsageError(
+            fmt::format("expected a range of frames, found '{}', which has none: ranges leave out "
+                        "their last frame",
+                        text));
+    return range;
+}
+
+namespace {
+
+Note note_of(const SequenceMatch& match, const Topology& wanted, const Topology& other) {
+    constexpr double kDoubtful = 0.5;  // random sequences of similar length reach 0.3
+    return {NoteKind::matching,
+            fmt::format("{}: chains {} by sequence, {} of {} residues in common with the {} of {}, "
+                        "identity {:.2f}{}",
+                        other.source.string(), match.pairs, match.residues, match.of_other,
+                        match.of_wanted, wanted.source.string(), match.identity(),
+                        match.is_by_order ? "; chains of one sequence paired in their order" : ""),
+            match.is_by_order ? "--symmetry chains" : "", match.identity() < kDoubtful};
+}
+
+}  // namespace
+
+std::shared_ptr<const CommonAtoms> find_common_atoms(const std::vector<std::string>& sources,
+                                                     const std::string& topology,
+                                                     const std::string& assembly) {
+    constexpr std::size_t kMaxNotes = 5;
+    auto common = std::make_shared<CommonAtoms>();
+    if (!topology.empty())
+        common->all = std::make_shared<Topology>(read_topology(topology, nullptr, assembly));
+    Notes notes;
+    std::vector<std::uint8_t> is_common;
+    for (const std::string& file : list_ensemble_files(sources).paths) {
+        const std::unique_ptr<FrameReader> reader = open_frames(file);
+        if (!assembly.empty()) reader->choose_assembly(assembly);
+        if (common->all == nullptr) common->all = reader->topology();
+        if (common->all == nullptr || !common->all->named)
+            throw InputError(file, 0,
+                             "expected atoms with names to match by sequence, found coordinates "
+                             "only: give --topology");
+        if (reader->topology() == nullptr) continue;  // a trajectory
+        const SequenceMatch match = match_by_sequence(*common->all, *reader->topology());
+        if (!match.is_plain) notes.push_back(note_of(match, *common->all, *reader->topology()));
+        std::vector<std::uint8_t> found(common->all->atoms.size());
+        for (const Index atom : match.atoms)
+            if (atom >= 0) found[atom] = 1;
+        if (is_common.empty()) is_common.assign(found.size(), 1);
+        for (std::size_t atom = 0; atom < found.size(); ++atom) is_common[atom] &= found[atom];
+    }
+    is_common.resize(common->all->atoms.size(), is_common.empty() ? 1 : 0);
+    for (Index atom = 0; atom < common->all->atom_count(); ++atom)
+        if (is_common[atom] != 0) common->atoms.push_back(atom);
+    if (common->atoms.empty())
+        throw InputError(sources.front(), 0, "expected atoms that all files have, found none");
+    if (notes.size() > kMaxNotes) {
+        const std::size_t others = notes.size() - kMaxNotes;
+        notes.resize(kMaxNotes);
+        notes.push_back({NoteKind::matching, fmt::format("and {} more files so", others)});
+    }
+    notes.push_back(
+        {NoteKind::matching,
+         fmt::format("matched by sequence: {} of {} atoms of {} are used", common->atoms.size(),
+                     common->all->atom_count(), common->all->source.string())});
+    common->notes = std::move(notes);
+    return common;
+}
+
+/// An open file.
+class FrameStore::File {
+public:
+    File(const std::filesystem::path& path, Index bytes)
+        : path_(path.string()), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+        if (descriptor_ < 0) fail(std::strerror(errno));
+        struct stat info {};
+        const bool has_size = ::fstat(descriptor_, &info) == 0;
+        if (has_size && info.st_size == bytes) return;
+        ::close(descriptor_);
+        throw InputError(path_, 0, fmt::format("expected {} bytes, found {}", bytes, info.st_size));
+    }
+    ~File() { ::close(descriptor_); }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    void read(Index offset, Index bytes, void* to) const {
+        const ssize_t n = read_at(descriptor_, offset, to, static_cast<std::size_t>(bytes));
+        if (n < bytes) fail(n < 0 ? std::strerror(errno) : "it was cut short");
+    }
+
+private:
+    [[noreturn]] void fail(const char* reason) const {
+        throw InputError(path_, 0, fmt::format("cannot read: {}", reason));
+    }
+    std::string path_;
+    int descriptor_;
+};
+
+FrameStore::FrameStore(const std::filesystem::path& file, Index frames, Index atoms)
+    : shape_(nullptr, frames, atoms, Index{3}),
+      file_(std::make_shared<const File>(file, 12 * frames * atoms)) {}
+
+void FrameStore::read(Index first, Index count, float* to) const {
+    if (is_on_disk())
+        file_->read(4 * first, 4 * count, to);
+    else
+        std::copy_n(shape_.data + first, count, to);
+}
+
+Array<float, 2> FrameStore::frame(Index frame) const {
+    auto xyz = Array<float, 2>::unset(atom_count(), Index{3});
+    read(frame * xyz.size(), xyz.size(), xyz.data());
     return xyz;
 }
 

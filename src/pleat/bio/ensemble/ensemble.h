@@ -64,7 +64,7 @@ std::span<const std::string_view> names_of(Pbc);
 /// How atoms of several files are matched.
 enum class Matching {
     names,    ///< by chain, residue number and name
-    sequence  ///< by sequence_match.h
+    sequence  ///< by atom_match.h
 };
 /// The names of Matching in options: "names", "sequence".
 std::span<const std::string_view> names_of(Matching);

@@ -5,14 +5,10 @@
 
 #include <filesystem>
 #include <optional>
-#include <string_view>
 
-#include "pleat/bio/ensemble/folder_listing.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
-#include "pleat/core/files/line_list.h"
-#include "pleat/core/files/read_file.h"
-#include "pleat/core/notes.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 

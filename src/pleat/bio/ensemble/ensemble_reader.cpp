@@ -8,14 +8,11 @@
 #include <filesystem>
 #include <utility>
 
-#include "pleat/bio/ensemble/ensemble_files.h"
-#include "pleat/bio/input/byte_reader.h"
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/bio/selection/selection.h"
 #include "pleat/bio/structure/atom_match.h"
-#include "pleat/bio/structure/sequence_match.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
-#include "pleat/core/notes.h"
 
 namespace pleat {
 
@@ -122,7 +119,7 @@ void EnsembleReader::choose_atoms(std::shared_ptr<const Topology> all) {
         options_.placed_by.empty() ? selected_ : select_atoms(*named_, options_.placed_by);
     if (common != nullptr)
         for (std::vector<Index>* const atoms : {&selected_, &first})
-            for (Index& atom : *atoms) atom = common->atoms[static_cast<std::size_t>(atom)];
+            for (Index& atom : *atoms) atom = common->atoms[atom];
     molecules_ = WholeMolecules(all_, first, selected_, options_.pbc);
     if (selected_.size() != all_->atoms.size()) scratch_ = Array<float, 2>(3, all_->atom_count());
 }
@@ -200,7 +197,7 @@ void EnsembleReader::compare_residues(const std::string& path) {
 std::vector<Index> EnsembleReader::compare_models(std::size_t file) {
     const Index folder = files_.folders[file];
     if (folder < 0) return {};
-    std::shared_ptr<const Topology>& first = first_models_[static_cast<std::size_t>(folder)];
+    std::shared_ptr<const Topology>& first = first_models_[folder];
     const std::shared_ptr<const Topology> own = reader_->topology();
     if (first == nullptr) first = own;
     const auto is_same = [](const Topology::Residue& a, const Topology::Residue& b) {
@@ -240,7 +237,7 @@ std::vector<Index> EnsembleReader::compare_models(std::size_t file) {
                                  at->chain, topology.residues.size());
     };
     throw InputError(
-        files_.models[static_cast<std::size_t>(folder)].path, 0,
+        files_.models[folder].path, 0,
         fmt::format("expected models of one sequence, found {} in {} and {} in {}", text(*first, a),
                     first->source.string(), text(*own, b), own->source.string()));
 }
@@ -291,7 +288,7 @@ const PeriodicCell& EnsembleReader::cell() {
     is_first_of_file_ = false;
     if (has_cell != has_cell_)
         throw InputError(
-            files_.paths[static_cast<std::size_t>(origin_.file)], 0,
+            files_.paths[origin_.file], 0,
             fmt::format("frame {}: expected {} periodic cell as in the frames before, found {}; "
                         "--pbc none leaves the coordinates as they are",
                         origin_.frame, has_cell_ ? "a" : "no", has_cell ? "one" : "none"));
@@ -374,7 +371,7 @@ void EnsembleReader::check(View<float, 2> frame) const {
             const float x = frame(axis, atom);
             if (is_fine(x)) continue;
             throw InputError(
-                files_.paths[static_cast<std::size_t>(origin_.file)], 0,
+                files_.paths[origin_.file], 0,
                 fmt::format(
                     "frame {}: expected {}, found {} for {}", origin_.frame,
                     std::isfinite(x) ? "coordinates between -1e15 and 1e15" : "finite coordinates",
@@ -401,7 +398,7 @@ void EnsembleReader::check_unit(View<float, 2> frame) {
             {NoteKind::unit,
              fmt::format("{}: atoms that follow one another are {:.2g} angstrom apart: "
                          "coordinates in nanometer? Multiply them by 10 then",
-                         files_.paths[static_cast<std::size_t>(origin_.file)], *middle),
+                         files_.paths[origin_.file], *middle),
              {},
              true});
 }
@@ -430,8 +427,7 @@ bool EnsembleReader::next(View<float, 2> frame) {
     const bool has_other_atoms = selected_.size() != all_->atoms.size();
     const View<float, 2> read = has_other_atoms ? scratch_.view() : frame;
     if (!find(true, read)) return false;
-    molecules_.apply(cell(), read, files_.paths[static_cast<std::size_t>(origin_.file)],
-                     origin_.frame);
+    molecules_.apply(cell(), read, files_.paths[origin_.file], origin_.frame);
     if (has_other_atoms) gather(frame);
     check(frame);
     if (given_ == 1) check_unit(frame);

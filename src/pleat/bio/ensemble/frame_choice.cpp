@@ -8,16 +8,78 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
 
-#include "pleat/bio/ensemble/model_scores.h"
-#include "pleat/bio/input/text_fields.h"
+#include "pleat/bio/ensemble/model_folder.h"
 #include "pleat/core/error.h"
-#include "pleat/core/files/line_list.h"
-#include "pleat/core/files/read_file.h"
-#include "pleat/core/notes.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
+
+void parse_score_sources(std::string_view text, ScoreOptions& options) {
+    options.tables.clear();
+    options.of_models = false;
+    if (text.empty()) return;
+    for (const std::string_view source : split(text, ',')) {
+        if (source.empty())
+            throw UsageError(
+                fmt::format("give --scores as FILE,FILE,... or folder, found '{}'", text));
+        if (source == "folder")
+            options.of_models = true;
+        else
+            options.tables.emplace_back(source);
+    }
+}
+
+double parse_percentage(std::string_view text) {
+    double value = 0;
+    const bool is_percentage =
+        text.ends_with('%') && parse_number(text.substr(0, text.size() - 1), value);
+    if (!is_percentage || !(value >= 0 && value < 100))
+        throw UsageError(
+            fmt::format("--worst-left-out: expected a percentage from 0% to below 100%, such as "
+                        "10%, found '{}'",
+                        text));
+    return value / 100;
+}
+
+const std::vector<double>& FrameScores::ranking() const {
+    static const std::vector<double> kNone;
+    const auto at = std::find(columns.begin(), columns.end(), ranked_by);
+    return at == columns.end() ? kNone : values[at - columns.begin()];
+}
+
+FrameScores FrameScores::of(const std::vector<Index>& frames) const {
+    FrameScores some{
+        .columns = columns, .values = {}, .ranked_by = ranked_by, .lowest_is_best = lowest_is_best};
+    for (const std::vector<double>& column : values) {
+        std::vector<double>& kept = some.values.emplace_back();
+        kept.reserve(frames.size());
+        for (const Index frame : frames) kept.push_back(column[frame]);
+    }
+    return some;
+}
+
+std::vector<Index> best_frames(const std::vector<double>& values, bool lowest_is_best,
+                               std::int64_t best, double worst_share) {
+    std::vector<Index> order(values.size());
+    std::iota(order.begin(), order.end(), Index{0});
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+        const double x = values[a], y = values[b];
+        if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+        return lowest_is_best ? x < y : x > y;
+    });
+    const auto count = static_cast<double>(values.size());
+    // 10 % of 30 are 3, though 0.1 in binary times 30 may be a little less.
+    std::size_t kept =
+        values.size() - static_cast<std::size_t>(std::floor(worst_share * count * (1 + 1e-12)));
+    if (best > 0) kept = std::min(kept, static_cast<std::size_t>(best));
+    order.resize(kept);
+    std::sort(order.begin(), order.end());
+    return order;
+}
 
 namespace {
 
@@ -154,15 +216,15 @@ void FrameChoice::add_models(const EnsembleFiles& files) {
                 files.paths[file], 0,
                 "expected a model of a folder as AlphaFold, ColabFold, Boltz or Chai-1 write it "
                 "(--scores folder), found another file; give its scores as a table");
-        const ModelFolder& folder = files.models[static_cast<std::size_t>(at)];
-        const PredictedModel& model = folder.models[next[static_cast<std::size_t>(at)]++];
+        const ModelFolder& folder = files.models[at];
+        const PredictedModel& model = folder.models[next[at]++];
         for (const auto& [name, value] : model_scores(folder, model)) {
             auto column = std::find(columns.begin(), columns.end(), name) - columns.begin();
             if (column == static_cast<std::ptrdiff_t>(columns.size())) {
                 columns.push_back(name);
                 values.emplace_back(count, kUnknown);
             }
-            values[static_cast<std::size_t>(column)][file] = value;
+            values[column][file] = value;
         }
     }
     has_.assign(count, 1);
@@ -217,13 +279,12 @@ void FrameChoice::add_table(const Table& table, const EnsembleFiles& files,
         for (std::size_t c = 0; c < values.size(); ++c) values[c][frame] = table.values[c][row];
     }
     for (Index frame = 0; frame < count; ++frame) {
-        if (line_of[static_cast<std::size_t>(frame)] != 0 || !range.has(frame)) continue;
+        if (line_of[frame] != 0 || !range.has(frame)) continue;
         throw InputError(
             table.path, 0,
             table.is_by_name
-                ? fmt::format("expected scores of '{}' ({}), found none",
-                              files.names[static_cast<std::size_t>(frame)],
-                              files.paths[static_cast<std::size_t>(frame)])
+                ? fmt::format("expected scores of '{}' ({}), found none", files.names[frame],
+                              files.paths[frame])
                 : fmt::format("expected scores of frame {} (frames count from 0), found none",
                               frame));
     }
@@ -281,8 +342,8 @@ void FrameChoice::leave_out(const ScoreOptions& options, const FrameRange& range
     kept_.assign(has_.size(), 0);
     Index unknown_kept = 0;
     for (const Index at : best) {
-        kept_[static_cast<std::size_t>(frames[static_cast<std::size_t>(at)])] = 1;
-        unknown_kept += std::isnan(values[static_cast<std::size_t>(at)]);
+        kept_[frames[at]] = 1;
+        unknown_kept += std::isnan(values[at]);
     }
     notes_.push_back(
         {NoteKind::frames,

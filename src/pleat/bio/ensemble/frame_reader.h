@@ -92,6 +92,9 @@ protected:
     Notes notes_;
 };
 
+/// Whether files whose names end so (".pdb") are read from a folder.
+bool is_coordinate_ending(const std::string& ending);
+
 /// Opens a file, whose format is recognised by its content: PDB, mmCIF, GRO, SDF, MOL2, XYZ, DCD,
 /// XTC, TRR, AMBER NetCDF-3 or NPY, each plain, gzip or Zstandard.
 std::unique_ptr<FrameReader> open_frames(const std::filesystem::path& path);

@@ -1,4 +1,4 @@
-// Frame table: the cells of names and scores.
+// Frame table: the cells of names and scores, and chains copied out of frames.
 #include "pleat/bio/ensemble/frame_table.h"
 
 #include <fmt/format.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pleat/core/files/line_list.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
+#include "pleat/core/loops/parallel.h"
 
 namespace pleat {
 
@@ -55,8 +55,7 @@ std::string score_names(const FrameScores& scores, std::string_view header) {
 
 std::string score_cells(const FrameScores& scores, Index frame) {
     std::string text;
-    for (const std::vector<double>& values : scores.values)
-        text += '\t' + cell_of(values[static_cast<std::size_t>(frame)]);
+    for (const std::vector<double>& values : scores.values) text += '\t' + cell_of(values[frame]);
     return text;
 }
 
@@ -75,7 +74,7 @@ std::string score_summary_cells(const FrameScores& scores, std::span<const Index
         double sum = 0;
         Index count = 0;
         for (const Index frame : frames) {
-            const double value = values[static_cast<std::size_t>(frame)];
+            const double value = values[frame];
             if (std::isnan(value)) continue;
             sum += value;
             ++count;
@@ -85,12 +84,25 @@ std::string score_summary_cells(const FrameScores& scores, std::span<const Index
     if (scores.ranked_by.empty()) return text;
     const std::vector<double>& ranking = scores.ranking();
     std::vector<double> values;
-    for (const Index frame : frames) values.push_back(ranking[static_cast<std::size_t>(frame)]);
+    for (const Index frame : frames) values.push_back(ranking[frame]);
     const std::vector<Index> best = best_frames(values, scores.lowest_is_best, 1, 0);
-    if (best.empty() || std::isnan(values[static_cast<std::size_t>(best[0])]))
-        return text + "\tNA\tNA";
+    if (best.empty() || std::isnan(values[best[0]])) return text + "\tNA\tNA";
     const auto at = static_cast<std::size_t>(best[0]);
     return text + fmt::format("\t{}\t{}", cell_of(values[at]), frames[at]);
+}
+
+Array<float, 3> chain_by_chain(const Ensemble& ensemble, const EqualChains& chains, int threads) {
+    const Index frames = ensemble.frame_count(), count = static_cast<Index>(chains.atoms.size()),
+                atoms = static_cast<Index>(chains.atoms.front().size());
+    auto xyz = Array<float, 3>::unset(count * frames, atoms, 3);
+    parallel_for(threads, frames, [&](Index frame, int) {
+        for (Index chain = 0; chain < count; ++chain)
+            for (Index atom = 0; atom < atoms; ++atom)
+                for (Index axis = 0; axis < 3; ++axis)
+                    xyz(chain * frames + frame, atom, axis) =
+                        ensemble.xyz(frame, axis, chains.atoms[chain][atom]);
+    });
+    return xyz;
 }
 
 }  // namespace pleat

@@ -1,4 +1,5 @@
-// Frame table: names, first numbers and scores of frames, as tables of runs show them.
+// Frame table: names, first numbers and scores of frames, as tables of runs show them, and chains
+// as items.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/structure/equivalent_atoms.h"
+#include "pleat/core/array.h"
 
 namespace pleat {
 
@@ -39,5 +42,19 @@ std::string score_cells(const FrameScores& scores, Index frame);
 std::string score_summary_names(const FrameScores& scores);
 /// These of some frames, without values that are not known.
 std::string score_summary_cells(const FrameScores& scores, std::span<const Index> frames);
+
+/// Which chain and frame items are. Items are ordered by chain and then by frame, so that each
+/// chain is a trajectory of its own.
+struct ChainItems {
+    std::vector<std::string> names;  ///< of the chains; empty: items are frames
+    Index frames = 0;
+
+    bool are_chains() const { return !names.empty(); }
+    Index chain_of(Index item) const { return item / frames; }
+    Index frame_of(Index item) const { return are_chains() ? item % frames : item; }
+};
+
+/// Coordinates [item, atom, axis] of the equal chains of an ensemble in memory.
+Array<float, 3> chain_by_chain(const Ensemble& ensemble, const EqualChains& chains, int threads);
 
 }  // namespace pleat

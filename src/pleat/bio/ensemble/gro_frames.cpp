@@ -3,19 +3,16 @@
 //
 // Columns of an atom: residue number 1-5, residue name 6-10, atom name 11-15, atom number 16-20,
 // then x, y and z. The distance between decimal points is the width of a coordinate.
-#include "pleat/bio/ensemble/gro_frames.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "pleat/bio/input/text_fields.h"
-#include "pleat/bio/structure/chain_names.h"
-#include "pleat/bio/structure/element_guess.h"
-#include "pleat/bio/structure/pdb_record.h"
-#include "pleat/core/error.h"
+#include "pleat/bio/ensemble/frame_formats.h"
+#include "pleat/bio/structure/coordinate_text.h"
+#include "pleat/bio/structure/missing_names.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 
@@ -36,7 +33,45 @@ bool same_names(const AtomRecord& a, const AtomRecord& b) {
     return a.name == b.name && a.residue_name == b.residue_name && a.number == b.number;
 }
 
-}  // namespace
+/// A title, and nothing but a number on the second line.
+bool is_gro(ByteReader& bytes) {
+    std::string_view start = header_of(bytes);
+    const std::size_t title = start.find('\n');
+    if (title == std::string_view::npos) return false;
+    start.remove_prefix(title + 1);
+    Index count = 0;
+    return parse_number(trimmed(start.substr(0, start.find('\n'))), count);
+}
+
+/// The frames of a GRO file, read one at a time: a title, the number of atoms, a line per atom, the
+/// box. Coordinates have any number of decimals; velocities are left out. Residue numbers have five
+/// digits and begin at 0 again behind 99999: such a number counts on. The file names neither
+/// elements (missing_names.h) nor chains (missing_names.h).
+class GroFrames : public ModelFrames {
+public:
+    explicit GroFrames(std::unique_ptr<ByteSource> source);
+    std::string_view format() const override { return "GRO"; }
+    bool may_be_crystal() override { return false; }
+
+protected:
+    bool next_records(std::vector<AtomRecord>& records) override;
+    std::string bond_key(const AtomRecord&) const override { return {}; }
+    bool has_chain_names() const override { return false; }
+
+private:
+    bool read_count(Index& count);
+    std::string parse_atom(std::string_view line, AtomRecord& atom) const;
+    void read_box();
+    void name_elements_and_chains(std::vector<AtomRecord>& records);
+    [[noreturn]] void refuse_cut(const std::string& expected) const;
+    [[noreturn]] void refuse_count(std::string_view found) const;
+
+    std::unique_ptr<ByteSource> source_;
+    Index frames_ = 0;               // read so far
+    std::size_t width_ = 0;          // of a coordinate in this frame
+    std::size_t point_ = 0;          // where its decimal point is
+    std::vector<AtomRecord> named_;  // of the frame last named
+};
 
 GroFrames::GroFrames(std::unique_ptr<ByteSource> source)
     : ModelFrames(source->name()), source_(std::move(source)) {
@@ -64,12 +99,7 @@ bool GroFrames::read_count(Index& count) {
         if (has_title && !parse_number(trimmed(line), count)) refuse_count(line);
     } while (!parse_number(trimmed(line), count));
     if (count < 1 || count > kMaxAtoms) refuse_count(line);
-    if (count > kMaxFromPipe && source_->is_from_pipe())
-        throw InputError(
-            file_, source_->line(),
-            fmt::format("expected frames of at most {} atoms from a pipe, found {}; save "
-                        "it to a file first",
-                        kMaxFromPipe, count));
+    source_->limit_pipe(count, kMaxFromPipe, "frames of at most {} atoms", std::to_string(count));
     return true;
 }
 
@@ -172,5 +202,9 @@ bool GroFrames::next_records(std::vector<AtomRecord>& records) {
     ++frames_;
     return true;
 }
+
+}  // namespace
+
+FrameFormat gro_format() { return {"GRO", ".gro ", is_gro, open_frames_of<GroFrames>}; }
 
 }  // namespace pleat

@@ -1,5 +1,5 @@
-// Model frames: choosing among alternates, and matching atoms by identity.
-#include "pleat/bio/ensemble/model_frames.h"
+// Frame formats with names of atoms: choosing among alternates, and matching atoms by identity.
+#include "pleat/bio/ensemble/frame_formats.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include <limits>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
 
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
@@ -251,8 +250,7 @@ bool ModelFrames::same_order(const std::vector<AtomRecord>& records, bool with_c
     if (records.size() != wanted_->atoms.size()) return false;
     for (std::size_t i = 0; i < records.size(); ++i) {
         const Topology::Atom& atom = wanted_->atoms[i];
-        const Topology::Residue& residue =
-            wanted_->residues[static_cast<std::size_t>(atom.residue)];
+        const Topology::Residue& residue = wanted_->residues[atom.residue];
         if (records[i].name != atom.name || records[i].number != residue.number ||
             records[i].insertion != residue.insertion ||
             (with_chain && chain_of(records[i], chain_name_) != chain_name(residue, chain_name_))) {
@@ -268,11 +266,11 @@ void ModelFrames::index_wanted(bool with_chain) {
     const Topology& named = places_.empty() ? *wanted_ : *own_;
     for (Index i = 0; i < named.atom_count(); ++i) {
         const Topology::Residue& residue = named.residue_of(i);
-        const Index place = places_.empty() ? i : places_[static_cast<std::size_t>(i)];
-        const auto [at, fresh] = by_identity_.try_emplace(
-            key_of(chain_name(residue, chain_name_), residue.number, residue.insertion,
-                   named.atoms[static_cast<std::size_t>(i)].name, with_chain),
-            place);
+        const Index place = places_.empty() ? i : places_[i];
+        const auto [at, fresh] =
+            by_identity_.try_emplace(key_of(chain_name(residue, chain_name_), residue.number,
+                                            residue.insertion, named.atoms[i].name, with_chain),
+                                     place);
         if (!fresh) at->second = -1;
     }
     indexed_with_chain_ = with_chain;
@@ -283,9 +281,9 @@ void ModelFrames::refuse_missing(const std::vector<Index>& missing) const {
     std::vector<std::string> names;
     const auto is_ambiguous = [&](Index atom) {
         const Topology::Residue& residue = wanted_->residue_of(atom);
-        return by_identity_.at(key_of(
-                   chain_name(residue, chain_name_), residue.number, residue.insertion,
-                   wanted_->atoms[static_cast<std::size_t>(atom)].name, indexed_with_chain_)) < 0;
+        return by_identity_.at(key_of(chain_name(residue, chain_name_), residue.number,
+                                      residue.insertion, wanted_->atoms[atom].name,
+                                      indexed_with_chain_)) < 0;
     };
     const auto ambiguous = std::find_if(missing.begin(), missing.end(), is_ambiguous);
     if (ambiguous != missing.end())
@@ -320,7 +318,7 @@ void ModelFrames::match_by_identity(const std::vector<AtomRecord>& records, bool
         }
         // Atoms with the same identity (waters numbered from 1 again) match in order only.
         if (at->second < 0) continue;
-        std::uint8_t& seen = found[static_cast<std::size_t>(at->second)];
+        std::uint8_t& seen = found[at->second];
         if (seen) {
             throw InputError(file_, 0,
                              fmt::format("frame {}: expected every atom once, found two of {}",
@@ -328,11 +326,11 @@ void ModelFrames::match_by_identity(const std::vector<AtomRecord>& records, bool
         }
         seen = 1;
         for (Index axis = 0; axis < 3; ++axis) frame(axis, at->second) = atom.xyz[axis];
-        b_factors_[static_cast<std::size_t>(at->second)] = atom.b_factor;
+        b_factors_[at->second] = atom.b_factor;
     }
     std::vector<Index> missing;
     for (const Index i : needed_) {
-        if (!found[static_cast<std::size_t>(i)]) missing.push_back(i);
+        if (!found[i]) missing.push_back(i);
     }
     if (!missing.empty()) refuse_missing(missing);
     if (extra > 0 && !noted_extra_ && places_.empty()) {

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -17,21 +16,227 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/ensemble/netcdf_header.h"
-#include "pleat/bio/ensemble/trajectory_frames.h"
-#include "pleat/bio/input/text_fields.h"
+#include "pleat/bio/ensemble/frame_formats.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/notes.h"
 
 namespace pleat {
 
 namespace {
 
-constexpr std::int32_t kFloat = 5, kDouble = 6;
+constexpr std::int32_t kDimensions = 10, kVariables = 11, kAttributes = 12;
+constexpr std::int32_t kChar = 2, kInt = 4, kFloat = 5, kDouble = 6;  // types
+constexpr Index kMaxItems = 65536, kMaxName = 4096, kMaxText = Index{1} << 24;
+constexpr Index kMaxBytes = Index{1} << 40;
+
+/// Bytes of one value of a type, 0 for an unknown one: 1 byte, 2 char, 3 short, 4 int, 5 float,
+/// 6 double, 7 to 11 the unsigned ones and those of 64 bits.
+Index netcdf_type_bytes(std::int32_t type) {
+    constexpr std::array<Index, 12> kBytes = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
+    return type < 1 || type > 11 ? 0 : kBytes[type];
+}
+
+/// What a header says (NetCDF classic format: CDF-1, CDF-2 with offsets of 64 bits, CDF-5 with
+/// counts of 64 bits). Texts of attributes and single numbers are kept, other attributes are not.
+struct NetcdfHeader {
+    struct Dimension {
+        std::string name;
+        Index length = 0;  ///< 0: the dimension of records
+    };
+    struct Attribute {
+        std::string text;
+        double number = 0;
+    };
+    struct Variable {
+        std::string name;
+        std::vector<Index> dimensions;  ///< indices into those of the file
+        std::map<std::string, Attribute> attributes;
+        std::int32_t type = 0;
+        Index begin = 0;  ///< offset of its first value in the file
+        Index bytes = 0;  ///< of one record, or of all, not padded
+        bool in_records = false;
+    };
+
+    static constexpr Index kStreaming = -1;
+    Index records = 0;  ///< or kStreaming where the writer did not finish
+    std::vector<Dimension> dimensions;
+    std::map<std::string, Attribute> attributes;
+    std::vector<Variable> variables;
+
+    const Variable* find(const std::string& name) const;
+    /// Bytes from one record to the next.
+    Index record_bytes() const;
+};
+
+const NetcdfHeader::Variable* NetcdfHeader::find(const std::string& name) const {
+    for (const Variable& variable : variables) {
+        if (variable.name == name) return &variable;
+    }
+    return nullptr;
+}
+
+Index NetcdfHeader::record_bytes() const {
+    Index padded = 0, plain = 0, count = 0;
+    for (const Variable& variable : variables) {
+        if (!variable.in_records) continue;
+        padded += (variable.bytes + 3) / 4 * 4;
+        plain += variable.bytes;
+        ++count;
+    }
+    // The only variable with records is not padded.
+    return count == 1 ? plain : padded;
+}
+
+class HeaderReader {
+public:
+    explicit HeaderReader(ByteReader& bytes) : bytes_(bytes) {}
+
+    NetcdfHeader read() {
+        const char* magic = take(4);
+        version_ = magic[3];
+        if (std::string_view(magic, 3) != "CDF" ||
+            (version_ != 1 && version_ != 2 && version_ != 5)) {
+            fail(fmt::format("NetCDF-3 (CDF-1, CDF-2 or CDF-5), found version {}",
+                             static_cast<int>(version_)));
+        }
+        NetcdfHeader header;
+        const Index streaming = version_ == 5 ? Index{-1} : Index{0xffffffff};
+        header.records = number();
+        if (header.records == streaming) {
+            header.records = NetcdfHeader::kStreaming;
+        } else if (header.records < 0) {
+            fail(fmt::format("a number of records, found {}", header.records));
+        }
+        for (Index left = list(kDimensions); left > 0; --left) {
+            std::string name = text(count(kMaxName));
+            header.dimensions.push_back({std::move(name), count(kMaxBytes)});
+        }
+        header.attributes = attributes();
+        for (Index left = list(kVariables); left > 0; --left) {
+            header.variables.push_back(variable(header));
+        }
+        return header;
+    }
+
+private:
+    [[noreturn]] void fail(std::string_view what) const {
+        throw InputError(bytes_.name(), 0, fmt::format("expected {}", what));
+    }
+
+    const char* take(Index size) {
+        constexpr Index kMaxHeader = Index{1} << 20;
+        if (size > kMaxHeader - bytes_.position())
+            fail(
+                fmt::format("a NetCDF header of at most {} bytes, found a longer one", kMaxHeader));
+        if (bytes_.read(buffer_, static_cast<std::size_t>(size)) < static_cast<std::size_t>(size)) {
+            fail("a whole NetCDF header, found the end of the file (cut short)");
+        }
+        return buffer_.data();
+    }
+
+    std::int32_t integer() { return stored_number<std::int32_t>(take(4), true); }
+    /// A number as wide as the version counts.
+    Index number() {
+        if (version_ == 5) return stored_number<std::int64_t>(take(8), true);
+        return static_cast<Index>(stored_number<std::uint32_t>(take(4), true));
+    }
+    Index count(Index max) {
+        const Index value = number();
+        if (value < 0 || value > max) {
+            fail(fmt::format("a count of at most {} in the NetCDF header, found {}", max, value));
+        }
+        return value;
+    }
+    /// Letters as messages may show them.
+    std::string text(Index size) {
+        std::string letters(take((size + 3) / 4 * 4), static_cast<std::size_t>(size));
+        for (char& c : letters) {
+            if (c != '\0' && (c < ' ' || c > '~')) c = '?';
+        }
+        return letters;
+    }
+
+    /// The number of items of a list; one without items has the tag 0.
+    Index list(std::int32_t tag) {
+        const std::int32_t found = integer();
+        const Index items = count(kMaxItems);
+        if (found != tag && !(found == 0 && items == 0)) {
+            fail(fmt::format("list {} in the NetCDF header, found {}", tag, found));
+        }
+        return items;
+    }
+
+    std::int32_t type() {
+        const std::int32_t value = integer();
+        if (netcdf_type_bytes(value) == 0) fail(fmt::format("a NetCDF-3 type, found {}", value));
+        return value;
+    }
+
+    std::map<std::string, NetcdfHeader::Attribute> attributes() {
+        std::map<std::string, NetcdfHeader::Attribute> found;
+        for (Index left = list(kAttributes); left > 0; --left) {
+            const std::string name = text(count(kMaxName));
+            const std::int32_t kind = type();
+            const Index values = count(kMaxText);
+            NetcdfHeader::Attribute& attribute = found[name];
+            if (kind == kChar) {
+                const std::string letters = text(values);
+                attribute.text = letters.substr(0, letters.find('\0'));
+                continue;
+            }
+            const char* value = take((values * netcdf_type_bytes(kind) + 3) / 4 * 4);
+            if (values != 1) continue;
+            if (kind == kInt) attribute.number = stored_number<std::int32_t>(value, true);
+            if (kind == kFloat) attribute.number = stored_number<float>(value, true);
+            if (kind == kDouble) attribute.number = stored_number<double>(value, true);
+        }
+        return found;
+    }
+
+    NetcdfHeader::Variable variable(const NetcdfHeader& header) {
+        NetcdfHeader::Variable variable;
+        variable.name = text(count(kMaxName));
+        Index values = 1;
+        const Index rank = count(1024);
+        for (Index i = 0; i < rank; ++i) {
+            const Index dimension = count(kMaxItems);
+            if (dimension >= static_cast<Index>(header.dimensions.size())) {
+                fail(fmt::format("one of {} dimensions for '{}', found {}",
+                                 header.dimensions.size(), variable.name, dimension));
+            }
+            variable.dimensions.push_back(dimension);
+            const Index length = header.dimensions[dimension].length;
+            if (length == 0 && i == 0) {
+                variable.in_records = true;
+            } else if (length > 0 && values > kMaxBytes / length) {
+                fail(fmt::format("a variable that fits on a disk, found '{}'", variable.name));
+            } else {
+                values *= length;
+            }
+        }
+        variable.attributes = attributes();
+        variable.type = type();
+        (void)number();  // its size, which large variables cannot say
+        variable.begin = version_ == 1
+                             ? static_cast<Index>(stored_number<std::uint32_t>(take(4), true))
+                             : stored_number<std::int64_t>(take(8), true);
+        variable.bytes = values * netcdf_type_bytes(variable.type);
+        if (variable.begin < 0 || variable.begin > kMaxBytes) {
+            fail(fmt::format("an offset of '{}' within the file, found {}", variable.name,
+                             variable.begin));
+        }
+        return variable;
+    }
+
+    ByteReader& bytes_;
+    std::vector<char> buffer_;
+    char version_ = 0;
+};
 
 class NetcdfFrames : public TrajectoryFrames {
 public:
     explicit NetcdfFrames(std::unique_ptr<ByteReader> bytes) : TrajectoryFrames(std::move(bytes)) {
-        header_ = read_netcdf_header(*bytes_);
+        header_ = HeaderReader(*bytes_).read();
         check_convention();
         find_coordinates();
         if (!coordinates_.in_records) {
@@ -160,8 +365,7 @@ private:
             fail(fmt::format("expected a scale_factor of {} other than 0, found {}", name, scale));
         const auto units = variable.attributes.find("units");
         if (units == variable.attributes.end()) return scale;
-        std::string unit(trimmed(units->second.text));
-        for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        const std::string unit = in_lower_case(trimmed(units->second.text));
         const auto known = kUnits.find(unit);
         const auto one =
             unit.ends_with('s') ? kUnits.find(unit.substr(0, unit.size() - 1)) : kUnits.end();
@@ -181,8 +385,7 @@ private:
     static void set_part(RecordPart& part, const char* at) {
         const std::size_t width = static_cast<std::size_t>(part.bytes) / part.count;
         for (std::size_t n = 0; n < part.count; ++n, at += width)
-            part.values[n] = part.scale * (width == 4 ? double{stored_number<float>(at, true)}
-                                                      : stored_number<double>(at, true));
+            part.values[n] = part.scale * real_number(at, width, true);
     }
 
     void check_convention() {
@@ -194,7 +397,7 @@ private:
 
     Index length(std::size_t dimension) const {
         const Index at = coordinates_.dimensions[dimension];
-        return header_.dimensions[static_cast<std::size_t>(at)].length;
+        return header_.dimensions[at].length;
     }
 
     void find_coordinates() {
@@ -211,8 +414,7 @@ private:
             fail(fmt::format("expected coordinates of type float or double, found type {}",
                              coordinates_.type));
         }
-        atoms_ = length(rank - 2);
-        if (atoms_ < 1) fail(fmt::format("expected at least one atom, found {}", atoms_));
+        set_atom_count(length(rank - 2));
         scale_ = scale_of(coordinates_, "coordinates");
         if (const auto unit = coordinates_.attributes.find("units");
             unit != coordinates_.attributes.end() && scale_ != 1)
@@ -283,8 +485,13 @@ private:
 
 }  // namespace
 
-std::unique_ptr<FrameReader> open_netcdf_frames(std::unique_ptr<ByteReader> bytes) {
-    return std::make_unique<NetcdfFrames>(std::move(bytes));
+FrameFormat netcdf_format() {
+    return {"AMBER NetCDF", ".nc .ncdf ",
+            [](ByteReader& bytes) {
+                return has_magic(bytes, 0, "CDF") && bytes.peek(4).size() > 3 &&
+                       bytes.peek(4)[3] < ' ';
+            },
+            open_frames_of<NetcdfFrames>};
 }
 
 }  // namespace pleat

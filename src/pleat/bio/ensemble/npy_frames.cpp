@@ -5,7 +5,7 @@
 #include <array>
 #include <memory>
 
-#include "pleat/bio/ensemble/trajectory_frames.h"
+#include "pleat/bio/ensemble/frame_formats.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/npy_header.h"
 #include "pleat/core/notes.h"
@@ -154,8 +154,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<FrameReader> open_npy_frames(std::unique_ptr<ByteReader> bytes) {
-    return std::make_unique<NpyFrames>(std::move(bytes));
+FrameFormat npy_format() {
+    return {"NPY", ".npy ", [](ByteReader& bytes) { return has_magic(bytes, 0, "\x93NUMPY"); },
+            open_frames_of<NpyFrames>};
 }
 
 }  // namespace pleat

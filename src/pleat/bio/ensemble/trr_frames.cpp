@@ -8,7 +8,7 @@
 
 #include <array>
 
-#include "pleat/bio/ensemble/trajectory_frames.h"
+#include "pleat/bio/ensemble/frame_formats.h"
 #include "pleat/core/notes.h"
 
 namespace pleat {
@@ -45,8 +45,7 @@ public:
         if (text > kMaxText || start.size() < at + 4) {
             fail("expected a TRR header, found the end of the file (cut short)");
         }
-        atoms_ = stored_number<std::int32_t>(start.data() + at, true);
-        if (atoms_ < 1) fail(fmt::format("expected at least one atom, found {}", atoms_));
+        set_atom_count(stored_number<std::int32_t>(start.data() + at, true));
     }
 
     std::string_view format() const override { return "TRR"; }
@@ -72,10 +71,7 @@ private:
     void read_cell() {
         cell_ = {};
         if (size(kBox) == 0) return;
-        const char* at = frame_bytes(size(kBox)).data();
-        for (std::size_t i = 0; i < 9; ++i, at += width_)
-            cell_.vectors[i / 3][i % 3] = 10 * (width_ == 4 ? stored_number<float>(at, true)
-                                                            : stored_number<double>(at, true));
+        set_box(frame_bytes(size(kBox)).data(), width_);
     }
 
     /// Moves to the coordinates of the next frame that has some.
@@ -133,8 +129,7 @@ private:
         find_width();
         // Step, number of energies, time, lambda.
         const char* const last = frame_bytes(2 * 4 + 2 * width_).data();
-        time_ = width_ == 4 ? double{stored_number<float>(last + 8, true)}
-                            : stored_number<double>(last + 8, true);
+        time_ = real_number(last + 8, width_, true);
     }
 
     /// Floats or doubles: a box is nine of them, the others three an atom.
@@ -163,8 +158,11 @@ private:
 
 }  // namespace
 
-std::unique_ptr<FrameReader> open_trr_frames(std::unique_ptr<ByteReader> bytes) {
-    return std::make_unique<TrrFrames>(std::move(bytes));
+FrameFormat trr_format() {
+    return {
+        "TRR", ".trr ",
+        [](ByteReader& bytes) { return has_magic(bytes, 0, std::string_view("\0\0\x07\xc9", 4)); },
+        open_frames_of<TrrFrames>};
 }
 
 }  // namespace pleat

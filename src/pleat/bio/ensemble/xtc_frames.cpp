@@ -1,14 +1,15 @@
 // XTC frames: compressed GROMACS trajectories, in nanometre and big-endian (XDR).
 //
 // A frame is magic number, atoms, step, time and box, then the atoms again and their coordinates:
-// as floats for nine atoms or fewer, else packed as described in xtc_packing.h. The magic number
+// as floats for nine atoms or fewer, else packed as Unpacking describes. The magic number
 // 2023 means that the count of packed bytes has 64 bits instead of 32.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
-#include "pleat/bio/ensemble/trajectory_frames.h"
-#include "pleat/bio/ensemble/xtc_packing.h"
+#include "pleat/bio/ensemble/frame_formats.h"
 
 namespace pleat {
 
@@ -18,13 +19,229 @@ constexpr std::int32_t kMagic = 1995, kWideMagic = 2023;
 constexpr std::size_t kHeaderBytes = 4 * (4 + 9 + 1);
 constexpr Index kMaxUnpacked = 9;
 
+/// The numbers in front of the packed bits of a frame.
+struct XtcPacking {
+    float precision = 0;                ///< integers per nanometre
+    std::array<std::int32_t, 3> min{};  ///< smallest integer of each axis
+    std::array<std::int32_t, 3> max{};  ///< largest integer of each axis
+    std::int32_t small = 0;             ///< index of the range of small differences at the start
+    std::size_t packed_bytes = 0;
+};
+
+__extension__ typedef unsigned __int128 Wide;
+
+/// Ranges of small differences, three of which (as bases of one number) take as many bits as the
+/// index says: near 2^(index / 3). The format fixes them, with their irregularities.
+constexpr std::array<std::int32_t, 73> kRanges = {
+    0,        0,        0,       0,       0,       0,       0,       0,       0,       8,
+    10,       12,       16,      20,      25,      32,      40,      50,      64,      80,
+    101,      128,      161,     203,     256,     322,     406,     512,     645,     812,
+    1024,     1290,     1625,    2048,    2580,    3250,    4096,    5060,    6501,    8192,
+    10321,    13003,    16384,   20642,   26007,   32768,   41285,   52015,   65536,   82570,
+    104031,   131072,   165140,  208063,  262144,  330280,  416127,  524287,  660561,  832255,
+    1048576,  1321122,  1664510, 2097152, 2642245, 3329021, 4194304, 5284491, 6658042, 8388607,
+    10568983, 13316085, 16777216};
+constexpr std::int32_t kFirstRange = 9;
+constexpr auto kLastRange = static_cast<std::int32_t>(kRanges.size()) - 1;
+constexpr std::uint64_t kMaxMixed = 0xffffff;
+
+/// Bits from the most significant one of each byte on; zeros after the end, which is noticed.
+class BitReader {
+public:
+    explicit BitReader(std::string_view bytes) : bytes_(bytes) {}
+
+    /// At most 32 bits.
+    std::uint64_t read(int count) {
+        while (held_ < count) {
+            const bool past = at_ >= bytes_.size();
+            past_end_ = past_end_ || past;
+            const auto byte = past ? 0u : static_cast<unsigned char>(bytes_[at_]);
+            ++at_;
+            bits_ = bits_ << 8 | byte;
+            held_ += 8;
+        }
+        held_ -= count;
+        return bits_ >> held_ & ((std::uint64_t{1} << count) - 1);
+    }
+    bool past_end() const { return past_end_; }
+
+private:
+    std::string_view bytes_;
+    std::size_t at_ = 0;
+    std::uint64_t bits_ = 0;
+    int held_ = 0;
+    bool past_end_ = false;
+};
+
+using Integers = std::array<std::int64_t, 3>;
+
+/// Three numbers in one of `count` bits, whose bytes come with the least significant one first.
+Integers read_mixed(BitReader& bits, int count, const std::array<std::uint64_t, 3>& ranges) {
+    Integers values{};
+    if (count <= 64) {
+        std::uint64_t mixed = 0;
+        int shift = 0;
+        for (; count > 8; count -= 8, shift += 8) mixed |= bits.read(8) << shift;
+        if (count > 0) mixed |= bits.read(count) << shift;
+        values[2] = static_cast<std::int64_t>(mixed % ranges[2]);
+        mixed /= ranges[2];
+        values[1] = static_cast<std::int64_t>(mixed % ranges[1]);
+        values[0] = static_cast<std::int64_t>(mixed / ranges[1]);
+        return values;
+    }
+    Wide mixed = 0;
+    int shift = 0;
+    for (; count > 8; count -= 8, shift += 8) mixed |= Wide{bits.read(8)} << shift;
+    if (count > 0) mixed |= Wide{bits.read(count)} << shift;
+    values[2] = static_cast<std::int64_t>(mixed % ranges[2]);
+    mixed /= ranges[2];
+    values[1] = static_cast<std::int64_t>(mixed % ranges[1]);
+    values[0] = static_cast<std::int64_t>(static_cast<std::uint64_t>(mixed / ranges[1]));
+    return values;
+}
+
+int bit_length(Wide value) {
+    const auto high = static_cast<std::uint64_t>(value >> 64);
+    const auto low = static_cast<std::uint64_t>(value);
+    return high != 0 ? 64 + std::bit_width(high) : std::bit_width(low);
+}
+
+/// Unpacks one frame into `frame` [axis, atom], in angstrom; run() returns the complaint (`expected
+/// X, found Y`), empty if there is none.
+///
+/// An atom is three integers above `min`, mixed into one number with the ranges as its bases (or
+/// three numbers if a range needs more than 24 bits). A bit says whether five more change the
+/// length of the run that follows and the range of its differences; each atom of the run is its
+/// difference from the atom before, in a range of the table of small ranges. The first two atoms of
+/// a run are stored in exchanged order (oxygen and hydrogen of waters).
+class Unpacking {
+public:
+    Unpacking(const XtcPacking& packing, std::string_view bytes, View<float, 2> frame)
+        : packing_(packing),
+          bits_(bytes),
+          frame_(frame),
+          angstrom_(10.0 / static_cast<double>(packing.precision)),
+          small_(packing.small) {}
+
+    std::string run() {
+        if (const std::string problem = prepare(); !problem.empty()) return problem;
+        const Index atoms = frame_.extent(1);
+        while (atom_ < atoms) {
+            Integers position = read_position();
+            int change = 0;
+            if (bits_.read(1) != 0) {
+                const auto both = static_cast<int>(bits_.read(5));
+                change = both % 3 - 1;
+                run_ = both / 3;
+            }
+            if (run_ > atoms - atom_ - 1) {
+                return fmt::format("expected a run within {} atoms, found {} more from atom {} on",
+                                   atoms, run_, atom_ + 1);
+            }
+            if (run_ > 0) {
+                read_run(position);
+            } else {
+                set_next(position);
+            }
+            if (bits_.past_end()) {
+                return fmt::format(
+                    "expected coordinates of {} atoms in {} bytes, found the end at "
+                    "atom {}",
+                    atoms, packing_.packed_bytes, atom_);
+            }
+            if (!set_small(small_ + change)) return range_problem(small_ + change);
+        }
+        return {};
+    }
+
+private:
+    static std::string range_problem(std::int32_t small) {
+        return fmt::format("expected a range of differences from {} to {}, found {}", kFirstRange,
+                           kLastRange, small);
+    }
+
+    std::string prepare() {
+        Wide product = 1;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            const std::int64_t extent =
+                std::int64_t{packing_.max[axis]} - std::int64_t{packing_.min[axis]} + 1;
+            if (extent < 1) {
+                return fmt::format(
+                    "expected the least integer of an axis below the greatest, found "
+                    "{} and {}",
+                    packing_.min[axis], packing_.max[axis]);
+            }
+            ranges_[axis] = static_cast<std::uint64_t>(extent);
+            apart_ = apart_ || ranges_[axis] > kMaxMixed;
+            product *= ranges_[axis];
+        }
+        mixed_bits_ = apart_ ? 0 : bit_length(product);
+        return set_small(small_) ? std::string() : range_problem(small_);
+    }
+
+    bool set_small(std::int32_t small) {
+        if (small < kFirstRange || small > kLastRange) return false;
+        small_ = small;
+        small_range_ = kRanges[small];
+        return true;
+    }
+
+    Integers read_position() {
+        Integers position{};
+        if (apart_) {
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                const int count = std::min(32, static_cast<int>(std::bit_width(ranges_[axis])));
+                position[axis] = static_cast<std::int64_t>(bits_.read(count));
+            }
+        } else {
+            position = read_mixed(bits_, mixed_bits_, ranges_);
+        }
+        for (std::size_t axis = 0; axis < 3; ++axis) position[axis] += packing_.min[axis];
+        return position;
+    }
+
+    void read_run(const Integers& start) {
+        const auto range = static_cast<std::uint64_t>(small_range_);
+        Integers previous = start;
+        for (int k = 0; k < run_; ++k) {
+            Integers position = read_mixed(bits_, small_, {range, range, range});
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                position[axis] += previous[axis] - small_range_ / 2;
+            }
+            set_next(position);
+            // The atom stored first is the second one of the frame.
+            if (k == 0) set_next(start);
+            previous = position;
+        }
+    }
+
+    void set_next(const Integers& position) {
+        for (Index axis = 0; axis < 3; ++axis) {
+            frame_(axis, atom_) =
+                static_cast<float>(static_cast<double>(position[axis]) * angstrom_);
+        }
+        ++atom_;
+    }
+
+    const XtcPacking& packing_;
+    BitReader bits_;
+    View<float, 2> frame_;
+    double angstrom_;
+    std::int32_t small_;
+    std::int32_t small_range_ = 0;
+    std::array<std::uint64_t, 3> ranges_{};
+    int mixed_bits_ = 0;
+    bool apart_ = false;
+    int run_ = 0;
+    Index atom_ = 0;
+};
+
 class XtcFrames : public TrajectoryFrames {
 public:
     explicit XtcFrames(std::unique_ptr<ByteReader> bytes) : TrajectoryFrames(std::move(bytes)) {
         const std::string_view start = bytes_->peek(8);
         if (start.size() < 8) fail("expected an XTC header, found fewer than 8 bytes");
-        atoms_ = stored_number<std::int32_t>(start.data() + 4, true);
-        if (atoms_ < 1) fail(fmt::format("expected at least one atom, found {}", atoms_));
+        set_atom_count(stored_number<std::int32_t>(start.data() + 4, true));
     }
 
     std::string_view format() const override { return "XTC"; }
@@ -35,7 +252,7 @@ private:
             return set_frame(frame, {frame_bytes(12 * static_cast<std::size_t>(atoms_)).data()},
                              10);
         const XtcPacking packing = read_packing();
-        const std::string problem = unpack_xtc(packing, packed(packing.packed_bytes), frame);
+        const std::string problem = Unpacking(packing, packed(packing.packed_bytes), frame).run();
         if (!problem.empty()) fail_in_frame(problem);
     }
 
@@ -67,9 +284,7 @@ private:
             fail_in_frame(fmt::format("expected {} atoms, found {}", atoms_, atoms));
         }
         time_ = stored_number<float>(header.data() + 12, true);
-        for (std::size_t i = 0; i < 9; ++i)
-            cell_.vectors[i / 3][i % 3] =
-                10.0 * stored_number<float>(header.data() + 16 + 4 * i, true);
+        set_box(header.data() + 16, 4);
         return true;
     }
 
@@ -107,8 +322,13 @@ private:
 
 }  // namespace
 
-std::unique_ptr<FrameReader> open_xtc_frames(std::unique_ptr<ByteReader> bytes) {
-    return std::make_unique<XtcFrames>(std::move(bytes));
+FrameFormat xtc_format() {
+    return {"XTC", ".xtc ",
+            [](ByteReader& bytes) {
+                return has_magic(bytes, 0, std::string_view("\0\0\x07\xcb", 4)) ||
+                       has_magic(bytes, 0, std::string_view("\0\0\x07\xe7", 4));
+            },
+            open_frames_of<XtcFrames>};
 }
 
 }  // namespace pleat

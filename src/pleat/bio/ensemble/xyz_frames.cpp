@@ -6,15 +6,12 @@
 #include <cctype>
 #include <map>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-#include "pleat/bio/ensemble/trajectory_frames.h"
+#include "pleat/bio/ensemble/frame_formats.h"
 #include "pleat/bio/input/byte_source.h"
-#include "pleat/bio/input/text_fields.h"
 #include "pleat/bio/structure/topology_gemmi.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 
@@ -126,10 +123,7 @@ private:
     void read_atom(std::string_view line) {
         const std::vector<std::string_view> fields = words(line);
         std::array<float, 3> xyz{};
-        bool is_read = fields.size() >= 4 && is_printable_ascii(fields[0]);
-        for (std::size_t axis = 0; axis < 3 && is_read; ++axis)
-            is_read = parse_number(fields[axis + 1], xyz[axis]);
-        if (!is_read)
+        if (fields.size() < 4 || !is_printable_ascii(fields[0]) || !parse_xyz(fields, 1, xyz))
             fail(fmt::format("expected an element, x, y and z, found {}", in_quotes(line)));
         elements_.push_back(element_of(fields[0]));
         xyz_.push_back(xyz);
@@ -143,10 +137,18 @@ private:
     Index frames_ = -1;     // the one last read, from 0
 };
 
+/// A number of atoms alone, and behind a comment an element and coordinates.
+bool is_xyz(ByteReader& bytes) {
+    const std::vector<std::string_view> lines = first_lines(header_of(bytes));
+    const std::vector<std::string_view> atom = words(lines[2]);
+    Index count = 0;
+    std::array<float, 3> xyz{};
+    return parse_number(trimmed(lines[0]), count) && count > 0 && atom.size() >= 4 &&
+           atom[0].size() <= 8 && parse_xyz(atom, 1, xyz);
+}
+
 }  // namespace
 
-std::unique_ptr<FrameReader> open_xyz_frames(std::unique_ptr<ByteSource> source) {
-    return std::make_unique<XyzFrames>(std::move(source));
-}
+FrameFormat xyz_format() { return {"XYZ", ".xyz ", is_xyz, open_frames_of<XyzFrames>}; }
 
 }  // namespace pleat

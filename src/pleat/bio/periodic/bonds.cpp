@@ -5,12 +5,8 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <string_view>
 #include <unordered_map>
 
-#include "pleat/bio/periodic/bond_names.h"
-#include "pleat/bio/periodic/periodic_cell.h"
-#include "pleat/bio/periodic/point_tree.h"
 #include "pleat/bio/selection/residue_kinds.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 
@@ -18,11 +14,33 @@ namespace pleat {
 
 namespace {
 
+using NamePair = std::array<std::string_view, 2>;
+
+/// Of amino acids. Bonds that only close rings are left out where another residue has both names
+/// without the bond (N and CD of proline). SE is that of selenomethionine.
+constexpr NamePair kAminoAcidBonds[] = {
+    {"N", "CA"},    {"CA", "C"},    {"C", "O"},     {"C", "OXT"},   {"C", "OT1"},   {"C", "OT2"},
+    {"C", "OC1"},   {"C", "OC2"},   {"C", "O1"},    {"C", "O2"},    {"CA", "CB"},   {"CB", "CG"},
+    {"CB", "CG1"},  {"CB", "CG2"},  {"CB", "OG"},   {"CB", "OG1"},  {"CB", "SG"},   {"CG", "CD"},
+    {"CG", "CD1"},  {"CG", "CD2"},  {"CG", "OD1"},  {"CG", "OD2"},  {"CG", "ND1"},  {"CG", "ND2"},
+    {"CG", "SD"},   {"CG", "SE"},   {"SD", "CE"},   {"SE", "CE"},   {"CD", "CE"},   {"CD", "NE"},
+    {"CD", "OE1"},  {"CD", "OE2"},  {"CD", "NE2"},  {"CE", "NZ"},   {"NE", "CZ"},   {"CZ", "NH1"},
+    {"CZ", "NH2"},  {"CD1", "CE1"}, {"CD2", "CE2"}, {"CE1", "CZ"},  {"CE2", "CZ"},  {"CZ", "OH"},
+    {"ND1", "CE1"}, {"CD2", "NE2"}, {"CE1", "NE2"}, {"CG1", "CD1"}, {"CG1", "CD"},  {"CD1", "NE1"},
+    {"NE1", "CE2"}, {"CD2", "CE3"}, {"CE3", "CZ3"}, {"CZ3", "CH2"}, {"CH2", "CZ2"}, {"CZ2", "CE2"}};
+
+/// Of nucleotides; "*" in names stands for "'". C1' is bonded to N9, or to N1 where there is no N9.
+constexpr NamePair kNucleotideBonds[] = {
+    {"P", "OP1"},   {"P", "OP2"},   {"P", "O1P"},   {"P", "O2P"},   {"P", "O5'"},   {"O5'", "C5'"},
+    {"C5'", "C4'"}, {"C4'", "O4'"}, {"C4'", "C3'"}, {"C3'", "O3'"}, {"C3'", "C2'"}, {"C2'", "O2'"},
+    {"C2'", "C1'"}, {"C1'", "O4'"}, {"C1'", "N9"},  {"N9", "C8"},   {"C8", "N7"},   {"N7", "C5"},
+    {"C5", "C4"},   {"C5", "C6"},   {"C6", "N1"},   {"N1", "C2"},   {"C2", "N3"},   {"N3", "C4"},
+    {"C4", "N9"},   {"C6", "O6"},   {"C6", "N6"},   {"C2", "N2"},   {"C2", "O2"},   {"C4", "O4"},
+    {"C4", "N4"},   {"C5", "C7"},   {"C5", "C5M"}};
+
 // Angstrom, between the atoms of linked residues. The cell may be that of another frame.
 constexpr double kMaxBond = 3.2;
 constexpr double kMaxNeighbour = 8;  // of atoms that stand for whole residues
-
-bool is_hydrogen(const Topology::Atom& atom) { return atom.element == "H" || atom.element == "D"; }
 
 /// The name with ' for *, as nucleotides were written before 2008.
 std::string standard_name(const std::string& name) {
@@ -36,13 +54,12 @@ constexpr Index kMaxBeads = 5;
 
 /// The atom that represents a residue of a polymer, or -1.
 Index representative(const Topology& topology, const std::vector<Index>& starts, Index residue) {
-    const Index first = starts[static_cast<std::size_t>(residue)],
-                last = starts[static_cast<std::size_t>(residue) + 1];
+    const Index first = starts[residue], last = starts[static_cast<std::size_t>(residue) + 1];
     const bool is_beads = last - first <= kMaxBeads;
     for (const std::string_view name : {"CA", "C3'", "C3*", "BB", "P", "CB"}) {
         if (!is_beads && (name == "P" || name == "CB")) continue;  // lipids have a P, too
         for (Index i = first; i < last; ++i) {
-            const Topology::Atom& atom = topology.atoms[static_cast<std::size_t>(i)];
+            const Topology::Atom& atom = topology.atoms[i];
             if (atom.name == name && (name != "CA" || atom.element == "C")) return i;
         }
     }
@@ -79,17 +96,13 @@ public:
 
 private:
     Index residues() const { return static_cast<Index>(topology_.residues.size()); }
-    Index first(Index r) const { return starts_[static_cast<std::size_t>(r)]; }
+    Index first(Index r) const { return starts_[r]; }
     Index last(Index r) const { return starts_[static_cast<std::size_t>(r) + 1]; }
-    const Topology::Atom& atom(Index i) const {
-        return topology_.atoms[static_cast<std::size_t>(i)];
-    }
-    bool is_water(Index r) const {
-        return selection::is_water(topology_.residues[static_cast<std::size_t>(r)].name);
-    }
+    const Topology::Atom& atom(Index i) const { return topology_.atoms[i]; }
+    bool is_water(Index r) const { return selection::is_water(topology_.residues[r].name); }
 
     void mark(const Bond& bond) {
-        for (const Index i : bond) is_bonded_[static_cast<std::size_t>(i)] = true;
+        for (const Index i : bond) is_bonded_[i] = true;
     }
     void add(Index one, Index other) {
         bonds_.push_back({one, other});
@@ -98,8 +111,7 @@ private:
 
     double distance(Index one, Index other) const {
         if (!has_positions_) return 0;
-        const Point difference = topology_.positions[static_cast<std::size_t>(other)] -
-                                 topology_.positions[static_cast<std::size_t>(one)];
+        const Point difference = topology_.positions[other] - topology_.positions[one];
         if (!lattice_.empty()) return lattice_.front().images(difference).distance;
         return std::sqrt(dot(difference, difference));
     }
@@ -127,7 +139,7 @@ private:
         const auto has = [&](const char* name) { return names.count(name) > 0; };
         const bool amino_acid = has("N") && has("CA") && has("C");
         const bool nucleotide = has("C1'") && has("C3'") && has("C4'");
-        is_known_[static_cast<std::size_t>(r)] = amino_acid || nucleotide;
+        is_known_[r] = amino_acid || nucleotide;
         if (amino_acid) add_pairs(names, kAminoAcidBonds);
         if (!nucleotide) return;
         add_pairs(names, kNucleotideBonds);
@@ -142,7 +154,7 @@ private:
 
     /// The bond between residue r and the next one, unless the chain has a break there.
     void add_link(Index r) {
-        const Topology::Residue& one = topology_.residues[static_cast<std::size_t>(r)];
+        const Topology::Residue& one = topology_.residues[r];
         const Topology::Residue& next = topology_.residues[static_cast<std::size_t>(r) + 1];
         if (one.chain != next.chain || is_water(r)) return;
         const int step = next.number - one.number;
@@ -170,7 +182,7 @@ private:
             for (Index i = first(r); i < last(r); ++i) {
                 all.push_back(i);
                 points.push_back(within_cell(i));
-                if (!is_known_[static_cast<std::size_t>(r)]) unknown.push_back(i);
+                if (!is_known_[r]) unknown.push_back(i);
             }
         }
         if (unknown.empty()) return;
@@ -180,8 +192,9 @@ private:
         for (const Index one : unknown)
             for (const Point& shift : shifts)
                 tree.for_each_near(within_cell(one) + shift, kMaxDistance, [&](Index n) {
-                    const Index other = all[static_cast<std::size_t>(n)];
-                    const bool hydrogens = is_hydrogen(atom(one)) && is_hydrogen(atom(other));
+                    const Index other = all[n];
+                    const bool hydrogens =
+                        selection::is_hydrogen(atom(one)) && selection::is_hydrogen(atom(other));
                     if (other != one && !hydrogens &&
                         distance(one, other) < 0.5 + covalent_radius(atom(one).element) +
                                                    covalent_radius(atom(other).element))
@@ -191,7 +204,7 @@ private:
 
     /// An atom's image in the reduced cell; where the atom is if there is no cell.
     Point within_cell(Index i) const {
-        Point point = topology_.positions[static_cast<std::size_t>(i)];
+        Point point = topology_.positions[i];
         if (lattice_.empty()) return point;
         const Point fractions = lattice_.front().fractions(point);
         for (std::size_t k = 0; k < 3; ++k)
@@ -215,9 +228,9 @@ private:
     void add_lonely(Index r) {
         std::vector<Index> bonded, lonely, hydrogens;
         for (Index i = first(r); i < last(r); ++i)
-            (is_hydrogen(atom(i))                      ? hydrogens
-             : is_bonded_[static_cast<std::size_t>(i)] ? bonded
-                                                       : lonely)
+            (selection::is_hydrogen(atom(i)) ? hydrogens
+             : is_bonded_[i]                 ? bonded
+                                             : lonely)
                 .push_back(i);
         if (bonded.empty() && lonely.empty()) return;
         if (bonded.empty()) {
@@ -226,7 +239,7 @@ private:
         }
         add_nearest(bonded, lonely);
         for (const Index i : hydrogens)
-            if (!is_bonded_[static_cast<std::size_t>(i)]) add(nearest(i, bonded), i);
+            if (!is_bonded_[i]) add(nearest(i, bonded), i);
     }
 
     Index nearest(Index i, const std::vector<Index>& among) const {
@@ -290,8 +303,7 @@ double covalent_radius(std::string_view element) {
 
 std::vector<Index> residue_starts(const Topology& topology) {
     std::vector<Index> starts(topology.residues.size() + 1, topology.atom_count());
-    for (Index i = topology.atom_count(); i-- > 0;)
-        starts[static_cast<std::size_t>(topology.atoms[static_cast<std::size_t>(i)].residue)] = i;
+    for (Index i = topology.atom_count(); i-- > 0;) starts[topology.atoms[i].residue] = i;
     return starts;
 }
 
@@ -310,7 +322,7 @@ std::vector<Bond> chain_neighbours(const Topology& topology) {
     if (!topology.named) return pairs;
     const std::vector<Index> starts = residue_starts(topology);
     for (Index r = 0; r + 1 < static_cast<Index>(topology.residues.size()); ++r) {
-        const Topology::Residue& one = topology.residues[static_cast<std::size_t>(r)];
+        const Topology::Residue& one = topology.residues[r];
         const Topology::Residue& next = topology.residues[static_cast<std::size_t>(r) + 1];
         const int step = next.number - one.number;
         if (one.chain != next.chain || (step != 0 && step != 1)) continue;

@@ -1,16 +1,275 @@
-// Whole molecules: the walk over bonds, the checks behind it, and what is told of them.
+// Whole molecules: a walk over bonds from the lowest selected atom of each molecule, the images in
+// which several lie, and what is told of them.
 #include "pleat/bio/periodic/whole_molecules.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <utility>
 
+#include "pleat/bio/selection/residue_kinds.h"
+#include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
+
+namespace {
+
+/// Rings of fewer atoms cannot close around a cell; their bonds need no test if they lead to no
+/// selected atom.
+constexpr Index kSmallRing = 24;
+
+}  // namespace
+
+/// Visits each molecule once.
+class BondTree::Search {
+public:
+    Search(Index atoms, const std::vector<Bond>& bonds)
+        : begin_(static_cast<std::size_t>(atoms) + 1),
+          parent_(static_cast<std::size_t>(atoms), kUnseen),
+          depth_(static_cast<std::size_t>(atoms)),
+          needed_(static_cast<std::size_t>(atoms)) {
+        for (const Bond& bond : bonds)
+            for (const Index i : bond) ++begin_[static_cast<std::size_t>(i) + 1];
+        for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
+        neighbours_.resize(2 * bonds.size());
+        std::vector<std::size_t> at(begin_.begin(), begin_.end() - 1);
+        // Bonds are sorted, so that the neighbours of each atom are in the order of their indices:
+        // first those of lower index, from bonds of which the atom is the second.
+        for (const Bond& bond : bonds) neighbours_[at[bond[1]]++] = to_int(bond[0]);
+        for (const Bond& bond : bonds) neighbours_[at[bond[0]]++] = to_int(bond[1]);
+    }
+
+    void need(Index atom) { needed_[atom] = true; }
+    bool is_seen(Index atom) const { return parent(atom) != kUnseen; }
+
+    Molecule molecule_from(Index root) {
+        Molecule molecule;
+        molecule.root = root;
+        std::vector<Edge> order, closing;  // of all atoms, and all bonds that close rings
+        parent_[root] = kRoot;
+        order.push_back({to_int(root), kRoot});
+        for (std::size_t n = 0; n < order.size(); ++n) {
+            const std::int32_t atom = order[n].atom;
+            const auto i = static_cast<std::size_t>(atom);
+            for (std::size_t k = begin_[i]; k < begin_[i + 1]; ++k) {
+                const std::int32_t other = neighbours_[k];
+                const auto o = static_cast<std::size_t>(other);
+                if (parent_[o] == kUnseen) {
+                    parent_[o] = atom;
+                    depth_[o] = depth_[i] + 1;
+                    order.push_back({other, atom});
+                } else if (other != parent_[i] && parent_[o] != atom && other < atom) {
+                    closing.push_back({atom, other});
+                }
+            }
+        }
+        for (const Edge& bond : closing) {
+            if (ring_size(bond) <= kSmallRing) continue;
+            need(bond.atom);
+            need(bond.parent);
+        }
+        for (std::size_t n = order.size(); n-- > 1;)
+            if (is_needed(order[n].atom)) need(order[n].parent);
+        for (std::size_t n = 1; n < order.size(); ++n)
+            if (is_needed(order[n].atom)) molecule.edges.push_back(order[n]);
+        for (const Edge& bond : closing)
+            if (is_needed(bond.atom) && is_needed(bond.parent)) molecule.closing.push_back(bond);
+        return molecule;
+    }
+
+private:
+    static constexpr std::int32_t kUnseen = -2, kRoot = -1;
+    static std::int32_t to_int(Index i) { return static_cast<std::int32_t>(i); }
+    std::int32_t parent(Index i) const { return parent_[i]; }
+    bool is_needed(Index i) const { return needed_[i]; }
+
+    /// Atoms of the ring that a bond closes.
+    Index ring_size(const Edge& bond) const {
+        std::int32_t a = bond.atom, b = bond.parent;
+        Index size = 1;
+        while (a != b) {
+            std::int32_t& deeper = depth_[a] >= depth_[b] ? a : b;
+            deeper = parent(deeper);
+            if (++size > kSmallRing) break;
+        }
+        return size;
+    }
+
+    std::vector<std::size_t> begin_;        // of each atom's neighbours
+    std::vector<std::int32_t> neighbours_;  // ascending
+    std::vector<std::int32_t> parent_;
+    std::vector<std::int32_t> depth_;
+    std::vector<bool> needed_;
+};
+
+BondTree::BondTree(Index atoms, const std::vector<Bond>& bonds, const std::vector<Index>& first,
+                   const std::vector<Index>& selected) {
+    Search search(atoms, bonds);
+    for (const Index i : first) search.need(i);
+    for (const Index i : selected) search.need(i);
+    std::vector<Index> molecule_of(static_cast<std::size_t>(atoms), -1);
+    const auto visit = [&](const std::vector<Index>& roots, bool in_first) {
+        for (const Index root : roots) {
+            if (search.is_seen(root)) continue;
+            molecules_.push_back(search.molecule_from(root));
+            molecules_.back().in_first = in_first;
+            const auto number = static_cast<Index>(molecules_.size()) - 1;
+            molecule_of[root] = number;
+            for (const Edge& edge : molecules_.back().edges) molecule_of[edge.atom] = number;
+        }
+        for (const Index i : roots) {
+            Molecule& molecule = molecules_[molecule_of[i]];
+            if (molecule.in_first == in_first) molecule.selected.push_back(i);
+        }
+    };
+    visit(first, true);
+    visit(selected, false);
+}
+
+namespace {
+
+/// The mean of points; there must be one.
+Point mean_of(const std::vector<Point>& points) {
+    Point sum{};
+    for (const Point& point : points) sum = sum + point;
+    return (1.0 / static_cast<double>(points.size())) * sum;
+}
+
+/// Nearest contacts are sought between so many atoms, at least one of each molecule.
+constexpr std::size_t kMaxContactAtoms = 2000;
+/// The time that nearest contacts take grows with the square of the number of molecules.
+constexpr std::size_t kMaxMolecules = 2000;
+
+std::vector<Point> positions_of(const std::vector<Index>& atoms, const AtomPosition& at) {
+    std::vector<Point> points;
+    points.reserve(atoms.size());
+    for (const Index atom : atoms) points.push_back(at(atom));
+    return points;
+}
+
+}  // namespace
+
+MoleculeImages::MoleculeImages(const Topology& topology, const BondTree& tree) {
+    for (std::size_t n = 0; n < tree.molecules().size(); ++n) {
+        const BondTree::Molecule& one = tree.molecules()[n];
+        const Index residue = topology.atoms[one.root].residue;
+        if (selection::is_water(topology.residues[residue].name)) continue;
+        placed_.push_back(
+            {static_cast<Index>(n), one.selected, {}, one.in_first, one.edges.empty()});
+    }
+    keep_largest();
+    if (has_several()) choose_contacts(topology);
+}
+
+/// Keeps the molecules with most selected atoms, the first of these in front of the others.
+void MoleculeImages::keep_largest() {
+    const auto comes_before = [](const Molecule& a, const Molecule& b) {
+        if (a.in_first != b.in_first) return a.in_first;
+        if (a.selected.size() != b.selected.size()) return a.selected.size() > b.selected.size();
+        return a.number < b.number;
+    };
+    if (placed_.size() > kMaxMolecules) {
+        left_out_ = static_cast<Index>(placed_.size() - kMaxMolecules);
+        std::sort(placed_.begin(), placed_.end(), comes_before);
+        placed_.resize(kMaxMolecules);
+        std::sort(placed_.begin(), placed_.end(),
+                  [](const Molecule& a, const Molecule& b) { return a.number < b.number; });
+    }
+    const auto largest = std::min_element(placed_.begin(), placed_.end(), comes_before);
+    if (largest != placed_.end()) std::rotate(placed_.begin(), largest, largest + 1);
+}
+
+void MoleculeImages::choose_contacts(const Topology& topology) {
+    const auto is_heavy = [&](Index i) { return !selection::is_hydrogen(topology.atoms[i]); };
+    // The atoms of the first selection do not depend on others.
+    for (const bool in_first : {true, false}) {
+        std::size_t total = 0;
+        for (Molecule& one : placed_) {
+            if (one.in_first != in_first) continue;
+            std::copy_if(one.selected.begin(), one.selected.end(), std::back_inserter(one.contacts),
+                         is_heavy);
+            if (one.contacts.empty()) one.contacts = one.selected;
+            total += one.contacts.size();
+        }
+        const std::size_t step = (total + kMaxContactAtoms - 1) / kMaxContactAtoms;
+        for (Molecule& one : placed_) {
+            if (one.in_first != in_first) continue;
+            std::vector<Index> some;
+            for (std::size_t k = 0; k < one.contacts.size(); k += step)
+                some.push_back(one.contacts[k]);
+            one.contacts = std::move(some);
+        }
+    }
+}
+
+/// [placed molecule]: joins one molecule after another to those before, each by its nearest contact
+/// with any of them; those of the first selection before others.
+std::vector<Lattice::Shift> MoleculeImages::nearest_contacts(const AtomPosition& at,
+                                                             const Lattice& lattice) const {
+    std::vector<Lattice::Shift> shifts(placed_.size());
+    std::vector<double> distance(placed_.size(), std::numeric_limits<double>::max());
+    std::vector<bool> is_joined(placed_.size());
+    std::vector<std::vector<Point>> points;
+    for (const Molecule& one : placed_) points.push_back(positions_of(one.contacts, at));
+    std::size_t joined = 0;
+    for (std::size_t count = 1; count < placed_.size(); ++count) {
+        is_joined[joined] = true;
+        for (Point& point : points[joined]) point = point + lattice.translation(shifts[joined]);
+        for (std::size_t m = 0; m < placed_.size(); ++m) {
+            if (is_joined[m]) continue;
+            for (const Point& a : points[joined])
+                for (const Point& b : points[m]) {
+                    const Lattice::Images images = lattice.images(a - b);
+                    if (images.distance >= distance[m]) continue;
+                    distance[m] = images.distance;
+                    shifts[m] = images.nearest;
+                }
+        }
+        std::size_t next = 0;
+        for (std::size_t m = 1; m < placed_.size(); ++m) {
+            if (is_joined[m]) continue;
+            if (next == 0 || (placed_[m].in_first && !placed_[next].in_first) ||
+                (placed_[m].in_first == placed_[next].in_first && distance[m] < distance[next]))
+                next = m;
+        }
+        joined = next;
+    }
+    return shifts;
+}
+
+void MoleculeImages::set_reference(const AtomPosition& at, const Lattice* lattice) {
+    std::vector<Lattice::Shift> shifts(placed_.size());
+    if (lattice != nullptr) shifts = nearest_contacts(at, *lattice);
+    for (std::size_t m = 0; m < placed_.size(); ++m) {
+        reference_.push_back(positions_of(placed_[m].selected, at));
+        if (lattice == nullptr) continue;
+        for (Point& point : reference_.back()) point = point + lattice->translation(shifts[m]);
+    }
+}
+
+std::vector<MoleculeImages::Place> MoleculeImages::find(const AtomPosition& at,
+                                                        const Lattice& lattice) const {
+    constexpr double kAmbiguous = 1.2;
+    const std::vector<Point> anchor = positions_of(placed_[0].selected, at);
+    std::vector<Point> targets;
+    for (const std::vector<Point>& molecule : reference_) targets.push_back(mean_of(molecule));
+    targets = moved_by_fit(reference_[0], anchor, std::move(targets));
+    std::vector<Place> places;
+    for (std::size_t m = 1; m < placed_.size(); ++m) {
+        const Point centre = mean_of(positions_of(placed_[m].selected, at));
+        const Lattice::Images images = lattice.images(targets[m] - centre);
+        const bool is_ambiguous =
+            !placed_[m].is_ion && images.second_distance < kAmbiguous * images.distance;
+        if (images.nearest != Lattice::Shift{} || is_ambiguous)
+            places.push_back({placed_[m].number, images.nearest, is_ambiguous});
+    }
+    return places;
+}
 
 namespace {
 
@@ -39,14 +298,9 @@ WholeMolecules::WholeMolecules(std::shared_ptr<const Topology> all, std::vector<
                                std::vector<Index> selected, Pbc pbc)
     : all_(std::move(all)), first_(std::move(first)), selected_(std::move(selected)), pbc_(pbc) {
     std::vector<bool> is_selected(all_->residues.size());
-    for (const Index i : selected_)
-        is_selected[static_cast<std::size_t>(all_->atoms[static_cast<std::size_t>(i)].residue)] =
-            true;
+    for (const Index i : selected_) is_selected[all_->atoms[i].residue] = true;
     for (const Bond& pair : chain_neighbours(*all_)) {
-        const auto is_chosen = [&](Index i) {
-            return is_selected[static_cast<std::size_t>(
-                all_->atoms[static_cast<std::size_t>(i)].residue)];
-        };
+        const auto is_chosen = [&](Index i) { return is_selected[all_->atoms[i].residue]; };
         if (is_chosen(pair[0]) && is_chosen(pair[1])) neighbours_.push_back(pair);
     }
 }
@@ -57,7 +311,7 @@ std::string WholeMolecules::label(Index atom) const {
 
 /// An atom with the shift that was found for it.
 Point WholeMolecules::whole(const Frame& frame, Index atom) const {
-    return frame.stored(atom) + lattice_->translation(shifts_[static_cast<std::size_t>(atom)]);
+    return frame.stored(atom) + lattice_->translation(shifts_[atom]);
 }
 
 /// Bonds are sought when a frame has a cell, which is also that of a topology without one.
@@ -79,8 +333,7 @@ void WholeMolecules::prepare(const PeriodicCell& of_frame) {
     Array<float, 2> positions(Index{3}, all_->atom_count());
     for (Index i = 0; i < all_->atom_count(); ++i)
         for (Index axis = 0; axis < 3; ++axis)
-            positions(axis, i) = static_cast<float>(
-                all_->positions[static_cast<std::size_t>(i)][static_cast<std::size_t>(axis)]);
+            positions(axis, i) = static_cast<float>(all_->positions[i][axis]);
     set_reference(cell, has_cell, positions);
 }
 
@@ -141,7 +394,7 @@ void WholeMolecules::unwrap(Frame& frame) {
     const double half = lattice_->height() / 2, limit = half * half;
     const float *x = frame.xyz[0].data, *y = frame.xyz[1].data, *z = frame.xyz[2].data;
     for (const BondTree::Molecule& molecule : tree_.molecules()) {
-        shifts_[static_cast<std::size_t>(molecule.root)] = {};
+        shifts_[molecule.root] = {};
         bool crosses = false;
         const BondTree::Edge* too_long = nullptr;
         for (const BondTree::Edge& edge : molecule.edges) {
@@ -197,24 +450,21 @@ void WholeMolecules::give_up(Frame& frame, const BondTree::Molecule& molecule,
         std::sqrt(dot(d, d)));
     if (pbc_ == Pbc::whole) throw InputError(frame.file, 0, text);
     endless_.add(frame.file + ": " + text);
-    shifts_[static_cast<std::size_t>(molecule.root)] = {};
-    for (const BondTree::Edge& edge : molecule.edges)
-        shifts_[static_cast<std::size_t>(edge.atom)] = {};
+    shifts_[molecule.root] = {};
+    for (const BondTree::Edge& edge : molecule.edges) shifts_[edge.atom] = {};
 }
 
 void WholeMolecules::place(Frame& frame) {
     const auto at = [&](Index atom) { return whole(frame, atom); };
     for (const MoleculeImages::Place& place : places_.find(at, *lattice_)) {
-        const BondTree::Molecule& molecule =
-            tree_.molecules()[static_cast<std::size_t>(place.molecule)];
+        const BondTree::Molecule& molecule = tree_.molecules()[place.molecule];
         if (place.is_ambiguous)
             ambiguous_.add(fmt::format("{}: frame {}: two images of the molecule of {}", frame.file,
                                        frame.number, label(molecule.root)));
         if (place.shift == Lattice::Shift{}) continue;
         frame.is_placed = true;
         const auto add = [&](Index atom) {
-            for (std::size_t k = 0; k < 3; ++k)
-                shifts_[static_cast<std::size_t>(atom)][k] += place.shift[k];
+            for (std::size_t k = 0; k < 3; ++k) shifts_[atom][k] += place.shift[k];
         };
         add(molecule.root);
         for (const BondTree::Edge& edge : molecule.edges) add(edge.atom);
@@ -223,10 +473,10 @@ void WholeMolecules::place(Frame& frame) {
 
 void WholeMolecules::move(Frame& frame) const {
     const auto move_atom = [&](Index atom) {
-        if (shifts_[static_cast<std::size_t>(atom)] == Lattice::Shift{}) return;
+        if (shifts_[atom] == Lattice::Shift{}) return;
         const Point moved = whole(frame, atom);
         for (Index axis = 0; axis < 3; ++axis)
-            frame.xyz(axis, atom) = static_cast<float>(moved[static_cast<std::size_t>(axis)]);
+            frame.xyz(axis, atom) = static_cast<float>(moved[axis]);
     };
     for (const BondTree::Molecule& molecule : tree_.molecules()) {
         move_atom(molecule.root);

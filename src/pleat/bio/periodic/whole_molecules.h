@@ -1,14 +1,16 @@
 // Whole molecules: frames whose molecules lie on both sides of their periodic cell, made whole.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
-#include "pleat/bio/periodic/bond_tree.h"
-#include "pleat/bio/periodic/molecule_images.h"
+#include "pleat/bio/periodic/bonds.h"
 #include "pleat/bio/periodic/periodic_cell.h"
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/notes.h"
@@ -16,9 +18,87 @@
 
 namespace pleat {
 
+/// A tree per molecule that has selected atoms, by breadth first search; branches without a
+/// selected atom are cut off.
+class BondTree {
+public:
+    struct Edge {
+        std::int32_t atom = 0;
+        std::int32_t parent = 0;  ///< comes before, nearer to the root
+    };
+    struct Molecule {
+        Index root = 0;
+        std::vector<Edge> edges;
+        /// Bonds that close rings between atoms of the tree.
+        std::vector<Edge> closing;
+        std::vector<Index> selected;  ///< atoms, of `first` if it has some of them
+        bool in_first = false;        ///< has atoms of `first`
+    };
+
+    BondTree() = default;
+    /// `first` and `selected`: indices of atoms in ascending order. Roots are the lowest atoms of
+    /// `first`, and of molecules without them the lowest of `selected`, so that two selections with
+    /// the same `first` have the same roots.
+    BondTree(Index atoms, const std::vector<Bond>& bonds, const std::vector<Index>& first,
+             const std::vector<Index>& selected);
+
+    /// In the order of their roots, those with atoms of `first` in front.
+    const std::vector<Molecule>& molecules() const { return molecules_; }
+
+private:
+    class Search;
+    std::vector<Molecule> molecules_;
+};
+
+/// Coordinates of an atom in a frame whose molecules are whole.
+using AtomPosition = std::function<Point(Index atom)>;
+
+/// Places the molecules of a frame as they lie in a reference: the molecule with most selected
+/// atoms is fitted onto its own in the reference, and each other goes to the image that is nearest
+/// to its place there. Water stays where it is, and so do molecules beyond the 2000 largest.
+class MoleculeImages {
+public:
+    struct Place {
+        Index molecule = 0;
+        Lattice::Shift shift{};
+        bool is_ambiguous = false;  ///< the second image is at most 20 % farther away
+    };
+
+    MoleculeImages() = default;
+    MoleculeImages(const Topology& topology, const BondTree& tree);
+
+    /// Whether there is more than one molecule to place.
+    bool has_several() const { return placed_.size() > 1; }
+    /// Molecules that are not placed, as there are too many.
+    Index left_out() const { return left_out_; }
+    bool has_reference() const { return !reference_.empty(); }
+    /// Takes the reference from a frame: molecules at the images with the nearest contact (Prim's
+    /// algorithm over heavy atoms); where they are if `lattice` is null.
+    void set_reference(const AtomPosition& at, const Lattice* lattice);
+    /// The molecules that move, in a frame with a reference.
+    std::vector<Place> find(const AtomPosition& at, const Lattice& lattice) const;
+
+private:
+    struct Molecule {
+        Index number = 0;             // in the tree
+        std::vector<Index> selected;  // whose mean is its place
+        std::vector<Index> contacts;  // atoms between which nearest contacts are sought
+        bool in_first = false;
+        bool is_ion = false;
+    };
+    void keep_largest();
+    void choose_contacts(const Topology& topology);
+    std::vector<Lattice::Shift> nearest_contacts(const AtomPosition& at,
+                                                 const Lattice& lattice) const;
+
+    Index left_out_ = 0;
+    std::vector<Molecule> placed_;               // the one with most selected atoms in front
+    std::vector<std::vector<Point>> reference_;  // [placed molecule][selected atom]
+};
+
 /// Makes the molecules of frames whole that have selected atoms: each atom goes to the image that
 /// is nearest to its predecessor on the way over bonds, then molecules to the images that lie as in
-/// the topology (molecule_images.h), or in the first frame if the topology has no coordinates.
+/// the topology, or in the first frame if the topology has no coordinates.
 /// Depends on nothing else but the frame itself.
 class WholeMolecules {
 public:

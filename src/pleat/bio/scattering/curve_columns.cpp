@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pleat/bio/input/text_fields.h"
 #include "pleat/bio/scattering/curve_table.h"
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 

@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
-#include "pleat/bio/input/text_fields.h"
 #include "pleat/bio/scattering/curve_table.h"
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 

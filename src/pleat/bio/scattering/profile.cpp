@@ -8,12 +8,10 @@
 #include <cmath>
 #include <memory>
 
-#include "pleat/bio/input/byte_reader.h"
 #include "pleat/bio/input/byte_source.h"
-#include "pleat/bio/input/text_fields.h"
 #include "pleat/bio/scattering/curve_table.h"
 #include "pleat/core/error.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 

@@ -1,17 +1,14 @@
 // Atom masks: recursive descent over the characters of a mask.
-#include "pleat/bio/selection/atom_mask.h"
+#include "pleat/bio/selection/selection_terms.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
-#include <string>
 
-#include "pleat/bio/selection/near_atoms.h"
-#include "pleat/bio/selection/selection_keys.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat::selection {
 
@@ -83,11 +80,10 @@ private:
             const bool residues = take(":");
             if (!residues && !take("@")) refuse();
             double distance = 0;
-            const std::string_view rest = text_.substr(at_);
-            const auto [end, problem] =
-                std::from_chars(rest.data(), rest.data() + rest.size(), distance);
-            if (problem != std::errc() || !std::isfinite(distance) || distance < 0) refuse();
-            at_ += static_cast<std::size_t>(end - rest.data());
+            std::string_view rest = text_.substr(at_);
+            if (!take_number_from(rest, distance) || !std::isfinite(distance) || distance < 0)
+                refuse();
+            at_ = text_.size() - rest.size();
             flags = near_flags(topology_, flags, distance);
             if (residues) flags = whole_residues(topology_, flags);
             if (!is_within)
@@ -126,7 +122,7 @@ private:
                 flags[n] = flags[n] && test(topology_.atoms[n], static_cast<Index>(n));
         };
         const auto residue = [&](const Topology::Atom& atom) -> const Topology::Residue& {
-            return topology_.residues[static_cast<std::size_t>(atom.residue)];
+            return topology_.residues[atom.residue];
         };
         while (true) {
             if (take("::")) {
@@ -183,10 +179,7 @@ private:
 
     static bool as_positions(std::string_view word, Item& item) {
         const auto number = [&](Index& value) {
-            const auto [end, problem] =
-                std::from_chars(word.data(), word.data() + word.size(), value);
-            word.remove_prefix(static_cast<std::size_t>(end - word.data()));
-            return problem == std::errc() && value > 0;
+            return take_number_from(word, value) && value > 0;
         };
         if (!number(item.first)) return false;
         item.last = item.first;

@@ -1,11 +1,12 @@
-// Residue kinds: which residues of a topology are protein, nucleic acid, water and ions.
+// Residue kinds: which residues of a topology are protein, nucleic acid, water and ions, and masses
+// by names.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "pleat/bio/selection/residue_names.h"
 #include "pleat/bio/structure/topology.h"
+#include "pleat/bio/structure/topology_gemmi.h"
 
 namespace pleat::selection {
 
@@ -35,3 +36,13 @@ bool is_carbon_alpha(const Topology::Atom& atom);
 bool is_hydrogen(const Topology::Atom& atom);
 
 }  // namespace pleat::selection
+
+namespace pleat {
+
+/// [atom], dalton: the masses by which `gmx` superposes if -s is a PDB or GRO file. The heavy atoms
+/// of amino acids have the masses of united atoms, by the longest beginning of their name in
+/// share/top/atommass.dat of GROMACS 2022; hydrogens have their own besides. Others have the mass
+/// of their element, 0 if it is not known.
+std::vector<double> gmx_masses(const Topology& topology);
+
+}  // namespace pleat

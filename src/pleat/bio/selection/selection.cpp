@@ -2,21 +2,224 @@
 #include "pleat/bio/selection/selection.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
-#include "pleat/bio/selection/atom_mask.h"
-#include "pleat/bio/selection/index_groups.h"
-#include "pleat/bio/selection/near_atoms.h"
-#include "pleat/bio/selection/selection_keys.h"
 #include "pleat/bio/selection/selection_terms.h"
-#include "pleat/bio/selection/selection_words.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/text.h"
+
+namespace pleat::selection {
+
+namespace {
+
+bool is_and(std::string_view word) { return word == "and" || word == "&&"; }
+
+bool is_or(std::string_view word) { return word == "or" || word == "||"; }
+
+bool is_not(std::string_view word) { return word == "not" || word == "!"; }
+
+bool is_operator(std::string_view word) { return is_and(word) || is_or(word) || is_not(word); }
+
+bool is_comparison(std::string_view word) {
+    return word == "<" || word == "<=" || word == ">" || word == ">=" || word == "=" ||
+           word == "==" || word == "!=";
+}
+
+constexpr std::string_view kMask = "amber(";
+
+/// Whether gemmi's list of residue names, `(ALA,GLY)` or `(!HOH)`, begins here and not a group: not
+/// where it is a chain, or CA, and no residue.
+bool is_residue_list(const Topology& topology, std::string_view text) {
+    std::size_t at = text.starts_with("(!") ? 2 : 1, letters = 0;
+    for (; at < text.size(); ++at) {
+        const char c = text[at];
+        if ((c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '-')
+            ++letters;
+        else if (c != ',')
+            break;
+    }
+    if (letters == 0 || at == text.size() || text[at] != ')') return false;
+    const std::string_view name = text.substr(1, at - 1);
+    return has_residue(topology, name) || !(name == "CA" || has_chain(topology, name));
+}
+
+/// The length of an operator at the beginning of the text; 0 if there is none.
+std::size_t operator_length(std::string_view text) {
+    for (const std::string_view sign : {"&&", "||", "<=", ">=", "==", "!="})
+        if (text.starts_with(sign)) return 2;
+    constexpr std::string_view kSigns = "<>=!";
+    return !text.empty() && kSigns.find(text.front()) != std::string_view::npos ? 1 : 0;
+}
+
+/// The length of a mask, to the parenthesis that closes it or the end of the text.
+std::size_t mask_length(std::string_view text) {
+    int open = 1;
+    std::size_t end = kMask.size();
+    for (; end < text.size() && open > 0; ++end)
+        open += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
+    return end;
+}
+
+bool takes_group(std::string_view word) {
+    return is_operator(word) || word == "of" || word == "as";
+}
+
+/// The length of FILE.ndx:GROUP at the beginning of the text, whose names may have blanks, to an
+/// operator or the parenthesis that closes a group; 0 if there is none.
+std::size_t index_group_length(std::string_view text) {
+    if (takes_group(text.substr(0, text.find_first_of(" (")))) return 0;
+    int open = 0;
+    std::size_t end = 0;
+    for (; end < text.size() && (text[end] != ')' || open > 0); ++end) {
+        open += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
+        if (text[end] != ' ') continue;
+        const std::string_view rest = text.substr(end + 1);
+        if (takes_group(rest.substr(0, rest.find_first_of(" (")))) break;
+    }
+    return index_file(text.substr(0, end)).empty() ? 0 : end;
+}
+
+/// The length of the word at the beginning of the text, which is not blank.
+std::size_t word_length(const Topology& topology, std::string_view text) {
+    if (const std::size_t sign = operator_length(text); sign > 0) return sign;
+    if (text.starts_with(kMask)) return mask_length(text);
+    if (text.front() == ')' || (text.front() == '(' && !is_residue_list(topology, text))) return 1;
+    if (const std::size_t group = index_group_length(text); group > 0) return group;
+    int open = text.front() == '(';
+    bool is_plain = open == 0;  // letters and digits so far
+    std::size_t end = 1;
+    for (; end < text.size() && text[end] != ' ' && text[end] != '\t'; ++end) {
+        const char c = text[end];
+        is_plain = is_plain && std::isalnum(static_cast<unsigned char>(text[end - 1])) != 0;
+        if (c == '(' && takes_group(text.substr(0, end))) break;
+        if (c == ')' && open == 0) break;
+        const std::string_view rest = text.substr(end);
+        if (open == 0 && (rest.starts_with("&&") || rest.starts_with("||"))) break;
+        // Within a word of gemmi's syntax the others are its own: //A/(!HOH), //A//;b<20.
+        if (is_plain && operator_length(rest) > 0) break;
+        open += c == '(' ? 1 : c == ')' ? -1 : 0;
+    }
+    return end;
+}
+
+/// Splits at blanks, parentheses and operators. One word each: `!`, `&&`, `||`, the comparisons
+/// `<` `<=` `>` `>=` `=` `==` `!=`, a mask as `amber(:1-3@CA)` with its parentheses, and gemmi's
+/// syntax, whose lists keep theirs: `//A/(ALA,GLY)`. A list of residue names, `(ALA,GLY)`, is told
+/// from a group by its capitals, and is a group if it names a chain of the structure, or CA, and
+/// no residue.
+Words words_of(const Topology& topology, std::string_view text) {
+    Words words;
+    while (true) {
+        text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+        if (text.empty()) return words;
+        const std::size_t length = word_length(topology, text);
+        words.push_back(text.substr(0, length));
+        text.remove_prefix(length);
+    }
+}
+
+constexpr std::string_view kEnding = ".ndx";
+
+struct Group {
+    std::string name;
+    std::vector<Index> atoms;  // ascending
+};
+
+std::vector<Group> read_groups(ByteSource& source, Index atom_count) {
+    std::vector<Group> groups;
+    std::string_view line;
+    while (source.next(line)) {
+        const std::string_view text = trimmed(line.substr(0, line.find(';')));
+        if (text.empty()) continue;
+        if (text.front() == '[') {
+            const std::size_t end = text.find(']');
+            if (end == std::string_view::npos || !is_printable_ascii(text))
+                throw InputError(
+                    source.name(), source.line(),
+                    fmt::format("expected a group as [ name ], found {}", in_quotes(text)));
+            groups.push_back({std::string(trimmed(text.substr(1, end - 1))), {}});
+            continue;
+        }
+        for (const std::string_view word : words(text)) {
+            Index atom = 0;
+            if (groups.empty() || !parse_number(word, atom) || atom < 1 || atom > atom_count)
+                throw InputError(
+                    source.name(), source.line(),
+                    fmt::format("expected {}, found {}",
+                                groups.empty() ? std::string("a group as [ name ]")
+                                               : fmt::format("atoms from 1 to {}", atom_count),
+                                in_quotes(word)));
+            groups.back().atoms.push_back(atom - 1);
+        }
+    }
+    for (Group& group : groups) {
+        std::sort(group.atoms.begin(), group.atoms.end());
+        group.atoms.erase(std::unique(group.atoms.begin(), group.atoms.end()), group.atoms.end());
+    }
+    return groups;
+}
+
+}  // namespace
+
+std::string index_file(std::string_view word) {
+    const std::size_t at = word.rfind(kEnding);
+    if (at == std::string_view::npos || at == 0) return {};
+    const std::string_view rest = word.substr(at + kEnding.size());
+    return rest.empty() || rest.front() == ':' ? std::string(word.substr(0, at + kEnding.size()))
+                                               : std::string();
+}
+
+std::vector<std::string> index_files(std::string_view text) {
+    std::vector<std::string> files;
+    for (const std::string_view word : words_of({}, text))
+        if (std::string file = index_file(word); !file.empty()) files.push_back(std::move(file));
+    return files;
+}
+
+std::vector<Index> read_index_group(ByteSource& source, std::optional<std::string_view> name,
+                                    Index atom_count) {
+    std::vector<Group> groups = read_groups(source, atom_count);
+    std::vector<std::string> names;
+    Group* found = nullptr;
+    for (Group& group : groups) {
+        names.push_back(group.name);
+        if (name ? group.name != *name : groups.size() > 1) continue;
+        if (found != nullptr && found->atoms != group.atoms)
+            throw InputError(
+                source.name(), 0,
+                fmt::format("expected one group '{}', found two with other atoms", group.name));
+        found = &group;
+    }
+    if (found == nullptr)
+        throw InputError(
+            source.name(), 0,
+            fmt::format("expected {}, found {}",
+                        name ? fmt::format("group {}", in_quotes(*name))
+                             : std::string("one group, or its name behind a colon"),
+                        names.empty() ? std::string("no groups")
+                                      : fmt::format("'{}'", fmt::join(names, "', '"))));
+    if (found->atoms.empty())
+        throw InputError(source.name(), 0,
+                         fmt::format("expected atoms in group '{}', found none", found->name));
+    return std::move(found->atoms);
+}
+
+std::vector<Index> read_index_group(std::string_view text, Index atom_count) {
+    const std::string file = index_file(text);
+    const std::size_t end = file.size();
+    ByteSource source(std::filesystem::path(file), ByteSource::kMaxBytes);
+    return read_index_group(
+        source, end < text.size() ? std::optional(text.substr(end + 1)) : std::nullopt, atom_count);
+}
+
+}  // namespace pleat::selection
 
 namespace pleat {
 
@@ -170,10 +373,7 @@ private:
         double distance = 0;
         if (at_ == words_.size()) refuse("a distance in angstrom after 'within'");
         const std::string_view word = words_[at_];
-        const auto [end, problem] =
-            std::from_chars(word.data(), word.data() + word.size(), distance);
-        if (problem != std::errc() || end != word.data() + word.size() ||
-            !std::isfinite(distance) || distance < 0)
+        if (!parse_number(word, distance) || !std::isfinite(distance) || distance < 0)
             refuse("a distance in angstrom after 'within'");
         ++at_;
         if (!take("of")) refuse(fmt::format("'of' after 'within {}'", word));
@@ -183,8 +383,7 @@ private:
     Flags index_group(std::string_view word) const {
         Flags flags(topology_.atoms.size());
         if (flags.empty()) return flags;  // check_selection()
-        for (const Index atom : read_index_group(word, topology_.atom_count()))
-            flags[static_cast<std::size_t>(atom)] = 1;
+        for (const Index atom : read_index_group(word, topology_.atom_count())) flags[atom] = 1;
         return flags;
     }
 

@@ -3,12 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/bio/structure/topology.h"
+#include "pleat/core/view.h"
 
 namespace pleat::selection {
 
@@ -42,5 +46,65 @@ Flags bonded_molecules(const Topology& topology, const Flags& flags);
 std::string advice_for(const Topology& topology, std::string_view word);
 /// The contents of a structure, for a message about a selection that selects nothing.
 std::string contents_of(const Topology& topology);
+
+using Words = std::vector<std::string_view>;  ///< parts of the text that was split
+
+/// FILE.ndx of a word of a selection that is FILE.ndx or FILE.ndx:GROUP; empty for others.
+std::string index_file(std::string_view word);
+/// The index files of all words of a selection.
+std::vector<std::string> index_files(std::string_view text);
+
+/// The atoms of the group, from 0, ascending and each once; of a file with one group its name may
+/// be left out. Throws InputError if the file is no index file, has no such group or several of
+/// its name with other atoms, or if the group is empty or has atoms from `atom_count` on.
+std::vector<Index> read_index_group(std::string_view text, Index atom_count);
+std::vector<Index> read_index_group(ByteSource& source, std::optional<std::string_view> name,
+                                    Index atom_count);
+
+enum class Key {
+    name,
+    resname,
+    chain,
+    segment,
+    element,
+    resid,
+    index,
+    bfactor,
+    plddt,
+    first,
+    last
+};
+
+/// The key that a word is, by any of its names (`chain`, `chainID`, `segid`, ...).
+std::optional<Key> key_of(std::string_view word);
+
+/// The atoms for which a key has one of the values: names with `*` and `?`, numbers, ranges (`10 to
+/// 50`, `10:50`, `10-50`, residues also `10-` to the last and insertion codes as in 60A). At least
+/// one value. Throws UsageError for values that the key cannot have; InputError for B factors that
+/// the file lacks or that are no pLDDT.
+Flags value_flags(const Topology& topology, Key key, const Words& values);
+/// The same for `sign` and one value, such as `resid >= 10`. Of names only = and !=.
+Flags comparison_flags(const Topology& topology, Key key, std::string_view sign,
+                       std::string_view value);
+
+/// Whether `text` has the pattern's characters, where `*` stands for any and `?` for one.
+bool matches(std::string_view pattern, std::string_view text);
+
+/// Residues of a chain, or of any if it is empty, in ranges such as `10-50,60A`. `term` is shown in
+/// errors.
+Flags residue_ranges(const Topology& topology, std::string_view term, std::string_view chain,
+                     std::string_view ranges);
+
+/// The atoms of a mask, as cpptraj reads it: residues `:1-3,5` by position from 1 or `:ALA,GLY` by
+/// name, chains `::A`, atoms `@1-10` by position from 1, `@CA,CB` by name or `@/C` by element, both
+/// as `:1-3@CA`; `*` and `?` in names; `&`, `|`, `!` and parentheses; whole residues or atoms that
+/// are near as `:5<:3.0` and `:5<@3.0`, or are not as `:5>:3.0`. A residue's position counts
+/// residues as the topology lists them. Throws UsageError for other text.
+Flags mask_flags(const Topology& topology, std::string_view mask);
+
+/// 1 for atoms at most `distance` angstrom from any atom of `others`, and for these. Positions are
+/// those of the topology's file; periodic images do not count. Throws InputError if the topology
+/// has no positions.
+Flags near_flags(const Topology& topology, const Flags& others, double distance);
 
 }  // namespace pleat::selection

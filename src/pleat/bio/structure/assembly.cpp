@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "pleat/bio/input/text_fields.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 

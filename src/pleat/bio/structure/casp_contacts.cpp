@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "pleat/bio/input/byte_source.h"
-#include "pleat/bio/input/text_fields.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 
@@ -97,8 +97,7 @@ private:
         if (!pairs_.empty())
             return complaints_.add(number,
                                    fmt::format("expected a pair, found {}", in_quotes(letters)));
-        for (const char c : letters)
-            read_.sequence += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+        read_.sequence += in_upper_case(letters);
         if (static_cast<Index>(read_.sequence.size()) > kMaxResidues)
             throw InputError(read_.source.string(), number,
                              fmt::format("expected at most {} residues, found more", kMaxResidues));

@@ -1,15 +1,372 @@
-// Known structure: what people call its residues and columns, and the reference row.
+// Known structure: choosing a row and a chain, aligning them, distances, and what people call
+// residues and columns.
 #include "pleat/bio/structure/known_structure.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
+#include <limits>
+#include <numeric>
 #include <utility>
 
-#include "pleat/core/files/printable.h"
+#include "pleat/bio/alignment/pairwise.h"
+#include "pleat/core/error.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
+
+namespace {
+
+bool is_hydrogen(const Atom& atom) { return atom.element == "H" || atom.element == "D"; }
+
+std::vector<Atom> measured_atoms(const Residue& residue, ContactAtoms atoms) {
+    std::vector<Atom> picked;
+    if (atoms == ContactAtoms::heavy) {
+        std::copy_if(residue.atoms.begin(), residue.atoms.end(), std::back_inserter(picked),
+                     [](const Atom& atom) { return !is_hydrogen(atom); });
+        return picked;
+    }
+    const Atom* atom = nullptr;
+    if (atoms == ContactAtoms::beta) {
+        atom = residue.letter == 'G' ? nullptr : residue.find("CB");
+        if (atom == nullptr) atom = residue.find("CA");
+    } else {
+        atom = residue.find("C1'");
+        if (atom == nullptr) atom = residue.find("C1*");  // the name before 2007
+    }
+    if (atom != nullptr) picked.push_back(*atom);
+    return picked;
+}
+
+double min_distance(const std::vector<Atom>& a, const std::vector<Atom>& b) {
+    double squared = std::numeric_limits<double>::infinity();
+    for (const Atom& p : a) {
+        for (const Atom& q : b) {
+            const double x = p.x - q.x;
+            const double y = p.y - q.y;
+            const double z = p.z - q.z;
+            squared = std::min(squared, x * x + y * y + z * z);
+        }
+    }
+    return std::sqrt(squared);
+}
+
+void check_kind(const Chain& chain, ContactAtoms atoms) {
+    const bool protein = chain.kind == Chain::Kind::protein;
+    if (atoms == ContactAtoms::beta && !protein) {
+        throw UsageError(
+            "expected contact atoms 'heavy' or 'sugar' for a nucleic acid, found 'cb'");
+    }
+    if (atoms == ContactAtoms::sugar && protein) {
+        throw UsageError("expected contact atoms 'cb' or 'heavy' for a protein, found 'sugar'");
+    }
+}
+
+}  // namespace
+
+ContactDefinition ContactDefinition::standard(Chain::Kind kind) {
+    return usual(kind == Chain::Kind::protein ? ContactAtoms::beta : ContactAtoms::heavy, kind);
+}
+
+ContactDefinition ContactDefinition::usual(ContactAtoms atoms, Chain::Kind kind) {
+    switch (atoms) {
+        case ContactAtoms::beta: return {atoms, 8.0};
+        case ContactAtoms::sugar: return {atoms, 12.0};
+        case ContactAtoms::heavy: break;
+    }
+    return {atoms, kind == Chain::Kind::protein ? 5.0 : 8.0};
+}
+
+std::span<const std::string_view> names_of(ContactAtoms) {
+    static constexpr std::string_view kNames[] = {"cb", "heavy", "sugar"};
+    return kNames;
+}
+
+std::string_view name_of(ContactAtoms atoms) {
+    return names_of(atoms)[static_cast<std::size_t>(atoms)];
+}
+
+ContactAtoms parse_contact_atoms(std::string_view name) {
+    for (const ContactAtoms atoms : {ContactAtoms::beta, ContactAtoms::heavy, ContactAtoms::sugar})
+        if (name_of(atoms) == name) return atoms;
+    throw UsageError(
+        fmt::format("expected contact atoms 'cb', 'heavy' or 'sugar', found '{}'", name));
+}
+
+Array<double, 2> column_distances(const Chain& chain, const std::vector<Index>& residues,
+                                  ContactAtoms atoms) {
+    check_kind(chain, atoms);
+    const auto columns = static_cast<Index>(residues.size());
+    std::vector<std::vector<Atom>> picked(residues.size());
+    for (std::size_t column = 0; column < residues.size(); ++column) {
+        if (residues[column] < 0) continue;
+        picked[column] =
+            measured_atoms(chain.residues.at(static_cast<std::size_t>(residues[column])), atoms);
+    }
+    Array<double, 2> distances(columns, columns);
+    distances.fill(std::numeric_limits<double>::quiet_NaN());
+    for (Index i = 0; i < columns; ++i) {
+        const std::vector<Atom>& a = picked[i];
+        if (a.empty()) continue;
+        distances(i, i) = 0.0;
+        for (Index j = i + 1; j < columns; ++j) {
+            const std::vector<Atom>& b = picked[j];
+            if (b.empty()) continue;
+            distances(i, j) = distances(j, i) = min_distance(a, b);
+        }
+    }
+    return distances;
+}
+
+namespace {
+
+constexpr Index kCellBudget = 20'000'000;  // cells of exact alignments while looking for the row
+constexpr Index kMinCandidates = 64;
+constexpr double kMinCoverage = 0.3;
+constexpr double kDoubtfulIdentity = 0.5;  // random sequences of similar length reach 0.3
+
+bool fits(const Alphabet& alphabet, const Chain& chain) {
+    return (alphabet.kind() == Alphabet::Kind::protein) == (chain.kind == Chain::Kind::protein);
+}
+
+/// All residues of a row, insertions included if the reader kept them.
+std::vector<std::uint8_t> ungapped(const Alignment& alignment, Index row) {
+    std::vector<std::uint8_t> letters;
+    const std::uint8_t gap = alignment.alphabet->gap();
+    if (alignment.has_full_row(row)) {
+        for (const char c : alignment.full_rows[row])
+            if (c != '-') letters.push_back(std::min(alignment.alphabet->code(c), gap));
+        return letters;
+    }
+    for (std::uint8_t code : alignment.letters.view()[row]) {
+        if (code != gap) letters.push_back(code);
+    }
+    return letters;
+}
+
+ChainLetters letters_of(const Chain& chain, const Alphabet& alphabet) {
+    ChainLetters result;
+    for (std::size_t i = 0; i < chain.residues.size(); ++i) {
+        const std::uint8_t code = alphabet.code(chain.residues[i].letter);
+        result.letters.push_back(std::min(code, alphabet.gap()));
+        result.broken.push_back(chain.broken_after(i) ? 1 : 0);
+    }
+    return result;
+}
+
+/// Calls `visit` with the index of each word of `length` known letters.
+template <class Visit>
+void for_each_word(const std::vector<std::uint8_t>& letters, const Alphabet& alphabet, int length,
+                   Visit visit) {
+    const Index base = alphabet.gap();
+    Index count = 1;
+    for (int k = 0; k < length; ++k) count *= base;
+    Index word = 0;
+    int known = 0;
+    for (std::uint8_t code : letters) {
+        known = code < base ? known + 1 : 0;
+        word = code < base ? (word * base + code) % count : 0;
+        if (known >= length) visit(static_cast<std::size_t>(word));
+    }
+}
+
+/// The rows worth an exact alignment to the chain, most shared words first.
+std::vector<Index> candidate_rows(const Alignment& alignment, const ChainLetters& chain) {
+    const Alphabet& alphabet = *alignment.alphabet;
+    const Index cells =
+        std::max<Index>(1, alignment.column_count() * static_cast<Index>(chain.letters.size()));
+    const Index max_rows = std::max(kMinCandidates, kCellBudget / cells);
+    std::vector<Index> rows(static_cast<std::size_t>(alignment.sequence_count()));
+    std::iota(rows.begin(), rows.end(), Index{0});
+    if (alignment.sequence_count() <= max_rows) return rows;
+
+    const int length = alphabet.kind() == Alphabet::Kind::protein ? 3 : 5;
+    std::vector<std::uint8_t> in_chain(static_cast<std::size_t>(std::pow(alphabet.gap(), length)),
+                                       0);
+    for_each_word(chain.letters, alphabet, length, [&](std::size_t word) { in_chain[word] = 1; });
+    std::vector<Index> shared(rows.size(), 0);
+    for (Index row : rows) {
+        for_each_word(ungapped(alignment, row), alphabet, length,
+                      [&](std::size_t word) { shared[row] += in_chain[word]; });
+    }
+    std::partial_sort(rows.begin(), rows.begin() + max_rows, rows.end(), [&](Index a, Index b) {
+        const Index shared_a = shared[a];
+        const Index shared_b = shared[b];
+        return shared_a != shared_b ? shared_a > shared_b : a < b;
+    });
+    rows.resize(static_cast<std::size_t>(max_rows));
+    return rows;
+}
+
+/// A name up to its first blank, and up to the slash of a range.
+std::string_view first_word(std::string_view name) {
+    return name.substr(0, name.find_first_of(" \t"));
+}
+std::string_view without_range(std::string_view name) { return name.substr(0, name.rfind('/')); }
+
+/// The row that has exactly this name, also where others of the name have the same letters.
+std::optional<Index> row_of_whole_name(const Alignment& alignment, const std::string& name) {
+    std::optional<Index> found;
+    for (Index row = 0; row < alignment.sequence_count(); ++row) {
+        if (alignment.names[row] != name) continue;
+        if (!found) {
+            found = row;
+            continue;
+        }
+        const auto first = alignment.letters.view()[*found], other = alignment.letters.view()[row];
+        if (std::equal(first.begin(), first.end(), other.begin())) continue;
+        throw UsageError(
+            fmt::format("expected the name of one row of {}, found '{}' on the rows {} and {}, "
+                        "which differ: name one of them otherwise",
+                        alignment.source.string(), name, *found + 1, row + 1));
+    }
+    return found;
+}
+
+/// Indices of the chains to try.
+std::vector<std::size_t> candidate_chains(const Alignment& alignment, const Structure& structure,
+                                          const std::string& name) {
+    const Alphabet& alphabet = *alignment.alphabet;
+    const char* wanted = alphabet.kind() == Alphabet::Kind::protein ? "protein" : "nucleic acid";
+    std::vector<std::size_t> chains;
+    if (!name.empty()) {
+        const Chain& chain = structure.chain(name);
+        if (!fits(alphabet, chain)) {
+            throw InputError(structure.source.string(), 0,
+                             fmt::format("expected a {} for this alignment, found chain '{}' to be "
+                                         "of another kind",
+                                         wanted, name));
+        }
+        chains.push_back(static_cast<std::size_t>(&chain - structure.chains.data()));
+        return chains;
+    }
+    std::vector<std::string> sequences;
+    for (std::size_t i = 0; i < structure.chains.size(); ++i) {
+        if (!fits(alphabet, structure.chains[i])) continue;
+        std::string sequence = structure.chains[i].sequence();
+        if (std::find(sequences.begin(), sequences.end(), sequence) != sequences.end()) continue;
+        sequences.push_back(std::move(sequence));
+        chains.push_back(i);
+    }
+    if (chains.empty()) {
+        throw InputError(structure.source.string(), 0,
+                         fmt::format("expected a {} chain for this alignment, found none", wanted));
+    }
+    return chains;
+}
+
+struct Best {
+    int score = -1;
+    std::size_t chain = 0;
+    Index row = 0;
+    ChainLetters letters;
+};
+
+Best best_pair(const Alignment& alignment, const Structure& structure,
+               const ResidueMapOptions& options) {
+    const Alphabet& alphabet = *alignment.alphabet;
+    const PairScoring& scoring = PairScoring::of(alphabet);
+    const std::vector<std::size_t> chains = candidate_chains(alignment, structure, options.chain);
+    std::vector<Index> named;
+    if (!options.row.empty()) named.push_back(find_row(alignment, options.row));
+    Best best;
+    for (std::size_t chain : chains) {
+        const ChainLetters letters = letters_of(structure.chains[chain], alphabet);
+        for (Index row : named.empty() ? candidate_rows(alignment, letters) : named) {
+            const int score = pair_score(ungapped(alignment, row), letters, scoring);
+            const bool better = score > best.score ||
+                                (score == best.score && chain == best.chain && row < best.row);
+            if (better) best = {score, chain, row, letters};
+        }
+    }
+    return best;
+}
+
+void judge(const ResidueMap& map, Index row_letters, Index chain_letters,
+           const Alignment& alignment, const Structure& structure, double min_identity) {
+    const double shorter = static_cast<double>(std::min(row_letters, chain_letters));
+    const bool covered =
+        map.mapped > 0 && static_cast<double>(map.mapped) >= kMinCoverage * shorter;
+    if (covered && map.identity >= min_identity) return;
+    throw InputError(
+        structure.source.string(), 0,
+        fmt::format("expected a structure of the family in {}, found identity {:.2f} over {} of {} "
+                    "residues between chain '{}' and row '{}', needed {:.2f} over {:.0f}; name "
+                    "another file, chain (FILE:chain) or row",
+                    alignment.source.string(), map.identity, map.mapped,
+                    std::min(row_letters, chain_letters), map.chain_name, map.row_name,
+                    min_identity, std::ceil(kMinCoverage * shorter)));
+}
+
+}  // namespace
+
+Index find_row(const Alignment& alignment, const std::string& name) {
+    if (const std::optional<Index> exact = row_of_whole_name(alignment, name)) return *exact;
+    std::optional<Index> found;
+    for (std::size_t row = 0; row < alignment.names.size(); ++row) {
+        const std::string_view word = first_word(alignment.names[row]);
+        if (word != name && without_range(word) != name) continue;
+        if (found) {
+            throw UsageError(fmt::format(
+                "expected the name of one row of {}, found that '{}' fits both '{}' and '{}'",
+                alignment.source.string(), name, alignment.names[*found], alignment.names[row]));
+        }
+        found = static_cast<Index>(row);
+    }
+    if (found) return *found;
+    throw UsageError(fmt::format("expected the name of a row of {} (the first is '{}'), found '{}'",
+                                 alignment.source.string(),
+                                 alignment.names.empty() ? "" : alignment.names.front(), name));
+}
+
+std::string doubt_about_family(const std::string& structure, const std::string& chain,
+                               double identity, const std::string& sequence) {
+    if (identity >= kDoubtfulIdentity) return {};
+    return fmt::format(
+        "{}: chain {} has an identity of only {:.2f} to {}; is it a structure of this family?",
+        structure, chain, identity, sequence);
+}
+
+ResidueMap map_residues(const Alignment& alignment, const Structure& structure,
+                        const ResidueMapOptions& options) {
+    const Alphabet& alphabet = *alignment.alphabet;
+    const Best best = best_pair(alignment, structure, options);
+    const Chain& chain = structure.chains[best.chain];
+    const std::vector<std::uint8_t> letters = ungapped(alignment, best.row);
+    const std::vector<Index> partners =
+        pair_partners(letters, best.letters, PairScoring::of(alphabet));
+
+    ResidueMap map;
+    map.row = best.row;
+    map.row_name = alignment.names[best.row];
+    map.chain = static_cast<Index>(best.chain);
+    map.chain_name = chain.name;
+    map.residues.assign(static_cast<std::size_t>(alignment.column_count()), -1);
+    Index known = 0;
+    Index identical = 0;
+    const ReferenceRow row = make_reference_row(alignment, best.row);
+    for (std::size_t column = 0; column < map.residues.size(); ++column) {
+        if (row.numbers[column] == 0) continue;
+        const auto letter = static_cast<std::size_t>(row.numbers[column] - 1);
+        const Index partner = partners[letter];
+        const std::uint8_t code = letters[letter];
+        if (partner < 0) continue;
+        map.residues[column] = partner;
+        ++map.mapped;
+        const std::uint8_t other = best.letters.letters[partner];
+        if (code == alphabet.gap()) continue;
+        known += other != alphabet.gap();
+        identical += other == code;
+    }
+    map.identity = known > 0 ? static_cast<double>(identical) / static_cast<double>(known) : 0.0;
+    const double automatic = alphabet.kind() == Alphabet::Kind::protein ? 0.3 : 0.6;
+    judge(map, static_cast<Index>(letters.size()), static_cast<Index>(chain.residues.size()),
+          alignment, structure, options.min_identity.value_or(automatic));
+    return map;
+}
 
 ReferenceRow make_reference_row(const Alignment& source, Index row) {
     const auto at = static_cast<std::size_t>(row);
@@ -79,15 +436,15 @@ std::vector<Index> shown_columns(const Alignment& kept, const ReferenceRow& refe
 }
 
 std::string residue_label(const KnownStructure& known, Index column, std::string_view none) {
-    const Index residue = known.residues[static_cast<std::size_t>(column)];
+    const Index residue = known.residues[column];
     if (residue < 0) return std::string(none);
-    const Residue& found = known.chain().residues[static_cast<std::size_t>(residue)];
+    const Residue& found = known.chain().residues[residue];
     return found.name + " " + found.id();
 }
 
 std::string column_label(const Alignment& kept, const ReferenceRow& reference, Index column) {
-    const Index source = kept.columns[static_cast<std::size_t>(column)];
-    const char letter = reference.letters[static_cast<std::size_t>(source)];
+    const Index source = kept.columns[column];
+    const char letter = reference.letters[source];
     // A '-' beside a number reads as a minus.
     const Index number = reference.shown_number(source);
     return letter == '-' || letter == '.' ? fmt::format("{} (gap)", number)

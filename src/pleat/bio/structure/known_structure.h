@@ -1,19 +1,97 @@
-// Known structure: a structure aligned to an alignment, and the row whose letters results show.
+// Known structure: a structure aligned to an alignment, its distances, and the row whose letters
+// results show.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "pleat/bio/alignment/alignment.h"
-#include "pleat/bio/structure/contacts.h"
-#include "pleat/bio/structure/residue_map.h"
 #include "pleat/bio/structure/structure.h"
 #include "pleat/core/array.h"
 #include "pleat/core/notes.h"
+#include "pleat/core/view.h"
 
 namespace pleat {
+
+/// Which atoms a distance is measured between.
+enum class ContactAtoms {
+    beta,   ///< proteins: CB, and CA for glycine or if CB is missing (CASP's definition)
+    heavy,  ///< the closest pair of atoms other than hydrogen
+    sugar,  ///< nucleic acids: C1'
+};
+
+/// When two residues are in contact: distance below `cutoff` angstrom.
+struct ContactDefinition {
+    ContactAtoms atoms = ContactAtoms::beta;
+    double cutoff = 8.0;
+
+    /// CB-CB below 8 angstrom for proteins (CASP), heavy atoms below 8 angstrom for nucleic acids.
+    static ContactDefinition standard(Chain::Kind kind);
+    /// The atoms' usual cut-off: beta 8, heavy 5 (proteins) or 8 (nucleic acids), sugar 12, wide
+    /// enough for the two sugars of a base pair (10.5).
+    static ContactDefinition usual(ContactAtoms atoms, Chain::Kind kind);
+};
+
+/// The names of ContactAtoms in options and files: "cb", "heavy", "sugar".
+std::span<const std::string_view> names_of(ContactAtoms);
+/// The name of one of them, and the reverse; throws UsageError for any other name.
+std::string_view name_of(ContactAtoms atoms);
+ContactAtoms parse_contact_atoms(std::string_view name);
+
+/// Distances in angstrom between the residues of every two columns: [column, column], symmetric,
+/// diagonal 0. NaN, diagonal included, in rows and columns that have no residue (-1 in `residues`)
+/// or whose residue lacks the atom: these pairs can be called neither right nor wrong.
+/// Throws UsageError if the atoms do not suit the kind of chain (beta: protein, sugar: nucleic
+/// acid).
+Array<double, 2> column_distances(const Chain& chain, const std::vector<Index>& residues,
+                                  ContactAtoms atoms);
+
+/// Choices that the user may make.
+struct ResidueMapOptions {
+    std::string row = {};  ///< name of the row to align to the chain; empty: the best matching row
+    std::string chain = {};  ///< name of the chain; empty: the best matching chain
+    /// Identity below which the structure is refused; not set: 0.3 for proteins, 0.6 for nucleic
+    /// acids (unrelated sequences reach about 0.2 and 0.5).
+    std::optional<double> min_identity = {};
+};
+
+/// The map from alignment columns to the residues of one chain.
+struct ResidueMap {
+    std::vector<Index> residues;  ///< per column an index into the chain's residues, or -1
+    Index mapped = 0;             ///< columns that have a residue
+    Index row = 0;                ///< row of the alignment that was aligned to the chain
+    std::string row_name;
+    Index chain = 0;  ///< index into the structure's chains
+    std::string chain_name;
+    double identity =
+        0;  ///< identical letters over mapped columns whose residue has a known letter
+};
+
+/// The row with this name: its whole name, its first word, or its first word up to the slash of a
+/// range, if only one row has it; of rows with the same name and letters the first. Throws
+/// UsageError if no row, or more than one, has the name.
+Index find_row(const Alignment& alignment, const std::string& name);
+
+/// Aligns one row of the alignment to the sequence of one chain (see pairwise.h) and carries its
+/// letters over to columns; columns where the row has a gap have no residue.
+///
+/// The row is the one named (see find_row), else that of the highest alignment score (of equals the
+/// first). Of large alignments only the rows that share most words of 3 amino acids or 5
+/// nucleotides with the chain are aligned: at least 64 rows, and all rows of small families.
+///
+/// Throws UsageError if no row, or more than one, has the name. Throws InputError if no chain is of
+/// the alignment's kind or has the name, if the identity is below the minimum, or if less than 0.3
+/// of the shorter sequence is mapped.
+ResidueMap map_residues(const Alignment& alignment, const Structure& structure,
+                        const ResidueMapOptions& options = {});
+
+/// A line for the user if a chain of `structure` has so few letters in common with `sequence`
+/// ("row 'a'") that it may be of another family; else empty. `identity`: see ResidueMap.
+std::string doubt_about_family(const std::string& structure, const std::string& chain,
+                               double identity, const std::string& sequence);
 
 /// The row whose letters and residues the contact files show, over all columns of the source.
 struct ReferenceRow {

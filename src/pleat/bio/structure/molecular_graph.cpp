@@ -1,4 +1,4 @@
-// Molecular graph: colours refined by neighbours, and backtracking over vertices of one colour.
+// Molecular graph: colours refined by neighbours, backtracking, and electrons that bonds share.
 #include "pleat/bio/structure/molecular_graph.h"
 
 #include <fmt/format.h>
@@ -8,18 +8,133 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "pleat/bio/selection/residue_kinds.h"
-#include "pleat/bio/structure/shared_electrons.h"
 
 namespace pleat {
 
 namespace {
 
-using Colours = std::vector<int>;  // [vertex]
+using Edge = MolecularGraph::Edge;
 
-std::size_t at(Index n) { return static_cast<std::size_t>(n); }
+Edge& edge_between(MolecularGraph& graph, Index a, Index b) {
+    auto& edges = graph.edges[a];
+    return *std::find_if(edges.begin(), edges.end(),
+                         [&](const Edge& edge) { return edge.to == b; });
+}
+
+void mark(MolecularGraph& graph, Index a, Index b) {
+    edge_between(graph, a, b).kind = MolecularGraph::kDelocalised;
+    edge_between(graph, b, a).kind = MolecularGraph::kDelocalised;
+}
+
+/// Finds rings by walks from their first vertex.
+class Rings {
+public:
+    static constexpr std::size_t kMinSize = 5, kMaxSize = 7;
+
+    explicit Rings(const MolecularGraph& graph) : graph_(graph) {
+        is_on_path_.assign(graph.size(), 0);
+        for (Index first = 0; first < graph.size(); ++first) walk(first, first);
+    }
+
+    const std::vector<std::vector<Index>>& all() const { return rings_; }
+    bool have_bond(Index a, Index b) const {
+        return std::any_of(rings_.begin(), rings_.end(), [&](const std::vector<Index>& ring) {
+            for (std::size_t n = 0; n < ring.size(); ++n) {
+                const Index one = ring[n], other = ring[(n + 1) % ring.size()];
+                if ((one == a && other == b) || (one == b && other == a)) return true;
+            }
+            return false;
+        });
+    }
+
+private:
+    void walk(Index first, Index vertex) {
+        path_.push_back(vertex);
+        is_on_path_[vertex] = 1;
+        for (const Edge& edge : graph_.edges[vertex]) {
+            // Each ring is found in both directions.
+            if (edge.to == first && path_.size() >= kMinSize && path_[1] < path_.back())
+                rings_.push_back(path_);
+            else if (edge.to > first && is_on_path_[edge.to] == 0 && path_.size() < kMaxSize)
+                walk(first, edge.to);
+        }
+        path_.pop_back();
+        is_on_path_[vertex] = 0;
+    }
+
+    const MolecularGraph& graph_;
+    std::vector<Index> path_;
+    std::vector<std::uint8_t> is_on_path_;
+    std::vector<std::vector<Index>> rings_;
+};
+
+bool is_one_of(const std::string& element, std::initializer_list<std::string_view> elements) {
+    return std::find(elements.begin(), elements.end(), element) != elements.end();
+}
+
+/// How many electrons an atom shares in a ring; -1 if it shares none and interrupts the ring.
+int shared_electrons(const MolecularGraph& graph, const Rings& rings, Index vertex) {
+    const std::string& element = graph.elements[vertex];
+    int doubles = 0, electrons = 0;
+    for (const Edge& edge : graph.edges[vertex]) {
+        if (edge.kind == 1) continue;
+        if (edge.kind != 2 || ++doubles > 1) return -1;
+        const bool is_in_ring = rings.have_bond(vertex, edge.to);
+        if (!is_in_ring && !is_one_of(graph.elements[edge.to], {"O", "N", "S"})) return -1;
+        electrons = is_in_ring ? 1 : 0;
+    }
+    if (doubles == 1) return electrons;
+    return is_one_of(element, {"N", "O", "S", "Se", "P"}) ? 2 : element == "B" ? 0 : -1;
+}
+
+void mark_rings(MolecularGraph& graph) {
+    const Rings rings(graph);
+    if (rings.all().empty()) return;
+    std::vector<int> electrons;
+    for (Index vertex = 0; vertex < graph.size(); ++vertex)
+        electrons.push_back(shared_electrons(graph, rings, vertex));
+    for (const std::vector<Index>& ring : rings.all()) {
+        int sum = 0;
+        bool is_shared = true;
+        for (const Index vertex : ring) {
+            is_shared = is_shared && electrons[vertex] >= 0;
+            sum += electrons[vertex];
+        }
+        constexpr int kHueckel = 6;
+        if (!is_shared || sum != kHueckel) continue;
+        for (std::size_t n = 0; n < ring.size(); ++n)
+            mark(graph, ring[n], ring[(n + 1) % ring.size()]);
+    }
+}
+
+void mark_terminal(MolecularGraph& graph) {
+    for (Index centre = 0; centre < graph.size(); ++centre)
+        for (const std::string_view element : {"O", "N", "S"}) {
+            std::vector<Index> terminal;
+            bool has_double = false;
+            for (const Edge& edge : graph.edges[centre])
+                if (graph.elements[edge.to] == element && graph.edges[edge.to].size() == 1) {
+                    terminal.push_back(edge.to);
+                    has_double = has_double || edge.kind == 2;
+                }
+            if (terminal.size() < 2 || !has_double) continue;
+            for (const Index vertex : terminal) mark(graph, centre, vertex);
+        }
+}
+
+/// Gives the kind kDelocalised to bonds of rings of five to seven atoms that share six electrons
+/// (Hueckel), and to bonds of terminal atoms of one element (O, N, S) on one atom, some of which
+/// have double bonds: carboxyl, nitro, phosphate, amidine. Protons on them are ignored.
+void mark_shared_electrons(MolecularGraph& graph) {
+    mark_rings(graph);
+    mark_terminal(graph);
+}
+
+using Colours = std::vector<int>;  // [vertex]
 
 int kind_of(const MolecularGraph::Edge& edge, BondKinds kinds) {
     return kinds == BondKinds::compared ? edge.kind : 0;
@@ -44,7 +159,7 @@ std::array<Colours, 2> refined_colours(const MolecularGraph& a, const MolecularG
             for (std::size_t v = 0; v < colours[n].size(); ++v) {
                 Key key{colours[n][v], {}};
                 for (const MolecularGraph::Edge& edge : graphs[n]->edges[v])
-                    key.second.emplace_back(kind_of(edge, kinds), colours[n][at(edge.to)]);
+                    key.second.emplace_back(kind_of(edge, kinds), colours[n][edge.to]);
                 std::sort(key.second.begin(), key.second.end());
                 next[n].push_back(
                     keys.try_emplace(std::move(key), static_cast<int>(keys.size())).first->second);
@@ -70,8 +185,8 @@ public:
         std::sort(sorted_b.begin(), sorted_b.end());
         if (sorted_a != sorted_b) return;
         choose_order();
-        map_.assign(at(a.size()), -1);
-        is_used_.assign(at(b.size()), 0);
+        map_.assign(a.size(), -1);
+        is_used_.assign(b.size(), 0);
         extend(0);
     }
 
@@ -81,34 +196,33 @@ private:
     void choose_order() {
         std::map<int, Index> sizes;
         for (const int colour : colours_a_) ++sizes[colour];
-        std::vector<std::uint8_t> is_chosen(at(a_.size()));
+        std::vector<std::uint8_t> is_chosen(a_.size());
         const auto add = [&](Index vertex, Index earlier) {
-            is_chosen[at(vertex)] = 1;
+            is_chosen[vertex] = 1;
             order_.push_back(vertex);
             earlier_.push_back(earlier);
         };
         for (std::size_t done = 0; static_cast<Index>(order_.size()) < a_.size();) {
             Index first = -1;  // of the rarest colour
             for (Index v = 0; v < a_.size(); ++v)
-                if (is_chosen[at(v)] == 0 &&
-                    (first < 0 || sizes[colours_a_[at(v)]] < sizes[colours_a_[at(first)]]))
+                if (is_chosen[v] == 0 &&
+                    (first < 0 || sizes[colours_a_[v]] < sizes[colours_a_[first]]))
                     first = v;
             add(first, -1);
             for (; done < order_.size(); ++done) {
                 const Index from = order_[done];
-                for (const MolecularGraph::Edge& edge : a_.edges[at(from)])
-                    if (is_chosen[at(edge.to)] == 0) add(edge.to, from);
+                for (const MolecularGraph::Edge& edge : a_.edges[from])
+                    if (is_chosen[edge.to] == 0) add(edge.to, from);
             }
         }
     }
 
     bool fits(Index vertex, Index image) const {
-        if (is_used_[at(image)] != 0 || colours_a_[at(vertex)] != colours_b_[at(image)])
-            return false;
-        for (const MolecularGraph::Edge& edge : a_.edges[at(vertex)]) {
-            const Index mapped = map_[at(edge.to)];
+        if (is_used_[image] != 0 || colours_a_[vertex] != colours_b_[image]) return false;
+        for (const MolecularGraph::Edge& edge : a_.edges[vertex]) {
+            const Index mapped = map_[edge.to];
             if (mapped < 0) continue;
-            const auto& others = b_.edges[at(image)];
+            const auto& others = b_.edges[image];
             const bool is_there =
                 std::any_of(others.begin(), others.end(), [&](const MolecularGraph::Edge& other) {
                     return other.to == mapped && kind_of(other, kinds_) == kind_of(edge, kinds_);
@@ -126,16 +240,16 @@ private:
         const Index vertex = order_[depth], earlier = earlier_[depth];
         const auto take = [&](Index image) {
             if (maps_.size() >= max_maps_ || !fits(vertex, image)) return;
-            map_[at(vertex)] = image;
-            is_used_[at(image)] = 1;
+            map_[vertex] = image;
+            is_used_[image] = 1;
             extend(depth + 1);
-            map_[at(vertex)] = -1;
-            is_used_[at(image)] = 0;
+            map_[vertex] = -1;
+            is_used_[image] = 0;
         };
         if (earlier < 0)
             for (Index image = 0; image < b_.size(); ++image) take(image);
         else
-            for (const MolecularGraph::Edge& edge : b_.edges[at(map_[at(earlier)])]) take(edge.to);
+            for (const MolecularGraph::Edge& edge : b_.edges[map_[earlier]]) take(edge.to);
     }
 
     const MolecularGraph &a_, &b_;
@@ -162,23 +276,22 @@ MolecularGraph heavy_graph(const Topology& topology, const std::vector<Index>& a
     MolecularGraph graph;
     std::vector<Index> vertex_of(topology.atoms.size(), -1);
     for (const Index atom : atoms) {
-        if (selection::is_hydrogen(topology.atoms[at(atom)])) continue;
-        vertex_of[at(atom)] = graph.size();
+        if (selection::is_hydrogen(topology.atoms[atom])) continue;
+        vertex_of[atom] = graph.size();
         graph.atoms.push_back(atom);
-        graph.elements.push_back(topology.atoms[at(atom)].element);
+        graph.elements.push_back(topology.atoms[atom].element);
     }
     graph.edges.resize(graph.atoms.size());
     for (std::size_t n = 0; n < topology.bonds.size(); ++n) {
-        const Index a = vertex_of[at(topology.bonds[n][0])],
-                    b = vertex_of[at(topology.bonds[n][1])];
+        const Index a = vertex_of[topology.bonds[n][0]], b = vertex_of[topology.bonds[n][1]];
         if (a < 0 || b < 0) continue;
-        const auto& known = graph.edges[at(a)];
+        const auto& known = graph.edges[a];
         // CONECT lists each bond from both sides.
         if (std::any_of(known.begin(), known.end(), [&](const auto& edge) { return edge.to == b; }))
             continue;
         const int kind = topology.bond_orders.empty() ? 0 : topology.bond_orders[n];
-        graph.edges[at(a)].push_back({b, kind});
-        graph.edges[at(b)].push_back({a, kind});
+        graph.edges[a].push_back({b, kind});
+        graph.edges[b].push_back({a, kind});
     }
     if (!topology.bond_orders.empty()) mark_shared_electrons(graph);
     return graph;
@@ -192,14 +305,14 @@ MolecularGraph heavy_graph(const Topology& topology) {
 
 std::vector<std::vector<Index>> connected_parts(const MolecularGraph& graph) {
     std::vector<std::vector<Index>> parts;
-    std::vector<std::uint8_t> is_seen(at(graph.size()));
+    std::vector<std::uint8_t> is_seen(graph.size());
     for (Index first = 0; first < graph.size(); ++first) {
-        if (is_seen[at(first)] != 0) continue;
+        if (is_seen[first] != 0) continue;
         std::vector<Index>& part = parts.emplace_back(std::vector<Index>{first});
-        is_seen[at(first)] = 1;
+        is_seen[first] = 1;
         for (std::size_t n = 0; n < part.size(); ++n)
-            for (const MolecularGraph::Edge& edge : graph.edges[at(part[n])])
-                if (!std::exchange(is_seen[at(edge.to)], std::uint8_t{1})) part.push_back(edge.to);
+            for (const MolecularGraph::Edge& edge : graph.edges[part[n]])
+                if (!std::exchange(is_seen[edge.to], std::uint8_t{1})) part.push_back(edge.to);
         std::sort(part.begin(), part.end());
     }
     return parts;
@@ -207,16 +320,16 @@ std::vector<std::vector<Index>> connected_parts(const MolecularGraph& graph) {
 
 MolecularGraph part_of(const MolecularGraph& graph, const std::vector<Index>& vertices) {
     MolecularGraph part;
-    std::vector<Index> vertex_of(at(graph.size()), -1);
+    std::vector<Index> vertex_of(graph.size(), -1);
     for (const Index vertex : vertices) {
-        vertex_of[at(vertex)] = part.size();
-        part.atoms.push_back(graph.atoms[at(vertex)]);
-        part.elements.push_back(graph.elements[at(vertex)]);
+        vertex_of[vertex] = part.size();
+        part.atoms.push_back(graph.atoms[vertex]);
+        part.elements.push_back(graph.elements[vertex]);
     }
     for (const Index vertex : vertices) {
         auto& edges = part.edges.emplace_back();
-        for (const MolecularGraph::Edge& edge : graph.edges[at(vertex)])
-            if (vertex_of[at(edge.to)] >= 0) edges.push_back({vertex_of[at(edge.to)], edge.kind});
+        for (const MolecularGraph::Edge& edge : graph.edges[vertex])
+            if (vertex_of[edge.to] >= 0) edges.push_back({vertex_of[edge.to], edge.kind});
     }
     return part;
 }
@@ -269,7 +382,7 @@ MoleculeMatch match_molecules(const Topology& wanted, const Topology& found) {
     if (maps.empty()) return match;
     match.atoms.assign(wanted.atoms.size(), -1);
     for (std::size_t n = 0; n < from.atoms.size(); ++n)
-        match.atoms[at(from.atoms[n])] = onto.atoms[at(maps.front()[n])];
+        match.atoms[from.atoms[n]] = onto.atoms[maps.front()[n]];
     return match;
 }
 

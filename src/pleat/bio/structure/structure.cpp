@@ -1,18 +1,19 @@
-// Structures: reading coordinate text, checking it line by line, and naming what is wrong.
+// Structures and topologies: reading polymers of coordinate text, names of atoms in messages, and
+// parts of a topology.
 #include "pleat/bio/structure/structure.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
-#include "pleat/bio/input/coordinate_text.h"
-#include "pleat/bio/input/text_fields.h"
-#include "pleat/bio/structure/element_guess.h"
-#include "pleat/bio/structure/pdb_dialect.h"
-#include "pleat/bio/structure/pdb_record.h"
-#include "pleat/bio/structure/structure_gemmi.h"
+#include "pleat/bio/structure/coordinate_text.h"
+#include "pleat/bio/structure/missing_names.h"
+#include "pleat/bio/structure/topology.h"
+#include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 
@@ -152,6 +153,120 @@ Structure read_structure(const std::filesystem::path& path, Notes* notes) {
 Structure read_structure(const std::string& name, std::string_view bytes) {
     ByteSource source(name, bytes);
     return read(source, name);
+}
+
+const Topology::Residue& Topology::residue_of(Index atom) const {
+    return residues[atoms[atom].residue];
+}
+
+std::string Topology::identity(Index atom) const {
+    const Residue& residue = residue_of(atom);
+    return fmt::format("{}\t{}\t{}\t{}", residue.chain, residue.number, residue.insertion,
+                       atoms[atom].name);
+}
+
+std::string Topology::label(Index atom) const {
+    const Residue& residue = residue_of(atom);
+    std::string text = fmt::format("{} of {} {}", atoms[atom].name, residue.name, residue.number);
+    if (residue.insertion != ' ') text += residue.insertion;
+    if (!residue.chain.empty()) text += fmt::format(" in chain '{}'", residue.chain);
+    return text;
+}
+
+std::vector<std::string> Topology::chains() const {
+    std::vector<std::string> names;
+    for (const Residue& residue : residues) {
+        if (std::find(names.begin(), names.end(), residue.chain) == names.end()) {
+            names.push_back(residue.chain);
+        }
+    }
+    return names;
+}
+
+ChainName common_chain_name(const Topology& a, const Topology& b) {
+    const auto has = [](const Topology& topology, std::string Topology::Residue::*name) {
+        return std::any_of(topology.residues.begin(), topology.residues.end(),
+                           [name](const auto& residue) { return !(residue.*name).empty(); });
+    };
+    const bool segments =
+        has(a, &Topology::Residue::segment) && has(b, &Topology::Residue::segment);
+    const bool a_shares = has(a, &Topology::Residue::shared_chain),
+               b_shares = has(b, &Topology::Residue::shared_chain);
+    if (segments && (!a.has_chain_names || !b.has_chain_names || a_shares != b_shares))
+        return ChainName::segment;
+    return a_shares != b_shares && a.has_chain_names && b.has_chain_names ? ChainName::shared_chain
+                                                                          : ChainName::chain;
+}
+
+const std::string& chain_name(const Topology::Residue& residue, ChainName name) {
+    const std::string& other = name == ChainName::segment ? residue.segment : residue.shared_chain;
+    return name == ChainName::chain || other.empty() ? residue.chain : other;
+}
+
+namespace {
+
+/// The bonds among these atoms, if bonds to others are those of hydrogens only: what is left of a
+/// molecule would look like another one.
+void keep_bonds(const Topology& topology, const std::vector<Index>& atoms, Topology& part) {
+    if (topology.bonds.empty()) return;
+    std::vector<Index> place(topology.atoms.size(), -1);
+    for (std::size_t n = 0; n < atoms.size(); ++n) place[atoms[n]] = static_cast<Index>(n);
+    for (std::size_t n = 0; n < topology.bonds.size(); ++n) {
+        std::array<Index, 2> bond{};
+        for (std::size_t end = 0; end < 2; ++end) bond[end] = place[topology.bonds[n][end]];
+        if (std::max(bond[0], bond[1]) < 0) continue;
+        if (std::min(bond[0], bond[1]) < 0) {
+            const Index left = topology.bonds[n][bond[0] < 0 ? 0 : 1];
+            const std::string& element = topology.atoms[left].element;
+            if (element == "H" || element == "D") continue;
+            part.bonds.clear();
+            part.bond_orders.clear();
+            part.has_all_bonds = false;
+            return;
+        }
+        part.bonds.push_back(bond);
+        if (!topology.bond_orders.empty()) part.bond_orders.push_back(topology.bond_orders[n]);
+    }
+    part.has_all_bonds = topology.has_all_bonds;
+}
+
+}  // namespace
+
+Topology subset(const Topology& topology, const std::vector<Index>& atoms) {
+    Topology part;
+    part.source = topology.source;
+    part.named = topology.named;
+    part.has_chain_names = topology.has_chain_names;
+    part.cell = topology.cell;
+    part.atoms.reserve(atoms.size());
+    Index last = -1;
+    for (const Index at : atoms) {
+        if (at < 0 || at >= topology.atom_count())
+            throw InputError(topology.source.string(), 0,
+                             fmt::format("expected atoms from 0 to {}, found {}",
+                                         topology.atom_count() - 1, at));
+        Topology::Atom atom = topology.atoms[at];
+        if (atom.residue != last) part.residues.push_back(topology.residue_of(at));
+        last = atom.residue;
+        atom.residue = static_cast<Index>(part.residues.size()) - 1;
+        part.atoms.push_back(std::move(atom));
+        if (!topology.positions.empty()) part.positions.push_back(topology.positions[at]);
+    }
+    keep_bonds(topology, atoms, part);
+    return part;
+}
+
+Topology unnamed_topology(Index atom_count, const std::filesystem::path& source) {
+    Topology topology;
+    topology.source = source;
+    topology.named = false;
+    topology.atoms.resize(static_cast<std::size_t>(atom_count));
+    topology.residues.resize(static_cast<std::size_t>(atom_count));
+    for (Index i = 0; i < atom_count; ++i) {
+        topology.atoms[i] = {"X", "X", 0, i};
+        topology.residues[i] = {"UNK", static_cast<int>(i + 1), ' ', ""};
+    }
+    return topology;
 }
 
 }  // namespace pleat

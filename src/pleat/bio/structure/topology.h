@@ -52,7 +52,7 @@ struct Topology {
     bool named = true;
 
     /// False if the file has no names of chains: they are segments (PSF), or made up
-    /// (chain_names.h).
+    /// (missing_names.h).
     bool has_chain_names = true;
 
     /// The vectors of the periodic cell around `positions`, in angstrom; 0 if there is none.

@@ -1,15 +1,18 @@
-// Topologies by gemmi: tables of elements, atom sites of mmCIF, selections in gemmi's syntax.
+// What gemmi does: tables of elements and residues, atoms, chains and assemblies of mmCIF,
+// selections in its syntax; also for C++17.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pleat {
 
 struct Assembly;
+struct Chain;
 
 /// One atom record of a PDB or mmCIF file, unchanged.
 struct AtomRecord {
@@ -80,8 +83,39 @@ void read_mmcif_models(const std::string& file, const std::string& text,
                        std::vector<Assembly>& assemblies, MmcifBlock& block,
                        const std::function<void(std::vector<AtomRecord>&&)>& add_model);
 
+/// Where the rotation and translation move `points` that bring `from` onto `to`, of as many points,
+/// with the smallest sum of squared distances (QCP); a translation for fewer than three.
+std::vector<std::array<double, 3>> moved_by_fit(const std::vector<std::array<double, 3>>& from,
+                                                const std::vector<std::array<double, 3>>& to,
+                                                std::vector<std::array<double, 3>> points);
+
 /// [atom]: 1 if the selection in gemmi's syntax ("//A/10-50/CA[C]") selects the atom, else 0.
 /// Throws UsageError for text that is no such selection.
 std::vector<std::uint8_t> match_cid(const std::vector<AtomRecord>& atoms, const std::string& cid);
+
+/// The atoms of one model of a PDB file in the order of its lines.
+struct PdbModel {
+    std::vector<AtomRecord> atoms;
+    std::vector<PdbFields> fields;  ///< [atom]
+    std::vector<std::size_t> ends;  ///< atoms in front of each TER, ascending
+};
+/// Chains of a model.
+std::vector<Chain> chains_from_pdb(const std::string& file, const PdbModel& model);
+
+/// Chains of the first model of an mmCIF text. Throws InputError naming `file` and line.
+std::vector<Chain> chains_from_mmcif(const std::string& file, const std::string& text);
+
+/// The one-letter code of a residue's name, also of a modified residue (its parent's) and of names
+/// of force fields; 'X' if it is not known.
+char residue_letter(const std::string& name);
+
+namespace selection {
+
+/// Whether amino acids, nucleotides or water have this name in the PDB or in force fields.
+bool is_common_name(std::string_view residue_name);
+/// Whether a residue is water by its name: HOH, SOL, TIP3, WAT and others.
+bool is_water(std::string_view residue_name);
+
+}  // namespace selection
 
 }  // namespace pleat

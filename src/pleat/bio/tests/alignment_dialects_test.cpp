@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "pleat/bio/alignment/read_alignment.h"
-#include "pleat/bio/structure/residue_map.h"
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
 #include "written_alignment.h"
 

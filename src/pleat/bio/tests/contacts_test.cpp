@@ -1,5 +1,5 @@
 // Contacts: which atoms are measured, what is missing, and the cut-offs.
-#include "pleat/bio/structure/contacts.h"
+#include "pleat/bio/structure/known_structure.h"
 
 #include <gtest/gtest.h>
 

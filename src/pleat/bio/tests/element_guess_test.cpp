@@ -1,5 +1,5 @@
 // Tests of elements: columns of names in PDB files without element columns, and atoms of element X.
-#include "pleat/bio/structure/element_guess.h"
+#include "pleat/bio/structure/missing_names.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // Equal chains: those of the same residues and atoms, whatever their numbers.
-#include "pleat/bio/structure/equal_chains.h"
+#include "pleat/bio/structure/equivalent_atoms.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pleat/bio/ensemble/chain_items.h"
+#include "pleat/bio/ensemble/frame_table.h"
 #include "pleat/bio/tests/refusal.h"
 #include "pleat/core/tests/data_folders.h"
 

@@ -1,5 +1,5 @@
 // Ligand orders: automorphisms of known molecules, against all permutations.
-#include "pleat/bio/structure/ligand_orders.h"
+#include "pleat/bio/structure/equivalent_atoms.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/ensemble/write_dcd.h"
+#include "pleat/bio/ensemble/write_frames.h"
 #include "pleat/bio/periodic/periodic_cell.h"
 #include "pleat/bio/tests/structure_text.h"
 #include "pleat/core/array.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "pleat/bio/ensemble/frame_reader.h"
-#include "pleat/bio/ensemble/write_dcd.h"
+#include "pleat/bio/ensemble/write_frames.h"
 #include "pleat/bio/tests/scratch_file.h"
 #include "pleat/bio/tests/written_trajectory.h"
 #include "pleat/core/array.h"

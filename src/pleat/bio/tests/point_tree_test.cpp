@@ -1,5 +1,5 @@
 // Point tree: the points that all distances give, for any spread of points, and in a short time.
-#include "pleat/bio/periodic/point_tree.h"
+#include "pleat/bio/periodic/periodic_cell.h"
 
 #include <gtest/gtest.h>
 

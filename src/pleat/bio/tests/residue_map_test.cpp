@@ -1,5 +1,5 @@
 // Residue maps: known maps of made families, random deletions and mutations, and refusals.
-#include "pleat/bio/structure/residue_map.h"
+#include "pleat/bio/structure/known_structure.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "pleat/bio/ensemble/ensemble_reader.h"
-#include "pleat/bio/input/byte_reader.h"
-#include "pleat/bio/structure/ligand_orders.h"
+#include "pleat/bio/input/byte_source.h"
+#include "pleat/bio/structure/equivalent_atoms.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/data_folders.h"
 

@@ -10,8 +10,7 @@
 
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/bio/input/byte_source.h"
-#include "pleat/bio/structure/contacts.h"
-#include "pleat/bio/structure/residue_map.h"
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/bio/structure/structure.h"
 #include "pleat/core/tests/data_folders.h"
 

@@ -1,6 +1,6 @@
 // DCD files that were written are read again as they were, by the reader that other programs' files
 // have been checked with.
-#include "pleat/bio/ensemble/write_dcd.h"
+#include "pleat/bio/ensemble/write_frames.h"
 
 #include <gtest/gtest.h>
 

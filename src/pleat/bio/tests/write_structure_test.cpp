@@ -1,5 +1,5 @@
 // Structures that are written read back as what they were: names, numbers, chains, models.
-#include "pleat/bio/structure/write_structure.h"
+#include "pleat/bio/ensemble/write_frames.h"
 
 #include <gtest/gtest.h>
 

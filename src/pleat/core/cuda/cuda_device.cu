@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "pleat/core/cuda/cuda_check.cuh"
+#include "pleat/core/cuda/cuda_gpu.cuh"
 
 namespace pleat {
 
@@ -105,6 +105,21 @@ CudaDevice use_cuda_device(int index) {
     }
     read_free_memory(gpu);
     return gpu;
+}
+
+bool can_read_each_other(std::span<const Device> gpus) {
+    for (const Device& gpu : gpus) {
+        for (const Device& other : gpus) {
+            int can = 0;
+            if (gpu.index == other.index) continue;
+            if (cudaDeviceCanAccessPeer(&can, gpu.index, other.index) != cudaSuccess) {
+                cudaGetLastError();  // a GPU that is missing is reported when it is used
+                return false;
+            }
+            if (can == 0) return false;
+        }
+    }
+    return true;
 }
 
 }  // namespace pleat

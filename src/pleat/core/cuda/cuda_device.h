@@ -1,8 +1,9 @@
-// CUDA devices: which GPUs this machine has, and using one of them.
+// CUDA devices: which GPUs this machine has, using one of them, and which read each other's memory.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -56,5 +57,9 @@ struct DeviceChoice {
 
 /// The first usable GPU with `needed` bytes of free memory, else the CPU.
 DeviceChoice device_with_room(const CudaDevices& found, std::int64_t needed);
+
+/// Whether kernels on each of these GPUs can read the memory of every other one (NVLink, or PCI
+/// Express where the machine allows it). True for one GPU. Starts none of them.
+bool can_read_each_other(std::span<const Device> gpus);
 
 }  // namespace pleat

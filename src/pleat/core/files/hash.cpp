@@ -123,9 +123,7 @@ FileHash hash_input(const std::filesystem::path& path, std::int64_t max_bytes) {
     std::vector<std::uint8_t> buffer(static_cast<std::size_t>(kEnd));
     bool failed = false;
     for (const std::int64_t offset : {std::int64_t{0}, about.st_size - kEnd}) {
-        ssize_t n = 0;
-        do n = ::pread(descriptor, buffer.data(), buffer.size(), offset);
-        while (n < 0 && errno == EINTR);
+        const ssize_t n = read_at(descriptor, offset, buffer.data(), buffer.size());
         failed = failed || n < 0;
         if (n > 0) hash.add(buffer.data(), static_cast<std::size_t>(n));
     }

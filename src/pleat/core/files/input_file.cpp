@@ -1,4 +1,4 @@
-// Input file: opening, reading in full pieces, and the account of pipes.
+// Input file: opening, reading in full pieces or whole, and the account of pipes.
 #include "pleat/core/files/input_file.h"
 
 #include <fcntl.h>
@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <system_error>
 
 #include "pleat/core/error.h"
 
@@ -120,6 +122,19 @@ ssize_t InputFile::read(void* out, std::size_t size) {
     return static_cast<ssize_t>(done);
 }
 
+ssize_t read_at(int descriptor, std::int64_t offset, void* to, std::size_t bytes) {
+    std::size_t done = 0;
+    while (done < bytes) {
+        const ssize_t n = ::pread(descriptor, static_cast<char*>(to) + done, bytes - done,
+                                  static_cast<off_t>(offset) + static_cast<off_t>(done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return -1;
+        if (n == 0) break;
+        done += static_cast<std::size_t>(n);
+    }
+    return static_cast<ssize_t>(done);
+}
+
 void refuse_too_many_open_files(const std::filesystem::path& path, int reason) {
     if (reason != EMFILE && reason != ENFILE) return;
     throw DeviceError(fmt::format(
@@ -171,6 +186,53 @@ void check_readable(const std::vector<std::string>& paths) {
         if (S_ISDIR(about.st_mode)) fail(path, EISDIR);
         if (::access(path.c_str(), R_OK) != 0) fail(path, errno);
     }
+}
+
+namespace {
+
+std::filesystem::file_type type_of(const std::filesystem::path& path) {
+    std::error_code reason;
+    const std::filesystem::file_type type = std::filesystem::status(path, reason).type();
+    if (type == std::filesystem::file_type::none)
+        throw InputError(path.string(), 0, fmt::format("cannot be read: {}", reason.message()));
+    return type;
+}
+
+}  // namespace
+
+bool is_file(const std::filesystem::path& path) {
+    return type_of(path) == std::filesystem::file_type::regular;
+}
+
+bool is_folder(const std::filesystem::path& path) {
+    return type_of(path) == std::filesystem::file_type::directory;
+}
+
+std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::int64_t max_bytes) {
+    constexpr std::int64_t kStep = 1 << 16;
+    InputFile file(path);
+    const std::string name = path == "-" ? "stdin" : path.string();
+    const auto refuse_larger = [&] {
+        throw InputError(name, 0, fmt::format("expected at most {} bytes, found more", max_bytes));
+    };
+    if (file.regular_bytes() > max_bytes) refuse_larger();
+    std::vector<std::uint8_t> bytes;
+    // Asks for one byte more than the file's size, so that the first call also finds the end of the
+    // file.
+    std::size_t step = static_cast<std::size_t>(std::max(file.regular_bytes() + 1, kStep));
+    std::size_t done = 0;
+    for (;;) {
+        bytes.resize(done + step);
+        const ssize_t n = file.read(bytes.data() + done, step);
+        if (n < 0)
+            throw InputError(name, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
+        done += static_cast<std::size_t>(n);
+        if (static_cast<std::int64_t>(done) > max_bytes) refuse_larger();
+        if (static_cast<std::size_t>(n) < step) break;
+        step = std::max<std::size_t>(done / 2, kStep);
+    }
+    bytes.resize(done);
+    return bytes;
 }
 
 }  // namespace pleat

@@ -1,4 +1,5 @@
-// Input file: a file opened for reading; a pipe is read once, and hashed while it is read.
+// Input file: a file opened for reading or read whole; a pipe is read once, and hashed while it is
+// read.
 #pragma once
 
 #include <sys/types.h>
@@ -42,6 +43,10 @@ private:
     std::shared_ptr<Stream> stream_;  // null for a regular file
 };
 
+/// Reads `bytes` bytes at `offset` of an open file. Returns fewer only at its end; -1 with errno
+/// set if reading fails.
+ssize_t read_at(int descriptor, std::int64_t offset, void* to, std::size_t bytes);
+
 /// Throws DeviceError if `reason`, of errno, is that too many files are open.
 void refuse_too_many_open_files(const std::filesystem::path& path, int reason);
 
@@ -70,5 +75,25 @@ void refuse_pipes(const std::vector<std::string>& paths, std::string_view reason
 /// Throws InputError for the first of these files that does not exist or may not be read. Pipes are
 /// not opened. Empty paths and "-" are skipped.
 void check_readable(const std::vector<std::string>& paths);
+
+/// Reads all bytes of a file, a pipe or "-", standard input. Throws InputError if it cannot be
+/// opened or read, is a folder, or holds more than `max_bytes`.
+std::vector<std::uint8_t> read_file(const std::filesystem::path& path,
+                                    std::int64_t max_bytes = std::int64_t{1} << 40);
+
+/// A file of paths or names, one per line, may have this size.
+inline constexpr std::int64_t kMaxListBytes = std::int64_t{16} << 20;
+
+/// Whether a path names a regular file, or a folder; links are followed. InputError with the
+/// system's reason where that cannot be found out: a folder that may not be entered, a loop of
+/// links.
+bool is_file(const std::filesystem::path& path);
+bool is_folder(const std::filesystem::path& path);
+
+/// Whether a path names a regular file, or a folder; links are followed. InputError with the
+/// system's reason where that cannot be found out: a folder that may not be entered, a loop of
+/// links.
+bool is_file(const std::filesystem::path& path);
+bool is_folder(const std::filesystem::path& path);
 
 }  // namespace pleat

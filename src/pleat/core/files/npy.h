@@ -99,6 +99,8 @@ public:
 
 private:
     const ZipMember& member(std::string_view name) const;
+    template <class T>
+    T only(std::string_view name) const;
 
     std::filesystem::path path_;
     std::shared_ptr<const ZipReader> archive_;

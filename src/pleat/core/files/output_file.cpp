@@ -1,4 +1,4 @@
-// Output files: buffering, flushing and the final rename.
+// Output files: buffering, flushing and the final rename; long texts made by several threads.
 #include "pleat/core/files/output_file.h"
 
 #include <fcntl.h>
@@ -8,6 +8,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -15,6 +16,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/parallel.h"
 
 namespace pleat {
 
@@ -196,6 +198,13 @@ std::int64_t free_disk_space(std::filesystem::path folder) {
     return static_cast<std::int64_t>(disk.f_bavail) * static_cast<std::int64_t>(disk.f_frsize);
 }
 
+void require_room(const std::filesystem::path& path, std::int64_t bytes) {
+    const std::int64_t room = free_disk_space(path.parent_path());
+    if (room < bytes)
+        throw OutputError(fmt::format("{}: expected {} of free space, found {}", path.string(),
+                                      human_bytes(bytes), human_bytes(room)));
+}
+
 void require_disk_space(const std::filesystem::path& folder, std::int64_t bytes) {
     const std::int64_t available = free_disk_space(folder);
     if (bytes > available)
@@ -212,6 +221,49 @@ void flush_folder(const std::filesystem::path& folder) {
     // Some file systems cannot flush a folder; the rename itself has already succeeded.
     (void)::fsync(descriptor);
     ::close(descriptor);
+}
+
+namespace {
+
+constexpr Index kPiecesPerThread =
+    8;  // several pieces per thread balance lines of different lengths
+
+}  // namespace
+
+TextPieces make_lines(int threads, Index count,
+                      const std::function<void(Index, std::string&)>& append) {
+    const Index lines = threads <= 1 ? count + 1 : count / (kPiecesPerThread * threads) + 1;
+    TextPieces pieces(static_cast<std::size_t>((count + lines - 1) / lines));
+    parallel_for(threads, static_cast<Index>(pieces.size()), [&](Index piece, int) {
+        std::string text;
+        const Index last = std::min(count, (piece + 1) * lines);
+        for (Index line = piece * lines; line < last; ++line) {
+            append(line, text);
+            if (line == piece * lines)
+                text.reserve((text.size() + 8) * static_cast<std::size_t>(lines));
+        }
+        pieces[piece] = std::move(text);
+    });
+    return pieces;
+}
+
+void write_text(const std::filesystem::path& path, const TextPieces& pieces) {
+    OutputFile file(path);
+    for (const std::string& piece : pieces) file.write(piece);
+    file.close();
+}
+
+void append_integer(std::string& text, Index value) {
+    char digits[std::numeric_limits<Index>::digits10 + 2];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    text.append(digits, end);
+}
+
+void append_number(std::string& text, double value, std::chars_format format, int precision) {
+    char digits[400];  // a sign, 309 digits before the decimal point, the point, and the digits
+                       // after it
+    const auto end = std::to_chars(digits, digits + sizeof digits, value, format, precision).ptr;
+    text.append(digits, end);
 }
 
 }  // namespace pleat

@@ -1,12 +1,16 @@
 // Output files: written beside their final name, flushed to the disk, then renamed into place.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "pleat/core/view.h"
 
 namespace pleat {
 
@@ -69,10 +73,28 @@ bool is_open_file(int descriptor, const std::filesystem::path& path);
 /// the system does not say, all that can be counted.
 std::int64_t free_disk_space(std::filesystem::path folder);
 
+/// Throws OutputError if the disk of `path` is known to have less than this free.
+void require_room(const std::filesystem::path& path, std::int64_t bytes);
+
 /// Throws OutputError, with both numbers, if more than that will be written.
 void require_disk_space(const std::filesystem::path& folder, std::int64_t bytes);
 
 /// Flushes a folder's entries, so that a rename in it survives a power cut.
 void flush_folder(const std::filesystem::path& folder);
+
+/// A long text as consecutive pieces.
+using TextPieces = std::vector<std::string>;
+
+/// Returns lines 0 to count - 1; `append(line, text)` appends one. Several threads call it at the
+/// same time, each with its own text.
+TextPieces make_lines(int threads, Index count,
+                      const std::function<void(Index, std::string&)>& append);
+
+/// Writes the pieces as one file through OutputFile.
+void write_text(const std::filesystem::path& path, const TextPieces& pieces);
+
+void append_integer(std::string& text, Index value);
+/// The number as printf writes it with %e, %f or %g and this precision (at most 60).
+void append_number(std::string& text, double value, std::chars_format format, int precision);
 
 }  // namespace pleat

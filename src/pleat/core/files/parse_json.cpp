@@ -8,7 +8,7 @@
 #include <string>
 
 #include "pleat/core/error.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 
@@ -56,8 +56,7 @@ Word word_at(std::span<const std::uint8_t> text, std::size_t at) {
 
 /// Whether other programs write a number that is not finite in this way.
 bool is_not_finite(std::string word) {
-    std::transform(word.begin(), word.end(), word.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    word = in_lower_case(word);
     if (word.starts_with('-') || word.starts_with('+')) word.erase(0, 1);
     return word == "nan" || word == "inf" || word == "infinity";
 }

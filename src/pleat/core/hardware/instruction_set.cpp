@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <cstdlib>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 
@@ -29,9 +29,7 @@ std::vector<std::int64_t> targets() {
 }
 
 std::string name_of(std::int64_t target) {
-    std::string name = hwy::TargetName(target);
-    const auto lower = [](unsigned char c) { return static_cast<char>(std::tolower(c)); };
-    std::transform(name.begin(), name.end(), name.begin(), lower);
+    const std::string name = in_lower_case(hwy::TargetName(target));
     return name == "avx3" ? "avx512" : name;
 }
 

@@ -1,7 +1,9 @@
-// Memory: how much is available, and refusing work that needs more.
+// Memory: how much is available, also under the limits of a control group, and refusing work that
+// needs more.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -31,5 +33,21 @@ std::string human_bytes(std::int64_t bytes);
 /// and `advice` ("up to 1200 columns would fit").
 void require_memory(std::int64_t needed, std::string_view what, std::string_view advice,
                     std::int64_t available = available_memory(), std::string_view memory = "");
+
+constexpr std::int64_t kUnlimited = INT64_MAX;
+
+/// The folders in which Linux shows control groups; tests use other folders.
+struct CgroupPaths {
+    std::filesystem::path membership = "/proc/self/cgroup";
+    std::filesystem::path mount = "/sys/fs/cgroup";
+};
+
+/// CPUs that `cpu.max` of the process's group (version 2) and of its parents allow, rounded up;
+/// kUnlimited if there is no limit.
+std::int64_t cgroup_cpus(const CgroupPaths& places = {});
+
+/// Bytes still free under `memory.max` of the process's group and its parents; page cache that the
+/// kernel can drop counts as free. kUnlimited if there is no limit.
+std::int64_t cgroup_free_bytes(const CgroupPaths& places = {});
 
 }  // namespace pleat

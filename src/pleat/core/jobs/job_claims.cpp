@@ -17,8 +17,8 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/files/read_file.h"
 
 namespace pleat {
 

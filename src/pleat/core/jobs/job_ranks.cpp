@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/files/read_file.h"
-#include "pleat/core/loops/job_pool.h"
+#include "pleat/core/loops/threads.h"
 #include "pleat/core/ranks/deal.h"
 
 namespace pleat {

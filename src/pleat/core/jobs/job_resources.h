@@ -10,8 +10,7 @@
 
 #include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/jobs/job_command.h"
-#include "pleat/core/loops/semaphore.h"
-#include "pleat/core/loops/thread_budget.h"
+#include "pleat/core/loops/threads.h"
 
 namespace pleat {
 

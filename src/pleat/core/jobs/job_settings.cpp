@@ -9,7 +9,7 @@
 #include <set>
 
 #include "pleat/core/error.h"
-#include "pleat/core/files/read_file.h"
+#include "pleat/core/files/input_file.h"
 
 namespace pleat {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "pleat/core/fields.h"
-#include "pleat/core/files/line_list.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/files/printable.h"
-#include "pleat/core/files/read_file.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/run/manifest.h"
 #include "pleat/core/version.h"
 

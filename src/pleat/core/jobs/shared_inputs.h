@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "pleat/core/loops/thread_budget.h"
+#include "pleat/core/loops/threads.h"
 
 namespace pleat {
 

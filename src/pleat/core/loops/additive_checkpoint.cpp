@@ -7,10 +7,10 @@
 #include <cstring>
 #include <exception>
 #include <stdexcept>
-#include <utility>
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
+#include "pleat/core/files/output_file.h"
 #include "pleat/core/ranks/rank_files.h"
 
 namespace pleat {
@@ -195,14 +195,13 @@ bool AdditiveCheckpoint::has(const Tile& tile) const {
 }
 
 void AdditiveCheckpoint::begin(const Tile& tile) {
-    if (has(tile) || in_own_arrays_[static_cast<std::size_t>(tile.id)] != 0 || is_adding_tile_ ||
-        is_total_)
+    if (has(tile) || in_own_arrays_[tile.id] != 0 || is_adding_tile_ || is_total_)
         throw std::logic_error("a tile must be added once, before the total");
     is_adding_tile_ = true;
 }
 
 void AdditiveCheckpoint::put(const Tile& tile, View<const float, 2> output) {
-    in_own_arrays_[static_cast<std::size_t>(tile.id)] = 1;
+    in_own_arrays_[tile.id] = 1;
     is_adding_tile_ = false;
     has_unsaved_tiles_ = true;
     if (clock_.is_due()) save_or_report();

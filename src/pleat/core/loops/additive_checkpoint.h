@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "pleat/core/context.h"
-#include "pleat/core/loops/saving.h"
+#include "pleat/core/loops/iterate.h"
 #include "pleat/core/loops/sweep.h"
 
 namespace pleat {

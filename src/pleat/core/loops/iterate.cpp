@@ -3,11 +3,18 @@
 
 #include <fmt/format.h>
 
-#include "pleat/core/error.h"
+#include <system_error>
+
 #include "pleat/core/files/npy.h"
-#include "pleat/core/loops/saving.h"
+#include "pleat/core/files/output_file.h"
 
 namespace pleat {
+
+std::string refusal(const std::filesystem::path& path, const InputError& error) {
+    const std::string name = path.string(), text = error.what();
+    return fmt::format("{}{}; remove this checkpoint, or give --force, to start again",
+                       text.starts_with(name) ? "" : name + ": ", text);
+}
 
 namespace {
 

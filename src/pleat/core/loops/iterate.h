@@ -1,14 +1,47 @@
 // Iterate: the loop over a sequence of states; owns progress, cancellation and checkpoints.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
 
 #include "pleat/core/context.h"
+#include "pleat/core/error.h"
 
 namespace pleat {
+
+/// Decides when a save is due: not before `min_seconds` seconds, and not so often that saving a
+/// large state takes more than a tenth of the time.
+class SaveClock {
+public:
+    explicit SaveClock(double min_seconds) : min_seconds_(min_seconds) {}
+    bool is_due() const { return seconds_since(last_) >= std::max(min_seconds_, 9.0 * cost_); }
+    /// Whether the last save was less than `min_seconds` ago, so that the work since may be lost.
+    bool is_recent() const { return seconds_since(last_) < min_seconds_; }
+    template <class Action>
+    void run(Action action) {
+        const Clock::time_point start = Clock::now();
+        action();
+        cost_ = seconds_since(start);
+        last_ = Clock::now();
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    static double seconds_since(Clock::time_point start) {
+        return std::chrono::duration<double>(Clock::now() - start).count();
+    }
+    double min_seconds_;
+    double cost_ = 0.0;
+    Clock::time_point last_ = Clock::now();
+};
+
+/// What is wrong with a checkpoint, with the file's name and advice.
+std::string refusal(const std::filesystem::path& path, const InputError& error);
 
 class NpzWriter;
 class NpzReader;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -15,8 +14,9 @@
 #include <thread>
 
 #include "pleat/core/error.h"
-#include "pleat/core/hardware/cgroup.h"
-#include "pleat/core/loops/thread_budget.h"
+#include "pleat/core/files/text.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/threads.h"
 
 namespace pleat {
 
@@ -41,9 +41,9 @@ std::int64_t affinity_cpus() {
 std::int64_t environment_threads(const char* name) {
     const char* const text = std::getenv(name);
     if (text == nullptr) return kUnlimited;
+    std::string_view rest = text;
     std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
-    return error == std::errc{} && number > 0 ? number : kUnlimited;
+    return take_number_from(rest, number) && number > 0 ? number : kUnlimited;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "pleat/core/context.h"
+#include "pleat/core/loops/progress.h"
 #include "pleat/core/view.h"
 
 namespace pleat {
@@ -52,5 +53,21 @@ void throw_if_cancelled(const Context& context, std::string_view stage,
 /// if the user asked to stop.
 void parallel_for_chunks(const Context& context, std::string_view stage, int threads, Index count,
                          Index chunk, const std::function<void(Index, int)>& body);
+
+/// Passes on everything but messages. `shown` may be null and must outlive it.
+class WithoutMessages final : public Progress {
+public:
+    explicit WithoutMessages(Progress* shown) : shown_(shown) {}
+    void update(std::string_view stage, std::int64_t done, std::int64_t total,
+                std::string_view note) override {
+        if (shown_ != nullptr) shown_->update(stage, done, total, note);
+    }
+    bool cancelled() override { return shown_ != nullptr && shown_->cancelled(); }
+    void message(std::string_view) override {}
+    void note(const Note&) override {}
+
+private:
+    Progress* shown_;
+};
 
 }  // namespace pleat

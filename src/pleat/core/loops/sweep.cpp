@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <exception>
 #include <vector>
 
 #include "pleat/core/array.h"
@@ -122,7 +121,7 @@ void for_each_tile(const Context& context, std::string_view stage, std::span<con
     if (done > 0) context.update(stage, done, total, "resumed");
     while (done < total) {
         const std::vector<Tiles> round = take_round(left, comm.size());
-        const Tiles& own = round[static_cast<std::size_t>(comm.rank())];
+        const Tiles& own = round[comm.rank()];
         std::exception_ptr error;
         std::size_t whole = 0;
         try {

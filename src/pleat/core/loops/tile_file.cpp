@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -92,15 +91,11 @@ void TileFile::lay_out(std::string_view problem, std::span<const Tile> tiles) {
 
 void TileFile::create() const {
     OutputFile file(path_);
-    struct statvfs disk {};
-    const std::filesystem::path folder = path_.parent_path();
-    if (::statvfs(folder.empty() ? "." : folder.c_str(), &disk) == 0) {
-        const std::uint64_t room = std::uint64_t{disk.f_bavail} * disk.f_frsize;
-        if (bytes_ > room)
-            throw OutputError(fmt::format("{}: needs {} of disk, {} are free", path_.string(),
-                                          human_bytes(static_cast<std::int64_t>(bytes_)),
-                                          human_bytes(static_cast<std::int64_t>(room))));
-    }
+    const std::int64_t room = free_disk_space(path_.parent_path());
+    if (static_cast<std::int64_t>(bytes_) > room)
+        throw OutputError(fmt::format("{}: needs {} of disk, {} are free", path_.string(),
+                                      human_bytes(static_cast<std::int64_t>(bytes_)),
+                                      human_bytes(room)));
     file.write(header_);
     file.write(done_.data(), done_.size());
     // Writing the last byte sets the file's length; the rest is a hole until tiles are written.
@@ -146,24 +141,24 @@ void TileFile::map() {
     mapped_ = static_cast<const std::uint8_t*>(mapped);
 }
 
-bool TileFile::has(const Tile& tile) const { return done_[static_cast<std::size_t>(tile.id)] != 0; }
+bool TileFile::has(const Tile& tile) const { return done_[tile.id] != 0; }
 
 Index TileFile::done_count() const { return std::count(done_.begin(), done_.end(), 1); }
 
 void TileFile::put(const Tile& tile, View<const float, 2> output) {
-    const Section& section = sections_[static_cast<std::size_t>(tile.id)];
+    const Section& section = sections_[tile.id];
     if (output.extent(0) != section.items || output.extent(1) != section.values)
         throw std::logic_error("a tile's output has another shape than announced");
     put_bytes(tile, output.data);
 }
 
 void TileFile::put_bytes(const Tile& tile, const void* output) {
-    const Section& section = sections_[static_cast<std::size_t>(tile.id)];
+    const Section& section = sections_[tile.id];
     // Written through the descriptor: on a full disk a write into the mapping would kill the
     // process.
     if (!write_fully(descriptor_, section.offset, output, bytes(tile).size()))
         fail("writing failed");
-    done_[static_cast<std::size_t>(tile.id)] = 1;
+    done_[tile.id] = 1;
     unmarked_.push_back(tile.id);
     if (now() - last_flush_ >= kFlushSeconds) flush();
 }
@@ -181,13 +176,13 @@ void TileFile::flush() {
 }
 
 View<const float, 2> TileFile::output(const Tile& tile) const {
-    const Section& section = sections_[static_cast<std::size_t>(tile.id)];
+    const Section& section = sections_[tile.id];
     return {reinterpret_cast<const float*>(mapped_ + section.offset), section.items,
             section.values};
 }
 
 std::span<const std::uint8_t> TileFile::bytes(const Tile& tile) const {
-    const Section& section = sections_[static_cast<std::size_t>(tile.id)];
+    const Section& section = sections_[tile.id];
     return {mapped_ + section.offset,
             static_cast<std::size_t>(section.items * section.values) * sizeof(float)};
 }

@@ -1,4 +1,4 @@
-// Minimise: L-BFGS over large vectors that stay on the host or device where they are computed.
+// Minimise: L-BFGS and conjugate gradients over large vectors that stay where they are computed.
 #pragma once
 
 #include <limits>
@@ -40,12 +40,27 @@ struct VectorStore {
     virtual void upload(int vector, const float* from) = 0;
 };
 
+/// What minimisers have: the vectors, f at the current point, and counts.
+class Minimiser {
+public:
+    double objective() const { return objective_; }  ///< at the last point that was accepted
+    Index evaluations() const { return evaluations_; }
+
+protected:
+    explicit Minimiser(VectorStore& vectors) : vectors_(vectors) {}
+    double dot(int a, int b);
+
+    VectorStore& vectors_;
+    double objective_ = 0;
+    Index evaluations_ = 0, iterations_ = 0;
+};
+
 /// Limited-memory BFGS (Nocedal and Wright 2006, algorithm 7.4) in the form that needs inner
 /// products with the newest gradient only (Chen et al. 2014): two passes over the history per
 /// iteration. Steps satisfy the Armijo condition, or near the optimum, where differences of f are
 /// rounding, the approximate Wolfe conditions of Hager and Zhang (2005), which look at slopes
 /// alone; the curvature condition is kept by skipping updates with <s,y> not positive.
-class Lbfgs {
+class Lbfgs : public Minimiser {
 public:
     struct Options {
         int history = 5;
@@ -66,8 +81,6 @@ public:
 
     int x() const { return x_; }                ///< vector of the current point
     int gradient() const { return gradient_; }  ///< vector of its gradient
-    double objective() const { return objective_; }
-    Index evaluations() const { return evaluations_; }
 
     /// Everything that the next steps depend on: a loaded minimiser takes the same steps, bit for
     /// bit, unless its history is shorter than the saved one, of which it then keeps the newest
@@ -87,19 +100,72 @@ private:
     void accept(const Trial& trial);
     void drop_oldest();
     void push_newest(double step);
-    double dot(int a, int b);
 
-    VectorStore& vectors_;
     Options options_;
     int x_ = 0, gradient_ = 1, trial_x_ = 2, trial_gradient_ = 3, direction_ = 4;
     std::vector<int> s_, y_, free_vectors_;        ///< history, oldest first; vectors not in use
     std::vector<double> s_gradient_, y_gradient_;  ///< <s_k, g>, <y_k, g>
     std::vector<std::vector<double>> s_y_, y_y_;   ///< <s_i, y_j>, <y_i, y_j>
-    double objective_ = 0, gradient_gradient_ = 0, slope_ = 0;
+    double gradient_gradient_ = 0, slope_ = 0;
     /// f at the last restart from the gradient; infinite before the first one.
     double restart_objective_ = std::numeric_limits<double>::infinity();
     double restart_gradient_gradient_ = std::numeric_limits<double>::infinity();
-    Index evaluations_ = 0, iterations_ = 0;
+};
+
+/// Nonlinear conjugate gradients (Fletcher and Reeves 1964) as libconjugrad, the optimiser of
+/// CCMpred's program, does them; for comparisons with it. Lbfgs is faster and goes on to the
+/// optimum.
+///
+/// The direction is -g + |g|^2 / |g_before|^2 times the one before. A line search begins at the
+/// last step times the ratio of the slopes (the first one: at 1 / |g|) and only ever shortens. It
+/// accepts the first step that lowers f enough (Armijo) and leaves a slope that still points down
+/// steeply: below `steepness` times the slope at its beginning. (The curvature condition of Wolfe
+/// asks for the opposite; that program's steps are short for it.) The point is moved in place:
+/// after a search that failed it is the last trial, as in that program.
+class ConjugateGradients : public Minimiser {
+public:
+    struct Options {
+        double armijo = 1e-4;
+        double steepness = 0.2;
+        double shortening = 0.5;  ///< factor between two trials of a line search
+        int max_trials = 5;       ///< of one line search
+        int window = 5;           ///< iterations over which f must fall
+        double min_fall = 0.01;   ///< relative fall over the window below which f has converged
+    };
+    enum class Outcome { moved, converged, failed };
+
+    ConjugateGradients(VectorStore& vectors, const Options& options);
+    static constexpr int kVectorsNeeded = 3;
+
+    /// Evaluates the start, read from x(); call once before step(), unless load() came first.
+    void start();
+    /// True if that program would not begin: |g|^2 <= 1e-8 or |g|^2 <= min_fall |x|^2.
+    bool is_converged_at_start();
+    /// One iteration: `converged` if f fell by less than min_fall over the window, `failed` if
+    /// no trial of the line search was accepted.
+    Outcome step();
+
+    int x() const { return kX; }                ///< vector of the current point
+    int gradient() const { return kGradient; }  ///< vector of its gradient
+    /// Iterations as that program counts them: without the one at which f is found to have
+    /// converged.
+    Index iterations() const { return iterations_; }
+
+    /// Everything that the next steps depend on: a loaded minimiser takes the same steps, bit for
+    /// bit, where vectors are float.
+    void save(NpzWriter& writer) const;
+    void load(const NpzReader& reader);
+
+private:
+    static constexpr int kX = 0, kGradient = 1, kDirection = 2;
+
+    bool search();
+
+    Options options_;
+    double gradient2_ = 0, gradient2_before_ = 0;  ///< squared norms
+    double slope_ = 0, slope_before_ = 0, step_ = 0;
+    std::vector<double>
+        recent_;  ///< f after the last `window` iterations, by iteration modulo window
 };
 
 }  // namespace pleat

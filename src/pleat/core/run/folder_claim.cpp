@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/files/read_file.h"
 
 namespace pleat {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/parse_json.h"
-#include "pleat/core/files/read_file.h"
 #include "pleat/core/version.h"
 
 namespace pleat {

@@ -11,7 +11,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat {
 

@@ -1,5 +1,5 @@
 // Tests of the nonlinear conjugate gradients: steps by hand, line search, stops, saved states.
-#include "pleat/core/math/conjugate_gradients.h"
+#include "pleat/core/math/minimise.h"
 
 #include <gtest/gtest.h>
 

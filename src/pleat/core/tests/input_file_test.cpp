@@ -13,7 +13,6 @@
 #include <thread>
 
 #include "pleat/core/error.h"
-#include "pleat/core/files/read_file.h"
 #include "pleat/core/tests/temporary_folder.h"
 
 namespace pleat {

@@ -1,4 +1,4 @@
-// Instructions of a GPU on the host, by their definition: what core/cuda/instructions.cuh has.
+// Instructions of a GPU on the host, by their definition: what core/cuda/cuda_gpu.cuh has.
 #pragma once
 
 #include "pleat/core/tests/cuda_on_host.h"

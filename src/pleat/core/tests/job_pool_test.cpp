@@ -1,5 +1,5 @@
 // Tests of the pool: every job once, in order, and what stops it.
-#include "pleat/core/loops/job_pool.h"
+#include "pleat/core/loops/threads.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

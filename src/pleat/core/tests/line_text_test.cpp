@@ -1,6 +1,6 @@
 // Tests of long texts: lines in their order for any number of threads, and digits as printf has
 // them.
-#include "pleat/core/files/line_text.h"
+#include "pleat/core/files/output_file.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,8 @@
 #include <limits>
 #include <random>
 
-#include "pleat/core/files/output_file.h"
-#include "pleat/core/files/read_file.h"
-#include "pleat/core/loops/parallel_sort.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/loops/threads.h"
 #include "pleat/core/tests/temporary_folder.h"
 
 namespace pleat {

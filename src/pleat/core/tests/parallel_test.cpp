@@ -13,11 +13,9 @@
 #include <thread>
 
 #include "pleat/core/error.h"
-#include "pleat/core/hardware/cgroup.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/hardware/memory.h"
-#include "pleat/core/loops/team.h"
-#include "pleat/core/loops/thread_budget.h"
+#include "pleat/core/loops/threads.h"
 #include "pleat/core/tests/temporary_folder.h"
 
 namespace pleat {

@@ -1,5 +1,5 @@
 // Printable text: control characters, bytes that are no UTF-8, and what stays as it is.
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of semaphores: who gets units, in which order, and who waits.
-#include "pleat/core/loops/semaphore.h"
+#include "pleat/core/loops/threads.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of the thread budget: jobs share threads, and the last ones use those that are free.
-#include "pleat/core/loops/thread_budget.h"
+#include "pleat/core/loops/threads.h"
 
 #include <gtest/gtest.h>
 

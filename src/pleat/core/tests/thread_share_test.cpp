@@ -1,5 +1,5 @@
 // Tests of thread shares: tasks run at the same time, divide the threads, and stop one another.
-#include "pleat/core/loops/thread_share.h"
+#include "pleat/core/loops/threads.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <tuple>
 
-#include "pleat/core/loops/parallel_sort.h"
+#include "pleat/core/loops/threads.h"
 #include "pleat/couplings/contacts/calibration.h"
 #include "pleat/couplings/parts/parts.h"
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pleat/bio/input/byte_reader.h"
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pleat/bio/alignment/alignment.h"
-#include "pleat/bio/input/byte_reader.h"
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/core/array.h"
 #include "pleat/couplings/couplings.h"
 #include "pleat/couplings/files/model_file.h"

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "pleat/bio/input/byte_source.h"
-#include "pleat/bio/input/text_fields.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat::couplings {
 

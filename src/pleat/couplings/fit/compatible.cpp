@@ -13,7 +13,7 @@
 #include "pleat/core/files/npy.h"
 #include "pleat/core/loops/iterate.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/core/math/conjugate_gradients.h"
+#include "pleat/core/math/minimise.h"
 
 namespace pleat::couplings {
 

@@ -11,7 +11,6 @@
 #include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/core/math/conjugate_gradients.h"
 #include "pleat/core/math/minimise.h"
 #include "pleat/couplings/cuda/cuda_layout.h"
 #include "pleat/couplings/kernel/cpu_layout.h"

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <optional>
 
-#include "pleat/bio/input/text_fields.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat::couplings {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-#include "pleat/core/loops/without_messages.h"
+#include "pleat/core/loops/steps.h"
 #include "pleat/couplings/parts/inter_scores.h"
 #include "pleat/couplings/parts/parts.h"
 

@@ -11,8 +11,7 @@
 
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/bio/input/byte_source.h"
-#include "pleat/bio/structure/contacts.h"
-#include "pleat/bio/structure/residue_map.h"
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"

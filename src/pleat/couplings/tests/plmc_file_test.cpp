@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/files/read_file.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "small_family.h"
 

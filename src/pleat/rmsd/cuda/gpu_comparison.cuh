@@ -11,7 +11,7 @@
 #include "pleat/core/cuda/gpu_sides.h"
 #include "pleat/core/cuda/grow.h"
 #include "pleat/core/hardware/memory.h"
-#include "pleat/core/loops/parallel_sort.h"
+#include "pleat/core/loops/threads.h"
 #include "pleat/core/pairs/pair_order.h"
 #include "pleat/rmsd/cuda/count_values.cuh"
 #include "pleat/rmsd/kernel/kernel.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pleat/core/cuda/grow.h"
-#include "pleat/core/loops/parallel_sort.h"
+#include "pleat/core/loops/threads.h"
 #include "pleat/rmsd/cuda/tile_work.cuh"
 #include "pleat/rmsd/kernel/kernel.h"
 

@@ -2,7 +2,7 @@
 #include <memory>
 #include <utility>
 
-#include "pleat/core/cuda/peer_gpu.cuh"
+#include "pleat/core/cuda/cuda_gpu.cuh"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/rmsd/cuda/gpu_gromos.cuh"
 #include "pleat/rmsd/cuda/gpu_kernel.cuh"

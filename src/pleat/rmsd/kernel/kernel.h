@@ -75,7 +75,7 @@ std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& 
 /// are neighbours if their RMSD, computed in float64 and rounded to float32, is below `cutoff`.
 /// Frames without neighbours come last, by their index. Lanes of one process (core/ranks/lanes.h)
 /// with a GPU each share the work, in a collective call; their GPUs must be able to read each
-/// other's memory (core/cuda/peers.h). Ranks that are processes work each on its own. Throws
+/// other's memory (core/cuda/cuda_device.h). Ranks that are processes work each on its own. Throws
 /// DeviceError if the neighbours do not fit into the GPUs' memory, Cancelled.
 DeviceClusters cluster_on_cuda(const FrameSource& frames, double cutoff, const Context& context,
                                const CudaChoices& choices = {});

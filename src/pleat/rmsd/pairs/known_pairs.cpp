@@ -8,8 +8,8 @@
 #include <string>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/npy.h"
-#include "pleat/core/files/read_file.h"
 
 namespace pleat::rmsd {
 

@@ -10,7 +10,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/loops/additive_checkpoint.h"
-#include "pleat/core/loops/parallel_sort.h"
+#include "pleat/core/loops/threads.h"
 #include "pleat/rmsd/pairs/nearest.h"
 
 namespace pleat::rmsd {

@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "pleat/bio/structure/equal_chains.h"
 #include "pleat/bio/structure/equivalent_atoms.h"
-#include "pleat/bio/structure/ligand_orders.h"
 #include "pleat/core/error.h"
 
 namespace pleat::rmsd {

@@ -1,7 +1,7 @@
 // The CUDA kernels of rmsd on a GPU: every format against the reference, counts, and clusters.
 #include <gtest/gtest.h>
 
-#include "pleat/core/cuda/peers.h"
+#include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/core/tests/cuda_absence.h"
 #include "pleat/rmsd/pairs/frame_pairs.h"

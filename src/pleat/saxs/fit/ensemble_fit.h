@@ -9,7 +9,7 @@
 
 #include "pleat/core/context.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/core/loops/thread_share.h"
+#include "pleat/core/loops/threads.h"
 #include "pleat/saxs/fit/fit.h"
 
 namespace pleat::saxs {

@@ -10,7 +10,7 @@
 #include <numbers>
 #include <set>
 
-#include "pleat/bio/periodic/point_tree.h"
+#include "pleat/bio/periodic/periodic_cell.h"
 #include "pleat/bio/scattering/scattering_factors.h"
 #include "pleat/bio/selection/residue_kinds.h"
 #include "pleat/bio/structure/topology_gemmi.h"

@@ -8,11 +8,9 @@
 #include <limits>
 #include <optional>
 
-#include "pleat/bio/input/byte_reader.h"
-#include "pleat/bio/input/delimited_text.h"
-#include "pleat/bio/input/text_fields.h"
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/core/error.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat::mutants {
 

@@ -9,7 +9,7 @@
 
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/notes.h"
 #include "pleat/workflows/mutants/effect_ranks.h"

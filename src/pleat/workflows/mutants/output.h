@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pleat/core/files/line_text.h"
+#include "pleat/core/files/output_file.h"
 #include "pleat/core/run/run_directory.h"
 #include "pleat/workflows/mutants/mutants.h"
 

@@ -13,9 +13,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "pleat/bio/input/text_fields.h"
 #include "pleat/core/error.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/loops/parallel.h"
 
 namespace pleat::mutants {

@@ -9,8 +9,7 @@
 #include <limits>
 
 #include "pleat/core/error.h"
-#include "pleat/core/files/line_list.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/notes.h"
 
 namespace pleat::mutants {

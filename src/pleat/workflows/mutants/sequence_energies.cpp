@@ -7,9 +7,9 @@
 #include <cctype>
 #include <optional>
 
-#include "pleat/bio/alignment/alignment_summary.h"
+#include "pleat/bio/alignment/text_alignment.h"
 #include "pleat/core/error.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/workflows/mutants/family_profile.h"
 

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "pleat/bio/alignment/alignment_formats.h"
 #include "pleat/bio/alignment/text_alignment.h"
 #include "pleat/bio/input/byte_source.h"
 

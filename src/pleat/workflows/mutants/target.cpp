@@ -10,7 +10,7 @@
 #include "pleat/bio/alignment/pairwise.h"
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 #include "pleat/workflows/mutants/family_profile.h"
 
 namespace pleat::mutants {

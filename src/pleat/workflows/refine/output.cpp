@@ -7,8 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "pleat/bio/ensemble/write_dcd.h"
-#include "pleat/bio/structure/write_structure.h"
+#include "pleat/bio/ensemble/write_frames.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/loops/steps.h"
 

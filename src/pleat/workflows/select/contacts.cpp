@@ -7,9 +7,9 @@
 #include <tuple>
 
 #include "pleat/bio/alignment/alignment.h"
-#include "pleat/bio/structure/residue_map.h"
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
-#include "pleat/core/files/read_file.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/run/manifest.h"
 
 namespace pleat::select {

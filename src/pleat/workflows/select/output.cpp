@@ -9,7 +9,7 @@
 
 #include "pleat/bio/ensemble/frame_table.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/files/printable.h"
+#include "pleat/core/files/text.h"
 
 namespace pleat::select {
 

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "pleat/bio/alignment/alignment.h"
-#include "pleat/bio/structure/residue_map.h"
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/bio/structure/structure.h"
 #include "pleat/cluster/neighbours/neighbours.h"
 #include "pleat/core/error.h"

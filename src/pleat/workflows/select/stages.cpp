@@ -7,9 +7,9 @@
 #include <cmath>
 #include <string_view>
 
-#include "pleat/bio/structure/residue_map.h"
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
-#include "pleat/core/files/line_text.h"
+#include "pleat/core/files/output_file.h"
 #include "pleat/core/hardware/device_choice.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/rmsd/device_choice.h"

@@ -9,7 +9,7 @@
 
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/bio/structure/known_structure.h"
-#include "pleat/core/files/line_list.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/tests/data_folders.h"
 #include "pleat/workflows/mutants/effect_ranks.h"
 #include "pleat/workflows/mutants/mutants.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "pleat/bio/alignment/alignment_formats.h"
+#include "pleat/bio/alignment/text_alignment.h"
 #include "pleat/core/error.h"
 #include "pleat/core/notes.h"
 

@@ -11,8 +11,8 @@
 #include "pleat/cluster/cluster.h"
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/parse_json.h"
-#include "pleat/core/files/read_file.h"
 #include "pleat/core/notes.h"
 #include "pleat/workflows/refine/chain/peptide_chains.h"
 

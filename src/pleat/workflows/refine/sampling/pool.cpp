@@ -10,7 +10,7 @@
 #include "pleat/core/files/npy.h"
 #include "pleat/core/loops/iterate.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/core/loops/team.h"
+#include "pleat/core/loops/threads.h"
 #include "pleat/core/ranks/gather_rows.h"
 #include "pleat/saxs/session/session_sums.h"
 #include "pleat/workflows/refine/sampling/walker.h"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "pleat/bio/structure/write_structure.h"
+#include "pleat/bio/ensemble/write_frames.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/workflows/refine/tests/made_chain.h"

@@ -1,0 +1,116 @@
+// Texts: lines, words, cells and numbers of files, and names in a form that no terminal or table
+// misreads.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "pleat/core/error.h"
+#include "pleat/core/view.h"
+
+namespace pleat {
+
+/// A line that is neither blank nor a comment (#).
+struct ListedLine {
+    std::int64_t number = 0;  ///< from 1
+    std::string_view text;    ///< without its line end
+};
+/// Throws InputError, which calls the text `name`, for zero bytes and for more than `max_lines`
+/// lines.
+std::vector<ListedLine> listed_lines(std::string_view name, std::string_view text,
+                                     std::size_t max_lines = 1'000'000);
+
+/// The text without white space around it.
+std::string_view stripped(std::string_view text);
+
+/// The parts between separators.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// The cells of a line, split at tabs, without white space around each.
+std::vector<std::string> split_cells(std::string_view line);
+
+/// The paths that a text lists, one per line, without white space around them. Throws InputError as
+/// listed_lines(), and if it lists no path.
+std::vector<std::string> parse_path_list(std::string_view name, std::string_view text);
+
+/// Text from a file as error messages show it: quoted, printable ASCII, at most 40 characters.
+std::string in_quotes(std::string_view text);
+
+/// The text without blanks, tabs and carriage returns at its ends.
+std::string_view trimmed(std::string_view text);
+
+/// The words of a line between any of these separators.
+std::vector<std::string_view> words(std::string_view line, std::string_view separators = " \t");
+
+/// Whether the line has no characters but blanks and tabs.
+bool is_blank(std::string_view line);
+
+/// Whether all characters are printable ASCII.
+bool is_printable_ascii(std::string_view text);
+
+/// Takes the number at the beginning of a text; false, taking nothing, if there is none.
+template <class Number>
+bool take_number_from(std::string_view& text, Number& value) {
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (problem != std::errc()) return false;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return true;
+}
+
+/// Sets `value` to the number that the whole text is; false if it is no number.
+template <class Number>
+bool parse_number(std::string_view text, Number& value) {
+    return take_number_from(text, value) && text.empty();
+}
+
+/// The text with its letters of ASCII in lower or in upper case.
+std::string in_lower_case(std::string_view text);
+std::string in_upper_case(std::string_view text);
+
+/// The text on one line of visible UTF-8. Written as escapes are: tab, newline and carriage return
+/// (\t, \n, \r), other control characters and bytes that are not UTF-8 (\x1b), and characters that
+/// break lines or turn the direction of writing (\u202e). A backslash stays as it is.
+std::string printable(std::string_view text);
+
+/// Like printable(), but keeps the newlines and tabs of a text of several lines or cells.
+std::string printable_lines(std::string_view text);
+
+/// A text as one cell of a tab-separated table: printable, "NA" for an empty one.
+std::string table_cell(std::string_view text);
+
+/// Several complaints about one file, one line each, every line printable.
+class InputErrors : public InputError {
+public:
+    explicit InputErrors(const std::string& lines) : InputError(lines) {}
+};
+
+/// What an error says, printable: one line, or those of InputErrors.
+std::string error_text(const std::exception& error);
+
+/// Takes records of a text, one after another; line ends in quotes are part of a cell.
+class RecordReader {
+public:
+    explicit RecordReader(std::string_view text) : text_(text) {}
+
+    /// Returns false at the end of the text. `record`: without its line end; `line`: where it
+    /// begins, from 1.
+    bool next(std::string_view& record, std::string_view& end, Index& line);
+
+private:
+    std::string_view text_;
+    std::size_t at_ = 0;
+    Index line_ = 1;
+};
+
+/// The cells of a record, as written.
+void split_record(std::string_view record, char separator, std::vector<std::string_view>& cells);
+
+/// The text of a cell: without the quotes and blanks around it.
+std::string cell_text(std::string_view cell);
+
+}  // namespace pleat
