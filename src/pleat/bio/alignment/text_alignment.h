@@ -26,7 +26,7 @@ enum class AlignmentFormat { fasta, a2m, a3m, stockholm, clustal, psicov, phylip
 /// acids has but D, and their parents.
 inline constexpr std::string_view kModifiedBases = "DEFIJLOPQZ", kParentBases = "UANAUGAUGU";
 
-/// What an A2M or A3M drops: residues inserted beside the match columns, and their padding.
+/// What is dropped from A2M and A3M: insertions between match columns, and their padding.
 inline bool is_insertion(char c) { return (c >= 'a' && c <= 'z') || c == '.'; }
 
 /// Whether only the match columns of a format are columns of the alignment.
@@ -70,7 +70,7 @@ public:
     Index ambiguity_codes() const;
     /// How often a character occurs that is no letter.
     Index count_mark(char mark) const { return counts_[static_cast<unsigned char>(mark)]; }
-    /// Whether letters that are no codes of nucleic acids stand for modified bases of RNA:
+    /// Whether letters that are no codes of nucleic acids are modified bases of RNA:
     /// is_rich_in_uracil(), with pseudouridine (P) or inosine (I).
     bool has_modified_bases() const;
     /// How often a letter occurs, in upper or lower case.

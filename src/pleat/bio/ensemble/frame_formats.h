@@ -68,7 +68,7 @@ public:
 protected:
     /// Reads what is in front of a frame's coordinates; false after the last frame.
     virtual bool begin_frame() = 0;
-    /// Reads the coordinates, and what is behind them in the frame.
+    /// Reads the coordinates, and the rest of the frame after them.
     virtual void read_coordinates(View<float, 2> frame) = 0;
     /// Skips what read_coordinates() reads; by default reads it.
     virtual void skip_coordinates();

@@ -60,7 +60,7 @@ bool refuse_foreign_bytes(ByteReader& bytes) {
     return false;
 }
 
-/// Whether a line is of numbers in columns of this width alone, with points at this place.
+/// Whether a line has only numbers in columns of this width, with the point at this position.
 bool is_of_numbers(std::string_view line, std::size_t width, std::size_t point) {
     if (line.empty() || line.size() % width != 0) return false;
     for (; !line.empty(); line.remove_prefix(width)) {

@@ -15,8 +15,8 @@ namespace pleat {
 
 namespace {
 
-/// Takes elements from names where the file has none, or names in their place ("CA" of ALA is no
-/// calcium). Returns the number of atoms with names in their place.
+/// Takes elements from names of atoms if the file has no elements, or has names in the element's
+/// columns ("CA" of ALA is no calcium). Returns the number of atoms with such names.
 Index take_elements_from_names(std::vector<AtomRecord>& atoms) {
     const auto is_wrong = [](const AtomRecord& atom) {
         return atom.symbol_is_name && is_common_residue(atom.residue_name);

@@ -511,8 +511,8 @@ NamedScores json_scores(const std::string& path) {
     return scores;
 }
 
-/// The mean predicted aligned error, and that between residues of different chains, of ColabFold's
-/// matrix in angstrom; NaN if it is not one of the residues of the model.
+/// Mean predicted aligned error (PAE) over all pairs of residues, and over those of different
+/// chains, in angstrom, from ColabFold's matrix; NaN if the matrix has another size than the model.
 NamedScores pae_scores(const std::string& path, const std::string& model) {
     const Json json = read_object(path);
     const auto matrix = json.find("pae");
@@ -579,7 +579,7 @@ NamedScores ranking_scores(const std::string& path, const std::string& key) {
     return scores;
 }
 
-/// What the table of the whole folder says of a model.
+/// Scores of a model in the table of the whole folder.
 NamedScores shared_scores(const ModelFolder& folder, const PredictedModel& model) {
     if (folder.scores.empty() || model.key.empty()) return {};
     return folder.program == Predictor::alphafold2 ? ranking_scores(folder.scores, model.key)
@@ -657,7 +657,7 @@ std::string ranking_column(Predictor program, const std::vector<std::string>& co
     };
     switch (program) {
         case Predictor::alphafold2: return has("iptm+ptm") ? "iptm+ptm" : "plddt";
-        // Of complexes a sum of two columns, which no file has.
+        // For complexes, the sum of two columns, which no file contains.
         case Predictor::colabfold: return has("iptm") || !has("plddt") ? "" : "plddt";
         case Predictor::alphafold3: return has("ranking_score") ? "ranking_score" : "";
         case Predictor::boltz: return has("confidence_score") ? "confidence_score" : "";

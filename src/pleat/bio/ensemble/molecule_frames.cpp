@@ -158,7 +158,7 @@ private:
         record.residues.push_back(std::move(residue));
     }
 
-    /// "ALA12" is residue 12, ALA; other programs write names alone.
+    /// "ALA12" is residue 12, ALA; other programs write only names.
     static void set_residue_name(std::string_view text, Topology::Residue& residue) {
         const std::size_t end = text.find_last_not_of("0123456789") + 1;
         const bool has_number = end >= 2 && end < text.size();

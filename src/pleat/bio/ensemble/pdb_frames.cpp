@@ -129,7 +129,7 @@ void PdbFrames::add_connections(std::string_view line) {
     const auto serial = [&](std::size_t first) {
         return std::string(first < line.size() ? trimmed(line.substr(first, 5)) : "");
     };
-    // Serial numbers of six digits leave no blanks that tell where each begins.
+    // Serial numbers of six digits leave no blanks between them.
     if (has_long_serials_ && line.substr(0, 16).find(' ', 6) == std::string_view::npos) return;
     for (const std::size_t first : {11, 16, 21, 26})
         if (std::string other = serial(first);

@@ -1,8 +1,7 @@
 // PRMTOP topology: sections of fields of fixed width.
 //
-// A section is "%FLAG NAME", lines of "%COMMENT", "%FORMAT(20a4)" and lines of as many fields of
-// this width as fit (https://ambermd.org/FileFormats.php). The number of fields follows from
-// POINTERS.
+// A section is "%FLAG NAME", lines of "%COMMENT", "%FORMAT(20a4)" and lines filled with fields of
+// this width (https://ambermd.org/FileFormats.php). The number of fields follows from POINTERS.
 #include <fmt/format.h>
 
 #include <map>
@@ -125,7 +124,7 @@ private:
         }
     }
 
-    /// Of a short line of chains or insertion codes, the fields that are missing are blank.
+    /// In a short line of chains or insertion codes, missing fields are blank.
     void add_fields(std::string_view line, Section& section) {
         if (section.width == 0)
             throw InputError(

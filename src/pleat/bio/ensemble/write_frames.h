@@ -50,7 +50,7 @@ public:
     DcdWriter(std::filesystem::path path, Index atoms, bool has_cells = false);
     /// Writes a frame [axis, atom]. A file with cells has one in each frame: lengths and cosines of
     /// angles, which hold the frame's cell if its first vector lies along x and the second in the
-    /// plane of x and y. Frames that were turned have none.
+    /// plane of x and y. Frames that were rotated have no cell.
     void add(View<const float, 2> frame, const PeriodicCell& cell = {});
     /// Writes the number of frames into the header.
     void close();

@@ -137,7 +137,7 @@ private:
     Index frames_ = -1;     // the one last read, from 0
 };
 
-/// A number of atoms alone, and behind a comment an element and coordinates.
+/// A line with only the number of atoms, a comment line, then elements and coordinates.
 bool is_xyz(ByteReader& bytes) {
     const std::vector<std::string_view> lines = first_lines(header_of(bytes));
     const std::vector<std::string_view> atom = words(lines[2]);

@@ -21,9 +21,9 @@ public:
     using InputError::InputError;
 };
 
-/// Gives bytes front to back; plain, gzip and Zstandard are told apart by their first bytes. Every
-/// function may throw InputError that names the file: it cannot be opened or read, or compressed
-/// data are damaged or cut short.
+/// Gives bytes front to back; plain, gzip and Zstandard are distinguished by their first bytes.
+/// Every function may throw InputError that names the file: it cannot be opened or read, or
+/// compressed data are damaged or cut short.
 class ByteReader {
 public:
     explicit ByteReader(const std::filesystem::path& path);
@@ -32,12 +32,12 @@ public:
     ByteReader(const ByteReader&) = delete;
     ByteReader& operator=(const ByteReader&) = delete;
 
-    /// As many of the next `size` bytes as there are; the position stays. At most 4096.
+    /// The next `size` bytes, or fewer at the end; the position does not change. At most 4096.
     std::string_view peek(std::size_t size);
     /// Fills `out` as far as the bytes go; how many.
     std::size_t read(void* out, std::size_t size);
-    /// Reads up to `size` bytes, as many as come at once; 0 at the end or if there is a problem,
-    /// which is not thrown.
+    /// Reads up to `size` bytes, those available at once; 0 at the end or after an error, which is
+    /// not thrown.
     std::size_t read_some(char* out, std::size_t size);
     const std::string& problem() const;
     /// Whether the problem is that packed data end too early.

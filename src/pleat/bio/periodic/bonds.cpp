@@ -29,7 +29,7 @@ constexpr NamePair kAminoAcidBonds[] = {
     {"ND1", "CE1"}, {"CD2", "NE2"}, {"CE1", "NE2"}, {"CG1", "CD1"}, {"CG1", "CD"},  {"CD1", "NE1"},
     {"NE1", "CE2"}, {"CD2", "CE3"}, {"CE3", "CZ3"}, {"CZ3", "CH2"}, {"CH2", "CZ2"}, {"CZ2", "CE2"}};
 
-/// Of nucleotides; "*" in names stands for "'". C1' is bonded to N9, or to N1 where there is no N9.
+/// Of nucleotides; "*" in names means "'". C1' is bonded to N9, or to N1 if there is no N9.
 constexpr NamePair kNucleotideBonds[] = {
     {"P", "OP1"},   {"P", "OP2"},   {"P", "O1P"},   {"P", "O2P"},   {"P", "O5'"},   {"O5'", "C5'"},
     {"C5'", "C4'"}, {"C4'", "O4'"}, {"C4'", "C3'"}, {"C3'", "O3'"}, {"C3'", "C2'"}, {"C2'", "O2'"},

@@ -140,7 +140,7 @@ Point mean_of(const std::vector<Point>& points) {
     return (1.0 / static_cast<double>(points.size())) * sum;
 }
 
-/// Nearest contacts are sought between so many atoms, at least one of each molecule.
+/// Nearest contacts are searched for between about this many atoms, at least one of each molecule.
 constexpr std::size_t kMaxContactAtoms = 2000;
 /// The time that nearest contacts take grows with the square of the number of molecules.
 constexpr std::size_t kMaxMolecules = 2000;

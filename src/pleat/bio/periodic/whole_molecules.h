@@ -53,9 +53,10 @@ private:
 /// Coordinates of an atom in a frame whose molecules are whole.
 using AtomPosition = std::function<Point(Index atom)>;
 
-/// Places the molecules of a frame as they lie in a reference: the molecule with most selected
-/// atoms is fitted onto its own in the reference, and each other goes to the image that is nearest
-/// to its place there. Water stays where it is, and so do molecules beyond the 2000 largest.
+/// Moves the molecules of a frame to the images that match a reference: the molecule with most
+/// selected atoms is fitted onto its own in the reference, and each other goes to the image that is
+/// nearest to its place there. Water stays where it is, and so do molecules beyond the 2000
+/// largest.
 class MoleculeImages {
 public:
     struct Place {

@@ -34,8 +34,8 @@ bool is_comparison(std::string_view word) {
 
 constexpr std::string_view kMask = "amber(";
 
-/// Whether gemmi's list of residue names, `(ALA,GLY)` or `(!HOH)`, begins here and not a group: not
-/// where it is a chain, or CA, and no residue.
+/// Whether gemmi's list of residue names, `(ALA,GLY)` or `(!HOH)`, begins here, and not a group. It
+/// is a group if the word is a chain, or CA, and no residue.
 bool is_residue_list(const Topology& topology, std::string_view text) {
     std::size_t at = text.starts_with("(!") ? 2 : 1, letters = 0;
     for (; at < text.size(); ++at) {
@@ -109,11 +109,11 @@ std::size_t word_length(const Topology& topology, std::string_view text) {
     return end;
 }
 
-/// Splits at blanks, parentheses and operators. One word each: `!`, `&&`, `||`, the comparisons
-/// `<` `<=` `>` `>=` `=` `==` `!=`, a mask as `amber(:1-3@CA)` with its parentheses, and gemmi's
-/// syntax, whose lists keep theirs: `//A/(ALA,GLY)`. A list of residue names, `(ALA,GLY)`, is told
-/// from a group by its capitals, and is a group if it names a chain of the structure, or CA, and
-/// no residue.
+/// Splits at blanks, parentheses and operators. One word each: `!`, `&&`, `||`, the comparisons `<`
+/// `<=` `>` `>=` `=` `==` `!=`, a mask as `amber(:1-3@CA)` with its parentheses, and gemmi's
+/// syntax, whose lists keep theirs: `//A/(ALA,GLY)`. A list of residue names, `(ALA,GLY)`, is
+/// recognised by its capitals, and is a group if it names a chain of the structure, or CA, and no
+/// residue.
 Words words_of(const Topology& topology, std::string_view text) {
     Words words;
     while (true) {

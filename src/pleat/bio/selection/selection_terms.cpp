@@ -52,8 +52,8 @@ bool take_separator(std::string_view& text) {
     return true;
 }
 
-/// Ranges between commas; false where the text has others. Both ends of a range must be there
-/// unless `lowest` and `highest` are, which stand for them.
+/// Ranges between commas; false if the text is not of this form. Both ends of a range must be given
+/// unless `lowest` and `highest` are, which then replace missing ends.
 template <class Number>
 bool parse_ranges(std::string_view text, const Number* lowest, const Number* highest,
                   Ranges<Number>& ranges) {
@@ -81,7 +81,7 @@ bool parse_ranges(std::string_view text, const Number* lowest, const Number* hig
 
 bool is_separator(std::string_view word) { return word == "to" || word == ":" || word == "-"; }
 
-/// The ranges of several words, of which `10 to 50` are three.
+/// The ranges of several words; `10 to 50` is three words.
 template <class Number>
 Ranges<Number> ranges_of(const Words& values, const Number* lowest, const Number* highest,
                          std::string_view expected) {

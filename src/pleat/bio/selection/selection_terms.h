@@ -87,7 +87,8 @@ Flags value_flags(const Topology& topology, Key key, const Words& values);
 Flags comparison_flags(const Topology& topology, Key key, std::string_view sign,
                        std::string_view value);
 
-/// Whether `text` has the pattern's characters, where `*` stands for any and `?` for one.
+/// Whether `text` has the pattern's characters, where `*` matches any number of characters and `?`
+/// one.
 bool matches(std::string_view pattern, std::string_view text);
 
 /// Residues of a chain, or of any if it is empty, in ranges such as `10-50,60A`. `term` is shown in

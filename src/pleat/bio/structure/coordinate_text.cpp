@@ -286,7 +286,8 @@ void PdbDialect::choose_names(const std::vector<PdbFields>& fields) {
             others.insert(one.names[4]);
         }
     }
-    // A single residue G5 or ALAQ beside others of chain A is one of these, no chain 5A or QA.
+    // A single residue G5 or ALAQ among others of chain A belongs to that chain, not to a chain 5A
+    // or QA.
     for (const auto& [chain, numbers] : residues)
         if (numbers.size() > 1 || !others.contains(chain[1]) || waters.contains(chain))
             pairs_.insert(chain);
@@ -383,7 +384,8 @@ void PdbDialect::read_numbers(std::vector<AtomRecord>& atoms, const std::vector<
     const auto end_of = [&](std::size_t first) {
         std::set<std::string_view> seen;
         std::size_t end = first;
-        // Of residues whose numbers are stars a name that comes again begins the next.
+        // Among residues whose numbers are stars, an atom name that repeats begins the next
+        // residue.
         while (end < atoms.size() &&
                same_residue(atoms[end], atoms[first], fields[end], fields[first]) &&
                (fields[first].number[0] != '*' || atoms[end].altloc != ' ' ||
@@ -405,7 +407,8 @@ void PdbDialect::read_numbers(std::vector<AtomRecord>& atoms, const std::vector<
             continue;
         }
         set(first, end, counter);
-        // Those before, back to 2710 or the begin of the chain, have digits alone.
+        // Earlier numbers, back to 2710 (10000 in hexadecimal) or the start of the chain, have only
+        // digits.
         if (counter.is_hexadecimal && !was_hexadecimal) {
             int last = counter.number;
             for (auto at = counter.residues.rbegin(); at != counter.residues.rend(); ++at) {

@@ -18,8 +18,8 @@
 
 namespace pleat {
 
-/// Moves to the first line with text, which is given again, and returns whether it is of
-/// CIF: a block, or what stands in one. Throws InputError if there is no text.
+/// Moves to the first line with text, which is given again, and returns whether it is of CIF: a
+/// block, or content of one. Throws InputError if there is no text.
 bool is_mmcif(ByteSource& source);
 
 /// The remaining text, in a CIF block, behind one empty line for each line before it, so that line
@@ -42,7 +42,7 @@ public:
     /// Sets the residue names, numbers and chains of a model.
     void complete(std::vector<AtomRecord>& atoms, const std::vector<PdbFields>& fields,
                   Complaints& complaints);
-    /// What was decided, without the name of the file.
+    /// The decisions made, without the name of the file.
     const Notes& notes() const { return notes_; }
 
 private:

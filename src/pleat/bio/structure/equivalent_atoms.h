@@ -33,7 +33,7 @@ EqualChains only_equal_chains(const Topology& topology);
 /// A group that lacks atoms is left out, of hydrogens if only one side has them.
 std::vector<std::vector<std::vector<Index>>> equivalent_atoms(const Topology& topology);
 
-/// So many automorphisms of a ligand are listed.
+/// Maximum number of automorphisms of a ligand that are listed.
 inline constexpr std::size_t kMaxAutomorphisms = 20'000;
 
 /// A molecule whose atoms can be listed in several orders, each as good as the others.

@@ -31,7 +31,7 @@ std::string first_letters(std::string_view name) {
     return letters;
 }
 
-/// A name's first letter alone is an element only where it is one of molecules of life.
+/// The first letter of a name is taken as an element only if it is H, C, N, O, P or S.
 std::string one_letter_element(char letter) {
     constexpr std::string_view kKnown = "HCNOPS";
     return kKnown.find(letter) != std::string_view::npos ? std::string(1, letter) : "X";
@@ -74,7 +74,7 @@ std::string lone_element(const std::string& letters, const std::string& residue)
     return letters.size() == 2 ? element_symbol(letters) : "X";
 }
 
-/// What is known of the names of a residue's atoms.
+/// What the names of a residue's atoms say about it.
 enum class NameKind : std::uint8_t {
     common,  ///< of water or a polymer: the first letter is the element
     beads,   ///< of several atoms each

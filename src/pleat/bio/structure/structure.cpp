@@ -205,8 +205,8 @@ const std::string& chain_name(const Topology::Residue& residue, ChainName name) 
 
 namespace {
 
-/// The bonds among these atoms, if bonds to others are those of hydrogens only: what is left of a
-/// molecule would look like another one.
+/// The bonds among these atoms, if bonds to other atoms are only those of hydrogens: otherwise a
+/// part of a molecule would look like another molecule.
 void keep_bonds(const Topology& topology, const std::vector<Index>& atoms, Topology& part) {
     if (topology.bonds.empty()) return;
     std::vector<Index> place(topology.atoms.size(), -1);

@@ -569,7 +569,7 @@ Chain plain_chain(const gemmi::Chain& chain) {
     for (const Candidate& candidate : kept) {
         if (candidate.identity.polymer != wanted) continue;
         const gemmi::Residue& residue = *candidate.residue;
-        // Two identities at one place stand one after the other with the same number.
+        // Two residue names at one position follow each other with the same number.
         if (previous != nullptr && previous->seqid == residue.seqid &&
             previous->segment == residue.segment) {
             if (occupancy_of(residue) <= occupancy_of(*previous)) continue;
@@ -620,7 +620,7 @@ struct BySeqId {
     }
 };
 
-/// What stands in front of the first TER of a chain is its polymer.
+/// The residues before the first TER of a chain are its polymer.
 void end_chain(std::vector<gemmi::Chain>& chains, std::set<std::string>& ended) {
     if (chains.empty() || !ended.insert(chains.back().name).second) return;
     for (gemmi::Residue& residue : chains.back().residues)

@@ -158,7 +158,7 @@ private:
     Event first_, last_;
 };
 
-/// Begins to copy 16 bytes from global to shared memory, past the first cache.
+/// Starts copying 16 bytes from global to shared memory, past the first cache.
 __device__ __forceinline__ void copy_async(void* to, const void* from) {
     const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");

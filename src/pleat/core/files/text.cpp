@@ -108,7 +108,7 @@ bool is_printable_ascii(std::string_view text) {
 
 namespace {
 
-/// A character of UTF-8 and its bytes; no bytes where there is none.
+/// A character of UTF-8 and its number of bytes; 0 bytes if the text is not valid UTF-8.
 struct Character {
     std::uint32_t code = 0;
     std::size_t bytes = 0;

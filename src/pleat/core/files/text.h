@@ -89,10 +89,10 @@ public:
     explicit InputErrors(const std::string& lines) : InputError(lines) {}
 };
 
-/// What an error says, printable: one line, or those of InputErrors.
+/// The printable text of an error: one line, or several of an InputError.
 std::string error_text(const std::exception& error);
 
-/// Takes records of a text, one after another; line ends in quotes are part of a cell.
+/// Reads the records of a text one after another; line ends in quotes are part of a cell.
 class RecordReader {
 public:
     explicit RecordReader(std::string_view text) : text_(text) {}

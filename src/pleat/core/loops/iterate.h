@@ -40,7 +40,7 @@ private:
     Clock::time_point last_ = Clock::now();
 };
 
-/// What is wrong with a checkpoint, with the file's name and advice.
+/// A message about a faulty checkpoint, with the file's name and advice.
 std::string refusal(const std::filesystem::path& path, const InputError& error);
 
 class NpzWriter;

@@ -131,7 +131,7 @@ void ThreadBudget::give_back(int threads) {
     if (has_budget) free_threads += threads;
 }
 
-/// Tells tasks in other threads than the caller's to stop.
+/// Asks tasks in other threads than the caller's to stop.
 class ThreadShare::Stop final : public Progress {
 public:
     std::atomic<bool> is_asked = false;

@@ -129,12 +129,13 @@ public:
         const int count_;
     };
 
-    /// Takes up to `wanted` free threads and returns their number; all if there is no budget.
+    /// Acquires up to `wanted` free threads and returns their number; without a budget, that is
+    /// `wanted`.
     static int take(int wanted);
     static void give_back(int threads);
 };
 
-/// What one of the tasks of share_threads() may use. Must not outlive the task.
+/// The threads that one task of share_threads() may use. Must not outlive the task.
 class ThreadShare {
 public:
     /// Threads for one loop of this task at present: the tasks that have not ended divide them.

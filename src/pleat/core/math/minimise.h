@@ -113,7 +113,7 @@ private:
 };
 
 /// Nonlinear conjugate gradients (Fletcher and Reeves 1964) as libconjugrad, the optimiser of
-/// CCMpred's program, does them; for comparisons with it. Lbfgs is faster and goes on to the
+/// CCMpred's program, does them; for comparisons with it. Lbfgs is faster and continues to the
 /// optimum.
 ///
 /// The direction is -g + |g|^2 / |g_before|^2 times the one before. A line search begins at the
