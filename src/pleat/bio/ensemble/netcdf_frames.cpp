@@ -39,10 +39,6 @@ Index netcdf_type_bytes(std::int32_t type) {
 /// What a header says (NetCDF classic format: CDF-1, CDF-2 with offsets of 64 bits, CDF-5 with
 /// counts of 64 bits). Texts of attributes and single numbers are kept, other attributes are not.
 struct NetcdfHeader {
-    struct Dimension {
-        std::string name;
-        Index length = 0;  ///< 0: the dimension of records
-    };
     struct Attribute {
         std::string text;
         double number = 0;
@@ -58,8 +54,8 @@ struct NetcdfHeader {
     };
 
     static constexpr Index kStreaming = -1;
-    Index records = 0;  ///< or kStreaming where the writer did not finish
-    std::vector<Dimension> dimensions;
+    Index records = 0;           ///< or kStreaming where the writer did not finish
+    std::vector<Index> lengths;  ///< [dimension]; 0: the dimension of records
     std::map<std::string, Attribute> attributes;
     std::vector<Variable> variables;
 
@@ -108,8 +104,8 @@ public:
             fail(fmt::format("a number of records, found {}", header.records));
         }
         for (Index left = list(kDimensions); left > 0; --left) {
-            std::string name = text(count(kMaxName));
-            header.dimensions.push_back({std::move(name), count(kMaxBytes)});
+            (void)text(count(kMaxName));  // its name
+            header.lengths.push_back(count(kMaxBytes));
         }
         header.attributes = attributes();
         for (Index left = list(kVariables); left > 0; --left) {
@@ -200,12 +196,12 @@ private:
         const Index rank = count(1024);
         for (Index i = 0; i < rank; ++i) {
             const Index dimension = count(kMaxItems);
-            if (dimension >= static_cast<Index>(header.dimensions.size())) {
-                fail(fmt::format("one of {} dimensions for '{}', found {}",
-                                 header.dimensions.size(), variable.name, dimension));
+            if (dimension >= static_cast<Index>(header.lengths.size())) {
+                fail(fmt::format("one of {} dimensions for '{}', found {}", header.lengths.size(),
+                                 variable.name, dimension));
             }
             variable.dimensions.push_back(dimension);
-            const Index length = header.dimensions[dimension].length;
+            const Index length = header.lengths[dimension];
             if (length == 0 && i == 0) {
                 variable.in_records = true;
             } else if (length > 0 && values > kMaxBytes / length) {
@@ -396,8 +392,7 @@ private:
     }
 
     Index length(std::size_t dimension) const {
-        const Index at = coordinates_.dimensions[dimension];
-        return header_.dimensions[at].length;
+        return header_.lengths[coordinates_.dimensions[dimension]];
     }
 
     void find_coordinates() {

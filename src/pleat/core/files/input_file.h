@@ -90,10 +90,4 @@ inline constexpr std::int64_t kMaxListBytes = std::int64_t{16} << 20;
 bool is_file(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
 
-/// Whether a path names a regular file, or a folder; links are followed. InputError with the
-/// system's reason where that cannot be found out: a folder that may not be entered, a loop of
-/// links.
-bool is_file(const std::filesystem::path& path);
-bool is_folder(const std::filesystem::path& path);
-
 }  // namespace pleat

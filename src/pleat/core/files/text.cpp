@@ -180,7 +180,7 @@ std::string error_text(const std::exception& error) {
     return has_lines ? error.what() : printable(error.what());
 }
 
-bool RecordReader::next(std::string_view& record, std::string_view& end, Index& line) {
+bool RecordReader::next(std::string_view& record, std::string_view& end, std::int64_t& line) {
     if (at_ >= text_.size()) return false;
     line = line_;
     bool is_quoted = false;

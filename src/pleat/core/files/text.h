@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "pleat/core/error.h"
-#include "pleat/core/view.h"
 
 namespace pleat {
 
@@ -99,12 +98,12 @@ public:
 
     /// Returns false at the end of the text. `record`: without its line end; `line`: where it
     /// begins, from 1.
-    bool next(std::string_view& record, std::string_view& end, Index& line);
+    bool next(std::string_view& record, std::string_view& end, std::int64_t& line);
 
 private:
     std::string_view text_;
     std::size_t at_ = 0;
-    Index line_ = 1;
+    std::int64_t line_ = 1;
 };
 
 /// The cells of a record, as written.
