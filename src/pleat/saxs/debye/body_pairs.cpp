@@ -196,15 +196,37 @@ std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const SortedScatt
     return make_cpu_body_pairs(model, sorted, Precision::float64, plain);
 }
 
+namespace {
+
+/// The scale of a scatterer in a channel; `scales` [channel with scales, scatterer].
+double scale_in(const ScaleClasses& classes, View<const float, 2> scales, Index channel,
+                Index scatterer) {
+    const Index row = classes.scale_of(classes.class_of_channel[static_cast<std::size_t>(channel)]);
+    return row < 0 ? 1.0 : double{scales(row, scatterer)};
+}
+
+}  // namespace
+
 Array<double, 2> self_profile(const Model& model, const SortedScatterers& sorted,
                               View<const float, 2> scales) {
-    const SineGrid grid(model.q);
-    Points<double> points(model.scatterer_count(), model.scale_count());
-    const Array<float, 2> nowhere(Index{3}, model.scatterer_count());
-    points.fill(nowhere, scales, sorted.order);
+    const ScaleClasses classes(model);
+    const Index channels = model.channel_count();
     Array<double, 2> partial(model.pair_count(), model.q_count());
-    const PairSums<double> sums(model, grid);
-    for (const TypeSegment& segment : sorted.segments) sums.add_self(points, segment, partial);
+    for (const TypeSegment& segment : sorted.segments)
+        for (Index a = 0; a < channels; ++a)
+            for (Index b = a; b < channels; ++b) {
+                double product = 0.0;
+                for (Index n = segment.first; n < segment.first + segment.count; ++n) {
+                    const Index scatterer = sorted.order[static_cast<std::size_t>(n)];
+                    product += scale_in(classes, scales, a, scatterer) *
+                               scale_in(classes, scales, b, scatterer);
+                }
+                if (a != b) product *= 2.0;
+                for (Index k = 0; k < model.q_count(); ++k)
+                    partial(channel_pair(a, b, channels), k) += product *
+                                                                model.factors(a, segment.type, k) *
+                                                                model.factors(b, segment.type, k);
+            }
     return partial;
 }
 
@@ -223,9 +245,8 @@ ZeroAngleSums zero_angle_sums(const Model& model, const SortedScatterers& sorted
             for (Index index = segment.first; index < segment.first + segment.count; ++index) {
                 for (Index c = 0; c < channels; ++c) {
                     const auto channel = static_cast<std::size_t>(c);
-                    const Index scale = classes.scale_of(classes.class_of_channel[channel]);
-                    amplitudes[channel] = model.factors(c, segment.type, 0) *
-                                          (scale < 0 ? 1.0 : double{scales(scale, index)});
+                    amplitudes[channel] =
+                        model.factors(c, segment.type, 0) * scale_in(classes, scales, c, index);
                     sums.amplitude(body, c) += amplitudes[channel];
                 }
                 for (Index a = 0; a < channels; ++a)
@@ -279,11 +300,9 @@ void FrameProfiles::compute(BodyPairs& pairs, Index batch_size, View<const float
         const Index count = std::min(batch_size, xyz.extent(0) - first);
         std::vector<PairJob> jobs;
         for (Index n = 0; n < count; ++n) jobs.push_back({static_cast<std::int32_t>(n), 0, 0});
-        View<double, 3> to = partial;
-        to.data = partial[first].data;
-        to.extents[0] = count;
         pairs.evaluate(sorted_positions(sorted_, xyz, first, count, threads_),
-                       sorted_positions(sorted_, scales, first, count, threads_), jobs, to);
+                       sorted_positions(sorted_, scales, first, count, threads_), jobs,
+                       frames_of(partial, first, count));
     }
     const bool scaled = model_.scale_count() > 0;
     parallel_for(threads_, partial.extent(0), [&](Index frame, int) {

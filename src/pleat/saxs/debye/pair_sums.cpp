@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <type_traits>
 
 namespace pleat::saxs {
@@ -201,29 +202,6 @@ void PairSums<Real>::add(const Points<Real>& points, std::span<const SegmentPair
     add_weighted(pairs.front().row.type, pairs.front().column.type, partial);
 }
 
-template <class Real>
-void PairSums<Real>::add_self(const Points<Real>& points, const TypeSegment& segment,
-                              View<double, 2> partial) const {
-    const Index channels = model_.channel_count();
-    const auto scale = [&](Index channel, Index index) {
-        const Index of =
-            classes_.scale_of(classes_.class_of_channel[static_cast<std::size_t>(channel)]);
-        return of < 0 ? 1.0 : static_cast<double>(points.scales(of, index));
-    };
-    for (Index a = 0; a < channels; ++a) {
-        for (Index b = a; b < channels; ++b) {
-            double product = 0.0;
-            for (Index index = segment.first; index < segment.first + segment.count; ++index)
-                product += scale(a, index) * scale(b, index);
-            if (a != b) product *= 2.0;
-            for (Index k = 0; k < model_.q_count(); ++k)
-                partial(channel_pair(a, b, channels), k) += product *
-                                                            model_.factors(a, segment.type, k) *
-                                                            model_.factors(b, segment.type, k);
-        }
-    }
-}
-
 /// Weights [q] of the sines of pairs that are weighted by classes u of the row, v of the column.
 template <class Real>
 void PairSums<Real>::slope_weight(std::int32_t row_type, std::int32_t column_type, Index u, Index v,
@@ -302,5 +280,48 @@ void PairSums<Real>::add_gradient(const Points<Real>& points, const TypeSegment&
 
 template class PairSums<float>;
 template class PairSums<double>;
+
+SortedScatterers sort_by_body(const Model& model, std::span<const std::int32_t> bodies,
+                              Index body_count) {
+    SortedScatterers result;
+    result.order.resize(model.types.size());
+    std::iota(result.order.begin(), result.order.end(), Index{0});
+    const auto key = [&](Index i) {
+        const auto n = static_cast<std::size_t>(i);
+        return std::pair(bodies[n], model.types[n]);
+    };
+    std::stable_sort(result.order.begin(), result.order.end(),
+                     [&](Index i, Index j) { return key(i) < key(j); });
+    result.first_segment.assign(static_cast<std::size_t>(body_count) + 1, 0);
+    for (Index index = 0; index < model.scatterer_count(); ++index) {
+        const Index scatterer = result.order[static_cast<std::size_t>(index)];
+        const bool joins =
+            index > 0 && key(scatterer) == key(result.order[static_cast<std::size_t>(index - 1)]);
+        if (!joins) {
+            result.segments.push_back({key(scatterer).second, index, 0});
+            ++result.first_segment[static_cast<std::size_t>(key(scatterer).first) + 1];
+        }
+        ++result.segments.back().count;
+    }
+    std::partial_sum(result.first_segment.begin(), result.first_segment.end(),
+                     result.first_segment.begin());
+    return result;
+}
+
+SortedScatterers sort_by_type(const Model& model) {
+    return sort_by_body(model, std::vector<std::int32_t>(model.types.size(), 0), 1);
+}
+
+std::vector<TypeSegment> split_segments(const std::vector<TypeSegment>& segments, Index rows) {
+    std::vector<TypeSegment> pieces;
+    for (const TypeSegment& segment : segments) {
+        const Index count = (segment.count + rows - 1) / rows,
+                    size = (segment.count + count - 1) / count;
+        for (Index first = 0; first < segment.count; first += size)
+            pieces.push_back(
+                {segment.type, segment.first + first, std::min(size, segment.count - first)});
+    }
+    return pieces;
+}
 
 }  // namespace pleat::saxs

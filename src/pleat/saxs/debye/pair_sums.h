@@ -1,4 +1,5 @@
-// Pair sums: partial profiles and gradients of pairs of scatterers of two types.
+// Pair sums: partial profiles and gradients of pairs of scatterers of two types, in an order in
+// which scatterers of one body and type are neighbours.
 #pragma once
 
 #include <optional>
@@ -10,6 +11,15 @@
 #include "pleat/saxs/debye/distance_sums.h"
 
 namespace pleat::saxs {
+
+/// The frames [first, first + count) of `all` [frame, row, column]; an empty view stays empty.
+template <class T>
+View<T, 3> frames_of(View<T, 3> all, Index first, Index count) {
+    if (all.size() == 0) return all;
+    all.data = all[first].data;
+    all.extents[0] = count;
+    return all;
+}
 
 /// Neighbouring scatterers of one type, in the order of SortedScatterers.
 struct TypeSegment {
@@ -82,9 +92,6 @@ public:
     /// and all columns one type.
     void add(const Points<Real>& points, std::span<const SegmentPair> pairs,
              View<double, 2> partial);
-    /// Adds the terms i = j.
-    void add_self(const Points<Real>& points, const TypeSegment& segment,
-                  View<double, 2> partial) const;
 
     /// Adds the gradient of the sum of `weight` [channel pair, q] times partial profiles to
     /// `gradient` [axis, sorted scatterer], over pairs of a row and a column of the same points;
@@ -122,5 +129,20 @@ private:
     std::vector<RowPairs> row_pairs_;
     Array<Real, 2> slopes_;  ///< [2, kChunk + kSlack]: of one weighting, and of all
 };
+
+struct SortedScatterers {
+    std::vector<Index> order;           ///< [sorted scatterer]: its number in the model
+    std::vector<TypeSegment> segments;  ///< in this order
+    std::vector<Index> first_segment;   ///< [body, and one]: the first segment of each
+};
+
+/// Sorts the scatterers by type, and treats them as one body.
+SortedScatterers sort_by_type(const Model& model);
+/// Sorts by body, from 0, then by type. `bodies` [scatterer].
+SortedScatterers sort_by_body(const Model& model, std::span<const std::int32_t> bodies,
+                              Index body_count);
+
+/// Cuts the segments into pieces of at most `rows` scatterers.
+std::vector<TypeSegment> split_segments(const std::vector<TypeSegment>& segments, Index rows);
 
 }  // namespace pleat::saxs
