@@ -15,7 +15,7 @@
 #include "pleat/saxs/cuda/small_calls.cuh"
 #include "pleat/saxs/cuda/task_tables.h"
 #include "pleat/saxs/debye/body_pairs.h"
-#include "pleat/saxs/debye/pair_sums.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/kernel/kernel.h"
 
 namespace pleat::saxs::cuda {

@@ -11,7 +11,7 @@
 #include "pleat/core/cuda/grow.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/saxs/cuda/pair_sums.cuh"
-#include "pleat/saxs/debye/pair_sums.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 
 namespace pleat::saxs::cuda {

@@ -18,7 +18,7 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cuda/pair_sums.cuh"
-#include "pleat/saxs/debye/pair_sums.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/kernel/kernel.h"
 #include "pleat/saxs/kernel/multipole_table.h"
 

@@ -17,7 +17,7 @@
 #include "pleat/saxs/cuda/pair_sums.cuh"
 #include "pleat/saxs/cuda/task_tables.h"
 #include "pleat/saxs/debye/body_pairs.h"
-#include "pleat/saxs/debye/pair_sums.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 
 namespace pleat::saxs::cuda {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "pleat/saxs/debye/pair_sums.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/debye/sine_grid.h"
 
 namespace pleat::saxs::cuda {

@@ -7,7 +7,7 @@
 
 #include "pleat/core/context.h"
 #include "pleat/saxs/debye/debye.h"
-#include "pleat/saxs/debye/pair_sums.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 
 namespace pleat::saxs {
 

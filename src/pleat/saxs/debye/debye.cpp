@@ -18,7 +18,7 @@
 #include "pleat/core/loops/tile_file.h"
 #include "pleat/core/ranks/gather_rows.h"
 #include "pleat/core/ranks/lanes.h"
-#include "pleat/saxs/debye/pair_sums.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/kernel/kernel.h"
 
 namespace pleat::saxs {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "pleat/saxs/cancellable_parallel.h"
-#include "pleat/saxs/debye/pair_sums.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/kernel/kernel.h"
 #include "pleat/saxs/model/scatterers.h"
 

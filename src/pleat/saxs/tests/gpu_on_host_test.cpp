@@ -10,7 +10,7 @@
 #include "pleat/saxs/cuda/gpu_kernel.cuh"
 #include "pleat/saxs/cuda/multipoles.cuh"
 #include "pleat/saxs/debye/body_pairs.h"
-#include "pleat/saxs/debye/pair_sums.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "random_model.h"
 
 namespace pleat::saxs {
