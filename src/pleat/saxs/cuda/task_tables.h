@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/debye/sine_grid.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 
 namespace pleat::saxs::cuda {
 

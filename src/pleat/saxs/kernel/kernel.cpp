@@ -12,8 +12,8 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/debye/sine_grid.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/kernel/multipole_table.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 
