@@ -20,7 +20,7 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/frame_axes.h"
-#include "pleat/saxs/fit/spline.h"
+#include "pleat/saxs/fit/resampling.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/workflows/refine/chain/geometry.h"
 

@@ -27,7 +27,7 @@
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/saxs/components.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
-#include "pleat/saxs/fit/smearing.h"
+#include "pleat/saxs/fit/resampling.h"
 #include "pleat/saxs/input_checks.h"
 #include "pleat/saxs/memory_estimate.h"
 #include "pleat/saxs/saxs.h"

@@ -10,7 +10,7 @@
 #include "calibration.h"
 #include "pleat/core/error.h"
 #include "pleat/saxs/debye/debye.h"
-#include "pleat/saxs/model/bead_types.h"
+#include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/hydrogens.h"
 #include "pleat/saxs/model/scatterers.h"
 

@@ -10,7 +10,7 @@
 
 #include "pleat/core/files/text.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
-#include "pleat/saxs/fit/residuals.h"
+#include "pleat/saxs/fit/fit.h"
 
 namespace pleat::program {
 

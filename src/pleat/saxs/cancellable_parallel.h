@@ -1,6 +1,7 @@
 // Cancellable parallel loops: parallel_for() that stops when the user asks for it.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 
 #include "pleat/core/loops/parallel.h"
@@ -21,6 +22,16 @@ inline void cancellable_parallel_for(const Context& context, int threads, Index 
         throw_if_stopped(context, thread);
         body(n, thread);
     });
+}
+
+/// The same for blocks of at most `size` indices: `body(first, last, thread)`.
+inline void cancellable_parallel_blocks(const Context& context, int threads, Index count,
+                                        Index size,
+                                        const std::function<void(Index, Index, int)>& body) {
+    cancellable_parallel_for(context, threads, (count + size - 1) / size,
+                             [&](Index block, int thread) {
+                                 body(block * size, std::min(count, (block + 1) * size), thread);
+                             });
 }
 
 /// The context for a call inside parallel_for(): only thread 0 keeps the progress.

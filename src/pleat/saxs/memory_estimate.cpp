@@ -8,15 +8,13 @@
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/components.h"
-#include "pleat/saxs/cuda/multipole_limits.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
-#include "pleat/saxs/fit/pair_distances.h"
 #include "pleat/saxs/fit/set_fit.h"
+#include "pleat/saxs/fit/shape.h"
 #include "pleat/saxs/input_checks.h"
 #include "pleat/saxs/kernel/kernel.h"
 #include "pleat/saxs/kernel/multipole_table.h"
 #include "pleat/saxs/model/form_factors.h"
-#include "pleat/saxs/model/hydration.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 
 namespace pleat::saxs {
@@ -38,27 +36,22 @@ Index channel_count(const Parameters& parameters, bool with_curve) {
     return with_curve ? kAtomChannels : has_hydration(parameters, with_curve) ? 2 : 1;
 }
 
-/// A model with the sizes of the run's model and factors in the same places, but not their
-/// values.
-Model model_of_sizes(const ComponentSize& size, Index channels, bool with_curve,
+/// The sizes of the run's model.
+ModelSize model_size(const ComponentSize& size, Index channels, bool with_curve,
                      const Parameters& parameters) {
-    constexpr Index kTypes = 20;
+    constexpr Index kTypes = 19;
     const bool with_hydration = has_hydration(parameters, with_curve);
-    // About every second atom of a protein touches water.
-    const Index count = size.atoms * (with_hydration ? 3 : 2) / 2;
-    Model model;
-    model.q = even_grid(parameters.q_max, grid_points(parameters, with_curve, size.diameter));
-    model.types.resize(static_cast<std::size_t>(count));
-    if (with_hydration)
-        std::fill(model.types.begin() + size.atoms, model.types.end(), std::int32_t{kTypes - 1});
-    model.factors = Array<double, 3>(channels, kTypes, model.q_count());
-    for (Index channel = 0; channel < channels; ++channel) {
-        const bool is_layer = with_hydration && channel == channels - 1;
-        for (Index type = 0; type < kTypes; ++type)
-            if ((type == kTypes - 1) == is_layer) model.factors(channel, type, 0) = 1;
-    }
-    model.scaled.assign(static_cast<std::size_t>(channels), 0);
-    if (with_hydration) model.scaled.back() = 1;
+    ModelSize model;
+    // About every second atom of a protein touches water. Atoms scatter in other channels than it.
+    model.scatterers = size.atoms * (with_hydration ? 3 : 2) / 2;
+    model.types = kTypes + 1;
+    model.channels = channels;
+    model.scale_count = with_hydration ? 1 : 0;
+    model.q_count = static_cast<Index>(grid_points(parameters, with_curve, size.diameter));
+    model.q_max = parameters.q_max;
+    model.is_even = model.q_count >= 4;
+    model.segments = kTypes + model.scale_count;
+    model.type_classes = static_cast<double>(std::min(model.segments, model.scatterers));
     return model;
 }
 
@@ -122,17 +115,15 @@ std::size_t grid_points(const Parameters& parameters, bool with_curve, double di
     return std::max({points, kMinPoints, static_cast<std::size_t>(std::min(needed, 5001.0))});
 }
 
-std::int64_t kernel_memory(const Model& model, const Options& options, const Device& device) {
+std::int64_t kernel_memory(const ModelSize& size, const Options& options, const Device& device) {
     constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
-    const std::int64_t scatterers = model.scatterer_count();
-    const std::int64_t coordinates = scatterers * (3 + 2 * model.scale_count());
+    const std::int64_t coordinates = size.scatterers * (3 + 2 * size.scale_count);
     if (device.kind == Device::Kind::cuda)
         return 64 * coordinates + (options.method == Method::debye ? 256 : 1024) * kMebibyte;
-    const std::int64_t profile = 8 * model.pair_count() * model.q_count();
+    const std::int64_t profile = 4 * size.channels * (size.channels + 1) * size.q_count;
     // Batches of frames take 64 MiB at most; a frame has a profile for each 128 rows.
     // Waves and bins of distances take 32 MiB at most.
-    const std::int64_t rows =
-        scatterers / 128 + std::min<std::int64_t>(scatterers, model.type_count());
+    const std::int64_t rows = size.scatterers / 128 + std::min(size.scatterers, size.types);
     const std::int64_t pairs =
         std::max(64 * kMebibyte, profile * (rows + 1)) + 16 * coordinates + 32 * kMebibyte;
     if (options.method == Method::debye) return pairs;
@@ -195,27 +186,39 @@ std::vector<Index> channels_of_sums(const Parameters& parameters, bool with_curv
     return channels;
 }
 
-/// Whether a GPU can compute frames within a radius.
-bool is_for_gpus(const Options& options, const Model& model, double radius) {
-    return options.method != Method::multipole ||
-           (options.precision != Precision::float64 &&
-            cuda::fits_multipoles(multipole_size(model.q.back(), rounded_radius(radius))));
-}
+/// What the pair sums cost, and the bytes of a kernel on the CPU with so many threads.
+struct SumsCost {
+    Effort effort;
+    std::int64_t cpu_bytes = 0;
+};
 
-Effort effort_of(std::span<const ComponentSize> components, bool with_curve,
-                 const Parameters& parameters, std::span<const FurtherCurve> further) {
-    Effort sum;
-    sum.gpu_bytes = 0;
+SumsCost cost_of_sums(std::span<const ComponentSize> components, bool with_curve,
+                      const Parameters& parameters, std::span<const FurtherCurve> further,
+                      int threads) {
+    const Options options{parameters.precision, parameters.method};
+    SumsCost sum;
+    Effort& effort = sum.effort;
+    effort.gpu_bytes = 0;
     for (const ComponentSize& size : components) {
+        const double radius = size.diameter / 2;
         for (const Index channels : channels_of_sums(parameters, with_curve, further)) {
-            const Model model = model_of_sizes(size, channels, with_curve, parameters);
-            const Options options{parameters.precision, parameters.method};
-            sum.cpu_seconds += static_cast<double>(size.frames) *
-                               frame_cost(model, options, size.diameter / 2).seconds;
-            if (!is_for_gpus(options, model, size.diameter / 2)) sum.gpu_bytes.reset();
-            if (sum.gpu_bytes)
-                sum.gpu_bytes = std::max(*sum.gpu_bytes,
-                                         kernel_memory(model, options, {Device::Kind::cuda, 0}));
+            const ModelSize model = model_size(size, channels, with_curve, parameters);
+            const FrameCost cost = frame_cost(model, options, radius);
+            effort.cpu_seconds += static_cast<double>(size.frames) * cost.seconds;
+            const double at_once =
+                std::max(cost.multipole_bytes,
+                         std::min(threads * cost.multipole_bytes, kMultipoleBytesAtOnce));
+            sum.cpu_bytes =
+                std::max(sum.cpu_bytes, kernel_memory(model, {.method = Method::debye}, {}) +
+                                            static_cast<std::int64_t>(at_once));
+            const bool is_for_gpus =
+                options.method != Method::multipole ||
+                (options.precision != Precision::float64 &&
+                 cuda::fits_multipoles(multipole_size(model.q_max, rounded_radius(radius))));
+            if (!is_for_gpus) effort.gpu_bytes.reset();
+            if (effort.gpu_bytes)
+                effort.gpu_bytes = std::max(*effort.gpu_bytes,
+                                            kernel_memory(model, options, {Device::Kind::cuda, 0}));
         }
     }
     return sum;
@@ -247,7 +250,7 @@ std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* 
 
 Effort effort(std::span<const Ensemble> components, const Profile* curve,
               const Parameters& parameters, std::span<const FurtherCurve> further) {
-    return effort_of(sizes_of(components, 1), curve != nullptr, parameters, further);
+    return cost_of_sums(sizes_of(components, 1), curve != nullptr, parameters, further, 1).effort;
 }
 
 std::int64_t disk_needed(Index frames, const Parameters& parameters) {
@@ -258,38 +261,26 @@ std::int64_t disk_needed(Index frames, const Parameters& parameters) {
 Estimate estimate(std::span<const ComponentSize> components, Index curve_points,
                   const Parameters& parameters, const Context& context,
                   std::span<const FurtherCurve> further) {
-    const bool with_curve = curve_points > 0;
-    const Effort effort = effort_of(components, with_curve, parameters, further);
+    const int threads = resolve_threads(context);
+    const auto [effort, cpu_bytes] =
+        cost_of_sums(components, curve_points > 0, parameters, further, threads);
     const bool has_gpu = context.device.kind == Device::Kind::cuda;
     if (has_gpu && !effort.gpu_bytes)
         throw UsageError(
             "GPUs compute multipoles in float32, of small enough frames; give the device cpu");
     Estimate all;
     all.host_bytes = memory_of(components, curve_points, parameters, context, further);
-    std::int64_t of_kernel = 0;
     Index frames = 0;
     for (const ComponentSize& size : components) {
         frames += size.frames;
         all.host_bytes += 24 * size.frames * size.atoms;  // as read, and as scatterers
-        for (const Index channels : channels_of_sums(parameters, with_curve, further)) {
-            const Model model = model_of_sizes(size, channels, with_curve, parameters);
-            const FrameCost cost =
-                frame_cost(model, {parameters.precision, parameters.method}, size.diameter / 2);
-            const double at_once = std::max(
-                cost.multipole_bytes,
-                std::min(resolve_threads(context) * cost.multipole_bytes, kMultipoleBytesAtOnce));
-            of_kernel = std::max(
-                of_kernel, kernel_memory(model, {.method = Method::debye}, {Device::Kind::cpu, 0}) +
-                               static_cast<std::int64_t>(at_once));
-        }
     }
     all.disk_bytes = disk_needed(frames, parameters);
     if (has_gpu)
         all.gpu_bytes = all.min_gpu_bytes = *effort.gpu_bytes;
     else
-        all.host_bytes += of_kernel;
+        all.host_bytes += cpu_bytes;
     if (context.device.kind == Device::Kind::reference) return all;
-    const int threads = resolve_threads(context);
     constexpr double kReadSeconds = 2e-4;  // per frame, to read it and to write its profile
     all.seconds = 0.05 + kReadSeconds * static_cast<double>(frames) +
                   (has_gpu ? effort.gpu_seconds() : effort.cpu_seconds / threads) +

@@ -1,4 +1,4 @@
-// Scattering factors: X-ray form factors of the elements as sums of Gaussians.
+// Scattering factors: X-ray form factors of the elements as sums of Gaussians, and neutron lengths.
 #pragma once
 
 #include <array>
@@ -23,5 +23,9 @@ bool find_scattering_factor(const std::string& symbol, ScatteringFactor& factor)
 double van_der_waals_radius(const std::string& symbol);
 /// Covalent radius of an element's symbol in angstrom; 0 if unknown.
 double covalent_radius(const std::string& symbol);
+
+/// The bound coherent scattering length in fm (1e-15 m) of an element's symbol ("C", "Se"), or of
+/// deuterium ("D"); false if the table has none, or one that depends on the wavelength.
+bool find_neutron_length(const std::string& symbol, double& length);
 
 }  // namespace pleat

@@ -6,7 +6,7 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cuda/chain_sums.cuh"
 #include "pleat/saxs/cuda/gpu_kernel.cuh"
-#include "pleat/saxs/cuda/gpu_multipoles.cuh"
+#include "pleat/saxs/cuda/multipoles.cuh"
 #include "pleat/saxs/cuda/surface_kernel.cuh"
 
 namespace pleat::saxs {

@@ -9,8 +9,7 @@
 #include "pleat/core/array.h"
 #include "pleat/core/cuda/gpu_sides.h"
 #include "pleat/core/hardware/memory.h"
-#include "pleat/saxs/model/accessibility.h"
-#include "pleat/saxs/model/surface_kernel.h"
+#include "pleat/saxs/model/surfaces.h"
 
 namespace pleat::saxs::cuda {
 
@@ -62,7 +61,7 @@ struct LanePoints {
     }
 };
 
-/// One sphere, as its warp sees it. Rounds as model/exposed_points.cpp does on CPUs with fused
+/// One sphere, as its warp sees it. Rounds as model/surfaces.cpp does on CPUs with fused
 /// multiplication and addition.
 struct SurfaceSphere {
     double x, y, z, reach, square, half_inverse;

@@ -18,6 +18,7 @@
 #include "pleat/core/loops/tile_file.h"
 #include "pleat/core/ranks/gather_rows.h"
 #include "pleat/core/ranks/lanes.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/kernel/kernel.h"
 
 namespace pleat::saxs {
@@ -44,16 +45,6 @@ std::vector<Tile> make_tiles(const Model& model, Index frames) {
         tiles.push_back(tile);
     }
     return tiles;
-}
-
-/// The frames of one block; an empty view stays empty.
-template <class T>
-View<T, 3> frames_of(View<T, 3> all, Block block) {
-    if (all.size() == 0) return all;
-    View<T, 3> some = all;
-    some.data = all[block.first].data;
-    some.extents[0] = block.count;
-    return some;
 }
 
 /// A 64-bit checksum of many numbers, much faster than SHA-256.
@@ -210,7 +201,7 @@ Array<double, 3> profiles(const Model& model, View<const float, 3> xyz, View<con
     check(model);
     const int threads = resolve_threads(context);
     check_sets(model, xyz, scales, "frame", threads);
-    require_memory(kernel_memory(model, options, {Device::Kind::cpu, 0}),
+    require_memory(kernel_memory(ModelSize(model), options, {Device::Kind::cpu, 0}),
                    fmt::format("profiles of {} scatterers", model.scatterer_count()),
                    "take fewer scatterers or values of q");
     const Index frames = xyz.extent(0);
@@ -228,9 +219,10 @@ Array<double, 3> profiles(const Model& model, View<const float, 3> xyz, View<con
         std::unique_ptr<TileFile> file;
         if (has_file) file = open_on_ranks(lane, lane.checkpoint, problem, tiles);
         const auto compute = [&](const Tile& tile) {
-            const View<double, 3> out = frames_of(partial.view(), tile.side[0]);
+            const auto [first, count] = tile.side[0];
+            const View<double, 3> out = frames_of(partial.view(), first, count);
             std::fill(out.begin(), out.end(), 0.0);  // its pages are then those of this thread
-            kernel->profiles(frames_of(xyz, tile.side[0]), frames_of(scales, tile.side[0]), out);
+            kernel->profiles(frames_of(xyz, first, count), frames_of(scales, first, count), out);
         };
         compute_tiles(lane, tiles, file.get(), compute, partial, has_frame);
     });

@@ -1,8 +1,12 @@
-// Distance sums: products of a centre's and a step's sines, compiled for every instruction set.
+// Distance sums: products of a centre's and a step's sines, and their slopes, for every instruction
+// set.
 #include "pleat/saxs/debye/distance_sums.h"
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
+
+#include "pleat/saxs/debye/sine_grid.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "pleat/saxs/debye/distance_sums.cpp"
@@ -10,11 +14,128 @@
 // foreach_target.h must come first.
 #include <hwy/highway.h>
 
-#include "pleat/saxs/debye/phases-inl.h"
+#include "pleat/saxs/debye/sines-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace pleat::saxs::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+using Lanes = hn::CappedTag<T, kSlack>;
+
+/// Centres worked on at a time, and offsets: their sums fill the registers.
+constexpr int kGroup = 3;
+constexpr int kBlock = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+static_assert(kMaxOffset % kBlock == 0);
+
+/// Rows of the scratch memory.
+enum Row : Index {
+    kDistance,
+    kInverse,  ///< 1 / r, 0 past the last distance
+    kSine,     ///< of the centre's phase
+    kCosine,
+    kTurnSine,  ///< of the phase from a centre to the next
+    kTurnCosine,
+    kOffsetCosine,  ///< kReach rows
+    kOffsetSine = kOffsetCosine + kMaxOffset,
+    kCentreSine = kOffsetSine + kMaxOffset,  ///< kGroup rows: divided by r
+    kCentreCosine = kCentreSine + kGroup,
+    kWeightedSine = kCentreCosine + kGroup,
+    kWeightedCosine = kWeightedSine + kGroup,
+    kRows = kWeightedCosine + kGroup
+};
+static_assert(kRows <= 64);
+
+constexpr Index kRowStride = kChunk + kSlack;
+template <class T>
+HWY_INLINE T* row(DistanceSums<T>& s, Index n) {
+    return s.scratch.data() + n * kRowStride;
+}
+
+/// Sines and cosines of 2, ..., kReach steps to `to`, where that of the first is (cosines before
+/// all sines), and of the last to s8 and c8: doublings, and sums of neighbours between them.
+template <class D, class V, class T = hn::TFromD<D>>
+HWY_INLINE void store_offsets(D d, V s1, V c1, T* HWY_RESTRICT to, V& s8, V& c8) {
+    const auto store = [&](int t, V s, V c) HWY_ATTR {
+        hn::Store(c, d, to + (t - 1) * kRowStride);
+        hn::Store(s, d, to + (kMaxOffset + t - 1) * kRowStride);
+    };
+    const V one = hn::Set(d, T{1}), twice = hn::Add(c1, c1);
+    const auto doubled = [&](V s, V c, V& s2, V& c2) HWY_ATTR {
+        const V more = hn::Add(s, s);
+        s2 = hn::Mul(more, c);
+        c2 = hn::NegMulAdd(more, s, one);
+    };
+    V s2, c2, s4, c4, s6, c6;
+    doubled(s1, c1, s2, c2);
+    const V s3 = hn::MulSub(twice, s2, s1), c3 = hn::MulSub(twice, c2, c1);
+    doubled(s2, c2, s4, c4);
+    const V s5 = hn::MulSub(twice, s4, s3), c5 = hn::MulSub(twice, c4, c3);
+    doubled(s3, c3, s6, c6);
+    const V s7 = hn::MulSub(twice, s6, s5), c7 = hn::MulSub(twice, c6, c5);
+    doubled(s4, c4, s8, c8);
+    static_assert(kMaxOffset == 8);
+    store(2, s2, c2);
+    store(3, s3, c3);
+    store(4, s4, c4);
+    store(5, s5, c5);
+    store(6, s6, c6);
+    store(7, s7, c7);
+    store(8, s8, c8);
+}
+
+/// Sines and cosines of a chunk's phases, to rows of the scratch memory.
+template <class T>
+HWY_INLINE void store_waves(DistanceSums<T>& sums, SplitNumber<T> turn, Index sine_row,
+                            Index cosine_row) {
+    const Lanes<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d)), count = sums.chunk.count;
+    T* HWY_RESTRICT const to = sums.scratch.data();
+    for (Index p = 0; p < count; p += lanes) {
+        hn::Vec<decltype(d)> sine, cosine;
+        sine_cosine(d, hn::Load(d, to + kDistance * kRowStride + p), turn, sine, cosine);
+        hn::Store(sine, d, to + sine_row * kRowStride + p);
+        hn::Store(cosine, d, to + cosine_row * kRowStride + p);
+    }
+}
+
+/// Inverse distances and all phases of a chunk, in short loops one after another: each step waits
+/// for the previous one, so many vectors must be in progress at a time.
+template <class T>
+HWY_INLINE void prepare(DistanceSums<T>& sums) {
+    const Lanes<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d)), count = sums.chunk.count;
+    const auto largest = hn::Set(d, sums.max_distance);
+    const T* HWY_RESTRICT const squared = sums.chunk.squared.data();
+    T* HWY_RESTRICT const to = sums.scratch.data();
+    for (Index p = 0; p < count; p += lanes) {
+        hn::Vec<decltype(d)> r, inverse;
+        distance(d, hn::Load(d, squared + p), r, inverse);
+        hn::Store(hn::Min(r, largest), d, to + kDistance * kRowStride + p);
+        hn::Store(inverse, d, to + kInverse * kRowStride + p);
+    }
+    std::fill(to + kInverse * kRowStride + count, to + (kInverse + 1) * kRowStride, T{0});
+    store_waves(sums, sums.step, kOffsetSine, kOffsetCosine);
+    if (sums.grid->centres > 1) store_waves(sums, sums.turn, kTurnSine, kTurnCosine);
+    for (Index p = 0; p < count; p += lanes) {
+        T* HWY_RESTRICT const offsets = to + kOffsetCosine * kRowStride + p;
+        hn::Vec<decltype(d)> s8, c8;
+        store_offsets(d, hn::Load(d, offsets + kMaxOffset * kRowStride), hn::Load(d, offsets),
+                      offsets, s8, c8);
+        hn::Store(s8, d, to + kSine * kRowStride + p);
+        hn::Store(c8, d, to + kCosine * kRowStride + p);
+    }
+    if (!sums.grid->starts_at_zero) store_waves(sums, sums.start, kSine, kCosine);
+}
+
+/// Sets the weights that vectors read past the last one, which must be numbers.
+template <class T>
+HWY_INLINE void pad(DistanceSums<T>& sums) {
+    DistanceChunk<T>& chunk = sums.chunk;
+    std::fill_n(chunk.squared.data() + chunk.count, kSlack, T{1});
+    for (Index n = 0; n < sums.weightings.count; ++n)
+        std::fill_n(chunk.weight(n) + chunk.count, kSlack, T{0});
+}
 
 /// Waves of `count` centres, which follow one another by the turn; the next one's where `goes_on`.
 template <class T>
@@ -268,11 +389,112 @@ void squared_double(const double* xyz, Index stride, const RowPairs* row_pairs, 
     squared_of(xyz, stride, row_pairs, count, to);
 }
 
+/// Sums of cosines weighted by `w`, [kSpan], about one centre: that of t and -t are products too.
+template <class D, class V, class T>
+HWY_INLINE V about_centre(D d, V s, V c, const T* HWY_RESTRICT w, DistanceSums<T>& sums, Index p,
+                          bool of_sines) {
+    V even = hn::Set(d, w[0]), odd = hn::Zero(d);
+    for (int t = 1; t <= kMaxOffset; ++t) {
+        even =
+            hn::MulAdd(hn::Set(d, w[t]), hn::Load(d, row(sums, kOffsetCosine + t - 1) + p), even);
+        odd = hn::MulAdd(hn::Set(d, w[kMaxOffset + t]),
+                         hn::Load(d, row(sums, kOffsetSine + t - 1) + p), odd);
+    }
+    return of_sines ? hn::MulAdd(s, even, hn::Mul(c, odd))
+                    : hn::NegMulAdd(s, odd, hn::Mul(c, even));
+}
+
+template <class T>
+HWY_INLINE void slopes_even(DistanceSums<T>& sums, const T* weights, T* slopes) {
+    prepare(sums);
+    const Lanes<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    for (Index p = 0; p < sums.chunk.count; p += lanes) {
+        const auto ts = hn::Load(d, row(sums, kTurnSine) + p);
+        const auto tc = hn::Load(d, row(sums, kTurnCosine) + p);
+        auto s = hn::Load(d, row(sums, kSine) + p), c = hn::Load(d, row(sums, kCosine) + p);
+        auto cosines = hn::Zero(d), sines = cosines;
+        for (Index m = 0; m < sums.grid->centres; ++m) {
+            const T* const w = weights + m * 2 * kOffsetCount;
+            cosines = hn::Add(cosines, about_centre(d, s, c, w, sums, p, false));
+            sines = hn::Add(sines, about_centre(d, s, c, w + kOffsetCount, sums, p, true));
+            const auto next = hn::MulAdd(s, tc, hn::Mul(c, ts));
+            c = hn::MulSub(c, tc, hn::Mul(s, ts));
+            s = next;
+        }
+        const auto inverse = hn::Load(d, row(sums, kInverse) + p);
+        const auto slope =
+            hn::Mul(hn::NegMulAdd(inverse, sines, cosines), hn::Mul(inverse, inverse));
+        hn::Store(slope, d, slopes + p);
+    }
+}
+
+template <class T>
+HWY_INLINE void slopes_uneven(DistanceSums<T>& sums, const T* weights, T* slopes) {
+    const Lanes<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    for (Index p = 0; p < sums.chunk.count; p += lanes) {
+        hn::Vec<decltype(d)> r, inverse, sine, cosine;
+        distance(d, hn::Load(d, sums.chunk.squared.data() + p), r, inverse);
+        r = hn::Min(r, hn::Set(d, sums.max_distance));
+        auto cosines = hn::Zero(d), sines = cosines;
+        for (Index k = 0; k < sums.grid->count; ++k) {
+            sine_cosine(d, r, sums.turns_of_q[static_cast<std::size_t>(k)], sine, cosine);
+            cosines = hn::MulAdd(hn::Set(d, weights[2 * k]), cosine, cosines);
+            sines = hn::MulAdd(hn::Set(d, weights[2 * k + 1]), sine, sines);
+        }
+        hn::Store(hn::Mul(hn::NegMulAdd(inverse, sines, cosines), hn::Mul(inverse, inverse)), d,
+                  slopes + p);
+    }
+}
+
+template <class T>
+HWY_INLINE void slopes_of(DistanceSums<T>& sums, const T* weights, T* slopes) {
+    pad(sums);
+    if (sums.grid->even)
+        slopes_even(sums, weights, slopes);
+    else
+        slopes_uneven(sums, weights, slopes);
+    constexpr T kNear = T(1e-10);  // squared
+    for (Index p = 0; p < sums.chunk.count; ++p)
+        if (sums.chunk.squared[p] < kNear) slopes[p] = 0;
+}
+
+void slopes_float(DistanceSums<float>& sums, const float* weights, float* slopes) {
+    slopes_of(sums, weights, slopes);
+}
+void slopes_double(DistanceSums<double>& sums, const double* weights, double* slopes) {
+    slopes_of(sums, weights, slopes);
+}
+
 }  // namespace pleat::saxs::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace pleat::saxs {
+
+namespace {
+
+/// Tolerance as a fraction of the last q: rounding a distance to float32 changes q r as much.
+constexpr double kEvenness = 1e-7;
+/// With fewer values of q, computing each sine separately is faster.
+constexpr Index kFewest = 4;
+
+}  // namespace
+
+SineGrid::SineGrid(std::span<const double> values)
+    : count(static_cast<Index>(values.size())), q(values.begin(), values.end()) {
+    if (count < kFewest) return;
+    first = q.front();
+    step = (q.back() - q.front()) / static_cast<double>(count - 1);
+    for (Index k = 0; k < count; ++k)
+        if (std::fabs(q[static_cast<std::size_t>(k)] - (first + static_cast<double>(k) * step)) >
+            kEvenness * q.back())
+            return;
+    even = true;
+    starts_at_zero = first == 0.0;
+    centres = (count + kOffsetCount - 1) / kOffsetCount;
+}
 
 HWY_EXPORT(widen_float);
 HWY_EXPORT(widen_double);
@@ -392,6 +614,55 @@ void scale_products(const double* of_row, const double* of_column,
                     std::span<const RowPairs> row_pairs, double* to) {
     HWY_DYNAMIC_DISPATCH(products_double)
     (of_row, of_column, row_pairs.data(), static_cast<Index>(row_pairs.size()), to);
+}
+
+HWY_EXPORT(slopes_float);
+HWY_EXPORT(slopes_double);
+
+template <class T>
+SlopeWeights<T> slope_weights(const SineGrid& grid, const double* weight) {
+    const auto of_cosine = [&](Index k) { return k < grid.count ? weight[k] : 0.0; };
+    const auto of_sine = [&](Index k) {
+        const double q = k < grid.count ? grid.q[static_cast<std::size_t>(k)] : 0.0;
+        return q > 0.0 ? weight[k] / q : 0.0;
+    };
+    SlopeWeights<T> result;
+    if (!grid.even) {
+        result.values = Array<T, 2>(grid.count, Index{2});
+        for (Index k = 0; k < grid.count; ++k) {
+            const double q = grid.q[static_cast<std::size_t>(k)];
+            result.values(k, 0) = static_cast<T>(q > 0.0 ? of_cosine(k) : 0.0);
+            result.values(k, 1) = static_cast<T>(of_sine(k));
+        }
+        return result;
+    }
+    result.values = Array<T, 2>(grid.centres, Index{2} * kOffsetCount);
+    const auto arrange = [&](Index m, Index from, const auto& value) {
+        const Index centre = m * kOffsetCount + kMaxOffset;
+        result.values(m, from) = static_cast<T>(value(centre));
+        for (Index t = 1; t <= kMaxOffset; ++t) {
+            result.values(m, from + t) = static_cast<T>(value(centre + t) + value(centre - t));
+            result.values(m, from + kMaxOffset + t) =
+                static_cast<T>(value(centre + t) - value(centre - t));
+        }
+    };
+    const auto at_zero = [&](Index k) {
+        return k == 0 && grid.starts_at_zero ? 0.0 : of_cosine(k);
+    };
+    for (Index m = 0; m < grid.centres; ++m) {
+        arrange(m, 0, at_zero);
+        arrange(m, kOffsetCount, of_sine);
+    }
+    return result;
+}
+template SlopeWeights<float> slope_weights<float>(const SineGrid&, const double*);
+template SlopeWeights<double> slope_weights<double>(const SineGrid&, const double*);
+
+void pair_slopes(DistanceSums<float>& sums, const SlopeWeights<float>& weights, float* slopes) {
+    HWY_DYNAMIC_DISPATCH(slopes_float)(sums, weights.values.data(), slopes);
+}
+void pair_slopes(DistanceSums<double>& sums, const SlopeWeights<double>& weights, double* slopes) {
+    HWY_DYNAMIC_DISPATCH(slopes_double)(sums, weights.values.data(), slopes);
 }
 
 }  // namespace pleat::saxs

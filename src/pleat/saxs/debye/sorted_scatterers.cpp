@@ -1,10 +1,27 @@
-// Sorted scatterers: sorting, and cutting segments into pieces.
+// Sorted scatterers: classes of scales, sorting, and cutting segments into pieces.
 #include "pleat/saxs/debye/sorted_scatterers.h"
 
 #include <algorithm>
 #include <numeric>
 
 namespace pleat::saxs {
+
+ScaleClasses::ScaleClasses(const Model& model) {
+    for (const std::uint8_t scaled : model.scaled)
+        has_unscaled_class = has_unscaled_class || scaled == 0;
+    count = has_unscaled_class ? 1 : 0;
+    for (const std::uint8_t scaled : model.scaled) {
+        if (scaled == 1) ++count;
+        class_of_channel.push_back(scaled == 0 ? 0 : count - 1);
+    }
+    scattering_ = Array<std::uint8_t, 2>(count, model.type_count());
+    for (Index c = 0; c < model.channel_count(); ++c) {
+        const Index of_class = class_of_channel[static_cast<std::size_t>(c)];
+        for (Index type = 0; type < model.type_count(); ++type)
+            for (Index k = 0; k < model.q_count(); ++k)
+                if (model.factors(c, type, k) != 0.0) scattering_(of_class, type) = 1;
+    }
+}
 
 SortedScatterers sort_by_body(const Model& model, std::span<const std::int32_t> bodies,
                               Index body_count) {

@@ -14,8 +14,8 @@ namespace pleat::saxs {
 /// c1^3 exp(-(4 pi / 3)^(2/3) r^2 (c1^2 - 1) q^2 / (4 pi)).
 double volume_factor(double c1, double mean_radius, double q);
 
-/// The factors [channel pair, q] with which partial profiles sum to the profile: the products of
-/// the channels' weights, for 6, 3 or 1 channel pairs.
+/// The weight [channel pair, q] of each partial profile in the profile, which is the sum of partial
+/// profiles times these weights: products of the channels' weights, for 6, 3 or 1 channel pairs.
 Array<double, 2> channel_pair_factors(Index pairs, std::span<const double> q, double mean_radius,
                                       const Contrast& contrast);
 

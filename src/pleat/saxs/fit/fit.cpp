@@ -9,8 +9,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/saxs/cancellable_parallel.h"
-#include "pleat/saxs/fit/smearing.h"
-#include "pleat/saxs/fit/spline.h"
+#include "pleat/saxs/fit/resampling.h"
 #include "pleat/saxs/model/form_factors.h"
 
 namespace pleat::saxs {
@@ -39,6 +38,12 @@ struct Range {
     }
 };
 
+/// Of c1, which is 1 for beads, and c2.
+std::array<Range, 2> ranges_of(const FitOptions& options, bool is_atomic) {
+    return {Range{is_atomic ? options.c1_min : 1, is_atomic ? options.c1_max : 1},
+            Range{options.c2_min, options.c2_max}};
+}
+
 using Point = std::array<double, 2>;
 
 /// A grid, then Newton steps from its best points with derivatives by differences and
@@ -51,8 +56,7 @@ public:
         : chi2_(chi2),
           context_(context),
           precision_(precision),
-          ranges_{Range{is_atomic ? options.c1_min : 1, is_atomic ? options.c1_max : 1},
-                  Range{options.c2_min, options.c2_max}} {}
+          ranges_(ranges_of(options, is_atomic)) {}
 
     Contrast run(const Contrast* start) {
         std::vector<Minimum> starts;
@@ -262,9 +266,7 @@ Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2>
     fit.model = intensity(partial, curve.q, mean_radius, contrast);
     const CurveScaling scaling = fit_scale(curve, fit.model, options.background);
     for (double& value : fit.model) value = scaling.scale * value + scaling.background;
-    const bool is_atomic = are_atomic(partial);
-    const Range c1{is_atomic ? options.c1_min : 1, is_atomic ? options.c1_max : 1},
-        c2{options.c2_min, options.c2_max};
+    const auto [c1, c2] = ranges_of(options, are_atomic(partial));
     fit.scale = scaling.scale;
     fit.background = scaling.background;
     fit.points = static_cast<Index>(curve.size());
@@ -279,15 +281,8 @@ Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2>
 
 Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
         const FitOptions& options, const Contrast* start, const Context& context) {
-    const Contrast result = search_contrast(
-        options, are_atomic(partial),
-        [&](const Contrast& contrast) {
-            return fit_scale(curve, intensity(partial, curve.q, mean_radius, contrast),
-                             options.background)
-                .chi2;
-        },
-        start, context);
-    return fit_at(result, curve, partial, mean_radius, options);
+    const CurveProblem problem{&curve, partial, options};
+    return fit_jointly({&problem, 1}, mean_radius, context, start).front();
 }
 
 Array<double, 2> resample_profiles(View<const double, 2> partial, std::span<const double> q,
@@ -325,6 +320,57 @@ Profile cut_curve(const Profile& curve, double q_max) {
         if (!curve.dq.empty()) cut.dq.push_back(curve.dq[k]);
     }
     return cut;
+}
+
+std::vector<Fit> fit_jointly(std::span<const CurveProblem> problems, double mean_radius,
+                             const Context& context, const Contrast* start) {
+    const auto chi2 = [&](const Contrast& contrast) {
+        double sum = 0;
+        for (const CurveProblem& one : problems)
+            sum +=
+                fit_scale(*one.curve, intensity(one.partial, one.curve->q, mean_radius, contrast),
+                          one.options.background)
+                    .chi2;
+        return sum;
+    };
+    const CurveProblem& first = problems.front();
+    const Contrast best =
+        search_contrast(first.options, are_atomic(first.partial), chi2, start, context);
+    std::vector<Fit> fits;
+    for (const CurveProblem& one : problems)
+        fits.push_back(fit_at(best, *one.curve, one.partial, mean_radius, one.options));
+    return fits;
+}
+
+JointFit summarize(std::span<const Fit> fits, const FitOptions& options) {
+    const Index searched = (options.c1_min < options.c1_max) + (options.c2_min < options.c2_max);
+    JointFit joint;
+    joint.parameters = searched;
+    double sum = 0;
+    for (const Fit& fit : fits) {
+        sum += fit.chi2 * static_cast<double>(fit.points);
+        joint.points += fit.points;
+        joint.parameters += fit.parameters - searched;
+    }
+    joint.chi2 = sum / static_cast<double>(joint.points);
+    joint.chi2_reduced =
+        sum / static_cast<double>(std::max<Index>(1, joint.points - joint.parameters));
+    return joint;
+}
+
+double few_runs_probability(std::span<const double> residuals) {
+    double positive = 0, runs = 1;
+    for (std::size_t n = 0; n < residuals.size(); ++n) {
+        positive += residuals[n] > 0;
+        if (n > 0) runs += (residuals[n] > 0) != (residuals[n - 1] > 0);
+    }
+    const auto count = static_cast<double>(residuals.size());
+    const double negative = count - positive, mean = 2 * positive * negative / count + 1,
+                 variance = (mean - 1) * (mean - 2) / (count - 1);
+    if (count < 2) return 1;
+    if (positive == 0 || negative == 0) return 0;
+    if (!(variance > 0)) return 1;  // one of each sign: always two runs
+    return std::erfc((mean - runs) / std::sqrt(2 * variance)) / 2;
 }
 
 }  // namespace pleat::saxs

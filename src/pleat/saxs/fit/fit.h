@@ -1,4 +1,4 @@
-// Fit: scale, background and contrast with which profiles agree best with a measured curve.
+// Fit: scale, background and contrast with which profiles agree best with measured curves.
 #pragma once
 
 #include <functional>
@@ -58,5 +58,25 @@ Array<double, 2> resample_profiles(View<const double, 2> partial, std::span<cons
 /// The points of a curve that see q of at most `q_max`: q, and where they have dq the q within
 /// kSmearingReach dq of it.
 Profile cut_curve(const Profile& curve, double q_max);
+
+/// A curve and the partial profiles [channel pair, q of the curve] that it is compared with.
+struct CurveProblem {
+    const Profile* curve = nullptr;
+    View<const double, 2> partial;
+    FitOptions options;  ///< the bounds of c1 and c2 are those of the first problem
+};
+
+/// The fit of each curve at the contrast with the smallest sum of chi^2 over all curves, found by
+/// search_contrast(). Throws Cancelled.
+std::vector<Fit> fit_jointly(std::span<const CurveProblem> problems, double mean_radius,
+                             const Context& context, const Contrast* start = nullptr);
+
+/// Chi^2 of all curves together. Contrast that was searched counts once as a parameter.
+JointFit summarize(std::span<const Fit> fits, const FitOptions& options);
+
+/// The probability that noise has as few runs of one sign as these residuals, by the normal
+/// approximation of Wald and Wolfowitz (1940); 0 if all of two or more have one sign, 1 for fewer
+/// residuals. It does not depend on the size of errors.
+double few_runs_probability(std::span<const double> residuals);
 
 }  // namespace pleat::saxs

@@ -1,5 +1,5 @@
 // Frame axes: pivoted Gram-Schmidt orthogonalisation of batches of frames, between which all
-// profiles are read once.
+// profiles are read once, and of the axes at one contrast.
 #include "pleat/saxs/fit/frame_axes.h"
 
 #include <fmt/format.h>
@@ -90,23 +90,19 @@ public:
                     axis[n] += root(s, r) * axes_[static_cast<std::size_t>(s)][n];
             for (std::size_t n = 0; n < size_; ++n) axis[n] /= metric_.data()[n];
         }
-        const Index blocks = (frames_ + kFramesOfLoop - 1) / kFramesOfLoop;
-        cancellable_parallel_for(
-            problem_.context, problem_.threads(), blocks, [&](Index block, int) {
-                const Index first = block * kFramesOfLoop;
-                const Index last = std::min(frames_, first + kFramesOfLoop);
-                for (Index r = 0; r < count; ++r) {
-                    const std::vector<double>& along = along_[static_cast<std::size_t>(r)];
-                    double* const to_row = to.amounts[r + 1].data;
-                    std::copy(along.begin() + first, along.begin() + last, to_row + first);
-                    for (Index s = 0; s < r; ++s) {
-                        const double part = root(r, s);
-                        const double* const from = to.amounts[s + 1].data;
-                        for (Index f = first; f < last; ++f) to_row[f] -= part * from[f];
-                    }
-                    for (Index f = first; f < last; ++f) to_row[f] /= root(r, r);
+        for_blocks([&](Index first, Index last) {
+            for (Index r = 0; r < count; ++r) {
+                const std::vector<double>& along = along_[static_cast<std::size_t>(r)];
+                double* const to_row = to.amounts[r + 1].data;
+                std::copy(along.begin() + first, along.begin() + last, to_row + first);
+                for (Index s = 0; s < r; ++s) {
+                    const double part = root(r, s);
+                    const double* const from = to.amounts[s + 1].data;
+                    for (Index f = first; f < last; ++f) to_row[f] -= part * from[f];
                 }
-            });
+                for (Index f = first; f < last; ++f) to_row[f] /= root(r, r);
+            }
+        });
         to.left_out =
             length_of_profile_ * std::sqrt(*std::max_element(squares_.begin(), squares_.end()));
         to.left_out_errors = std::max(scale_, 0.0) * to.left_out;
@@ -126,28 +122,21 @@ private:
         for (std::size_t n = 0; n < size_; ++n)
             to[n] = (from[n] - average_.data()[n]) * metric_.data()[n];
     }
+    /// Calls body(first, last) for blocks of frames.
     template <class Body>
-    void for_each_frame(const Body& body) const {
-        const Index blocks = (frames_ + kFramesOfLoop - 1) / kFramesOfLoop;
-        cancellable_parallel_for(problem_.context, problem_.threads(), blocks,
-                                 [&](Index block, int) {
-                                     std::vector<double> row(size_);
-                                     const Index first = block * kFramesOfLoop;
-                                     const Index last = std::min(frames_, first + kFramesOfLoop);
-                                     for (Index f = first; f < last; ++f) body(f, row.data());
-                                 });
+    void for_blocks(const Body& body) const {
+        cancellable_parallel_blocks(problem_.context, problem_.threads(), frames_, kFramesOfLoop,
+                                    [&](Index first, Index last, int) { body(first, last); });
     }
 
     void sum_frames() {
         const Index blocks = (frames_ + kFramesOfLoop - 1) / kFramesOfLoop;
         Array<double, 2> sums(blocks, static_cast<Index>(size_));
-        cancellable_parallel_for(
-            problem_.context, problem_.threads(), blocks, [&](Index block, int) {
-                const Index last = std::min(frames_, (block + 1) * kFramesOfLoop);
-                for (Index f = block * kFramesOfLoop; f < last; ++f)
-                    for (std::size_t n = 0; n < size_; ++n)
-                        sums[block].data[n] += problem_.partial[f].data[n];
-            });
+        for_blocks([&](Index first, Index last) {
+            for (Index f = first; f < last; ++f)
+                for (std::size_t n = 0; n < size_; ++n)
+                    sums[first / kFramesOfLoop].data[n] += problem_.partial[f].data[n];
+        });
         for (Index block = 0; block < blocks; ++block)
             for (std::size_t n = 0; n < size_; ++n)
                 average_.data()[n] += sums[block].data[n] / static_cast<double>(frames_);
@@ -156,14 +145,18 @@ private:
     /// Amounts of all frames along the axes from `first` on, and the squares of what remains.
     void project(std::size_t first) {
         along_.resize(axes_.size(), std::vector<double>(static_cast<std::size_t>(frames_)));
-        for_each_frame([&](Index f, double* row) {
-            const auto at = static_cast<std::size_t>(f);
-            difference(f, row);
-            if (first == 0) squares_[at] = dot(row, row, size_);
-            for (std::size_t r = first; r < axes_.size(); ++r) {
-                const double amount = dot(row, axes_[r].data(), size_);
-                along_[r][at] = amount;
-                squares_[at] = std::max(0.0, squares_[at] - amount * amount);
+        for_blocks([&](Index first_frame, Index last_frame) {
+            std::vector<double> of_frame(size_);
+            double* const row = of_frame.data();
+            for (Index f = first_frame; f < last_frame; ++f) {
+                const auto at = static_cast<std::size_t>(f);
+                difference(f, row);
+                if (first == 0) squares_[at] = dot(row, row, size_);
+                for (std::size_t r = first; r < axes_.size(); ++r) {
+                    const double amount = dot(row, axes_[r].data(), size_);
+                    along_[r][at] = amount;
+                    squares_[at] = std::max(0.0, squares_[at] - amount * amount);
+                }
             }
         });
     }
@@ -320,6 +313,112 @@ void warn_of_axes(const EnsembleProblem& problem, const FrameAxes& axes) {
         kMaxProfileAxes, axes.left_out_errors);
     if (std::ranges::find(*problem.warnings, text) == problem.warnings->end())
         problem.warnings->push_back(std::move(text));
+}
+
+namespace {
+
+/// Divides by sigma; with a background, also subtracts the constant component.
+void divide_by_errors(const EnsembleProblem& problem, std::span<double> profile) {
+    const std::vector<double>& sigma = problem.curve->sigma;
+    double with_constant = 0, square = 0;
+    for (std::size_t k = 0; k < profile.size(); ++k) {
+        profile[k] /= sigma[k];
+        with_constant += profile[k] / sigma[k];
+        square += 1 / (sigma[k] * sigma[k]);
+    }
+    if (!problem.options.background) return;
+    for (std::size_t k = 0; k < profile.size(); ++k)
+        profile[k] -= with_constant / square / sigma[k];
+}
+
+void subtract(std::span<double> from, double part, const std::vector<double>& direction) {
+    for (std::size_t k = 0; k < from.size(); ++k) from[k] -= part * direction[k];
+}
+
+}  // namespace
+
+ProfileCoordinates::ProfileCoordinates(const EnsembleProblem& axes, const FrameAxes& of_frames,
+                                       const Fit& at, double tolerance)
+    : curve(axes.curve->intensity),
+      of_frames_(of_frames),
+      remainders_(frame_profiles(axes, at.contrast)) {
+    const std::size_t points = curve.size();
+    const auto row = [&](Index axis) { return std::span(remainders_.view()[axis].data, points); };
+    divide_by_errors(axes, curve);
+    for (Index axis = 0; axis < axis_count(); ++axis) divide_by_errors(axes, row(axis));
+    mean.assign(row(0).begin(), row(0).end());
+    std::vector<double> squares(static_cast<std::size_t>(axis_count()), 0);
+    for (Index axis = 1; axis < axis_count(); ++axis)
+        squares[static_cast<std::size_t>(axis)] = dot(row(axis).data(), row(axis).data(), points);
+    std::vector<std::vector<double>> along;  // [r][axis]: the axis along basis_r
+    while (!is_complete()) {
+        const auto longest = std::max_element(squares.begin(), squares.end()) - squares.begin();
+        const double length = std::sqrt(squares[static_cast<std::size_t>(longest)]);
+        if (!(at.scale * length > tolerance)) break;
+        std::vector<double> one(row(longest).begin(), row(longest).end());
+        for (double& value : one) value /= length;
+        std::vector<double> parts(squares.size(), 0);
+        for (Index axis = 0; axis < axis_count(); ++axis) {
+            const auto n = static_cast<std::size_t>(axis);
+            parts[n] = dot(row(axis).data(), one.data(), points);
+            subtract(row(axis), parts[n], one);
+            if (axis > 0) squares[n] = dot(row(axis).data(), row(axis).data(), points);
+        }
+        basis.push_back(std::move(one));
+        along.push_back(std::move(parts));
+    }
+    const auto rank = static_cast<Index>(along.size());
+    Array<double, 2> factors(axis_count(), rank);
+    for (Index axis = 1; axis < axis_count(); ++axis)
+        for (Index r = 0; r < rank; ++r)
+            factors(axis, r) = along[static_cast<std::size_t>(r)][static_cast<std::size_t>(axis)];
+    x = FrameCoordinates(
+        factors, of_frames.amounts, [&] { return axes.threads(); }, axes.context);
+}
+
+std::vector<double> ProfileCoordinates::target(double scale) const {
+    std::vector<double> target;
+    for (const std::vector<double>& axis : basis)
+        target.push_back(dot(axis.data(), curve.data(), axis.size()) -
+                         scale * dot(axis.data(), mean.data(), axis.size()));
+    return target;
+}
+
+double ProfileCoordinates::best_scale(std::span<const double> mean_coordinates) const {
+    std::vector<double> model = mean;
+    for (std::size_t r = 0; r < basis.size(); ++r) subtract(model, -mean_coordinates[r], basis[r]);
+    const double square = dot(model.data(), model.data(), model.size());
+    return square > 0 ? std::max(0.0, dot(model.data(), curve.data(), model.size()) / square) : 0;
+}
+
+// E_i: what the basis leaves out of frame i, times the scale; r: the curve minus the mean times the
+// scale, without its part along the basis; g_i = r.E_i. Then F(w) is at least F of the coordinates
+// minus sum w g, since |r - E w|^2 >= |r|^2 - 2 r.E w; the minimum of that over w is at least its
+// value at the given weights v minus theta ln sum v exp(g / theta) + sum v g, by the dual problem.
+double ProfileCoordinates::excess(std::span<const double> weights, double theta,
+                                  double scale) const {
+    std::vector<double> residual = curve;
+    for (std::size_t k = 0; k < residual.size(); ++k) residual[k] -= scale * mean[k];
+    for (const std::vector<double>& axis : basis)
+        subtract(residual, dot(residual.data(), axis.data(), axis.size()), axis);
+    std::vector<double> g(weights.size(), 0), left_out(residual.size(), 0);
+    for (Index axis = 1; axis < axis_count(); ++axis) {
+        const double* const amounts = of_frames_.amounts.view()[axis].data;
+        const double* const remainder = remainders_.view()[axis].data;
+        const double along = scale * dot(residual.data(), remainder, residual.size());
+        for (std::size_t i = 0; i < g.size(); ++i) g[i] += along * amounts[i];
+        const double amount = scale * dot(amounts, weights.data(), weights.size());
+        for (std::size_t k = 0; k < left_out.size(); ++k) left_out[k] += amount * remainder[k];
+    }
+    // Weights that are too small for a double count as the smallest one.
+    std::vector<double> exponents;
+    for (std::size_t i = 0; i < g.size(); ++i)
+        exponents.push_back(g[i] / theta + std::log(std::max(weights[i], 1e-300)));
+    const double largest = *std::max_element(exponents.begin(), exponents.end());
+    double sum = 0;
+    for (const double exponent : exponents) sum += std::exp(exponent - largest);
+    return theta * (std::log(sum) + largest) - dot(g.data(), weights.data(), g.size()) +
+           dot(left_out.data(), left_out.data(), left_out.size()) / 2;
 }
 
 }  // namespace pleat::saxs

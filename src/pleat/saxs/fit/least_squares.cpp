@@ -1,4 +1,5 @@
-// Least squares: Cholesky, and Lawson and Hanson's active sets on the normal equations.
+// Least squares: sums of products by vector instructions, Cholesky, and Lawson and Hanson's active
+// sets.
 #include "pleat/saxs/fit/least_squares.h"
 
 #include <algorithm>
@@ -6,34 +7,59 @@
 #include <cmath>
 #include <cstddef>
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "pleat/saxs/fit/least_squares.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h must come first.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace pleat::saxs::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+double sum_of_products(const double* HWY_RESTRICT a, const double* HWY_RESTRICT b,
+                       std::size_t count) {
+    // Four sums: an addition takes four cycles, and one starts every cycle or two.
+    const hn::ScalableTag<double> d;
+    const std::size_t lanes = hn::Lanes(d);
+    auto first = hn::Zero(d), second = hn::Zero(d), third = hn::Zero(d), fourth = hn::Zero(d);
+    std::size_t k = 0;
+    for (; k + 4 * lanes <= count; k += 4 * lanes) {
+        first = hn::MulAdd(hn::LoadU(d, a + k), hn::LoadU(d, b + k), first);
+        second = hn::MulAdd(hn::LoadU(d, a + k + lanes), hn::LoadU(d, b + k + lanes), second);
+        third = hn::MulAdd(hn::LoadU(d, a + k + 2 * lanes), hn::LoadU(d, b + k + 2 * lanes), third);
+        fourth =
+            hn::MulAdd(hn::LoadU(d, a + k + 3 * lanes), hn::LoadU(d, b + k + 3 * lanes), fourth);
+    }
+    for (; k + lanes <= count; k += lanes)
+        first = hn::MulAdd(hn::LoadU(d, a + k), hn::LoadU(d, b + k), first);
+    double sum =
+        hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(first, second), hn::Add(third, fourth))));
+    for (; k < count; ++k) sum += a[k] * b[k];
+    return sum;
+}
+
+}  // namespace pleat::saxs::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace pleat::saxs {
+
+HWY_EXPORT(sum_of_products);
+
+double dot(const double* a, const double* b, std::size_t count) {
+    return HWY_DYNAMIC_DISPATCH(sum_of_products)(a, b, count);
+}
 
 bool solve_cholesky(std::span<const double> matrix, std::span<const double> right,
                     std::vector<double>& x) {
     const std::size_t n = right.size();
-    std::vector<double> root(matrix.begin(), matrix.end());
-    for (std::size_t i = 0; i < n; ++i) {
-        for (std::size_t j = 0; j <= i; ++j) {
-            double sum = root[i * n + j];
-            for (std::size_t k = 0; k < j; ++k) sum -= root[i * n + k] * root[j * n + k];
-            if (i != j) {
-                root[i * n + j] = sum / root[j * n + j];
-            } else {
-                // Below the rounding error the matrix counts as singular.
-                if (!(sum > 1e-13 * matrix[i * n + i])) return false;
-                root[i * n + i] = std::sqrt(sum);
-            }
-        }
-    }
+    std::vector<double> root(n * n);
+    const auto of = [&](std::size_t i, std::size_t j) { return matrix[i * n + j]; };
+    if (!cholesky_root(n, n, of, root.data())) return false;
     x.assign(right.begin(), right.end());
-    for (std::size_t i = 0; i < n; ++i) {
-        for (std::size_t k = 0; k < i; ++k) x[i] -= root[i * n + k] * x[k];
-        x[i] /= root[i * n + i];
-    }
-    for (std::size_t i = n; i-- > 0;) {
-        for (std::size_t k = i + 1; k < n; ++k) x[i] -= root[k * n + i] * x[k];
-        x[i] /= root[i * n + i];
-    }
+    solve_lower(n, n, root.data(), x.data());
+    solve_upper(n, n, root.data(), x.data());
     return true;
 }
 
@@ -129,3 +155,4 @@ std::vector<double> solve_nonnegative(std::span<const double> matrix,
 }
 
 }  // namespace pleat::saxs
+#endif

@@ -9,7 +9,6 @@
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/frame_axes.h"
 #include "pleat/saxs/fit/least_squares.h"
-#include "pleat/saxs/fit/profile_coordinates.h"
 #include "pleat/saxs/fit/weight_dual.h"
 
 namespace pleat::saxs {

@@ -2,12 +2,24 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::saxs {
+
+/// Groups of rows that are summed apart, so that the sums do not depend on the number of threads:
+/// each has its own histogram of distances.
+inline constexpr Index kShapeBlocks = 64;
+
+/// Sums of A_i A_j of both orders of pairs i, j of different scatterers, with `amplitudes`
+/// [scatterer] at `xyz` [axis, scatterer], angstrom. Bin n holds distances in [n * bin_width,
+/// (n + 1) * bin_width); no distance may be longer than `longest`. The same bits for any number of
+/// threads. Throws Cancelled.
+std::vector<double> pair_distances(View<const float, 2> xyz, std::span<const double> amplitudes,
+                                   double longest, double bin_width, const Context& context);
 
 /// Measures `positions` [axis, scatterer], angstrom, with `amplitudes` [scatterer], electrons; only
 /// the first `solid` scatterers count for the diameter. Bin n of P(r) holds distances in

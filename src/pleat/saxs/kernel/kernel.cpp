@@ -12,9 +12,8 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/saxs/cuda/multipole_limits.h"
-#include "pleat/saxs/debye/pair_sums.h"
 #include "pleat/saxs/debye/sine_grid.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/kernel/multipole_table.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 
@@ -28,46 +27,23 @@ struct Cost {
     double multipole_bytes;
 };
 
-/// Scatterers, and in how many classes they or their types really scatter.
-struct Counts {
-    explicit Counts(const Model& model) : scatterers(static_cast<double>(model.scatterer_count())) {
-        const ScaleClasses used(model);
-        std::vector<double> of_type(static_cast<std::size_t>(model.type_count()), 0.0);
-        for (Index type = 0; type < model.type_count(); ++type)
-            for (Index of = 0; of < used.count; ++of)
-                of_type[static_cast<std::size_t>(type)] +=
-                    used.scatters(of, static_cast<std::int32_t>(type));
-        double scattering = 0.0;
-        for (const std::int32_t type : model.types)
-            scattering += of_type[static_cast<std::size_t>(type)];
-        segments = static_cast<Index>(std::accumulate(of_type.begin(), of_type.end(), 0.0));
-        mean_classes = scattering / std::max(scatterers, 1.0);
-        type_classes = std::min(std::accumulate(of_type.begin(), of_type.end(), 0.0), scattering);
-    }
-    double pairs() const { return 0.5 * scatterers * scatterers; }
-    double weightings() const { return mean_classes * mean_classes; }
-
-    double scatterers = 0, mean_classes = 0, type_classes = 0;
-    Index segments = 0;  ///< types times the classes in which they scatter
-};
-
-Cost count(const Model& model, bool even, bool with_moments, double radius) {
-    const double q = static_cast<double>(model.q_count());
+Cost count(const ModelSize& of, bool with_moments, double radius) {
+    const double q = static_cast<double>(of.q_count),
+                 scatterers = static_cast<double>(of.scatterers);
     const double classes =
-        static_cast<double>(model.scale_count() + (model.scale_count() < model.channel_count()));
-    const Counts counts(model);
-    const double scatterers = counts.scatterers, mean_classes = counts.mean_classes,
-                 type_classes = counts.type_classes, weightings = counts.weightings(),
-                 all_pairs = counts.pairs();
-    const double sines = all_pairs * (even ? 1.3 * q * weightings + 80.0 : (12.0 + weightings) * q);
-    const MultipoleSize size = multipole_size(model.q.back(), rounded_radius(radius));
+        static_cast<double>(of.scale_count + (of.scale_count < of.channels ? 1 : 0));
+    const double mean_classes = of.mean_classes, type_classes = of.type_classes,
+                 weightings = of.weightings(), all_pairs = of.pairs();
+    const double sines =
+        all_pairs * (of.is_even ? 1.3 * q * weightings + 80.0 : (12.0 + weightings) * q);
+    const MultipoleSize size = multipole_size(of.q_max, rounded_radius(radius));
     const double degrees = static_cast<double>(size.degrees),
                  nodes = static_cast<double>(size.nodes);
     const double harmonics = degrees * degrees;
-    const double types = std::min(static_cast<double>(model.type_count()), scatterers);
+    const double types = std::min(static_cast<double>(of.types), scatterers);
     // Measured costs. The sums by moments are limited by memory: each bin has 8 powers, and is
     // about 1.5 / q wide.
-    const double bins = radius * model.q.back() / 0.75 + 3.0;
+    const double bins = radius * of.q_max / 0.75 + 3.0;
     const double moments =
         all_pairs * (90.0 + 55.0 * weightings) + 0.5 * type_classes * type_classes * 8.0 * bins * q;
     const double pairs = with_moments ? std::min(sines, moments) : sines;
@@ -85,8 +61,8 @@ Cost count(const Model& model, bool even, bool with_moments, double radius) {
 constexpr double kMaxWaves = 300.0;
 constexpr double kMaxBytes = 4e9;
 
-bool prefers_pairs(const Model& model, const Cost& cost, double radius) {
-    return radius * model.q.back() > kMaxWaves || cost.multipole_bytes > kMaxBytes ||
+bool prefers_pairs(const ModelSize& of, const Cost& cost, double radius) {
+    return radius * of.q_max > kMaxWaves || cost.multipole_bytes > kMaxBytes ||
            cost.pairs <= cost.multipole;
 }
 
@@ -120,12 +96,13 @@ public:
         };
         for (Index frame = 0; frame < xyz.extent(0);) {
             const bool by_pairs = prefers_pairs(frame);
-            Index last = frame + 1;
-            while (last < xyz.extent(0) && prefers_pairs(last) == by_pairs) ++last;
+            Index count = 1;
+            while (frame + count < xyz.extent(0) && prefers_pairs(frame + count) == by_pairs)
+                ++count;
             (by_pairs ? *pairs_ : *multipole_)
-                .profiles(frames_of(xyz, frame, last), frames_of(scales, frame, last),
-                          frames_of(partial, frame, last));
-            frame = last;
+                .profiles(frames_of(xyz, frame, count), frames_of(scales, frame, count),
+                          frames_of(partial, frame, count));
+            frame += count;
         }
     }
 
@@ -135,15 +112,6 @@ public:
     }
 
 private:
-    template <class T>
-    static View<T, 3> frames_of(View<T, 3> of, Index first, Index last) {
-        if (of.size() == 0) return of;
-        View<T, 3> result = of;
-        result.data = of[first].data;
-        result.extents[0] = last - first;
-        return result;
-    }
-
     std::unique_ptr<Kernel> pairs_, multipole_;
     PrefersPairs prefers_pairs_;
     int threads_;
@@ -151,22 +119,22 @@ private:
 
 /// On a GPU: by counting the instructions of a lane, and where multipoles have room.
 PrefersPairs gpu_prefers_pairs(const Model& model) {
-    const Counts counts(model);
+    const ModelSize counts(model);
     const double q = static_cast<double>(model.q_count());
     // Measured: multipoles reach half of what sums over pairs reach of their count.
     constexpr double kPairInstructions = 2.6, kMultipoleInstructions = 2.0;
-    return [=, &model, known = std::map<double, bool>()](double radius) mutable {
+    return [=, known = std::map<double, bool>()](double radius) mutable {
         const double rounded = rounded_radius(radius);
         const auto found = known.find(rounded);
         if (found != known.end()) return found->second;
         bool& prefers = known[rounded] = true;
-        const MultipoleSize size = multipole_size(model.q.back(), rounded);
+        const MultipoleSize size = multipole_size(counts.q_max, rounded);
         if (!cuda::fits_multipoles(size)) return true;
         const double harmonics = static_cast<double>(size.degrees * size.degrees),
                      nodes = static_cast<double>(size.nodes) + 6.0;
-        const double multipole =
-            nodes * harmonics *
-            (counts.scatterers * counts.mean_classes + counts.type_classes * q / 3.0);
+        const double multipole = nodes * harmonics *
+                                 (static_cast<double>(counts.scatterers) * counts.mean_classes +
+                                  counts.type_classes * q / 3.0);
         const double pairs = counts.pairs() * counts.weightings() * q;
         prefers = kPairInstructions * pairs <= kMultipoleInstructions * multipole;
         return prefers;
@@ -182,7 +150,7 @@ std::unique_ptr<Kernel> make_gpu_kernel(const Model& model, const Options& optio
     auto pairs = make_cuda_kernel(model, options.precision, context);
     if (options.method == Method::debye || (options.method == Method::automatic && is_double))
         return pairs;
-    const Index segments = Counts(model).segments;
+    const Index segments = ModelSize(model).segments;
     if (options.method == Method::automatic && !cuda::fits_multipoles(model, segments))
         return pairs;
     if (options.method == Method::automatic)
@@ -194,12 +162,34 @@ std::unique_ptr<Kernel> make_gpu_kernel(const Model& model, const Options& optio
 
 }  // namespace
 
-FrameCost frame_cost(const Model& model, const Options& options, double radius) {
+ModelSize::ModelSize(const Model& model)
+    : scatterers(model.scatterer_count()),
+      types(model.type_count()),
+      channels(model.channel_count()),
+      scale_count(model.scale_count()),
+      q_count(model.q_count()),
+      q_max(model.q.back()),
+      is_even(SineGrid(model.q).even) {
+    const ScaleClasses used(model);
+    std::vector<Index> of_type(static_cast<std::size_t>(types), 0);
+    for (Index type = 0; type < types; ++type)
+        for (Index of = 0; of < used.count; ++of)
+            of_type[static_cast<std::size_t>(type)] +=
+                used.scatters(of, static_cast<std::int32_t>(type)) ? 1 : 0;
+    Index scattering = 0;
+    for (const std::int32_t type : model.types)
+        scattering += of_type[static_cast<std::size_t>(type)];
+    segments = std::accumulate(of_type.begin(), of_type.end(), Index{0});
+    mean_classes = static_cast<double>(scattering) / std::max(static_cast<double>(scatterers), 1.0);
+    type_classes = static_cast<double>(std::min(segments, scattering));
+}
+
+FrameCost frame_cost(const ModelSize& size, const Options& options, double radius) {
     constexpr double kProductsASecond = 5e10;  // of float32, or half as many of float64
     const bool is_double = options.precision == Precision::float64;
-    const Cost cost = count(model, SineGrid(model.q).even, !is_double, radius);
+    const Cost cost = count(size, !is_double, radius);
     const bool by_pairs = options.method == Method::debye || (options.method == Method::automatic &&
-                                                              prefers_pairs(model, cost, radius));
+                                                              prefers_pairs(size, cost, radius));
     if (by_pairs) return {cost.pairs * (is_double ? 2.0 : 1.0) / kProductsASecond, 0};
     return {cost.multipole / kProductsASecond, cost.multipole_bytes};
 }
@@ -223,8 +213,8 @@ std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
     return std::make_unique<AutomaticKernel>(
         make_cpu_kernel(model, options.precision, context),
         make_multipole_kernel(model, options.precision, context),
-        [&model, is_even = SineGrid(model.q).even, with_moments](double radius) {
-            return prefers_pairs(model, count(model, is_even, with_moments, radius), radius);
+        [size = ModelSize(model), with_moments](double radius) {
+            return prefers_pairs(size, count(size, with_moments, radius), radius);
         },
         resolve_threads(context));
 }

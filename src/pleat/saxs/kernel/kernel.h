@@ -34,16 +34,35 @@ public:
 std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
                                     const Context& context);
 
+/// What decides how much the sums of a model cost.
+struct ModelSize {
+    ModelSize() = default;
+    explicit ModelSize(const Model& model);
+    double pairs() const {
+        return 0.5 * static_cast<double>(scatterers) * static_cast<double>(scatterers);
+    }
+    double weightings() const { return mean_classes * mean_classes; }
+
+    Index scatterers = 0, types = 0, channels = 0;
+    Index scale_count = 0;  ///< channels with scales of their own
+    Index q_count = 0;
+    double q_max = 0;
+    bool is_even = true;      ///< whether q are evenly spaced
+    Index segments = 0;       ///< types times the classes (ScaleClasses) in which they scatter
+    double mean_classes = 1;  ///< in which a scatterer scatters
+    double type_classes = 0;  ///< `segments`, or all scatterers times their classes if that is less
+};
+
 /// What one core needs for a frame.
 struct FrameCost {
     double seconds = 0;          ///< measured on AVX-512, for the choice of a device
     double multipole_bytes = 0;  ///< of tables and sums, if multipoles are used
 };
-/// For scatterers within `radius` angstrom of a centre. Uses only the sizes in `model`.
-FrameCost frame_cost(const Model& model, const Options& options, double radius);
+/// For scatterers within `radius` angstrom of a centre.
+FrameCost frame_cost(const ModelSize& size, const Options& options, double radius);
 
 /// Bytes that kernels need besides coordinates and results; for `cuda` the GPU's.
-std::int64_t kernel_memory(const Model& model, const Options& options, const Device& device);
+std::int64_t kernel_memory(const ModelSize& size, const Options& options, const Device& device);
 
 /// Coordinates beyond this many angstrom are refused: in float32 their differences are too coarse
 /// for a profile.

@@ -10,10 +10,9 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
-#include "pleat/saxs/debye/pair_sums.h"
 #include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/kernel/kernel.h"
-#include "pleat/saxs/kernel/multipole_products.h"
+#include "pleat/saxs/kernel/multipole_table.h"
 
 namespace pleat::saxs {
 

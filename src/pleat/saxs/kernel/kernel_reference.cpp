@@ -2,8 +2,9 @@
 #include <cmath>
 
 #include "pleat/saxs/cancellable_parallel.h"
-#include "pleat/saxs/debye/pair_sums.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/kernel/kernel.h"
+#include "pleat/saxs/model/scatterers.h"
 
 namespace pleat::saxs {
 
@@ -70,15 +71,6 @@ private:
 
     static View<const float, 2> scale_of(View<const float, 3> scales, Index frame) {
         return scales.size() > 0 ? scales[frame] : View<const float, 2>{};
-    }
-
-    static double distance(View<const float, 2> xyz, Index i, Index j) {
-        double sum = 0.0;
-        for (Index axis = 0; axis < 3; ++axis) {
-            const double d = double{xyz(axis, i)} - double{xyz(axis, j)};
-            sum += d * d;
-        }
-        return std::sqrt(sum);
     }
 
     /// [channel, scatterer, q]

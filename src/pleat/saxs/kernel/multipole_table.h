@@ -1,4 +1,5 @@
-// Multipole table: spherical Bessel functions at radial nodes, and how many of them each q needs.
+// Multipoles: spherical Bessel functions at radial nodes, spherical harmonics of blocks of
+// scatterers, and their matrix products.
 #pragma once
 
 #include <array>
@@ -6,6 +7,8 @@
 #include <vector>
 
 #include "pleat/core/array.h"
+#include "pleat/saxs/debye/debye.h"
+#include "pleat/saxs/fit/resampling.h"
 
 namespace pleat::saxs {
 
@@ -38,8 +41,10 @@ struct MultipoleTable {
     Index degree_count() const { return bessel.extent(0); }
     Index node_count() const { return bessel.extent(1); }
 
-    /// The weights of the nodes in Lagrange's interpolation at r (barycentric formula).
-    void interpolate(double r, double* weights) const;
+    /// The weights [node] of the nodes in Lagrange's interpolation at r.
+    void interpolate(double r, double* weights) const {
+        lagrange_weights(nodes, barycentric, r, {weights, nodes.size()});
+    }
 };
 
 /// The degrees and nodes of the table for a radius and q, without making it.
@@ -63,4 +68,51 @@ struct FrameSphere {
 /// `xyz` [axis, scatterer].
 FrameSphere enclosing_sphere(View<const float, 2> xyz);
 
+/// Scatterers of a block: their harmonics fit into the second-level cache.
+inline constexpr Index kHarmonicBlock = 32;
+
+/// Coefficients of the recurrence of normalised Legendre functions, and the strides of its
+/// products.
+struct HarmonicTable {
+    explicit HarmonicTable(Index degrees, Index nodes);
+
+    Index degrees, stride;  ///< harmonics, with room for whole tiles
+    Index node_stride;
+    Array<double, 2> factor, share;  ///< [degree, order]
+};
+
+/// Real harmonics y of a unit vector, such that sum_m y_lm(a) y_lm(b) = (2 l + 1) P_l(a b): at
+/// l^2 + m those of cos(m phi), at l^2 + l + m those of sin(m phi). `to` [stride].
+void real_harmonics(const HarmonicTable& table, const double* direction, double* scratch,
+                    double* to);
+/// Length of the scratch memory of real_harmonics().
+constexpr Index harmonic_scratch(Index degrees) { return 5 * (degrees + 16); }
+
+/// Adds to `to` [node, harmonic] the sum_j weights [j, node] harmonics [j, harmonic].
+void spread_harmonics(const HarmonicTable& table, Index count, const double* weights,
+                      const double* harmonics, double* to);
+
+/// Sets `to` [order, q] to sum_n spread [n, harmonic of this degree] bessel [n, q], from first_q
+/// on. `to` has room for whole tiles of kOrderTile orders.
+inline constexpr Index kOrderTile = 8;
+void project_degree(const HarmonicTable& table, const MultipoleTable& radial, Index degree,
+                    const double* spread, double* to);
+
 }  // namespace pleat::saxs
+
+/// What the GPU's kernels of multipoles have lanes, registers and memory for.
+namespace pleat::saxs::cuda {
+
+/// Degrees and radial nodes of a frame at most.
+inline constexpr int kMaxDegrees = 127, kMaxNodes = 96;
+/// Channels of a model at most, and types times the classes in which they scatter.
+inline constexpr int kMaxMultipoleChannels = 4, kMaxMultipoleSegments = 64;
+
+inline bool fits_multipoles(const Model& model, Index segments) {
+    return model.channel_count() <= kMaxMultipoleChannels && segments <= kMaxMultipoleSegments;
+}
+inline bool fits_multipoles(const MultipoleSize& size) {
+    return size.degrees <= kMaxDegrees && size.nodes <= kMaxNodes;
+}
+
+}  // namespace pleat::saxs::cuda

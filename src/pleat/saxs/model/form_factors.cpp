@@ -1,18 +1,83 @@
-// Form factors: of united atoms by their elements, of beads from tables, on the grid of q.
+// Form factors: of united atoms by their elements, of beads from tables and files, on the grid of
+// q.
 #include "pleat/saxs/model/form_factors.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
 
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/bio/scattering/scattering_factors.h"
 #include "pleat/core/error.h"
-#include "pleat/saxs/fit/spline.h"
+#include "pleat/core/notes.h"
+#include "pleat/saxs/fit/resampling.h"
 
 namespace pleat::saxs {
+
+namespace {
+
+/// The atoms of a residue within a chain at pH 7.
+struct AminoAcid {
+    std::string_view name;
+    int carbons, hydrogens, nitrogens, oxygens, sulfurs;
+    /// Hydrogens of N, CA and CB; fewer if there is none at N (PRO), or one at CB.
+    int backbone_hydrogens = 4;
+
+    double electrons() const {
+        return carbons * net_electrons({"C", 0}) + hydrogens * net_electrons({"H", 0}) +
+               nitrogens * net_electrons({"N", 0}) + oxygens * net_electrons({"O", 0}) +
+               sulfurs * net_electrons({"S", 0});
+    }
+};
+
+constexpr std::array<AminoAcid, 20> kAminoAcids = {{
+    {"ALA", 3, 5, 1, 1, 0},     {"ARG", 6, 13, 4, 1, 0},   {"ASN", 4, 6, 2, 2, 0},
+    {"ASP", 4, 4, 1, 3, 0},     {"CYS", 3, 5, 1, 1, 1},    {"GLN", 5, 8, 2, 2, 0},
+    {"GLU", 5, 6, 1, 3, 0},     {"GLY", 2, 3, 1, 1, 0},    {"HIS", 6, 7, 3, 1, 0},
+    {"ILE", 6, 11, 1, 1, 0, 3}, {"LEU", 6, 11, 1, 1, 0},   {"LYS", 6, 13, 2, 1, 0},
+    {"MET", 5, 9, 1, 1, 1},     {"PHE", 9, 9, 1, 1, 0},    {"PRO", 5, 7, 1, 1, 0, 3},
+    {"SER", 3, 5, 1, 2, 0},     {"THR", 4, 7, 1, 2, 0, 3}, {"TRP", 11, 10, 2, 1, 0},
+    {"TYR", 9, 9, 1, 2, 0},     {"VAL", 5, 9, 1, 1, 0, 3},
+}};
+
+/// N, CA, C, O and CB.
+double backbone_electrons(int hydrogens) {
+    return AminoAcid{"BB", 3, hydrogens, 1, 1, 0}.electrons();
+}
+
+}  // namespace
+
+std::vector<std::string> bead_types(Resolution resolution) {
+    std::vector<std::string> types;
+    if (resolution == Resolution::two_bead) types.emplace_back("BB");
+    for (const AminoAcid& residue : kAminoAcids) types.emplace_back(residue.name);
+    return types;
+}
+
+std::vector<double> complete_bead_electrons(Resolution resolution) {
+    std::vector<double> electrons;
+    const bool is_divided = resolution == Resolution::two_bead;
+    if (is_divided) electrons.push_back(backbone_electrons(4));
+    for (const AminoAcid& residue : kAminoAcids) {
+        const bool has_side_chain = is_divided && residue.name != "ALA" && residue.name != "GLY";
+        electrons.push_back(residue.electrons() -
+                            (has_side_chain ? backbone_electrons(residue.backbone_hydrogens) : 0));
+    }
+    return electrons;
+}
+
+Index complete_residue_atoms(std::string_view residue_name) {
+    const auto residue = std::find_if(kAminoAcids.begin(), kAminoAcids.end(),
+                                      [&](const AminoAcid& a) { return a.name == residue_name; });
+    if (residue == kAminoAcids.end())
+        throw std::logic_error("not an amino acid: " + std::string(residue_name));
+    return residue->carbons + residue->nitrogens + residue->oxygens + residue->sulfurs;
+}
 
 namespace {
 
@@ -91,20 +156,25 @@ double excess_factor(double q) {
     return vacuum_factor(kGroup, q) / vacuum_factor(kGroup, 0);
 }
 
+Model model_without_factors(const std::vector<std::int32_t>& types, Index type_count,
+                            Index channels, std::span<const double> q, Index sites) {
+    Model model;
+    model.q.assign(q.begin(), q.end());
+    model.types = types;
+    model.types.resize(types.size() + static_cast<std::size_t>(sites),
+                       static_cast<std::int32_t>(type_count));
+    model.factors = Array<double, 3>(channels, type_count + 1, static_cast<Index>(q.size()));
+    model.scaled.assign(static_cast<std::size_t>(channels), 0);
+    model.scaled.back() = 1;
+    return model;
+}
+
 Model make_model(const Scatterers& scatterers, const FormFactorTable* table,
                  std::span<const double> q, Index sites) {
     const bool is_atomic = scatterers.resolution == Resolution::all_atom;
     const Index channels = is_atomic ? kAtomChannels : kBeadChannels;
-    // The last type is that of the hydration layer, which scatters in the last channel only.
     const auto water = static_cast<Index>(scatterers.type_names.size());
-    Model model;
-    model.q.assign(q.begin(), q.end());
-    model.types = scatterers.types;
-    model.types.resize(model.types.size() + static_cast<std::size_t>(sites),
-                       static_cast<std::int32_t>(water));
-    model.factors = Array<double, 3>(channels, water + 1, static_cast<Index>(q.size()));
-    model.scaled.assign(static_cast<std::size_t>(channels), 0);
-    model.scaled.back() = 1;
+    Model model = model_without_factors(scatterers.types, water, channels, q, sites);
     if (is_atomic) {
         set_atom_factors(scatterers, model);
     } else {
@@ -115,6 +185,176 @@ Model make_model(const Scatterers& scatterers, const FormFactorTable* table,
     for (std::size_t k = 0; k < q.size(); ++k)
         model.factors(channels - 1, water, static_cast<Index>(k)) = hydration_factor(q[k]);
     return model;
+}
+
+namespace {
+
+constexpr Index kMaxBytes = 16 << 20;
+constexpr std::size_t kPublishedPoints = 51;
+constexpr double kPublishedStep = 0.015;
+
+struct Row {
+    Index line = 0;
+    std::vector<double> values;
+};
+
+struct Rows {
+    std::vector<std::string> names;  // column names of the line above, if there is one
+    std::vector<Row> rows;
+    bool in_brackets = false;
+};
+
+bool parse(std::string_view word, double& value) {
+    const auto parsed = std::from_chars(word.data(), word.data() + word.size(), value);
+    return parsed.ec == std::errc() && parsed.ptr == word.data() + word.size();
+}
+
+/// Splits a text into words and brackets.
+class RowReader {
+public:
+    explicit RowReader(ByteSource& source) : source_(source) {}
+
+    Rows read() {
+        std::string_view line;
+        while (source_.next(line)) {
+            if (line.starts_with('#')) line.remove_prefix(1);
+            const bool had_brackets = rows_.in_brackets;
+            read_line(line);
+            if (!rows_.in_brackets && !had_brackets) end_row();
+        }
+        end_row();
+        return std::move(rows_);
+    }
+
+private:
+    void read_line(std::string_view line) {
+        constexpr std::string_view kBetween = " \t,;";
+        std::size_t at = 0;
+        while (at < line.size()) {
+            const char c = line[at];
+            if (c == '[' || c == ']') {
+                rows_.in_brackets = true;
+                end_row();
+                ++at;
+            } else if (kBetween.find(c) != std::string_view::npos) {
+                ++at;
+            } else {
+                const std::size_t end = std::min(line.find_first_of(" \t,;[]", at), line.size());
+                read_word(line.substr(at, end - at));
+                at = end;
+            }
+        }
+    }
+
+    void read_word(std::string_view word) {
+        double value = 0;
+        if (parse(word, value) && !std::isfinite(value))
+            throw InputError(
+                source_.name(), source_.line(),
+                "expected finite form factors, found " + std::string(word.substr(0, 20)));
+        if (parse(word, value)) {
+            if (row_.values.empty()) row_.line = source_.line();
+            row_.values.push_back(value);
+        } else if (rows_.rows.empty() && row_.values.empty() && !rows_.in_brackets) {
+            words_.emplace_back(word.substr(0, 20));
+        } else {
+            std::string clean(word.substr(0, 20));
+            for (char& letter : clean) letter = letter < ' ' || letter > '~' ? '?' : letter;
+            throw InputError(source_.name(), source_.line(),
+                             fmt::format("expected numbers, found '{}'", clean));
+        }
+    }
+
+    void end_row() {
+        if (!row_.values.empty()) rows_.rows.push_back(std::move(row_));
+        if (!words_.empty()) rows_.names = std::move(words_);  // the last line of words before
+        row_ = {};
+        words_.clear();
+    }
+
+    ByteSource& source_;
+    Rows rows_;
+    Row row_;
+    std::vector<std::string> words_;
+};
+
+/// Whether the rows begin with q. Throws InputError if their width fits neither case.
+bool has_q(const std::string& file, const Rows& read, std::size_t types) {
+    const std::size_t width = read.rows.front().values.size();
+    for (const Row& row : read.rows) {
+        if (row.values.size() != width)
+            throw InputError(file, row.line,
+                             fmt::format("expected {} numbers as in the rows before, "
+                                         "found {}",
+                                         width, row.values.size()));
+    }
+    if (width == types + 1) return true;
+    if (width == types && read.rows.size() == kPublishedPoints && read.names.empty()) return false;
+    throw InputError(
+        file, read.rows.front().line,
+        fmt::format("expected q and {} form factors in a row, found {} numbers", types, width));
+}
+
+/// Names of the columns after q.
+std::vector<std::string> column_names(const std::string& file, const Rows& read,
+                                      const std::vector<std::string>& expected) {
+    if (read.names.empty()) return expected;
+    if (read.names.size() != expected.size() + 1)
+        throw InputError(file, 0,
+                         fmt::format("expected a line of {} names above the numbers, found "
+                                     "{}",
+                                     expected.size() + 1, read.names.size()));
+    std::vector<std::string> names(read.names.begin() + 1, read.names.end());
+    for (const std::string& type : expected) {
+        if (std::find(names.begin(), names.end(), type) == names.end())
+            throw InputError(file, 0, fmt::format("expected a column {}, found none", type));
+    }
+    return names;
+}
+
+}  // namespace
+
+void check_bead_model(Resolution resolution) {
+    if (resolution != Resolution::one_bead && resolution != Resolution::two_bead)
+        throw UsageError(
+            fmt::format("expected --model one-bead or two-bead with --form-factors, found '{}'",
+                        name_of(resolution)));
+}
+
+FormFactorTable read_form_factors(const std::filesystem::path& path, Resolution resolution,
+                                  Notes& notes) {
+    check_bead_model(resolution);
+    ByteSource source(path, kMaxBytes);
+    const Rows read = RowReader(source).read();
+    const std::string file = source.name();
+    if (read.rows.size() < 2)
+        throw InputError(file, 0, "expected a table of form factors, found no rows of numbers");
+    FormFactorTable table;
+    table.source = file;
+    const std::vector<std::string> expected = bead_types(resolution);
+    const bool with_q = has_q(file, read, expected.size());
+    table.types = column_names(file, read, expected);
+    const auto rows = static_cast<Index>(read.rows.size());
+    table.factors = Array<double, 2>(rows, static_cast<Index>(expected.size()));
+    for (Index k = 0; k < rows; ++k) {
+        const Row& row = read.rows[static_cast<std::size_t>(k)];
+        const double q = with_q ? row.values[0] : kPublishedStep * static_cast<double>(k);
+        if (q < 0 || (!table.q.empty() && q <= table.q.back()))
+            throw InputError(file, row.line,
+                             fmt::format("expected q of 0 or more that rises, found {:g}", q));
+        table.q.push_back(q);
+        std::copy(row.values.begin() + (with_q ? 1 : 0), row.values.end(),
+                  table.factors[k].begin());
+    }
+    if (!with_q)
+        notes.push_back({NoteKind::columns,
+                         fmt::format("form factors without q taken at 0, {}, ..., {} 1/angstrom",
+                                     kPublishedStep,
+                                     kPublishedStep * static_cast<double>(kPublishedPoints - 1))});
+    if (table.q.front() > 0)
+        throw InputError(file, read.rows.front().line,
+                         fmt::format("expected q from 0 on, found {:g}", table.q.front()));
+    return table;
 }
 
 }  // namespace pleat::saxs

@@ -1,16 +1,29 @@
-// Form factors: the amplitude of a scatterer of each type at each q.
+// Form factors: the amplitude of a scatterer of each type at each q, and the types of beads.
 #pragma once
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "pleat/core/view.h"
 #include "pleat/saxs/debye/debye.h"
-#include "pleat/saxs/model/bead_types.h"
 #include "pleat/saxs/model/scatterers.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::saxs {
+
+/// The names of a bead model's types, in the order of the published tables.
+std::vector<std::string> bead_types(Resolution resolution);
+
+/// Net electrons at q = 0 (its own minus those of the water that it displaces) of a complete bead
+/// of each type [type]: of a residue within a chain at pH 7, with cysteine reduced. The backbone
+/// ("BB") is that of a residue with a CH2 group at CB.
+std::vector<double> complete_bead_electrons(Resolution resolution);
+
+/// The number of heavy atoms of a complete residue within a chain: 5 for "ALA". The name must be
+/// one of bead_types(Resolution::one_bead).
+Index complete_residue_atoms(std::string_view residue_name);
 
 /// pleat's own table of the one- or two-bead model (README.md says how it was derived, and how
 /// accurate it is).
@@ -23,6 +36,11 @@ void check_bead_model(Resolution resolution);
 /// Channels of the amplitudes. All atoms: vacuum, excluded volume (of positive sign), hydration;
 /// beads: net, hydration. Only hydration has scales.
 inline constexpr Index kAtomChannels = 3, kBeadChannels = 2;
+
+/// Scatterers of these types and `sites` sites of the hydration layer, which are of a type behind
+/// `type_count` others and scatter in the last channel alone, the one with scales. Factors are 0.
+Model model_without_factors(const std::vector<std::int32_t>& types, Index type_count,
+                            Index channels, std::span<const double> q, Index sites);
 
 /// The types and factors of these scatterers on a grid of q. All atoms: the factors of the
 /// International Tables for the heavy atom and its hydrogens; rho V exp(-V^(2/3) q^2 / 4 pi) for

@@ -10,6 +10,7 @@
 
 #include "pleat/bio/scattering/scattering_factors.h"
 #include "pleat/bio/selection/residue_kinds.h"
+#include "pleat/saxs/model/scatterers.h"
 
 namespace pleat::saxs {
 
@@ -90,17 +91,6 @@ std::string primed(std::string name) {
     return name;
 }
 
-double distance(View<const float, 2> xyz, Index i, Index j) {
-    double sum = 0;
-    for (Index axis = 0; axis < 3; ++axis) {
-        const double d = static_cast<double>(xyz(axis, i)) - static_cast<double>(xyz(axis, j));
-        sum += d * d;
-    }
-    return std::sqrt(sum);
-}
-
-bool is_hydrogen(const std::string& element) { return element == "H" || element == "D"; }
-
 /// Order of a bond by its length in angstrom: 1, 1.5 (aromatic and delocalised), 2 or 3. Lengths
 /// are those half-way between the usual ones (Allen et al., J. Chem. Soc. Perkin Trans. 2, S1,
 /// 1987).
@@ -142,7 +132,7 @@ public:
         for (Index i = first_; i < last_; ++i) any = any || is_hydrogen(element(i));
         for (Index i = first_; i < last_; ++i) {
             if (any && is_hydrogen(element(i))) {
-                const Index owner = nearest_heavy(i);
+                const Index owner = nearest_heavy_atom(topology_, xyz_, i, first_, last_);
                 if (owner >= 0) ++hydrogens[static_cast<std::size_t>(owner)];
             } else if (!any) {
                 hydrogens[static_cast<std::size_t>(i)] = by_valence(i);
@@ -153,16 +143,6 @@ public:
 private:
     const std::string& element(Index atom) const {
         return topology_.atoms[static_cast<std::size_t>(atom)].element;
-    }
-    Index nearest_heavy(Index hydrogen) const {
-        double smallest = 1.3;
-        Index match = -1;
-        for (Index j = first_; j < last_; ++j) {
-            if (is_hydrogen(element(j)) || distance(xyz_, hydrogen, j) >= smallest) continue;
-            smallest = distance(xyz_, hydrogen, j);
-            match = j;
-        }
-        return match;
     }
     int by_valence(Index atom) const {
         const int all = valence(element(atom));
@@ -296,6 +276,20 @@ const AtomCounts* counts_of(const std::string& name, bool is_deoxy) {
 }
 
 }  // namespace
+
+Index nearest_heavy_atom(const Topology& topology, View<const float, 2> xyz, Index hydrogen,
+                         Index first, Index last) {
+    double smallest = 1.3;
+    Index match = -1;
+    for (Index j = first; j < last; ++j) {
+        if (is_hydrogen(topology.atoms[static_cast<std::size_t>(j)].element)) continue;
+        const double length = distance(xyz, hydrogen, j);
+        if (length >= smallest) continue;
+        smallest = length;
+        match = j;
+    }
+    return match;
+}
 
 std::string_view common_residue_name(std::string_view name) {
     static const std::map<std::string_view, std::string_view> kNames = {

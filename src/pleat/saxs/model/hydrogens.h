@@ -22,4 +22,9 @@ std::string_view common_residue_name(std::string_view name);
 std::vector<int> implicit_hydrogens(const Topology& topology, View<const float, 2> xyz,
                                     bool with_ends = true);
 
+/// The heavy atom of [first, last) that is nearest to a hydrogen, within 1.3 angstrom; -1 if there
+/// is none.
+Index nearest_heavy_atom(const Topology& topology, View<const float, 2> xyz, Index hydrogen,
+                         Index first, Index last);
+
 }  // namespace pleat::saxs

@@ -11,19 +11,11 @@
 #include <vector>
 
 #include "pleat/core/error.h"
+#include "pleat/saxs/model/scatterers.h"
 
 namespace pleat::saxs {
 
 namespace {
-
-double distance(View<const float, 2> xyz, Index i, Index j) {
-    double sum = 0;
-    for (Index axis = 0; axis < 3; ++axis) {
-        const double d = static_cast<double>(xyz(axis, i)) - static_cast<double>(xyz(axis, j));
-        sum += d * d;
-    }
-    return std::sqrt(sum);
-}
 
 /// Centre (x, y, z) and radius of gyration of all atoms.
 std::array<double, 4> moments(View<const float, 2> xyz) {

@@ -10,9 +10,10 @@
 #include <set>
 #include <stdexcept>
 
-#include "pleat/bio/scattering/neutron_lengths.h"
+#include "pleat/bio/scattering/scattering_factors.h"
 #include "pleat/core/error.h"
 #include "pleat/saxs/model/form_factors.h"
+#include "pleat/saxs/model/hydrogens.h"
 
 namespace pleat::saxs {
 
@@ -26,8 +27,6 @@ double length_of(const std::string& symbol) {
         throw std::logic_error("scatterers of an element without a scattering length: " + symbol);
     return length;
 }
-
-bool is_hydrogen(const std::string& element) { return element == "H" || element == "D"; }
 
 /// What a united atom displaces, of Fraser's shape as for X-rays, angstrom^3 at q = 0.
 double displaced_volume(const UnitedAtom& atom, double q) {
@@ -70,24 +69,9 @@ private:
         while (last < topology_.atom_count() && at(last).residue == at(atom).residue) ++last;
         return {first, last};
     }
-    /// The nearest heavy atom within 1.3 angstrom; -1 if there is none.
     Index heavy_atom_of(Index hydrogen) const {
         const auto [first, last] = residue_around(hydrogen);
-        double nearest = 1.3 * 1.3;
-        Index match = -1;
-        for (Index j = first; j < last; ++j) {
-            if (is_hydrogen(element(j))) continue;
-            double square = 0;
-            for (Index axis = 0; axis < 3; ++axis) {
-                const double d =
-                    static_cast<double>(xyz_(axis, hydrogen)) - static_cast<double>(xyz_(axis, j));
-                square += d * d;
-            }
-            if (square >= nearest) continue;
-            nearest = square;
-            match = j;
-        }
-        return match;
+        return nearest_heavy_atom(topology_, xyz_, hydrogen, first, last);
     }
     bool is_backbone_nitrogen(Index atom) const {
         if (at(atom).name != "N" || at(atom).element != "N") return false;
@@ -204,14 +188,7 @@ double match_point(double length, double gain, double volume) {
 
 Model make_neutron_model(const NeutronAtoms& atoms, std::span<const double> q, Index sites) {
     const auto water = static_cast<Index>(atoms.types.size());
-    Model model;
-    model.q.assign(q.begin(), q.end());
-    model.types = atoms.type_of;
-    model.types.resize(model.types.size() + static_cast<std::size_t>(sites),
-                       static_cast<std::int32_t>(water));
-    model.factors = Array<double, 3>(kNeutronChannels, water + 1, static_cast<Index>(q.size()));
-    model.scaled.assign(static_cast<std::size_t>(kNeutronChannels), 0);
-    model.scaled.back() = 1;
+    Model model = model_without_factors(atoms.type_of, water, kNeutronChannels, q, sites);
     for (std::size_t n = 0; n < q.size(); ++n) {
         const auto k = static_cast<Index>(n);
         for (Index t = 0; t < water; ++t) {

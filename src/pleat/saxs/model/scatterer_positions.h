@@ -1,4 +1,5 @@
-// Scatterer positions: the scatterers and the hydration sites of every frame.
+// Scatterer positions: the scatterers and the hydration sites of every frame, from the surfaces of
+// their atoms.
 #pragma once
 
 #include <vector>
@@ -6,8 +7,36 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/saxs/model/scatterers.h"
+#include "pleat/saxs/model/surfaces.h"
 
 namespace pleat::saxs {
+
+/// The hydration layers of all frames of `xyz` [frame, axis, atom]: [frame, amount and site (x, y,
+/// z), scatterer], in angstrom. An atom touches water with the exposed area of its sphere, enlarged
+/// by a probe of 1.4 angstrom, divided by the area of a whole such sphere about an atom of radius
+/// 1.9 angstrom. That water is placed 2.8 angstrom beyond its surface, in the direction of the
+/// exposed part; at the atom if it is exposed on all sides. A bead touches the water of its atoms,
+/// at the mean of their sites. The site of a buried scatterer is its own position.
+///
+/// If the device of `context` is a GPU and each rank has kMinFramesOnGpu frames or more, that GPU
+/// finds the exposed points, with the same result as a CPU that has fused multiplication and
+/// addition. Ranks share the work; each returns all layers. Throws Cancelled, DeviceError.
+Array<float, 3> hydration_layers(View<const float, 3> xyz, const Scatterers& scatterers,
+                                 const Context& context);
+
+inline constexpr Index kMinFramesOnGpu = 64;
+
+/// Whether hydration_layers() uses the GPU for so many frames.
+bool finds_surfaces_on_gpu(Index frames, const Context& context);
+
+/// The radii of the spheres whose surface is exposed, with the probe: [member], angstrom.
+std::vector<double> surface_reach(const Scatterers& scatterers);
+
+/// Sets the rows of this rank (RankRows) of `layers`, as hydration_layers() returns them, with the
+/// exposed points that `kernel` finds; it must be made for surface_reach(). Throws Cancelled,
+/// DeviceError.
+void find_layers_with(SurfaceKernel& kernel, View<const float, 3> xyz, const Scatterers& scatterers,
+                      const Context& context, View<float, 3> layers);
 
 /// Positions in the order of the Debye sums: first the scatterers, then the sites of the hydration
 /// layer, one for each scatterer that touches water in any frame.

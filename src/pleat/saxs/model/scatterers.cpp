@@ -16,17 +16,51 @@
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/core/error.h"
 #include "pleat/core/notes.h"
-#include "pleat/saxs/model/bead_types.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/hydrogens.h"
 
 namespace pleat::saxs {
 
+double distance(View<const float, 2> xyz, Index i, Index j) {
+    double sum = 0;
+    for (Index axis = 0; axis < 3; ++axis) {
+        const double d = static_cast<double>(xyz(axis, i)) - static_cast<double>(xyz(axis, j));
+        sum += d * d;
+    }
+    return std::sqrt(sum);
+}
+
+namespace {
+
+constexpr double kHydrogenVolume = 5.15;
+
+double heavy_volume(const std::string& element) {
+    // Fraser, MacRae and Suzuki, J. Appl. Cryst. 11:693 (1978), table 1; metals, phosphorus and
+    // calcium as in Svergun, Barberato and Koch, J. Appl. Cryst. 28:768 (1995).
+    static const std::map<std::string, double, std::less<>> kVolumes = {
+        {"H", 5.15},  {"D", 5.15},  {"C", 16.44},  {"N", 2.49},   {"O", 9.13},
+        {"S", 19.86}, {"P", 5.73},  {"Mg", 17.16}, {"Ca", 31.89}, {"Mn", 9.20},
+        {"Fe", 7.99}, {"Cu", 8.78}, {"Zn", 9.85},  {"Se", 28.73}};
+    const auto found = kVolumes.find(element);
+    if (found != kVolumes.end()) return found->second;
+    const double radius = van_der_waals_radius(element);
+    return 4 * std::numbers::pi / 3 * radius * radius * radius;
+}
+
+}  // namespace
+
+double UnitedAtom::volume() const { return heavy_volume(element) + hydrogens * kHydrogenVolume; }
+
+double UnitedAtom::radius() const { return std::cbrt(3 * volume() / (4 * std::numbers::pi)); }
+
+std::string UnitedAtom::name() const {
+    if (hydrogens == 0) return element;
+    return hydrogens == 1 ? element + "H" : fmt::format("{}H{}", element, hydrogens);
+}
+
 namespace {
 
 constexpr const char* kBackboneType = "BB";
-
-bool is_hydrogen(const std::string& element) { return element == "H" || element == "D"; }
 
 /// Throws InputError for a model of dummy atoms, as DAMMIF writes: beads on a lattice, all called
 /// CA of one residue. An alpha carbon has about two neighbours at the smallest distance, a bead

@@ -12,6 +12,11 @@
 
 namespace pleat::saxs {
 
+inline bool is_hydrogen(const std::string& element) { return element == "H" || element == "D"; }
+
+/// The distance of two atoms of `xyz` [axis, atom].
+double distance(View<const float, 2> xyz, Index i, Index j);
+
 /// A heavy atom with its hydrogens.
 struct UnitedAtom {
     std::string element;

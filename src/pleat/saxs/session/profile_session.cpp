@@ -1,19 +1,19 @@
-// Profile session: the chains of a session, and which sums over pairs of bodies a move changes.
+// Profile session: the chains of a session, which pairs of bodies a move changes, and accepting it.
 #include "pleat/saxs/session/profile_session.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/saxs/cancellable_parallel.h"
-#include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/kernel/kernel.h"
-#include "pleat/saxs/session/chain.h"
-#include "pleat/saxs/session/host_sums.h"
+#include "pleat/saxs/session/session_sums.h"
 
 namespace pleat::saxs {
 
@@ -64,6 +64,251 @@ auto& chain_at(Chains& chains, Index chain) {
     return chains[static_cast<std::size_t>(chain)];
 }
 
+/// x' = after + rotation (x - before)
+struct BodyMotion {
+    float rotation[9];
+    float before[3], after[3];
+};
+
+/// Three scatterers of a body: the second is far from the first, the third from their line.
+using Anchors = std::array<Index, 3>;
+
+/// Deviation in angstrom up to which a motion counts as rigid. The next refresh removes its effect.
+constexpr float kRigidTolerance = 2e-4f;
+
+using Vector = std::array<double, 3>;
+
+Vector point(View<const float, 2> xyz, Index n) { return {xyz(0, n), xyz(1, n), xyz(2, n)}; }
+Vector less(const Vector& a, const Vector& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
+double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+Vector cross(const Vector& a, const Vector& b) {
+    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+Vector unit(const Vector& a) {
+    const double size = std::sqrt(dot(a, a));
+    return {a[0] / size, a[1] / size, a[2] / size};
+}
+
+/// The index of the scatterer for which `measure` is largest.
+template <class Measure>
+Index farthest(Index first, Index count, const Measure& measure) {
+    Index best = first;
+    double largest = -1.0;
+    for (Index n = first; n < first + count; ++n) {
+        const double value = measure(n);
+        if (value > largest) {
+            largest = value;
+            best = n;
+        }
+    }
+    return best;
+}
+
+/// Three unit vectors at right angles on a triangle.
+std::array<Vector, 3> frame_on(const Vector& a, const Vector& b, const Vector& c) {
+    const Vector x = unit(less(b, a)), z = unit(cross(x, less(c, a)));
+    return {x, cross(z, x), z};
+}
+
+/// Whether a motion moves scatterers [first, first + count) from `before` to `after`.
+bool moves_by(const BodyMotion& motion, View<const float, 2> before, View<const float, 2> after,
+              Index first, Index count) {
+    const float *x = &before(0, first), *y = &before(1, first), *z = &before(2, first);
+    const float *u = &after(0, first), *v = &after(1, first), *w = &after(2, first);
+    const float* const r = motion.rotation;
+    int off = 0;  // no early exit, so that the compiler can use vectors
+    for (Index n = 0; n < count; ++n) {
+        const float dx = x[n] - motion.before[0], dy = y[n] - motion.before[1],
+                    dz = z[n] - motion.before[2];
+        const float du = r[0] * dx + r[1] * dy + r[2] * dz - (u[n] - motion.after[0]);
+        const float dv = r[3] * dx + r[4] * dy + r[5] * dz - (v[n] - motion.after[1]);
+        const float dw = r[6] * dx + r[7] * dy + r[8] * dz - (w[n] - motion.after[2]);
+        off |= du * du + dv * dv + dw * dw > kRigidTolerance * kRigidTolerance;
+    }
+    return off == 0;
+}
+
+/// The anchors of scatterers [first, first + count) of `xyz` [axis, sorted scatterer]; count is at
+/// least 1.
+Anchors find_anchors(View<const float, 2> xyz, Index first, Index count) {
+    const Vector a = point(xyz, first);
+    const Index second = farthest(first, count, [&](Index n) {
+        const Vector d = less(point(xyz, n), a);
+        return dot(d, d);
+    });
+    const Vector along = less(point(xyz, second), a);
+    const Index third = farthest(first, count, [&](Index n) {
+        const Vector d = cross(along, less(point(xyz, n), a));
+        return dot(d, d);
+    });
+    return {first, second, third};
+}
+
+/// The motion that moves those scatterers from `before` to `after`, if it is rigid.
+std::optional<BodyMotion> rigid_motion(const Anchors& anchors, View<const float, 2> before,
+                                       View<const float, 2> after, Index first, Index count) {
+    const auto triangle = [&](View<const float, 2> xyz) {
+        return std::array{point(xyz, anchors[0]), point(xyz, anchors[1]), point(xyz, anchors[2])};
+    };
+    const auto normal = [](const std::array<Vector, 3>& t) {
+        const Vector n = cross(less(t[1], t[0]), less(t[2], t[0]));
+        return dot(n, n);
+    };
+    const auto old = triangle(before), now = triangle(after);
+    BodyMotion motion{{1, 0, 0, 0, 1, 0, 0, 0, 1}, {}, {}};
+    // Scatterers on a line or at a point have no frame, but may have been shifted.
+    constexpr double kFlat = 1e-4;
+    if (normal(old) > kFlat && normal(now) > 0.5 * kFlat) {
+        const auto from = frame_on(old[0], old[1], old[2]), to = frame_on(now[0], now[1], now[2]);
+        for (std::size_t row = 0; row < 3; ++row)
+            for (std::size_t column = 0; column < 3; ++column)
+                motion.rotation[3 * row + column] =
+                    static_cast<float>(to[0][row] * from[0][column] + to[1][row] * from[1][column] +
+                                       to[2][row] * from[2][column]);
+    }
+    for (Index axis = 0; axis < 3; ++axis) {
+        motion.before[axis] = before(axis, anchors[0]);
+        motion.after[axis] = after(axis, anchors[0]);
+    }
+    if (!moves_by(motion, before, after, first, count)) return std::nullopt;
+    return motion;
+}
+
+/// One chain of a ProfileSession. A proposal does not change the accepted state.
+class MonteCarloChain {
+public:
+    /// `sorted_xyz` [axis, sorted scatterer]; `first_sorted` [body, and one]: the first scatterer
+    /// of each body. Rigid motions keep sums unless `is_exact`, since they are rigid only up to the
+    /// rounding of positions.
+    MonteCarloChain(View<const float, 2> sorted_xyz, const std::vector<Index>& first_sorted,
+                    bool is_exact)
+        : xyz(sorted_xyz.extent(0), sorted_xyz.extent(1)),
+          proposed(sorted_xyz.extent(0), sorted_xyz.extent(1)),
+          bodies_(static_cast<Index>(first_sorted.size()) - 1),
+          is_exact_(is_exact),
+          moved_(static_cast<std::size_t>(bodies_)),
+          first_moved_(sorted_xyz.extent(1)) {
+        for (std::size_t body = 0; body + 1 < first_sorted.size(); ++body) {
+            const Index first = first_sorted[body], count = first_sorted[body + 1] - first;
+            anchors_.push_back(count > 0 ? find_anchors(sorted_xyz, first, count) : Anchors{});
+            body_of_.insert(body_of_.end(), static_cast<std::size_t>(count),
+                            static_cast<std::int32_t>(body));
+        }
+        std::copy(sorted_xyz.begin(), sorted_xyz.end(), xyz.begin());
+        std::copy(sorted_xyz.begin(), sorted_xyz.end(), proposed.begin());
+    }
+
+    bool is_pending() const { return pending_; }
+
+    /// Writes a move's positions into `proposed`. Throws UsageError for wrong shapes and
+    /// scatterers. `sorted_index_of` [scatterer].
+    void write_move(const Move& move, const std::vector<Index>& sorted_index_of) {
+        const Index count = static_cast<Index>(move.scatterers.size());
+        if (move.xyz.extent(0) != 3 || move.xyz.extent(1) != count)
+            throw UsageError(fmt::format("expected moved coordinates [3, {}], found [{}, {}]",
+                                         count, move.xyz.extent(0), move.xyz.extent(1)));
+        const auto is_one = [&](Index scatterer) {
+            return scatterer >= 0 && scatterer < static_cast<Index>(sorted_index_of.size());
+        };
+        for (const Index scatterer : move.scatterers)
+            if (!is_one(scatterer))
+                throw UsageError(fmt::format("expected scatterers from 0 to {}, found {}",
+                                             sorted_index_of.size() - 1, scatterer));
+        pending_ = true;
+        const float *const x = move.xyz[0].data, *const y = move.xyz[1].data,
+                           *const z = move.xyz[2].data;
+        float *const u = proposed.view()[0].data, *const v = proposed.view()[1].data,
+                     *const w = proposed.view()[2].data;
+        // Local pointers: the compiler must assume that writing flags changes members.
+        const Index *const moved = move.scatterers.data(), *const sorted_index =
+                                                               sorted_index_of.data();
+        const std::int32_t* const bodies = body_of_.data();
+        std::uint8_t* const flags = moved_.data();
+        Index first = first_moved_, last = last_moved_;
+        for (Index n = 0; n < count; ++n) {
+            const Index index = sorted_index[moved[n]];
+            first = std::min(first, index);
+            last = std::max(last, index);
+            u[index] = x[n];
+            v[index] = y[n];
+            w[index] = z[n];
+            flags[bodies[index]] = 1;
+        }
+        first_moved_ = first;
+        last_moved_ = last;
+    }
+    /// The pairs of bodies whose sums the proposal changes; valid until the next call.
+    const std::vector<BodyPair>& changed_pairs(const std::vector<Index>& first_sorted) {
+        std::vector<std::optional<BodyMotion>> motion(moved_.size());
+        const auto block = [&](Index body) {
+            const auto n = static_cast<std::size_t>(body);
+            return std::pair(first_sorted[n], first_sorted[n + 1] - first_sorted[n]);
+        };
+        for (Index body = 0; body < bodies_; ++body) {
+            if (is_exact_ || !moved_[static_cast<std::size_t>(body)]) continue;
+            const auto [first, count] = block(body);
+            motion[static_cast<std::size_t>(body)] =
+                rigid_motion(anchors_[static_cast<std::size_t>(body)], xyz, proposed, first, count);
+        }
+        changed_.clear();
+        for (Index a = 0; a < bodies_; ++a) {
+            for (Index b = a; b < bodies_; ++b) {
+                const auto one = static_cast<std::size_t>(a), other = static_cast<std::size_t>(b);
+                if (!moved_[one] && !moved_[other]) continue;
+                // Distances inside a rigid body, and between bodies that moved alike, did not
+                // change. A rigid body moves as its anchors do.
+                const auto moves_alike = [&](Index n) {
+                    return moves_by(*motion[one], xyz, proposed, n, 1);
+                };
+                if (motion[one] && motion[other] &&
+                    (a == b ||
+                     std::all_of(anchors_[other].begin(), anchors_[other].end(), moves_alike)))
+                    continue;
+                changed_.push_back({static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)});
+            }
+        }
+        return changed_;
+    }
+    void accept() {
+        if (!pending_) throw UsageError("expected a proposal to accept, found none");
+        copy_moved(proposed, xyz);
+        ++accepted_moves;
+    }
+    void drop_proposal() { copy_moved(xyz, proposed); }
+    /// Takes over the accepted positions of a chain of the same bodies.
+    void adopt(const MonteCarloChain& from) {
+        drop_proposal();
+        std::copy(from.xyz.begin(), from.xyz.end(), xyz.begin());
+        std::copy(from.xyz.begin(), from.xyz.end(), proposed.begin());
+        accepted_moves = from.accepted_moves;
+    }
+
+    Array<float, 2> xyz, proposed;  ///< [axis, sorted scatterer]
+    Index accepted_moves = 0;       ///< moves since all sums were computed
+
+private:
+    /// Copies the moved positions of one into the other, and marks all as not moved.
+    void copy_moved(const Array<float, 2>& from, Array<float, 2>& to) {
+        // Scatterers in between that did not move are equal in both; one long copy is faster.
+        for (Index axis = 0; axis < 3 && first_moved_ <= last_moved_; ++axis)
+            std::copy_n(&from(axis, first_moved_), last_moved_ - first_moved_ + 1,
+                        &to(axis, first_moved_));
+        first_moved_ = xyz.extent(1);
+        last_moved_ = -1;
+        std::fill(moved_.begin(), moved_.end(), std::uint8_t{0});
+        pending_ = false;
+    }
+
+    Index bodies_;
+    bool is_exact_;
+    std::vector<Anchors> anchors_;             ///< [body]
+    std::vector<std::int32_t> body_of_;        ///< [sorted scatterer]
+    std::vector<std::uint8_t> moved_;          ///< [body]
+    Index first_moved_ = 0, last_moved_ = -1;  ///< sorted scatterers
+    std::vector<BodyPair> changed_;
+    bool pending_ = false;
+};
+
 /// A session outlives the call that made it, and thereby that call's progress.
 Context without_progress(Context context) {
     context.progress = nullptr;
@@ -109,9 +354,9 @@ struct ProfileSession::State {
             options.gpu->check(model, sorted);
             return options.gpu->make_sums(self_terms, scales);
         }
-        return std::make_unique<HostSums>(
-            model, sorted, make_body_pairs(model, sorted, options.precision, context),
-            std::move(self_terms), scales);
+        return make_host_sums(model, sorted,
+                              make_body_pairs(model, sorted, options.precision, context),
+                              std::move(self_terms), scales);
     }
 
     Index first_index_of(Index body) const {
@@ -129,7 +374,7 @@ struct ProfileSession::State {
     std::vector<Index> sorted_index_of, first_sorted;
     Array<float, 3> scales;  ///< [chain, channel with scales, sorted scatterer]
     std::unique_ptr<SessionSums> sums;
-    std::vector<Chain> chains;
+    std::vector<MonteCarloChain> chains;
     std::unique_ptr<Kernel>
         kernel;  ///< computes gradients; created by the first call of gradient()
     std::vector<Proposal> proposals;  ///< of the last call of start()
@@ -143,7 +388,7 @@ namespace {
 /// Drops the proposals of all moves at its end unless keep() was called: an error leaves none.
 class ProposalGuard {
 public:
-    ProposalGuard(std::vector<Chain>& chains, std::span<const Move> moves)
+    ProposalGuard(std::vector<MonteCarloChain>& chains, std::span<const Move> moves)
         : chains_(chains), moves_(moves) {}
     ~ProposalGuard() {
         for (const Move& move : moves_)
@@ -154,7 +399,7 @@ public:
     void keep() { moves_ = {}; }
 
 private:
-    std::vector<Chain>& chains_;
+    std::vector<MonteCarloChain>& chains_;
     std::span<const Move> moves_;
 };
 
@@ -204,7 +449,7 @@ View<const double, 2> ProfileSession::profile(Index chain) const {
 }
 
 Array<float, 2> ProfileSession::positions(Index chain) const {
-    const Chain& of = chain_at(state_->chains, chain);
+    const MonteCarloChain& of = chain_at(state_->chains, chain);
     Array<float, 2> result(Index{3}, state_->model.scatterer_count());
     for (Index axis = 0; axis < 3; ++axis)
         for (Index i = 0; i < result.extent(1); ++i)
@@ -225,7 +470,7 @@ void ProfileSession::start(std::span<const Move> moves) {
     state.proposals.clear();
     state.recomputed_pairs = 0;
     for (const Move& move : moves) {
-        Chain& chain = state.chains[static_cast<std::size_t>(move.chain)];
+        MonteCarloChain& chain = state.chains[static_cast<std::size_t>(move.chain)];
         if (chain.is_pending())
             throw UsageError(
                 fmt::format("expected one move per chain, found two of chain {}", move.chain));
@@ -254,7 +499,7 @@ View<const double, 3> ProfileSession::finish() {
 }
 
 void ProfileSession::accept(Index chain) {
-    Chain& of = chain_at(state_->chains, chain);
+    MonteCarloChain& of = chain_at(state_->chains, chain);
     if (state_->is_started) finish();
     of.accept();
     state_->sums->accept(chain);
@@ -268,8 +513,8 @@ bool ProfileSession::is_ready() { return !state_->is_started || state_->sums->is
 void ProfileSession::adopt(Index chain, const ProfileSession& from) {
     State& state = *state_;
     const State& other = *from.state_;
-    Chain& of = chain_at(state.chains, chain);
-    const Chain& one = chain_at(other.chains, chain);
+    MonteCarloChain& of = chain_at(state.chains, chain);
+    const MonteCarloChain& one = chain_at(other.chains, chain);
     if (state.model.q != other.model.q || state.model.types != other.model.types ||
         state.model.pair_count() != other.model.pair_count() ||
         state.sorted.order != other.sorted.order || state.first_sorted != other.first_sorted ||
@@ -281,7 +526,7 @@ void ProfileSession::adopt(Index chain, const ProfileSession& from) {
 
 double ProfileSession::refresh(Index chain) {
     State& state = *state_;
-    Chain& of = chain_at(state.chains, chain);
+    MonteCarloChain& of = chain_at(state.chains, chain);
     if (state.is_started) finish();
     of.drop_proposal();
     const std::vector<double> ones(static_cast<std::size_t>(state.model.channel_count()), 1.0);

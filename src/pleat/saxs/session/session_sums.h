@@ -5,8 +5,7 @@
 #include <span>
 
 #include "pleat/core/context.h"
-#include "pleat/saxs/debye/debye.h"
-#include "pleat/saxs/debye/sorted_scatterers.h"
+#include "pleat/saxs/debye/body_pairs.h"
 
 namespace pleat::saxs {
 
@@ -44,6 +43,13 @@ public:
     /// The accepted partial profiles [channel pair, q].
     virtual View<const double, 2> profile(Index chain) const = 0;
 };
+
+/// Sums in the host's memory that `pairs` computes; `self_terms` and `scales` as in
+/// SharedGpu::make_sums(). The model, `sorted` and `scales` must outlive it.
+std::unique_ptr<SessionSums> make_host_sums(const Model& model, const SortedScatterers& sorted,
+                                            std::unique_ptr<BodyPairs> pairs,
+                                            Array<double, 3> self_terms,
+                                            View<const float, 3> scales);
 
 /// One GPU and what sessions of one model have in common there. They may belong to several threads:
 /// proposals that come at the same time are computed together, with the bits that each has alone.

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "pleat/saxs/cuda/call_table.h"
-#include "pleat/saxs/cuda/chain_table.h"
+#include "pleat/saxs/cuda/task_tables.h"
 #include "random_model.h"
 
 namespace pleat::saxs {

@@ -10,8 +10,8 @@
 #include "pleat/core/error.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/shape.h"
-#include "pleat/saxs/model/accessibility.h"
 #include "pleat/saxs/model/form_factors.h"
+#include "pleat/saxs/model/surfaces.h"
 #include "pleat/saxs/session/profile_session.h"
 
 namespace pleat::saxs {

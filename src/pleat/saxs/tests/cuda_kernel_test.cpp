@@ -15,7 +15,7 @@
 #include "oracle.h"
 #include "pleat/core/error.h"
 #include "pleat/saxs/debye/body_pairs.h"
-#include "pleat/saxs/model/hydration.h"
+#include "pleat/saxs/model/scatterer_positions.h"
 #include "pleat/saxs/session/profile_session.h"
 #include "random_model.h"
 #include "shared_sessions.h"

@@ -14,7 +14,6 @@
 #include "pleat/saxs/fit/fit.h"
 #include "pleat/saxs/fit/frame_axes.h"
 #include "pleat/saxs/fit/least_squares.h"
-#include "pleat/saxs/fit/residuals.h"
 #include "pleat/saxs/model/form_factors.h"
 
 namespace pleat::saxs {

@@ -9,8 +9,6 @@
 #include <random>
 
 #include "pleat/saxs/fit/least_squares.h"
-#include "pleat/saxs/fit/profile_coordinates.h"
-#include "pleat/saxs/fit/replacements.h"
 #include "pleat/saxs/fit/set_fit.h"
 #include "pleat/saxs/model/form_factors.h"
 

@@ -8,9 +8,9 @@
 #include "every_gpu.h"
 #include "every_kernel.h"
 #include "pleat/saxs/cuda/gpu_kernel.cuh"
-#include "pleat/saxs/cuda/gpu_multipoles.cuh"
+#include "pleat/saxs/cuda/multipoles.cuh"
 #include "pleat/saxs/debye/body_pairs.h"
-#include "pleat/saxs/debye/pair_sums.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "random_model.h"
 
 namespace pleat::saxs {

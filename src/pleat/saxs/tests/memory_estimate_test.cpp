@@ -8,7 +8,7 @@
 #include "pleat/core/tests/data_folders.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/memory_estimate.h"
-#include "pleat/saxs/model/hydration.h"
+#include "pleat/saxs/model/scatterer_positions.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::saxs {

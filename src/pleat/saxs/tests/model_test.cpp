@@ -10,13 +10,13 @@
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
+#include "pleat/saxs/fit/resampling.h"
 #include "pleat/saxs/fit/shape.h"
-#include "pleat/saxs/fit/spline.h"
-#include "pleat/saxs/model/accessibility.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/hydrogens.h"
 #include "pleat/saxs/model/model_joining.h"
 #include "pleat/saxs/model/scatterers.h"
+#include "pleat/saxs/model/surfaces.h"
 
 namespace pleat::saxs {
 namespace {

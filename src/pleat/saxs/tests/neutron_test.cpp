@@ -13,7 +13,7 @@
 
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
-#include "pleat/bio/scattering/neutron_lengths.h"
+#include "pleat/bio/scattering/scattering_factors.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/data_folders.h"
 #include "pleat/core/tests/temporary_folder.h"

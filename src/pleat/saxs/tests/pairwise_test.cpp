@@ -8,7 +8,7 @@
 
 #include "crowd.h"
 #include "pleat/saxs/fit/shape.h"
-#include "pleat/saxs/model/accessibility.h"
+#include "pleat/saxs/model/surfaces.h"
 
 namespace pleat::saxs {
 namespace {

@@ -1,5 +1,5 @@
 // Tests of smearing: against sums over a fine grid, for curves without spread, and at both ends.
-#include "pleat/saxs/fit/smearing.h"
+#include "pleat/saxs/fit/resampling.h"
 
 #include <gtest/gtest.h>
 

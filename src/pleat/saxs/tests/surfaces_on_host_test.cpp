@@ -11,7 +11,6 @@
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/tests/data_folders.h"
 #include "pleat/saxs/cuda/surface_kernel.cuh"
-#include "pleat/saxs/model/hydration.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 
 namespace pleat::saxs {

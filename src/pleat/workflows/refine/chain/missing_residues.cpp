@@ -14,7 +14,7 @@
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/core/error.h"
 #include "pleat/core/notes.h"
-#include "pleat/saxs/model/bead_types.h"
+#include "pleat/saxs/model/form_factors.h"
 #include "pleat/workflows/refine/chain/chain_sequences.h"
 #include "pleat/workflows/refine/chain/domain_units.h"
 #include "pleat/workflows/refine/chain/missing_segments.h"

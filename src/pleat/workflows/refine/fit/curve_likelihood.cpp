@@ -7,8 +7,8 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "pleat/saxs/fit/residuals.h"
-#include "pleat/saxs/fit/spline.h"
+#include "pleat/saxs/fit/fit.h"
+#include "pleat/saxs/fit/resampling.h"
 
 namespace pleat::refine {
 

@@ -9,7 +9,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/saxs/fit/spline.h"
+#include "pleat/saxs/fit/resampling.h"
 #include "pleat/workflows/refine/sampling/ladder.h"
 #include "pleat/workflows/refine/tests/made_hinge.h"
 

@@ -1,0 +1,306 @@
+// Surfaces: a grid of cells, overlaps gathered from vectors of spheres, then compared with all
+// points.
+#include "pleat/saxs/model/surfaces.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numbers>
+
+#include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/cancellable_parallel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "pleat/saxs/model/surfaces.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h must come first.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace pleat::saxs::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Lanes = hn::CappedTag<double, kVectorSlack>;
+
+/// A point at R p is within s of f if p f > (R^2 + f^2 - s^2) / (2 R). GPUs round as this does
+/// (saxs/cuda/surface_kernel.cuh).
+Index gather_overlaps(const Spheres& spheres, SphereRange range, Index of, Overlaps& overlaps) {
+    const Lanes d;
+    const auto lanes = static_cast<Index>(hn::Lanes(d));
+    const double *HWY_RESTRICT const x = &spheres.centres(0, 0),
+                                     *HWY_RESTRICT const y = &spheres.centres(1, 0),
+                                     *HWY_RESTRICT const z = &spheres.centres(2, 0),
+                                     *HWY_RESTRICT const all_reach = spheres.reach.data();
+    const double radius = all_reach[of];
+    const auto own_x = hn::Set(d, x[of]), own_y = hn::Set(d, y[of]), own_z = hn::Set(d, z[of]);
+    const auto own_reach = hn::Set(d, radius), own_square = hn::Set(d, radius * radius),
+               half_inverse = hn::Set(d, 0.5 / radius);
+    double* const to[] = {overlaps.towards[0].data(), overlaps.towards[1].data(),
+                          overlaps.towards[2].data(), overlaps.bound.data()};
+    Index same = 0;
+    for (Index n = range.first; n < range.last; n += lanes) {
+        const auto is_given = hn::FirstN(d, static_cast<std::size_t>(range.last - n));
+        const auto dx = hn::Sub(hn::LoadU(d, x + n), own_x),
+                   dy = hn::Sub(hn::LoadU(d, y + n), own_y),
+                   dz = hn::Sub(hn::LoadU(d, z + n), own_z);
+        const auto reach = hn::LoadU(d, all_reach + n), both = hn::Add(reach, own_reach);
+        const auto square = hn::MulAdd(dz, dz, hn::MulAdd(dy, dy, hn::Mul(dx, dx)));
+        const auto is_same = hn::And(is_given, hn::Eq(square, hn::Zero(d)));
+        same += static_cast<Index>(hn::CountTrue(d, is_same));
+        const auto overlaps_it =
+            hn::AndNot(is_same, hn::And(is_given, hn::Lt(square, hn::Mul(both, both))));
+        // Chosen one by one: instructions that store chosen lanes side by side take longer on some
+        // CPUs.
+        HWY_ALIGN double vectors[4][kVectorSlack];
+        hn::Store(dx, d, vectors[0]);
+        hn::Store(dy, d, vectors[1]);
+        hn::Store(dz, d, vectors[2]);
+        const auto bound = hn::NegMulAdd(reach, reach, hn::Add(own_square, square));
+        hn::Store(hn::Mul(bound, half_inverse), d, vectors[3]);
+        std::uint8_t bits[8] = {};
+        hn::StoreMaskBits(d, overlaps_it, bits);
+        for (unsigned left = bits[0]; left != 0; left &= left - 1) {
+            const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+            for (std::size_t axis = 0; axis < 3; ++axis)
+                to[axis][overlaps.count] = vectors[axis][lane];
+            to[3][overlaps.count++] = vectors[3][lane];
+        }
+    }
+    return same;
+}
+
+/// Vectors of points that are compared at a time: one comparison need not wait for another.
+constexpr Index kVectors = 4;
+
+void compare_points(const Overlaps& overlaps, View<const double, 2> points, PointBits& exposed) {
+    const Lanes d;
+    const auto lanes = static_cast<Index>(hn::Lanes(d));
+    const double *HWY_RESTRICT const x = overlaps.towards[0].data(),
+                                     *HWY_RESTRICT const y = overlaps.towards[1].data(),
+                                     *HWY_RESTRICT const z = overlaps.towards[2].data(),
+                                     *HWY_RESTRICT const bound = overlaps.bound.data();
+    for (Index first = 0; first < points.extent(1); first += kVectors * lanes) {
+        hn::Vec<Lanes> px[kVectors], py[kVectors], pz[kVectors];
+        hn::Mask<Lanes> is_open[kVectors];
+        HWY_UNROLL(4) for (Index v = 0; v < kVectors; ++v) {
+            px[v] = hn::LoadU(d, &points(0, first + v * lanes));
+            py[v] = hn::LoadU(d, &points(1, first + v * lanes));
+            pz[v] = hn::LoadU(d, &points(2, first + v * lanes));
+            is_open[v] = hn::FirstN(d, static_cast<std::size_t>(lanes));
+        }
+        for (Index n = 0; n < overlaps.count; ++n) {
+            const auto to_x = hn::Set(d, x[n]), to_y = hn::Set(d, y[n]), to_z = hn::Set(d, z[n]),
+                       limit = hn::Set(d, bound[n]);
+            HWY_UNROLL(4) for (Index v = 0; v < kVectors; ++v) {
+                const auto product =
+                    hn::MulAdd(pz[v], to_z, hn::MulAdd(py[v], to_y, hn::Mul(px[v], to_x)));
+                is_open[v] = hn::And(is_open[v], hn::Le(product, limit));
+            }
+            if (hn::AllFalse(
+                    d, hn::Or(hn::Or(is_open[0], is_open[1]), hn::Or(is_open[2], is_open[3]))))
+                break;
+        }
+        for (Index v = 0; v < kVectors; ++v) {
+            std::uint8_t bits[8] = {};
+            hn::StoreMaskBits(d, is_open[v], bits);
+            const Index point = first + v * lanes;
+            exposed.words[point / 32] |= std::uint32_t{bits[0]} << point % 32;
+        }
+    }
+}
+
+}  // namespace pleat::saxs::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace pleat::saxs {
+
+namespace {
+
+CellGrid make_grid(View<const float, 2> centres, std::span<const double> reach) {
+    const Index count = centres.extent(1);
+    CellGrid grid;
+    double span[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        const float* const x = centres[axis].data;
+        const auto [smallest, largest] = std::minmax_element(x, x + count);
+        grid.origin[axis] = static_cast<double>(*smallest);
+        span[axis] = static_cast<double>(*largest) - grid.origin[axis];
+    }
+    grid.width = 2 * *std::max_element(reach.begin(), reach.end());
+    const auto cells = [&] {
+        double product = 1;
+        for (const double side : span) product *= std::floor(side / grid.width) + 1;
+        return product;
+    };
+    // Wider cells for sparse structures save memory.
+    while (cells() > static_cast<double>(max_cells(count))) grid.width *= 1.5;
+    for (int axis = 0; axis < 3; ++axis)
+        grid.extent[axis] = static_cast<std::int32_t>(span[axis] / grid.width) + 1;
+    return grid;
+}
+
+}  // namespace
+
+SphereCells::SphereCells(View<const float, 2> centres, std::span<const double> reach)
+    : grid(make_grid(centres, reach)) {
+    const Index count = centres.extent(1);
+    std::vector<std::size_t> cell_of(static_cast<std::size_t>(count));
+    starts.assign(static_cast<std::size_t>(grid.cell_count()) + 1, 0);
+    for (Index i = 0; i < count; ++i) {
+        const Index x = grid.index(static_cast<double>(centres(0, i)), 0),
+                    y = grid.index(static_cast<double>(centres(1, i)), 1),
+                    z = grid.index(static_cast<double>(centres(2, i)), 2);
+        const auto cell = static_cast<std::size_t>((x * grid.extent[1] + y) * grid.extent[2] + z);
+        cell_of[static_cast<std::size_t>(i)] = cell;
+        ++starts[cell + 1];
+    }
+    for (std::size_t c = 1; c < starts.size(); ++c) starts[c] += starts[c - 1];
+    order.resize(static_cast<std::size_t>(count));
+    std::vector<std::int32_t> next(starts.begin(), starts.end() - 1);
+    for (Index i = 0; i < count; ++i)
+        order[static_cast<std::size_t>(next[cell_of[static_cast<std::size_t>(i)]]++)] =
+            static_cast<std::int32_t>(i);
+}
+
+HWY_EXPORT(gather_overlaps);
+HWY_EXPORT(compare_points);
+
+Index find_overlaps(const Spheres& spheres, std::span<const SphereRange> ranges, Index of,
+                    Overlaps& overlaps) {
+    Index room = kVectorSlack, same = 0;
+    for (const SphereRange& range : ranges) room += range.last - range.first;
+    if (room > static_cast<Index>(overlaps.bound.size())) {
+        for (std::vector<double>& axis : overlaps.towards)
+            axis.resize(static_cast<std::size_t>(room));
+        overlaps.bound.resize(static_cast<std::size_t>(room));
+    }
+    overlaps.count = 0;
+    for (const SphereRange& range : ranges)
+        same += HWY_DYNAMIC_DISPATCH(gather_overlaps)(spheres, range, of, overlaps);
+    return same;
+}
+
+PointBits find_exposed_points(const Overlaps& overlaps, View<const double, 2> points) {
+    PointBits exposed;
+    HWY_DYNAMIC_DISPATCH(compare_points)(overlaps, points, exposed);
+    return exposed;
+}
+
+namespace {
+
+/// The spheres in the order of cells.
+Spheres spheres_in_order(const SphereCells& cells, View<const float, 2> centres,
+                         std::span<const double> reach) {
+    const Index count = centres.extent(1);
+    Spheres spheres{Array<double, 2>(3, count + kVectorSlack),
+                    std::vector<double>(static_cast<std::size_t>(count + kVectorSlack))};
+    for (std::size_t n = 0; n < cells.order.size(); ++n) {
+        const std::int32_t sphere = cells.order[n];
+        for (Index axis = 0; axis < 3; ++axis)
+            spheres.centres(axis, static_cast<Index>(n)) =
+                static_cast<double>(centres(axis, sphere));
+        spheres.reach[n] = reach[static_cast<std::size_t>(sphere)];
+    }
+    return spheres;
+}
+
+/// Whether the n-th sphere lies in another one of the same centre: if two are equal, the first one
+/// covers the second.
+bool is_inside_another(const Spheres& all, std::span<const std::int32_t> order, Index n,
+                       std::span<const SphereRange> ranges) {
+    const double reach = all.reach[static_cast<std::size_t>(n)];
+    for (const SphereRange& range : ranges)
+        for (Index m = range.first; m < range.last; ++m) {
+            const double other = all.reach[static_cast<std::size_t>(m)];
+            if (all.centres(0, m) == all.centres(0, n) && all.centres(1, m) == all.centres(1, n) &&
+                all.centres(2, m) == all.centres(2, n) &&
+                (other > reach || (other == reach && order[static_cast<std::size_t>(m)] <
+                                                         order[static_cast<std::size_t>(n)])))
+                return true;
+        }
+    return false;
+}
+
+}  // namespace
+
+Array<double, 2> surface_points() {
+    static_assert(kSurfacePoints % kVectorSlack == 0);
+    Array<double, 2> points(3, kSurfacePoints);
+    const double turn = std::numbers::pi * (3 - std::sqrt(5.0));
+    for (int k = 0; k < kSurfacePoints; ++k) {
+        const double z = 1 - (2 * k + 1.0) / kSurfacePoints, r = std::sqrt(1 - z * z);
+        points(0, k) = r * std::cos(turn * k);
+        points(1, k) = r * std::sin(turn * k);
+        points(2, k) = z;
+    }
+    return points;
+}
+
+Exposure exposure_of(const PointBits& exposed, View<const double, 2> points) {
+    int count = 0;
+    double sum[3] = {};
+    for (int word = 0; word < PointBits::kWords; ++word)
+        for (std::uint32_t left = exposed.words[word]; left != 0; left &= left - 1) {
+            ++count;
+            for (Index axis = 0; axis < 3; ++axis)
+                sum[axis] += points(axis, 32 * word + std::countr_zero(left));
+        }
+    Exposure exposure;
+    exposure.fraction = static_cast<float>(count) / kSurfacePoints;
+    for (int axis = 0; axis < 3 && count > 0; ++axis)
+        exposure.direction[axis] = static_cast<float>(sum[axis] / static_cast<double>(count));
+    return exposure;
+}
+
+std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const double> radii,
+                                double probe, const Context& context) {
+    const Index count = centres.extent(1);
+    std::vector<Exposure> all(static_cast<std::size_t>(count));
+    if (count == 0) return all;
+    std::vector<double> reach(radii.begin(), radii.end());
+    for (double& one : reach) one += probe;
+    const SphereCells cells(centres, reach);
+    const Spheres spheres = spheres_in_order(cells, centres, reach);
+    const Array<double, 2> points = surface_points();
+    constexpr Index kBlock = 64;
+    const auto find = [&](Index first, Index last, int) {
+        Overlaps overlaps;
+        std::array<SphereRange, 9> nine;
+        for (Index n = first; n < last; ++n) {
+            const double centre[] = {spheres.centres(0, n), spheres.centres(1, n),
+                                     spheres.centres(2, n)};
+            const CellGrid::Near near = cells.grid.near(centre);
+            for (std::int32_t k = 0; k < near.count(); ++k)
+                nine[static_cast<std::size_t>(k)] = cells.grid.range(near, k, cells.starts.data());
+            const std::span<const SphereRange> ranges(nine.data(),
+                                                      static_cast<std::size_t>(near.count()));
+            const Index same = find_overlaps(spheres, ranges, n, overlaps);
+            if (same > 1 && is_inside_another(spheres, cells.order, n, ranges)) continue;
+            all[static_cast<std::size_t>(cells.order[static_cast<std::size_t>(n)])] =
+                exposure_of(find_exposed_points(overlaps, points), points);
+        }
+    };
+    cancellable_parallel_blocks(context, resolve_threads(context), count, kBlock, find);
+    return all;
+}
+
+void SurfaceBlock::set_frame(Index frame, View<const float, 2> centres,
+                             std::span<const double> reach) const {
+    const SphereCells cells(centres, reach);
+    grids[frame] = cells.grid;
+    std::copy(cells.starts.begin(), cells.starts.end(), starts[frame].data);
+    CellSphere* to = spheres[frame].data;
+    for (const std::int32_t sphere : cells.order)
+        *to++ = {centres(0, sphere), centres(1, sphere), centres(2, sphere), sphere};
+}
+
+Index surface_frame_bytes(Index spheres) {
+    return static_cast<Index>(sizeof(CellGrid)) +
+           spheres * static_cast<Index>(sizeof(CellSphere) + sizeof(PointBits)) +
+           (max_cells(spheres) + 1) * static_cast<Index>(sizeof(std::int32_t));
+}
+
+}  // namespace pleat::saxs
+#endif

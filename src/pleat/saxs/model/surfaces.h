@@ -1,0 +1,180 @@
+// Surfaces: the points on spheres that a probe can touch, on CPUs and for the spheres of many
+// frames on a GPU.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "pleat/core/array.h"
+#include "pleat/core/context.h"
+#include "pleat/core/cuda/host_device.h"
+#include "pleat/core/view.h"
+
+namespace pleat::saxs {
+
+/// The spheres from `first` to before `last`, in the order of cells.
+struct SphereRange {
+    Index first = 0, last = 0;
+};
+
+/// A grid of cubes as wide as the longest reach of two spheres, or wider: the spheres that overlap
+/// one are in the 27 cells about its centre, which are up to nine ranges of spheres in the order of
+/// cells. That order is by x, then y, then z.
+struct CellGrid {
+    double origin[3] = {}, width = 0;  ///< angstrom
+    std::int32_t extent[3] = {};       ///< cells along each axis
+
+    /// The cells about a point: those from `first` to `last` along each axis.
+    struct Near {
+        std::int32_t first[3] = {}, last[3] = {};
+        /// The number of ranges of spheres.
+        PLEAT_HOST_DEVICE std::int32_t count() const {
+            return (last[0] - first[0] + 1) * (last[1] - first[1] + 1);
+        }
+    };
+
+    Index cell_count() const { return Index{extent[0]} * extent[1] * extent[2]; }
+    PLEAT_HOST_DEVICE Index index(double x, int axis) const {
+        const auto cell = static_cast<Index>((x - origin[axis]) / width);
+        return cell < 0 ? 0 : cell < extent[axis] ? cell : extent[axis] - 1;
+    }
+    PLEAT_HOST_DEVICE Near near(const double* centre) const {
+        Near cells;
+        for (int axis = 0; axis < 3; ++axis) {
+            const auto cell = static_cast<std::int32_t>(index(centre[axis], axis));
+            cells.first[axis] = cell > 0 ? cell - 1 : 0;
+            cells.last[axis] = cell + 1 < extent[axis] ? cell + 1 : extent[axis] - 1;
+        }
+        return cells;
+    }
+    /// The n-th range of spheres in the cells; `starts` [cell + 1]: the first sphere of each cell,
+    /// and after the last one the number of spheres.
+    PLEAT_HOST_DEVICE SphereRange range(const Near& cells, std::int32_t n,
+                                        const std::int32_t* starts) const {
+        const std::int32_t rows = cells.last[1] - cells.first[1] + 1;
+        const Index x = cells.first[0] + n / rows, y = cells.first[1] + n % rows;
+        // Cells that follow one another in z are neighbours in memory.
+        const std::int32_t* const row = starts + (x * extent[1] + y) * extent[2];
+        return {row[cells.first[2]], row[cells.last[2] + 1]};
+    }
+};
+
+/// An upper bound of the cells of a grid of `spheres` spheres.
+inline constexpr Index max_cells(Index spheres) { return 8 * spheres + 64; }
+
+/// The spheres of one frame in the order of cells.
+struct SphereCells {
+    CellGrid grid;
+    std::vector<std::int32_t> starts;  ///< [cell + 1], as CellGrid::range() needs them
+    std::vector<std::int32_t> order;   ///< [n]: the number of the n-th sphere in the order of cells
+
+    /// `centres` [axis, sphere] and `reach` [sphere], the radii with the probe, in angstrom; there
+    /// must be a sphere.
+    SphereCells(View<const float, 2> centres, std::span<const double> reach);
+};
+
+/// Elements that vectors may read or write beyond the last.
+inline constexpr Index kVectorSlack = 8;
+
+/// Spheres in some order; each array is kVectorSlack longer.
+struct Spheres {
+    Array<double, 2> centres;   ///< [axis, sphere], angstrom
+    std::vector<double> reach;  ///< [sphere]: its radius, angstrom
+};
+
+/// Points on a sphere whose exposure is found.
+inline constexpr int kSurfacePoints = 128;
+
+/// Which of the points on a sphere are exposed: bit n % 32 of word n / 32 for point n.
+struct alignas(16) PointBits {
+    static constexpr int kWords = kSurfacePoints / 32;
+    std::uint32_t words[kWords] = {};
+};
+
+/// The spheres that overlap one sphere: point p of length 1 is covered by the n-th if the product
+/// of p and `towards` n is larger than `bound` n.
+struct Overlaps {
+    std::array<std::vector<double>, 3> towards;  ///< [axis][overlap]
+    std::vector<double> bound;                   ///< [overlap]
+    Index count = 0;
+};
+
+/// Finds the spheres of the ranges that overlap sphere `of` and have another centre. Returns the
+/// number of those, `of` among them, that have the same centre.
+Index find_overlaps(const Spheres& spheres, std::span<const SphereRange> ranges, Index of,
+                    Overlaps& overlaps);
+
+/// Returns which of `points` [axis, kSurfacePoints], of length 1, no overlap covers.
+PointBits find_exposed_points(const Overlaps& overlaps, View<const double, 2> points);
+
+/// The exposed surface of a sphere.
+struct Exposure {
+    float fraction = 0;  ///< from 0 to 1
+    float direction[3] =
+        {};  ///< mean of the directions from the centre, each of length 1; 0 if none
+};
+
+/// kSurfacePoints evenly spread points on a sphere of radius 1, along a golden spiral: [axis,
+/// point].
+Array<double, 2> surface_points();
+
+/// The surface of a sphere with these exposed points of surface_points().
+Exposure exposure_of(const PointBits& exposed, View<const double, 2> points);
+
+/// The exposed surfaces of the spheres at `centres` [axis, sphere] with these radii plus `probe`,
+/// all in angstrom: the points outside of all other spheres (Shrake and Rupley, J. Mol. Biol.
+/// 79:351, 1973), of surface_points(). Of several spheres with one centre only the largest is
+/// exposed, the first of equal ones. Memory: 60 bytes per sphere and 4 per cell of a grid, at most
+/// 8 cells per sphere. Throws Cancelled.
+std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const double> radii,
+                                double probe, const Context& context);
+
+/// A sphere at its place in the order of cells.
+struct alignas(16) CellSphere {
+    float x = 0, y = 0, z = 0;  ///< angstrom
+    std::int32_t sphere = 0;    ///< its number in the frame
+};
+
+/// Memory of the host for a block of frames, which all have the same spheres.
+struct SurfaceBlock {
+    View<CellGrid, 1> grids;       ///< [frame]
+    View<CellSphere, 2> spheres;   ///< [frame, sphere], in the order of cells
+    View<std::int32_t, 2> starts;  ///< [frame, cell + 1]: room for max_cells()
+    View<PointBits, 2> exposed;    ///< [frame, sphere], in the order of the frame: the results
+
+    /// Sets the input of one frame: `centres` [axis, sphere] and `reach` [sphere], the radii with
+    /// the probe, in angstrom. Several threads may set different frames at a time.
+    void set_frame(Index frame, View<const float, 2> centres, std::span<const double> reach) const;
+};
+
+/// Finds which of surface_points() are exposed. There are two blocks, so that the host prepares one
+/// while the GPU computes the other. One thread may call it. Throws DeviceError.
+class SurfaceKernel {
+public:
+    virtual ~SurfaceKernel() = default;
+
+    /// The frames for which a block has room.
+    virtual Index max_frames() const = 0;
+    /// Block 0 or 1.
+    virtual const SurfaceBlock& block(Index which) const = 0;
+    /// Starts computing the first `frames` frames of a block, which are set. The block that was
+    /// started before must have been finished.
+    virtual void start(Index which, Index frames) = 0;
+    /// Waits for the block that was started last, and sets `exposed` of its frames.
+    virtual void finish() = 0;
+};
+
+/// For at most `frames` frames of spheres with this reach, on the GPU of this index. Throws
+/// DeviceError if that GPU is missing or out of memory.
+std::unique_ptr<SurfaceKernel> make_cuda_surface_kernel(std::span<const double> reach, Index frames,
+                                                        int index);
+
+/// Bytes of a block, on the host and on the GPU, unless one frame needs more.
+inline constexpr Index kSurfaceBytes = Index{32} << 20;
+/// Bytes of one frame of a block.
+Index surface_frame_bytes(Index spheres);
+
+}  // namespace pleat::saxs
