@@ -73,14 +73,10 @@ protected:
     /// Skips what read_coordinates() reads; by default reads it.
     virtual void skip_coordinates();
 
-    /// Numbers of 4 or 8 bytes as a frame stores them: x, y and z of each atom.
-    struct StoredAtoms {
-        const char* bytes = nullptr;
-        std::size_t width = 4;
-        bool big_endian = true;
-    };
-    /// Sets the frame to `scale` times the stored numbers, less `shift`.
-    static void set_frame(View<float, 2> frame, const StoredAtoms& stored, double scale,
+    /// Sets the frame to `scale` times numbers of `width` (4 or 8) bytes, x, y and z of each atom,
+    /// less `shift`.
+    static void set_frame(View<float, 2> frame, const char* numbers, std::size_t width,
+                          double scale, bool big_endian = true,
                           const std::array<double, 3>& shift = {});
 
     explicit TrajectoryFrames(std::unique_ptr<ByteReader> bytes) : bytes_(std::move(bytes)) {}

@@ -237,15 +237,13 @@ void TrajectoryFrames::skip_coordinates() {
     read_coordinates(unused);
 }
 
-void TrajectoryFrames::set_frame(View<float, 2> frame, const StoredAtoms& stored, double scale,
+void TrajectoryFrames::set_frame(View<float, 2> frame, const char* numbers, std::size_t width,
+                                 double scale, bool big_endian,
                                  const std::array<double, 3>& shift) {
-    const char* at = stored.bytes;
-    for (Index atom = 0; atom < frame.extent(1); ++atom) {
-        for (std::size_t axis = 0; axis < 3; ++axis, at += stored.width) {
-            const double value = real_number(at, stored.width, stored.big_endian);
-            frame(static_cast<Index>(axis), atom) = static_cast<float>(scale * value - shift[axis]);
-        }
-    }
+    for (Index atom = 0; atom < frame.extent(1); ++atom)
+        for (std::size_t axis = 0; axis < 3; ++axis, numbers += width)
+            frame(static_cast<Index>(axis), atom) =
+                static_cast<float>(scale * real_number(numbers, width, big_endian) - shift[axis]);
 }
 
 void TrajectoryFrames::set_atom_count(Index count) {

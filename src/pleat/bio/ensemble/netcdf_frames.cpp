@@ -269,7 +269,7 @@ private:
         if (times_.bytes > 0) time_ = times_.values[0];
         cell_ = lengths_.bytes > 0 && angles_.bytes > 0 ? make_cell(lengths_.values, angles_.values)
                                                         : PeriodicCell{};
-        set_frame(frame, {values, width}, scale_);
+        set_frame(frame, values, width, scale_);
     }
 
     void skip_coordinates() override {

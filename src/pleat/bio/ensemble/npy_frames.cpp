@@ -60,10 +60,11 @@ private:
     }
 
     void read_coordinates(View<float, 2> frame) override {
-        const StoredAtoms stored{row(), header_.element_bytes, header_.dtype[0] == '>'};
-        set_frame(frame, stored, 1,
-                  stored.width == 8 ? shift_of(stored.bytes, stored.big_endian)
-                                    : std::array<double, 3>{});
+        const char* const numbers = row();
+        const std::size_t width = header_.element_bytes;
+        const bool big = header_.dtype[0] == '>';
+        set_frame(frame, numbers, width, 1, big,
+                  width == 8 ? shift_of(numbers, big) : std::array<double, 3>{});
     }
 
     /// What is subtracted from the doubles of this frame before they are rounded.

@@ -52,7 +52,7 @@ public:
 
 private:
     void read_coordinates(View<float, 2> frame) override {
-        set_frame(frame, {frame_bytes(size(kCoordinates)).data(), width_}, 10);
+        set_frame(frame, frame_bytes(size(kCoordinates)).data(), width_, 10);
         skip_section(kVelocities);
         skip_section(kForces);
     }

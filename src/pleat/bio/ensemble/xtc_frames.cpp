@@ -249,7 +249,7 @@ public:
 private:
     void read_coordinates(View<float, 2> frame) override {
         if (atoms_ <= kMaxUnpacked)
-            return set_frame(frame, {frame_bytes(12 * static_cast<std::size_t>(atoms_)).data()},
+            return set_frame(frame, frame_bytes(12 * static_cast<std::size_t>(atoms_)).data(), 4,
                              10);
         const XtcPacking packing = read_packing();
         const std::string problem = Unpacking(packing, packed(packing.packed_bytes), frame).run();
