@@ -81,8 +81,7 @@ public:
     double drift() const;
 
     /// Gradient [axis, scatterer] of sum weight(pair, q) I_pair(q) at a chain's accepted positions.
-    /// `weight` [channel pair, q]. Throws UsageError, InputError; DeviceError on a GPU, which has
-    /// no gradients.
+    /// `weight` [channel pair, q]. Throws UsageError, InputError, DeviceError.
     void gradient(Index chain, View<const double, 2> weight, View<double, 2> gradient);
 
     /// Pairs of bodies that the last propose() recomputed, for the choice of bodies.
