@@ -119,13 +119,14 @@ std::vector<Field> score_fields(EnsembleSource& options) {
         {.name = "scores",
          .target = &options.scores,
          .help = "Scores of frames: tables with a column frame (from 0) or name (of files) and "
-                 "columns of numbers, or the word folder for what AlphaFold, ColabFold, Boltz and "
-                 "Chai-1 write beside their models; commas between several",
+                 "columns of numbers, or the word folder for the scores that AlphaFold, "
+                 "ColabFold, Boltz and Chai-1 write next to their models; separate several by "
+                 "commas",
          .value_name = "FILE|folder"},
         {.name = "score",
          .target = &options.score,
-         .help = "Score by which frames are ranked; not needed if there is one, or the one by "
-                 "which the models' program ranks them",
+         .help = "Score by which frames are ranked; needed only if there are several, and the "
+                 "program that made the models does not rank by one of them",
          .value_name = "COLUMN"},
         {.name = "best",
          .target = &options.best,
@@ -134,7 +135,7 @@ std::vector<Field> score_fields(EnsembleSource& options) {
          .automatic = "all"},
         {.name = "least",
          .target = &options.lowest_is_best,
-         .help = "The lowest score is the best, as of energies"},
+         .help = "Lower scores are better, as for energies"},
         {.name = "worst-left-out",
          .target = &options.worst_left_out,
          .help = "Leave out this percentage of the frames, those with the worst scores, such as "
@@ -142,8 +143,7 @@ std::vector<Field> score_fields(EnsembleSource& options) {
          .value_name = "PERCENT"},
         {.name = "relaxed",
          .target = &options.relaxed,
-         .help = "Of predicted models that are there relaxed and unrelaxed, read the relaxed "
-                 "ones"}};
+         .help = "If predicted models exist both relaxed and unrelaxed, read the relaxed ones"}};
 }
 
 std::vector<Field> frame_fields(EnsembleSource& options) {

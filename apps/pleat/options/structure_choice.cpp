@@ -132,8 +132,8 @@ Field focus_field(std::string& focus) {
     return {.name = "focus",
             .target = &focus,
             .help =
-                "Keep the columns where the row of this name has a residue, and show the "
-                "numbers of its residues instead of columns (insertions count)",
+                "Keep only the columns in which the row of this name has a residue, and number "
+                "them by its residues (insertions count)",
             .value_name = "NAME"};
 }
 

@@ -85,7 +85,7 @@ std::vector<Field> fields(Parameters& parameters);
 /// have.
 void check_options(const Parameters& parameters);
 
-/// The cluster of items that belong to none.
+/// The number of noise: items that belong to no cluster.
 inline constexpr std::int32_t kNoise = -1;
 
 /// Which cluster each item belongs to.

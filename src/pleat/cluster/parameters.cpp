@@ -71,13 +71,13 @@ std::vector<Field> fields(Parameters& p) {
          .min_excluded = true},
         {.name = "nearest",
          .target = &p.nearest,
-         .help = "How many nearest items are neighbours of each in jarvis-patrick (with --cutoff "
-                 "those below it); 0: all below --cutoff",
+         .help = "Number of nearest items that count as neighbours of an item in jarvis-patrick "
+                 "(with --cutoff only those below it); 0: all below --cutoff",
          .min = 0,
          .max = 1e6},
         {.name = "common",
          .target = &p.common,
-         .help = "Neighbours in common that link two items of jarvis-patrick",
+         .help = "Number of common neighbours that links two items in jarvis-patrick",
          .min = 0,
          .max = 2e9},
         {.name = "silhouettes",

@@ -59,7 +59,7 @@ using Notes = std::vector<Note>;
 Notes with_source(Notes notes, std::string_view source);
 /// The number of notes of a kind.
 int count(const Notes& notes, NoteKind kind);
-/// "warning: " where it is one, the sentence, and the option in brackets.
+/// The note as text: "warning: " if it is one, the sentence, and the option in brackets.
 std::string full_text(const Note& note);
 
 }  // namespace pleat

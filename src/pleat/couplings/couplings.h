@@ -84,7 +84,7 @@ constexpr Index pair_index(Index i, Index j, Index column_count) {
 /// lowers the objective any more.
 enum class StopReason { converged, compatible_rule, iteration_limit, stalled };
 std::span<const std::string_view> names_of(StopReason);
-/// The name of one of them, for people and manifests.
+/// The name of a reason, for people and manifests.
 std::string_view name_of(StopReason reason);
 
 /// What a fit returns.

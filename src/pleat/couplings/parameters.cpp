@@ -49,13 +49,13 @@ std::vector<Field> fields(Parameters& p) {
              .negated_flag = true},
             {.name = "weights",
              .target = &p.weights,
-             .help = "Take the weights of the sequences from this file instead: one number per "
-                     "line at its end, or a .npy array",
+             .help = "Read the weights of the sequences from this file instead: one number at "
+                     "the end of each line, or a .npy array",
              .value_name = "FILE"},
             {.name = "norm",
              .target = &p.norm,
-             .help = "Letters whose couplings make the score of a pair: residues, or all with the "
-                     "gap; by default residues for proteins, all for nucleic acids"},
+             .help = "Letters whose couplings count in the score of a pair: residues, or all, "
+                     "with the gap; by default residues for proteins, all for nucleic acids"},
             {.name = "apc",
              .target = &p.apc,
              .help = "Correct scores by the average product (APC)",

@@ -22,8 +22,8 @@ namespace pleat::mutual_information {
 
 /// What the observed MI is compared with: random shuffles of the columns, the exact mean and
 /// variance over all permutations, both, or nothing. automatic: the exact one, and with
-/// Parameters::shuffles the shuffles too; of weighted counts, which have no exact one, the
-/// shuffles alone.
+/// Parameters::shuffles the shuffles too; for weighted counts, which have no exact one, only the
+/// shuffles.
 enum class NullModel { automatic, sampled, exact, both, none };
 std::span<const std::string_view> names_of(NullModel);
 

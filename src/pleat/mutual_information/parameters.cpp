@@ -28,9 +28,8 @@ std::vector<Field> null_fields(Parameters& p) {
          .automatic = "none; 10000 with --null sampled or both"},
         {.name = "triple-variance",
          .target = &p.triple_variance,
-         .help =
-             "Compute the exact variance of the mutual information of triples, and with it their "
-             "Z-scores",
+         .help = "Compute the exact variance of the mutual information of triples, which their "
+                 "Z-scores need",
          .negated_flag = true}};
 }
 

@@ -46,13 +46,13 @@ std::vector<Field> profile_fields(Parameters& p) {
          .automatic = "0"},
         {.name = "deuterate",
          .target = &p.deuterate,
-         .help = "Chains made with D in place of H on carbon, and the fraction of D (default 1), "
-                 "of neutrons",
+         .help = "With --neutrons: chains that were made with D instead of H on carbon, and the "
+                 "fraction of D (default 1)",
          .value_name = "CHAIN[:FRACTION],..."},
         {.name = "backbone-exchange",
          .target = &p.backbone_exchange,
-         .help = "Fraction of the backbone's NH hydrogens that exchange with the solvent, of "
-                 "neutrons; other hydrogens on N, O and S all do",
+         .help = "With --neutrons: fraction of the backbone's NH hydrogens that exchange with "
+                 "the solvent; all other hydrogens on N, O and S do",
          .min = 0,
          .max = 1},
         {.name = "bin-width",

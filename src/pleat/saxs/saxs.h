@@ -22,7 +22,7 @@
 
 namespace pleat::saxs {
 
-/// How finely a structure is divided into scatterers.
+/// The kind of scatterers into which a structure is divided.
 enum class Resolution {
     automatic,  ///< all_atom; one_bead for a structure of CA atoms alone
     all_atom,   ///< each heavy atom with the hydrogens that it carries
@@ -74,9 +74,9 @@ struct Parameters {
 std::vector<Field> fields(Parameters& parameters);
 
 /// Rg by which the reader of a curve decides the unit of q (ProfileOptions::structure_gyration),
-/// angstrom: of net electrons at c1 = 1 and c2 = 0, for neutrons, too; of all electrons if a tenth
-/// of them or less is left. `frames` [frame, axis, atom] are parts of one structure. Throws
-/// InputError as run().
+/// angstrom: of net electrons at c1 = 1 and c2 = 0, for neutrons, too; of all electrons if the net
+/// electrons are a tenth of them or less. `frames` [frame, axis, atom] are parts of one structure.
+/// Throws InputError as run().
 double gyration_of_structure(const Topology& topology, View<const float, 3> frames,
                              const Parameters& parameters);
 /// The same of the first frame.
@@ -97,7 +97,7 @@ struct FormFactorTable {
 FormFactorTable read_form_factors(const std::filesystem::path& path, Resolution resolution,
                                   Notes& notes);
 
-/// How strongly displaced water and hydration layer count.
+/// Weights of the displaced water (c1) and the hydration layer (c2).
 struct Contrast {
     double c1 = 1;  ///< scale factor of the atoms' radii in the excluded volume
     double c2 = 0;  ///< excess water molecules per exposed atom in the hydration layer

@@ -30,7 +30,8 @@ std::vector<double> sequence_weights(View<const std::uint8_t, 2> letters, double
                                      const Context& context);
 
 /// Whether a GPU that has not started yet computes the weights sooner than this number of CPU
-/// threads, which is if these would take more than 0.3 s. Does not check that there is a GPU.
+/// threads, which is the case if these would take more than 0.3 s. Does not check that there is a
+/// GPU.
 bool gpu_pays(Index sequences, Index columns, int threads);
 
 /// The sum of the weights: the number of independent sequences to which an alignment is equivalent.

@@ -28,10 +28,10 @@ public:
     /// By name ("protein", "rna", "dna"); throws UsageError otherwise.
     static const Alphabet& named(std::string_view name);
 
-    /// The same letters with one more before the gap, X for proteins and N for nucleic acids, for
-    /// all letters that name no single residue and are gaps otherwise: 22 codes, or 6.
+    /// The same letters with one more before the gap: X for proteins, N for nucleic acids (22 or 6
+    /// codes). It is the code of all letters that name no single residue, which otherwise are gaps.
     const Alphabet& with_unknown() const;
-    /// The one without it: undoes with_unknown().
+    /// The alphabet without that letter: undoes with_unknown().
     const Alphabet& without_unknown() const;
 
     Kind kind() const { return kind_; }
@@ -65,8 +65,8 @@ struct Alignment {
     Array<std::uint8_t, 2> letters;  ///< codes of `alphabet`, [sequence, column]
     const Alphabet* alphabet = nullptr;
     std::filesystem::path source;  ///< file it was read from; "-" for stdin
-    /// For each column kept, its place among the columns of the source, 0-based (A2M and A3M: among
-    /// the match columns).
+    /// For each column kept, its position among the columns of the source, 0-based (A2M and A3M:
+    /// among the match columns).
     std::vector<Index> columns;
     Notes notes = {};        ///< what the reader decided
     std::string format;      ///< what the file was read as: "a3m", "clustal", ...

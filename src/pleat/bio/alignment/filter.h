@@ -24,7 +24,7 @@ struct FilterOptions {
 /// for a fraction outside [0, 1], InputError if fewer than 2 columns or 2 sequences are left.
 Alignment filter(const Alignment& alignment, const FilterOptions& options);
 
-/// "2 columns and 1 sequence hold only gaps"; empty if none does.
+/// "2 columns and 1 sequence hold only gaps"; empty if there are none.
 std::string gap_only_text(const Alignment& alignment);
 
 }  // namespace pleat

@@ -360,11 +360,11 @@ std::vector<Field> fields(ReadOptions& options) {
             {.name = "insertions",
              .target = &options.insertions,
              .help = "Columns of insertions (the RF line of Stockholm; lower case and '.'): drop "
-                     "or keep them; auto drops them if the file is written so"},
+                     "or keep them; auto drops them if the file marks them"},
             {.name = "record",
              .target = &options.record,
-             .help = "Which alignment of a file of several, from 1; --sweep record=1:N:1 makes "
-                     "each of them a job",
+             .help = "Which alignment to read from a file with several, counted from 1; --sweep "
+                     "record=1:N:1 makes each of them a job",
              .min = 1,
              .automatic = "the first"}};
 }

@@ -16,7 +16,7 @@
 
 namespace pleat {
 
-/// What becomes of insertions: columns that the RF line of Stockholm leaves out; without that line
+/// How insertions are treated: columns that the RF line of Stockholm leaves out; without that line
 /// lower case and '.', as A2M writes them. automatic: dropped if the format or the rows say so, see
 /// README.md. keep: every column counts, which needs rows of one length.
 enum class Insertions { automatic, drop, keep };
@@ -50,7 +50,7 @@ const std::vector<std::string>& alignment_formats();
 /// an alignment, UsageError when an option names an unknown format or alphabet.
 Alignment read_alignment(const std::filesystem::path& path, const ReadOptions& options = {});
 
-/// The same from memory; errors call the file `name` and becomes `source`.
+/// The same from memory; errors call the file `name`, which also becomes `source`.
 Alignment read_alignment_from_memory(const std::string& name, std::string_view bytes,
                                      const ReadOptions& options = {});
 

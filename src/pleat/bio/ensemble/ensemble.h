@@ -30,7 +30,7 @@ struct FrameRange {
     Index last = kEnd;  ///< the first frame after the range
     Index step = 1;
 
-    /// Whether the number of frames must be known before the range is.
+    /// Whether the range depends on the number of frames.
     bool counts_from_end() const { return first < 0 || last < 0; }
     /// The same range of `count` frames, without negative numbers.
     FrameRange resolved(Index count) const;
@@ -85,13 +85,13 @@ std::shared_ptr<const CommonAtoms> find_common_atoms(const std::vector<std::stri
 /// What to read of the files.
 struct EnsembleOptions {
     /// A PDB, mmCIF, GRO, PSF or PRMTOP file that names the atoms; empty: the first file names
-    /// them. Its coordinates are no frame of the ensemble.
+    /// them. Its coordinates are not a frame of the ensemble.
     std::filesystem::path topology;
     std::string assembly = {};  ///< name of the biological assembly to build; empty: as listed
     /// The atoms of all files if they are known already, instead of `topology`; may be null.
     std::shared_ptr<const Topology> atoms = nullptr;
-    /// What the files have in common, of the files named to find_common_atoms(); null: atoms are
-    /// matched by chain, residue number and name. Then `topology` and `atoms` are not used.
+    /// The common atoms of the files given to find_common_atoms(); null: atoms are matched by
+    /// chain, residue number and name. Then `topology` and `atoms` are not used.
     std::shared_ptr<const CommonAtoms> common = nullptr;
     std::string select = "all";  ///< as in selection.h
     FrameRange range;            ///< of the frames of all files together
@@ -112,7 +112,7 @@ struct EnsembleOptions {
     /// Atoms that decide in which images of the periodic cell molecules lie; empty: those of
     /// `select`. Two readings with the same atoms here put each molecule at the same place.
     std::string placed_by = {};
-    /// Scores of frames, and which frames are left out by them.
+    /// Scores of frames, and the choice of frames by them.
     ScoreOptions scores = {};
     /// Whether relaxed copies of predicted models are read if relaxed and unrelaxed ones exist.
     bool relaxed = false;
@@ -165,8 +165,8 @@ struct Ensemble {
 /// Throws InputError, naming file and frame, if selected atoms are missing (MissingAtoms), if
 /// numbers of atoms differ, if coordinates are not finite or beyond 1e15 angstrom, and for a range
 /// without frames; also if models of one folder have different sequences, and if scores are missing
-/// or doubled. `plddt` in `select` is the mean over the models that are kept, which are read twice
-/// for it. Throws OutputError if the disk of `overflow` would be left with less free space
+/// or given twice. `plddt` in `select` is the mean over the models that are kept, which are read
+/// twice for it. Throws OutputError if the disk of `overflow` would be left with less free space
 /// than a tenth of the frames.
 Ensemble read_ensemble(const std::vector<std::string>& sources, EnsembleOptions options = {},
                        const FrameOverflow* overflow = nullptr);

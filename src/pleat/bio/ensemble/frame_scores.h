@@ -12,7 +12,7 @@
 
 namespace pleat {
 
-/// Which scores of frames are read, and which frames they leave out before any other work.
+/// Which scores of frames are read, and how they choose frames before any other work.
 struct ScoreOptions {
     /// Tables: a line of names first, `frame` (the number among all frames, from 0) or `name` (of a
     /// file or model with one frame) and columns of numbers; separated by tabs or commas.

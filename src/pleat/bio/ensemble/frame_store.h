@@ -21,7 +21,7 @@ public:
     FrameStore(View<float, 3> xyz)
         : shape_(xyz.data, xyz.extent(0), xyz.extent(1), xyz.extent(2)) {}
     FrameStore(const Array<float, 3>& xyz) : shape_(xyz.view()) {}
-    /// Opens a file of nothing but the numbers. Throws InputError if it cannot be read or has
+    /// Opens a file that contains only the numbers. Throws InputError if it cannot be read or has
     /// another length.
     FrameStore(const std::filesystem::path& file, Index frames, Index atoms);
 
@@ -38,8 +38,7 @@ public:
     /// The coordinates in memory; `data` is null if they are on disk.
     View<const float, 3> in_memory() const { return shape_; }
 
-    /// Copies `count` numbers from the one with the index `first` on. Throws InputError if the file
-    /// cannot be read.
+    /// Copies `count` numbers, from index `first` on. Throws InputError if the file cannot be read.
     void read(Index first, Index count, float* to) const;
     /// [atom, axis]
     Array<float, 2> frame(Index frame) const;

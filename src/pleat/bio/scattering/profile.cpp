@@ -239,7 +239,7 @@ std::vector<Field> fields(ProfileOptions& options) {
          .value_name = "Q,I,ERROR"},
         {.name = "curve",
          .target = &options.curve,
-         .help = "Curve to read of a file of several, by its name or number from 1",
+         .help = "Curve to read from a file with several, by its name or by its number from 1",
          .value_name = "NAME"},
         {.name = "q-min",
          .target = &options.q_min,

@@ -22,8 +22,8 @@ class ByteSource;
 struct Profile {
     std::vector<double> q, intensity, sigma;  ///< of one length; `sigma` above 0
     std::string source = {};                  ///< its file or name, for messages; may be empty
-    /// Standard deviation of q at each point, by which a fit smears the model, 1/angstrom, 0 or
-    /// more; empty: the model is not smeared.
+    /// Standard deviation of q at each point, 1/angstrom, at least 0; a fit smears the model by it.
+    /// Empty: no smearing.
     std::vector<double> dq = {};
 
     std::size_t size() const { return q.size(); }
@@ -76,10 +76,10 @@ struct ProfileFile {
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options = {});
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options = {});
 
-/// The curve of numbers in memory, under the conditions of the reader. They must have one length;
-/// `sigma` may be empty if errors are assumed; `dq` is needed if `options.smear`. An automatic unit
-/// is 1/angstrom. Throws InputError that names `name` instead of a file, and the number of the
-/// point, from 1, instead of a line.
+/// Makes a curve from numbers in memory, with the checks of the reader. The arrays must have the
+/// same length; `sigma` may be empty if errors are assumed; `dq` is needed if `options.smear`. An
+/// automatic unit is 1/angstrom. Throws InputError that names `name` instead of a file, and the
+/// number of the point, from 1, instead of a line.
 ProfileFile make_profile(const std::string& name, std::span<const double> q,
                          std::span<const double> intensity, std::span<const double> sigma,
                          const ProfileOptions& options = {}, std::span<const double> dq = {});

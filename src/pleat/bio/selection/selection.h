@@ -40,7 +40,7 @@ std::vector<Index> select_atoms(const Topology& topology, std::string_view text)
 /// Positions in `all` of the atoms of `some`, both ascending and each of `some` in `all`.
 std::vector<Index> positions_among(const std::vector<Index>& some, const std::vector<Index>& all);
 
-/// Throws UsageError for text that is no selection, whatever the topology.
+/// Throws UsageError if the text is not a valid selection for any topology.
 void check_selection(std::string_view text);
 
 }  // namespace pleat

@@ -33,7 +33,8 @@ struct Topology {
         /// segments of one chain number their residues alike; may be empty.
         std::string chain;
         std::string segment = {};  ///< segid of PDB and PSF files; may be empty
-        /// The author's chain name where `chain` is a segment's, as several share it; else empty.
+        /// The author's chain name if `chain` is a segment's name, because several segments have
+        /// that chain; else empty.
         std::string shared_chain = {};
 
         /// Whether a user may mean this chain by a name.
@@ -75,12 +76,12 @@ struct Topology {
     std::vector<std::string> chains() const;
 };
 
-/// Which name of a residue's chain two files share.
+/// Which of the names of a residue's chain two files have in common.
 enum class ChainName { chain, segment, shared_chain };
-/// By segments if both files have them and one of them names its chains by nothing else, by
-/// `shared_chain` if one of them has no segments; else by `chain`.
+/// Segments, if both files have them and one of them has no other names of chains; `shared_chain`,
+/// if one of them has no segments; else `chain`.
 ChainName common_chain_name(const Topology& a, const Topology& b);
-/// This name of a residue's chain; `chain` where it has no other.
+/// This name of a residue's chain; `chain` if it has no such name.
 const std::string& chain_name(const Topology::Residue& residue, ChainName name);
 
 /// The atoms with these indices, in their order, with their residues.

@@ -72,7 +72,7 @@ struct TileWork {
 void for_each_tile(const Context& context, std::string_view stage, std::span<const Tile> tiles,
                    const TileWork& work);
 
-/// for_each_tile() for tiles with an output: `compute` fills it, and `sink` keeps it.
+/// for_each_tile() for tiles with an output, which `compute` fills and `sink` keeps.
 void sweep(const Context& context, std::string_view stage, std::span<const Tile> tiles,
            TileSink& sink, const TileFunction& compute);
 

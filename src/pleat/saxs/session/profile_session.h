@@ -31,10 +31,11 @@ struct Move {
 };
 
 /// Monte Carlo chains of the same scatterers, each with its own positions. Scatterers belong to
-/// rigid bodies, best those that move as one: the sums over each pair of bodies are kept, and a
-/// move recomputes the sums of pairs that it changes. A body that moved as a whole, without a
+/// rigid bodies, ideally the groups that move as one: the sums over each pair of bodies are kept,
+/// and a move recomputes the sums of pairs that it changes. A body that moved as a whole, without a
 /// change of its shape, keeps its own sum, and bodies that moved alike keep the sums between them;
-/// not in float64, where the rounding of moved positions to float32 would be seen. Not thread-safe.
+/// but not in float64, because the rounding of moved positions to float32 would matter there. Not
+/// thread-safe.
 class ProfileSession {
 public:
     /// `xyz` [chain, axis, scatterer]; `scales` [chain, channel with scales, scatterer], which
@@ -64,12 +65,12 @@ public:
     View<const double, 3> finish();
     /// Whether finish() would return at once.
     bool is_ready();
-    /// Makes a chain's proposal its state, and refreshes it if that is due. Throws UsageError if
+    /// Accepts a chain's proposal, and refreshes the sums if that is due. Throws UsageError if
     /// there is no proposal.
     void accept(Index chain);
     /// Drops a chain's proposal, without waiting for it; its state did not change.
     void reject(Index chain);
-    /// Takes over the accepted state of the same chain of another session, which must have the same
+    /// Copies the accepted state of the same chain of another session, which must have the same
     /// model, scales, bodies and device, and drops its own proposal. Afterwards both give the same
     /// bits. The other session may compute proposals on another thread meanwhile, but not accept
     /// one. Throws UsageError.
@@ -92,7 +93,7 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Weights [channel pair, q] with which ProfileSession::gradient() gives the gradient of
+/// Weights [channel pair, q] for which ProfileSession::gradient() returns the gradient of
 ///     chi^2 = sum_q ((intensity - scale I(q)) / sigma)^2
 /// at this scale, with I(q) = sum_{a <= b} w_a w_b I_ab of the partial profiles. At the best scale
 /// this is also the gradient of the smallest chi^2.

@@ -19,8 +19,8 @@ struct Energy {
 };
 
 /// A Potts model in the zero-sum gauge: fields sum to 0 over the letters of a column, and couplings
-/// over the letters of either column of a pair. The gauge changes no difference of energies, and
-/// lets a column without a letter be left out: its terms are 0 on average over all letters.
+/// over the letters of either column of a pair. The gauge does not change differences of energies.
+/// In it, a column without a letter can be left out: its terms are 0 on average over all letters.
 class EnergyModel {
 public:
     /// Takes a model in any gauge, and a target given as one code per column.

@@ -72,7 +72,7 @@ struct LogoLetter {
     double independent = 0;  ///< field of the independent model, in the zero-sum gauge
 };
 
-/// Why a listed mutant or a sequence has no energy.
+/// The reason why a listed mutant or a sequence has no energy.
 enum class Problem {
     none,
     not_a_mutant,

@@ -69,13 +69,13 @@ struct ListedLetter {
     bool operator==(const ListedLetter&) const = default;
 };
 
-/// How the letters of a list agree with the target's residues of these numbers.
+/// Agreement of the letters of a list with the target's residues of these numbers.
 struct Agreement {
     Index compared = 0;  ///< letters at residues that are known
     Index differing = 0;
     Index outside = 0;  ///< letters at numbers that the sequence does not reach
 };
-/// `listed`: letters with how often each is listed.
+/// `listed`: letters, and how often each is listed.
 using ListedLetters = std::vector<std::pair<ListedLetter, Index>>;
 Agreement agreement(const Target& target, const ListedLetters& listed);
 

@@ -24,8 +24,8 @@ std::vector<Field> fields(Parameters& p) {
          .value_name = "RESIDUES"},
         {.name = "pae",
          .target = &p.pae,
-         .help = "Predicted aligned errors (JSON of AlphaFold DB, ColabFold, AlphaFold 3) from "
-                 "which linkers follow, with pLDDT as B factors, instead of --linkers",
+         .help = "Predicted aligned errors (PAE; JSON of AlphaFold DB, ColabFold, AlphaFold 3), "
+                 "which define the linkers together with pLDDT (B factors), instead of --linkers",
          .value_name = "FILE"},
         {.name = "sequence",
          .target = &p.sequence,
@@ -39,8 +39,8 @@ std::vector<Field> fields(Parameters& p) {
          .value_name = "RESIDUES"},
         {.name = "mode",
          .target = &p.mode,
-         .help = "pool: frames that linkers allow; fit: frames that each alone also explain "
-                 "the curve of --data; average: frames whose means explain it, for proteins "
+         .help = "pool: frames that the linkers allow; fit: frames each of which explains the "
+                 "curve of --data; average: frames whose mean explains the curve, for proteins "
                  "that stay flexible; auto: average with --data, else pool"},
         {.name = "frames",
          .target = &p.frames,
@@ -68,8 +68,8 @@ std::vector<Field> fields(Parameters& p) {
          .automatic = "half of those that are kept, at least 20"},
         {.name = "rungs",
          .target = &p.rungs,
-         .help = "fit and average: powers of the likelihood from 0 to 1, between which "
-                 "conformations are exchanged; 1: power 1 alone",
+         .help = "fit and average: number of powers of the likelihood, from 0 to 1, between "
+                 "which conformations are exchanged; 1: only power 1",
          .min = 1,
          .max = 1000,
          .automatic = "8; average: 1"},

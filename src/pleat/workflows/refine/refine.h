@@ -25,7 +25,7 @@ struct Parameters;
 
 namespace pleat::refine {
 
-/// From which distribution frames are drawn.
+/// The distribution from which frames are drawn.
 enum class Mode {
     automatic,  ///< average with a curve, else pool
     pool,       ///< prior without overlaps
@@ -45,7 +45,7 @@ struct Parameters {
     Mode mode = Mode::automatic;
     std::optional<std::int64_t> frames;  ///< not set: 10000; fit: 1000
     std::optional<std::int64_t> chains;  ///< not set: 16; fit and average: 4
-    /// Between two frames of a conformation; not set: 100; fit and average: 25.
+    /// Moves between two frames of a conformation; not set: 100; in modes fit and average 25.
     std::optional<std::int64_t> moves;
     /// Frames of each chain that are left out at the start; not set: half of those that are kept,
     /// at least 20.
@@ -66,13 +66,13 @@ struct CurveInput {
     double q_max = 0.5;              ///< 1/angstrom; the curve is cut there
     double c2_min = -2, c2_max = 4;  ///< of the hydration layer; all between are equally probable
 };
-/// The same with the bounds that `parameters` of profiles have.
+/// The same with the bounds that the `parameters` of profiles have.
 CurveInput curve_input(const saxs::Parameters& parameters, const Profile* curve);
 
 /// The options of frames' profiles: those of saxs, but frames have no hydrogens and no water.
 std::vector<Field> profile_fields(saxs::Parameters& parameters);
 
-/// How far the chains agree, by Vehtari et al. 2021.
+/// Convergence of the chains, by Vehtari et al. 2021.
 struct Convergence {
     double r_hat = 0;           ///< rank-normalised split R-hat
     double effective_size = 0;  ///< bulk ESS
@@ -82,7 +82,7 @@ struct Convergence {
     static constexpr Index kMinDraws = 4;  ///< of a chain, to be judged
 };
 
-/// A number of each frame whose convergence counts.
+/// A quantity of each frame whose convergence is required.
 struct Quantity {
     std::string name;            ///< "rg", "distance_1_2"
     std::string meaning;         ///< one line
@@ -96,9 +96,9 @@ struct MoveShare {
     std::int64_t proposed = 0, accepted = 0;
 };
 
-/// Whether residuals of the frames are noise: medians over the frames of the probability of a sum
-/// of squares at least as large (model error included), and of as few runs of residuals of one
-/// sign.
+/// Test of whether the residuals of the frames are noise. Medians over the frames of two
+/// probabilities: of a sum of squares at least as large (model error included), and of as few runs
+/// of residuals of one sign.
 struct MisfitTest {
     double squares = 1, runs = 1;
     bool is_passed() const { return squares >= kMinProbability && runs >= kMinProbability; }
@@ -112,7 +112,7 @@ struct Result {
     std::vector<Index> chain, step;  ///< [frame]: Monte Carlo chain, and its moves so far
     std::vector<Index> replica;      ///< [frame], mode average; empty otherwise
     /// Rg, the distances between domains, and with a curve ln L. In mode average the means over
-    /// replicas, and ln L of the mean profile, are those whose convergence counts.
+    /// replicas, and ln L of the mean profile, are those whose convergence is required.
     std::vector<Quantity> quantities;
     std::vector<double> diameter;      ///< [frame]: largest distance between CA atoms, angstrom
     std::vector<double> log_prior;     ///< [frame], up to a constant

@@ -39,7 +39,7 @@ std::vector<Field> fields(Parameters& p) {
             {.name = "contacts-per-residue",
              .target = &p.contacts_per_residue,
              .help = "Number of expected contacts per residue of the sequence; the most probable "
-                     "contacts are expected",
+                     "ones are used",
              .min = 0,
              .max = 100,
              .min_excluded = true},
@@ -64,8 +64,8 @@ std::vector<Field> clustering_fields(Parameters& p) {
         if (field.name == "cutoff")
             field.help =
                 "Frames below this RMSD are neighbours; for trees the height of the cut; "
-                "first:last:step tries several. None given: 1.24 (L - 15)^(1/3) - 1.8 "
-                "angstrom for L residues";
+                "first:last:step tries several. By default 1.24 (L - 15)^(1/3) - 1.8 angstrom "
+                "for L residues";
         offered.push_back(std::move(field));
     }
     return offered;

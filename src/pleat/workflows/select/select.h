@@ -35,7 +35,7 @@ struct Parameters {
 };
 /// All options but those of the clustering.
 std::vector<Field> fields(Parameters& parameters);
-/// The options of the clustering that a selection offers.
+/// The options of clustering that `select` offers.
 std::vector<Field> clustering_fields(Parameters& parameters);
 
 /// d0 of the TM-score, 1.24 (L - 15)^(1/3) - 1.8 angstrom for L residues, at least 1: Zhang and
