@@ -50,6 +50,24 @@ def _json(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def columns(kind, folder, manifest, values):
+    """{attribute: value} of the columns of a result that a run's manifest and tables hold; None for those that the
+    run was not asked for. `values`: those that are known already."""
+    parts, tables, found = {**manifest, "manifest": manifest}, {}, {}
+    for file, key, column in kind._places(manifest["parameters"]):
+        name = column["name"]
+        if not name or name in values:
+            continue
+        if file in parts and key in parts[file]:
+            found[name] = parts[file][key]
+        elif file.endswith(".tsv") and (folder / file).is_file() and column["dtype"]:
+            tables[file] = tables.get(file) or _table(folder / file)
+            found[name] = _numbers(tables[file][key], column["dtype"])
+        elif column["type"].endswith("| None"):
+            found[name] = None
+    return found
+
+
 def _histogram(folder, manifest):
     return {"histogram": _numbers(_table(folder / "histogram.tsv")["pairs"], np.int64),
             "bin_width": manifest["parameters"]["bin-width"]}
@@ -133,21 +151,9 @@ def _mutual_information(folder, manifest, values):
 
 
 def _rmsd(folder, manifest, values):
-    results, parameters = manifest["results"], manifest["parameters"]
-    for name in ("best_indices", "best_values", "neighbour_starts", "neighbour_indices", "neighbour_values", "matrix",
-                 "residue_values", "residue_distances"):
-        values.setdefault(name, None)
-    values.update({name: results[name] for name in ("frames", "atoms", "pairs", "min", "mean", "max")})
-    metric = parameters["metric"]
-    if (folder / "reference.tsv").is_file():
-        values["values"] = _numbers(_table(folder / "reference.tsv")[metric], np.float32)
-        if metric == "lddt":
-            values["residue_distances"] = _numbers(_table(folder / "lddt_residues.tsv")["distances"], np.int64)
-    else:
-        values["values"] = None
-    values.update(metric=metric, selection=parameters["measure"] or parameters["select"], device=manifest["device"],
-                  symmetry=parameters.get("symmetry", "none"), unproven=results.get("unproven", 0),
-                  **_histogram(folder, manifest), _coordinates=None, _weights=None, _precision=parameters["precision"])
+    parameters = manifest["parameters"]
+    values.update(selection=parameters["measure"] or parameters["select"], _coordinates=None, _weights=None,
+                  unproven=manifest["results"].get("unproven", 0))
 
 
 def _clusters(folder, manifest, values):

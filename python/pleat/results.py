@@ -83,34 +83,6 @@ class Rmsd(Result):
     per frame with a reference; to_dataframe('neighbours') and ('best') have those of each frame.
     """
 
-    matrix = Attribute("float32, condensed as SciPy's ([frame (frame - 1) / 2]), or [frame, frame] with "
-                       "matrix='full', or [frame, other] with `against`; None with 'none' or `reference`")
-    values = Attribute("float32 [frame], with `reference`; else None")
-    residue_values = Attribute("float32 [frame, residue], lDDT of residues with `reference`, in the order of their "
-                               "first atoms; -1 for a residue without distances; else None")
-    residue_distances = Attribute("int64 [residue], distances of the reference below 15 angstrom; else None")
-    frames = Attribute("number of frames")
-    atoms = Attribute("number of atoms that were measured")
-    pairs = Attribute("number of pairs")
-    min = Attribute("the smallest value")
-    mean = Attribute("the mean")
-    max = Attribute("the largest value")
-    metric = Attribute("the measure: 'rmsd', 'drmsd', 'tm', 'gdt_ts' or 'lddt'")
-    device = Attribute("the device that computed")
-    selection = Attribute("the text that selected the measured atoms; '' if it was none")
-    symmetry = Attribute("what could take each other's places: 'none', 'chains', 'atoms' or 'ligand'")
-    unproven = Attribute("with `reference`: number of values that are not proven to be the least over all permutations")
-    histogram = Attribute("int64 [bin], of width `bin_width`")
-    bin_width = Attribute("width of the bins of the histogram")
-    neighbour_starts = Attribute("int64 [frame + 1], with cutoff: those of frame i are numbers starts[i] to "
-                                 "starts[i + 1] - 1 of the neighbours")
-    neighbour_indices = Attribute("int32 [neighbour], frames")
-    neighbour_values = Attribute("float32 [neighbour]")
-    best_indices = Attribute("int32 [frame, rank], nearest first, with `nearest`")
-    best_values = Attribute("float32 [frame, rank]")
-    _coordinates = Attribute("frames from which pairs near a cutoff can be recomputed, or None")
-    _weights = Attribute("weights of the atoms of these")
-    _precision = Attribute("precision of the superposition")
     _tables = ("values", "neighbours", "best")
 
     @property
@@ -124,7 +96,7 @@ class Rmsd(Result):
 
     def _values_table(self):
         if self.values is not None:
-            return {"frame": np.arange(self.frames), "value": self.values}
+            return {"frame": np.arange(self.frames), **self._shown_in("values")}
         if self.matrix is None:
             raise UsageError("expected a result with a matrix or values, found none")
         if self.matrix.ndim == 1:
@@ -137,13 +109,13 @@ class Rmsd(Result):
         if self.neighbour_starts is None:
             raise UsageError("expected a result with cutoff, found one without neighbours")
         rows = np.repeat(np.arange(len(self.neighbour_starts) - 1), np.diff(self.neighbour_starts))
-        return {"i": rows, "j": self.neighbour_indices, "value": self.neighbour_values}
+        return {"i": rows, **self._shown_in("neighbours")}
 
     def _best_table(self):
         if self.best_indices is None:
             raise UsageError("expected a result with nearest, found one without")
         rows, ranks = (part.ravel() for part in np.indices(self.best_indices.shape))
-        return {"i": rows, "rank": ranks, "j": self.best_indices.ravel(), "value": self.best_values.ravel()}
+        return {"i": rows, "rank": ranks, **self._shown_in("best")}
 
 
 class Clusters(Result):

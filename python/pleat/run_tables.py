@@ -36,6 +36,12 @@ def known(result, name):
         return None
 
 
+def in_table(result, file):
+    """{column: values} that a table of the program has of the result's own columns."""
+    columns = [(key, known(result, one["name"])) for name, key, one in result._places(result._known()) if name == file]
+    return {key: values for key, values in columns if values is not None}
+
+
 def _letters(result, columns):
     """Letters of the first sequence at columns of the source, from 0."""
     letters = dict(zip(result.columns.tolist(), known(result, "letters") or "?" * len(result.columns)))
@@ -112,7 +118,7 @@ def _histogram(result):
 def _rmsd(result):
     tables = _histogram(result)
     if result.values is not None:
-        tables["reference.tsv"] = {"frame": np.arange(result.frames), result.metric: result.values}
+        tables["reference.tsv"] = {"frame": np.arange(result.frames), **in_table(result, "reference.tsv")}
     return tables
 
 
@@ -409,7 +415,8 @@ def facts(result):
                          cliques=None if cliques is None else int(cliques.sum()) // 3)
         return found
     if isinstance(result, Rmsd):
-        return {name: getattr(result, name) for name in ("frames", "atoms", "pairs", "min", "mean", "max")}
+        return {key: getattr(result, one["name"]) for file, key, one in result._places({})
+                if file == "results" and one["name"]}
     if isinstance(result, Clusters):
         sizes = result.clusters["size"]
         return {"items": len(result.assignment), "clusters": len(sizes),
