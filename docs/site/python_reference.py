@@ -91,7 +91,7 @@ for module in (pleat, pleat.saxs):
             rows = [(keyword(field), annotation(field), field["default"], f"{field['help']} [{limits(field)}]"
                      if limits(field) else field["help"]) for field in fields]
             found.setdefault(name, rows + [(one, kind, default, text) for one, kind, default, text in HOW])
-print(json.dumps([found, _pleat.result_columns]))
+print(json.dumps([found, _pleat.result_columns], default=str))
 """
 
 
@@ -111,9 +111,13 @@ def places(root):
              "manifest": "`manifest.json`"}
     text = ("## Where results are\n\nEach value of a result: the attribute of what Python returns, and its place in the "
             "folder of a run of the program.\n")
+
+    def place(one):
+        file = parts.get(one["file"]) or f"`{one['file']}`"
+        return "" if not one["file"] else file if one["file"].endswith(".npy") else f"{file}: `{one['key']}`"
     for kind, listed in columns.items():
         rows = [(f"`{one['name']}`" if one["name"] else "",
-                 f"{parts.get(one['file']) or '`' + one['file'] + '`'}: `{one['key']}`" if one["file"] else "", one["help"])
+                 place(one), one["help"])
                 for one in listed if not one["name"].startswith("_")]
         text += f"\n### `{kind}`\n\n| attribute | place | meaning |\n|---|---|---|\n" + "".join(
             "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in row) + " |\n" for row in rows)

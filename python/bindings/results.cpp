@@ -3,19 +3,52 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 namespace pleat::python {
 
 namespace {
 
-py::dtype numpy_type_of(const ColumnValue::Numbers& numbers) {
-    if (!numbers.type.empty()) return py::dtype(numbers.type);
+struct RecordLayout {
+    std::vector<RecordField> fields;  ///< in the order of their memory
+    std::size_t bytes = 0;
+};
+
+/// As a compiler lays out the fields alone.
+RecordLayout packed(std::vector<RecordField> fields) {
+    std::size_t end = 0, widest = 1;
+    const auto round_up = [&](std::size_t size) { end = (end + size - 1) / size * size; };
+    for (RecordField& field : fields) {
+        const auto size = static_cast<std::size_t>(field.type[2] - '0');
+        round_up(size);
+        field.offset = end;
+        end += size;
+        widest = std::max(widest, size);
+    }
+    round_up(widest);
+    return {std::move(fields), end};
+}
+
+py::dtype numpy_type_of(const RecordLayout& layout) {
     py::list names, formats, offsets;
-    for (const RecordField& field : numbers.fields) {
+    for (const RecordField& field : layout.fields) {
         names.append(field.name);
         formats.append(py::dtype(field.type));
         offsets.append(field.offset);
     }
-    return {names, formats, offsets, static_cast<py::ssize_t>(numbers.bytes)};
+    return {names, formats, offsets, static_cast<py::ssize_t>(layout.bytes)};
+}
+
+RecordLayout layout_of(const ColumnValue::Numbers& numbers) {
+    RecordLayout layout{numbers.fields, numbers.stride};
+    std::ranges::sort(layout.fields, {}, &RecordField::offset);
+    return layout;
+}
+
+/// The type in Python.
+py::dtype numpy_type_of(const ColumnValue::Numbers& numbers) {
+    if (numbers.fields.empty()) return py::dtype(numbers.type);
+    return numpy_type_of(packed(layout_of(numbers).fields));
 }
 
 py::object python_array(const ColumnValue::Numbers& numbers, py::handle self) {
@@ -25,7 +58,14 @@ py::object python_array(const ColumnValue::Numbers& numbers, py::handle self) {
         owner = py::capsule(kept,
                             [](void* at) { delete static_cast<std::shared_ptr<const void>*>(at); });
     }
-    return py::array(numpy_type_of(numbers), numbers.shape, numbers.data, owner);
+    const py::dtype type = numpy_type_of(numbers);
+    if (numbers.shape.size() != 1) return py::array(type, numbers.shape, numbers.data, owner);
+    const std::vector<Index> strides = {static_cast<Index>(numbers.stride)};
+    if (numbers.fields.empty()) return py::array(type, numbers.shape, strides, numbers.data, owner);
+    const py::array records(numpy_type_of(layout_of(numbers)), numbers.shape, strides, numbers.data,
+                            owner);
+    // Records with members that Python does not have are copied.
+    return records.dtype().equal(type) ? py::object(records) : records.attr("astype")(type);
 }
 
 }  // namespace
@@ -54,7 +94,15 @@ void describe_columns(py::module_& module, const char* name, const ResultColumns
         one["help"] = column.help;
         one["type"] = column.value.python_type();
         const auto* const numbers = std::get_if<ColumnValue::Numbers>(&column.value.content);
-        one["dtype"] = numbers == nullptr ? "" : numbers->type;
+        one["dtype"] =
+            numbers == nullptr ? py::object(py::none()) : py::object(numpy_type_of(*numbers));
+        py::list fields;
+        if (numbers != nullptr)
+            for (const RecordField& field : numbers->fields)
+                fields.append(py::make_tuple(
+                    field.name, field.shown.name.empty() ? field.name : field.shown.name,
+                    field.shown.first, field.shown.missing));
+        one["fields"] = fields;
         one["file"] = column.file;
         one["key"] = column.key.empty() ? column.name : column.key;
         one["table"] = column.table;

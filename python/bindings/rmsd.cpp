@@ -21,7 +21,7 @@ namespace pleat::python {
 
 namespace {
 
-struct Compared {
+struct Compared : Described {
     rmsd::Result result;
     rmsd::Parameters parameters;
     py::object matrix = py::none();

@@ -18,12 +18,9 @@ PARTS = {}
 class Attribute(property):
     """An attribute of a result, with its description."""
 
-    def __init__(self, text, name=None):
-        super().__init__(lambda result: result._value(self.name), doc=text)
-        self.__doc__, self.name = text, name
-
-    def __set_name__(self, owner, name):
-        self.name = name
+    def __init__(self, name, text):
+        super().__init__(lambda result: result._value(name), doc=text)
+        self.__doc__ = text
 
 
 def square(values, diagonal=0.0):
@@ -99,8 +96,8 @@ class Result:
         cls.__module__ = module
         cls._columns = _pleat.result_columns.get(cls.__name__, ())
         for column in cls._columns:
-            if column["name"]:
-                setattr(cls, column["name"], Attribute(column["help"], column["name"]))
+            if column["name"] and column["help"]:
+                setattr(cls, column["name"], Attribute(column["name"], column["help"]))
 
     def __init__(self, native=None, **values):
         self._native, self._values = native, values
@@ -159,6 +156,11 @@ class Result:
         """{header: values} of the columns that a table of to_dataframe() shows."""
         columns = [(one["header"], getattr(self, one["name"])) for one in self._columns if one["table"] == table]
         return {header: values.ravel() for header, values in columns if values is not None}
+
+    @classmethod
+    def _of(cls, name):
+        """The column of an attribute."""
+        return next(one for one in cls._columns if one["name"] == name)
 
     @classmethod
     def _places(cls, known):

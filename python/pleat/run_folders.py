@@ -13,31 +13,18 @@ from .mutation_effects import Mutants
 from .note import Note
 from .program_runs import READERS, columns
 from .result import Result
-from .results import Clusters, Couplings, Fit, MutualInformation, Rmsd, Saxs, Scatterers, Weights
-from .workflow_results import Refinement, Selection
+from .results import (Clusters, Couplings, Fit, MutualInformation, Refinement, Rmsd, Saxs, Scatterers, Selection,
+                      Weights)
 
 COMMANDS = {"couplings": Couplings, "mi": MutualInformation, "rmsd": Rmsd, "cluster": Clusters, "saxs": Saxs,
             "select": Selection, "refine": Refinement, "mutants": Mutants}
-# Arrays that the program's files hold as they are: {file: attribute}, of .npz {file: {name: attribute}}.
-FILES = {
-    Couplings: {"scores.npz": {"raw": "raw_scores", "corrected": "scores", "columns": "columns"},
-                "couplings.npz": {"fields": "fields", "pairs": "pairs", "columns": "columns"},
-                "weights.npy": "weights"},
-    MutualInformation: {"pairs.npz": {**{name: name for name in (
-        "mi", "joint_entropy", "normalised", "apc", "asc", "mean", "variance", "z", "exact_p", "tail_p", "fdr",
-        "family_p", "columns")}, "n_less": "less", "n_equal": "equal", "rows": "pair_rows",
-        "diagonal_mi": "entropy"}},
-    Clusters: {"assignment.npy": "assignment", "linkage.npy": "tree"},
-    Mutants: {"epistasis.npz": {"epistasis": "epistasis", "positions": "double_positions",
-                                "singles": "double_singles"}},
-}
 CLASSES = {kind.__name__: kind for kind in (*COMMANDS.values(), Fit, Weights, Scatterers)}
 STATE = "python.npz"  # what the program's files do not hold
 
 
 def _files_of(kind, known):
     """{file: attribute, or {key: attribute}} of the arrays in the program's files; `known`: see Result._places."""
-    files = dict(FILES.get(kind, {}))
+    files = {}
     for file, key, column in kind._places(known):
         if column["name"] and file.endswith(".npy"):
             files[file] = column["name"]

@@ -73,7 +73,7 @@ def stub(function, returned, name=None, bound=False):
 def with_columns(text):
     """A head with the attributes of results, after the line that opens each class of them."""
     def opened(match):
-        columns = [one for one in _pleat.result_columns.get(match[1], ()) if re.match("[a-z]", one["name"])]
+        columns = [one for one in _pleat.result_columns.get(match[1], ()) if re.match("[a-z]", one["name"]) and one["help"]]
         return "\n".join([match[0], *(f"    @property\n    def {one['name']}(self) -> {one['type']}: ..." for one in columns)])
     return re.sub(r"^class (\w+)\(_Result\):$", opened, text, flags=re.MULTILINE)
 

@@ -50,148 +50,100 @@ void write_residue_table(RunDirectory& run, const Topology& topology,
 
 constexpr const char* kResidueArray = "lddt_residues.npy";
 
-}  // namespace
-
-ResultColumns columns(const Result& result, const Parameters& parameters) {
-    const PairStatistics& pairs = result.statistics;
+/// Neighbours and nearest frames. Lists without a neighbour are there, too.
+ResultColumns list_columns(const Result& result, const Parameters& parameters) {
     const Neighbours& near = result.neighbours;
     const Nearest& best = result.nearest;
-    const auto of_reference = [&](ColumnValue value) {
-        return std::move(value).or_none(!result.values.empty());
-    };
-    const auto of_residues = [&](ColumnValue value) {
-        return std::move(value).or_none(!result.residues.distances.empty());
-    };
-    // Lists without a neighbour are there, too.
     const auto with_cutoff = [&](ColumnValue value) {
         return std::move(value).or_none(!near.starts.empty());
     };
     const auto with_nearest = [&](ColumnValue value) {
         return std::move(value).or_none(best.indices.size() != 0);
     };
+    constexpr const char *kNear = "neighbours.npz", *kBest = "best.npz", *kMetric = "{metric}";
     return {
-        {.name = "matrix",
-         .help = "float32, condensed as SciPy's ([frame (frame - 1) / 2]), or [frame, frame] with "
-                 "matrix='full', or [frame, other] with `against`; None with 'none' or `reference`",
-         .value = ColumnValue::kept("NDArray[np.float32] | None"),
-         .file = "{metric}.npy"},
-        {.name = "values",
-         .help = "float32 [frame], with `reference`; else None",
-         .value = of_reference(result.values),
-         .file = "reference.tsv",
-         .key = "{metric}",
-         .table = "values",
-         .header = "value"},
-        {.name = "residue_values",
-         .help = "float32 [frame, residue], lDDT of residues with `reference`, in the order of "
-                 "their first atoms; -1 for a residue without distances; else None",
-         .value = of_residues(result.residues.values),
-         .file = kResidueArray},
-        {.name = "residue_distances",
-         .help = "int64 [residue], distances of the reference below 15 angstrom; else None",
-         .value = of_residues(result.residues.distances),
-         .file = "lddt_residues.tsv",
-         .key = "distances"},
-        {.name = "frames", .help = "number of frames", .value = result.frames, .file = "results"},
-        {.name = "atoms",
-         .help = "number of atoms that were measured",
-         .value = result.atoms,
-         .file = "results"},
-        {.name = "pairs", .help = "number of pairs", .value = pairs.pairs(), .file = "results"},
-        {.name = "min", .help = "the smallest value", .value = pairs.min(), .file = "results"},
-        {.name = "mean", .help = "the mean", .value = pairs.mean(), .file = "results"},
-        {.name = "max", .help = "the largest value", .value = pairs.max(), .file = "results"},
-        {.name = "",
-         .help = "with --cutoff, pairs below it",
-         .value = with_cutoff(near.pairs),
-         .file = "results",
-         .key = "neighbour_pairs"},
-        {.name = "metric",
-         .help = "the measure: 'rmsd', 'drmsd', 'tm', 'gdt_ts' or 'lddt'",
-         .value = traits_of(parameters.metric).name,
-         .file = "parameters"},
-        {.name = "device",
-         .help = "the device that computed",
-         .value = ColumnValue::kept("str"),
-         .file = "manifest"},
-        {.name = "selection",
-         .help = "the text that selected the measured atoms; '' if it was none",
-         .value = ColumnValue::kept("str")},
-        {.name = "symmetry",
-         .help = "what could take each other's places: 'none', 'chains', 'atoms' or 'ligand'",
-         .value = ColumnValue::kept("str"),
-         .file = "parameters"},
-        {.name = "unproven",
-         .help = "with `reference`: number of values that are not proven to be the least over all "
-                 "permutations",
-         .value = result.unproven},
-        {.name = "histogram",
-         .help = "int64 [bin], of width `bin_width`",
-         .value = pairs.histogram(),
-         .file = "histogram.tsv",
-         .key = "pairs"},
-        {.name = "bin_width",
-         .help = "width of the bins of the histogram",
-         .value = pairs.bin_width(),
-         .file = "parameters",
-         .key = "bin-width"},
-        {.name = "neighbour_starts",
-         .help = "int64 [frame + 1], with cutoff: those of frame i are numbers starts[i] to "
-                 "starts[i + 1] - 1 of the neighbours",
-         .value = with_cutoff(near.starts),
-         .file = "neighbours.npz",
-         .key = "starts"},
-        {.name = "neighbour_indices",
-         .help = "int32 [neighbour], frames",
-         .value = with_cutoff(near.indices),
-         .file = "neighbours.npz",
-         .key = "indices",
-         .table = "neighbours",
-         .header = "j"},
-        {.name = "neighbour_values",
-         .help = "float32 [neighbour]",
-         .value = with_cutoff(near.values),
-         .file = "neighbours.npz",
-         .key = "{metric}",
-         .table = "neighbours",
-         .header = "value"},
-        {.name = "",
-         .help = "the cutoff",
-         .value = parameters.cutoff,
-         .file = "neighbours.npz",
-         .key = "cutoff"},
-        {.name = "best_indices",
-         .help = "int32 [frame, rank], nearest first, with `nearest`",
-         .value = with_nearest(best.indices),
-         .file = "best.npz",
-         .key = "indices",
-         .table = "best",
-         .header = "j"},
-        {.name = "best_values",
-         .help = "float32 [frame, rank]",
-         .value = with_nearest(best.values),
-         .file = "best.npz",
-         .key = "{metric}",
-         .table = "best",
-         .header = "value"},
-        {.name = "_coordinates",
-         .help = "frames from which pairs near a cutoff can be recomputed, or None",
-         .value = ColumnValue::kept("Any")},
-        {.name = "_weights",
-         .help = "weights of the atoms of these",
-         .value = ColumnValue::kept("Any")},
-        {.name = "_precision",
-         .help = "precision of the superposition",
-         .value = names_of(Precision())[static_cast<std::size_t>(parameters.precision)],
-         .file = "parameters",
-         .key = "precision"},
+        {"neighbour_starts",
+         "int64 [frame + 1], with cutoff: those of frame i are numbers starts[i] to "
+         "starts[i + 1] - 1 of the neighbours",
+         with_cutoff(near.starts), kNear, "starts"},
+        {"neighbour_indices", "int32 [neighbour], frames", with_cutoff(near.indices), kNear,
+         "indices", "neighbours", "j"},
+        {"neighbour_values", "float32 [neighbour]", with_cutoff(near.values), kNear, kMetric,
+         "neighbours", "value"},
+        {"", "the cutoff", parameters.cutoff, kNear, "cutoff"},
+        {"best_indices", "int32 [frame, rank], nearest first, with `nearest`",
+         with_nearest(best.indices), kBest, "indices", "best", "j"},
+        {"best_values", "float32 [frame, rank]", with_nearest(best.values), kBest, kMetric, "best",
+         "value"},
     };
+}
+
+}  // namespace
+
+ResultColumns columns(const Result& result, const Parameters& parameters) {
+    const PairStatistics& pairs = result.statistics;
+    const auto of_reference = [&](ColumnValue value) {
+        return std::move(value).or_none(!result.values.empty());
+    };
+    const auto of_residues = [&](ColumnValue value) {
+        return std::move(value).or_none(!result.residues.distances.empty());
+    };
+    ResultColumns all = {
+        {"matrix",
+         "float32, condensed as SciPy's ([frame (frame - 1) / 2]), or [frame, frame] with "
+         "matrix='full', or [frame, other] with `against`; None with 'none' or `reference`",
+         ColumnValue::kept("NDArray[np.float32] | None"), "{metric}.npy"},
+        {"values", "float32 [frame], with `reference`; else None", of_reference(result.values),
+         "reference.tsv", "{metric}", "values", "value"},
+        {"residue_values",
+         "float32 [frame, residue], lDDT of residues with `reference`, in the order of "
+         "their first atoms; -1 for a residue without distances; else None",
+         of_residues(result.residues.values), kResidueArray},
+        {"residue_distances",
+         "int64 [residue], distances of the reference below 15 angstrom; else None",
+         of_residues(result.residues.distances), "lddt_residues.tsv", "distances"},
+        {"frames", "number of frames", result.frames, "results"},
+        {"atoms", "number of atoms that were measured", result.atoms, "results"},
+        {"pairs", "number of pairs", pairs.pairs(), "results"},
+        {"min", "the smallest value", pairs.min(), "results"},
+        {"mean", "the mean", pairs.mean(), "results"},
+        {"max", "the largest value", pairs.max(), "results"},
+        {"", "with --cutoff, pairs below it",
+         ColumnValue(result.neighbours.pairs).or_none(!result.neighbours.starts.empty()), "results",
+         "neighbour_pairs"},
+        {"metric", "the measure: 'rmsd', 'drmsd', 'tm', 'gdt_ts' or 'lddt'",
+         traits_of(parameters.metric).name, "parameters"},
+        {"device", "the device that computed", ColumnValue::kept("str"), "manifest"},
+        {"selection", "the text that selected the measured atoms; '' if it was none",
+         ColumnValue::kept("str")},
+        {"symmetry", "what could take each other's places: 'none', 'chains', 'atoms' or 'ligand'",
+         ColumnValue::kept("str"), "parameters"},
+        {"unproven",
+         "with `reference`: number of values that are not proven to be the least over all "
+         "permutations",
+         result.unproven},
+        {"histogram", "int64 [bin], of width `bin_width`", pairs.histogram(), "histogram.tsv",
+         "pairs"},
+        {"bin_width", "width of the bins of the histogram", pairs.bin_width(), "parameters",
+         "bin-width"},
+        {"_coordinates", "frames from which pairs near a cutoff can be recomputed, or None",
+         ColumnValue::kept("Any")},
+        {"_weights", "weights of the atoms of these", ColumnValue::kept("Any")},
+        {"_precision", "precision of the superposition",
+         names_of(Precision())[static_cast<std::size_t>(parameters.precision)], "parameters",
+         "precision"},
+    };
+    return joined({all, list_columns(result, parameters)});
 }
 
 void write_results(RunDirectory& run, const Result& result, const Parameters& parameters) {
     write_histogram(run, result.statistics);
     ResultColumns all = columns(result, parameters);
     record(run, all);
+    // Lists of a single frame are there, but have no frame.
+    for (ResultColumn& one : all)
+        if (one.file == "best.npz" && parameters.nearest > 0)
+            one.value = std::move(one.value).or_none(true);
     std::erase_if(all, [](const ResultColumn& one) { return one.file == kResidueArray; });
     write_arrays(run, all);
 }
@@ -200,13 +152,15 @@ void write_reference(RunDirectory& run, const Result& result, const Parameters& 
                      const std::vector<FrameOrigin>& origins, const std::vector<std::string>& files,
                      const Topology& topology, const std::vector<Index>& residues) {
     const ResultColumns all = columns(result, parameters);
-    write_table(
-        run, all, "reference.tsv", {{"frame", [](std::size_t row) { return std::to_string(row); }}},
-        {{"file",
-          [&](std::size_t row) {
-              return table_cell(files[static_cast<std::size_t>(origins[row].file)]);
-          }},
-         {"frame_of_file", [&](std::size_t row) { return std::to_string(origins[row].frame); }}});
+    const auto file = table_column("file", [&](std::size_t row) {
+        return table_cell(files[static_cast<std::size_t>(origins[row].file)]);
+    });
+    std::vector<TableColumn> table = table_columns(all, "reference.tsv");
+    table.insert(table.begin(), row_numbers("frame"));
+    table.push_back(file);
+    table.push_back(
+        table_column("frame_of_file", [&](std::size_t row) { return origins[row].frame; }));
+    write_table(run.output("reference.tsv"), result.values.size(), table);
     if (parameters.metric != Metric::lddt) return;
     write_residue_table(run, topology, residues, result.residues);
     write_arrays(run, all, kResidueArray);

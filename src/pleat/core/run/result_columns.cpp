@@ -45,12 +45,42 @@ auto with_type(const Numbers& numbers, const Use& use) {
         fmt::format("expected numbers of a known type, found '{}'", numbers.type));
 }
 
-std::string cell_of(const Numbers& numbers, std::size_t row) {
-    return with_type(numbers, [&](const auto* values) {
-        if constexpr (std::is_floating_point_v<std::remove_cvref_t<decltype(*values)>>)
-            return std::isnan(values[row]) ? "NA" : fmt::format("{:.6g}", values[row]);
+const void* at(const Numbers& numbers, std::size_t row) {
+    return static_cast<const char*>(numbers.data) + row * numbers.stride;
+}
+
+/// A cell of one number or letter.
+void append_value(std::string& text, const void* value, const std::string& type,
+                  const Shown& shown) {
+    if (type == "|S1") {
+        text += *static_cast<const char*>(value);
+        return;
+    }
+    with_type(Numbers{.data = value, .type = type}, [&](const auto* number) {
+        if constexpr (std::is_floating_point_v<std::remove_cvref_t<decltype(*number)>>)
+            append_cell(text, *number, shown);
+        else if (shown.missing && static_cast<Index>(*number) == *shown.missing)
+            text += "NA";
         else
-            return fmt::format("{}", values[row]);
+            append_integer(text, static_cast<Index>(*number) + shown.first);
+    });
+}
+
+/// The numbers one after another.
+template <class T>
+std::vector<T> gathered(const Numbers& numbers, const T*) {
+    std::vector<T> values;
+    for (std::size_t row = 0; row < static_cast<std::size_t>(numbers.shape[0]); ++row)
+        values.push_back(*static_cast<const T*>(at(numbers, row)));
+    return values;
+}
+
+void add(NpzWriter& writer, const std::string& key, const Numbers& numbers) {
+    with_type(numbers, [&](const auto* values) {
+        if (numbers.stride == sizeof(*values))
+            writer.add(key, values, numbers.shape);
+        else
+            writer.add(key, gathered(numbers, values).data(), numbers.shape);
     });
 }
 
@@ -65,10 +95,11 @@ void write_npz(const std::filesystem::path& path, const std::string& file,
         if (column.file != file || !column.value.is_there()) continue;
         const std::string key = key_of(column, columns);
         if (const auto* numbers = std::get_if<Numbers>(&column.value.content))
-            with_type(*numbers,
-                      [&](const auto* values) { writer.add(key, values, numbers->shape); });
+            add(writer, key, *numbers);
         else if (const auto* whole = std::get_if<std::int64_t>(&column.value.content))
             writer.add_scalar(key, *whole);
+        else if (const auto* text = std::get_if<std::string>(&column.value.content))
+            writer.add_text(key, *text);
         else
             writer.add_scalar(key, std::get<double>(column.value.content));
     }
@@ -93,6 +124,12 @@ std::string ColumnValue::python_type() const {
         name = kNames[content.index()];
     }
     return name + (is_optional_ ? " | None" : "");
+}
+
+ResultColumns joined(std::initializer_list<ResultColumns> parts) {
+    ResultColumns all;
+    for (const ResultColumns& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
 }
 
 void record(RunDirectory& run, const ResultColumns& columns) {
@@ -134,27 +171,69 @@ void write_arrays(RunDirectory& run, const ResultColumns& columns, std::string_v
     }
 }
 
-void write_table(RunDirectory& run, const ResultColumns& columns, std::string_view file,
-                 const std::vector<TableColumn>& before, const std::vector<TableColumn>& after) {
-    std::vector<TableColumn> all = before;
-    std::size_t rows = 0;
-    for (const ResultColumn& column : columns) {
-        if (column.file != file || !column.value.is_there()) continue;
-        const auto& numbers = std::get<Numbers>(column.value.content);
-        rows = static_cast<std::size_t>(numbers.shape[0]);
-        all.push_back({key_of(column, columns),
-                       [&numbers](std::size_t row) { return cell_of(numbers, row); }});
-    }
-    all.insert(all.end(), after.begin(), after.end());
-    std::string text;
-    for (const TableColumn& column : all) text += (&column == all.data() ? "" : "\t") + column.name;
-    text += '\n';
-    for (std::size_t row = 0; row < rows; ++row) {
-        for (const TableColumn& column : all)
-            text += (&column == all.data() ? "" : "\t") + column.cell(row);
-        text += '\n';
-    }
-    write_text(run.output(file), text);
+void append_cell(std::string& text, std::string_view value) { text += value; }
+
+void append_cell(std::string& text, double value, const Shown& shown) {
+    if (std::isnan(value))
+        text += "NA";
+    else
+        append_number(text, value, shown.format, shown.digits);
+}
+
+std::vector<TableColumn> table_columns(const std::string& name, const ColumnValue& value,
+                                       const Shown& shown) {
+    std::vector<TableColumn> all;
+    const auto& numbers = std::get<Numbers>(value.content);
+    if (numbers.fields.empty())
+        all.push_back({name, [numbers, shown](std::size_t row, std::string& text) {
+                           append_value(text, at(numbers, row), numbers.type, shown);
+                       }});
+    for (const RecordField& field : numbers.fields)
+        if (field.shown.name != "-")
+            all.push_back({field.shown.name.empty() ? field.name : field.shown.name,
+                           [numbers, field](std::size_t row, std::string& text) {
+                               const auto* const record =
+                                   static_cast<const char*>(at(numbers, row));
+                               append_value(text, record + field.offset, field.type, field.shown);
+                           }});
+    return all;
+}
+
+std::vector<TableColumn> table_columns(const ResultColumns& columns, std::string_view file) {
+    std::vector<TableColumn> all;
+    for (const ResultColumn& column : columns)
+        if (column.file == file && column.value.is_there())
+            for (TableColumn& one : table_columns(key_of(column, columns), column.value))
+                all.push_back(std::move(one));
+    return all;
+}
+
+std::vector<TableColumn> with_columns(std::vector<TableColumn> columns, std::string_view before,
+                                      const std::vector<TableColumn>& more) {
+    const auto place = std::ranges::find(columns, before, &TableColumn::name);
+    columns.insert(place, more.begin(), more.end());
+    return columns;
+}
+
+std::string head_of(const std::vector<TableColumn>& columns) {
+    std::string head;
+    for (const TableColumn& column : columns)
+        head += (&column == columns.data() ? "" : "\t") + column.name;
+    return head;
+}
+
+void write_table(const std::filesystem::path& path, std::size_t rows,
+                 const std::vector<TableColumn>& columns, int threads) {
+    TextPieces pieces =
+        make_lines(threads, static_cast<Index>(rows), [&](Index row, std::string& text) {
+            for (const TableColumn& column : columns) {
+                if (&column != columns.data()) text += '\t';
+                column.append(static_cast<std::size_t>(row), text);
+            }
+            text += '\n';
+        });
+    pieces.insert(pieces.begin(), head_of(columns) + '\n');
+    write_text(path, pieces);
 }
 
 void write_histogram(RunDirectory& run, const PairStatistics& pairs) {

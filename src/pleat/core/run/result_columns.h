@@ -2,8 +2,11 @@
 // tables, Python's attributes with their types, and the page of formats are made from them.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +17,7 @@
 #include <vector>
 
 #include "pleat/core/array.h"
+#include "pleat/core/files/line_text.h"
 #include "pleat/core/pairs/pair_statistics.h"
 #include "pleat/core/run/run_directory.h"
 
@@ -27,17 +31,29 @@ std::string numpy_type() {
     return {sizeof(T) == 1 ? '|' : '<', kind, static_cast<char>('0' + sizeof(T))};
 }
 
-/// A member of records that lie in an array.
+/// How a table shows numbers: by this name, digits as printf's %g or %f has them, counted from
+/// `first`, and NA in place of `missing`.
+struct Shown {
+    std::string name = {};  ///< empty: that in Python; "-": the table does not show it
+    std::chars_format format = std::chars_format::general;
+    int digits = 6;
+    Index first = 0;
+    std::optional<Index> missing = {};
+};
+
+/// A member of records that lie in an array. Tables have the fields in the order in which they are
+/// listed, arrays of Python in that of the memory.
 struct RecordField {
     std::string name, type;  ///< in Python; as numpy_type() has it
     std::size_t offset = 0;
+    Shown shown = {};
 };
 template <class Record, class T>
-RecordField record_field(std::string_view name, T Record::*member) {
+RecordField record_field(std::string_view name, T Record::*member, Shown shown = {}) {
     static const Record one{};
     const auto* const begin = reinterpret_cast<const char*>(&one);
     return {std::string(name), numpy_type<T>(),
-            static_cast<std::size_t>(reinterpret_cast<const char*>(&(one.*member)) - begin)};
+            static_cast<std::size_t>(reinterpret_cast<const char*>(&(one.*member)) - begin), shown};
 }
 
 /// A number, text, list of texts or array, or nothing.
@@ -49,7 +65,7 @@ public:
         std::vector<Index> shape = {};
         std::string type = {};                 ///< as numpy_type() has it; empty: records
         std::vector<RecordField> fields = {};  ///< of records
-        std::size_t bytes = 0;                 ///< of an element
+        std::size_t stride = 0;                ///< bytes from one element to the next
         std::shared_ptr<const void> owner = {};
     };
     using Content = std::variant<std::monostate, bool, std::int64_t, double, std::string,
@@ -67,6 +83,7 @@ public:
         using Wide = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
         content = static_cast<std::conditional_t<std::is_same_v<T, bool>, bool, Wide>>(number);
     }
+    ColumnValue(const char* text) : content(std::string(text)) {}
     ColumnValue(std::string_view text) : content(std::string(text)) {}
     ColumnValue(std::string text) : content(std::move(text)) {}
     ColumnValue(std::vector<std::string> texts) : content(std::move(texts)) {}
@@ -88,11 +105,21 @@ public:
     template <class Values>
     requires(!std::is_lvalue_reference_v<Values> &&
              requires(Values values) { values.data(); }) static ColumnValue owned(Values&& values) {
-        const auto own = std::make_shared<const Values>(std::move(values));
-        ColumnValue value(*own);
-        std::get<Numbers>(value.content).owner = own;
-        return value;
+        return owned_with(std::move(values));
     }
+    template <class Record>
+    static ColumnValue owned(std::vector<Record> records, std::vector<RecordField> fields) {
+        return owned_with(std::move(records), std::move(fields));
+    }
+    /// One member of all records.
+    template <class Record>
+    ColumnValue(const std::vector<Record>& records, const RecordField& field)
+        : content(Numbers{reinterpret_cast<const char*>(records.data()) + field.offset,
+                          {std::ssize(records)},
+                          field.type,
+                          {},
+                          sizeof(Record),
+                          {}}) {}
     template <class Record>
     ColumnValue(const std::vector<Record>& records, std::vector<RecordField> fields)
         : content(Numbers{
@@ -112,6 +139,14 @@ public:
     Content content;
 
 private:
+    template <class Values, class... Fields>
+    static ColumnValue owned_with(Values values, Fields... fields) {
+        const auto own = std::make_shared<const Values>(std::move(values));
+        ColumnValue value(*own, std::move(fields)...);
+        std::get<Numbers>(value.content).owner = own;
+        return value;
+    }
+
     bool is_optional_ = false, is_there_ = true;
     std::string kept_type_;
 };
@@ -129,6 +164,11 @@ struct ResultColumn {
     std::string header = {};  ///< its name there; empty: its own name
 };
 using ResultColumns = std::vector<ResultColumn>;
+/// A value that the manifest alone shows.
+inline ResultColumn fact(std::string name, ColumnValue value, std::string help) {
+    return {{}, std::move(help), std::move(value), "results", std::move(name)};
+}
+ResultColumns joined(std::initializer_list<ResultColumns> parts);
 
 /// Adds the values of `results` to the manifest.
 void record(RunDirectory& run, const ResultColumns& columns);
@@ -138,14 +178,45 @@ std::vector<std::string> names_of_results(const ResultColumns& columns);
 /// Writes the arrays, each .npy and .npz of which there is a value; or only this file.
 void write_arrays(RunDirectory& run, const ResultColumns& columns, std::string_view file = {});
 
-/// A column of a table that is no value of the result: its name, and the cell of each row.
+/// A column of a table: its name, and a function that appends the cell of a row.
 struct TableColumn {
     std::string name;
-    std::function<std::string(std::size_t row)> cell;
+    std::function<void(std::size_t row, std::string& text)> append;
 };
-/// Writes the columns of the table `file` between others.
-void write_table(RunDirectory& run, const ResultColumns& columns, std::string_view file,
-                 const std::vector<TableColumn>& before, const std::vector<TableColumn>& after);
+/// Cells of texts, whole numbers and others; NaN is "NA".
+void append_cell(std::string& text, std::string_view value);
+template <class T>
+requires std::is_integral_v<T>
+void append_cell(std::string& text, T value) { append_integer(text, static_cast<Index>(value)); }
+void append_cell(std::string& text, double value, const Shown& shown = {});
+/// A column of texts, or of whole numbers.
+template <class Cell>
+TableColumn table_column(std::string name, Cell cell) {
+    return {std::move(name), [cell = std::move(cell)](std::size_t row, std::string& text) {
+                append_cell(text, cell(row));
+            }};
+}
+
+/// 0, 1, 2, ...
+inline TableColumn row_numbers(const char* name) {
+    return table_column(name, [](std::size_t row) { return row; });
+}
+
+/// The columns that a value shows in a table: of numbers one, of records their fields. What the
+/// value shows must outlive them.
+std::vector<TableColumn> table_columns(const std::string& name, const ColumnValue& value,
+                                       const Shown& shown = {});
+/// Those of all values of a result in the table `file`.
+std::vector<TableColumn> table_columns(const ResultColumns& columns, std::string_view file);
+/// `columns` with `more` before the one of this name, or at the end.
+std::vector<TableColumn> with_columns(std::vector<TableColumn> columns, std::string_view before,
+                                      const std::vector<TableColumn>& more);
+
+/// The names of the columns as a line of a table.
+std::string head_of(const std::vector<TableColumn>& columns);
+/// Writes a table, with as many threads.
+void write_table(const std::filesystem::path& path, std::size_t rows,
+                 const std::vector<TableColumn>& columns, int threads = 1);
 
 /// Writes histogram.tsv: the pairs of values in [from, to).
 void write_histogram(RunDirectory& run, const PairStatistics& pairs);
