@@ -30,10 +30,6 @@ def docstrings(package):
             for part in node.body:
                 if isinstance(node, ast.ClassDef) and isinstance(part, ast.FunctionDef):
                     found[f"{node.name}.{part.name}"] = ast.get_docstring(part)
-                # name = Attribute("..."): of a result
-                if isinstance(node, ast.ClassDef) and isinstance(part, ast.Assign) and \
-                        isinstance(part.value, ast.Call) and ast.unparse(part.value.func) == "Attribute":
-                    found[f"{node.name}.{part.targets[0].id}"] = textwrap.fill(part.value.args[0].value, 92)
     return {name: text for name, text in found.items() if text}
 
 
@@ -81,9 +77,11 @@ def class_section(node, prefix, documented):
     return text + ("\n```text\n" + "\n\n".join(told) + "\n```\n" if told else "")
 
 
-# What each engine's function takes beside its own arguments: {name: [(keyword, type, default, meaning)]}.
-OPTIONS_CODE = """
+# What each engine's function takes beside its own arguments, and what the library says of each class of results:
+# [{name: [(keyword, type, default, meaning)]}, {class: [{name, help, file, key, ...}]}].
+MODULE_CODE = """
 import json, pleat
+from pleat import _pleat
 from pleat.options import HOW, annotation, keyword, limits
 found = {}
 for module in (pleat, pleat.saxs):
@@ -93,17 +91,37 @@ for module in (pleat, pleat.saxs):
             rows = [(keyword(field), annotation(field), field["default"], f"{field['help']} [{limits(field)}]"
                      if limits(field) else field["help"]) for field in fields]
             found.setdefault(name, rows + [(one, kind, default, text) for one, kind, default, text in HOW])
-print(json.dumps(found))
+print(json.dumps([found, _pleat.result_columns], default=str))
 """
 
 
 def engine_options(package):
-    """{function: [(keyword, type, default, meaning)]}, asked of the module that was built."""
-    done = subprocess.run([sys.executable, "-B", "-c", OPTIONS_CODE], capture_output=True, text=True, check=False,
+    """({function: [(keyword, type, default, meaning)]}, {class: columns}), asked of the module that was built."""
+    done = subprocess.run([sys.executable, "-B", "-c", MODULE_CODE], capture_output=True, text=True, check=False,
                           env={**os.environ, "PYTHONPATH": str(package.parent)})
     if done.returncode != 0:
         sys.exit(f"cannot import the module in {package}:\n{done.stderr}")
     return json.loads(done.stdout)
+
+
+def places(root):
+    """A section of the page of formats: where each value of a result is, in a run's folder and in Python."""
+    _, columns = engine_options(stub_folder(root).resolve())
+    parts = {"results": "`manifest.json`, results", "parameters": "`manifest.json`, parameters",
+             "manifest": "`manifest.json`"}
+    text = ("## Where results are\n\nEach value of a result: the attribute of what Python returns, and its place in the "
+            "folder of a run of the program.\n")
+
+    def place(one):
+        file = parts.get(one["file"]) or f"`{one['file']}`"
+        return "" if not one["file"] else file if one["file"].endswith(".npy") else f"{file}: `{one['key']}`"
+    for kind, listed in columns.items():
+        rows = [(f"`{one['name']}`" if one["name"] else "",
+                 place(one), one["help"])
+                for one in listed if not one["name"].startswith("_")]
+        text += f"\n### `{kind}`\n\n| attribute | place | meaning |\n|---|---|---|\n" + "".join(
+            "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in row) + " |\n" for row in rows)
+    return text
 
 
 def option_table(rows):
@@ -131,7 +149,9 @@ def stub_folder(root):
 
 def page(root):
     package = Path(root, "python", "pleat")
-    documented, options = docstrings(package), engine_options(stub_folder(root).resolve())
+    documented, (options, columns) = docstrings(package), engine_options(stub_folder(root).resolve())
+    documented.update({f"{kind}.{one['name']}": textwrap.fill(one["help"], 92) for kind, listed in columns.items()
+                       for one in listed})
     functions, classes = [], []
     for types in sorted(stub_folder(root).glob("*.pyi")):
         prefix = "pleat" if types.stem == "__init__" else f"pleat.{types.stem}"

@@ -100,6 +100,7 @@ def stage(root, folder):
     pages = page_map(root)
     texts = {page: turned((root / name).read_text(encoding="utf-8"), name, pages, root)
              for name, page in pages.items()}
+    texts["formats.md"] += "\n" + python_reference.places(root)
     made = made_pages(root)
     assert not set(texts) & set(made) and MADE <= set(made)
     for page, text in {**texts, **made}.items():

@@ -11,22 +11,26 @@
 #include "arrays.h"
 #include "options.h"
 #include "parts.h"
+#include "pleat/cluster/output.h"
 #include "pleat/cluster/states.h"
 #include "pleat/core/loops/steps.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/rmsd/assign/assignment.h"
 #include "pleat/rmsd/clustering_gpus.h"
 #include "pleat/rmsd/rmsd.h"
+#include "results.h"
 
 namespace pleat::python {
 
 namespace {
 
-struct Clustered {
+struct Clustered : Described {
     cluster::Result result;
     std::string device;
     rmsd::Nearest nearest = {};  ///< of frames that were given to medoids
 };
+
+ResultColumns columns(const Clustered& clustered) { return cluster::columns(clustered.result); }
 
 /// Chooses the device of the call, if that is left open.
 using Choose = std::function<void(CallContext&, const cluster::Parameters&)>;
@@ -40,11 +44,12 @@ std::unique_ptr<Clustered> run(const Choose& choose, const Make& make, const py:
     CallContext call(parse_execution_options(how));
     return without_lock(call.progress, [&] {
         choose(call, parameters);
-        return std::make_unique<Clustered>(Clustered{
-            first_of_lanes(
-                call.context,
-                [&](const Context& lane) { return cluster::run(*make(lane), parameters, lane); }),
-            device_names(call.context)});
+        auto made = std::make_unique<Clustered>();
+        made->result = first_of_lanes(call.context, [&](const Context& lane) {
+            return cluster::run(*make(lane), parameters, lane);
+        });
+        made->device = device_names(call.context);
+        return made;
     });
 }
 
@@ -177,20 +182,6 @@ std::unique_ptr<Clustered> assign(const Argument<float>& xyz, const Argument<flo
     });
 }
 
-/// As SciPy's linkage: the two nodes, their height, and the items below.
-py::object tree(const Clustered& clustered) {
-    const std::vector<cluster::Merge>& merges = clustered.result.tree;
-    if (merges.empty()) return py::none();
-    auto rows = Array<double, 2>::unset(static_cast<Index>(merges.size()), Index{4});
-    double* to = rows.data();
-    for (const cluster::Merge& merge : merges)
-        for (const double number :
-             {static_cast<double>(merge.first), static_cast<double>(merge.second), merge.height,
-              static_cast<double>(merge.size)})
-            *to++ = number;
-    return owned_array(std::move(rows));
-}
-
 /// Items and the lengths of their series.
 struct Order {
     std::vector<std::int32_t> assignment;
@@ -210,88 +201,43 @@ py::object transitions(const Argument<std::int32_t>& assignment, const Argument<
                        Index lag) {
     if (lag < 1) throw UsageError(fmt::format("lag: expected at least 1, found {}", lag));
     const Order order = order_of(assignment, series);
-    return owned_array(cluster::count_transitions(order.assignment, order.series, lag));
+    return python_value(
+        ColumnValue::owned(cluster::count_transitions(order.assignment, order.series, lag),
+                           cluster::transition_fields()),
+        {});
 }
 
 py::object dwells(const Argument<std::int32_t>& assignment, const Argument<Index>& series) {
     const Order order = order_of(assignment, series);
-    return owned_array(cluster::count_dwells(order.assignment, order.series));
+    return python_value(ColumnValue::owned(cluster::count_dwells(order.assignment, order.series),
+                                           cluster::dwell_fields()),
+                        {});
 }
 
 py::object dwell_times(const Argument<std::int32_t>& assignment, const Argument<Index>& series) {
     const Order order = order_of(assignment, series);
-    return owned_array(
-        cluster::summarise_dwells(cluster::count_dwells(order.assignment, order.series)));
-}
-
-py::object number_or_none(double number) {
-    if (std::isnan(number)) return py::none();
-    return py::float_(number);
+    return python_value(ColumnValue::owned(cluster::summarise_dwells(cluster::count_dwells(
+                                               order.assignment, order.series)),
+                                           cluster::dwell_time_fields()),
+                        {});
 }
 
 }  // namespace
 
 void add_cluster(py::module_& module) {
-    using cluster::ClusterDescription, cluster::SweepPoint, cluster::Peak, cluster::Result;
-    PYBIND11_NUMPY_DTYPE(ClusterDescription, size, medoid, mean, radius, silhouette);
-    PYBIND11_NUMPY_DTYPE(SweepPoint, value, clusters, largest, noise, silhouette);
-    PYBIND11_NUMPY_DTYPE_EX(Peak, density, "density", nearest_denser, "denser", separation,
-                            "separation");
-    PYBIND11_NUMPY_DTYPE(cluster::DensityRound, round, mean);
-    using cluster::Transition, cluster::DwellCount, cluster::DwellTimes;
-    PYBIND11_NUMPY_DTYPE(Transition, from, to, count, from_count, probability);
-    PYBIND11_NUMPY_DTYPE(DwellCount, cluster, dwell, visits, cut);
-    PYBIND11_NUMPY_DTYPE(DwellTimes, cluster, items, visits, mean, median, longest, cut,
-                         longest_cut);
     module.def("transitions", &transitions);
     module.def("dwells", &dwells);
     module.def("dwell_times", &dwell_times);
-    py::class_<Clustered> result(module, "Clusters");
-    const auto array = [&](const char* name, auto part) {
-        result.def_property_readonly(name, [part](py::object self) {
-            return array_view_or_none(part(self.cast<const Clustered&>().result), self);
-        });
-    };
-    array(
-        "assignment", [](const Result& r) -> auto& { return r.clustering.assignment; });
-    array(
-        "centres", [](const Result& r) -> auto& { return r.clustering.centres; });
-    array(
-        "sweep", [](const Result& r) -> auto& { return r.sweep; });
-    array(
-        "peaks", [](const Result& r) -> auto& { return r.peaks; });
-    const auto nearest = [&](const char* name, auto part) {
-        result.def_property_readonly(name, [part](py::object self) -> py::object {
-            const auto& values = part(self.cast<const Clustered&>().nearest);
+    const auto nearest = [](auto part) {
+        return [part](py::object self) -> py::object {
+            const auto& values = self.cast<const Clustered&>().nearest.*part;
             if (values.size() == 0) return py::none();
             return array_view(values, self);
-        });
+        };
     };
-    nearest(
-        "nearest", [](const rmsd::Nearest& n) -> auto& { return n.indices; });
-    nearest(
-        "distances", [](const rmsd::Nearest& n) -> auto& { return n.values; });
-    array(
-        "rounds", [](const Result& r) -> auto& { return r.rounds; });
-    array(
-        "histogram", [](const Result& r) -> auto& { return r.statistics.histogram(); });
-    result
-        .def_property_readonly("clusters",
-                               [](py::object self) {
-                                   return array_view(self.cast<const Clustered&>().result.clusters,
-                                                     self);
-                               })
-        .def_property_readonly("tree", &tree)
-        .def_property_readonly(
-            "silhouette", [](const Clustered& c) { return number_or_none(c.result.silhouette); })
-        .def_property_readonly("cutoff",
-                               [](const Clustered& c) { return number_or_none(c.result.cutoff); })
-        .def_property_readonly("bin_width",
-                               [](const Clustered& c) { return c.result.statistics.bin_width(); })
-        .def_property_readonly("mean",
-                               [](const Clustered& c) { return c.result.statistics.mean(); })
-        .def_property_readonly("min", [](const Clustered& c) { return c.result.statistics.min(); })
-        .def_property_readonly("max", [](const Clustered& c) { return c.result.statistics.max(); })
+    add_result<Clustered>(module, "Clusters")
+        .def_property_readonly("nearest", nearest(&rmsd::Nearest::indices))
+        .def_property_readonly("distances", nearest(&rmsd::Nearest::values))
         .def_readonly("device", &Clustered::device);
     module.def("cluster_matrix", &of_matrix);
     module.def("cluster_frames", &of_frames);

@@ -16,6 +16,7 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/couplings/contacts/calibration.h"
 #include "pleat/couplings/contacts/contact_list.h"
+#include "pleat/couplings/output.h"
 #include "pleat/couplings/parts/inter_scores.h"
 #include "pleat/couplings/parts/shuffled_fits.h"
 
@@ -85,7 +86,7 @@ Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
             fitted.reference = make_reference_row(fitted.alignment, filters.focus.value_or(0));
         if (max_gaps != 1.0 || min_coverage != 0.0 || filters.focus)
             fitted.alignment = filter(fitted.alignment, filters);
-        fitted.is_calibrated = has_probabilities(parameters, *fitted.alignment.alphabet);
+        fitted.parameters = parameters;
         if (call.may_use_gpu())
             call.choose_device(GpuDemand{couplings::gpu_memory_needed(fitted.alignment)});
         fitted.device = device_names(call.context);
@@ -95,13 +96,6 @@ Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
             fitted.parts = scored_parts(parts, shuffle_parts, parameters, fitted, call.context);
         return fitted;
     });
-}
-
-/// Why the probabilities of contacts() are too high or missing; empty if they are neither.
-std::string warning(const Fitted& fitted) {
-    return fitted.is_calibrated ? couplings::depth_warning(fitted.result.effective_sequences,
-                                                           is_nucleic(fitted.alignment))
-                                : "";
 }
 
 Array<double, 2> matrix(const Argument<double>& values, Index columns) {
@@ -166,89 +160,21 @@ py::tuple ranked(const Argument<double>& raw, const Argument<double>& corrected,
                           base_pairs ? py::object(owned_array(std::move(classes))) : py::none());
 }
 
-/// [pair, 2], columns of the source.
-py::object base_pairs(const Fitted& fitted) {
-    if (!fitted.base_pairs) return py::none();
-    Array<Index, 2> pairs(static_cast<Index>(fitted.base_pairs->pairs.size()), Index{2});
-    for (Index k = 0; k < pairs.extent(0); ++k) {
-        const auto [i, j] = fitted.base_pairs->pairs[static_cast<std::size_t>(k)];
-        pairs(k, 0) = fitted.alignment.columns[static_cast<std::size_t>(i)];
-        pairs(k, 1) = fitted.alignment.columns[static_cast<std::size_t>(j)];
-    }
-    return owned_array(std::move(pairs));
-}
-
-/// The name of the part of each column.
-py::object part_names(const Fitted& fitted) {
-    if (!fitted.parts) return py::none();
-    std::vector<std::string> names;
-    for (const Index part : fitted.parts->part_of_column)
-        names.push_back(fitted.parts->parts[static_cast<std::size_t>(part)].name);
-    return py::cast(names);
-}
-
-/// i and j are columns of the source.
-py::object inter_contacts(const Fitted& fitted) {
-    if (!fitted.parts) return py::none();
-    std::vector<couplings::InterPair> pairs = fitted.parts->pairs;
-    for (couplings::InterPair& pair : pairs) {
-        pair.i = fitted.alignment.columns[static_cast<std::size_t>(pair.i)];
-        pair.j = fitted.alignment.columns[static_cast<std::size_t>(pair.j)];
-    }
-    return owned_array(std::move(pairs));
-}
-
-/// A getter of one array of the result, which gives None for an empty array.
-template <class Member>
-auto array(Member member) {
-    return [member](py::object self) -> py::object {
-        const auto& values = member(self.cast<const Fitted&>().result);
-        if (values.size() == 0) return py::none();
-        return array_view(values, self);
-    };
-}
-
 }  // namespace
 
+ResultColumns columns(const Fitted& fitted) {
+    return couplings::columns({.alignment = fitted.alignment,
+                               .parameters = fitted.parameters,
+                               .result = fitted.result,
+                               .reference = fitted.reference,
+                               .pairs = {},
+                               .base_pairs = fitted.base_pairs ? &*fitted.base_pairs : nullptr,
+                               .parts = fitted.parts ? &*fitted.parts : nullptr});
+}
+
 void add_couplings(py::module_& module) {
-    using couplings::InterPair, couplings::Result;
     PYBIND11_NUMPY_DTYPE(Listed, i, j, raw, corrected, z, probability);
-    PYBIND11_NUMPY_DTYPE(InterPair, i, j, raw, corrected, block_corrected, z, evcomplex,
-                         evcomplex_block, gremlin, fdr);
-    py::class_<Fitted>(module, "Couplings")
-        .def_property_readonly("scores",
-                               array([](const Result& r) -> auto& { return r.corrected; }))
-        .def_property_readonly("raw_scores", array([](const Result& r) -> auto& { return r.raw; }))
-        .def_property_readonly("fields",
-                               array([](const Result& r) -> auto& { return r.model.fields; }))
-        .def_property_readonly("pairs",
-                               array([](const Result& r) -> auto& { return r.model.pairs; }))
-        .def_property_readonly("columns",
-                               [](py::object self) {
-                                   return array_view(self.cast<const Fitted&>().alignment.columns,
-                                                     self);
-                               })
-        .def_property_readonly("weights", array([](const Result& r) -> auto& { return r.weights; }))
-        .def_property_readonly("effective_sequences",
-                               [](const Fitted& f) { return f.result.effective_sequences; })
-        .def_property_readonly("objective", [](const Fitted& f) { return f.result.objective; })
-        .def_property_readonly("relative_gap",
-                               [](const Fitted& f) { return f.result.relative_gap; })
-        .def_property_readonly("iterations", [](const Fitted& f) { return f.result.iterations; })
-        .def_property_readonly("evaluations", [](const Fitted& f) { return f.result.evaluations; })
-        .def_property_readonly("stop_reason",
-                               [](const Fitted& f) { return name_of(f.result.stop_reason); })
-        .def_property_readonly("warning", &warning)
-        .def_readonly("_is_calibrated", &Fitted::is_calibrated)
-        .def_property_readonly("_is_nucleic",
-                               [](const Fitted& f) { return is_nucleic(f.alignment); })
-        .def_property_readonly("base_pairs", &base_pairs)
-        .def_property_readonly(
-            "_has_given_base_pairs",
-            [](const Fitted& f) { return f.base_pairs && f.base_pairs->is_given; })
-        .def_property_readonly("parts", &part_names)
-        .def_property_readonly("inter_contacts", &inter_contacts)
-        .def_readonly("device", &Fitted::device);
+    add_result<Fitted>(module, "Couplings").def_readonly("device", &Fitted::device);
     module.def("rank_pairs", &ranked);
     module.attr("pair_classes") = py::cast(std::vector<std::string>(
         names_of(couplings::PairClass{}).begin(), names_of(couplings::PairClass{}).end()));

@@ -1,6 +1,6 @@
 // Jobs: lists of jobs as the program runs them, watched from Python's thread; and the program
 // itself.
-#include "jobs.h"
+#include "parts.h"
 
 #include <pybind11/stl.h>
 

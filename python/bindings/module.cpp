@@ -1,8 +1,6 @@
 // The module pleat._pleat: the library's engines for the package pleat, which alone imports it.
 #include <pybind11/pybind11.h>
 
-#include "jobs.h"
-#include "mutants.h"
 #include "parts.h"
 #include "pleat/core/files/text.h"
 #include "pleat/core/hardware/instruction_set.h"

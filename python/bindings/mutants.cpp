@@ -8,7 +8,6 @@
 
 #include "arrays.h"
 #include "fitted.h"
-#include "mutants.h"
 #include "options.h"
 #include "parts.h"
 #include "pleat/bio/alignment/filter.h"
@@ -16,6 +15,7 @@
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/workflows/mutants/output.h"
+#include "results.h"
 
 namespace pleat::python {
 
@@ -23,88 +23,19 @@ namespace {
 
 using couplings::SavedModel;
 
-struct SingleRecord {
-    std::int64_t pos, column;
-    char wt[1], subs[1];
-    double frequency, conservation, epistatic, couplings, fields, independent, percentile, z,
-        independent_percentile, independent_z;
-};
-
-struct PositionRecord {
-    std::int64_t pos, column;
-    char wt[1];
-    double conservation, epistatic, independent, min_epistatic, max_epistatic;
-};
-
-struct LogoRecord {
-    std::int64_t column;
-    char letter[1];
-    double frequency, information, height, independent;
-};
-
-struct ListedRecord {
-    double epistatic, independent, percentile, z;
-};
-
-struct SequenceRecord {
-    double energy, couplings, fields, independent, effect, independent_effect;
-    std::int64_t residues, gaps, inserted;
-    double coverage;
-};
-
 /// A text of a user's file, of which bytes that are not UTF-8 become lone surrogates.
 py::str text_of(const std::string& bytes) {
     return py::reinterpret_steal<py::str>(PyUnicode_DecodeUTF8(
         bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
 }
 
-/// A result and its tables.
-struct Effects {
+struct Effects : Described {
     mutants::Result result;
-    std::vector<SingleRecord> singles;
-    std::vector<PositionRecord> positions;
-    std::vector<LogoRecord> logo;
-    std::vector<ListedRecord> listed;
-    std::vector<SequenceRecord> sequences;
-    std::string letters;  ///< of the alphabet, without the gap
+    couplings::ModelDescription about;
     std::string listed_text;
-    double effective_sequences = 0;
 };
-
-void list_records(Effects& effects) {
-    for (const mutants::Single& s : effects.result.singles)
-        effects.singles.push_back({s.number,
-                                   s.column,
-                                   {s.wild_type},
-                                   {s.letter},
-                                   s.frequency,
-                                   s.conservation,
-                                   s.epistatic,
-                                   s.couplings,
-                                   s.fields,
-                                   s.independent,
-                                   s.percentile,
-                                   s.z,
-                                   s.independent_percentile,
-                                   s.independent_z});
-    for (const mutants::Position& p : effects.result.positions)
-        effects.positions.push_back({p.number,
-                                     p.column,
-                                     {p.wild_type},
-                                     p.conservation,
-                                     p.epistatic,
-                                     p.independent,
-                                     p.min_epistatic,
-                                     p.max_epistatic});
-    for (const mutants::LogoLetter& l : effects.result.logo)
-        effects.logo.push_back(
-            {l.column, {l.letter}, l.frequency, l.information, l.height, l.independent});
-    for (const mutants::Listed& l : effects.result.listed)
-        effects.listed.push_back({l.epistatic, l.independent, l.percentile, l.z});
-    for (const mutants::SequenceEnergy& s : effects.result.sequences)
-        effects.sequences.push_back({s.energy.full, s.energy.couplings, s.energy.fields,
-                                     s.independent, s.effect, s.independent_effect, s.residues,
-                                     s.gaps, s.inserted, s.coverage});
+ResultColumns columns(const Effects& effects) {
+    return mutants::columns(effects.result, effects.about);
 }
 
 /// What is given beside the family, read.
@@ -206,10 +137,8 @@ std::unique_ptr<Effects> run(const SavedModel& model, const Questions& questions
     CallContext call(parse_execution_options(how));
     auto effects = std::make_unique<Effects>();
     without_lock(call.progress, [&] {
-        effects->letters = model.about.alphabet->letters().substr(0, model.about.alphabet->gap());
         effects->result = mutants::run(questions.about(model), questions.parameters, call.context);
-        list_records(*effects);
-        effects->effective_sequences = model.about.effective_sequences;
+        effects->about = model.about;
         if (questions.table)
             for (const std::string& piece : mutants::listed_table(
                      *questions.table, effects->result.listed, resolve_threads(call.context)))
@@ -224,15 +153,6 @@ std::vector<Field> fit_fields(couplings::Parameters& parameters) {
     for (const Field& field : couplings::fields(parameters))
         if (field.name != "models") kept.push_back(field);
     return kept;
-}
-
-template <class Records>
-std::vector<std::string> problem_names(const Records& records) {
-    std::vector<std::string> names;
-    names.reserve(records.size());
-    for (const auto& one : records)
-        names.emplace_back(mutants::names_of(one.problem)[static_cast<std::size_t>(one.problem)]);
-    return names;
 }
 
 void add_functions(py::module_& module) {
@@ -262,49 +182,9 @@ void add_functions(py::module_& module) {
 }  // namespace
 
 void add_mutants(py::module_& module) {
-    PYBIND11_NUMPY_DTYPE(SingleRecord, pos, column, wt, subs, frequency, conservation, epistatic,
-                         couplings, fields, independent, percentile, z, independent_percentile,
-                         independent_z);
-    PYBIND11_NUMPY_DTYPE(PositionRecord, pos, column, wt, conservation, epistatic, independent,
-                         min_epistatic, max_epistatic);
-    PYBIND11_NUMPY_DTYPE(LogoRecord, column, letter, frequency, information, height, independent);
-    PYBIND11_NUMPY_DTYPE(ListedRecord, epistatic, independent, percentile, z);
-    PYBIND11_NUMPY_DTYPE(SequenceRecord, energy, couplings, fields, independent, effect,
-                         independent_effect, residues, gaps, inserted, coverage);
     const py::class_<SavedModel> model(module, "PottsModel");
     const py::class_<Questions> questions(module, "MutantQuestions");
-    py::class_<Effects> result(module, "Mutants");
-    const auto array = [&](const char* name, auto member) {
-        result.def_property_readonly(name, [member](py::object self) {
-            return array_view(member(self.cast<const Effects&>()), self);
-        });
-    };
-    array(
-        "singles", [](const Effects& e) -> auto& { return e.singles; });
-    array(
-        "positions", [](const Effects& e) -> auto& { return e.positions; });
-    array(
-        "logo", [](const Effects& e) -> auto& { return e.logo; });
-    array(
-        "listed", [](const Effects& e) -> auto& { return e.listed; });
-    array(
-        "sequences", [](const Effects& e) -> auto& { return e.sequences; });
-    array(
-        "double_singles", [](const Effects& e) -> auto& { return e.result.doubles.singles; });
-    array(
-        "epistasis", [](const Effects& e) -> auto& { return e.result.doubles.epistasis; });
-    result
-        .def_property_readonly("problems",
-                               [](const Effects& e) { return problem_names(e.result.listed); })
-        .def_property_readonly("sequence_problems",
-                               [](const Effects& e) { return problem_names(e.result.sequences); })
-        .def_property_readonly("sequence_names",
-                               [](const Effects& e) {
-                                   std::vector<std::string> names;
-                                   for (const auto& one : e.result.sequences)
-                                       names.push_back(one.name);
-                                   return names;
-                               })
+    add_result<Effects>(module, "Mutants")
         .def_property_readonly("correlations",
                                [](const Effects& e) {
                                    py::dict found;
@@ -313,29 +193,11 @@ void add_mutants(py::module_& module) {
                                            one.count, one.epistatic, one.independent);
                                    return found;
                                })
-        .def_property_readonly(
-            "double_positions",
-            [](const Effects& e) {
-                std::vector<Index> numbers;
-                const mutants::Target& target = e.result.target;
-                for (const Index i : e.result.doubles.columns)
-                    numbers.push_back(target.number(target.residues[static_cast<std::size_t>(i)]));
-                return owned_array(std::move(numbers));
-            })
         .def_property_readonly("energy",
                                [](const Effects& e) {
                                    const mutants::Energy& own = e.result.energy;
                                    return py::make_tuple(own.full, own.couplings, own.fields);
                                })
-        .def_property_readonly("independent_energy",
-                               [](const Effects& e) { return e.result.independent_energy; })
-        .def_property_readonly("target", [](const Effects& e) { return e.result.target.name; })
-        .def_property_readonly("sequence",
-                               [](const Effects& e) { return e.result.target.sequence; })
-        .def_property_readonly("first_number",
-                               [](const Effects& e) { return e.result.target.first_number; })
-        .def_readonly("letters", &Effects::letters)
-        .def_readonly("effective_sequences", &Effects::effective_sequences)
         .def_property_readonly("listed_text",
                                [](const Effects& e) { return text_of(e.listed_text); })
         .def_property_readonly("notes", [](const Effects& e) { return e.result.notes; });

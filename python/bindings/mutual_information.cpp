@@ -10,6 +10,8 @@
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/mutual_information/output.h"
+#include "results.h"
 
 namespace pleat::python {
 
@@ -17,12 +19,15 @@ namespace {
 
 namespace mi = mutual_information;
 
-struct Measured {
+struct Measured : Described {
     mi::Result result;
-    std::vector<Index> columns;  ///< of the source, of each column of the result
-    Index sequences = 0;         ///< that were counted
+    mi::Parameters parameters;
+    Alignment alignment;  ///< as counted, without its letters
     std::string device;
 };
+ResultColumns columns(const Measured& measured) {
+    return mi::columns({measured.alignment, measured.parameters, measured.result, {}});
+}
 
 std::unique_ptr<Measured> run(const Alignment& source, double max_gaps, double min_coverage,
                               const std::string& focus, const py::dict& options,
@@ -38,8 +43,9 @@ std::unique_ptr<Measured> run(const Alignment& source, double max_gaps, double m
         const bool is_filtered = max_gaps != 1.0 || min_coverage != 0.0 || filters.focus;
         if (is_filtered) filtered = filter(source, filters);
         const Alignment& alignment = is_filtered ? filtered : source;
-        measured->columns = alignment.columns;
-        measured->sequences = alignment.sequence_count();
+        measured->parameters = parameters;
+        measured->alignment.columns = alignment.columns;
+        measured->alignment.letters = Array<std::uint8_t, 2>(alignment.sequence_count(), Index{0});
         if (!call.is_named())
             call.choose_device(
                 mi::gpu_demand(alignment, parameters, resolve_threads(call.context)));
@@ -49,14 +55,6 @@ std::unique_ptr<Measured> run(const Alignment& source, double max_gaps, double m
         measured->result = mi::run(alignment, parameters, call.context);
         return measured;
     });
-}
-
-/// Shows one array of the result; None if it was not requested.
-template <class Member>
-auto array(Member member_of) {
-    return [member_of](py::object self) {
-        return array_view_or_none(member_of(self.cast<const Measured&>().result), self);
-    };
 }
 
 /// The columns i < j < k of each triple in the source, [record, 3].
@@ -79,7 +77,7 @@ py::object records_of(const Measured& measured, const mi::TripleRecords& records
     const auto count = static_cast<py::ssize_t>(records.triples.size());
     const auto numbers = static_cast<py::ssize_t>(triples.names.size());
     py::dict table;
-    table["columns"] = columns_of(records, measured.columns);
+    table["columns"] = columns_of(records, measured.alignment.columns);
     constexpr py::ssize_t kSize = sizeof(double);
     for (py::ssize_t n = 0; n < numbers; ++n)
         table[py::str(triples.names[static_cast<std::size_t>(n)])] =
@@ -103,86 +101,12 @@ py::object kept_triples(py::object self) {
     return records_of(measured, *triples.kept_triples, {}, triples.kept_fdr, self);
 }
 
-py::object clique_members(const std::optional<mi::TripleSet>& cliques) {
-    if (!cliques) return py::none();
-    return owned_array(std::vector<Index>(cliques->triples_per_column));
-}
-
-py::object ranked_by(const Measured& measured) {
-    if (!measured.result.triples) return py::none();
-    const mi::TripleResult& triples = *measured.result.triples;
-    return py::str(triples.names[static_cast<std::size_t>(triples.key)]);
-}
-
 }  // namespace
 
 void add_mutual_information(py::module_& module) {
-    using mi::Result, mi::SampledNull;
-    PYBIND11_NUMPY_DTYPE(SampledNull, mean, variance, skewness, z, percentile, p, p_strict);
-    py::class_<Measured> result(module, "MutualInformation");
-    const auto add = [&](const char* name, auto member_of_result) {
-        result.def_property_readonly(name, array(member_of_result));
-    };
-    const auto add_of_pairs = [&](const char* name, auto member) {
-        add(
-            name, [member](const Result& r) -> auto& { return r.pairs.*member; });
-    };
-    using Pairs = mi::PairStatistics;
-    const std::pair<const char*, std::vector<double> Pairs::*> numbers[] = {
-        {"mi", &Pairs::mi},
-        {"joint_entropy", &Pairs::joint_entropy},
-        {"normalised", &Pairs::normalised},
-        {"apc", &Pairs::apc},
-        {"asc", &Pairs::asc},
-        {"mean", &Pairs::mean},
-        {"variance", &Pairs::variance},
-        {"z", &Pairs::z},
-        {"tail_p", &Pairs::tail_p},
-        {"exact_p", &Pairs::exact_p},
-        {"fdr", &Pairs::fdr},
-        {"family_p", &Pairs::family_p}};
-    for (const auto& [name, member] : numbers) add_of_pairs(name, member);
-    add_of_pairs("sampled", &Pairs::sampled);
-    add_of_pairs("less", &Pairs::less_count);
-    add_of_pairs("equal", &Pairs::equal_count);
-    const auto add_of_result = [&](const char* name, auto member) {
-        add(
-            name, [member](const Result& r) -> auto& { return r.*member; });
-    };
-    add_of_result("entropy", &Result::entropy);
-    add_of_result("pair_rows", &Result::pair_rows);
-    add_of_result("weights", &Result::weights);
-    result
-        .def_property_readonly(
-            "columns",
-            [](py::object self) { return array_view(self.cast<const Measured&>().columns, self); })
-        .def_property_readonly("low_entropy",
-                               [](const Measured& m) -> py::object {
-                                   if (m.result.low_entropy.empty()) return py::none();
-                                   std::vector<Index> columns;
-                                   for (const Index n : m.result.low_entropy)
-                                       columns.push_back(m.columns[static_cast<std::size_t>(n)]);
-                                   return owned_array(std::move(columns));
-                               })
-        .def_property_readonly("column_count",
-                               [](const Measured& m) { return m.result.column_count(); })
-        .def_readonly("sequences", &Measured::sequences)
-        .def_property_readonly("shuffles", [](const Measured& m) { return m.result.shuffles; })
-        .def_property_readonly("effective_sequences",
-                               [](const Measured& m) { return m.result.effective_sequences; })
+    add_result<Measured>(module, "MutualInformation")
         .def_property_readonly("triples", &best_triples)
         .def_property_readonly("kept_triples", &kept_triples)
-        .def_property_readonly("triples_ranked_by", &ranked_by)
-        .def_property_readonly("cliques",
-                               [](const Measured& m) -> py::object {
-                                   if (!m.result.triples) return py::none();
-                                   return clique_members(m.result.triples->cliques);
-                               })
-        .def_property_readonly("cliques_by_z",
-                               [](const Measured& m) -> py::object {
-                                   if (!m.result.triples) return py::none();
-                                   return clique_members(m.result.triples->cliques_by_z);
-                               })
         .def_readonly("device", &Measured::device);
     module.def("mutual_information", &run);
     module.def("mutual_information_fields", [] {

@@ -18,5 +18,7 @@ void add_saxs_session(pybind11::module_& module);
 void add_select(pybind11::module_& module);
 void add_refine(pybind11::module_& module);
 void add_report(pybind11::module_& module);
+void add_mutants(pybind11::module_& module);
+void add_jobs(pybind11::module_& module);
 
 }  // namespace pleat::python

@@ -12,6 +12,7 @@
 #include "pleat/saxs/saxs.h"
 #include "pleat/workflows/refine/chain/domain_structures.h"
 #include "pleat/workflows/refine/output.h"
+#include "results.h"
 #include "structures.h"
 
 namespace pleat::python {
@@ -29,11 +30,10 @@ struct Options {
     }
 };
 
-struct Refined {
+struct Refined : Described {
     refine::Result result;
-    std::string warning;
-    py::object frames = py::none(), saxs = py::none();  ///< set in Python
 };
+ResultColumns columns(const Refined& refined) { return refine::columns(refined.result); }
 
 /// (result, coordinates [frame, atom, 3], topology)
 py::tuple run(Structures& structure, const ProfileFile* curve, const py::dict& given,
@@ -55,7 +55,6 @@ py::tuple run(Structures& structure, const ProfileFile* curve, const py::dict& g
             structure.ensemble,
             refine::curve_input(options.profiles, curve != nullptr ? &curve->profile : nullptr),
             options.parameters, call.context);
-        refined->warning = refine::convergence_remark(refined->result);
         xyz = atom_by_atom(refined->result.frames, {}, resolve_threads(call.context));
         refined->result.frames.xyz = {};
     });
@@ -86,22 +85,8 @@ py::tuple read(const std::vector<std::string>& sources, const py::dict& given) {
 py::dict table_of(py::object self) {
     const refine::Result& result = self.cast<const Refined&>().result;
     py::dict table;
-    const auto add = [&](const char* name, const auto& values) {
-        table[name] = array_view(values, self);
-    };
-    add("chain", result.chain);
-    add("step", result.step);
-    if (!result.replica.empty()) add("replica", result.replica);
-    for (const refine::Quantity& quantity : result.quantities)
-        add(quantity.name.c_str(), quantity.values);
-    if (!result.chi2.empty()) {
-        add("chi2", result.chi2);
-        add("c2", result.c2);
-    }
-    add("dmax", result.diameter);
-    add("prior", result.log_prior);
-    add("clash", result.clash_energy);
-    add("close_atoms", result.close_atoms);
+    for (const refine::FrameColumn& column : refine::frame_columns(result))
+        table[column.name.c_str()] = python_value(column.value, self);
     return table;
 }
 
@@ -138,36 +123,11 @@ py::dict moves_of(const Refined& refined) {
 }  // namespace
 
 void add_refine(py::module_& module) {
-    py::class_<Refined> result(module, "Refinement");
-    const auto array = [&](const char* name, auto member) {
-        result.def_property_readonly(name, [member](py::object self) {
-            return array_view_or_none(member(self.cast<const Refined&>().result), self);
-        });
-    };
-    array(
-        "powers", [](const refine::Result& r) -> auto& { return r.betas; });
-    array(
-        "swap_probabilities", [](const refine::Result& r) -> auto& { return r.swaps; });
-    result.def_readwrite("frames", &Refined::frames)
-        .def_readwrite("saxs", &Refined::saxs)
-        .def_readonly("warning", &Refined::warning)
+    add_result<Refined>(module, "Refinement")
         .def_property_readonly("table", &table_of)
         .def_property_readonly("convergence", &convergence_of)
-        .def_property_readonly("converged",
-                               [](const Refined& r) { return r.result.is_converged(); })
         .def_property_readonly("moves", &moves_of)
         .def_property_readonly("misfit", &misfit_of)
-        .def_property_readonly("arrivals",
-                               [](const Refined& r) -> std::optional<std::int64_t> {
-                                   if (r.result.swaps.empty()) return std::nullopt;
-                                   return r.result.arrivals;
-                               })
-        .def_property_readonly("angles", [](const Refined& r) { return r.result.hinges; })
-        .def_property_readonly("domains", [](const Refined& r) { return r.result.domains; })
-        .def_property_readonly("linkers", [](const Refined& r) { return r.result.linkers; })
-        .def_property_readonly("built", [](const Refined& r) { return r.result.built; })
-        .def_property_readonly("found_options",
-                               [](const Refined& r) { return r.result.found_options; })
         .def_property_readonly("notes", [](const Refined& r) { return r.result.notes; });
     module.def("refine", &run, py::arg(), py::arg().none(true), py::arg(), py::arg());
     module.def("read_refined", &read);

@@ -12,27 +12,28 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/measures/metric.h"
+#include "pleat/rmsd/output.h"
 #include "pleat/rmsd/superposition/superposition.h"
 #include "pleat/rmsd/symmetry/symmetry.h"
+#include "results.h"
 
 namespace pleat::python {
 
 namespace {
 
-struct Compared {
+struct Compared : Described {
     rmsd::Result result;
+    rmsd::Parameters parameters;
     py::object matrix = py::none();
-    py::object values = py::none();  ///< [frame], against one structure
-    /// lDDT against one structure: [frame, residue], and the number of distances [residue].
-    py::object residue_values = py::none(), residue_distances = py::none();
-    std::string metric, device;
-    std::string selection;  ///< the text that selected the measured atoms; empty if it was none
+    std::string device;
     /// The frames and weights that were superposed, if pairs near a cutoff can be recomputed from
     /// them (see cluster.cpp); else None.
     py::object coordinates = py::none(), weights = py::none();
-    std::string precision;
-    Index unproven = 0;
 };
+
+ResultColumns columns(const Compared& compared) {
+    return rmsd::columns(compared.result, compared.parameters);
+}
 
 /// `topology`: of the coordinates' atoms, or none.
 rmsd::AtomSets sets_of(const Argument<Index>& fit, const Argument<Index>& measured,
@@ -126,9 +127,8 @@ Compared pairs(const Argument<float>& xyz, const rmsd::AtomSets& sets, const py:
     if (parameters.metric == rmsd::Metric::rmsd && sets.are_plain()) {
         compared.coordinates = xyz;
         compared.weights = owned_array(std::vector<double>(sets.weights));
-        compared.precision = parameters.precision == rmsd::Precision::float64 ? "float64" : "mixed";
     }
-    compared.metric = rmsd::traits_of(parameters.metric).name;
+    compared.parameters = parameters;
     compared.device = device_names(call.context);
     return compared;
 }
@@ -149,7 +149,7 @@ Compared against(const Argument<float>& xyz, const Argument<float>& others,
             sets, parameters);
         return rmsd::run_against(view, other_view, sets, parameters, call.context, target);
     });
-    compared.metric = rmsd::traits_of(parameters.metric).name;
+    compared.parameters = parameters;
     compared.device = device_names(call.context);
     return compared;
 }
@@ -166,20 +166,13 @@ Compared to_reference(const Argument<float>& xyz, const Argument<float>& referen
             fmt::format("expected a reference [atom, 3], found shape {}", shape_text(reference)));
     const View<const float, 2> target(reference.data(), reference.shape(0), reference.shape(1));
     Compared compared;
-    rmsd::ReferenceResult result = without_lock(call.progress, [&] {
+    compared.result = without_lock(call.progress, [&] {
         choose_device(call,
                       {.frames = view.extent(0), .atoms = view.extent(1), .has_reference = true},
                       sets, parameters);
         return rmsd::run_reference(view, target, sets, parameters, call.context);
     });
-    compared.result = std::move(result.summary);
-    compared.values = owned_array(std::move(result.values));
-    if (!result.residues.distances.empty()) {
-        compared.residue_values = owned_array(std::move(result.residues.values));
-        compared.residue_distances = owned_array(std::move(result.residues.distances));
-    }
-    compared.unproven = result.unproven;
-    compared.metric = rmsd::traits_of(parameters.metric).name;
+    compared.parameters = parameters;
     compared.device = device_names(call.context);
     return compared;
 }
@@ -202,54 +195,11 @@ void add_rmsd(py::module_& module) {
         .def(py::init(&sets_of), py::arg("fit"), py::arg("measured"), py::arg("weights"),
              py::arg("topology") = nullptr, py::arg("in_place") = false)
         .def("with_symmetry", &with_symmetry);
-    py::class_<Compared> result(module, "Rmsd");
-    const auto number = [&](const char* name, auto part) {
-        result.def_property_readonly(name, [part](const Compared& c) { return part(c.result); });
-    };
-    number("frames", [](const rmsd::Result& r) { return r.frames; });
-    number("atoms", [](const rmsd::Result& r) { return r.atoms; });
-    number("pairs", [](const rmsd::Result& r) { return r.statistics.pairs(); });
-    number("bin_width", [](const rmsd::Result& r) { return r.statistics.bin_width(); });
-    number("mean", [](const rmsd::Result& r) { return r.statistics.mean(); });
-    number("min", [](const rmsd::Result& r) { return r.statistics.min(); });
-    number("max", [](const rmsd::Result& r) { return r.statistics.max(); });
-    const auto array = [&](const char* name, auto part, auto is_there) {
-        result.def_property_readonly(name, [part, is_there](py::object self) -> py::object {
-            const rmsd::Result& found = self.cast<const Compared&>().result;
-            if (!is_there(found)) return py::none();
-            return array_view(part(found), self);
-        });
-    };
-    // Lists without a neighbour are there, too.
-    const auto has_neighbours = [](const rmsd::Result& r) { return !r.neighbours.starts.empty(); };
-    const auto has_best = [](const rmsd::Result& r) { return r.nearest.indices.size() != 0; };
-    result.def_property_readonly("histogram", [](py::object self) {
-        return array_view(self.cast<const Compared&>().result.statistics.histogram(), self);
-    });
-    array(
-        "neighbour_starts", [](const rmsd::Result& r) -> auto& { return r.neighbours.starts; },
-        has_neighbours);
-    array(
-        "neighbour_indices", [](const rmsd::Result& r) -> auto& { return r.neighbours.indices; },
-        has_neighbours);
-    array(
-        "neighbour_values", [](const rmsd::Result& r) -> auto& { return r.neighbours.values; },
-        has_neighbours);
-    array(
-        "best_indices", [](const rmsd::Result& r) -> auto& { return r.nearest.indices; }, has_best);
-    array(
-        "best_values", [](const rmsd::Result& r) -> auto& { return r.nearest.values; }, has_best);
-    result.def_readonly("matrix", &Compared::matrix)
-        .def_readonly("values", &Compared::values)
-        .def_readonly("residue_values", &Compared::residue_values)
-        .def_readonly("residue_distances", &Compared::residue_distances)
-        .def_readonly("metric", &Compared::metric)
+    add_result<Compared>(module, "Rmsd")
+        .def_readonly("matrix", &Compared::matrix)
         .def_readonly("device", &Compared::device)
-        .def_readonly("unproven", &Compared::unproven)
         .def_readonly("_coordinates", &Compared::coordinates)
-        .def_readonly("_weights", &Compared::weights)
-        .def_readonly("_precision", &Compared::precision)
-        .def_readwrite("selection", &Compared::selection);
+        .def_readonly("_weights", &Compared::weights);
     module.def("rmsd", &pairs);
     module.def("rmsd_against", &against);
     module.def("rmsd_to_reference", &to_reference);

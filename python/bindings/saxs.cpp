@@ -15,6 +15,8 @@
 #include "pleat/core/notes.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/model_joining.h"
+#include "pleat/saxs/output.h"
+#include "results.h"
 #include "structures.h"
 
 namespace pleat::python {
@@ -81,12 +83,16 @@ SaxsInput saxs_input(const std::vector<Structures*>& components, const std::stri
 
 namespace {
 
-struct SaxsResult {
+struct SaxsResult : Described {
     saxs::Result result;
     ProfileFile curve;  ///< the points that were fitted
     double bin_width = 0;
     std::string device;
 };
+
+ResultColumns columns(const SaxsResult& scattered) {
+    return saxs::columns(scattered.result, scattered.bin_width);
+}
 
 /// Further curves and their D2O fractions; none: X-rays.
 using Series = std::vector<std::pair<const ProfileFile*, std::optional<double>>>;
@@ -120,7 +126,7 @@ std::unique_ptr<SaxsResult> scatter(const std::vector<Structures*>& components,
         add_notes(*curve);
     }
     for (const auto& [file, d2o] : series) add_notes(*file);
-    result->curve.profile = std::move(result->result.curve);
+    result->curve.profile = result->result.curve;
     result->device = device_names(call.context);
     return result;
 }
@@ -136,13 +142,6 @@ py::object guinier_of(const SaxsResult& scattered) {
     all["first"] = guinier.first;
     all["last"] = guinier.last;
     return all;
-}
-
-/// An array of one number of each frame.
-py::array_t<double> of_frames(const SaxsResult& scattered, double saxs::Shape::*get) {
-    std::vector<double> all;
-    for (const saxs::Shape& shape : scattered.result.shapes) all.push_back(shape.*get);
-    return owned_array(std::move(all));
 }
 
 py::object number_or_none(double number) {
@@ -176,40 +175,6 @@ py::object joint_of(const SaxsResult& scattered) {
     return all;
 }
 
-void add_fits(py::module_& module) {
-    py::class_<saxs::Fit>(module, "SaxsFit")
-        .def_readonly("scale", &saxs::Fit::scale)
-        .def_readonly("background", &saxs::Fit::background)
-        .def_property_readonly("c1", [](const saxs::Fit& fit) { return fit.contrast.c1; })
-        .def_property_readonly("c2", [](const saxs::Fit& fit) { return fit.contrast.c2; })
-        .def_readonly("c1_at_bound", &saxs::Fit::c1_at_bound)
-        .def_readonly("c2_at_bound", &saxs::Fit::c2_at_bound)
-        .def_readonly("chi2", &saxs::Fit::chi2)
-        .def_property_readonly(
-            "chi2_reduced", [](const saxs::Fit& fit) { return number_or_none(fit.chi2_reduced); })
-        .def_readonly("points", &saxs::Fit::points)
-        .def_readonly("parameters", &saxs::Fit::parameters)
-        .def_property_readonly("model", [](py::object self) {
-            return array_view(self.cast<const saxs::Fit&>().model, self);
-        });
-    py::class_<saxs::Weighted>(module, "SaxsWeights")
-        .def_property_readonly("frames",
-                               [](py::object self) {
-                                   return array_view(self.cast<const saxs::Weighted&>().frames,
-                                                     self);
-                               })
-        .def_property_readonly("weights",
-                               [](py::object self) {
-                                   return array_view(self.cast<const saxs::Weighted&>().weights,
-                                                     self);
-                               })
-        .def_readonly("fit", &saxs::Weighted::fit)
-        .def_readonly("validation", &saxs::Weighted::validation)
-        .def_readonly("validation_error", &saxs::Weighted::validation_error)
-        .def_readonly("effective", &saxs::Weighted::effective_frames)
-        .def_readonly("exhaustive", &saxs::Weighted::is_exhaustive);
-}
-
 /// The models of a scan as objects that keep `self` alive.
 template <class Models, class Part>
 py::list listed(const Models& models, py::handle self, const Part& get) {
@@ -228,68 +193,11 @@ void add_ensembles(py::class_<SaxsResult>& result) {
                                    return listed(ensemble.minimal, self,
                                                  [](const saxs::Weighted& one) { return &one; });
                                })
-        .def_property_readonly("minimal_chosen",
-                               [](const SaxsResult& s) -> std::optional<std::size_t> {
-                                   if (s.result.ensemble.minimal.empty()) return {};
-                                   return s.result.ensemble.minimal_chosen;
-                               })
-        .def_property_readonly(
-            "reweighted",
-            [](py::object self) {
-                const auto& ensemble = self.cast<const SaxsResult&>().result.ensemble;
-                return listed(ensemble.scan, self,
-                              [](const saxs::Reweighted& one) { return &one.result; });
-            })
-        .def_property_readonly("thetas",
-                               [](const SaxsResult& s) {
-                                   std::vector<double> thetas;
-                                   for (const saxs::Reweighted& one : s.result.ensemble.scan)
-                                       thetas.push_back(one.theta);
-                                   return owned_array(std::move(thetas));
-                               })
-        .def_property_readonly("reweighted_chosen",
-                               [](const SaxsResult& s) -> std::optional<std::size_t> {
-                                   if (s.result.ensemble.scan.empty()) return {};
-                                   return s.result.ensemble.scan_chosen;
-                               });
-}
-
-void add_profiles(py::class_<SaxsResult>& result) {
-    const auto array = [&](const char* name, auto get) {
-        result.def_property_readonly(name, [get](py::object self) {
-            return array_view(get(self.cast<const SaxsResult&>().result), self);
+        .def_property_readonly("reweighted", [](py::object self) {
+            const auto& ensemble = self.cast<const SaxsResult&>().result.ensemble;
+            return listed(ensemble.scan, self,
+                          [](const saxs::Reweighted& one) { return &one.result; });
         });
-    };
-    array(
-        "q", [](const saxs::Result& r) -> auto& { return r.q; });
-    array(
-        "intensity", [](const saxs::Result& r) -> auto& { return r.intensity; });
-    array(
-        "mean", [](const saxs::Result& r) -> auto& { return r.mean; });
-    result
-        .def_property_readonly(
-            "rg", [](const SaxsResult& s) { return of_frames(s, &saxs::Shape::gyration_radius); })
-        .def_property_readonly(
-            "i0", [](const SaxsResult& s) { return of_frames(s, &saxs::Shape::forward_intensity); })
-        .def_property_readonly(
-            "dmax", [](const SaxsResult& s) { return of_frames(s, &saxs::Shape::diameter); })
-        .def_property_readonly("pr",
-                               [](py::object self) {
-                                   return array_view_or_none(
-                                       self.cast<const SaxsResult&>().result.pairs, self);
-                               })
-        .def_readonly("bin_width", &SaxsResult::bin_width)
-        .def_property_readonly("c1", [](const SaxsResult& s) { return s.result.contrast.c1; })
-        .def_property_readonly("c2", [](const SaxsResult& s) { return s.result.contrast.c2; })
-        .def_property_readonly("model",
-                               [](const SaxsResult& s) { return saxs::name_of(s.result.model); })
-        .def_property_readonly("scatterers",
-                               [](const SaxsResult& s) { return s.result.scatterers; })
-        .def_property_readonly("frames", [](const SaxsResult& s) { return s.result.shapes.size(); })
-        .def_property_readonly("files", [](const SaxsResult& s) { return s.result.files; })
-        .def_property_readonly("notes", [](const SaxsResult& s) { return s.result.notes; })
-        .def_property_readonly("warnings", [](const SaxsResult& s) { return s.result.warnings; })
-        .def_readonly("device", &SaxsResult::device);
 }
 
 }  // namespace
@@ -299,9 +207,9 @@ void add_saxs(py::module_& module) {
         .def(py::init<const Argument<float>&, std::shared_ptr<Topology>,
                       const std::vector<std::string>&, const std::vector<std::pair<Index, Index>>&,
                       const Notes&>());
-    add_fits(module);
-    py::class_<SaxsResult> result(module, "Saxs");
-    add_profiles(result);
+    add_result<saxs::Fit>(module, "Fit");
+    add_result<saxs::Weighted>(module, "Weights").def_readonly("fit", &saxs::Weighted::fit);
+    py::class_<SaxsResult> result = add_result<SaxsResult>(module, "Saxs");
     add_ensembles(result);
     const auto of_fit = [](auto get) {
         return [get](py::object self) -> py::object {
@@ -320,7 +228,9 @@ void add_saxs(py::module_& module) {
                                        [](const saxs::FurtherFit& one) { return &one.fit; });
                                })
         .def_property_readonly("joint", &joint_of)
-        .def_property_readonly("match_points", &match_points_of);
+        .def_property_readonly("match_points", &match_points_of)
+        .def_property_readonly("notes", [](const SaxsResult& s) { return s.result.notes; })
+        .def_readonly("device", &SaxsResult::device);
     module.def("saxs", &scatter, py::arg(), py::arg().none(true), py::arg(), py::arg(), py::arg(),
                py::arg());
     module.def("gyration_of_structure",

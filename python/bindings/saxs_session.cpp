@@ -17,6 +17,8 @@
 #include "pleat/saxs/fit/fit.h"
 #include "pleat/saxs/input_checks.h"
 #include "pleat/saxs/model/fixed_contrast.h"
+#include "pleat/saxs/output.h"
+#include "results.h"
 #include "structures.h"
 
 namespace pleat::python {
@@ -307,26 +309,12 @@ void add_models(py::module_& module) {
                     state[0].cast<Argument<double>>(), state[1].cast<Argument<double>>(),
                     state[2].cast<Argument<std::int32_t>>(), state[3].cast<std::vector<bool>>());
             }));
-    py::class_<FixedContrastModel> scatterers(module, "Scatterers");
-    scatterers.def_readonly("model", &FixedContrastModel::model)
+    add_result<FixedContrastModel>(module, "Scatterers")
+        .def_readonly("model", &FixedContrastModel::model)
         .def_property_readonly("xyz",
                                [](const FixedContrastModel& found) {
                                    return owned_array(by_scatterer(found.xyz.view()));
                                })
-        .def_property_readonly("scales",
-                               [](py::object self) -> py::object {
-                                   const auto& found = self.cast<const FixedContrastModel&>();
-                                   if (found.scales.size() == 0) return py::none();
-                                   return array_view(found.scales, self);
-                               })
-        .def_property_readonly("atoms",
-                               [](py::object self) {
-                                   return array_view(self.cast<const FixedContrastModel&>().atoms,
-                                                     self);
-                               })
-        .def_readonly("type_names", &FixedContrastModel::type_names)
-        .def_readonly("sites", &FixedContrastModel::sites)
-        .def_readonly("name", &FixedContrastModel::name)
         .def_readonly("notes", &FixedContrastModel::notes);
     module.def("scatterers", &make_scatterers);
 }

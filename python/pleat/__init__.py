@@ -25,10 +25,9 @@ from .profile import Profile, profile, read_profile
 from .refinement import refine
 from .report import Page, report
 from .result import square
-from .results import Clusters, Couplings, MutualInformation, Rmsd, Saxs
+from .results import Clusters, Couplings, MutualInformation, Refinement, Rmsd, Saxs, Selection
 from .run_folders import load
 from .selection import select
-from .workflow_results import Refinement, Selection
 
 __version__ = _pleat.version
 

@@ -8,7 +8,7 @@ from . import _pleat
 from .alignment import Alignment, alignment as as_alignment
 from .errors import InputError, UsageError
 from .options import engine
-from .result import Attribute, Result, records_table
+from .result import Result, records_table
 from .results import Couplings
 
 _FIT = {field["name"] for field in _pleat.mutants_fit_fields()}
@@ -26,35 +26,6 @@ class Mutants(Result):
     names, to_dataframe('positions'), ('logo'), ('listed') and ('sequences') are the others.
     """
 
-    singles = Attribute("records [mutant] (pos, column, wt, subs, frequency, conservation, epistatic, couplings, "
-                        "fields, independent, percentile, z, independent_percentile, independent_z) of all single "
-                        "mutants: pos is the residue's number, column that of the source from 0; couplings and "
-                        "fields are the parts of epistatic in the zero-sum gauge; percentile and z place it among "
-                        "all single mutants")
-    positions = Attribute("records [residue] (pos, column, wt, conservation, epistatic, independent, "
-                          "min_epistatic, max_epistatic), means over the single mutants")
-    logo = Attribute("records [letter] (column, letter, frequency, information, height, independent) of all columns; "
-                     "bits")
-    listed = Attribute("records [row] (epistatic, independent, percentile, z) of `mutants`, in its order; NaN: none")
-    problems = Attribute("list of str [row], why there is none; else ''")
-    listed_text = Attribute("`mutants` as it was given, with the predictions appended to each row, as the program's "
-                            "listed.csv; '' without")
-    correlations = Attribute("dict of each column of numbers: (rows, Spearman with epistatic, with independent)")
-    sequences = Attribute("records [sequence] (energy, couplings, fields, independent, effect, independent_effect, "
-                          "residues, gaps, inserted, coverage)")
-    sequence_names = Attribute("list of str [sequence]")
-    sequence_problems = Attribute("list of str [sequence], why there is no energy; else ''")
-    epistasis = Attribute("float32 [pair, letter, letter] of `doubles`, i < j in row order")
-    double_positions = Attribute("int64 [residue], their numbers")
-    double_singles = Attribute("float64 [residue, letter], their single effects")
-    letters = Attribute("the letters in the order of `epistasis`")
-    energy = Attribute("(full, couplings, fields) of the target, in the zero-sum gauge")
-    independent_energy = Attribute("of the target")
-    effective_sequences = Attribute("of the family")
-    target = Attribute("the target's name")
-    sequence = Attribute("the target's residues")
-    first_number = Attribute("the number of the first of them")
-    notes = Attribute("list of str, what was decided")
     _array_of, _tables = "singles", ("singles", "positions", "logo", "listed", "sequences")
 
     def _headline(self):
@@ -87,9 +58,6 @@ class Mutants(Result):
         if len(self.sequences) == 0:
             raise UsageError("expected a result with sequences, found one without")
         return {"name": self.sequence_names, **records_table(self.sequences), "problem": self.sequence_problems}
-
-
-Mutants.__module__ = "pleat"
 
 
 def _is_path(value):

@@ -7,8 +7,7 @@ import numpy as np
 from .alignment import alignment as as_alignment
 from .errors import InputError, UsageError
 from .result import counted, square
-from .results import Clusters, Couplings, MutualInformation, Rmsd, Saxs
-from .workflow_results import Refinement, Selection
+from .results import Clusters, Couplings, MutualInformation, Refinement, Rmsd, Saxs, Selection
 
 __all__ = ["clusters", "contact_map", "dendrogram", "distribution", "dwell_times", "fit", "logo", "matrix", "profile",
            "scores", "transitions"]

@@ -10,8 +10,8 @@ import numpy as np
 from . import _pleat
 from .ensemble import read_ensemble
 from .errors import InputError
-from .results import Fit, Weights
-from .run_tables import LOGO, POSITIONS, SCORES, SELECTED, SEQUENCES, SINGLES
+from .mutation_effects import Mutants
+from .results import Fit, Selection, Weights
 
 
 class _Table(dict):
@@ -33,11 +33,6 @@ def _numbers(texts, kind=float):
     return np.array([np.nan if text == "NA" else float(text) for text in texts]).astype(kind)
 
 
-def _or_zero(texts):
-    """Whole numbers; NA is 0."""
-    return np.array([0 if text == "NA" else int(text) for text in texts], dtype=np.int64)
-
-
 def _records(table, fields, /, **columns):
     """Columns of a table as records; `columns`: {field: column of another name}."""
     found = np.empty(len(next(iter(table.values()))), dtype=fields)
@@ -50,23 +45,46 @@ def _json(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _histogram(folder, manifest):
-    return {"histogram": _numbers(_table(folder / "histogram.tsv")["pairs"], np.int64),
-            "bin_width": manifest["parameters"]["bin-width"]}
+def columns(kind, folder, manifest, values):
+    """{attribute: value} of the columns of a result that a run's manifest and tables hold; None for those that the
+    run was not asked for. `values`: those that are known already."""
+    parts, tables, found = {**manifest, "manifest": manifest}, {}, {}
+    for file, key, column in kind._places(manifest["parameters"]):
+        name = column["name"]
+        if not name or name in values:
+            continue
+        if file.endswith(".tsv") and (folder / file).is_file() and file not in tables:
+            tables[file] = _table(folder / file)
+        is_optional = column["type"].endswith("| None")
+        if file in parts and key in parts[file]:
+            found[name] = parts[file][key]
+        elif file in tables and column["fields"]:
+            found[name] = _fields_of(tables[file], column)
+        elif file in tables and column["dtype"] is not None and (key in tables[file] or not is_optional):
+            found[name] = _numbers(tables[file][key], column["dtype"])
+        elif is_optional:
+            found[name] = None
+    return found
+
+
+def _fields_of(table, column):
+    """The records of a column in a table."""
+    found = np.empty(len(next(iter(table.values()))), dtype=column["dtype"])
+    for field, name, first, missing in column["fields"]:
+        texts, kind = table[next(iter(table)) if name[0] == "{" else name], found.dtype[field]
+        if missing is not None:
+            texts = [str(missing) if text == "NA" else text for text in texts]
+        found[field] = texts if kind.kind == "S" else _numbers(texts, kind) - first
+    return found
 
 
 def _couplings(folder, manifest, values):
     results = manifest["results"]
-    for name in ("effective_sequences", "objective", "relative_gap", "iterations", "evaluations", "stop_reason"):
-        values[name] = results[name]
     is_nucleic = results["alphabet"] != "protein"
     norm = results.get("norm_letters", "residues")
     values["_is_calibrated"] = manifest["parameters"]["apc"] and norm == ("all" if is_nucleic else "residues")
     values["_is_nucleic"] = is_nucleic
     values["_has_given_base_pairs"] = bool(manifest["parameters"].get("secondary"))
-    values["device"] = manifest["device"]
-    if not (folder / "couplings.npz").exists():
-        values["fields"] = values["pairs"] = None
     contacts = _table(folder / "contacts.tsv")
     _base_pairs_and_parts(folder, contacts, values)
     letters = {int(column) - 1: letter for end in "ij" for column, letter in
@@ -98,17 +116,11 @@ def _base_pairs_and_parts(folder, contacts, values):
 
 
 def _mutual_information(folder, manifest, values):
-    for name in ("mi", "joint_entropy", "normalised", "apc", "asc", "mean", "variance", "z", "exact_p", "tail_p",
-                 "fdr", "family_p", "less", "equal", "pair_rows"):
-        values.setdefault(name, None)
     results, columns = manifest["results"], _table(folder / "columns.tsv")
     low = np.array([int(column) - 1 for column, mark in zip(columns["column"], columns["low_entropy"])
                     if mark == "yes"], dtype=np.int64)
-    values.update(column_count=results["columns"], sequences=results["sequences"], shuffles=results.get("shuffles", 0),
-                  device=manifest["device"], letters="".join(columns["letter"]), low_entropy=low if low.size else None)
-    values.update(triples=None, triples_ranked_by=results.get("triples_ranked_by"))
-    values.update({name: _numbers(columns[name], np.int64) if name in columns else None
-                   for name in ("cliques", "cliques_by_z")})
+    values.update(shuffles=results.get("shuffles", 0), letters="".join(columns["letter"]), triples=None,
+                  low_entropy=low if low.size else None)
     if "effective_sequences" not in results:
         values.update(weights=None, effective_sequences=0.0)
     else:
@@ -133,33 +145,15 @@ def _mutual_information(folder, manifest, values):
 
 
 def _rmsd(folder, manifest, values):
-    results, parameters = manifest["results"], manifest["parameters"]
-    for name in ("best_indices", "best_values", "neighbour_starts", "neighbour_indices", "neighbour_values", "matrix",
-                 "residue_values", "residue_distances"):
-        values.setdefault(name, None)
-    values.update({name: results[name] for name in ("frames", "atoms", "pairs", "min", "mean", "max")})
-    metric = parameters["metric"]
-    if (folder / "reference.tsv").is_file():
-        values["values"] = _numbers(_table(folder / "reference.tsv")[metric], np.float32)
-        if metric == "lddt":
-            values["residue_distances"] = _numbers(_table(folder / "lddt_residues.tsv")["distances"], np.int64)
-    else:
-        values["values"] = None
-    values.update(metric=metric, selection=parameters["measure"] or parameters["select"], device=manifest["device"],
-                  symmetry=parameters.get("symmetry", "none"), unproven=results.get("unproven", 0),
-                  **_histogram(folder, manifest), _coordinates=None, _weights=None, _precision=parameters["precision"])
+    parameters = manifest["parameters"]
+    values.update(selection=parameters["measure"] or parameters["select"], _coordinates=None, _weights=None,
+                  unproven=manifest["results"].get("unproven", 0))
 
 
 def _clusters(folder, manifest, values):
-    results, found = manifest["results"], _table(folder / "clusters.tsv")
-    values.setdefault("tree", None)
-    found["medoid"] = ["-1" if text == "NA" else text for text in found["medoid"]]
-    clusters = _records(found, [("size", np.int64), ("medoid", np.int64), ("mean", np.float64),
-                                ("radius", np.float64), ("silhouette", np.float64)])
-    centres = found["centre"]
-    values.update(centres=None if "NA" in centres else _numbers(centres, np.int64), sweep=None, sweep_of=None,
-                  peaks=None, rounds=None, chains=None, cutoff=results.get("cutoff"),
-                  is_trajectory=results.get("trajectory") == "yes")
+    centres = _table(folder / "clusters.tsv")["centre"]
+    values.update(centres=None if "NA" in centres else _numbers(centres, np.int64), sweep_of=None, chains=None,
+                  is_trajectory=manifest["results"].get("trajectory") == "yes")
     if (folder / "chains.tsv").is_file():
         values["chains"] = [name.removeprefix("chain_") for name in list(_table(folder / "chains.tsv"))[1:-1]]
     values.update(nearest=None, distances=None)
@@ -172,30 +166,14 @@ def _clusters(folder, manifest, values):
     if (folder / "series.tsv").is_file():
         values["series"] = _numbers(_table(folder / "series.tsv")["frames"], np.int64)
     if (folder / "sweep.tsv").is_file():
-        table = _table(folder / "sweep.tsv")
-        values["sweep_of"] = next(iter(table))
-        values["sweep"] = _records(table, [("value", np.float64), ("clusters", np.int64), ("largest", np.int64),
-                                           ("noise", np.int64), ("silhouette", np.float64)], value=values["sweep_of"])
-    if (folder / "peaks.tsv").is_file():
-        table = _table(folder / "peaks.tsv")
-        table["denser"] = ["-1" if text == "NA" else text for text in table["denser"]]
-        values["peaks"] = _records(table, [("density", np.int64), ("denser", np.int64), ("separation", np.float64)])
-    if (folder / "rounds.tsv").is_file():
-        table = _table(folder / "rounds.tsv")
-        table["round"] = ["0" if text == "NA" else text for text in table["round"]]
-        values["rounds"] = _records(table, [("round", np.int64), ("mean", np.float64)])
-    values.update(clusters=clusters, silhouette=results.get("silhouette"), device=manifest["device"],
-                  method=manifest["parameters"].get("method", "assign"), **_histogram(folder, manifest),
-                  **{name: results[name] for name in ("min", "mean", "max")})
-
-
-FIT = ("scale", "background", "c1_at_bound", "c2_at_bound", "chi2", "chi2_reduced", "points", "parameters")
+        values["sweep_of"] = next(iter(_table(folder / "sweep.tsv")))
+    values.setdefault("method", "assign")
 
 
 def _fit(found, model=None):
     """A fit of fit.json; most of them come without their model."""
-    values = {name: found[name] for name in FIT}
-    values.update(c1=1.0 if found["c1"] is None else found["c1"], c2=found["c2"])
+    values = {one["name"]: found[one["name"]] for one in Fit._columns if one["file"]}
+    values["c1"] = 1.0 if found["c1"] is None else found["c1"]
     if model is not None:
         values["model"] = _numbers(_table(model)["model"])
     return Fit(**values)
@@ -264,12 +242,7 @@ def _match_points(path):
 
 def _saxs(folder, manifest, values):
     results, parameters = manifest["results"], manifest["parameters"]
-    profile = _table(folder / "profile.tsv")
-    values.update(q=_numbers(profile["q"]), mean=_numbers(profile["intensity"]), frames=results["frames"],
-                  scatterers=results["scatterers"], model=results["model"], c1=results.get("c1", 1.0),
-                  c2=results["c2"], bin_width=parameters["bin-width"], device=manifest["device"], pr=None)
-    if (folder / "pr.tsv").is_file():
-        values["pr"] = _numbers(_table(folder / "pr.tsv")["p"])
+    values.update(q=_numbers(_table(folder / "profile.tsv")["q"]), c1=results.get("c1", 1.0))
     if results["frames"] > 1:
         shapes = _table(folder / "frames.tsv")
         values.update(q=np.load(folder / "q.npy"), intensity=np.load(folder / "profiles.npy"), files=shapes["file"],
@@ -297,40 +270,17 @@ def _saxs(folder, manifest, values):
     _reweighted(folder, found.get("ensemble") or {}, values)
 
 
-RECORDS = [("cluster", np.int64), ("size", np.int64), ("selected", np.int64), ("best_frame", np.int64),
-           ("joint", np.float64), ("when_selected", np.float64), ("contacts", np.float64),
-           ("unexplained", np.float64), ("density", np.float64), ("chi2", np.float64), ("min_chi2", np.float64),
-           ("added", np.float64)]
-
-
 def _selection(folder, manifest, values):
-    results, table = manifest["results"], _table(folder / "scores.tsv")
-    order = np.argsort(_numbers(table["frame"], np.int64), kind="stable")
-    scores = np.empty(len(order), dtype=[("position", np.int64), ("cluster", np.int32)] + [
-        (name, np.float64) for name in list(SCORES.values())[1:]])
-    scores["position"] = _numbers(table["place"], np.int64)[order]
-    for name, field in SCORES.items():
-        scores[field] = _numbers(table[name])[order]
-    table = _table(folder / "clusters.tsv")
-    clusters = np.empty(len(table["cluster"]), dtype=RECORDS)
-    for field, column in (("cluster", "cluster"), ("size", "size"), ("best_frame", "best")):
-        clusters[field] = _numbers(table[column], np.int64)
-    clusters["selected"] = _or_zero(table["selected"])
-    for name, field in SELECTED.items():
-        clusters[field] = _numbers(table[name])
-    medoids = np.zeros(len(clusters), dtype=np.int64)
-    medoids[clusters["cluster"]] = _numbers(table["medoid"], np.int64)
-    explained = _table(folder / "explained.tsv") if (folder / "explained.tsv").is_file() else {
-        name: [] for name in ("i", "j", "strength", "explained_by", "residue_i", "residue_j")}
-    contacts = np.empty(len(explained["i"]), dtype=[("i", np.int64), ("j", np.int64), ("strength", np.float64),
-                                                    ("explained_by", np.int64)])
-    for end in "ij":
-        contacts[end] = _numbers(explained[end], np.int64) - 1
-    contacts["strength"], contacts["explained_by"] = _numbers(explained["strength"]), _or_zero(
-        explained["explained_by"])
-    values.update(scores=scores, clusters=clusters, medoids=medoids, contacts=contacts, cutoff=results["cutoff"],
-                  residues=list(zip(explained["residue_i"], explained["residue_j"])), chain=results.get("chain"),
-                  identity=results.get("identity", 0.0))
+    order = np.argsort(_numbers(_table(folder / "scores.tsv")["frame"], np.int64), kind="stable")
+    medoids = np.zeros(len(values["clusters"]), dtype=np.int64)
+    medoids[values["clusters"]["cluster"]] = _numbers(_table(folder / "clusters.tsv")["medoid"], np.int64)
+    residues = []
+    if "contacts" in values:
+        explained = _table(folder / "explained.tsv")
+        residues = list(zip(explained["residue_i"], explained["residue_j"]))
+    values.setdefault("contacts", np.empty(0, Selection._of("contacts")["dtype"]))
+    values.update(scores=values["scores"][order], medoids=medoids, residues=residues,
+                  identity=manifest["results"].get("identity", 0.0))
 
 
 WHOLE = ("chain", "step", "replica", "close_atoms")
@@ -366,22 +316,6 @@ def _misfit(found):
                                        "passed": found["passed"], "remark": found["remark"]}
 
 
-def _residue_records(path, names):
-    """A table of mutants as records in the order of the library's: letters as S1, columns of the source from 0."""
-    table = _table(path)
-    kinds = {"pos": np.int64, "column": np.int64, "wt": "S1", "subs": "S1", "letter": "S1"}
-    fields = [(field, kinds.get(name, np.float64)) for name, field in names.items()]
-    order = ["pos", "column", "wt", "subs", "letter", "frequency", "information", "height", "conservation", "epistatic",
-             "couplings", "fields", "independent"]
-    fields.sort(key=lambda one: order.index(one[0]) if one[0] in order else len(order))
-    found = np.empty(len(table["column"]), dtype=np.dtype(fields, align=True))
-    for name, field in names.items():
-        is_letter = kinds.get(name) == "S1"
-        found[field] = table[name] if is_letter else _numbers(table[name], found.dtype[field])
-    found["column"] -= 1
-    return found
-
-
 def _listed(path):
     """(text, records, problems) of the table of mutants that came back; its own columns may be any."""
     with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
@@ -389,36 +323,26 @@ def _listed(path):
     separator = re.search(r"(.)(?:pleat_)*prediction_problem[\r\n]", text)[1]
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))[1:]
     cells = [row[-5:] if row else ["0", "0", "0", "0", ""] for row in rows]
-    found = np.empty(len(rows), dtype=[(name, np.float64) for name in ("epistatic", "independent", "percentile", "z")])
+    found = np.empty(len(rows), LISTED)
     for n, name in enumerate(found.dtype.names):
         found[name] = _numbers([row[n] for row in cells])
     return text, found, [row[4] for row in cells]
 
 
-def _sequence_energies(path):
-    """{attribute: value} of the energies of sequences."""
-    if not path.is_file():
-        return {"sequences": np.empty(0, SEQUENCE), "sequence_names": [], "sequence_problems": []}
-    table = _table(path)
-    return {"sequences": _records(table, SEQUENCE, **{field: name for name, field in SEQUENCES.items()}),
-            "sequence_names": table["name"],
-            "sequence_problems": ["" if text == "NA" else text for text in table["problem"]]}
-
-
-SEQUENCE = [(field, np.int64 if field in ("residues", "gaps", "inserted") else np.float64) for field in SEQUENCES.values()]
+LISTED = [(name, np.float64) for name in ("epistatic", "independent", "percentile", "z")]
 LETTERS = {"protein": "ARNDCQEGHILKMFPSTWYV", "rna": "ACGU", "dna": "ACGT"}
 
 
 def _mutants(folder, manifest, values):
     results = manifest["results"]
-    values.update({name: results[name] for name in ("target", "first_number", "effective_sequences")},
-                  energy=tuple(results[name] for name in ("energy", "energy_couplings", "energy_fields")),
-                  independent_energy=results["energy_independent"], letters=LETTERS[results["alphabet"]],
-                  singles=_residue_records(folder / "singles.tsv", SINGLES),
-                  positions=_residue_records(folder / "positions.tsv", POSITIONS),
-                  logo=_residue_records(folder / "logo.tsv", LOGO), **_sequence_energies(folder / "sequences.tsv"))
-    values.update(listed_text="", listed=np.empty(0, [(name, np.float64) for name in (
-        "epistatic", "independent", "percentile", "z")]), problems=[], correlations={})
+    values.update(energy=tuple(results[name] for name in ("energy", "energy_couplings", "energy_fields")),
+                  letters=LETTERS[results["alphabet"]], sequence_names=[], sequence_problems=[], listed_text="",
+                  listed=np.empty(0, LISTED), problems=[], correlations={})
+    if "sequences" in values:
+        table = _table(folder / "sequences.tsv")
+        values.update(sequence_names=table["name"],
+                      sequence_problems=["" if text == "NA" else text for text in table["problem"]])
+    values.setdefault("sequences", np.empty(0, Mutants._of("sequences")["dtype"]))
     if (folder / "listed.csv").is_file():
         values["listed_text"], values["listed"], values["problems"] = _listed(folder / "listed.csv")
         table = _table(folder / "correlations.tsv")

@@ -8,7 +8,7 @@ from .ensemble import Ensemble, ensemble as as_ensemble
 from .errors import InputError, UsageError
 from .options import engine, keyword
 from .profile import curve_of
-from .workflow_results import Refinement
+from .results import Refinement
 
 _OF_PROFILES = {field["name"] for field in _pleat.refine_profile_fields()}
 

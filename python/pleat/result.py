@@ -7,6 +7,7 @@ import textwrap
 
 import numpy as np
 
+from . import _pleat
 from .errors import InputError, UsageError
 
 
@@ -17,15 +18,9 @@ PARTS = {}
 class Attribute(property):
     """An attribute of a result, with its description."""
 
-    def __init__(self, text):
-        super().__init__(self._get, doc=text)
+    def __init__(self, name, text):
+        super().__init__(lambda result: result._value(name), doc=text)
         self.__doc__ = text
-
-    def __set_name__(self, owner, name):
-        self.name = name
-
-    def _get(self, result):
-        return result._value(self.name)
 
 
 def square(values, diagonal=0.0):
@@ -90,10 +85,19 @@ def counted(number, noun):
 
 
 class Result:
-    """Base of results: attributes that cannot be set, copies, pickles, texts and tables."""
+    """Base of results: attributes that cannot be set, copies, pickles, texts and tables. Those of a class are the
+    columns that the library describes under the class's name."""
 
+    _columns = ()
     _tables = ()  # names of the tables of to_dataframe(), the default first
     _array_of = None  # the attribute that numpy.asarray() takes
+
+    def __init_subclass__(cls, module="pleat"):
+        cls.__module__ = module
+        cls._columns = _pleat.result_columns.get(cls.__name__, ())
+        for column in cls._columns:
+            if column["name"] and column["help"]:
+                setattr(cls, column["name"], Attribute(column["name"], column["help"]))
 
     def __init__(self, native=None, **values):
         self._native, self._values = native, values
@@ -147,6 +151,24 @@ class Result:
         if table not in self._tables:
             raise UsageError(f"table: expected one of {', '.join(self._tables)}, found {table!r}")
         return to_dataframe(getattr(self, f"_{table}_table")())
+
+    def _shown_in(self, table):
+        """{header: values} of the columns that a table of to_dataframe() shows."""
+        columns = [(one["header"], getattr(self, one["name"])) for one in self._columns if one["table"] == table]
+        return {header: values.ravel() for header, values in columns if values is not None}
+
+    @classmethod
+    def _of(cls, name):
+        """The column of an attribute."""
+        return next(one for one in cls._columns if one["name"] == name)
+
+    @classmethod
+    def _places(cls, known):
+        """[(file, key, column)] of the columns that the program's files hold; `known` {attribute: value} fills their
+        names."""
+        filled = [tuple(re.sub(r"{(\w+)}", lambda name: str(known.get(name[1])), one[part]) for part in ("file", "key"))
+                  for one in cls._columns]
+        return [(*place, one) for place, one in zip(filled, cls._columns) if place[0]]
 
 
 def _wrapped(value):

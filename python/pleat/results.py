@@ -1,13 +1,79 @@
 # Results: the classes of what the engines' functions return.
-"""Couplings, MutualInformation, Rmsd, Clusters, Saxs and their parts."""
+"""Couplings, MutualInformation, Rmsd, Clusters, Saxs, Refinement, Selection and their parts. Their attributes are the
+columns that the library describes."""
 import math
 
 import numpy as np
 
 from . import _pleat
-from .column_results import ColumnResult, Couplings, residues_of
 from .errors import UsageError
-from .result import PARTS, Attribute, Result, counted, item_count, records_table
+from .result import PARTS, Result, counted, item_count, records_table, to_dataframe
+
+
+def residues_of(result, columns):
+    """The letters of the alignment's first sequence at columns of the source."""
+    letters = dict(zip(result.columns.tolist(), result.letters))
+    return [letters[column] for column in np.asarray(columns).tolist()]
+
+
+class ColumnResult(Result):
+    """What results of alignments share."""
+
+    def _set_letters(self, alignment):
+        """Sets `letters` from the alignment that was given, of whose columns some may be left out."""
+        codes = alignment.letters[0, np.searchsorted(alignment.columns, self.columns)]
+        self._values["letters"] = "".join(alignment.alphabet_letters[code] for code in codes)
+
+
+class Couplings(ColumnResult):
+    """What pleat.couplings returns, L columns being those that were kept.
+
+    numpy.asarray(result) is `scores`; to_dataframe() is the table of contacts.
+    """
+
+    _array_of, _tables = "scores", ("contacts", "inter_contacts")
+
+    def contacts(self, min_separation=6):
+        """Records (i, j, raw, corrected, z, probability) of pairs at least `min_separation` columns of the
+        source alignment apart, best first, those of different parts at any separation. i and j are columns
+        of the source, from 0; probability of a contact (CB, of nucleic acids any heavy atoms, within 8
+        angstrom), NaN where unknown."""
+        return self._listed(min_separation)[0]
+
+    def _listed(self, min_separation):
+        """The contacts, and the names of their classes (of nucleic acids) or None."""
+        base_pairs = getattr(self, "base_pairs", None)
+        if base_pairs is not None:
+            base_pairs = np.searchsorted(self.columns, np.asarray(base_pairs, np.int64).reshape(-1, 2))
+        names = getattr(self, "parts", None)
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names or ()))}
+        parts = None if names is None else np.array([numbers[name] for name in names], np.int64)
+        family = (self.effective_sequences, self._is_calibrated, getattr(self, "_is_nucleic", False),
+                  getattr(self, "_has_given_base_pairs", False))
+        contacts, classes = _pleat.rank_pairs(self.raw_scores, self.scores, self.columns, family, base_pairs, parts,
+                                              min_separation)
+        return contacts, None if classes is None else np.array(_pleat.pair_classes)[classes]
+
+    def _headline(self):
+        return f"{len(self.columns)} columns, {self.effective_sequences:.1f} effective sequences"
+
+    def to_dataframe(self, table=None, *, min_separation=6):
+        """The contacts as a pandas.DataFrame, which needs pandas: i, j, residue_i, residue_j (letters of
+        the first sequence), raw, corrected, z, probability, as `contacts` has them, and of nucleic acids
+        class. table 'inter_contacts': the pairs between parts."""
+        if table == "inter_contacts":
+            found, classes = self.inter_contacts, None
+            if found is None:
+                raise UsageError("expected a result with parts, found one without")
+        elif table in (None, "contacts"):
+            found, classes = self._listed(min_separation)
+        else:
+            return super().to_dataframe(table)
+        scores = {name: found[name] for name in found.dtype.names if name not in ("i", "j")}
+        if classes is not None:
+            scores["class"] = classes
+        return to_dataframe({"i": found["i"], "j": found["j"], "residue_i": residues_of(self, found["i"]),
+                             "residue_j": residues_of(self, found["j"]), **scores})
 
 
 class MutualInformation(ColumnResult):
@@ -17,37 +83,6 @@ class MutualInformation(ColumnResult):
     numpy.asarray(result) is `mi`; to_dataframe() is a table of pairs, to_dataframe('triples') of triples.
     """
 
-    columns = Attribute("int64 [L], the number of each column in the source alignment, from 0")
-    letters = Attribute("str [L], of the first sequence of the alignment in these columns")
-    mi = Attribute("float64 [pair], bits")
-    joint_entropy = Attribute("float64 [pair], bits")
-    normalised = Attribute("float64 [pair], mi / joint_entropy")
-    apc = Attribute("float64 [pair], mi minus the average product")
-    asc = Attribute("float64 [pair], mi minus the average sum")
-    mean = Attribute("float64 [pair], of the exact null model")
-    variance = Attribute("float64 [pair], of the exact null model")
-    z = Attribute("float64 [pair], standard deviations above the mean of the exact null model")
-    exact_p = Attribute("float64 [pair], probability of mi or more in the exact null model")
-    tail_p = Attribute("float64 [pair]; see the README of the engine")
-    fdr = Attribute("float64 [pair], false discovery rate; see the README of the engine")
-    family_p = Attribute("float64 [pair]; see the README of the engine")
-    sampled = Attribute("records [pair] (mean, variance, skewness, z, percentile, p, p_strict) of the shuffles")
-    less = Attribute("uint32 [pair], number of shuffles with a smaller mi")
-    equal = Attribute("uint32 [pair], number of shuffles with an equal mi")
-    pair_rows = Attribute("int64 [pair], rows counted if gaps are omitted")
-    entropy = Attribute("float64 [L], bits")
-    low_entropy = Attribute("int64, columns of the source")
-    column_count = Attribute("L")
-    sequences = Attribute("number of sequences that were counted")
-    shuffles = Attribute("number of shuffles")
-    weights = Attribute("float64 [sequence]")
-    effective_sequences = Attribute("the sum of the weights")
-    triples = Attribute("with order=3, dictionary of arrays with `columns` int64 [n, 3], columns of the source")
-    kept_triples = Attribute("the same of the triples that were kept")
-    triples_ranked_by = Attribute("the array by which triples are ranked")
-    cliques = Attribute("int64 [L], number of triples of the clique set that contain each column")
-    cliques_by_z = Attribute("the same of the clique set by Z")
-    device = Attribute("the device that computed")
     _array_of, _tables = "mi", ("pairs", "triples")
 
     def _headline(self):
@@ -83,34 +118,6 @@ class Rmsd(Result):
     per frame with a reference; to_dataframe('neighbours') and ('best') have those of each frame.
     """
 
-    matrix = Attribute("float32, condensed as SciPy's ([frame (frame - 1) / 2]), or [frame, frame] with "
-                       "matrix='full', or [frame, other] with `against`; None with 'none' or `reference`")
-    values = Attribute("float32 [frame], with `reference`; else None")
-    residue_values = Attribute("float32 [frame, residue], lDDT of residues with `reference`, in the order of their "
-                               "first atoms; -1 for a residue without distances; else None")
-    residue_distances = Attribute("int64 [residue], distances of the reference below 15 angstrom; else None")
-    frames = Attribute("number of frames")
-    atoms = Attribute("number of atoms that were measured")
-    pairs = Attribute("number of pairs")
-    min = Attribute("the smallest value")
-    mean = Attribute("the mean")
-    max = Attribute("the largest value")
-    metric = Attribute("the measure: 'rmsd', 'drmsd', 'tm', 'gdt_ts' or 'lddt'")
-    device = Attribute("the device that computed")
-    selection = Attribute("the text that selected the measured atoms; '' if it was none")
-    symmetry = Attribute("what could take each other's places: 'none', 'chains', 'atoms' or 'ligand'")
-    unproven = Attribute("with `reference`: number of values that are not proven to be the least over all permutations")
-    histogram = Attribute("int64 [bin], of width `bin_width`")
-    bin_width = Attribute("width of the bins of the histogram")
-    neighbour_starts = Attribute("int64 [frame + 1], with cutoff: those of frame i are numbers starts[i] to "
-                                 "starts[i + 1] - 1 of the neighbours")
-    neighbour_indices = Attribute("int32 [neighbour], frames")
-    neighbour_values = Attribute("float32 [neighbour]")
-    best_indices = Attribute("int32 [frame, rank], nearest first, with `nearest`")
-    best_values = Attribute("float32 [frame, rank]")
-    _coordinates = Attribute("frames from which pairs near a cutoff can be recomputed, or None")
-    _weights = Attribute("weights of the atoms of these")
-    _precision = Attribute("precision of the superposition")
     _tables = ("values", "neighbours", "best")
 
     @property
@@ -124,7 +131,7 @@ class Rmsd(Result):
 
     def _values_table(self):
         if self.values is not None:
-            return {"frame": np.arange(self.frames), "value": self.values}
+            return {"frame": np.arange(self.frames), **self._shown_in("values")}
         if self.matrix is None:
             raise UsageError("expected a result with a matrix or values, found none")
         if self.matrix.ndim == 1:
@@ -137,13 +144,13 @@ class Rmsd(Result):
         if self.neighbour_starts is None:
             raise UsageError("expected a result with cutoff, found one without neighbours")
         rows = np.repeat(np.arange(len(self.neighbour_starts) - 1), np.diff(self.neighbour_starts))
-        return {"i": rows, "j": self.neighbour_indices, "value": self.neighbour_values}
+        return {"i": rows, **self._shown_in("neighbours")}
 
     def _best_table(self):
         if self.best_indices is None:
             raise UsageError("expected a result with nearest, found one without")
         rows, ranks = (part.ravel() for part in np.indices(self.best_indices.shape))
-        return {"i": rows, "rank": ranks, "j": self.best_indices.ravel(), "value": self.best_values.ravel()}
+        return {"i": rows, "rank": ranks, **self._shown_in("best")}
 
 
 class Clusters(Result):
@@ -153,32 +160,6 @@ class Clusters(Result):
     gives the cluster of each item, and to_dataframe('sweep') the values that were tried.
     """
 
-    assignment = Attribute("int32 [item]; 0 is the largest cluster, -1 noise")
-    nearest = Attribute("int32 [item, 2], with `assign` the nearest and the second nearest medoid (one column if there is "
-                        "only one), below the cutoff or not; None without")
-    distances = Attribute("float32 [item, 2], distances to these")
-    series = Attribute("int64 [series], items of each stretch that the files hold without a gap; None: all items are one")
-    is_trajectory = Attribute("whether the items of a series follow each other in time, as read from DCD, XTC, TRR and AMBER "
-                              "NetCDF files; pleat.report then draws transitions and dwell times")
-    chains = Attribute("with `each_chain` the names of the chains: item c * frames + f is chain c of frame f; else None")
-    clusters = Attribute("records (size, medoid, mean, radius, silhouette); of a medoid without items medoid is -1, and "
-                         "mean and radius are NaN")
-    centres = Attribute("int64 [cluster], None for methods without them")
-    tree = Attribute("float64 [item - 1, 4], as SciPy's linkage; None if the method has none")
-    sweep = Attribute("records of the values that were tried; None if there are none")
-    peaks = Attribute("records of density peaks; None for other methods")
-    rounds = Attribute("records of iterated density (round from 1 in which an item was dropped, 0: left; mean distance "
-                       "to the others left then); None for other methods")
-    silhouette = Attribute("of all items, or None")
-    cutoff = Attribute("the cutoff of the clustering, or None")
-    min = Attribute("the smallest distance")
-    mean = Attribute("the mean distance")
-    max = Attribute("the largest distance")
-    histogram = Attribute("int64 [bin], of the distances, in bins of `bin_width`")
-    bin_width = Attribute("width of the bins of the histogram")
-    method = Attribute("the method: 'gromos', 'average', ...")
-    sweep_of = Attribute("'k' or 'cutoff', what `sweep` varies; None without a sweep")
-    device = Attribute("the device that computed")
     _array_of, _tables = "assignment", ("clusters", "items", "sweep", "transitions", "dwell_times", "chains", "combinations")
 
     def _headline(self):
@@ -257,20 +238,9 @@ class Clusters(Result):
         return records_table(self.dwell_times())
 
 
-class Fit(Result):
+class Fit(Result, module="pleat.saxs"):
     """A fit to a curve. numpy.asarray(fit) is `model`."""
 
-    scale = Attribute("factor of the profile")
-    background = Attribute("constant that was added")
-    c1 = Attribute("scale factor of the radii in the excluded volume")
-    c2 = Attribute("hydration-layer contrast")
-    c1_at_bound = Attribute("whether the fit of c1 ended at a bound")
-    c2_at_bound = Attribute("whether the fit of c2 ended at a bound")
-    chi2 = Attribute("mean over the points of ((I - model) / sigma)^2")
-    chi2_reduced = Attribute("the sum divided by points - parameters; None if there are no more points")
-    points = Attribute("number of points")
-    parameters = Attribute("number of fitted parameters")
-    model = Attribute("float64 [point], scaled and with background, at the curve's q")
     _array_of, _tables = "model", ("model",)
 
     def _headline(self):
@@ -280,17 +250,10 @@ class Fit(Result):
         return {"model": self.model}
 
 
-class Weights(Result):
+class Weights(Result, module="pleat.saxs"):
     """Weights of frames whose mean profile was fitted to a curve. numpy.asarray(found) is `weights`;
     to_dataframe() has a row per frame."""
 
-    frames = Attribute("int64 [n], from 0, ascending")
-    weights = Attribute("float64 [n], not negative, sum 1")
-    fit = Attribute("Fit of their mean")
-    validation = Attribute("chi^2 per point on points that the fit did not see")
-    validation_error = Attribute("its standard error")
-    effective = Attribute("exp(entropy of the weights), how many frames count")
-    exhaustive = Attribute("for minimal ensembles, whether all sets of up to as many frames were fitted")
     _array_of, _tables = "weights", ("weights",)
 
     def _headline(self):
@@ -307,38 +270,6 @@ class Saxs(Result):
     i0 and dmax of each frame, and to_dataframe('fit') the curve with its fit.
     """
 
-    q = Attribute("float64 [q], 1/angstrom; with data more points than asked for if the structure needs them")
-    intensity = Attribute("float64 [frame, q], electrons^2 or with neutrons fm^2, at c1 and c2")
-    mean = Attribute("float64 [q], of the frames")
-    c1 = Attribute("scale factor of the radii in the excluded volume")
-    c2 = Attribute("hydration-layer contrast")
-    rg = Attribute("float64 [frame], angstrom; NaN where its square is negative")
-    i0 = Attribute("float64 [frame], electrons^2")
-    dmax = Attribute("float64 [frame], angstrom")
-    pr = Attribute("float64 [bin], P(r) of the mean, bins of `bin_width` angstrom; None with bin_width=0")
-    bin_width = Attribute("width of the bins of P(r), angstrom")
-    model = Attribute("the model of scatterers that was used")
-    scatterers = Attribute("number of scatterers")
-    frames = Attribute("number of frames")
-    files = Attribute("list of str [frame]")
-    notes = Attribute("list of str, what was assumed or left out")
-    warnings = Attribute("list of str, what is probably wrong (also Python warnings)")
-    device = Attribute("the device that computed")
-    match_points = Attribute("list of dict of the molecule and its chains, with neutrons: name; d2o, the fraction "
-                             "of D2O at which it scatters as the solvent; d2o_with_layer, the same with its "
-                             "hydration layer; volume displaced, angstrom^3; length in H2O and gain in D2O, fm")
-    curve = Attribute("pleat.Profile, the points that were fitted; None without data")
-    fit = Attribute("pleat.saxs.Fit of the mean; None without data")
-    guinier = Attribute("dict of rg, rg_error, i0, i0_error and the points first to last; None if the curve "
-                        "has no such range")
-    series = Attribute("list of pleat.saxs.Fit, of each further curve")
-    joint = Attribute("dict of chi2, chi2_reduced, points, parameters of all curves together, or None")
-    minimal = Attribute("list of pleat.saxs.Weights, the best ensembles by number of frames; numbers that do not "
-                        "improve the fit are left out")
-    minimal_chosen = Attribute("index into `minimal`, or None")
-    reweighted = Attribute("list of pleat.saxs.Weights of all frames, by maximum entropy at each of `thetas`")
-    thetas = Attribute("float64, the strengths of the entropy term")
-    reweighted_chosen = Attribute("index into `reweighted`, or None")
     _array_of, _tables = "intensity", ("profile", "frames", "fit")
 
     def _headline(self):
@@ -361,20 +292,9 @@ class Saxs(Result):
                 "model": self.fit.model}
 
 
-class Scatterers(Result):
+class Scatterers(Result, module="pleat.saxs"):
     """What pleat.saxs.scatterers returns. numpy.asarray(found) is `xyz`."""
 
-    model = Attribute("Model, one channel, or with a layer two of weight 1, so that I(q) = "
-                      "partial.sum(axis=-2)")
-    xyz = Attribute("float32 [frame, scatterer, 3], angstrom")
-    scales = Attribute("float32 [frame, 1, scatterer], water at each site; None without a layer")
-    atoms = Attribute("int64 [scatterer], the first atom of each (for a site: of the scatterer that touches it); "
-                      "their residues in the topology help to divide the scatterers into rigid bodies")
-    type_names = Attribute("list of str [type]; beads with other electrons than a complete residue are types of "
-                           "their own with the same name")
-    sites = Attribute("number of sites of the hydration layer, the last scatterers")
-    name = Attribute("the model that was used")
-    notes = Attribute("list of str, what was left out or assumed")
     _array_of, _tables = "xyz", ("scatterers",)
 
     def _headline(self):
@@ -384,8 +304,41 @@ class Scatterers(Result):
         return {"atom": self.atoms, "type": [self.type_names[n] for n in self.model.types]}
 
 
-PARTS.update({_pleat.SaxsFit: Fit, _pleat.SaxsWeights: Weights})
-for _part in (Couplings, MutualInformation, Rmsd, Clusters, Saxs):
-    _part.__module__ = "pleat"
-for _part in (Fit, Weights, Scatterers):
-    _part.__module__ = "pleat.saxs"
+class Refinement(Result):
+    """What pleat.refine returns. to_dataframe() is `table`."""
+
+    _tables = ("frames",)
+
+    def _headline(self):
+        return (f"{len(self.frames)} frames, {len(self.domains)} domains, {self.angles} angles, "
+                f"{'converged' if self.converged else 'not converged'}")
+
+    def _frames_table(self):
+        return {"frame": np.arange(len(self.frames)), **self.table}
+
+
+class Selection(Result):
+    """What pleat.select returns.
+
+    numpy.asarray(result) is `scores`; to_dataframe() is a table of frames, to_dataframe('clusters') of
+    clusters and to_dataframe('contacts') of contacts.
+    """
+
+    _array_of, _tables = "scores", ("frames", "clusters", "contacts")
+
+    def _headline(self):
+        return (f"{counted(len(self.scores), 'frame')}, {counted(len(self.clusters), 'cluster')}, "
+                f"{np.count_nonzero(self.clusters['selected'])} selected, {len(self.contacts)} contacts")
+
+    def _frames_table(self):
+        return {"frame": np.arange(len(self.scores)), **records_table(self.scores)}
+
+    def _clusters_table(self):
+        return records_table(self.clusters)
+
+    def _contacts_table(self):
+        names = list(zip(*self.residues)) or [(), ()]
+        return {**records_table(self.contacts), "residue_i": list(names[0]), "residue_j": list(names[1])}
+
+
+PARTS.update({_pleat.Fit: Fit, _pleat.Weights: Weights})

@@ -11,39 +11,26 @@ from .ensemble import Ensemble, Topology, read_ensemble
 from .errors import InputError, OutputError
 from .mutation_effects import Mutants
 from .note import Note
-from .program_runs import READERS
+from .program_runs import READERS, columns
 from .result import Result
-from .results import Clusters, Couplings, Fit, MutualInformation, Rmsd, Saxs, Scatterers, Weights
-from .workflow_results import Refinement, Selection
+from .results import (Clusters, Couplings, Fit, MutualInformation, Refinement, Rmsd, Saxs, Scatterers, Selection,
+                      Weights)
 
 COMMANDS = {"couplings": Couplings, "mi": MutualInformation, "rmsd": Rmsd, "cluster": Clusters, "saxs": Saxs,
             "select": Selection, "refine": Refinement, "mutants": Mutants}
-# Arrays that the program's files hold as they are: {file: attribute}, of .npz {file: {name: attribute}};
-# METRIC stands for the measure of an Rmsd.
-FILES = {
-    Couplings: {"scores.npz": {"raw": "raw_scores", "corrected": "scores", "columns": "columns"},
-                "couplings.npz": {"fields": "fields", "pairs": "pairs", "columns": "columns"},
-                "weights.npy": "weights"},
-    MutualInformation: {"pairs.npz": {**{name: name for name in (
-        "mi", "joint_entropy", "normalised", "apc", "asc", "mean", "variance", "z", "exact_p", "tail_p", "fdr",
-        "family_p", "columns")}, "n_less": "less", "n_equal": "equal", "rows": "pair_rows",
-        "diagonal_mi": "entropy"}},
-    Rmsd: {"METRIC.npy": "matrix", "lddt_residues.npy": "residue_values", "best.npz": {"indices": "best_indices", "METRIC": "best_values"},
-           "neighbours.npz": {"starts": "neighbour_starts", "indices": "neighbour_indices",
-                              "METRIC": "neighbour_values"}},
-    Clusters: {"assignment.npy": "assignment", "linkage.npy": "tree"},
-    Mutants: {"epistasis.npz": {"epistasis": "epistasis", "positions": "double_positions",
-                                "singles": "double_singles"}},
-}
 CLASSES = {kind.__name__: kind for kind in (*COMMANDS.values(), Fit, Weights, Scatterers)}
 STATE = "python.npz"  # what the program's files do not hold
 
 
-def _files_of(kind, metric):
-    """FILES of a class, with the name of the measure."""
-    return {file.replace("METRIC", metric): names if isinstance(names, str) else
-            {key.replace("METRIC", metric): name for key, name in names.items()}
-            for file, names in FILES.get(kind, {}).items()}
+def _files_of(kind, known):
+    """{file: attribute, or {key: attribute}} of the arrays in the program's files; `known`: see Result._places."""
+    files = {}
+    for file, key, column in kind._places(known):
+        if column["name"] and file.endswith(".npy"):
+            files[file] = column["name"]
+        elif column["name"] and file.endswith(".npz"):
+            files.setdefault(file, {})[key] = column["name"]
+    return files
 
 
 def _save(self, folder):
@@ -55,8 +42,8 @@ def _save(self, folder):
         if any(folder.iterdir()):
             raise OutputError(f"{folder}: expected a new or empty folder, found files in it")
         values, command = self._known(), {kind: name for name, kind in COMMANDS.items()}[type(self)]
-        metric, files, in_files = values.get("metric", ""), [], set()
-        for file, names in _files_of(type(self), metric).items():
+        files, in_files = [], set()
+        for file, names in _files_of(type(self), values).items():
             named = {"": names} if isinstance(names, str) else names
             held = {key: values[name] for key, name in named.items() if values.get(name) is not None}
             if len(held) < len(named) and file != "pairs.npz":
@@ -186,10 +173,11 @@ def load(folder):
         if command not in COMMANDS:
             raise InputError(f"{folder}: expected a run of {', '.join(COMMANDS)}, found a run of {command}")
         kind = COMMANDS[command]
-        values = _arrays(folder, _files_of(kind, manifest.get("parameters", {}).get("metric", "")))
+        values = _arrays(folder, _files_of(kind, manifest.get("parameters", {})))
         if manifest.get("saved_from") == "Python":
             _read_state(folder, kind, values)
         else:
+            values.update(columns(kind, folder, manifest, values))
             READERS[command](folder, manifest, values)
             if kind is Refinement:
                 values["saxs"] = load(folder / "saxs") if "saxs" in manifest.get("stages", ()) else None

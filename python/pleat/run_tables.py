@@ -7,8 +7,7 @@ import numpy as np
 
 from . import _pleat
 from .mutation_effects import Mutants
-from .results import Clusters, Couplings, MutualInformation, Rmsd, Saxs
-from .workflow_results import Refinement, Selection
+from .results import Clusters, Couplings, Fit, MutualInformation, Refinement, Rmsd, Saxs, Selection
 
 TOP = 1000  # rows of tables of pairs and triples, as the program's --top
 MAX_LEAVES = 20000  # of trees
@@ -34,6 +33,35 @@ def known(result, name):
         return getattr(result, name)
     except AttributeError:
         return None
+
+
+def in_table(result, file):
+    """{column: values} that a table of the program has of the result's own columns."""
+    table = {}
+    for name, key, one in result._places(result._known()):
+        values = known(result, one["name"]) if name == file and one["name"] else None
+        if values is not None and one["fields"]:
+            table.update({known(result, column[1:-1]) or "value" if column[0] == "{" else column:
+                          _shown(values[field], *counted) for field, column, *counted in one["fields"] if column != "-"})
+        elif values is not None:
+            table[key] = values
+    return table
+
+
+def _shown(values, first, missing):
+    """The values of a field as a table has them: letters as texts, numbers from `first`, None in place of `missing`."""
+    if values.dtype.kind == "S":
+        return values.astype("U1")
+    if missing is not None:
+        return [None if value == missing else value for value in values.tolist()]
+    return values + first if first else values
+
+
+def inserted(table, before, more):
+    """The columns of a table with `more` before one of them."""
+    names = list(table)
+    at = names.index(before)
+    return {**{name: table[name] for name in names[:at]}, **more, **{name: table[name] for name in names[at:]}}
 
 
 def _letters(result, columns):
@@ -112,7 +140,7 @@ def _histogram(result):
 def _rmsd(result):
     tables = _histogram(result)
     if result.values is not None:
-        tables["reference.tsv"] = {"frame": np.arange(result.frames), result.metric: result.values}
+        tables["reference.tsv"] = {"frame": np.arange(result.frames), **in_table(result, "reference.tsv")}
     return tables
 
 
@@ -122,10 +150,9 @@ def _clusters(result):
     series = known(result, "series")
     lengths = np.array([len(items)]) if series is None else series
     steps = _pleat.transitions(items, lengths, 1)
+    table = inserted(in_table(result, "clusters.tsv"), "size", {"cluster": np.arange(len(groups))})
     tables = {"clusters.tsv": {
-        "cluster": np.arange(len(groups)), "size": groups["size"], "share": groups["size"] / max(len(items), 1),
-        "medoid": [None if n < 0 else n for n in groups["medoid"].tolist()],
-        **{name: groups[name] for name in ("mean", "radius", "silhouette")},
+        **inserted(table, "medoid", {"share": groups["size"] / max(len(items), 1)}),
         "centre": [None] * len(groups) if centres is None else centres},
         "transitions.tsv": {name: steps[name] for name in ("from", "to", "count")},
         "series.tsv": {"first": np.cumsum(lengths) - lengths, "frames": lengths}, **_histogram(result)}
@@ -137,18 +164,11 @@ def _clusters(result):
         tables["clusters.tsv"].update(medoid_frame=groups["medoid"] % frames,
                                       medoid_chain=[chains[n] for n in groups["medoid"] // frames])
         tables["chains.tsv"], tables["combinations.tsv"] = result._chains_table(), result._combinations_table()
-    peaks, sweep = known(result, "peaks"), known(result, "sweep")
-    if peaks is not None:
-        tables["peaks.tsv"] = {"item": np.arange(len(peaks)), "density": peaks["density"],
-                               "separation": peaks["separation"],
-                               "denser": [None if n < 0 else n for n in peaks["denser"].tolist()], "cluster": items}
-    rounds = known(result, "rounds")
-    if rounds is not None:
-        tables["rounds.tsv"] = {"item": np.arange(len(rounds)), "round": [n or None for n in rounds["round"].tolist()],
-                                "mean": rounds["mean"]}
-    if sweep is not None:
-        tables["sweep.tsv"] = {known(result, "sweep_of") or "value": sweep["value"],
-                               **{name: sweep[name] for name in ("clusters", "largest", "noise", "silhouette")}}
+    number, own = {"item": np.arange(len(items))}, {"cluster": items}
+    for file, before, after in (("peaks.tsv", number, own), ("rounds.tsv", number, {}), ("sweep.tsv", {}, {})):
+        table = in_table(result, file)
+        if table:
+            tables[file] = {**before, **table, **after}
     return tables
 
 
@@ -237,7 +257,7 @@ def _scattering(result):
     return tables
 
 
-FIT = ("scale", "background", "c1", "c2", "c1_at_bound", "c2_at_bound", "points", "parameters", "chi2", "chi2_reduced")
+FIT = [one["name"] for one in Fit._columns if one["file"]]
 
 
 def _weighted(one):
@@ -272,81 +292,42 @@ def fit_json(result):
     return found
 
 
-# Columns of scores.tsv and clusters.tsv: the program's names, and those of records.
-SCORES = {"cluster": "cluster", "joined": "joint", "contacts": "contacts", "left": "unexplained", "density": "density",
-          "chi2": "chi2", "rmsd": "rmsd", "contact_part": "contact_rank", "cluster_part": "cluster_rank",
-          "curve_part": "curve_rank", "score_part": "score_rank"}
-SELECTED = {"joined": "joint", "when_selected": "when_selected", "contacts": "contacts", "added": "added",
-            "left": "unexplained", "density": "density", "chi2": "chi2", "min_chi2": "min_chi2"}
-
-
 def _selection(result):
-    scores, clusters, contacts = result.scores, result.clusters, result.contacts
+    scores, clusters = result.scores, result.clusters
     order = np.argsort(scores["position"], kind="stable")
-    tables = {
-        "scores.tsv": {"place": scores["position"][order], "frame": order,
-                       **{name: scores[field][order] for name, field in SCORES.items()}},
-        "clusters.tsv": {"selected": [n or None for n in clusters["selected"].tolist()],
-                         "cluster": clusters["cluster"], "size": clusters["size"],
-                         "share": clusters["size"] / len(scores), "medoid": result.medoids[clusters["cluster"]],
-                         "best": clusters["best_frame"],
-                         **{name: clusters[field] for name, field in SELECTED.items()}}}
-    if len(contacts) == 0:
+    table = {name: np.asarray(values)[order] for name, values in in_table(result, "scores.tsv").items()}
+    tables = {"scores.tsv": inserted(table, "cluster", {"frame": order}),
+              "clusters.tsv": inserted(in_table(result, "clusters.tsv"), "best", {
+                  "share": clusters["size"] / len(scores), "medoid": result.medoids[clusters["cluster"]]})}
+    if len(result.contacts) == 0:
         return tables
     names = list(zip(*result.residues))
-    table = {"i": contacts["i"] + 1, "j": contacts["j"] + 1, "residue_i": names[0], "residue_j": names[1],
-             "strength": contacts["strength"], "explained_by": [n or None for n in contacts["explained_by"].tolist()]}
+    table = inserted(in_table(result, "explained.tsv"), "strength", {"residue_i": names[0], "residue_j": names[1]})
     formed = known(result, "formed")
     if formed is not None:
         table["all"] = formed.mean(axis=0)
         for one in clusters[clusters["selected"] > 0]:
             table[f"selected_{one['selected']}"] = formed[scores["cluster"] == one["cluster"]].mean(axis=0)
-    tables["explained.tsv"] = table
-    return tables
+    return {**tables, "explained.tsv": table}
 
 
 def _refinement(result):
     return {"frames.tsv": {"frame": np.arange(len(result.frames)), **result.table}}
 
 
-# Columns of the tables of mutants: the program's names, and those of records.
-SINGLES = {"pos": "pos", "wt": "wt", "subs": "subs", "frequency": "frequency", "column_conservation": "conservation",
-           "prediction_epistatic": "epistatic", "prediction_independent": "independent", "column": "column",
-           "epistatic_couplings": "couplings", "epistatic_fields": "fields", "percentile": "percentile", "z": "z",
-           "independent_percentile": "independent_percentile", "independent_z": "independent_z"}
-POSITIONS = {"pos": "pos", "wt": "wt", "column": "column", "column_conservation": "conservation",
-             "mean_epistatic": "epistatic", "mean_independent": "independent", "min_epistatic": "min_epistatic",
-             "max_epistatic": "max_epistatic"}
-LOGO = {name: name for name in ("column", "letter", "frequency", "information", "height", "independent")}
-SEQUENCES = {"energy": "energy", "energy_couplings": "couplings", "energy_fields": "fields",
-             "energy_independent": "independent", "prediction_epistatic": "effect",
-             "prediction_independent": "independent_effect",
-             **{name: name for name in ("residues", "gaps", "inserted", "coverage")}}
-
-
-def _columns_of(records, names):
-    """Records as the program's columns: letters as texts, columns of the source from 1."""
-    table = {name: records[field] for name, field in names.items()}
-    table.update({name: values.astype("U1") for name, values in table.items() if values.dtype.kind == "S"})
-    return {name: values + 1 if name == "column" else values for name, values in table.items()}
-
-
 def _mutants(result):
-    positions, logo = (_columns_of(records, names) for records, names in
-                       ((result.positions, POSITIONS), (result.logo, LOGO)))
+    singles, positions, logo = (in_table(result, f"{name}.tsv") for name in ("singles", "positions", "logo"))
     residue = dict(zip(positions["column"].tolist(), zip(positions["pos"].tolist(), positions["wt"].tolist())))
     own = [residue.get(column, (None, "-")) for column in logo["column"].tolist()]
-    tables = {"singles.tsv": {"mutant": result._singles_table()["mutant"], **_columns_of(result.singles, SINGLES)},
-              "positions.tsv": positions,
-              "logo.tsv": {"column": logo.pop("column"), "pos": [one[0] for one in own], "wt": [one[1] for one in own],
-                           **logo}}
+    tables = {"singles.tsv": {"mutant": result._singles_table()["mutant"], **singles}, "positions.tsv": positions,
+              "logo.tsv": inserted(logo, "letter", {"pos": [one[0] for one in own], "wt": [one[1] for one in own]})}
     if result.listed_text:
         found = result.correlations
         tables["correlations.tsv"] = {"column": list(found), **{
             name: [one[n] for one in found.values()]
             for n, name in enumerate(("count", "spearman_epistatic", "spearman_independent"))}}
     if len(result.sequences) > 0:
-        tables["sequences.tsv"] = {"name": result.sequence_names, **_columns_of(result.sequences, SEQUENCES),
+        tables["sequences.tsv"] = {"name": result.sequence_names, **in_table(result, "sequences.tsv"),
                                    "problem": [text or None for text in result.sequence_problems]}
     return tables
 
@@ -394,12 +375,16 @@ def _root_mean_square(values):
     return math.sqrt(float(np.mean(np.square(values))))
 
 
+def _own_facts(result):
+    """{name: value} of the attributes that the program's manifest has among its results."""
+    return {key: known(result, one["name"]) for file, key, one in result._places({})
+            if file == "results" and one["name"]}
+
+
 def facts(result):
     """What the program's manifest says of the results: numbers and texts."""
     if isinstance(result, Couplings):
-        return {"sequences": len(result.weights), "columns": len(result.columns),
-                **{name: getattr(result, name) for name in ("effective_sequences", "objective", "relative_gap",
-                                                            "iterations", "evaluations", "stop_reason")}}
+        return {"sequences": len(result.weights), "columns": len(result.columns), **_own_facts(result)}
     if isinstance(result, MutualInformation):
         weights, low, cliques = (known(result, name) for name in ("weights", "low_entropy", "cliques"))
         found = {"sequences": result.sequences, "columns": result.column_count, "pairs": len(result.mi),
@@ -409,7 +394,7 @@ def facts(result):
                          cliques=None if cliques is None else int(cliques.sum()) // 3)
         return found
     if isinstance(result, Rmsd):
-        return {name: getattr(result, name) for name in ("frames", "atoms", "pairs", "min", "mean", "max")}
+        return _own_facts(result)
     if isinstance(result, Clusters):
         sizes = result.clusters["size"]
         return {"items": len(result.assignment), "clusters": len(sizes),

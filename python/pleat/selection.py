@@ -11,8 +11,7 @@ from .errors import InputError, UsageError
 from .options import engine
 from .other_packages import columns_of
 from .profile import curve_of
-from .results import Couplings
-from .workflow_results import Selection
+from .results import Couplings, Selection
 
 
 def _residues_in_contact(fitted):

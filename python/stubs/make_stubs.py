@@ -1,11 +1,13 @@
 # Writes __init__.pyi, saxs.pyi and plot.pyi from the engines' fields: make_stubs.py FOLDER.
 """The build runs it on the module that it has just made."""
 import inspect
+import re
 import sys
 import textwrap
 from pathlib import Path
 
 import pleat
+from pleat import _pleat
 from pleat.options import HOW, annotation, keyword
 
 HERE = Path(__file__).parent
@@ -68,9 +70,17 @@ def stub(function, returned, name=None, bound=False):
     return "\n".join(lines + [f") -> {returned}: ..."])
 
 
+def with_columns(text):
+    """A head with the attributes of results, after the line that opens each class of them."""
+    def opened(match):
+        columns = [one for one in _pleat.result_columns.get(match[1], ()) if re.match("[a-z]", one["name"]) and one["help"]]
+        return "\n".join([match[0], *(f"    @property\n    def {one['name']}(self) -> {one['type']}: ..." for one in columns)])
+    return re.sub(r"^class (\w+)\(_Result\):$", opened, text, flags=re.MULTILINE)
+
+
 def texts():
     """{file's name: what it holds}."""
-    head, saxs_head = ((HERE / name).read_text(encoding="utf-8") for name in ("head.pyi", "saxs_head.pyi"))
+    head, saxs_head = (with_columns((HERE / name).read_text(encoding="utf-8")) for name in ("head.pyi", "saxs_head.pyi"))
     functions = "\n".join(stub(getattr(pleat, name), kind) for name, kind in RETURNS.items())
     call = textwrap.indent(stub(pleat.saxs.saxs, "Saxs", "__call__", True), "    ")
     in_saxs = "\n".join(stub(getattr(pleat.saxs, name), kind) for name, kind in SAXS_RETURNS.items())

@@ -39,30 +39,6 @@ Trajectory trajectory_of(const ClusterInput& input, const ClusterOptions& option
                          input.ensemble.frames, options.trajectory, context);
 }
 
-void record_result(RunDirectory& run, const cluster::Result& result) {
-    const cluster::SweepPoint* chosen = nullptr;
-    for (const cluster::SweepPoint& point : result.sweep)
-        if (chosen == nullptr || point.silhouette > chosen->silhouette ||
-            (std::isnan(chosen->silhouette) && !std::isnan(point.silhouette)))
-            chosen = &point;
-    std::int64_t noise = 0;
-    for (const std::int32_t cluster : result.clustering.assignment) noise += cluster < 0;
-    run.fact("items", static_cast<std::int64_t>(result.clustering.assignment.size()));
-    run.fact("clusters", static_cast<std::int64_t>(result.clusters.size()));
-    std::int64_t largest = 0;
-    for (const cluster::ClusterDescription& one : result.clusters)
-        largest = std::max<std::int64_t>(largest, one.size);
-    run.fact("largest", largest);
-    run.fact("noise", noise);
-    if (!std::isnan(result.cutoff)) run.fact("cutoff", result.cutoff);
-    if (chosen != nullptr) run.fact("chosen", chosen->value);
-    if (!std::isnan(result.silhouette)) run.fact("silhouette", result.silhouette);
-    run.fact("pairs", result.statistics.pairs());
-    run.fact("min", result.statistics.min());
-    run.fact("mean", result.statistics.mean());
-    run.fact("max", result.statistics.max());
-}
-
 /// The atoms and weights of the RMSDs, for --assign; nothing if distances are others.
 void record_superposition(RunDirectory& run, const ClusterInput& input) {
     const bool is_rmsd = input.matrix.empty() || input.recomputes;
@@ -251,7 +227,7 @@ ClusterOutcome make_assignment(ClusterOptions& options, const JobTask& task, Ran
         std::vector<Index> all(result.clusters.size());
         std::iota(all.begin(), all.end(), 0);
         write_frames(*run, "medoids", assigned.medoids, all, options.structures, context);
-        record_result(*run, result);
+        cluster::record_facts(*run, result);
         record_superposition(*run, assigned.medoids);
         run->finish();
         text = summary(options, result, "", run->path().string());
@@ -334,7 +310,7 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
         write_trajectory(*run, result.clustering.assignment, trajectory, options.trajectory);
         if (input.coordinates) write_frames(*run, *input.coordinates, result.clustering.assignment);
         write_structures(*run, input, result, options.structures, context);
-        record_result(*run, result);
+        cluster::record_facts(*run, result);
         record_superposition(*run, input);
         rmsd::AtomSets sets;
         sets.equal_chains = input.chains;

@@ -36,32 +36,6 @@ bool is_nucleic(const Alignment& alignment) {
     return alignment.alphabet->kind() != Alphabet::Kind::protein;
 }
 
-void record_result(RunDirectory& run, const Report& report) {
-    const Result& result = report.result;
-    run.fact("alphabet", report.alignment.alphabet->name());
-    run.fact("format", report.alignment.format);
-    run.fact("sequences", report.alignment.sequence_count());
-    run.fact("columns", report.alignment.column_count());
-    run.fact("effective_sequences", result.effective_sequences);
-    run.fact("weights_identity", *report.parameters.identity);
-    run.fact("norm_letters",
-             names_of(report.parameters.norm)[static_cast<std::size_t>(report.parameters.norm)]);
-    run.fact("objective", result.objective);
-    run.fact("relative_gap", result.relative_gap);
-    run.fact("relative_gradient", result.relative_gradient);
-    run.fact("iterations", result.iterations);
-    run.fact("evaluations", result.evaluations);
-    run.fact("stop_reason", std::string(name_of(result.stop_reason)));
-    run.fact("reference_row", report.reference.name);
-    if (report.base_pairs != nullptr) run.fact("base_pairs", std::ssize(report.base_pairs->pairs));
-    if (report.parts != nullptr) run.fact("parts", std::ssize(report.parts->parts));
-    if (report.evaluation == nullptr) return;
-    run.fact("chain", report.structure->map.chain_name);
-    run.fact("identity", report.structure->map.identity);
-    run.fact("mapped_columns", report.structure->map.mapped);
-    run.fact("precision_L", report.evaluation->at("all", "L").precision);
-}
-
 /// How the structure of several parts is aligned to them; empty for one part.
 ResidueMapper part_mapper(const couplings::Parts& parts) {
     if (parts.empty()) return {};
@@ -347,7 +321,6 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
                         .parts = parts ? &*parts : nullptr,
                         .models = options.models};
     couplings::write_results(run, report, threads);
-    record_result(run, report);
     run.finish();
     if (written) written(report);
     return summary(report, run.path().string());

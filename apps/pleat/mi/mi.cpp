@@ -73,25 +73,6 @@ std::vector<Field> result_fields(MiOptions& options) {
 
 void record_result(RunDirectory& run, const mi::Report& report) {
     const mi::Result& result = report.result;
-    run.fact("alphabet", report.alignment.alphabet->name());
-    run.fact("format", report.alignment.format);
-    run.fact("sequences", report.alignment.sequence_count());
-    run.fact("columns", report.alignment.column_count());
-    run.fact("pairs", static_cast<std::int64_t>(result.pairs.mi.size()));
-    run.fact("low_entropy_columns", static_cast<std::int64_t>(result.low_entropy.size()));
-    run.fact("null_model",
-             std::string(mi::names_of(
-                 mi::NullModel{})[static_cast<std::size_t>(report.parameters.null_model())]));
-    if (result.shuffles > 0) run.fact("shuffles", result.shuffles);
-    if (!result.weights.empty()) run.fact("effective_sequences", result.effective_sequences);
-    run.fact("reference_row", report.reference.name);
-    if (result.triples) {
-        run.fact("triples", result.triples->count);
-        run.fact("triples_ranked_by", result.triples->names[result.triples->key]);
-        if (result.triples->cliques) run.fact("cliques", result.triples->cliques->size);
-        if (result.triples->cliques_by_z)
-            run.fact("cliques_by_z", result.triples->cliques_by_z->size);
-    }
     if (result.gpu_seconds) {
         run.fact("gpu_seconds_pairs", result.gpu_seconds->pairs);
         if (result.triples) run.fact("gpu_seconds_triples", result.gpu_seconds->triples);

@@ -83,36 +83,6 @@ MutantFiles read_files(const MutantsOptions& options, RunDirectory& run) {
     return files;
 }
 
-void record_result(RunDirectory& run, const couplings::ModelDescription& about,
-                   const mutants::Result& result) {
-    run.fact("alphabet", about.alphabet->name());
-    run.fact("effective_sequences", about.effective_sequences);
-    run.fact("target", result.target.name);
-    run.fact("first_number", result.target.first_number);
-    run.fact("residues", static_cast<std::int64_t>(result.positions.size()));
-    run.fact("gaps", result.target_gaps);
-    run.fact("energy", result.energy.full);
-    run.fact("energy_couplings", result.energy.couplings);
-    run.fact("energy_fields", result.energy.fields);
-    run.fact("energy_independent", result.independent_energy);
-    run.fact("singles", static_cast<std::int64_t>(result.singles.size()));
-    if (!result.listed.empty()) {
-        run.fact("listed", static_cast<std::int64_t>(result.listed.size()));
-        run.fact("predicted", result.listed_with(mutants::Problem::none));
-        for (std::size_t n = 1; n < names_of(mutants::Problem()).size(); ++n) {
-            const auto problem = static_cast<mutants::Problem>(n);
-            if (const Index count = result.listed_with(problem); count > 0)
-                run.fact(fmt::format("without prediction: {}", names_of(problem)[n]), count);
-        }
-    }
-    for (const mutants::Correlation& one : result.correlations)
-        run.fact(fmt::format("spearman {}", one.name), one.epistatic);
-    if (!result.sequences.empty())
-        run.fact("sequences", static_cast<std::int64_t>(result.sequences.size()));
-    if (!result.doubles.columns.empty())
-        run.fact("double_residues", static_cast<std::int64_t>(result.doubles.columns.size()));
-}
-
 /// What the energies of a model of this size need.
 Estimate energies_need(const MutantsOptions& options, Index columns, Index letters) {
     const Index model = 2 * columns * (columns - 1) * letters * letters;
@@ -243,9 +213,8 @@ std::string compute_mutants(MutantsOptions options, const JobTask& task) {
     context.notes(result.notes);
     if (task.computed) task.computed();
     run.stage("write");
-    const mutants::Report report{result, *about.alphabet, files.table ? &*files.table : nullptr};
+    const mutants::Report report{result, about, files.table ? &*files.table : nullptr};
     mutants::write_results(run, report, resolve_threads(context));
-    record_result(run, about, result);
     run.finish();
     return summary(report, about, run.path().string());
 }

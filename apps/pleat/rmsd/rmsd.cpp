@@ -110,22 +110,6 @@ Array<float, 3> share_others(const RmsdOptions& options, const ComparedFrames& c
     return xyz;
 }
 
-/// A pair of one set is in two rows of neighbours, a pair of two sets in one.
-std::int64_t neighbour_pairs(const RmsdOptions& options, const rmsd::Result& result) {
-    const auto listed = static_cast<std::int64_t>(result.neighbours.indices.size());
-    return options.sets.has_against() ? listed : listed / 2;
-}
-
-void record_result(const RmsdOptions& options, const rmsd::Result& result, RunDirectory& run) {
-    run.fact("frames", result.frames);
-    run.fact("atoms", result.atoms);
-    run.fact("pairs", result.statistics.pairs());
-    run.fact("min", result.statistics.min());
-    run.fact("mean", result.statistics.mean());
-    run.fact("max", result.statistics.max());
-    if (options.parameters.cutoff) run.fact("neighbour_pairs", neighbour_pairs(options, result));
-}
-
 /// The selection of the atoms that were measured.
 std::string measured_atoms(const RmsdOptions& options) {
     return options.sets.atoms(options.ensemble.select).measured;
@@ -147,7 +131,7 @@ std::string summary(const RmsdOptions& options, const rmsd::Result& result,
                         pairs.max(), pairs.mean(), metric.unit.empty() ? "" : " ", metric.unit);
     text += symmetry;
     if (options.parameters.cutoff)
-        text += fmt::format("{} pairs {} {:g}{}{}\n", neighbour_pairs(options, result),
+        text += fmt::format("{} pairs {} {:g}{}{}\n", result.neighbours.pairs,
                             metric.is_score ? "above" : "below", *options.parameters.cutoff,
                             metric.unit.empty() ? "" : " ", metric.unit);
     const std::string first = has_reference ? "reference.tsv, "
@@ -315,7 +299,6 @@ std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ra
         run->stage("write");
         rmsd::write_results(*run, result, options.parameters);
         write_frames(*run, compared.frames);
-        record_result(options, result, *run);
         record_symmetry(compared, options.sets, *run);
         run->finish();
         text = summary(options, result,
@@ -357,7 +340,7 @@ JobFunctions<RmsdOptions> job_functions(Ranks& ranks) {
     return {.command = "rmsd",
             .input_column = "ensemble",
             .joins_files = true,
-            .numbers = {"frames", "atoms", "pairs", "min", "mean", "max", "neighbour_pairs"},
+            .numbers = names_of_results(rmsd::columns({}, {})),
             .fields = result_fields,
             .set_input = set_ensemble<RmsdOptions>,
             .prepare = [](RmsdOptions& options) { choose_atoms(options); },

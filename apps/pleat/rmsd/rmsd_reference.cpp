@@ -154,14 +154,12 @@ Array<double, 2> prepare_reference(ComparedFrames& compared, const SetOptions& o
 }
 
 void write_compared(const ComparedFrames& compared, const SetOptions& options,
-                    const rmsd::ReferenceResult& result, rmsd::Metric metric,
+                    const rmsd::Result& result, const rmsd::Parameters& parameters,
                     const Array<double, 2>& reference, const Context& context, RunDirectory& run) {
     const Coordinates& input = compared.frames;
-    rmsd::write_reference(run, result.values, metric, input.origins, input.files);
-    if (metric == rmsd::Metric::lddt)
-        rmsd::write_residue_lddt(run, measured_topology(compared),
-                                 rmsd::residues_in_order(compared.sets, input.atoms()),
-                                 result.residues);
+    rmsd::write_reference(run, result, parameters, input.origins, input.files,
+                          measured_topology(compared),
+                          rmsd::residues_in_order(compared.sets, input.atoms()));
     if (options.rmsf) {
         rmsd::Fluctuations all = rmsd::fluctuations(input.xyz, reference, compared.sets, context);
         all.rmsf = measured_of(compared, all.rmsf);
@@ -192,13 +190,12 @@ rmsd::Result run_reference(ComparedFrames& compared, const SetOptions& options,
         ranks.share(shared);
         if (options.symmetry.relabel) ranks.share(compared.frames.xyz);
     }
-    rmsd::ReferenceResult result =
+    rmsd::Result result =
         rmsd::run_reference(compared.frames.xyz, shared[0], compared.sets, parameters, context);
     compared.unproven = result.unproven;
-    ranks.lead([&] {
-        write_compared(compared, options, result, parameters.metric, reference, alone, *run);
-    });
-    return std::move(result.summary);
+    ranks.lead(
+        [&] { write_compared(compared, options, result, parameters, reference, alone, *run); });
+    return result;
 }
 
 }  // namespace pleat::program

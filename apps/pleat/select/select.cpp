@@ -120,28 +120,6 @@ void write_selected(RunDirectory& run, const SelectOptions& options, const Clust
     write_frames(run, "medoids", superposed, medoids, options.structures, context);
 }
 
-void record_result(RunDirectory& run, const select::Result& result) {
-    const select::ExpectedContacts& expected = result.expected;
-    if (!expected.contacts.empty()) {
-        run.fact("contacts", static_cast<std::int64_t>(expected.contacts.size()));
-        run.fact("chain", expected.chain);
-        run.fact("identity", expected.identity);
-        run.fact("mapped_residues", expected.mapped_residues);
-    }
-    std::int64_t selected = 0;
-    for (const select::ClusterSummary& one : result.clusters) selected += one.selected > 0;
-    const std::vector<Index>& positions = result.scores.position;
-    run.fact("frames", static_cast<std::int64_t>(positions.size()));
-    run.fact("clusters", static_cast<std::int64_t>(result.clusters.size()));
-    run.fact("selected", selected);
-    run.fact("cutoff", result.cutoff);
-    run.fact("best_frame",
-             static_cast<std::int64_t>(std::find(positions.begin(), positions.end(), 1) -
-                                       positions.begin()));
-    if (selected > 0)
-        run.fact("first_cluster", static_cast<std::int64_t>(result.clusters.front().cluster));
-}
-
 std::string number(double value) {
     return std::isnan(value) ? std::string("-") : fmt::format("{:.4f}", value);
 }
@@ -232,7 +210,6 @@ std::string make_selection(SelectOptions& options, const JobTask& task, Ranks& r
     if (!options.parameters.clustering.cutoff.is_set()) run.cite("Zhang2004");
     select::write_results(run, read.ensemble, result);
     write_selected(run, options, stages.superposed(), result, context);
-    record_result(run, result);
     run.finish();
     return summary(options, result, run.path().string());
 }

@@ -11,7 +11,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/run/manifest.h"
-#include "pleat/report/table.h"
+#include "pleat/report/run_files.h"
 #include "pleat/workflows/select/contacts.h"
 
 namespace pleat::program {

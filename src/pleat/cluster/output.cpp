@@ -13,8 +13,6 @@
 
 #include "pleat/bio/ensemble/frame_table.h"
 #include "pleat/cluster/methods/linkage.h"
-#include "pleat/cluster/states.h"
-#include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/text.h"
 
@@ -22,39 +20,60 @@ namespace pleat::cluster {
 
 namespace {
 
-std::string number_or_na(double value) {
-    return std::isnan(value) ? "NA" : fmt::format("{:.6g}", value);
+std::vector<RecordField> cluster_fields() {
+    using One = ClusterDescription;
+    return {record_field("size", &One::size), record_field("medoid", &One::medoid, {.missing = -1}),
+            record_field("mean", &One::mean), record_field("radius", &One::radius),
+            record_field("silhouette", &One::silhouette)};
+}
+/// `swept`: the name of what is varied.
+std::vector<RecordField> sweep_fields(std::string swept) {
+    return {record_field("value", &SweepPoint::value, {.name = std::move(swept)}),
+            record_field("clusters", &SweepPoint::clusters),
+            record_field("largest", &SweepPoint::largest),
+            record_field("noise", &SweepPoint::noise),
+            record_field("silhouette", &SweepPoint::silhouette)};
+}
+std::vector<RecordField> peak_fields() {
+    return {record_field("density", &Peak::density), record_field("separation", &Peak::separation),
+            record_field("denser", &Peak::nearest_denser, {.missing = -1})};
+}
+std::vector<RecordField> round_fields() {
+    return {record_field("round", &DensityRound::round, {.missing = DensityRound::kLeft}),
+            record_field("mean", &DensityRound::mean)};
 }
 
-std::string medoid_cells(const ChainItems& chains, const ClusterDescription& cluster) {
-    const auto chain = static_cast<std::size_t>(chains.chain_of(cluster.medoid));
-    return fmt::format("\t{}\t{}", chains.frame_of(cluster.medoid),
-                       table_cell(chains.names[chain]));
-}
-
-std::string cluster_table(const Result& result, const FrameScores& scores,
-                          const ChainItems& chains) {
-    std::string text = fmt::format(
-        "cluster\tsize\tshare\tmedoid\tmean\tradius\tsilhouette\tcentre{}{}\n",
-        chains.are_chains() ? "\tmedoid_frame\tmedoid_chain" : "", score_summary_names(scores));
+void write_clusters(RunDirectory& run, const Result& result, const ResultColumns& columns,
+                    const FrameScores& scores, const ChainItems& chains) {
     std::vector<std::vector<Index>> members =
         scores.empty() ? std::vector<std::vector<Index>>() : result.clustering.members();
     for (std::vector<Index>& items : members)
         for (Index& item : items) item = chains.frame_of(item);
     const auto items = static_cast<double>(result.clustering.assignment.size());
-    for (std::size_t c = 0; c < result.clusters.size(); ++c) {
-        const ClusterDescription& one = result.clusters[c];
-        const std::vector<Index>& centres = result.clustering.centres;
-        const std::string medoid = one.size > 0 ? fmt::format("{}", one.medoid) : "NA";
-        text += fmt::format("{}\t{}\t{:.6g}\t{}\t{}\t{}\t{}\t{}", c, one.size,
-                            static_cast<double>(one.size) / items, medoid, number_or_na(one.mean),
-                            number_or_na(one.radius), number_or_na(one.silhouette),
-                            centres.empty() ? "NA" : fmt::format("{}", centres[c]));
-        if (chains.are_chains()) text += medoid_cells(chains, one);
-        if (!scores.empty()) text += score_summary_cells(scores, members[c]);
-        text += '\n';
+    const std::vector<Index>& centres = result.clustering.centres;
+    std::vector<TableColumn> table =
+        with_columns(table_columns(columns, "clusters.tsv"), "size", {row_numbers("cluster")});
+    const auto share = table_column("share", [&](std::size_t row) {
+        return fmt::format("{:.6g}", static_cast<double>(result.clusters[row].size) / items);
+    });
+    table = with_columns(std::move(table), "medoid", {share});
+    table.push_back(table_column("centre", [&](std::size_t row) {
+        return centres.empty() ? "NA" : std::to_string(centres[row]);
+    }));
+    if (chains.are_chains()) {
+        table.push_back(table_column("medoid_frame", [&](std::size_t row) {
+            return chains.frame_of(result.clusters[row].medoid);
+        }));
+        table.push_back(table_column("medoid_chain", [&](std::size_t row) {
+            const Index chain = chains.chain_of(result.clusters[row].medoid);
+            return table_cell(chains.names[static_cast<std::size_t>(chain)]);
+        }));
     }
-    return text;
+    if (!scores.empty())
+        table.push_back(table_column(score_summary_names(scores).substr(1), [&](std::size_t row) {
+            return score_summary_cells(scores, members[row]).substr(1);
+        }));
+    write_table(run.output("clusters.tsv"), result.clusters.size(), table);
 }
 
 /// Writes the clusters of the chains of each frame, and how often each combination of clusters
@@ -96,21 +115,6 @@ void write_chains(RunDirectory& run, const std::vector<std::int32_t>& assignment
     write_text(run.output("combinations.tsv"), text);
 }
 
-std::string transition_table(const std::vector<Transition>& transitions) {
-    std::string text = "from\tto\tcount\n";
-    for (const Transition& one : transitions)
-        text += fmt::format("{}\t{}\t{}\n", one.from, one.to, one.count);
-    return text;
-}
-
-std::string probability_table(const std::vector<Transition>& transitions) {
-    std::string text = "from\tto\tcount\tfrom_count\tprobability\n";
-    for (const Transition& one : transitions)
-        text += fmt::format("{}\t{}\t{}\t{}\t{:.6g}\n", one.from, one.to, one.count, one.from_count,
-                            one.probability);
-    return text;
-}
-
 std::string dwell_table(const std::vector<DwellCount>& dwells, std::optional<double> interval) {
     std::string text =
         "cluster\tframes\tvisits\tmean\tmedian\tlongest\tcut\tlongest_cut\tmean_ps\tmedian_ps\t"
@@ -130,96 +134,168 @@ std::string dwell_table(const std::vector<DwellCount>& dwells, std::optional<dou
     return text;
 }
 
-std::string distribution_table(const std::vector<DwellCount>& dwells) {
-    std::string text = "cluster\tdwell\tvisits\tcut\n";
-    for (const DwellCount& one : dwells)
-        text += fmt::format("{}\t{}\t{}\t{}\n", one.cluster, one.dwell, one.visits, one.cut);
-    return text;
-}
-
-std::string histogram_table(const PairStatistics& pairs) {
-    std::string text = "from\tto\tpairs\n";
-    const std::vector<std::int64_t>& histogram = pairs.histogram();
-    for (std::size_t n = 0; n < histogram.size(); ++n) {
-        const bool is_open = static_cast<Index>(n) == kMaxBins - 1;
-        const double from = static_cast<double>(n) * pairs.bin_width();
-        text += fmt::format("{:.6g}\t{}\t{}\n", from,
-                            is_open ? "NA" : fmt::format("{:.6g}", from + pairs.bin_width()),
-                            histogram[n]);
+/// Rows of SciPy's linkage.
+Array<double, 2> linkage(const std::vector<Merge>& tree) {
+    Array<double, 2> rows(std::ssize(tree), Index{4});
+    for (Index row = 0; row < rows.extent(0); ++row) {
+        const Merge& merge = tree[static_cast<std::size_t>(row)];
+        rows(row, 0) = merge.first;
+        rows(row, 1) = merge.second;
+        rows(row, 2) = merge.height;
+        rows(row, 3) = merge.size;
     }
-    return text;
+    return rows;
 }
 
-std::string peak_table(const Result& result) {
-    std::string text = "item\tdensity\tseparation\tdenser\tcluster\n";
-    for (std::size_t i = 0; i < result.peaks.size(); ++i) {
-        const Peak& peak = result.peaks[i];
-        text += fmt::format("{}\t{}\t{:.6g}\t{}\t{}\n", i, peak.density, peak.separation,
-                            peak.nearest_denser < 0 ? "NA" : fmt::format("{}", peak.nearest_denser),
-                            result.clustering.assignment[i]);
-    }
-    return text;
-}
-
-std::string round_table(const Result& result) {
-    std::string text = "item\tround\tmean\n";
-    for (std::size_t i = 0; i < result.rounds.size(); ++i) {
-        const DensityRound& one = result.rounds[i];
-        text += fmt::format("{}\t{}\t{:.6g}\n", i,
-                            one.round == DensityRound::kLeft ? "NA" : fmt::format("{}", one.round),
-                            one.mean);
-    }
-    return text;
-}
-
-std::string sweep_table(const Result& result, bool by_k) {
-    std::string text =
-        fmt::format("{}\tclusters\tlargest\tnoise\tsilhouette\n", by_k ? "k" : "cutoff");
+ResultColumns facts(const Result& result) {
+    const SweepPoint* chosen = nullptr;
     for (const SweepPoint& point : result.sweep)
-        text += fmt::format("{:.6g}\t{}\t{}\t{}\t{}\n", point.value, point.clusters, point.largest,
-                            point.noise, number_or_na(point.silhouette));
-    return text;
-}
-
-void write_tree(RunDirectory& run, const std::vector<Merge>& tree, Index count) {
-    write_newick(run.output("tree.nwk"), tree, count);
-    std::vector<double> rows;
-    for (const Merge& merge : tree)
-        for (const double value :
-             {double(merge.first), double(merge.second), merge.height, double(merge.size)})
-            rows.push_back(value);
-    write_npy(run.output("linkage.npy"), rows.data(), {static_cast<Index>(tree.size()), 4});
+        if (chosen == nullptr || point.silhouette > chosen->silhouette ||
+            (std::isnan(chosen->silhouette) && !std::isnan(point.silhouette)))
+            chosen = &point;
+    Index largest = 0;
+    for (const ClusterDescription& one : result.clusters) largest = std::max(largest, one.size);
+    const PairStatistics& pairs = result.statistics;
+    return {
+        fact("items", std::ssize(result.clustering.assignment), "number of items"),
+        fact("clusters", std::ssize(result.clusters), "number of clusters"),
+        fact("largest", largest, "items of the largest"),
+        fact("noise",
+             std::ranges::count_if(result.clustering.assignment, [](auto one) { return one < 0; }),
+             "items in none"),
+        {"cutoff", "the cutoff of the clustering, or None",
+         ColumnValue(result.cutoff).or_none(!std::isnan(result.cutoff)), "results"},
+        fact("chosen",
+             ColumnValue(chosen != nullptr ? chosen->value : 0).or_none(chosen != nullptr),
+             "the value of the sweep with the highest silhouette"),
+        {"silhouette", "of all items, or None",
+         ColumnValue(result.silhouette).or_none(!std::isnan(result.silhouette)), "results"},
+        fact("pairs", pairs.pairs(), "number of pairs"),
+        {"min", "the smallest distance", pairs.min(), "results"},
+        {"mean", "the mean distance", pairs.mean(), "results"},
+        {"max", "the largest distance", pairs.max(), "results"}};
 }
 
 }  // namespace
+
+ResultColumns columns(const Result& result, const std::string& swept) {
+    const auto asked_for = [](const auto& records, std::vector<RecordField> fields) {
+        return ColumnValue(records, std::move(fields)).or_none(!records.empty());
+    };
+    const std::vector<Index>& centres = result.clustering.centres;
+    const std::vector<std::int64_t>& histogram = result.statistics.histogram();
+    ResultColumns all = {
+        {"assignment", "int32 [item]; 0 is the largest cluster, -1 noise",
+         result.clustering.assignment, "assignment.npy"},
+        {"nearest",
+         "int32 [item, 2], with `assign` the nearest and the second nearest medoid (one column if "
+         "there is only one), below the cutoff or not; None without",
+         ColumnValue::kept("NDArray[np.int32] | None")},
+        {"distances", "float32 [item, 2], distances to these",
+         ColumnValue::kept("NDArray[np.float32] | None")},
+        {"series",
+         "int64 [series], items of each stretch that the files hold without a gap; None: all items "
+         "are one",
+         ColumnValue::kept("NDArray[np.int64] | None")},
+        {"is_trajectory",
+         "whether the items of a series follow each other in time, as read from DCD, XTC, TRR and "
+         "AMBER NetCDF files; pleat.report then draws transitions and dwell times",
+         ColumnValue::kept("bool")},
+        {"chains",
+         "with `each_chain` the names of the chains: item c * frames + f is chain c of frame f; "
+         "else None",
+         ColumnValue::kept("list[str] | None")},
+        {"clusters",
+         "records (size, medoid, mean, radius, silhouette); of a medoid without items medoid is "
+         "-1, and mean and radius are NaN",
+         {result.clusters, cluster_fields()},
+         "clusters.tsv"},
+        {"centres", "int64 [cluster], None for methods without them",
+         ColumnValue(centres).or_none(!centres.empty())},
+        {"tree", "float64 [item - 1, 4], as SciPy's linkage; None if the method has none",
+         ColumnValue::owned(linkage(result.tree)).or_none(!result.tree.empty()), "linkage.npy"},
+        {"sweep", "records of the values that were tried; None if there are none",
+         asked_for(result.sweep, sweep_fields(swept)), "sweep.tsv"},
+        {"peaks", "records of density peaks; None for other methods",
+         asked_for(result.peaks, peak_fields()), "peaks.tsv"},
+        {"rounds",
+         "records of iterated density (round from 1 in which an item was dropped, 0: left; mean "
+         "distance to the others left then); None for other methods",
+         asked_for(result.rounds, round_fields()), "rounds.tsv"},
+        {"histogram", "int64 [bin], of the distances, in bins of `bin_width`",
+         ColumnValue(histogram).or_none(!histogram.empty()), "histogram.tsv", "pairs"},
+        {"bin_width", "width of the bins of the histogram", result.statistics.bin_width(),
+         "parameters", "bin-width"},
+        {"method", "the method: 'gromos', 'average', ...", ColumnValue::kept("str"), "parameters"},
+        {"sweep_of", "'k' or 'cutoff', what `sweep` varies; None without a sweep",
+         ColumnValue::kept("Literal['k', 'cutoff'] | None")},
+        {"device", "the device that computed", ColumnValue::kept("str"), "manifest"}};
+    return joined({all, facts(result)});
+}
+
+std::vector<RecordField> transition_fields() {
+    return {record_field("from", &Transition::from), record_field("to", &Transition::to),
+            record_field("count", &Transition::count),
+            record_field("from_count", &Transition::from_count),
+            record_field("probability", &Transition::probability)};
+}
+
+std::vector<RecordField> dwell_fields() {
+    return {record_field("cluster", &DwellCount::cluster),
+            record_field("dwell", &DwellCount::dwell), record_field("visits", &DwellCount::visits),
+            record_field("cut", &DwellCount::cut)};
+}
+
+std::vector<RecordField> dwell_time_fields() {
+    using Times = DwellTimes;
+    return {
+        record_field("cluster", &Times::cluster), record_field("items", &Times::items),
+        record_field("visits", &Times::visits),   record_field("mean", &Times::mean),
+        record_field("median", &Times::median),   record_field("longest", &Times::longest),
+        record_field("cut", &Times::cut),         record_field("longest_cut", &Times::longest_cut)};
+}
 
 void write_results(RunDirectory& run, const Result& result, const Parameters& parameters,
                    const std::vector<Index>& series, const FrameScores& scores,
                    const ChainItems& chains) {
     const std::vector<std::int32_t>& assignment = result.clustering.assignment;
-    const auto count = static_cast<Index>(assignment.size());
-    write_npy(run.output("assignment.npy"), assignment.data(), {count});
-    write_text(run.output("clusters.tsv"), cluster_table(result, scores, chains));
+    const ResultColumns all = columns(result, parameters.k.values().size() > 1 ? "k" : "cutoff");
+    write_arrays(run, all, "assignment.npy");
+    write_clusters(run, result, all, scores, chains);
     if (chains.are_chains()) write_chains(run, assignment, chains);
-    write_text(run.output("transitions.tsv"),
-               transition_table(count_transitions(assignment, series)));
-    write_text(run.output("histogram.tsv"), histogram_table(result.statistics));
-    if (!result.tree.empty()) write_tree(run, result.tree, count);
-    if (!result.peaks.empty()) write_text(run.output("peaks.tsv"), peak_table(result));
-    if (!result.rounds.empty()) write_text(run.output("rounds.tsv"), round_table(result));
-    if (!result.sweep.empty()) {
-        const bool by_k = parameters.k.values().size() > 1;
-        write_text(run.output("sweep.tsv"), sweep_table(result, by_k));
+    const std::vector<Transition> transitions = count_transitions(assignment, series);
+    std::vector<TableColumn> table = table_columns("", {transitions, transition_fields()});
+    table.resize(3);  // without probabilities
+    write_table(run.output("transitions.tsv"), transitions.size(), table);
+    write_histogram(run, result.statistics);
+    if (!result.tree.empty()) {
+        write_newick(run.output("tree.nwk"), result.tree, std::ssize(assignment));
+        write_arrays(run, all, "linkage.npy");
     }
+    const auto write_items = [&](const char* file, std::size_t rows,
+                                 const std::vector<TableColumn>& more) {
+        if (rows == 0) return;
+        std::vector<TableColumn> columns = table_columns(all, file);
+        columns.insert(columns.begin(), row_numbers("item"));
+        write_table(run.output(file), rows, with_columns(std::move(columns), "", more));
+    };
+    write_items("peaks.tsv", result.peaks.size(), table_columns("cluster", assignment));
+    write_items("rounds.tsv", result.rounds.size(), {});
+    if (!result.sweep.empty())
+        write_table(run.output("sweep.tsv"), result.sweep.size(), table_columns(all, "sweep.tsv"));
 }
+
+void record_facts(RunDirectory& run, const Result& result) { record(run, facts(result)); }
 
 void write_states(RunDirectory& run, const std::vector<std::int32_t>& assignment,
                   const std::vector<Index>& series, Index lag, std::optional<double> interval) {
     const std::vector<DwellCount> dwells = count_dwells(assignment, series);
-    write_text(run.output("transition_probabilities.tsv"),
-               probability_table(count_transitions(assignment, series, lag)));
+    const std::vector<Transition> transitions = count_transitions(assignment, series, lag);
+    write_table(run.output("transition_probabilities.tsv"), transitions.size(),
+                table_columns("", {transitions, transition_fields()}));
     write_text(run.output("dwell_times.tsv"), dwell_table(dwells, interval));
-    write_text(run.output("dwell_distribution.tsv"), distribution_table(dwells));
+    write_table(run.output("dwell_distribution.tsv"), dwells.size(),
+                table_columns("", {dwells, dwell_fields()}));
 }
 
 std::vector<std::string_view> citations(Method method, bool has_silhouettes) {

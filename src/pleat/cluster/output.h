@@ -3,15 +3,24 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "pleat/bio/ensemble/frame_scores.h"
 #include "pleat/bio/ensemble/frame_table.h"
 #include "pleat/cluster/cluster.h"
-#include "pleat/core/run/run_directory.h"
+#include "pleat/cluster/states.h"
+#include "pleat/core/run/result_columns.h"
 
 namespace pleat::cluster {
+
+/// What a result holds, each value described once; see ResultColumn. `swept`: the name of what a
+/// sweep varies.
+ResultColumns columns(const Result& result, const std::string& swept = "{sweep_of}");
+std::vector<RecordField> transition_fields();
+std::vector<RecordField> dwell_fields();
+std::vector<RecordField> dwell_time_fields();
 
 /// Writes assignment.npy, clusters.tsv, transitions.tsv, histogram.tsv and, where there are any,
 /// tree.nwk, linkage.npy, peaks.tsv and sweep.tsv; README.md of this folder describes each.
@@ -21,6 +30,9 @@ namespace pleat::cluster {
 void write_results(RunDirectory& run, const Result& result, const Parameters& parameters,
                    const std::vector<Index>& series, const FrameScores& scores = {},
                    const ChainItems& chains = {});
+
+/// Records the numbers that summarise a run in its manifest.
+void record_facts(RunDirectory& run, const Result& result);
 
 /// Writes what states.h finds in the frames of a trajectory: transition_probabilities.tsv,
 /// dwell_times.tsv and dwell_distribution.tsv. `interval`: picoseconds from one frame to the next.

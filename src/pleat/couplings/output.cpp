@@ -266,6 +266,137 @@ std::string fitted_reference(const Report& report) {
 
 }  // namespace
 
+namespace {
+
+/// The pairs between parts with columns of the source.
+std::vector<InterPair> source_pairs(const Report& report) {
+    std::vector<InterPair> pairs;
+    if (report.parts != nullptr) pairs = report.parts->pairs;
+    for (InterPair& pair : pairs) {
+        pair.i = report.alignment.columns[static_cast<std::size_t>(pair.i)];
+        pair.j = report.alignment.columns[static_cast<std::size_t>(pair.j)];
+    }
+    return pairs;
+}
+
+/// [pair, 2], columns of the source.
+Array<Index, 2> source_base_pairs(const Report& report) {
+    if (report.base_pairs == nullptr) return {};
+    Array<Index, 2> pairs(std::ssize(report.base_pairs->pairs), Index{2});
+    for (Index k = 0; k < pairs.extent(0); ++k) {
+        const auto [i, j] = report.base_pairs->pairs[static_cast<std::size_t>(k)];
+        pairs(k, 0) = report.alignment.columns[static_cast<std::size_t>(i)];
+        pairs(k, 1) = report.alignment.columns[static_cast<std::size_t>(j)];
+    }
+    return pairs;
+}
+
+/// The name of the part of each column.
+std::vector<std::string> part_names(const Report& report) {
+    std::vector<std::string> names;
+    if (report.parts == nullptr) return names;
+    for (const Index part : report.parts->part_of_column)
+        names.push_back(report.parts->parts[static_cast<std::size_t>(part)].name);
+    return names;
+}
+
+std::vector<RecordField> inter_fields() {
+    return {record_field("i", &InterPair::i),
+            record_field("j", &InterPair::j),
+            record_field("raw", &InterPair::raw),
+            record_field("corrected", &InterPair::corrected),
+            record_field("block_corrected", &InterPair::block_corrected),
+            record_field("z", &InterPair::z),
+            record_field("evcomplex", &InterPair::evcomplex),
+            record_field("evcomplex_block", &InterPair::evcomplex_block),
+            record_field("gremlin", &InterPair::gremlin),
+            record_field("fdr", &InterPair::fdr)};
+}
+
+/// What the manifest says of the family, the fit and a structure.
+ResultColumns facts(const Report& report) {
+    const Result& result = report.result;
+    const Alphabet* const alphabet = report.alignment.alphabet;
+    ResultColumns all = {
+        fact("alphabet", alphabet != nullptr ? alphabet->name() : "", "the kind of the letters"),
+        fact("format", report.alignment.format, "that of the alignment"),
+        fact("sequences", report.alignment.sequence_count(), "number of sequences"),
+        fact("columns", report.alignment.column_count(), "number of columns"),
+        {"effective_sequences", "the sum of the weights", result.effective_sequences, "results"},
+        fact("weights_identity", report.parameters.identity,
+             "identity above which sequences share their weight"),
+        fact("norm_letters",
+             names_of(report.parameters.norm)[static_cast<std::size_t>(report.parameters.norm)],
+             "the letters over which norms are taken"),
+        {"objective", "the value of the function that was minimised", result.objective, "results"},
+        {"relative_gap", "how far the fit is from its minimum at most, as a fraction",
+         result.relative_gap, "results"},
+        fact("relative_gradient", result.relative_gradient, "the gradient's norm by that of x"),
+        {"iterations", "iterations of the fit", result.iterations, "results"},
+        {"evaluations", "evaluations of the objective", result.evaluations, "results"},
+        {"stop_reason", "why the fit ended", name_of(result.stop_reason), "results"},
+        fact("reference_row", report.reference.name, "the row that tables show")};
+    if (report.base_pairs != nullptr)
+        all.push_back(fact("base_pairs", std::ssize(report.base_pairs->pairs), "their number"));
+    if (report.parts != nullptr)
+        all.push_back(fact("parts", std::ssize(report.parts->parts), "their number"));
+    if (report.evaluation == nullptr) return all;
+    const ResidueMap& map = report.structure->map;
+    all.push_back(fact("chain", map.chain_name, "that of --structure"));
+    all.push_back(fact("identity", map.identity, "share of identical letters"));
+    all.push_back(fact("mapped_columns", map.mapped, "columns with a residue"));
+    all.push_back(fact("precision_L", report.evaluation->at("all", "L").precision,
+                       "contacts among the best L pairs"));
+    return all;
+}
+
+}  // namespace
+
+ResultColumns columns(const Report& report) {
+    const Result& result = report.result;
+    const Model& model = result.model;
+    const bool has_parts = report.parts != nullptr, has_pairs = report.base_pairs != nullptr;
+    const Alphabet* const alphabet = report.alignment.alphabet;
+    const bool is_nucleic = alphabet != nullptr && alphabet->kind() != Alphabet::Kind::protein;
+    const bool is_calibrated =
+        alphabet != nullptr && has_probabilities(report.parameters, *alphabet);
+    constexpr const char *kScores = "scores.npz", *kModel = "couplings.npz";
+    ResultColumns all = {
+        {"letters", "str [L], of the first sequence of the alignment in these columns",
+         ColumnValue::kept("str")},
+        {"raw_scores", "float64 [L, L], before APC", result.raw, kScores, "raw"},
+        {"scores", "float64 [L, L], after APC", result.corrected, kScores, "corrected"},
+        {"columns", "int64 [L], the number of each column in the source alignment, from 0",
+         ColumnValue::owned(shown_columns(report.alignment, report.reference)), kScores},
+        {"fields", "float32 [L, q], e_i(a); None with models=False",
+         ColumnValue(model.fields).or_none(model.fields.size() > 0), kModel},
+        {"pairs",
+         "float32 [L (L - 1) / 2, q, q], e_ij(a, b), i < j in row order; None with models=False",
+         ColumnValue(model.pairs).or_none(model.pairs.size() > 0), kModel},
+        {"columns", "", ColumnValue::kept(""), kModel},
+        {"weights", "float64 [sequence]", result.weights, "weights.npy"},
+        {"warning",
+         "why the probabilities are too high or missing if there are few sequences, else \"\"",
+         is_calibrated ? depth_warning(result.effective_sequences, is_nucleic) : std::string()},
+        {"device", "the device that computed", ColumnValue::kept("str"), "manifest"},
+        {"base_pairs",
+         "int64 [pair, 2], nested base pairs of a nucleic acid, columns of the source: those of "
+         "`secondary`, else those that the scores show; None for proteins",
+         ColumnValue::owned(source_base_pairs(report)).or_none(has_pairs)},
+        {"parts", "the name of the part of each column; None for one part",
+         ColumnValue(part_names(report)).or_none(has_parts)},
+        {"inter_contacts",
+         "records (i, j, raw, corrected, block_corrected, z, evcomplex, evcomplex_block, gremlin, "
+         "fdr) of the pairs between parts, the highest block_corrected first, as "
+         "contacts_inter.tsv; i and j as in contacts(); None for one part",
+         ColumnValue::owned(source_pairs(report), inter_fields()).or_none(has_parts)},
+        {"_is_calibrated", "whether scores of this kind have probabilities", is_calibrated},
+        {"_is_nucleic", "whether the letters are those of a nucleic acid", is_nucleic},
+        {"_has_given_base_pairs", "whether `secondary` was given",
+         has_pairs && report.base_pairs->is_given}};
+    return joined({all, facts(report)});
+}
+
 void write_results(RunDirectory& run, const Report& report, int threads) {
     // Named in the order of the manifest; the files that take longest are written first.
     const auto scores = run.output("scores.npz"), matrix = run.output("scores.mat");
@@ -309,6 +440,7 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
     if (has_casp) writers.add(casp, casp_contacts(report, threads));
     if (report.parts != nullptr) writers.add(inter, inter_contact_table(report, threads));
     writers.end();
+    record(run, facts(report));
 }
 
 std::vector<std::string_view> citations(const Parameters& parameters) {

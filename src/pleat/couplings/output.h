@@ -7,7 +7,7 @@
 
 #include "pleat/bio/alignment/alignment.h"
 #include "pleat/bio/structure/known_structure.h"
-#include "pleat/core/run/run_directory.h"
+#include "pleat/core/run/result_columns.h"
 #include "pleat/couplings/contacts/contact_list.h"
 #include "pleat/couplings/contacts/evaluation.h"
 #include "pleat/couplings/couplings.h"
@@ -28,6 +28,9 @@ struct Report {
     const ScoredParts* parts = nullptr;     ///< null: one part
     ModelFiles models = ModelFiles::none;   ///< those to write, of Result::model
 };
+
+/// What a result holds, each value described once; see ResultColumn.
+ResultColumns columns(const Report& report);
 
 /// Writes scores.npz (`raw`, `corrected`: L x L; `columns`), scores.mat, contacts.tsv, contacts.rr
 /// (proteins only), weights.npy and, with a structure, evaluation.tsv and evaluation.json, and with

@@ -18,16 +18,10 @@ namespace pleat::mutual_information {
 
 namespace {
 
-using Column = std::pair<std::string, std::vector<double>>;
-
-/// The number as text; "NA" for NaN.
-void append_cell(std::string& text, double value) {
+/// The number as the next cell.
+void append_next(std::string& text, double value) {
     text += '\t';
-    if (std::isnan(value)) {
-        text += "NA";
-        return;
-    }
-    append_number(text, value, std::chars_format::general, 9);
+    append_cell(text, value, {.digits = 9});
 }
 
 template <class Member>
@@ -38,59 +32,52 @@ std::vector<double> member(const std::vector<SampledNull>& sampled, Member Sampl
     return values;
 }
 
-/// The numbers of pairs by their names in pairs.npz, without counts and empty arrays.
-std::vector<Column> pair_columns(const PairStatistics& pairs) {
-    std::vector<Column> columns = {
-        {"mi", pairs.mi},
-        {"joint_entropy", pairs.joint_entropy},
-        {"normalised", pairs.normalised},
-        {"apc", pairs.apc},
-        {"asc", pairs.asc},
-        {"mean", pairs.mean},
-        {"variance", pairs.variance},
-        {"z", pairs.z},
-        {"sampled_mean", member(pairs.sampled, &SampledNull::mean)},
-        {"sampled_variance", member(pairs.sampled, &SampledNull::variance)},
-        {"sampled_skewness", member(pairs.sampled, &SampledNull::skewness)},
-        {"sampled_z", member(pairs.sampled, &SampledNull::z)},
-        {"percentile", member(pairs.sampled, &SampledNull::percentile)},
-        {"p", member(pairs.sampled, &SampledNull::p)},
-        {"p_strict", member(pairs.sampled, &SampledNull::p_strict)},
-        {"exact_p", pairs.exact_p},
-        {"tail_p", pairs.tail_p},
-        {"fdr", pairs.fdr},
-        {"family_p", pairs.family_p}};
-    std::erase_if(columns, [](const Column& column) { return column.second.empty(); });
-    return columns;
+std::vector<RecordField> sampled_fields() {
+    using Null = SampledNull;
+    return {record_field("mean", &Null::mean, {.name = "sampled_mean"}),
+            record_field("variance", &Null::variance, {.name = "sampled_variance"}),
+            record_field("skewness", &Null::skewness, {.name = "sampled_skewness"}),
+            record_field("z", &Null::z, {.name = "sampled_z"}),
+            record_field("percentile", &Null::percentile),
+            record_field("p", &Null::p),
+            record_field("p_strict", &Null::p_strict)};
 }
 
-void add_vector(NpzWriter& writer, std::string_view name, const auto& values) {
-    writer.add(name, values.data(), {static_cast<Index>(values.size())});
-}
-
-void write_pair_arrays(const std::filesystem::path& path, const Report& report) {
-    const Result& result = report.result;
-    const Index columns = result.column_count();
-    std::vector<std::int32_t> i, j;
-    for (const auto& [a, b] : all_pairs(columns)) {
-        i.push_back(static_cast<std::int32_t>(a));
-        j.push_back(static_cast<std::int32_t>(b));
-    }
-    NpzWriter writer(path);
-    add_vector(writer, "i", i);
-    add_vector(writer, "j", j);
-    for (const auto& [name, values] : pair_columns(result.pairs)) add_vector(writer, name, values);
-    if (!result.pairs.less_count.empty()) {
-        add_vector(writer, "n_less", result.pairs.less_count);
-        add_vector(writer, "n_equal", result.pairs.equal_count);
-    }
-    if (!result.pair_rows.empty()) add_vector(writer, "rows", result.pair_rows);
-    // The diagonal: the MI of a column with itself is its entropy, in every shuffle, so Z is 0/0.
-    add_vector(writer, "diagonal_mi", result.entropy);
-    add_vector(writer, "diagonal_z",
-               std::vector<double>(columns, std::numeric_limits<double>::quiet_NaN()));
-    add_vector(writer, "columns", shown_columns(report.alignment, report.reference));
-    writer.close();
+/// The values of pairs, in the order of pairs.npz and pairs.tsv.
+ResultColumns pair_columns(const PairStatistics& pairs) {
+    constexpr const char* kFile = "pairs.npz";
+    const auto asked_for = [](const std::vector<double>& values) {
+        return ColumnValue(values).or_none(!values.empty());
+    };
+    ResultColumns all = {
+        {"mi", "float64 [pair], bits", pairs.mi, kFile},
+        {"joint_entropy", "float64 [pair], bits", asked_for(pairs.joint_entropy), kFile},
+        {"normalised", "float64 [pair], mi / joint_entropy", asked_for(pairs.normalised), kFile},
+        {"apc", "float64 [pair], mi minus the average product", asked_for(pairs.apc), kFile},
+        {"asc", "float64 [pair], mi minus the average sum", asked_for(pairs.asc), kFile},
+        {"mean", "float64 [pair], of the exact null model", asked_for(pairs.mean), kFile},
+        {"variance", "float64 [pair], of the exact null model", asked_for(pairs.variance), kFile},
+        {"z", "float64 [pair], standard deviations above the mean of the exact null model",
+         asked_for(pairs.z), kFile}};
+    for (const RecordField& field : sampled_fields())
+        all.push_back({{},
+                       "float64 [pair], of the shuffles",
+                       ColumnValue(pairs.sampled, field).or_none(!pairs.sampled.empty()),
+                       kFile,
+                       field.shown.name.empty() ? field.name : field.shown.name});
+    const ResultColumns more = {
+        {"exact_p", "float64 [pair], probability of mi or more in the exact null model",
+         asked_for(pairs.exact_p), kFile},
+        {"tail_p", "float64 [pair]; see the README of the engine", asked_for(pairs.tail_p), kFile},
+        {"fdr", "float64 [pair], false discovery rate; see the README of the engine",
+         asked_for(pairs.fdr), kFile},
+        {"family_p", "float64 [pair]; see the README of the engine", asked_for(pairs.family_p),
+         kFile},
+        {"less", "uint32 [pair], number of shuffles with a smaller mi",
+         ColumnValue(pairs.less_count).or_none(!pairs.less_count.empty()), kFile, "n_less"},
+        {"equal", "uint32 [pair], number of shuffles with an equal mi",
+         ColumnValue(pairs.equal_count).or_none(!pairs.equal_count.empty()), kFile, "n_equal"}};
+    return joined({all, more});
 }
 
 /// "i\tletter" and, with a structure, its residue, for each of some columns.
@@ -140,22 +127,26 @@ TextPieces pair_table(const Report& report, const std::vector<Index>& ranked, in
     const Index columns = report.result.column_count();
     const std::vector<std::array<Index, 2>> pairs = all_pairs(columns);
     const ColumnCells cells(report);
-    const std::vector<Column> numbers = pair_columns(report.result.pairs);
+    std::vector<TableColumn> numbers;
+    for (const ResultColumn& column : pair_columns(report.result.pairs))
+        if (column.value.is_there())
+            for (TableColumn& one : table_columns(column.key.empty() ? column.name : column.key,
+                                                  column.value, {.digits = 9}))
+                numbers.push_back(std::move(one));
     const KnownStructure* const known = report.structure;
     std::string head = cells.head({"i", "j"}) + (known != nullptr ? "\tdistance" : "");
-    for (const auto& [name, values] : numbers) head += "\t" + name;
-    if (!report.result.pairs.less_count.empty()) head += "\tn_less\tn_equal";
+    for (const TableColumn& one : numbers) head += "\t" + one.name;
     TextPieces lines =
         make_lines(threads, static_cast<Index>(ranked.size()), [&](Index rank, std::string& text) {
             const Index pair = ranked[static_cast<std::size_t>(rank)];
             const auto at = static_cast<std::size_t>(pair);
             append_integer(text, rank + 1);
             cells.append(text, pairs[at]);
-            if (known != nullptr) append_cell(text, known->distances(pairs[at][0], pairs[at][1]));
-            for (const auto& [name, values] : numbers) append_cell(text, values[at]);
-            if (!report.result.pairs.less_count.empty())
-                text += fmt::format("\t{}\t{}", report.result.pairs.less_count[at],
-                                    report.result.pairs.equal_count[at]);
+            if (known != nullptr) append_next(text, known->distances(pairs[at][0], pairs[at][1]));
+            for (const TableColumn& one : numbers) {
+                text += '\t';
+                one.append(at, text);
+            }
             text += '\n';
         });
     lines.insert(lines.begin(), head + "\n");
@@ -187,13 +178,17 @@ TextPieces column_table(const Report& report) {
         if (report.structure != nullptr) cells.append_residue(text, column);
         const double bits = result.entropy[static_cast<std::size_t>(column)];
         text += fmt::format("\t{}", result.symbol_counts[static_cast<std::size_t>(column)]);
-        append_cell(text, bits);
+        append_next(text, bits);
         text += fmt::format("\tNA\t{}", bits < report.parameters.min_entropy ? "yes" : "no");
         for (const auto& [name, values] : members)
             text += fmt::format("\t{}", (*values)[static_cast<std::size_t>(column)]);
         text += '\n';
     }
     return {text};
+}
+
+void add_vector(NpzWriter& writer, std::string_view name, const auto& values) {
+    writer.add(name, values.data(), {static_cast<Index>(values.size())});
 }
 
 void add_records(NpzWriter& writer, const TripleResult& triples, const TripleRecords& records,
@@ -245,9 +240,9 @@ TextPieces triple_table(const Report& report, int threads) {
         const auto at = static_cast<std::size_t>(rank);
         cells.append(text,
                      triple_at(triples.best_triples.triples[at], report.result.column_count()));
-        for (const double value : triples.best_triples.numbers[rank]) append_cell(text, value);
-        if (!triples.best_fdr.empty()) append_cell(text, triples.best_fdr[at]);
-        if (!has_excess) append_cell(text, triples.best_excess[at]);
+        for (const double value : triples.best_triples.numbers[rank]) append_next(text, value);
+        if (!triples.best_fdr.empty()) append_next(text, triples.best_fdr[at]);
+        if (!has_excess) append_next(text, triples.best_excess[at]);
         text += '\n';
     });
     lines.insert(lines.begin(), head + "\n");
@@ -292,14 +287,121 @@ std::vector<Index> ranked_pairs(const Result& result, const Parameters& paramete
     return ranked;
 }
 
+namespace {
+
+/// A part of a set of cliques, if there is one.
+template <class Part>
+ColumnValue of_cliques(const Result& result, const std::optional<TripleSet> TripleResult::*set,
+                       Part TripleSet::*part) {
+    static const Part none{};
+    const bool is_there = result.triples && *result.triples.*set;
+    return ColumnValue(is_there ? (*(*result.triples.*set)).*part : none).or_none(is_there);
+}
+
+/// What the manifest says of the family and the values.
+ResultColumns facts(const Report& report) {
+    const Result& result = report.result;
+    const TripleResult* const triples = result.triples ? &*result.triples : nullptr;
+    const std::string ranked_by =
+        triples != nullptr ? triples->names[static_cast<std::size_t>(triples->key)] : "";
+    return {
+        fact("alphabet",
+             report.alignment.alphabet != nullptr ? report.alignment.alphabet->name() : "",
+             "the kind of the letters"),
+        fact("format", report.alignment.format, "that of the alignment"),
+        {"sequences", "number of sequences that were counted", report.alignment.sequence_count(),
+         "results"},
+        {"column_count", "L", result.column_count(), "results", "columns"},
+        fact("pairs", std::ssize(result.pairs.mi), "number of pairs"),
+        fact("low_entropy_columns", std::ssize(result.low_entropy), "columns below --min-entropy"),
+        fact("null_model",
+             names_of(NullModel{})[static_cast<std::size_t>(report.parameters.null_model())],
+             "what mi is compared with"),
+        {"shuffles", "number of shuffles", result.shuffles},
+        fact("shuffles", ColumnValue(result.shuffles).or_none(result.shuffles > 0),
+             "number of shuffles"),
+        {"effective_sequences", "the sum of the weights", result.effective_sequences},
+        fact("effective_sequences",
+             ColumnValue(result.effective_sequences).or_none(!result.weights.empty()),
+             "the sum of the weights"),
+        fact("reference_row", report.reference.name, "the row that tables show"),
+        fact("triples",
+             ColumnValue(triples != nullptr ? triples->count : 0).or_none(triples != nullptr),
+             "number of triples"),
+        {"triples_ranked_by", "the array by which triples are ranked",
+         ColumnValue(ranked_by).or_none(triples != nullptr), "results"},
+        fact("cliques", of_cliques(result, &TripleResult::cliques, &TripleSet::size),
+             "triples of the clique set"),
+        fact("cliques_by_z", of_cliques(result, &TripleResult::cliques_by_z, &TripleSet::size),
+             "triples of the clique set by Z"),
+    };
+}
+
+}  // namespace
+
+ResultColumns columns(const Report& report) {
+    const Result& result = report.result;
+    std::vector<Index> low;
+    for (const Index column : result.low_entropy)
+        low.push_back(report.alignment.columns[static_cast<std::size_t>(column)]);
+    const bool has_low = !low.empty();
+    std::vector<std::int32_t> i, j;
+    for (const auto& [a, b] : all_pairs(result.column_count())) {
+        i.push_back(static_cast<std::int32_t>(a));
+        j.push_back(static_cast<std::int32_t>(b));
+    }
+    std::vector<double> no_z(result.entropy.size(), std::numeric_limits<double>::quiet_NaN());
+    const ResultColumns indices = {
+        {{}, "int32 [pair], columns from 0", ColumnValue::owned(std::move(i)), "pairs.npz", "i"},
+        {{}, "int32 [pair], columns from 0", ColumnValue::owned(std::move(j)), "pairs.npz", "j"}};
+    const ResultColumns others = {
+        {"pair_rows", "int64 [pair], rows counted if gaps are omitted",
+         ColumnValue(result.pair_rows).or_none(!result.pair_rows.empty()), "pairs.npz", "rows"},
+        // The diagonal: the MI of a column with itself is its entropy, in every shuffle, so Z is
+        // 0/0.
+        {"entropy", "float64 [L], bits", result.entropy, "pairs.npz", "diagonal_mi"},
+        {{},
+         "float64 [L], not a number",
+         ColumnValue::owned(std::move(no_z)),
+         "pairs.npz",
+         "diagonal_z"},
+        {"columns", "int64 [L], the number of each column in the source alignment, from 0",
+         ColumnValue::owned(shown_columns(report.alignment, report.reference)), "pairs.npz"},
+        {"letters", "str [L], of the first sequence of the alignment in these columns",
+         ColumnValue::kept("str")},
+        {"sampled",
+         "records [pair] (mean, variance, skewness, z, percentile, p, p_strict) of the shuffles",
+         ColumnValue(result.pairs.sampled, sampled_fields())
+             .or_none(!result.pairs.sampled.empty())},
+        {"low_entropy", "int64, columns of the source",
+         ColumnValue::owned(std::move(low)).or_none(has_low)},
+        {"weights", "float64 [sequence]",
+         ColumnValue(result.weights).or_none(!result.weights.empty())},
+        {"triples",
+         "with order=3, dictionary of arrays with `columns` int64 [n, 3], columns of the source",
+         ColumnValue::kept("dict[str, NDArray[Any]] | None")},
+        {"kept_triples", "the same of the triples that were kept",
+         ColumnValue::kept("dict[str, NDArray[Any]] | None")},
+        {"cliques", "int64 [L], number of triples of the clique set that contain each column",
+         of_cliques(result, &TripleResult::cliques, &TripleSet::triples_per_column), "columns.tsv"},
+        {"cliques_by_z", "the same of the clique set by Z",
+         of_cliques(result, &TripleResult::cliques_by_z, &TripleSet::triples_per_column),
+         "columns.tsv"},
+        {"device", "the device that computed", ColumnValue::kept("str"), "manifest"},
+    };
+    return joined({indices, pair_columns(result.pairs), others, facts(report)});
+}
+
 void write_results(RunDirectory& run, const Report& report, int threads) {
-    write_pair_arrays(run.output("pairs.npz"), report);
+    const ResultColumns all = columns(report);
+    write_arrays(run, all, "pairs.npz");
     write_text(run.output("pairs.tsv"),
                pair_table(report, ranked_pairs(report.result, report.parameters), threads));
     write_text(run.output("columns.tsv"), column_table(report));
     if (!report.result.weights.empty())
         write_npy(run.output("weights.npy"), report.result.weights.data(),
                   {static_cast<Index>(report.result.weights.size())});
+    record(run, all);
     if (!report.result.triples) return;
     write_triple_arrays(run.output("triples.npz"), report);
     write_text(run.output("triples.tsv"), triple_table(report, threads));

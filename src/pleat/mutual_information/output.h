@@ -8,7 +8,7 @@
 
 #include "pleat/bio/alignment/alignment.h"
 #include "pleat/bio/structure/known_structure.h"
-#include "pleat/core/run/run_directory.h"
+#include "pleat/core/run/result_columns.h"
 #include "pleat/mutual_information/mutual_information.h"
 
 namespace pleat::mutual_information {
@@ -21,6 +21,9 @@ struct Report {
     const ReferenceRow& reference;
     const KnownStructure* structure = nullptr;  ///< may be null
 };
+
+/// What a result holds, each value described once; see ResultColumn.
+ResultColumns columns(const Report& report);
 
 /// The columns i < j of every pair, [pair].
 std::vector<std::array<Index, 2>> all_pairs(Index columns);

@@ -8,7 +8,7 @@
 #include "pleat/bio/alignment/alignment.h"
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/bio/structure/structure.h"
-#include "pleat/report/run_folder.h"
+#include "pleat/report/run_files.h"
 
 namespace pleat::report {
 

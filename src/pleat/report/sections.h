@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pleat/report/run_folder.h"
-#include "pleat/report/table.h"
+#include "pleat/report/run_files.h"
 
 namespace pleat::report {
 

@@ -1,4 +1,4 @@
-// Output: the table of the histogram, neighbours in compressed rows, and nearest frames.
+// Output: what a result of rmsd holds, and its tables of frames, residues and atoms.
 #include "pleat/rmsd/output.h"
 
 #include <fmt/format.h>
@@ -7,7 +7,6 @@
 #include <cmath>
 #include <string>
 
-#include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/text.h"
 #include "pleat/rmsd/measures/metric.h"
@@ -15,24 +14,6 @@
 namespace pleat::rmsd {
 
 namespace {
-
-template <class T>
-void add_vector(NpzWriter& writer, std::string_view name, const std::vector<T>& values) {
-    writer.add(name, values.data(), {static_cast<Index>(values.size())});
-}
-
-std::string histogram_table(const PairStatistics& pairs) {
-    std::string text = "from\tto\tpairs\n";
-    const std::vector<std::int64_t>& counts = pairs.histogram();
-    for (std::size_t n = 0; n < counts.size(); ++n) {
-        const bool is_last = static_cast<Index>(n) == kMaxBins - 1;
-        const double from = static_cast<double>(n) * pairs.bin_width(),
-                     to = static_cast<double>(n + 1) * pairs.bin_width();
-        text += is_last ? fmt::format("{:.6g}\tNA\t{}\n", from, counts[n])
-                        : fmt::format("{:.6g}\t{:.6g}\t{}\n", from, to, counts[n]);
-    }
-    return text;
-}
 
 /// Chain, number with insertion code, and name.
 std::string residue_columns(const Topology::Residue& residue) {
@@ -42,40 +23,8 @@ std::string residue_columns(const Topology::Residue& residue) {
                        printable(residue.name));
 }
 
-}  // namespace
-
-void write_results(RunDirectory& run, const Result& result, const Parameters& parameters) {
-    write_text(run.output("histogram.tsv"), histogram_table(result.statistics));
-    const std::string_view metric = traits_of(parameters.metric).name;
-    if (parameters.cutoff) {
-        NpzWriter writer(run.output("neighbours.npz"));
-        add_vector(writer, "starts", result.neighbours.starts);
-        add_vector(writer, "indices", result.neighbours.indices);
-        add_vector(writer, metric, result.neighbours.values);
-        writer.add_scalar("cutoff", *parameters.cutoff);
-        writer.close();
-    }
-    if (parameters.nearest > 0) {
-        NpzWriter writer(run.output("best.npz"));
-        writer.add("indices", result.nearest.indices.view());
-        writer.add(metric, result.nearest.values.view());
-        writer.close();
-    }
-}
-
-void write_reference(RunDirectory& run, const std::vector<float>& values, Metric metric,
-                     const std::vector<FrameOrigin>& origins,
-                     const std::vector<std::string>& files) {
-    std::string text = fmt::format("frame\t{}\tfile\tframe_of_file\n", traits_of(metric).name);
-    for (std::size_t n = 0; n < values.size(); ++n)
-        text += fmt::format("{}\t{:.6g}\t{}\t{}\n", n, values[n],
-                            table_cell(files[static_cast<std::size_t>(origins[n].file)]),
-                            origins[n].frame);
-    write_text(run.output("reference.tsv"), text);
-}
-
-void write_residue_lddt(RunDirectory& run, const Topology& topology,
-                        const std::vector<Index>& residues, const ResidueLddt& lddt) {
+void write_residue_table(RunDirectory& run, const Topology& topology,
+                         const std::vector<Index>& residues, const ResidueLddt& lddt) {
     const Index frames = lddt.values.extent(0);
     std::string text = "chain\tresidue\tresidue_name\tdistances\tmean\tmin\tmax\n";
     Index next = 0;
@@ -97,7 +46,124 @@ void write_residue_lddt(RunDirectory& run, const Topology& topology,
                               : "NA\tNA\tNA\n";
     }
     write_text(run.output("lddt_residues.tsv"), text);
-    write_npy(run.output("lddt_residues.npy"), lddt.values.data(), {frames, lddt.values.extent(1)});
+}
+
+constexpr const char* kResidueArray = "lddt_residues.npy";
+
+/// Neighbours and nearest frames. Lists without a neighbour are there, too.
+ResultColumns list_columns(const Result& result, const Parameters& parameters) {
+    const Neighbours& near = result.neighbours;
+    const Nearest& best = result.nearest;
+    const auto with_cutoff = [&](ColumnValue value) {
+        return std::move(value).or_none(!near.starts.empty());
+    };
+    const auto with_nearest = [&](ColumnValue value) {
+        return std::move(value).or_none(best.indices.size() != 0);
+    };
+    constexpr const char *kNear = "neighbours.npz", *kBest = "best.npz", *kMetric = "{metric}";
+    return {
+        {"neighbour_starts",
+         "int64 [frame + 1], with cutoff: those of frame i are numbers starts[i] to "
+         "starts[i + 1] - 1 of the neighbours",
+         with_cutoff(near.starts), kNear, "starts"},
+        {"neighbour_indices", "int32 [neighbour], frames", with_cutoff(near.indices), kNear,
+         "indices", "neighbours", "j"},
+        {"neighbour_values", "float32 [neighbour]", with_cutoff(near.values), kNear, kMetric,
+         "neighbours", "value"},
+        {"", "the cutoff", parameters.cutoff, kNear, "cutoff"},
+        {"best_indices", "int32 [frame, rank], nearest first, with `nearest`",
+         with_nearest(best.indices), kBest, "indices", "best", "j"},
+        {"best_values", "float32 [frame, rank]", with_nearest(best.values), kBest, kMetric, "best",
+         "value"},
+    };
+}
+
+}  // namespace
+
+ResultColumns columns(const Result& result, const Parameters& parameters) {
+    const PairStatistics& pairs = result.statistics;
+    const auto of_reference = [&](ColumnValue value) {
+        return std::move(value).or_none(!result.values.empty());
+    };
+    const auto of_residues = [&](ColumnValue value) {
+        return std::move(value).or_none(!result.residues.distances.empty());
+    };
+    ResultColumns all = {
+        {"matrix",
+         "float32, condensed as SciPy's ([frame (frame - 1) / 2]), or [frame, frame] with "
+         "matrix='full', or [frame, other] with `against`; None with 'none' or `reference`",
+         ColumnValue::kept("NDArray[np.float32] | None"), "{metric}.npy"},
+        {"values", "float32 [frame], with `reference`; else None", of_reference(result.values),
+         "reference.tsv", "{metric}", "values", "value"},
+        {"residue_values",
+         "float32 [frame, residue], lDDT of residues with `reference`, in the order of "
+         "their first atoms; -1 for a residue without distances; else None",
+         of_residues(result.residues.values), kResidueArray},
+        {"residue_distances",
+         "int64 [residue], distances of the reference below 15 angstrom; else None",
+         of_residues(result.residues.distances), "lddt_residues.tsv", "distances"},
+        {"frames", "number of frames", result.frames, "results"},
+        {"atoms", "number of atoms that were measured", result.atoms, "results"},
+        {"pairs", "number of pairs", pairs.pairs(), "results"},
+        {"min", "the smallest value", pairs.min(), "results"},
+        {"mean", "the mean", pairs.mean(), "results"},
+        {"max", "the largest value", pairs.max(), "results"},
+        {"", "with --cutoff, pairs below it",
+         ColumnValue(result.neighbours.pairs).or_none(!result.neighbours.starts.empty()), "results",
+         "neighbour_pairs"},
+        {"metric", "the measure: 'rmsd', 'drmsd', 'tm', 'gdt_ts' or 'lddt'",
+         traits_of(parameters.metric).name, "parameters"},
+        {"device", "the device that computed", ColumnValue::kept("str"), "manifest"},
+        {"selection", "the text that selected the measured atoms; '' if it was none",
+         ColumnValue::kept("str")},
+        {"symmetry", "what could take each other's places: 'none', 'chains', 'atoms' or 'ligand'",
+         ColumnValue::kept("str"), "parameters"},
+        {"unproven",
+         "with `reference`: number of values that are not proven to be the least over all "
+         "permutations",
+         result.unproven},
+        {"histogram", "int64 [bin], of width `bin_width`", pairs.histogram(), "histogram.tsv",
+         "pairs"},
+        {"bin_width", "width of the bins of the histogram", pairs.bin_width(), "parameters",
+         "bin-width"},
+        {"_coordinates", "frames from which pairs near a cutoff can be recomputed, or None",
+         ColumnValue::kept("Any")},
+        {"_weights", "weights of the atoms of these", ColumnValue::kept("Any")},
+        {"_precision", "precision of the superposition",
+         names_of(Precision())[static_cast<std::size_t>(parameters.precision)], "parameters",
+         "precision"},
+    };
+    return joined({all, list_columns(result, parameters)});
+}
+
+void write_results(RunDirectory& run, const Result& result, const Parameters& parameters) {
+    write_histogram(run, result.statistics);
+    ResultColumns all = columns(result, parameters);
+    record(run, all);
+    // Lists of a single frame are there, but have no frame.
+    for (ResultColumn& one : all)
+        if (one.file == "best.npz" && parameters.nearest > 0)
+            one.value = std::move(one.value).or_none(true);
+    std::erase_if(all, [](const ResultColumn& one) { return one.file == kResidueArray; });
+    write_arrays(run, all);
+}
+
+void write_reference(RunDirectory& run, const Result& result, const Parameters& parameters,
+                     const std::vector<FrameOrigin>& origins, const std::vector<std::string>& files,
+                     const Topology& topology, const std::vector<Index>& residues) {
+    const ResultColumns all = columns(result, parameters);
+    const auto file = table_column("file", [&](std::size_t row) {
+        return table_cell(files[static_cast<std::size_t>(origins[row].file)]);
+    });
+    std::vector<TableColumn> table = table_columns(all, "reference.tsv");
+    table.insert(table.begin(), row_numbers("frame"));
+    table.push_back(file);
+    table.push_back(
+        table_column("frame_of_file", [&](std::size_t row) { return origins[row].frame; }));
+    write_table(run.output("reference.tsv"), result.values.size(), table);
+    if (parameters.metric != Metric::lddt) return;
+    write_residue_table(run, topology, residues, result.residues);
+    write_arrays(run, all, kResidueArray);
 }
 
 void write_rmsf(RunDirectory& run, const Topology& topology, const Fluctuations& fluctuations,

@@ -6,27 +6,26 @@
 #include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
-#include "pleat/core/run/run_directory.h"
+#include "pleat/core/run/result_columns.h"
 #include "pleat/rmsd/rmsd.h"
 #include "pleat/rmsd/superposition/superposition.h"
 
 namespace pleat::rmsd {
 
+/// What a result holds, each value described once; see ResultColumn.
+ResultColumns columns(const Result& result, const Parameters& parameters);
+
 /// Writes histogram.tsv and, if asked for, neighbours.npz and best.npz; README.md of this folder
 /// describes each. Throws OutputError.
 void write_results(RunDirectory& run, const Result& result, const Parameters& parameters);
 
-/// Writes reference.tsv: the value of each frame by `metric`, its file and its number in that file.
-/// `origins` refer to `files`.
-void write_reference(RunDirectory& run, const std::vector<float>& values, Metric metric,
-                     const std::vector<FrameOrigin>& origins,
-                     const std::vector<std::string>& files);
-
-/// Writes lddt_residues.npy [frame, residue] and lddt_residues.tsv: of each residue its distances
-/// in the structure, and the mean, minimum and maximum over the frames. `topology`: the measured
-/// atoms; `residues` [atom]: see ReferenceResult::residues.
-void write_residue_lddt(RunDirectory& run, const Topology& topology,
-                        const std::vector<Index>& residues, const ResidueLddt& lddt);
+/// Writes reference.tsv: the values of each frame, its file and its number in that file.
+/// `origins` refer to `files`. Of lDDT also lddt_residues.npy [frame, residue] and
+/// lddt_residues.tsv: of each residue its distances in the structure, and the mean, minimum and
+/// maximum over the frames. `topology`: the measured atoms; `residues` [atom]: the residue of each.
+void write_reference(RunDirectory& run, const Result& result, const Parameters& parameters,
+                     const std::vector<FrameOrigin>& origins, const std::vector<std::string>& files,
+                     const Topology& topology, const std::vector<Index>& residues);
 
 /// Writes rmsf.tsv, with one row per atom of the topology, and rmsf_residues.tsv: the roots of the
 /// mean squares of each residue's atoms by `weights` (empty: 1).

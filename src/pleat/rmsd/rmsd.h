@@ -114,6 +114,7 @@ struct Neighbours {
     std::vector<std::int64_t> starts;
     std::vector<std::int32_t> indices;
     std::vector<float> values;
+    std::int64_t pairs = 0;  ///< that are listed
 };
 
 /// The nearest other frames of each frame, nearest first; of equally near ones the earlier first.
@@ -134,11 +135,25 @@ struct MatrixTarget {
 /// How many numbers the matrix of `frames` with themselves has.
 Index matrix_size(Index frames, const Parameters& parameters);
 
+/// In place of the lDDT of a residue that has no other within 15 angstrom in the reference.
+inline constexpr float kNoLddt = -1.0F;
+/// lDDT of each residue against one structure: over the distances of its atoms that are below 15
+/// angstrom there. Residues are in the order of their first measured atom.
+struct ResidueLddt {
+    std::vector<std::int64_t> distances;  ///< [residue], of the structure
+    Array<float, 2> values;               ///< [frame, residue]; kNoLddt without distances
+};
+
 struct Result {
     Index frames = 0, atoms = 0;
     PairStatistics statistics;  ///< of all pairs
     Neighbours neighbours;      ///< empty without a cutoff
     Nearest nearest;            ///< empty unless asked for
+    /// Of run_reference() alone: [frame], the residues of lDDT, and how many values are not proven
+    /// to be the least over all permutations and orders.
+    std::vector<float> values = {};
+    ResidueLddt residues = {};
+    Index unproven = 0;
 };
 
 /// Compares all pairs of frames `xyz` [frame, atom, axis], angstrom. For RMSD the atoms `sets.fit`
@@ -164,30 +179,13 @@ Result run_against(View<const float, 3> xyz, View<const float, 3> others, const 
                    const Parameters& parameters, const Context& context,
                    const MatrixTarget& matrix);
 
-/// In place of the lDDT of a residue that has no other within 15 angstrom in the reference.
-inline constexpr float kNoLddt = -1.0F;
-/// lDDT of each residue against one structure: over the distances of its atoms that are below 15
-/// angstrom there. Residues are in the order of their first measured atom.
-struct ResidueLddt {
-    std::vector<std::int64_t> distances;  ///< [residue], of the structure
-    Array<float, 2> values;               ///< [frame, residue]; kNoLddt without distances
-};
-
-struct ReferenceResult {
-    std::vector<float> values;  ///< [frame]
-    Result summary;             ///< without neighbours and nearest frames
-    ResidueLddt residues;       ///< empty unless the metric is lDDT
-    /// How many values are not proven to be the least over all permutations and orders.
-    Index unproven = 0;
-};
 /// Compares each frame with one structure [atom, axis], angstrom, resuming and over ranks as run()
 /// without a matrix (rank 0 has the values); of lDDT its distances are those to keep. Where run()
 /// refuses values that it cannot prove to be the least, these are counted; with atoms that may
 /// change places each rank computes all values. Throws as run(), UsageError as
 /// check_with_reference(), and InputError if lDDT finds no distance in the structure.
-ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> reference,
-                              const AtomSets& sets, const Parameters& parameters,
-                              const Context& context);
+Result run_reference(View<const float, 3> xyz, View<const float, 2> reference, const AtomSets& sets,
+                     const Parameters& parameters, const Context& context);
 /// Throws UsageError for options that need pairs of frames: a cutoff, nearest frames, a full
 /// matrix.
 void check_with_reference(const Parameters& parameters);

@@ -125,16 +125,17 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 
 Json fit_json(const Fit& fit, bool is_atomic) {
     Json json;
-    json["scale"] = number(fit.scale);
-    json["background"] = number(fit.background);
-    json["c1"] = is_atomic ? number(fit.contrast.c1) : Json(nullptr);
-    json["c2"] = number(fit.contrast.c2);
-    json["c1_at_bound"] = fit.c1_at_bound;
-    json["c2_at_bound"] = fit.c2_at_bound;
-    json["points"] = fit.points;
-    json["parameters"] = fit.parameters;
-    json["chi2"] = number(fit.chi2);
-    json["chi2_reduced"] = number(fit.chi2_reduced);
+    for (const ResultColumn& column : columns(fit)) {
+        if (column.file != "fit.json") continue;
+        const auto* const value = std::get_if<double>(&column.value.content);
+        if (value != nullptr)
+            json[column.name] = number(*value);
+        else if (const auto* const whole = std::get_if<std::int64_t>(&column.value.content))
+            json[column.name] = *whole;
+        else
+            json[column.name] = std::get<bool>(column.value.content);
+    }
+    if (!is_atomic) json["c1"] = nullptr;
     return json;
 }
 
@@ -277,7 +278,167 @@ void write_ensemble(RunDirectory& run, const Result& result) {
     }
 }
 
+/// What the manifest says.
+ResultColumns facts(const Result& result) {
+    double forward_intensity = 0, diameter = 0;
+    for (const Shape& shape : result.shapes) {
+        forward_intensity += shape.forward_intensity;
+        diameter = std::max(diameter, shape.diameter);
+    }
+    const double gyration_radius = root_mean_gyration(result.shapes);
+    const Guinier& guinier = result.guinier;
+    const bool is_atomic = result.model == Resolution::all_atom;
+    ResultColumns all = {
+        {"model", "the model of scatterers that was used", name_of(result.model), "results"},
+        {"frames", "number of frames", std::ssize(result.shapes), "results"},
+        {"scatterers", "number of scatterers", result.scatterers, "results"},
+        fact("rg", std::isnan(gyration_radius) ? ColumnValue("NA") : ColumnValue(gyration_radius),
+             "angstrom, root mean square of the frames"),
+        fact("i0", forward_intensity / static_cast<double>(result.shapes.size()),
+             "electrons^2, mean of the frames"),
+        fact("dmax", diameter, "angstrom, of the largest frame")};
+    if (guinier.is_valid) {
+        all.push_back(fact("guinier_rg", guinier.gyration_radius, "angstrom, of the curve"));
+        all.push_back(fact("guinier_q_min", result.curve.q[guinier.first], "1/angstrom"));
+        all.push_back(fact("guinier_q_max", result.curve.q[guinier.last], "1/angstrom"));
+        all.push_back(fact("guinier_chi2", guinier.chi2, "per degree of freedom"));
+    }
+    if (is_atomic) all.push_back(fact("c1", result.contrast.c1, "scale factor of the radii"));
+    all.push_back({"c2", "hydration-layer contrast", result.contrast.c2, "results"});
+    if (result.neutrons) all.push_back(fact("d2o", result.d2o, "D2O fraction"));
+    if (!result.match_points.empty()) {
+        const double match = result.match_points.front().d2o;
+        all.push_back(fact("match_point",
+                           std::isfinite(match) ? ColumnValue(match) : ColumnValue("NA"),
+                           "D2O fraction"));
+    }
+    if (!result.further.empty())
+        all.push_back(fact("joint_chi2", result.joint.chi2, "of all curves together"));
+    if (!result.has_fit) return all;
+    const ResultColumns fit = {fact("chi2", result.fit.chi2, "of the fit"),
+                               fact("chi2_reduced", result.fit.chi2_reduced, "of the fit"),
+                               fact("scale", result.fit.scale, "of the fit"),
+                               fact("background", result.fit.background, "of the fit"),
+                               fact("curve_points", result.fit.points, "of the curve")};
+    return joined({all, fit});
+}
+
+/// A number of each frame.
+ColumnValue of_frames(const Result& result, double Shape::*part) {
+    std::vector<double> all;
+    for (const Shape& shape : result.shapes) all.push_back(shape.*part);
+    return ColumnValue::owned(std::move(all));
+}
+
 }  // namespace
+
+ResultColumns columns(const Fit& fit) {
+    constexpr const char* kFile = "fit.json";
+    return {
+        {"scale", "factor of the profile", fit.scale, kFile},
+        {"background", "constant that was added", fit.background, kFile},
+        {"c1", "scale factor of the radii in the excluded volume", fit.contrast.c1, kFile},
+        {"c2", "hydration-layer contrast", fit.contrast.c2, kFile},
+        {"c1_at_bound", "whether the fit of c1 ended at a bound", fit.c1_at_bound, kFile},
+        {"c2_at_bound", "whether the fit of c2 ended at a bound", fit.c2_at_bound, kFile},
+        {"points", "number of points", fit.points, kFile},
+        {"parameters", "number of fitted parameters", fit.parameters, kFile},
+        {"chi2", "mean over the points of ((I - model) / sigma)^2", fit.chi2, kFile},
+        {"chi2_reduced", "the sum divided by points - parameters; None if there are no more points",
+         ColumnValue(fit.chi2_reduced).or_none(!std::isnan(fit.chi2_reduced)), kFile},
+        {"model", "float64 [point], scaled and with background, at the curve's q", fit.model}};
+}
+
+ResultColumns columns(const Weighted& weighted) {
+    return {
+        {"frames", "int64 [n], from 0, ascending", weighted.frames},
+        {"weights", "float64 [n], not negative, sum 1", weighted.weights},
+        {"fit", "Fit of their mean", ColumnValue::kept("Fit")},
+        {"validation", "chi^2 per point on points that the fit did not see", weighted.validation},
+        {"validation_error", "its standard error", weighted.validation_error},
+        {"effective", "exp(entropy of the weights), how many frames count",
+         weighted.effective_frames},
+        {"exhaustive",
+         "for minimal ensembles, whether all sets of up to as many frames were fitted",
+         weighted.is_exhaustive}};
+}
+
+ResultColumns columns(const FixedContrastModel& made) {
+    return {
+        {"model",
+         "Model, one channel, or with a layer two of weight 1, so that I(q) = "
+         "partial.sum(axis=-2)",
+         ColumnValue::kept("Model")},
+        {"xyz", "float32 [frame, scatterer, 3], angstrom",
+         ColumnValue::kept("NDArray[np.float32]")},
+        {"scales", "float32 [frame, 1, scatterer], water at each site; None without a layer",
+         ColumnValue(made.scales).or_none(made.scales.size() > 0)},
+        {"atoms",
+         "int64 [scatterer], the first atom of each (for a site: of the scatterer that touches "
+         "it); their residues in the topology help to divide the scatterers into rigid bodies",
+         made.atoms},
+        {"type_names",
+         "list of str [type]; beads with other electrons than a complete residue are types of "
+         "their own with the same name",
+         made.type_names},
+        {"sites", "number of sites of the hydration layer, the last scatterers", made.sites},
+        {"name", "the model that was used", made.name},
+        {"notes", "list of str, what was left out or assumed", ColumnValue::kept("list[Note]")}};
+}
+
+ResultColumns columns(const Result& result, double bin_width) {
+    ResultColumns all = {
+        {"q",
+         "float64 [q], 1/angstrom; with data more points than asked for if the structure needs "
+         "them",
+         result.q},
+        {"intensity", "float64 [frame, q], electrons^2 or with neutrons fm^2, at c1 and c2",
+         result.intensity},
+        {"mean", "float64 [q], of the frames", result.mean, "profile.tsv", "intensity"},
+        {"c1", "scale factor of the radii in the excluded volume", result.contrast.c1},
+        {"rg", "float64 [frame], angstrom; NaN where its square is negative",
+         of_frames(result, &Shape::gyration_radius)},
+        {"i0", "float64 [frame], electrons^2", of_frames(result, &Shape::forward_intensity)},
+        {"dmax", "float64 [frame], angstrom", of_frames(result, &Shape::diameter)},
+        {"pr",
+         "float64 [bin], P(r) of the mean, bins of `bin_width` angstrom; None with bin_width=0",
+         ColumnValue(result.pairs).or_none(!result.pairs.empty()), "pr.tsv", "p"},
+        {"bin_width", "width of the bins of P(r), angstrom", bin_width, "parameters", "bin-width"},
+        {"files", "list of str [frame]", result.files},
+        {"notes", "list of str, what was assumed or left out", ColumnValue::kept("list[Note]")},
+        {"warnings", "list of str, what is probably wrong (also Python warnings)", result.warnings},
+        {"device", "the device that computed", ColumnValue::kept("str"), "manifest"},
+        {"match_points",
+         "list of dict of the molecule and its chains, with neutrons: name; d2o, the fraction of "
+         "D2O at which it scatters as the solvent; d2o_with_layer, the same with its hydration "
+         "layer; volume displaced, angstrom^3; length in H2O and gain in D2O, fm",
+         ColumnValue::kept("list[dict[str, Any]]")},
+        {"curve", "pleat.Profile, the points that were fitted; None without data",
+         ColumnValue::kept("Profile | None")},
+        {"fit", "pleat.saxs.Fit of the mean; None without data", ColumnValue::kept("_Fit | None")},
+        {"guinier",
+         "dict of rg, rg_error, i0, i0_error and the points first to last; None if the curve has "
+         "no such range",
+         ColumnValue::kept("dict[str, float] | None")},
+        {"series", "list of pleat.saxs.Fit, of each further curve",
+         ColumnValue::kept("list[_Fit]")},
+        {"joint", "dict of chi2, chi2_reduced, points, parameters of all curves together, or None",
+         ColumnValue::kept("dict[str, float] | None")},
+        {"minimal",
+         "list of pleat.saxs.Weights, the best ensembles by number of frames; numbers that do not "
+         "improve the fit are left out",
+         ColumnValue::kept("list[_Weights]")},
+        {"minimal_chosen", "index into `minimal`, or None",
+         ColumnValue(result.ensemble.minimal_chosen).or_none(!result.ensemble.minimal.empty())},
+        {"reweighted",
+         "list of pleat.saxs.Weights of all frames, by maximum entropy at each of `thetas`",
+         ColumnValue::kept("list[_Weights]")},
+        {"thetas", "float64, the strengths of the entropy term",
+         ColumnValue(result.ensemble.scan, record_field("", &Reweighted::theta))},
+        {"reweighted_chosen", "index into `reweighted`, or None",
+         ColumnValue(result.ensemble.scan_chosen).or_none(!result.ensemble.scan.empty())}};
+    return joined({all, facts(result)});
+}
 
 void write_results(RunDirectory& run, const Result& result, const Parameters& parameters) {
     write_text(run.output("profile.tsv"), profile_table(result));
@@ -302,47 +463,7 @@ void write_results(RunDirectory& run, const Result& result, const Parameters& pa
     if (result.has_ensemble) write_ensemble(run, result);
 }
 
-void record_facts(RunDirectory& run, const Result& result) {
-    run.fact("model", name_of(result.model));
-    run.fact("frames", static_cast<std::int64_t>(result.shapes.size()));
-    run.fact("scatterers", result.scatterers);
-    double forward_intensity = 0, diameter = 0;
-    for (const Shape& shape : result.shapes) {
-        forward_intensity += shape.forward_intensity;
-        diameter = std::max(diameter, shape.diameter);
-    }
-    const double gyration_radius = root_mean_gyration(result.shapes);
-    if (std::isnan(gyration_radius))
-        run.fact("rg", std::string_view("NA"));
-    else
-        run.fact("rg", gyration_radius);
-    run.fact("i0", forward_intensity / static_cast<double>(result.shapes.size()));
-    run.fact("dmax", diameter);
-    if (result.guinier.is_valid) {
-        const Guinier& guinier = result.guinier;
-        run.fact("guinier_rg", guinier.gyration_radius);
-        run.fact("guinier_q_min", result.curve.q[guinier.first]);
-        run.fact("guinier_q_max", result.curve.q[guinier.last]);
-        run.fact("guinier_chi2", guinier.chi2);
-    }
-    if (result.model == Resolution::all_atom) run.fact("c1", result.contrast.c1);
-    run.fact("c2", result.contrast.c2);
-    if (result.neutrons) run.fact("d2o", result.d2o);
-    if (!result.match_points.empty()) {
-        const double match = result.match_points.front().d2o;
-        if (std::isfinite(match))
-            run.fact("match_point", match);
-        else
-            run.fact("match_point", std::string_view("NA"));
-    }
-    if (!result.further.empty()) run.fact("joint_chi2", result.joint.chi2);
-    if (!result.has_fit) return;
-    run.fact("chi2", result.fit.chi2);
-    run.fact("chi2_reduced", result.fit.chi2_reduced);
-    run.fact("scale", result.fit.scale);
-    run.fact("background", result.fit.background);
-    run.fact("curve_points", result.fit.points);
-}
+void record_facts(RunDirectory& run, const Result& result) { record(run, facts(result)); }
 
 std::vector<std::string_view> citations(const Result& result) {
     std::vector<std::string_view> keys = {"Antonov2012", "Debye1915"};

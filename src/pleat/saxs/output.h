@@ -4,10 +4,17 @@
 #include <string_view>
 #include <vector>
 
-#include "pleat/core/run/run_directory.h"
+#include "pleat/core/run/result_columns.h"
+#include "pleat/saxs/model/fixed_contrast.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::saxs {
+
+/// What results hold, each value described once; see ResultColumn. `bin_width`: of P(r).
+ResultColumns columns(const Fit& fit);
+ResultColumns columns(const Weighted& weighted);
+ResultColumns columns(const FixedContrastModel& made);
+ResultColumns columns(const Result& result, double bin_width);
 
 /// Writes the tables and arrays that README.md describes. Throws OutputError.
 void write_results(RunDirectory& run, const Result& result, const Parameters& parameters);

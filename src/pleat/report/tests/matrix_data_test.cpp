@@ -5,7 +5,7 @@
 #include <random>
 
 #include "pleat/core/error.h"
-#include "pleat/report/table.h"
+#include "pleat/report/run_files.h"
 #include "small_run.h"
 
 namespace pleat::report {

@@ -1,5 +1,5 @@
 // Thinning: what stands out stays, what is short is left as it is.
-#include "pleat/report/reduced_curve.h"
+#include "pleat/report/reduced_data.h"
 
 #include <gtest/gtest.h>
 

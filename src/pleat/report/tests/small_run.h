@@ -6,7 +6,7 @@
 
 #include "pleat/core/files/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/report/matrix_data.h"
+#include "pleat/report/reduced_data.h"
 #include "pleat/report/report.h"
 
 namespace pleat::report::testing {

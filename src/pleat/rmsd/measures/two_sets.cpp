@@ -207,9 +207,8 @@ void check_with_reference(const Parameters& parameters) {
     if (parameters.matrix == MatrixLayout::full) refuse("matrix full");
 }
 
-ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> reference,
-                              const AtomSets& sets, const Parameters& parameters,
-                              const Context& context) {
+Result run_reference(View<const float, 3> xyz, View<const float, 2> reference, const AtomSets& sets,
+                     const Parameters& parameters, const Context& context) {
     check_with_reference(parameters);
     check_input(xyz, parameters);
     const View<const float, 3> one(reference.data, Index{1}, reference.extent(0),
@@ -222,12 +221,12 @@ ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> ref
     Parameters own = parameters;
     own.matrix = MatrixLayout::none;
     own.nearest = 1;
-    ReferenceResult result;
-    result.summary = run_rectangle({xyz, one, true}, sets, own, alone_if_unproven(sets, context),
-                                   {}, &result.unproven);
-    const Array<float, 2>& values = result.summary.nearest.values;
-    result.values.assign(values.begin(), values.end());
-    result.summary.nearest = {};
+    Index unproven = 0;
+    Result result =
+        run_rectangle({xyz, one, true}, sets, own, alone_if_unproven(sets, context), {}, &unproven);
+    result.unproven = unproven;
+    result.values.assign(result.nearest.values.begin(), result.nearest.values.end());
+    result.nearest = {};
     if (is_lddt && context.rank() == 0)
         result.residues = residue_lddt(xyz, reference, sets, context);
     return result;

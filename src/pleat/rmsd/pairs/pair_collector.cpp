@@ -175,6 +175,7 @@ void PairCollector::make_rows() {
         if (!is_rectangle_) ++rows.starts[pair.j + 1];
     }
     for (Index i = 0; i < result_.frames; ++i) rows.starts[i + 1] += rows.starts[i];
+    rows.pairs = pairs;
     const std::size_t listed = (is_rectangle_ ? 1 : 2) * near_pairs_.size();
     rows.indices.resize(listed);
     rows.values.resize(listed);

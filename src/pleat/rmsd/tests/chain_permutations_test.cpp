@@ -272,8 +272,7 @@ TEST(ChainPermutations, ThatAreNotProvenAreRefusedOrCounted) {
             std::string(error.what()).find("found a pair (0 and 1) where 1000000 partial ones"),
             std::string::npos);
     }
-    const ReferenceResult result =
-        run_reference(xyz, xyz[0], sets, {}, context_of(Device::Kind::cpu));
+    const Result result = run_reference(xyz, xyz[0], sets, {}, context_of(Device::Kind::cpu));
     EXPECT_EQ(result.unproven, 2);
     EXPECT_LT(result.values[0], 1e-5);
     EXPECT_LE(result.values[1],

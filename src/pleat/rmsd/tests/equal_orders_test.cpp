@@ -211,7 +211,7 @@ TEST(EqualOrders, ThatAreNotProvenAreRefusedOrCounted) {
         EXPECT_NE(std::string(error.what()).find("doubtful"), std::string::npos);
         EXPECT_NE(std::string(error.what()).find("(0 and 1)"), std::string::npos);
     }
-    const ReferenceResult result = run_reference(xyz, xyz[0], flips(kGroups), {}, context);
+    const Result result = run_reference(xyz, xyz[0], flips(kGroups), {}, context);
     EXPECT_GE(result.unproven, 1);
     EXPECT_LT(result.values[0], 1e-5);
     AtomSets plain;

@@ -199,7 +199,7 @@ TEST(Lddt, ResiduesAddUpToTheFrame) {
         Parameters parameters;
         parameters.metric = Metric::lddt;
         parameters.matrix = MatrixLayout::none;
-        const ReferenceResult found =
+        const Result found =
             run_reference(xyz, xyz[2], sets, parameters, context_of(Device::Kind::cpu));
         const std::vector<Index> residues = residues_in_order(sets, 50);
         const auto& [distances, values] = found.residues;

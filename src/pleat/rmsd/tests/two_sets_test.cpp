@@ -178,11 +178,10 @@ TEST(Measures, OneStructureIsAColumn) {
     for (const char* metric : {"rmsd", "drmsd", "tm", "gdt_ts"}) {
         run_against(frames(), others(), {}, by(metric), one_thread(), folder / "rectangle.npy");
         const std::vector<float> rectangle = values_of(folder / "rectangle.npy");
-        const ReferenceResult result =
-            run_reference(frames(), others()[7], {}, by(metric), one_thread());
+        const Result result = run_reference(frames(), others()[7], {}, by(metric), one_thread());
         ASSERT_EQ(result.values.size(), static_cast<std::size_t>(kFrames));
         std::int64_t counted = 0;
-        for (const std::int64_t count : result.summary.statistics.histogram()) counted += count;
+        for (const std::int64_t count : result.statistics.histogram()) counted += count;
         EXPECT_EQ(counted, kFrames);
         for (Index i = 0; i < kFrames; ++i)
             ASSERT_NEAR(result.values[i], rectangle[i * kOthers + 7], 1e-5) << metric;
@@ -199,15 +198,14 @@ TEST(Measures, ChunksOfRowsChangeNothing) {
     for (const AtomSets& sets : {AtomSets{}, halves}) {
         std::vector<float> whole(kMany * 3), part(3);
         run_against(xyz, others, sets, by("rmsd"), one_thread(), std::span(whole));
-        const ReferenceResult column =
-            run_reference(xyz, others[1], sets, by("rmsd"), one_thread());
+        const Result column = run_reference(xyz, others[1], sets, by("rmsd"), one_thread());
         for (Index i = 0; i < kMany; ++i) {
             const View<const float, 3> frame(xyz[i].data, Index{1}, kLarge, Index{3});
             run_against(frame, others, sets, by("rmsd"), one_thread(), std::span(part));
             for (Index j = 0; j < 3; ++j) ASSERT_NEAR(whole[3 * i + j], part[j], 1e-5) << i;
             ASSERT_NEAR(column.values[i], part[1], 1e-5) << i;
         }
-        EXPECT_EQ(column.summary.statistics.pairs(), kMany);
+        EXPECT_EQ(column.statistics.pairs(), kMany);
     }
 }
 
@@ -223,18 +221,14 @@ TEST(Measures, OneStructureHasNoPairs) {
 TEST(Measures, WeightsReachFitAndMeasure) {
     AtomSets sets = kHalves;
     sets.weights.assign(kAtoms, 1.0);
-    const ReferenceResult plain =
-        run_reference(frames(), others()[0], kHalves, by("rmsd"), one_thread());
-    const ReferenceResult ones =
-        run_reference(frames(), others()[0], sets, by("rmsd"), one_thread());
+    const Result plain = run_reference(frames(), others()[0], kHalves, by("rmsd"), one_thread());
+    const Result ones = run_reference(frames(), others()[0], sets, by("rmsd"), one_thread());
     EXPECT_EQ(plain.values, ones.values);
     // Without weight an atom might as well not be there.
     sets.weights[4] = sets.weights[8] = 0.0;
     const AtomSets fewer{{0, 1, 2, 3}, {3, 5, 6, 7}, {}};
-    const ReferenceResult without =
-        run_reference(frames(), others()[0], fewer, by("rmsd"), one_thread());
-    const ReferenceResult weightless =
-        run_reference(frames(), others()[0], sets, by("rmsd"), one_thread());
+    const Result without = run_reference(frames(), others()[0], fewer, by("rmsd"), one_thread());
+    const Result weightless = run_reference(frames(), others()[0], sets, by("rmsd"), one_thread());
     AtomSets drmsd;
     drmsd.weights = {1, 1, 1, 1, 1, 1, 1, 1, 0};
     const AtomSets eight{{0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7}, {}};
@@ -290,7 +284,7 @@ TEST(Measures, CancelledRunsWithoutMatrixResumeToo) {
     Parameters parameters = by("tm", MatrixLayout::none);
     Context context = one_thread();
     context.device = {Device::Kind::reference, 0};
-    const ReferenceResult whole = run_reference(many, many[7], {}, parameters, context);
+    const Result whole = run_reference(many, many[7], {}, parameters, context);
     parameters.cutoff = 0.3;
     parameters.nearest = 2;
     const Result lists = run_against(many, few, {}, parameters, context, {});
@@ -312,10 +306,10 @@ TEST(Measures, CancelledRunsWithoutMatrixResumeToo) {
     parameters = by("tm", MatrixLayout::none);
     EXPECT_THROW(run_reference(many, many[7], {}, parameters, context), Cancelled);
     progress.stops = false;
-    const ReferenceResult resumed = run_reference(many, many[7], {}, parameters, context);
+    const Result resumed = run_reference(many, many[7], {}, parameters, context);
     EXPECT_TRUE(progress.resumed);
     EXPECT_EQ(resumed.values, whole.values);
-    EXPECT_EQ(resumed.summary.statistics.histogram(), whole.summary.statistics.histogram());
+    EXPECT_EQ(resumed.statistics.histogram(), whole.statistics.histogram());
     // Of another structure they are no part.
     EXPECT_THROW(run_reference(many, many[8], {}, parameters, context), InputError);
 }

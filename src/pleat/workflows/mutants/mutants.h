@@ -103,8 +103,8 @@ struct Correlation {
 struct SequenceEnergy {
     std::string name;
     Energy energy;
-    double effect = 0;              ///< energy minus that of the target
     double independent = 0;         ///< energy in the independent model
+    double effect = 0;              ///< energy minus that of the target
     double independent_effect = 0;  ///< minus that of the target
     Index residues = 0;             ///< in columns of the model
     Index gaps = 0, inserted = 0;   ///< inserted: residues outside the columns

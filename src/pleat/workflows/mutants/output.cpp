@@ -5,9 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
+#include <utility>
 
-#include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/text.h"
 
@@ -18,135 +17,94 @@ namespace {
 constexpr int kDecimals = 5;
 constexpr std::string_view kSegment = "A_1";  // EVcouplings' name of a model's only segment
 
-/// The number with so many decimals, "NA" for NaN.
-void append(std::string& text, double value, int decimals = kDecimals) {
-    if (std::isnan(value))
-        text += "NA";
-    else
-        append_number(text, value, std::chars_format::fixed, decimals);
+Shown fixed(int digits = kDecimals, std::string name = {}) {
+    return {.name = std::move(name), .format = std::chars_format::fixed, .digits = digits};
+}
+const Shown kFromOne{.first = 1};
+
+std::vector<RecordField> single_fields() {
+    return {record_field("pos", &Single::number),
+            record_field("wt", &Single::wild_type),
+            record_field("subs", &Single::letter),
+            record_field("frequency", &Single::frequency, fixed(6)),
+            record_field("conservation", &Single::conservation, fixed(6, "column_conservation")),
+            record_field("epistatic", &Single::epistatic, fixed(5, "prediction_epistatic")),
+            record_field("independent", &Single::independent, fixed(5, "prediction_independent")),
+            record_field("column", &Single::column, kFromOne),
+            record_field("couplings", &Single::couplings, fixed(5, "epistatic_couplings")),
+            record_field("fields", &Single::fields, fixed(5, "epistatic_fields")),
+            record_field("percentile", &Single::percentile, fixed(2)),
+            record_field("z", &Single::z, fixed(3)),
+            record_field("independent_percentile", &Single::independent_percentile, fixed(2)),
+            record_field("independent_z", &Single::independent_z, fixed(3))};
 }
 
-/// Cells of a row of a table, with a tab before each but the first.
-class Cells {
-public:
-    explicit Cells(std::string& text) : text_(text) {}
-    Cells& integer(Index value) {
-        separate();
-        append_integer(text_, value);
-        return *this;
-    }
-    Cells& number(double value, int decimals = kDecimals) {
-        separate();
-        append(text_, value, decimals);
-        return *this;
-    }
-    Cells& word(std::string_view value) {
-        separate();
-        text_ += value;
-        return *this;
-    }
-    Cells& letter(char value) { return word({&value, 1}); }
-    void end() { text_ += '\n'; }
-
-private:
-    void separate() {
-        if (!is_first_) text_ += '\t';
-        is_first_ = false;
-    }
-    std::string& text_;
-    bool is_first_ = true;
-};
-
-template <class Row>
-void write_table(const std::filesystem::path& path, const char* header, Index rows, int threads,
-                 const Row& row) {
-    TextPieces pieces = make_lines(threads, rows, row);
-    pieces.insert(pieces.begin(), std::string(header) + "\n");
-    write_text(path, pieces);
+std::vector<RecordField> position_fields() {
+    return {record_field("pos", &Position::number),
+            record_field("wt", &Position::wild_type),
+            record_field("column", &Position::column, kFromOne),
+            record_field("conservation", &Position::conservation, fixed(6, "column_conservation")),
+            record_field("epistatic", &Position::epistatic, fixed(5, "mean_epistatic")),
+            record_field("independent", &Position::independent, fixed(5, "mean_independent")),
+            record_field("min_epistatic", &Position::min_epistatic, fixed()),
+            record_field("max_epistatic", &Position::max_epistatic, fixed())};
 }
 
-void append_single(const Single& one, std::string& text) {
-    std::string mutant(1, one.wild_type);
-    append_integer(mutant, one.number);
-    mutant += one.letter;
-    Cells(text)
-        .word(kSegment)
-        .word(mutant)
-        .integer(one.number)
-        .letter(one.wild_type)
-        .letter(one.letter)
-        .number(one.frequency, 6)
-        .number(one.conservation, 6)
-        .number(one.epistatic)
-        .number(one.independent)
-        .integer(one.column + 1)
-        .number(one.couplings)
-        .number(one.fields)
-        .number(one.percentile, 2)
-        .number(one.z, 3)
-        .number(one.independent_percentile, 2)
-        .number(one.independent_z, 3)
-        .end();
+std::vector<RecordField> logo_fields() {
+    return {record_field("column", &LogoLetter::column, kFromOne),
+            record_field("letter", &LogoLetter::letter),
+            record_field("frequency", &LogoLetter::frequency, fixed(6)),
+            record_field("information", &LogoLetter::information, fixed()),
+            record_field("height", &LogoLetter::height, fixed()),
+            record_field("independent", &LogoLetter::independent, fixed())};
 }
 
-void append_position(const Position& one, std::string& text) {
-    Cells(text)
-        .word(kSegment)
-        .integer(one.number)
-        .letter(one.wild_type)
-        .integer(one.column + 1)
-        .number(one.conservation, 6)
-        .number(one.epistatic)
-        .number(one.independent)
-        .number(one.min_epistatic)
-        .number(one.max_epistatic)
-        .end();
+std::vector<RecordField> listed_fields() {
+    return {record_field("epistatic", &Listed::epistatic),
+            record_field("independent", &Listed::independent),
+            record_field("percentile", &Listed::percentile), record_field("z", &Listed::z)};
 }
 
-void append_logo(const LogoLetter& one, std::string& text) {
-    Cells cells(text);
-    cells.integer(one.column + 1);
-    if (one.number)
-        cells.integer(*one.number);
-    else
-        cells.word("NA");
-    cells.letter(one.wild_type)
-        .letter(one.letter)
-        .number(one.frequency, 6)
-        .number(one.information)
-        .number(one.height)
-        .number(one.independent)
-        .end();
+std::vector<RecordField> sequence_fields() {
+    const auto energy = [](const char* name, double Energy::*part, Shown shown) {
+        RecordField field = record_field(name, part, std::move(shown));
+        field.offset += record_field("", &SequenceEnergy::energy).offset;
+        return field;
+    };
+    return {
+        energy("energy", &Energy::full, fixed()),
+        energy("couplings", &Energy::couplings, fixed(5, "energy_couplings")),
+        energy("fields", &Energy::fields, fixed(5, "energy_fields")),
+        record_field("independent", &SequenceEnergy::independent, fixed(5, "energy_independent")),
+        record_field("effect", &SequenceEnergy::effect, fixed(5, "prediction_epistatic")),
+        record_field("independent_effect", &SequenceEnergy::independent_effect,
+                     fixed(5, "prediction_independent")),
+        record_field("residues", &SequenceEnergy::residues),
+        record_field("gaps", &SequenceEnergy::gaps),
+        record_field("inserted", &SequenceEnergy::inserted),
+        record_field("coverage", &SequenceEnergy::coverage, fixed(4))};
 }
 
-void append_sequence(const SequenceEnergy& one, std::string& text) {
-    Cells(text)
-        .word(table_cell(one.name))
-        .number(one.energy.full)
-        .number(one.energy.couplings)
-        .number(one.energy.fields)
-        .number(one.independent)
-        .number(one.effect)
-        .number(one.independent_effect)
-        .integer(one.residues)
-        .integer(one.gaps)
-        .integer(one.inserted)
-        .number(one.coverage, 4)
-        .word(table_cell(names_of(one.problem)[static_cast<std::size_t>(one.problem)]))
-        .end();
+template <class Records>
+std::vector<std::string> problem_names(const Records& records) {
+    std::vector<std::string> names;
+    names.reserve(records.size());
+    for (const auto& one : records)
+        names.emplace_back(names_of(one.problem)[static_cast<std::size_t>(one.problem)]);
+    return names;
 }
 
 void append_listed(const MutantRow& row, const Listed& listed, char separator, std::string& text) {
     text += row.text;
     if (!row.is_blank) {
-        text += separator;
-        append(text, listed.epistatic);
-        text += separator;
-        append(text, listed.independent);
-        text += separator;
-        append(text, listed.percentile, 2);
-        text += separator;
-        append(text, listed.z, 3);
+        const std::pair<double, int> cells[] = {{listed.epistatic, kDecimals},
+                                                {listed.independent, kDecimals},
+                                                {listed.percentile, 2},
+                                                {listed.z, 3}};
+        for (const auto& [value, digits] : cells) {
+            text += separator;
+            append_cell(text, value, fixed(digits));
+        }
         text += separator;
         text += names_of(listed.problem)[static_cast<std::size_t>(listed.problem)];
     }
@@ -155,34 +113,63 @@ void append_listed(const MutantRow& row, const Listed& listed, char separator, s
 
 void write_correlations(const std::filesystem::path& path,
                         const std::vector<Correlation>& correlations) {
-    std::string text = "column\tcount\tspearman_epistatic\tspearman_independent\n";
-    for (const Correlation& one : correlations)
-        Cells(text)
-            .word(table_cell(one.name))
-            .integer(one.count)
-            .number(one.epistatic)
-            .number(one.independent)
-            .end();
-    write_text(path, text);
+    const auto number = [&](const char* name, double Correlation::*value) {
+        return TableColumn{name, [&correlations, value](std::size_t row, std::string& text) {
+                               append_cell(text, correlations[row].*value, fixed());
+                           }};
+    };
+    write_table(path, correlations.size(),
+                {table_column("column",
+                              [&](std::size_t row) { return table_cell(correlations[row].name); }),
+                 table_column("count", [&](std::size_t row) { return correlations[row].count; }),
+                 number("spearman_epistatic", &Correlation::epistatic),
+                 number("spearman_independent", &Correlation::independent)});
 }
 
-void write_doubles(const std::filesystem::path& path, const Report& report) {
-    const Doubles& doubles = report.result.doubles;
-    const Target& target = report.result.target;
-    std::vector<Index> numbers;
-    std::string wild_type;
-    for (const Index column : doubles.columns) {
+/// The numbers and letters of the residues of Result::doubles.
+std::pair<std::vector<Index>, std::string> double_residues(
+    const Result& result, const couplings::ModelDescription& about) {
+    std::pair<std::vector<Index>, std::string> found;
+    for (const Index column : result.doubles.columns) {
         const auto at = static_cast<std::size_t>(column);
-        numbers.push_back(target.number(target.residues[at]));
-        wild_type += report.alphabet.letter(target.codes[at]);
+        found.first.push_back(result.target.number(result.target.residues[at]));
+        found.second += about.alphabet->letter(result.target.codes[at]);
     }
-    NpzWriter writer(path);
-    writer.add("positions", numbers.data(), {static_cast<Index>(numbers.size())});
-    writer.add_text("wild_type", wild_type);
-    writer.add_text("letters", report.alphabet.letters().substr(0, report.alphabet.gap()));
-    writer.add("singles", doubles.singles.view());
-    writer.add("epistasis", doubles.epistasis.view());
-    writer.close();
+    return found;
+}
+
+ResultColumns facts(const Result& result, const couplings::ModelDescription& about) {
+    ResultColumns all = {
+        fact("alphabet", about.alphabet != nullptr ? about.alphabet->name() : "",
+             "the kind of the letters"),
+        {"effective_sequences", "of the family", about.effective_sequences, "results"},
+        {"target", "the target's name", result.target.name, "results"},
+        {"first_number", "the number of the first of them", result.target.first_number, "results"},
+        fact("residues", std::ssize(result.positions), "of the target in the model"),
+        fact("gaps", result.target_gaps, "columns without a residue of the target"),
+        fact("energy", result.energy.full, "of the target"),
+        fact("energy_couplings", result.energy.couplings, "its part of the couplings"),
+        fact("energy_fields", result.energy.fields, "its part of the fields"),
+        {"independent_energy", "of the target", result.independent_energy, "results",
+         "energy_independent"},
+        fact("singles", std::ssize(result.singles), "number of single mutants")};
+    if (!result.listed.empty()) {
+        all.push_back(fact("listed", std::ssize(result.listed), "rows of --mutants"));
+        all.push_back(fact("predicted", result.listed_with(Problem::none), "rows of these"));
+        for (std::size_t n = 1; n < names_of(Problem()).size(); ++n)
+            if (const Index count = result.listed_with(static_cast<Problem>(n)); count > 0)
+                all.push_back(fact(fmt::format("without prediction: {}", names_of(Problem())[n]),
+                                   count, "other rows"));
+    }
+    for (const Correlation& one : result.correlations)
+        all.push_back(fact(fmt::format("spearman {}", one.name), one.epistatic,
+                           "rank correlation with this column"));
+    if (!result.sequences.empty())
+        all.push_back(fact("sequences", std::ssize(result.sequences), "of --sequences"));
+    if (!result.doubles.columns.empty())
+        all.push_back(
+            fact("double_residues", std::ssize(result.doubles.columns), "residues of --doubles"));
+    return all;
 }
 
 }  // namespace
@@ -212,42 +199,108 @@ TextPieces listed_table(const MutantTable& table, const std::vector<Listed>& lis
     return pieces;
 }
 
+ResultColumns columns(const Result& result, const couplings::ModelDescription& about) {
+    const Alphabet& alphabet = about.alphabet != nullptr ? *about.alphabet : Alphabet::protein();
+    std::vector<std::string> sequence_names;
+    for (const SequenceEnergy& one : result.sequences) sequence_names.push_back(one.name);
+    auto [numbers, wild_type] = double_residues(result, about);
+    constexpr const char* kDoubles = "epistasis.npz";
+    const std::string_view letters = alphabet.letters().substr(0, alphabet.gap());
+    ResultColumns all = {
+        {"singles",
+         "records [mutant] (pos, column, wt, subs, frequency, conservation, epistatic, "
+         "couplings, fields, independent, percentile, z, independent_percentile, "
+         "independent_z) of all single mutants: pos is the residue's number, column that of "
+         "the source from 0; couplings and fields are the parts of epistatic in the "
+         "zero-sum gauge; percentile and z place it among all single mutants",
+         {result.singles, single_fields()},
+         "singles.tsv"},
+        {"positions",
+         "records [residue] (pos, column, wt, conservation, epistatic, independent, "
+         "min_epistatic, max_epistatic), means over the single mutants",
+         {result.positions, position_fields()},
+         "positions.tsv"},
+        {"logo",
+         "records [letter] (column, letter, frequency, information, height, independent) "
+         "of all columns; bits",
+         {result.logo, logo_fields()},
+         "logo.tsv"},
+        {"listed",
+         "records [row] (epistatic, independent, percentile, z) of `mutants`, in its "
+         "order; NaN: none",
+         {result.listed, listed_fields()}},
+        {"problems", "list of str [row], why there is none; else ''", problem_names(result.listed)},
+        {"listed_text",
+         "`mutants` as it was given, with the predictions appended to each row, as the "
+         "program's listed.csv; '' without",
+         ColumnValue::kept("str")},
+        {"correlations",
+         "dict of each column of numbers: (rows, Spearman with epistatic, with independent)",
+         ColumnValue::kept("dict[str, tuple[int, float, float]]")},
+        {"sequences",
+         "records [sequence] (energy, couplings, fields, independent, effect, "
+         "independent_effect, residues, gaps, inserted, coverage)",
+         {result.sequences, sequence_fields()},
+         "sequences.tsv"},
+        {"sequence_names", "list of str [sequence]", std::move(sequence_names)},
+        {"sequence_problems", "list of str [sequence], why there is no energy; else ''",
+         problem_names(result.sequences)},
+        {"double_positions", "int64 [residue], their numbers",
+         ColumnValue::owned(std::move(numbers)), kDoubles, "positions"},
+        {"", "the target's letters", std::move(wild_type), kDoubles, "wild_type"},
+        {"letters", "the letters in the order of `epistasis`", letters},
+        {{}, "the letters in the order of `epistasis`", letters, kDoubles, "letters"},
+        {"double_singles", "float64 [residue, letter], their single effects",
+         result.doubles.singles, kDoubles, "singles"},
+        {"epistasis", "float32 [pair, letter, letter] of `doubles`, i < j in row order",
+         result.doubles.epistasis, kDoubles},
+        {"energy", "(full, couplings, fields) of the target, in the zero-sum gauge",
+         ColumnValue::kept("tuple[float, float, float]")},
+        {"sequence", "the target's residues", result.target.sequence},
+        {"notes", "list of str, what was decided", ColumnValue::kept("list[Note]")},
+    };
+    return joined({all, facts(result, about)});
+}
+
 void write_results(RunDirectory& run, const Report& report, int threads) {
     const Result& result = report.result;
-    write_table(run.output("singles.tsv"),
-                "segment\tmutant\tpos\twt\tsubs\tfrequency\tcolumn_conservation\t"
-                "prediction_epistatic\tprediction_independent\tcolumn\tepistatic_couplings\t"
-                "epistatic_fields\tpercentile\tz\tindependent_percentile\tindependent_z",
-                static_cast<Index>(result.singles.size()), threads,
-                [&](Index n, std::string& text) {
-                    append_single(result.singles[static_cast<std::size_t>(n)], text);
-                });
-    write_table(run.output("positions.tsv"),
-                "segment\tpos\twt\tcolumn\tcolumn_conservation\tmean_epistatic\tmean_independent\t"
-                "min_epistatic\tmax_epistatic",
-                static_cast<Index>(result.positions.size()), threads,
-                [&](Index n, std::string& text) {
-                    append_position(result.positions[static_cast<std::size_t>(n)], text);
-                });
-    write_table(run.output("logo.tsv"),
-                "column\tpos\twt\tletter\tfrequency\tinformation\theight\tindependent",
-                static_cast<Index>(result.logo.size()), threads, [&](Index n, std::string& text) {
-                    append_logo(result.logo[static_cast<std::size_t>(n)], text);
-                });
+    const ResultColumns all = columns(result, report.about);
+    const auto segment = table_column("segment", [](std::size_t) { return kSegment; });
+    const auto mutant = table_column("mutant", [&](std::size_t row) {
+        const Single& one = result.singles[row];
+        return fmt::format("{}{}{}", one.wild_type, one.number, one.letter);
+    });
+    write_table(run.output("singles.tsv"), result.singles.size(),
+                with_columns(table_columns(all, "singles.tsv"), "pos", {segment, mutant}), threads);
+    write_table(run.output("positions.tsv"), result.positions.size(),
+                with_columns(table_columns(all, "positions.tsv"), "pos", {segment}), threads);
+    const auto number = table_column("pos", [&](std::size_t row) {
+        const std::optional<Index>& one = result.logo[row].number;
+        return one ? std::to_string(*one) : "NA";
+    });
+    const auto wild_type = table_column(
+        "wt", [&](std::size_t row) { return std::string_view(&result.logo[row].wild_type, 1); });
+    write_table(run.output("logo.tsv"), result.logo.size(),
+                with_columns(table_columns(all, "logo.tsv"), "letter", {number, wild_type}),
+                threads);
     if (report.table != nullptr) {
         write_text(run.output("listed.csv"), listed_table(*report.table, result.listed, threads));
         write_correlations(run.output("correlations.tsv"), result.correlations);
     }
+    const auto name = table_column(
+        "name", [&](std::size_t row) { return table_cell(result.sequences[row].name); });
+    const auto problem = table_column("problem", [&](std::size_t row) {
+        const Problem one = result.sequences[row].problem;
+        return table_cell(names_of(one)[static_cast<std::size_t>(one)]);
+    });
     if (!result.sequences.empty())
-        write_table(run.output("sequences.tsv"),
-                    "name\tenergy\tenergy_couplings\tenergy_fields\tenergy_independent\t"
-                    "prediction_epistatic\tprediction_independent\tresidues\tgaps\tinserted\t"
-                    "coverage\tproblem",
-                    static_cast<Index>(result.sequences.size()), threads,
-                    [&](Index n, std::string& text) {
-                        append_sequence(result.sequences[static_cast<std::size_t>(n)], text);
-                    });
-    if (!result.doubles.columns.empty()) write_doubles(run.output("epistasis.npz"), report);
+        write_table(
+            run.output("sequences.tsv"), result.sequences.size(),
+            with_columns(with_columns(table_columns(all, "sequences.tsv"), "energy", {name}), "",
+                         {problem}),
+            threads);
+    if (!result.doubles.columns.empty()) write_arrays(run, all, "epistasis.npz");
+    record(run, all);
 }
 
 std::vector<std::string_view> citations() { return {"Hopf2017"}; }

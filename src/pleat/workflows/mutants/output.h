@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/run/run_directory.h"
+#include "pleat/core/run/result_columns.h"
 #include "pleat/workflows/mutants/mutants.h"
 
 namespace pleat::mutants {
@@ -13,9 +13,12 @@ namespace pleat::mutants {
 /// The results from which the files are written. Everything referred to must outlive it.
 struct Report {
     const Result& result;
-    const Alphabet& alphabet;
+    const couplings::ModelDescription& about;  ///< of the model
     const MutantTable* table = nullptr;
 };
+
+/// What a result holds, each value described once; see ResultColumn. `about`: of the model.
+ResultColumns columns(const Result& result, const couplings::ModelDescription& about);
 
 /// Writes singles.tsv, positions.tsv and logo.tsv; with a table listed.csv and correlations.tsv,
 /// with sequences sequences.tsv, with doubles epistasis.npz. README.md of this folder describes

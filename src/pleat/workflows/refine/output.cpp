@@ -19,25 +19,6 @@ using Json = nlohmann::ordered_json;
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-std::string frames_table(const Result& result) {
-    std::string text = "frame\tchain\tstep";
-    if (!result.replica.empty()) text += "\treplica";
-    for (const Quantity& quantity : result.quantities) text += '\t' + quantity.name;
-    if (!result.chi2.empty()) text += "\tchi2\tc2";
-    text += "\tdmax\tprior\tclash\tclose_atoms\n";
-    for (std::size_t n = 0; n < result.chain.size(); ++n) {
-        text += fmt::format("{}\t{}\t{}", n, result.chain[n], result.step[n]);
-        if (!result.replica.empty()) text += fmt::format("\t{}", result.replica[n]);
-        for (const Quantity& quantity : result.quantities)
-            text += fmt::format("\t{:.4f}", quantity.values[n]);
-        if (!result.chi2.empty())
-            text += fmt::format("\t{:.6g}\t{:.4g}", result.chi2[n], result.c2[n]);
-        text += fmt::format("\t{:.4f}\t{:.6f}\t{:.6f}\t{}\n", result.diameter[n],
-                            result.log_prior[n], result.clash_energy[n], result.close_atoms[n]);
-    }
-    return text;
-}
-
 std::string convergence_text(const Result& result) {
     Json json;
     json["converged"] = result.is_converged();
@@ -113,6 +94,93 @@ std::string misfit_remark(const Result& result) {
         result.mode == Mode::fit ? "; --mode average is for proteins that stay flexible" : "");
 }
 
+std::vector<FrameColumn> frame_columns(const Result& result) {
+    const auto fixed = [](int digits) {
+        return Shown{.format = std::chars_format::fixed, .digits = digits};
+    };
+    std::vector<FrameColumn> all = {{"chain", result.chain, {}}, {"step", result.step, {}}};
+    if (!result.replica.empty()) all.push_back({"replica", result.replica, {}});
+    for (const Quantity& quantity : result.quantities)
+        all.push_back({quantity.name, quantity.values, fixed(4)});
+    if (!result.chi2.empty()) {
+        all.push_back({"chi2", result.chi2, {}});
+        all.push_back({"c2", result.c2, {.digits = 4}});
+    }
+    all.push_back({"dmax", result.diameter, fixed(4)});
+    all.push_back({"prior", result.log_prior, fixed(6)});
+    all.push_back({"clash", result.clash_energy, fixed(6)});
+    all.push_back({"close_atoms", result.close_atoms, {}});
+    return all;
+}
+
+ResultColumns columns(const Result& result) {
+    const bool is_done = !result.chain.empty();
+    const std::string remark = is_done ? convergence_remark(result) : "";
+    const bool is_converged = is_done && result.is_converged();
+    return {
+        {"frames", "pleat.Ensemble, float32 [frame, atom, 3], angstrom; the largest domain rests",
+         ColumnValue::kept("Ensemble")},
+        {"table",
+         "dict of arrays [frame], the columns of frames.tsv: chain, step (int64, the Monte Carlo "
+         "chain and its moves so far); in mode average replica (int64); rg, distance_1_2, ... "
+         "(float64, angstrom); with a likelihood ln_likelihood, chi2 (per point) and c2; dmax "
+         "(angstrom); prior (ln of the density, up to a constant); clash (kT); close_atoms (int64, "
+         "pairs of heavy atoms closer than 2.5 angstrom)",
+         ColumnValue::kept("dict[str, NDArray[Any]]")},
+        {"convergence",
+         "dict of rg, each distance and ln_likelihood: dict of r_hat, effective_size, converged",
+         ColumnValue::kept("dict[str, dict[str, Any]]")},
+        {"converged",
+         "whether R-hat is at most 1.01 and the effective size at least 400 for all of them",
+         is_converged},
+        {"warning",
+         "which of them have not converged, else ''. It is also raised as a Python warning",
+         remark},
+        {"misfit",
+         "dict of the test whether residuals of the frames are noise: squares and runs "
+         "(probabilities), passed, remark (also a Python warning); None without a likelihood",
+         ColumnValue::kept("dict[str, Any] | None")},
+        {"moves", "dict of each kind of move: (proposed, accepted), burn-in left out",
+         ColumnValue::kept("dict[str, tuple[int, int]]")},
+        {"powers", "float64 [rung], powers of the likelihood; None without a likelihood",
+         ColumnValue(result.betas).or_none(!result.betas.empty())},
+        {"swap_probabilities",
+         "float64 [rung - 1], mean probabilities of swaps; None without a likelihood",
+         ColumnValue(result.swaps).or_none(!result.swaps.empty())},
+        {"arrivals",
+         "int, conformations that came from power 0 to power 1; None without powers between which "
+         "to swap",
+         ColumnValue(result.arrivals).or_none(!result.swaps.empty())},
+        {"domains",
+         "list of str, such as 'A:1-288'; domains are numbered from 1 in names of columns",
+         result.domains},
+        {"linkers", "list of str, the flexible residues", result.linkers},
+        {"built",
+         "list of str, segments of missing residues that `sequence` added, such as 'A:285-301'",
+         result.built},
+        {"found_options", "'--linkers ... --group ...', what `pae` found; '' without it",
+         result.found_options},
+        {"notes", "list of str, what was decided", ColumnValue::kept("list[Note]")},
+        {"saxs",
+         "pleat.Saxs, the profiles of these frames by pleat.saxs, with `data` fitted to it; None "
+         "without data and profiles",
+         ColumnValue::kept("Saxs | None")},
+        fact("frames", result.frames.frame_count(), "number of frames"),
+        fact("atoms", result.frames.atom_count(), "of a frame"),
+        {"angles", "how many angles change", result.hinges, "results"},
+        fact("built_residues",
+             ColumnValue(result.built_residues).or_none(result.built_residues > 0),
+             "residues that --sequence added"),
+        fact("domains", std::ssize(result.domains), "number of domains"),
+        fact("converged", is_converged ? "yes" : "no", "whether all of convergence.json has"),
+        fact("remark", ColumnValue(remark).or_none(!is_converged), "what has not"),
+        fact("residuals_are_noise",
+             ColumnValue(result.misfit && result.misfit->is_passed() ? "yes" : "no")
+                 .or_none(result.misfit.has_value()),
+             "whether the test of the residuals is passed"),
+    };
+}
+
 void write_results(RunDirectory& run, const Result& result, const Context& context) {
     const Ensemble& frames = result.frames;
     StructureWriter structure(run.output(topology_name(result)), *frames.topology);
@@ -122,22 +190,16 @@ void write_results(RunDirectory& run, const Result& result, const Context& conte
     for_each_frame(context, "write", frames.frame_count(),
                    [&](Index frame) { dcd.add(frames.xyz.view()[frame]); });
     dcd.close();
-    write_text(run.output("frames.tsv"), frames_table(result));
+    std::vector<TableColumn> table = {row_numbers("frame")};
+    for (const FrameColumn& column : frame_columns(result))
+        for (TableColumn& one : table_columns(column.name, column.value, column.shown))
+            table.push_back(std::move(one));
+    write_table(run.output("frames.tsv"), result.chain.size(), table);
     if (!result.found_options.empty())
         write_text(run.output("domains.txt"), result.found_options + "\n");
     write_text(run.output("convergence.json"), convergence_text(result));
 }
 
-void record_facts(RunDirectory& run, const Result& result) {
-    run.fact("frames", static_cast<std::int64_t>(result.frames.frame_count()));
-    run.fact("atoms", static_cast<std::int64_t>(result.frames.atom_count()));
-    run.fact("angles", static_cast<std::int64_t>(result.hinges));
-    if (result.built_residues > 0)
-        run.fact("built_residues", static_cast<std::int64_t>(result.built_residues));
-    run.fact("domains", static_cast<std::int64_t>(result.domains.size()));
-    run.fact("converged", result.is_converged() ? "yes" : "no");
-    if (!result.is_converged()) run.fact("remark", convergence_remark(result));
-    if (result.misfit) run.fact("residuals_are_noise", result.misfit->is_passed() ? "yes" : "no");
-}
+void record_facts(RunDirectory& run, const Result& result) { record(run, columns(result)); }
 
 }  // namespace pleat::refine

@@ -1,10 +1,24 @@
 // Output: the files and facts of a refinement.
 #pragma once
 
-#include "pleat/core/run/run_directory.h"
+#include <string>
+#include <vector>
+
+#include "pleat/core/run/result_columns.h"
 #include "pleat/workflows/refine/refine.h"
 
 namespace pleat::refine {
+
+/// A column of frames.tsv.
+struct FrameColumn {
+    std::string name;
+    ColumnValue value;
+    Shown shown;
+};
+std::vector<FrameColumn> frame_columns(const Result& result);
+
+/// What a result holds, each value described once; see ResultColumn.
+ResultColumns columns(const Result& result);
 
 /// Writes frames.dcd, topology.pdb (or .cif), frames.tsv, convergence.json and, with --pae,
 /// domains.txt; README.md of this

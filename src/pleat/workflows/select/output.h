@@ -1,10 +1,13 @@
 // Output: the tables that a selection writes into its run directory.
 #pragma once
 
-#include "pleat/core/run/run_directory.h"
+#include "pleat/core/run/result_columns.h"
 #include "pleat/workflows/select/select.h"
 
 namespace pleat::select {
+
+/// What a result holds, each value described once; see ResultColumn.
+ResultColumns columns(const Result& result);
 
 /// Writes scores.tsv, clusters.tsv and, with contacts, explained.tsv; README.md of this folder
 /// describes each. Throws OutputError.

@@ -257,7 +257,9 @@ TEST(Mutants, KeepsTheTextOfATable) {
     const test::TemporaryFolder folder;
     RunDirectory run_folder({.path = folder / "run", .command = "mutants"});
     const Result result = run({.model = small_model("ACD-KWYV", true, 1), .table = &table}, {}, {});
-    write_results(run_folder, {result, Alphabet::protein(), &table}, 2);
+    couplings::ModelDescription about;
+    about.alphabet = &Alphabet::protein();
+    write_results(run_folder, {result, about, &table}, 2);
     run_folder.finish();
     std::ifstream file(folder / "run" / "listed.csv", std::ios::binary);
     std::stringstream written;

@@ -1,0 +1,49 @@
+// Results: a result's columns as attributes of a class of the module, and as lists for Python.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "arrays.h"
+#include "pleat/core/run/result_columns.h"
+
+namespace pleat::python {
+
+/// A value as Python has it; arrays show memory of `self`, or own theirs.
+py::object python_value(const ColumnValue& value, py::handle self);
+
+/// Adds dictionaries of what columns are to module.result_columns[`name`].
+void describe_columns(py::module_& module, const char* name, const ResultColumns& columns);
+
+/// Base of what a class shows: its columns, made when they are first asked for.
+struct Described {
+    std::optional<ResultColumns> known = {};
+};
+
+/// A class whose attributes are the columns(object) of its objects, which may be Described.
+template <class T>
+py::class_<T> add_result(py::module_& module, const char* name) {
+    describe_columns(module, name, columns(T()));
+    py::class_<T> result(module, name);
+    result.def("__getattr__", [](py::object self, const std::string& attribute) {
+        auto& shown = self.cast<T&>();
+        const auto value_in = [&](const ResultColumns& all) {
+            for (const ResultColumn& column : all)
+                if (column.name == attribute) return python_value(column.value, self);
+            return py::object();
+        };
+        py::object value;
+        if constexpr (std::is_base_of_v<Described, T>) {
+            if (!shown.known) shown.known = columns(static_cast<const T&>(shown));
+            value = value_in(*shown.known);
+        } else {
+            value = value_in(columns(static_cast<const T&>(shown)));
+        }
+        if (value) return value;
+        PyErr_SetString(PyExc_AttributeError, attribute.c_str());
+        throw py::error_already_set();
+    });
+    return result;
+}
+
+}  // namespace pleat::python
