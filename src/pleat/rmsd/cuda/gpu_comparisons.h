@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "pleat/rmsd/measures/comparison.h"
-#include "pleat/rmsd/measures/place_table.h"
+#include "pleat/rmsd/measures/permutations.h"
 
 namespace pleat::rmsd {
 
@@ -13,7 +13,7 @@ namespace pleat::rmsd {
 // missing or out of memory, and as what they are called after.
 
 /// dRMSD of frames that are copied, checked as check_coordinates() does.
-std::unique_ptr<Comparison> make_drmsd_on_cuda(const Sides& sides,
+std::unique_ptr<Comparison> make_drmsd_on_cuda(const TwoSets& sides,
                                                const std::vector<double>& weights,
                                                Precision precision, const Context& context);
 /// RMSD by fit_frames() of both sides, which are copied; of one set the same object. RMSDs near
