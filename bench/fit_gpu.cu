@@ -77,11 +77,10 @@ double kernel_seconds(const Case& given) {
     const Index rows = given.rows.extent(0), columns = given.others().extent(0);
     const bool is_one = given.columns.size() == 0;
     if (!given.sets.equal_chains.empty()) {
-        const ChainOrder order(given.sets, given.rows.extent(1));
-        const Frames frames = centre_in_order({given.rows.view()}, order, {}, threads);
-        return kernel_seconds(
-            rmsd::cuda::PermutedOnGpu<Gpu>(frames, 0, places_of(order), 0.0, Gpu(0)), rows,
-            columns);
+        const PlaceTable table(given.sets.equal_chains, true, given.rows.extent(1));
+        const Frames frames = centre(given.rows, {}, threads);
+        return kernel_seconds(rmsd::cuda::PermutedOnGpu<Gpu>(frames, 0, table, 0.0, Gpu(0)), rows,
+                              columns);
     }
     const FitFrames p = fit_frames(given.rows, given.sets, threads);
     const FitFrames q = is_one ? FitFrames() : fit_frames(given.columns, given.sets, threads);
@@ -93,7 +92,7 @@ double kernel_seconds(const Case& given) {
 void tell(const Case& given, bool is_last) {
     const Index rows = given.rows.extent(0), columns = given.others().extent(0);
     const double kernels = kernel_seconds(given);
-    const Sides sides{given.rows, given.others()};
+    const TwoSets sides{given.rows, given.others()};
     constexpr Index kValues = Index{1} << 27;
     const Index height = std::min(rows, std::max<Index>(1, kValues / columns));
     std::vector<float> values(static_cast<std::size_t>(height * columns)), first;

@@ -1,4 +1,4 @@
-// Times the GPU's work of rmsd on made ensembles, each format beside its limit, as JSON.
+// Times the GPU's work of rmsd on made ensembles beside its limits, as JSON.
 //
 // bench_rmsd_gpu PART [FRAMES ATOMS [CUTOFF]], PART one of
 //   ceilings   multiply-adds a second, float32 and float16 on tensor cores
@@ -29,16 +29,6 @@ namespace {
 using namespace pleat;
 using namespace pleat::rmsd;
 using Json = nlohmann::ordered_json;
-
-struct Format {
-    const char* name;
-    TileFormat format;
-    double products;  ///< of one product of coordinates
-    bool halves;
-};
-constexpr Format kFormats[] = {{"floats", TileFormat::floats, 1, false},
-                               {"halves", TileFormat::halves, 3, true},
-                               {"half", TileFormat::half, 1, true}};
 
 struct Size {
     Index frames, atoms;
@@ -77,12 +67,10 @@ Json ceilings() {
 }
 
 /// Seconds, and which share of the ceiling the products of this size are.
-Json timed(const Size& size, const Format& format, const std::vector<double>& seconds,
-           const Json& rates) {
+Json timed(const Size& size, const std::vector<double>& seconds) {
     const double products =
-        9.0 * format.products * static_cast<double>(size.atoms) * static_cast<double>(size.pairs());
-    const double rate =
-        rates[format.halves ? "float16_multiply_adds_a_second" : "float32_multiply_adds_a_second"];
+        9.0 * static_cast<double>(size.atoms) * static_cast<double>(size.pairs());
+    const double rate = ceilings()["float32_multiply_adds_a_second"];
     return {{"kernel_seconds", seconds},
             {"median", median(seconds)},
             {"floor_seconds", products / rate},
@@ -94,59 +82,41 @@ Json matrix(const Size& size) {
     const Context context = gpu_context();
     std::vector<float> truth(static_cast<std::size_t>(size.pairs())), found(truth.size());
     double seconds = 0.0;
-    const CudaChoices plain{.format = {}, .seconds = &seconds};
-    make_cuda_kernel({.frames = &frames, .precision = Precision::float64}, context, plain)
+    make_cuda_kernel({.frames = &frames, .precision = Precision::float64}, context, &seconds)
         ->band({0, size.frames}, truth.data());
     Json told{
         {"frames", size.frames}, {"atoms", size.atoms}, {"float64", {{"kernel_seconds", seconds}}}};
-    const Json rates = ceilings();
-    for (const Format& format : kFormats) {
-        if (format.format == TileFormat::half) continue;
-        const auto kernel = make_cuda_kernel({.frames = &frames}, context,
-                                             {.format = format.format, .seconds = &seconds});
-        std::vector<double> samples;
-        for (int repeat = 0; repeat < 6; ++repeat) {
-            seconds = 0.0;
-            kernel->band({0, size.frames}, found.data());
-            if (repeat > 0) samples.push_back(seconds);
-        }
-        double worst = 0.0;
-        for (std::size_t pair = 0; pair < truth.size(); ++pair)
-            worst = std::max(worst, std::fabs(double{found[pair]} - truth[pair]));
-        told[format.name] = timed(size, format, samples, rates);
-        told[format.name]["worst_error"] = std::isnan(worst) ? 1e9 : worst;
+    const auto kernel = make_cuda_kernel({.frames = &frames}, context, &seconds);
+    std::vector<double> samples;
+    for (int repeat = 0; repeat < 6; ++repeat) {
+        seconds = 0.0;
+        kernel->band({0, size.frames}, found.data());
+        if (repeat > 0) samples.push_back(seconds);
     }
+    double worst = 0.0;
+    for (std::size_t pair = 0; pair < truth.size(); ++pair)
+        worst = std::max(worst, std::fabs(double{found[pair]} - truth[pair]));
+    told["floats"] = timed(size, samples);
+    told["floats"]["worst_error"] = std::isnan(worst) ? 1e9 : worst;
     return told;
 }
 
 Json tally(const Size& size) {
     const Frames frames = centre(made(size), {}, available_threads());
     Json told{{"frames", size.frames}, {"atoms", size.atoms}, {"cutoff", size.cutoff}};
-    const Json rates = ceilings();
-    std::vector<PairCounts> counts;
-    for (const Format& format : kFormats) {
-        if (format.format == TileFormat::half) continue;
-        double seconds = 0.0;
-        const auto kernel =
-            make_cuda_kernel({.frames = &frames, .cutoff = size.cutoff}, gpu_context(),
-                             {.format = format.format, .seconds = &seconds});
-        std::vector<double> samples;
-        for (int repeat = 0; repeat < 4; ++repeat) {
-            PairCounts own;
-            seconds = 0.0;
-            kernel->counter()->count({0, size.frames}, own);
-            if (repeat > 0) samples.push_back(seconds);
-            if (repeat == 3) counts.push_back(std::move(own));
-        }
-        told[format.name] = timed(size, format, samples, rates);
-        told[format.name]["near_pairs"] = counts.back().near.size();
-        told[format.name]["mean"] = counts.back().statistics.mean();
+    double seconds = 0.0;
+    const auto kernel = make_cuda_kernel({.frames = &frames}, gpu_context(), &seconds);
+    std::vector<double> samples;
+    PairCounts counts;
+    for (int repeat = 0; repeat < 4; ++repeat) {
+        counts = {};
+        seconds = 0.0;
+        kernel->counter()->count({0, size.frames}, {.cutoff = size.cutoff}, counts);
+        if (repeat > 0) samples.push_back(seconds);
     }
-    told["histograms_differ"] =
-        counts[0].statistics.histogram() != counts[1].statistics.histogram();
-    told["near_pairs_differ"] = !std::equal(
-        counts[0].near.begin(), counts[0].near.end(), counts[1].near.begin(), counts[1].near.end(),
-        [](const NearPair& a, const NearPair& b) { return a.i == b.i && a.j == b.j; });
+    told["floats"] = timed(size, samples);
+    told["floats"]["near_pairs"] = counts.near.size();
+    told["floats"]["mean"] = counts.statistics.mean();
     return told;
 }
 
@@ -162,13 +132,11 @@ struct Stages final : Progress {
     std::map<std::string, std::pair<double, std::int64_t>> last;
 };
 
-Json cluster(const Frames& frames, const Size& size, const Format& format,
-             DeviceClusters& clusters) {
+Json cluster(const Frames& frames, const Size& size, DeviceClusters& clusters) {
     Context context = gpu_context();
     Stages stages;
     context.progress = &stages;
-    clusters = cluster_on_cuda(*rmsd::memory_source(rmsd::borrowed(frames)), size.cutoff, context,
-                               {.format = format.format, .seconds = nullptr});
+    clusters = cluster_on_cuda(*rmsd::memory_source(rmsd::borrowed(frames)), size.cutoff, context);
     const double all = now() - stages.start;
     std::vector<std::int64_t> sizes(clusters.centres.size());
     for (const std::int32_t cluster : clusters.assignment)
@@ -193,11 +161,8 @@ Json daura(const Size& size) {
               {"gpu_bytes", clustering_memory(size.frames, size.atoms)},
               {"made_seconds", generated - start},
               {"centred_seconds", now() - generated}};
-    DeviceClusters first, second;
-    told["half"] = cluster(frames, size, kFormats[2], first);
-    std::cerr << told.dump() << std::endl;  // in case the time runs out
-    told["halves"] = cluster(frames, size, kFormats[1], second);
-    told["differ"] = first.assignment != second.assignment || first.centres != second.centres;
+    DeviceClusters found;
+    told["half"] = cluster(frames, size, found);
     return told;
 }
 
@@ -248,16 +213,9 @@ Json check(const Size& size) {
     const Frames frames = centre(made(size), {}, available_threads());
     const DeviceClusters expected = by_definition(frames, size.cutoff);
     Json told{{"frames", size.frames}, {"atoms", size.atoms}, {"cutoff", size.cutoff}};
-    bool differ = false;
-    for (const Format& format : kFormats) {
-        DeviceClusters found;
-        told[format.name] = cluster(frames, size, format, found);
-        const bool differs =
-            found.assignment != expected.assignment || found.centres != expected.centres;
-        told[format.name]["differs"] = differs;
-        differ = differ || differs;
-    }
-    told["differ"] = differ;
+    DeviceClusters found;
+    told["half"] = cluster(frames, size, found);
+    told["differ"] = found.assignment != expected.assignment || found.centres != expected.centres;
     return told;
 }
 

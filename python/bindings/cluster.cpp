@@ -16,7 +16,7 @@
 #include "pleat/core/loops/steps.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/rmsd/assign/assignment.h"
-#include "pleat/rmsd/clustering_gpus.h"
+#include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/rmsd.h"
 #include "results.h"
 

@@ -49,17 +49,17 @@ std::unique_ptr<mutual_information::Kernel> mutual_information::make_cuda_kernel
 }
 
 std::unique_ptr<rmsd::Kernel> rmsd::make_cuda_kernel(const Problem&, const Context& context,
-                                                     const CudaChoices&) {
+                                                     double*) {
     refuse(context.device.index);
 }
 
-DeviceClusters rmsd::cluster_on_cuda(const FrameSource&, double, const Context& context,
-                                     const CudaChoices&) {
+DeviceClusters rmsd::cluster_on_cuda(const FrameSource&, double, const Context& context, double*) {
     refuse(context.device.index);
 }
 
-std::unique_ptr<rmsd::Comparison> rmsd::make_drmsd_on_cuda(const Sides&, const std::vector<double>&,
-                                                           Precision, const Context& context) {
+std::unique_ptr<rmsd::Comparison> rmsd::make_drmsd_on_cuda(const TwoSets&,
+                                                           const std::vector<double>&, Precision,
+                                                           const Context& context) {
     refuse(context.device.index);
 }
 

@@ -15,11 +15,11 @@
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/run/manifest.h"
-#include "pleat/rmsd/clustering_gpus.h"
+#include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/estimate.h"
 #include "pleat/rmsd/measures/metric.h"
-#include "pleat/rmsd/measures/place_table.h"
-#include "pleat/rmsd/pairs/known_pairs.h"
+#include "pleat/rmsd/measures/permutations.h"
+#include "pleat/rmsd/pairs/frame_pairs.h"
 
 namespace pleat::program {
 

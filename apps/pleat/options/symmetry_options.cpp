@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "pleat/core/error.h"
-#include "pleat/rmsd/measures/place_table.h"
+#include "pleat/rmsd/measures/permutations.h"
 
 namespace pleat::program {
 

@@ -7,29 +7,50 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "pleat/cluster/describe.h"
 #include "pleat/cluster/estimate.h"
-#include "pleat/cluster/methods/dbscan.h"
-#include "pleat/cluster/methods/density_peaks.h"
-#include "pleat/cluster/methods/greedy.h"
-#include "pleat/cluster/methods/iterated_density.h"
-#include "pleat/cluster/methods/jarvis_patrick.h"
-#include "pleat/cluster/methods/kmedoids.h"
-#include "pleat/cluster/methods/linkage.h"
-#include "pleat/cluster/neighbours/nearest_lists.h"
+#include "pleat/cluster/methods/methods.h"
 #include "pleat/cluster/neighbours/neighbours.h"
-#include "pleat/cluster/neighbours/quantile.h"
 #include "pleat/cluster/stage.h"
-#include "pleat/cluster/trials.h"
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/pairs/nearest_lists.h"
+#include "pleat/core/ranks/gather_rows.h"
 #include "pleat/core/ranks/lanes.h"
 
 namespace pleat::cluster {
+
+Index Clustering::cluster_count() const {
+    return assignment.empty() ? 0 : 1 + *std::max_element(assignment.begin(), assignment.end());
+}
+
+std::vector<std::vector<Index>> Clustering::members() const {
+    std::vector<std::vector<Index>> items(static_cast<std::size_t>(cluster_count()));
+    for (std::size_t i = 0; i < assignment.size(); ++i)
+        if (assignment[i] != kNoise) items[assignment[i]].push_back(static_cast<Index>(i));
+    return items;
+}
+
+void number_by_size(Clustering& clustering) {
+    const std::vector<std::vector<Index>> items = clustering.members();
+    std::vector<std::int32_t> order(items.size()), number(items.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+        return items[a].size() != items[b].size() ? items[a].size() > items[b].size()
+                                                  : items[a].front() < items[b].front();
+    });
+    for (std::size_t n = 0; n < order.size(); ++n) number[order[n]] = static_cast<std::int32_t>(n);
+    for (std::int32_t& cluster : clustering.assignment)
+        if (cluster != kNoise) cluster = number[cluster];
+    if (clustering.centres.empty()) return;
+    const std::vector<Index> centres = clustering.centres;
+    for (std::size_t n = 0; n < order.size(); ++n) clustering.centres[n] = centres[order[n]];
+}
 
 namespace {
 
@@ -54,33 +75,6 @@ std::string numbered(const char* stage, std::size_t trial) {
 }
 
 std::size_t pair_count(Index count) { return static_cast<std::size_t>(pairs_before(count, count)); }
-
-/// A pair source that serves the pairs kept by the first pass, and computes the others with the
-/// original source.
-class KeptPairs final : public PairSource {
-public:
-    KeptPairs(const PairSource& source, StoredPairs pairs)
-        : source_(source), pairs_(std::move(pairs)) {}
-    Index count() const override { return pairs_.count(); }
-    void band(Block rows, float* values) const override { pairs_.band(rows, values); }
-    Index band_rows() const override { return pairs_.band_rows(); }
-    void rows(std::span<const Index> items, float* values) const override {
-        pairs_.rows(items, values);
-    }
-    void among(std::span<const Index> items, const BandVisitor& visit) const override {
-        pairs_.among(items, visit);
-    }
-    bool is_stored() const override { return true; }
-    std::string hash() const override { return source_.hash(); }
-    double error(double cutoff) const override { return source_.error(cutoff); }
-    bool is_below(Index i, Index j, double cutoff) const override {
-        return source_.is_below(i, j, cutoff);
-    }
-
-private:
-    const PairSource& source_;
-    StoredPairs pairs_;
-};
 
 /// The result of clustering with one value of a sweep.
 struct Trial {
@@ -110,9 +104,11 @@ public:
         if (known != nullptr && use(*known)) return;
         const bool has_one_cutoff = trials_.cutoffs.size() == 1;
         const bool is_kept = keeps_pairs(source.count(), source.is_stored());
-        if (parameters.method == Method::gromos && !is_kept) device_ = source.reductions();
-        if (device_ != nullptr)
-            count_on_device();
+        PairCounter* const counter =
+            parameters.method == Method::gromos && !is_kept ? source.counter() : nullptr;
+        has_device_ = counter != nullptr;
+        if (has_device_)
+            count_on_device(*counter);
         else
             first_pass(is_kept, trials_.family != MethodFamily::tree && has_one_cutoff &&
                                     !trials_.uses_nearest);
@@ -183,29 +179,12 @@ private:
         if (!is_enough || trials_.cutoffs.size() != 1 || trials_.cutoffs[0] > known.cutoff ||
             known.statistics.bin_width() != parameters_.bin_width)
             return false;
-        const double cutoff = trials_.cutoffs[0], error = source_->error(cutoff);
-        const auto lower = static_cast<float>(cutoff - error),
-                   upper = static_cast<float>(cutoff + error);
-        std::vector<std::int64_t> starts{0};
-        std::vector<std::int32_t> indices;
-        for (Index i = 0; i < source_->count(); ++i) {
-            for (std::int64_t n = known.starts[i]; n < known.starts[i + 1]; ++n) {
-                const std::int32_t j = known.indices[n];
-                const float value = known.values[n];
-                const bool is_near =
-                    value < lower ||
-                    (value < upper &&
-                     source_->is_below(std::min<Index>(i, j), std::max<Index>(i, j), cutoff));
-                if (is_near) indices.push_back(j);
-            }
-            starts.push_back(static_cast<std::int64_t>(indices.size()));
-        }
-        neighbours_ = make_neighbours(std::move(starts), std::move(indices));
+        neighbours_ = known_neighbours(*source_, trials_.cutoffs[0], known);
         statistics_ = known.statistics;
         return true;
     }
 
-    void count_on_device() {
+    void count_on_device(PairCounter& counter) {
         const Index count = source_->count();
         const Index pairs = std::clamp(static_cast<Index>(pair_count(count)) / 512,
                                        kMinCountedPairs, kMaxCountedPairs);
@@ -219,7 +198,7 @@ private:
             [&](AdditiveCheckpoint& sums) { statistics_.join(sums); },
             [&](const Tile& tile, View<float, 2>) {
                 counts = {};
-                device_->count(tile.side[0], parameters_.bin_width, 0.0, counts);
+                counter.count(tile.side[0], {.width = parameters_.bin_width}, counts);
             },
             [&](const Tile& tile, View<const float, 2>) {
                 statistics_.add(tile.side[0].first, counts.statistics);
@@ -243,7 +222,15 @@ private:
                            "take fewer of them, or a method that needs no matrix: gromos, dbscan");
             condensed.resize(pair_count(count));
         }
-        if (trials_.uses_nearest) nearest_.emplace(count, parameters_.nearest, context);
+        const bool uses_nearest = trials_.uses_nearest;
+        if (uses_nearest) {
+            const Index nearest = std::min<Index>(parameters_.nearest, count - 1);
+            // Shared lists pass through a copy of their bytes.
+            require_memory(16 * count * nearest * context.local_ranks(),
+                           fmt::format("{} nearest of each of {} items", nearest, count),
+                           "take fewer nearest ones");
+            nearest_ = NearestLists(count, nearest);
+        }
         if (needs_neighbours) neighbours.emplace(*source_, trials_.cutoffs[0], context, max_bits());
         if (trials_.family == MethodFamily::peaks && trials_.cutoffs.empty())
             quantile.emplace(count, threads);
@@ -251,7 +238,7 @@ private:
             fmt::format("{} {} {} {} {}", parameters_.bin_width, !condensed.empty(),
                         neighbours ? trials_.cutoffs[0] : 0.0,
                         neighbours && neighbours->keeps_bits(), quantile.has_value()) +
-            (nearest_ ? fmt::format(" {}", parameters_.nearest) : "");
+            (uses_nearest ? fmt::format(" {}", parameters_.nearest) : "");
         sum_over_pairs(
             *source_, context, "distances", options,
             [&](AdditiveCheckpoint& sums) {
@@ -259,7 +246,7 @@ private:
                 if (!condensed.empty()) sums.fill("pairs", condensed);
                 if (neighbours) neighbours->join(sums);
                 if (quantile) quantile->join(sums);
-                if (nearest_) nearest_->join(sums);
+                if (uses_nearest) nearest_.join(sums);
             },
             [&](Block rows, const float* values) {
                 const Index first = pairs_before(rows.first, count);
@@ -268,12 +255,21 @@ private:
                 if (!condensed.empty()) std::copy_n(values, pairs, condensed.data() + first);
                 if (neighbours) neighbours->add(rows, values);
                 if (quantile) quantile->add(rows, values);
-                if (nearest_) nearest_->add(rows, values);
+                if (uses_nearest) nearest_.add(rows, values, threads);
             });
         if (neighbours) neighbours_ = neighbours->finish();
-        if (nearest_) nearest_->share();
+        if (uses_nearest)
+            all_gather_rows(context,
+                            View<NearItem, 2>(nearest_.all().data(), 1, std::ssize(nearest_.all())),
+                            std::vector<std::uint8_t>{context.rank() == 0});
         if (is_kept) {
-            kept_.emplace(*source_, StoredPairs(count, is_tree ? condensed : std::move(condensed)));
+            auto pairs = std::make_shared<const StoredPairs>(
+                count, is_tree ? condensed : std::move(condensed));
+            kept_.emplace(
+                std::move(pairs), [from = source_](double cutoff) { return from->error(cutoff); },
+                [from = source_](Index i, Index j, double cutoff) {
+                    return from->is_below(i, j, cutoff);
+                });
             source_ = &*kept_;
         }
         if (quantile)
@@ -305,7 +301,12 @@ private:
         const auto count = static_cast<Index>(by_cutoff ? 0 : value);
         switch (trials_.family) {
             case MethodFamily::greedy: {
-                if (device_ != nullptr) return {gromos_on_device(value), value};
+                if (has_device_) {
+                    DeviceClusters found = source_->gromos(value, context_);
+                    return {
+                        {std::move(found.assignment), {found.centres.begin(), found.centres.end()}},
+                        value};
+                }
                 const std::unique_ptr<Neighbours> neighbours = neighbours_below(value);
                 const auto method = parameters_.method == Method::gromos ? &gromos : &gmx;
                 return {method(*neighbours, trial_stage(kGreedyStage)), value};
@@ -331,14 +332,9 @@ private:
     Trial shared_trial(double cutoff) {
         const std::optional<double> given =
             trials_.has_cutoff ? std::optional(cutoff) : std::nullopt;
-        const ItemLists lists = trials_.uses_nearest ? nearest_->below(*source_, given)
+        const ItemLists lists = trials_.uses_nearest ? lists_of(nearest_, *source_, given)
                                                      : lists_of(*neighbours_below(cutoff));
         return {jarvis_patrick(lists, parameters_.common, context_), given.value_or(kNaN)};
-    }
-
-    Clustering gromos_on_device(double cutoff) const {
-        DeviceClusters found = device_->gromos(cutoff, context_);
-        return {std::move(found.assignment), {found.centres.begin(), found.centres.end()}};
     }
 
     Trial peaks_trial(double value) {
@@ -354,14 +350,14 @@ private:
     const Parameters& parameters_;
     const Context& context_;
     const Trials trials_;
-    const PairSource* source_;                ///< after the first pass: the kept pairs, if any
-    const PairReductions* device_ = nullptr;  ///< null: nothing is reduced on a device
-    std::optional<KeptPairs> kept_;
+    const PairSource* source_;  ///< after the first pass: the kept pairs, if any
+    bool has_device_ = false;   ///< which counts and clusters the pairs
+    std::optional<DecidedPairs> kept_;
     PairStatistics statistics_;
     std::size_t number_ = 0;    ///< index of the value that is tried
     double peak_cutoff_ = 0.0;  ///< cutoff of density peaks if the user gives none
     std::unique_ptr<Neighbours> neighbours_;
-    std::optional<NearestLists> nearest_;
+    NearestLists nearest_;
     std::vector<Merge> tree_;
     std::vector<Peak> peaks_;
     std::vector<DensityRound> rounds_;

@@ -44,28 +44,21 @@ struct ValueRange {
     std::vector<double> values() const;
 };
 
-/// Distances from 1e-30 to 1e30; as text "2.5" or "first:last:step".
-struct CutoffRange : ValueRange {
-    CutoffRange() = default;
+/// Distances from 1e-30 to 1e30, as text "2.5" or "first:last:step"; or whole numbers >= 1, as text
+/// "5", "first:last" or "first:last:step".
+template <bool kAreWhole>
+struct RangeOf : ValueRange {
+    RangeOf() = default;
     // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject): all are set
-    CutoffRange(double cutoff) : ValueRange{cutoff, cutoff, 0} {}
-    CutoffRange(double from, double to, double by) : ValueRange{from, to, by} {}
+    RangeOf(double value) : ValueRange{value, value, 0} {}
+    RangeOf(double from, double to, double by = 1) : ValueRange{from, to, by} {}
     std::string text() const;
     /// Throws UsageError naming `option`; so does check().
-    static CutoffRange parse(std::string_view text, std::string_view option);
+    static RangeOf parse(std::string_view text, std::string_view option);
     void check(std::string_view option) const;
 };
-
-/// Whole numbers >= 1; as text "5", "first:last" or "first:last:step".
-struct CountRange : ValueRange {
-    CountRange() = default;
-    CountRange(double count) : ValueRange{count, count, 0} {}
-    CountRange(double from, double to, double by = 1) : ValueRange{from, to, by} {}
-    std::string text() const;
-    /// Throws UsageError naming `option`; so does check().
-    static CountRange parse(std::string_view text, std::string_view option);
-    void check(std::string_view option) const;
-};
+using CutoffRange = RangeOf<false>;
+using CountRange = RangeOf<true>;
 
 /// The options; fields() describes each.
 struct Parameters {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "pleat/cluster/methods/kmedoids.h"
-#include "pleat/cluster/trials.h"
+#include "pleat/cluster/methods/methods.h"
+#include "pleat/cluster/stage.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/pairs/pair_order.h"
 

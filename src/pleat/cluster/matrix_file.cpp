@@ -16,7 +16,6 @@
 #include "pleat/cluster/cluster.h"
 #include "pleat/cluster/estimate.h"
 #include "pleat/core/error.h"
-#include "pleat/core/files/hash.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/npy_header.h"
 
@@ -24,7 +23,6 @@ namespace pleat::cluster {
 
 namespace {
 
-constexpr Index kBandPairs = 500'000;
 constexpr Index kMaxItems = 2'000'000'000;
 
 /// A file that is mapped into memory, read-only.
@@ -80,102 +78,48 @@ std::optional<Index> items_of(Index pairs) {
 }
 
 template <class Real>
-class Matrix final : public PairSource {
-public:
-    /// `file` keeps the values alive; null if the caller does.
-    Matrix(std::shared_ptr<const MappedFile> file, const Real* values, Index count, bool is_square,
-           const std::string& name)
-        : file_(std::move(file)), values_(values), count_(count), is_square_(is_square) {
-        is_square_ ? check_square(name) : check_condensed(name);
-    }
+[[noreturn]] void refuse(const std::string& name, const std::string& element, Real found) {
+    throw InputError(name, 0,
+                     fmt::format("{}: expected a distance >= 0 that float32 can hold, found {}",
+                                 element, found));
+}
 
-    Index count() const override { return count_; }
+template <class Real>
+bool is_distance(Real value) {
+    return value >= 0 && value <= static_cast<Real>(std::numeric_limits<float>::max());
+}
 
-    void band(Block rows, float* values) const override {
-        for (Index i = rows.first; i < rows.first + rows.count; ++i) {
-            const Real* const from = later(i);
-            for (Index n = 0; n < count_ - 1 - i; ++n) *values++ = static_cast<float>(from[n]);
-        }
-    }
+/// Checks the elements [i, j] and [j, i] of a square matrix.
+template <class Real>
+void check_elements(const Real* values, Index count, Index i, Index j, const std::string& name) {
+    const Real upper = values[i * count + j], lower = values[j * count + i];
+    if (!is_distance(upper)) refuse(name, fmt::format("element [{}, {}]", i, j), upper);
+    if (!is_distance(lower)) refuse(name, fmt::format("element [{}, {}]", j, i), lower);
+    if (i == j && upper > Real(1e-4))
+        throw InputError(
+            name, 0,
+            fmt::format("element [{0}, {0}]: expected 0 in the diagonal, found {1}", i, upper));
+    if (std::fabs(upper - lower) > Real(1e-5) * std::max(upper, lower))
+        throw InputError(
+            name, 0,
+            fmt::format("expected a symmetric matrix, found {} at [{}, {}] and {} at [{}, {}]",
+                        upper, i, j, lower, j, i));
+}
 
-    Index band_rows() const override {
-        return std::max<Index>(1, kBandPairs / std::max<Index>(count_, 1));
-    }
-
-    void among(std::span<const Index> items, const BandVisitor& visit) const override {
-        visit_among(items, visit, [&](Index i, Index j) { return at(i, j); });
-    }
-
-    void rows(std::span<const Index> items, float* values) const override {
-        const auto chosen = static_cast<Index>(items.size());
-        for (Index j = 0; j < count_; ++j)
-            for (Index n = 0; n < chosen; ++n)
-                values[n * count_ + j] = static_cast<float>(at(items[n], j));
-    }
-
-    bool is_stored() const override { return true; }
-    std::string hash() const override {
-        const Index size = is_square_ ? count_ * count_ : pairs_before(count_, count_);
-        return Sha256().field(View<const Real, 1>(values_, size)).hex();
-    }
-
-    /// Float64 values are rounded to float32 in bands.
-    double error(double cutoff) const override { return sizeof(Real) == 4 ? 0.0 : 1.3e-7 * cutoff; }
-    bool is_below(Index i, Index j, double cutoff) const override {
-        return at(i, j) < static_cast<Real>(cutoff);
-    }
-
-private:
-    /// The distances of i to i + 1, i + 2, ...
-    const Real* later(Index i) const {
-        return values_ + (is_square_ ? i * count_ + i + 1 : pairs_before(i, count_));
-    }
-    Real at(Index i, Index j) const {
-        if (i == j) return 0;
-        return i < j ? later(i)[j - i - 1] : later(j)[i - j - 1];
-    }
-    [[noreturn]] static void refuse(const std::string& name, const std::string& element,
-                                    Real found) {
-        throw InputError(name, 0,
-                         fmt::format("{}: expected a distance >= 0 that float32 can hold, found {}",
-                                     element, found));
-    }
-    static bool is_distance(Real value) {
-        return value >= 0 && value <= static_cast<Real>(std::numeric_limits<float>::max());
-    }
-    void check_condensed(const std::string& name) const {
-        const Index pairs = pairs_before(count_, count_);
-        for (Index n = 0; n < pairs; ++n)
-            if (!is_distance(values_[n])) refuse(name, fmt::format("element {}", n), values_[n]);
-    }
-    void check_square(const std::string& name) const {
-        constexpr Index kBlock = 64;  // columns are read as rows, block by block
-        for (Index row = 0; row < count_; row += kBlock)
-            for (Index column = row; column < count_; column += kBlock)
-                for (Index i = row; i < std::min(row + kBlock, count_); ++i)
-                    for (Index j = std::max(i, column); j < std::min(column + kBlock, count_); ++j)
-                        check_element(name, i, j);
-    }
-    void check_element(const std::string& name, Index i, Index j) const {
-        const Real upper = values_[i * count_ + j], lower = values_[j * count_ + i];
-        if (!is_distance(upper)) refuse(name, fmt::format("element [{}, {}]", i, j), upper);
-        if (!is_distance(lower)) refuse(name, fmt::format("element [{}, {}]", j, i), lower);
-        if (i == j && upper > Real(1e-4))
-            throw InputError(
-                name, 0,
-                fmt::format("element [{0}, {0}]: expected 0 in the diagonal, found {1}", i, upper));
-        if (std::fabs(upper - lower) > Real(1e-5) * std::max(upper, lower))
-            throw InputError(
-                name, 0,
-                fmt::format("expected a symmetric matrix, found {} at [{}, {}] and {} at [{}, {}]",
-                            upper, i, j, lower, j, i));
-    }
-
-    std::shared_ptr<const MappedFile> file_;
-    const Real* values_;
-    Index count_;
-    bool is_square_;
-};
+/// Checks the values, which `file` keeps alive (null: the caller).
+template <class Real>
+std::unique_ptr<PairSource> matrix_of(std::shared_ptr<const MappedFile> file, const Real* values,
+                                      Index count, bool is_square, const std::string& name) {
+    constexpr Index kBlock = 64;  // columns are read as rows, block by block
+    for (Index row = 0; is_square && row < count; row += kBlock)
+        for (Index column = row; column < count; column += kBlock)
+            for (Index i = row; i < std::min(row + kBlock, count); ++i)
+                for (Index j = std::max(i, column); j < std::min(column + kBlock, count); ++j)
+                    check_elements(values, count, i, j, name);
+    for (Index n = 0; !is_square && n < pairs_before(count, count); ++n)
+        if (!is_distance(values[n])) refuse(name, fmt::format("element {}", n), values[n]);
+    return std::make_unique<MatrixPairs<Real>>(std::move(file), values, count, is_square);
+}
 
 Index shape_count(std::span<const Index> shape, const std::string& name) {
     if (shape.size() == 2 && shape[0] == shape[1] && shape[0] > 0) return shape[0];
@@ -228,10 +172,8 @@ std::unique_ptr<PairSource> open_matrix(const std::filesystem::path& path) {
     const bool is_square = header.shape.size() == 2;
     const std::uint8_t* const values = file->bytes() + header.bytes;
     if (header.dtype == "<f4")
-        return std::make_unique<Matrix<float>>(file, reinterpret_cast<const float*>(values), count,
-                                               is_square, name);
-    return std::make_unique<Matrix<double>>(file, reinterpret_cast<const double*>(values), count,
-                                            is_square, name);
+        return matrix_of(file, reinterpret_cast<const float*>(values), count, is_square, name);
+    return matrix_of(file, reinterpret_cast<const double*>(values), count, is_square, name);
 }
 
 Index matrix_items(const std::filesystem::path& path) {
@@ -240,14 +182,12 @@ Index matrix_items(const std::filesystem::path& path) {
 
 std::unique_ptr<PairSource> matrix_in_memory(const float* values, std::span<const Index> shape,
                                              const std::string& name) {
-    return std::make_unique<Matrix<float>>(nullptr, values, item_count(shape, name),
-                                           shape.size() == 2, name);
+    return matrix_of(nullptr, values, item_count(shape, name), shape.size() == 2, name);
 }
 
 std::unique_ptr<PairSource> matrix_in_memory(const double* values, std::span<const Index> shape,
                                              const std::string& name) {
-    return std::make_unique<Matrix<double>>(nullptr, values, item_count(shape, name),
-                                            shape.size() == 2, name);
+    return matrix_of(nullptr, values, item_count(shape, name), shape.size() == 2, name);
 }
 
 bool is_matrix_file(const std::filesystem::path& path) {

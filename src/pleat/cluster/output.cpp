@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "pleat/bio/ensemble/frame_table.h"
-#include "pleat/cluster/methods/linkage.h"
+#include "pleat/cluster/methods/methods.h"
+#include "pleat/cluster/states.h"
+#include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/text.h"
 

@@ -1,10 +1,103 @@
-// Parameters: the options of clustering, described once, and which of them go together.
+// Parameters: the options of clustering and their ranges, and which of them go together.
 #include <fmt/format.h>
 
-#include "pleat/cluster/trials.h"
+#include <charconv>
+#include <cmath>
+
+#include "pleat/cluster/cluster.h"
+#include "pleat/cluster/stage.h"
 #include "pleat/core/error.h"
 
 namespace pleat::cluster {
+
+namespace {
+
+// Distances beyond these bounds cannot be compared in float32.
+constexpr double kMinCutoff = 1e-30, kMaxCutoff = 1e30, kMaxCount = 1e9;
+constexpr double kMaxValues = 10000;
+constexpr std::string_view kCutoffs = "a number from 1e-30 to 1e30 or first:last:step of such",
+                           kCounts = "a whole number >= 1 or first:last[:step]";
+
+[[noreturn]] void refuse(std::string_view option, std::string_view expected,
+                         std::string_view found) {
+    throw UsageError(fmt::format("--{}: expected {}, found '{}'", option, expected, found));
+}
+
+/// The numbers between colons; empty if one of them is not a number.
+std::vector<double> numbers_between_colons(std::string_view text) {
+    std::vector<double> numbers;
+    while (true) {
+        const std::size_t colon = text.find(':');
+        const std::string_view word = text.substr(0, colon);
+        double value = 0;
+        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+        if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(value))
+            return {};
+        numbers.push_back(value);
+        if (colon == std::string_view::npos) return numbers;
+        text.remove_prefix(colon + 1);
+    }
+}
+
+/// How many steps of the range fit; a last value that rounding puts a little beyond the end counts.
+double steps_of(const ValueRange& range) {
+    return range.step > 0 ? std::floor((range.last - *range.first) / range.step + 1e-9) : 0.0;
+}
+
+void check_range(const ValueRange& range, std::string_view option, std::string_view expected,
+                 const std::string& text) {
+    if (!(range.step >= 0) || range.last < *range.first) refuse(option, expected, text);
+    if (steps_of(range) >= kMaxValues)
+        refuse(option, fmt::format("at most {} values", kMaxValues), text);
+}
+
+}  // namespace
+
+std::vector<double> ValueRange::values() const {
+    std::vector<double> all;
+    if (!first) return all;
+    const double steps = steps_of(*this);
+    for (double n = 0; n <= steps; ++n) all.push_back(*first + n * step);
+    return all;
+}
+
+template <bool kAreWhole>
+std::string RangeOf<kAreWhole>::text() const {
+    if (!first) return {};
+    if (step == 0) return fmt::format("{}", *first);
+    return kAreWhole && step == 1 ? fmt::format("{}:{}", *first, last)
+                                  : fmt::format("{}:{}:{}", *first, last, step);
+}
+
+template <bool kAreWhole>
+void RangeOf<kAreWhole>::check(std::string_view option) const {
+    if (!first) return;
+    const auto is_right = [](double number) {
+        return kAreWhole ? number >= 1 && number <= kMaxCount && number == std::floor(number)
+                         : number >= kMinCutoff && number <= kMaxCutoff;
+    };
+    if (!is_right(*first) || !is_right(last) || (kAreWhole && step != 0 && !is_right(step)))
+        refuse(option, kAreWhole ? kCounts : kCutoffs, text());
+    check_range(*this, option, kAreWhole ? kCounts : kCutoffs, text());
+}
+
+template <bool kAreWhole>
+RangeOf<kAreWhole> RangeOf<kAreWhole>::parse(std::string_view text, std::string_view option) {
+    if (text.empty()) return {};
+    const std::vector<double> numbers = numbers_between_colons(text);
+    const std::size_t count = numbers.size();
+    const bool has_step = count == 3;
+    if ((count != 1 && !has_step && !(kAreWhole && count == 2)) ||
+        (has_step && !(kAreWhole ? numbers[2] != 0 : numbers[2] > 0)))
+        refuse(option, kAreWhole ? kCounts : kCutoffs, text);
+    const RangeOf range = count == 1 ? RangeOf(numbers[0])
+                                     : RangeOf(numbers[0], numbers[1], has_step ? numbers[2] : 1);
+    range.check(option);
+    return range;
+}
+
+template struct RangeOf<false>;
+template struct RangeOf<true>;
 
 namespace {
 

@@ -1,4 +1,4 @@
-// Stage: one pass of a clustering with its own progress, checkpoint and ranks.
+// Stage: what a clustering tries, and passes with their own progress, checkpoint and ranks.
 #pragma once
 
 #include <functional>
@@ -6,10 +6,33 @@
 #include <string_view>
 #include <vector>
 
+#include "pleat/cluster/cluster.h"
 #include "pleat/core/loops/additive_checkpoint.h"
 #include "pleat/core/pairs/pair_source.h"
 
 namespace pleat::cluster {
+
+enum class MethodFamily { greedy, dbscan, tree, medoids, peaks, rounds, shared };
+
+struct Trials {
+    MethodFamily family = MethodFamily::greedy;
+    std::vector<double> cutoffs, counts;
+    /// Whether the nearest items are neighbours, with or without a cutoff. Without one `cutoffs`
+    /// has a value that is not used.
+    bool uses_nearest = false, has_cutoff = true;
+
+    bool has_several() const { return cutoffs.size() > 1 || counts.size() > 1; }
+    /// Whether the cutoff varies; else k does.
+    bool by_cutoff() const { return counts.size() <= 1 && !cutoffs.empty(); }
+    /// Iterated density has one trial, whose value means nothing.
+    std::vector<double> values() const {
+        if (family == MethodFamily::rounds) return {0};
+        return by_cutoff() ? cutoffs : counts;
+    }
+};
+
+/// Throws UsageError if the options lack what the method needs, or have what it does not know.
+Trials trials_of(const Parameters& parameters);
 
 /// "run/checkpoint.npz" and "describe" give "run/checkpoint.describe.npz"; empty stays empty.
 std::filesystem::path stage_file(const std::filesystem::path& checkpoint, std::string_view name);

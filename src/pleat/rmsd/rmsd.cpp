@@ -16,8 +16,6 @@
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/rmsd/cuda/tile_pack.h"
 #include "pleat/rmsd/measures/comparison.h"
-#include "pleat/rmsd/pairs/block_kernel.h"
-#include "pleat/rmsd/pairs/matrix.h"
 #include "pleat/rmsd/pairs/pairs_run.h"
 
 namespace pleat::rmsd {
@@ -206,7 +204,7 @@ void check_matrix(const Parameters& parameters, const MatrixTarget& matrix, Inde
 }
 
 std::int64_t nearest_memory(Index frames, Index others, const Parameters& parameters) {
-    return 8 * frames * std::clamp<Index>(parameters.nearest, 0, std::max<Index>(others, 0));
+    return 16 * frames * std::clamp<Index>(parameters.nearest, 0, std::max<Index>(others, 0));
 }
 
 Index matrix_size(Index frames, const Parameters& parameters) {
@@ -241,9 +239,9 @@ void add_coordinates(const FrameStore& xyz, int threads, Sha256& hash) {
 
 }  // namespace
 
-std::int64_t streaming_memory(Index frames, Index atoms, const Parameters& parameters) {
-    return block_memory(frames, atoms) + nearest_memory(frames, frames - 1, parameters) +
-           4 * frames * block_band_rows(frames);
+void require_frame_memory(std::int64_t bytes, Index frames, Index atoms, std::string_view how) {
+    require_memory(bytes, fmt::format("{} frames of {} atoms{}", frames, atoms, how),
+                   "take fewer frames or atoms");
 }
 
 bool needs_blocks(const FrameStore& xyz, const Parameters& parameters, const Context& context) {
@@ -254,9 +252,10 @@ bool needs_blocks(const FrameStore& xyz, const Parameters& parameters, const Con
                          : static_cast<double>(needed) - static_cast<double>(available_memory());
     // All ranks read blocks or none does, since their bands differ.
     if (max_over_ranks(context, lacking) <= 0) return false;
-    require_memory(streaming_memory(frames, atoms, parameters),
-                   fmt::format("{} frames of {} atoms, read in blocks", frames, atoms),
-                   "take fewer frames or atoms");
+    require_frame_memory(block_memory(frames, atoms) +
+                             nearest_memory(frames, frames - 1, parameters) +
+                             4 * frames * block_band_rows(frames),
+                         frames, atoms, ", read in blocks");
     return true;
 }
 
@@ -314,10 +313,9 @@ Result run(const FrameStore& xyz, const AtomSets& sets, const Parameters& parame
     const bool has_gpu = context.device.kind == Device::Kind::cuda;
     const bool has_blocks = is_plain && needs_blocks(xyz, parameters, context);
     if (!is_plain)
-        require_memory(comparison_memory(frames, atoms, parameters.metric, !sets.are_one()) +
-                           nearest_memory(frames, frames - 1, parameters),
-                       fmt::format("{} frames of {} atoms", frames, atoms),
-                       "take fewer frames or atoms");
+        require_frame_memory(comparison_memory(frames, atoms, parameters.metric, !sets.are_one()) +
+                                 nearest_memory(frames, frames - 1, parameters),
+                             frames, atoms);
     const double cutoff = parameters.cutoff.value_or(0.0);
     const Index measured = sets.measured.empty() ? atoms : static_cast<Index>(sets.measured.size());
     // What all lanes share: centred frames, and the hash if there is a file to resume from.
@@ -337,26 +335,23 @@ Result run(const FrameStore& xyz, const AtomSets& sets, const Parameters& parame
     return first_of_lanes(context, [&](const Context& lane) {
         std::unique_ptr<Kernel> kernel;
         std::vector<Tile> tiles;
-        if (has_blocks && !is_copied_to_gpu(parameters.precision, lane)) {
-            kernel = make_block_kernel(*source, {parameters.precision, cutoff}, lane);
-            tiles = cut_into_bands(frames, block_band_rows(frames));
-        } else if (is_plain && has_gpu) {
+        if (source != nullptr) {
             kernel = make_kernel({.frames = source->in_memory(),
                                   .precision = parameters.precision,
                                   .cutoff = cutoff,
                                   .bin_width = parameters.bin_width,
                                   .source = source->in_memory() == nullptr ? source : nullptr},
                                  lane);
-            tiles = gpu_bands(*kernel, frames, parameters);
+            const bool reads_blocks = has_blocks && !is_copied_to_gpu(parameters.precision, lane);
+            tiles = reads_blocks ? cut_into_bands(frames, block_band_rows(frames))
+                                 : gpu_bands(*kernel, frames, parameters);
         } else {
             auto comparison =
                 make_comparison({xyz.in_memory(), xyz.in_memory()}, sets, parameters.metric,
                                 {parameters.precision, cutoff}, lane);
             const double cost = comparison->cost();
             const Index step = comparison->block_rows();
-            kernel = make_pair_kernel(
-                std::move(comparison), frames, resolve_threads(lane),
-                {parameters.bin_width, cutoff, traits_of(parameters.metric).is_score});
+            kernel = make_pair_kernel(std::move(comparison), frames, resolve_threads(lane));
             tiles = has_gpu ? gpu_bands(*kernel, frames, parameters, cost, step)
                             : bands(frames, static_cast<Index>(kTileTime / cost), step);
         }

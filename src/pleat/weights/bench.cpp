@@ -11,7 +11,6 @@
 
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/tests/cuda_absence.h"
-#include "pleat/weights/bit_planes.h"
 #include "pleat/weights/kernel.h"
 #include "pleat/weights/tests/random_family.h"
 #include "pleat/weights/weights.h"

@@ -1,5 +1,5 @@
 // Bit planes: packing of distinct sequences.
-#include "pleat/weights/bit_planes.h"
+#include "pleat/weights/kernel.h"
 
 #include <algorithm>
 #include <array>

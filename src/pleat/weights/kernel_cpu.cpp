@@ -4,7 +4,6 @@
 
 #include "pleat/core/array.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/weights/bit_planes.h"
 #include "pleat/weights/kernel.h"
 
 #define HWY_WANT_AVX3_DL 1  // its population count of 64-bit lanes is one instruction

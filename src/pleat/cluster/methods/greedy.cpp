@@ -1,10 +1,9 @@
 // Greedy clusters: counts of neighbours left, lowered by the rows of items that were assigned.
-#include "pleat/cluster/methods/greedy.h"
+#include "pleat/cluster/methods/methods.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -22,7 +21,7 @@ namespace {
 
 /// The pool: the items that are in no cluster yet, and for each item the number of its neighbours
 /// in the pool.
-class Pool {
+class Pool final : public State {
 public:
     Pool(const Neighbours& neighbours, const Context& context)
         : neighbours_(neighbours),
@@ -47,9 +46,8 @@ public:
         std::vector<Index> members;
         if (neighbours_.is_pruned()) return add_pruned_cluster_of(centre);
         neighbours_.visit_rows({&centre, 1}, [&](Index, const std::uint64_t* bits) {
-            for (std::size_t word = 0; word < left_.size(); ++word)
-                for (std::uint64_t more = bits[word] & left_[word]; more != 0; more &= more - 1)
-                    members.push_back(static_cast<Index>(64 * word) + std::countr_zero(more));
+            for_each_common(bits, left_.data(), neighbours_.words(),
+                            [&](Index item) { members.push_back(item); });
         });
         assign(members);
         progress_.check();
@@ -63,9 +61,13 @@ public:
         if (left_count_ == 0 && !neighbours_.is_pruned()) progress_.advance_to(count());
     }
 
-    // The functions of a State (core/loops/iterate.h).
-    std::int64_t bytes() const { return 4 * 3 * neighbours_.count(); }
-    void save(NpzWriter& file) const {
+    // As a state from which a stopped search resumes.
+    std::string problem() const override {
+        return Sha256().field(neighbours_.hash()).field("gromos").hex();
+    }
+    bool reaches_limit() const override { return false; }
+    std::int64_t bytes() const override { return 4 * 3 * neighbours_.count(); }
+    void save(NpzWriter& file) const override {
         const auto add = [&](const char* name, const auto& values) {
             file.add(name, values.data(), {static_cast<Index>(values.size())});
         };
@@ -73,7 +75,7 @@ public:
         add("centres", std::vector<std::int64_t>(result_.centres.begin(), result_.centres.end()));
         add("counts", counts_);
     }
-    void load(const NpzReader& file) {
+    void load(const NpzReader& file) override {
         const auto read = [&](const char* name, auto type, std::size_t size) {
             auto values = file.get(name).as<decltype(type)>(file.label(name));
             if (size > 0 && values.size() != size)
@@ -157,10 +159,9 @@ private:
         }
     }
     void lower_words(const std::uint64_t* row, Index first, Index end) {
-        for (Index word = first; word < end; ++word) {
-            std::uint64_t near = counts_all_items_ ? row[word] : row[word] & left_[word];
-            for (; near != 0; near &= near - 1) --counts_[64 * word + std::countr_zero(near)];
-        }
+        const std::uint64_t* const counted = counts_all_items_ ? row : left_.data();
+        for_each_common(row + first, counted + first, end - first,
+                        [&](Index item) { --counts_[64 * first + item]; });
     }
 
     const Neighbours& neighbours_;
@@ -172,25 +173,6 @@ private:
     bool counts_all_items_ = false;
     std::int32_t next_ = 0;
     Clustering result_;
-};
-
-}  // namespace
-
-namespace {
-
-/// The pool as a state from which a stopped search resumes.
-class SavedPool final : public State {
-public:
-    SavedPool(Pool& pool, std::string problem) : pool_(pool), problem_(std::move(problem)) {}
-    std::string problem() const override { return problem_; }
-    void save(NpzWriter& file) const override { pool_.save(file); }
-    void load(const NpzReader& file) override { pool_.load(file); }
-    bool reaches_limit() const override { return false; }
-    std::int64_t bytes() const override { return pool_.bytes(); }
-
-private:
-    Pool& pool_;
-    std::string problem_;
 };
 
 /// Finds clusters in the order of their numbers of neighbours.
@@ -239,12 +221,10 @@ Clustering gromos(const Neighbours& neighbours, const Context& context) {
         return Step{pool.left_count() == 0,
                     fmt::format("clusters, {} items left", pool.left_count())};
     };
-    if (neighbours.is_pruned()) {
-        SavedPool state(pool, Sha256().field(neighbours.hash()).field("gromos").hex());
-        iterate(context, "cluster", state, neighbours.count() + 1, add_next);
-    } else {
+    if (neighbours.is_pruned())
+        iterate(context, "cluster", pool, neighbours.count() + 1, add_next);
+    else
         while (pool.left_count() > 0) search.step();
-    }
     return std::move(pool.result());
 }
 

@@ -1,5 +1,5 @@
 // k-medoids: eager swaps, with the nearest and the second nearest medoid of each item at hand.
-#include "pleat/cluster/methods/kmedoids.h"
+#include "pleat/cluster/methods/methods.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Linkage: Prim's tree and nearest-neighbour chains on a condensed matrix, labels, cuts, Newick.
-#include "pleat/cluster/methods/linkage.h"
+#include "pleat/cluster/methods/methods.h"
 
 #include <fmt/format.h>
 
@@ -131,26 +131,10 @@ private:
     std::vector<double> sizes_;
 };
 
-/// Union-find structure: the cluster of each item while clusters are merged.
-class Union {
-public:
-    explicit Union(Index count) : parents_(static_cast<std::size_t>(count)) {
-        std::iota(parents_.begin(), parents_.end(), Index{0});
-    }
-    Index root(Index i) {
-        while (parents_[i] != i) i = parents_[i] = parents_[parents_[i]];
-        return i;
-    }
-    void join(Index child, Index parent) { parents_[child] = parent; }
-
-private:
-    std::vector<Index> parents_;
-};
-
 std::vector<Merge> labelled(std::vector<Joint> joints, Index count) {
     std::stable_sort(joints.begin(), joints.end(),
                      [](const Joint& a, const Joint& b) { return a.height < b.height; });
-    Union nodes(2 * count - 1);
+    ItemSets nodes(2 * count - 1);
     std::vector<std::int32_t> sizes(static_cast<std::size_t>(2 * count - 1), 1);
     std::vector<Merge> tree;
     for (const Joint& joint : joints) {
@@ -166,24 +150,37 @@ std::vector<Merge> labelled(std::vector<Joint> joints, Index count) {
 }
 
 Clustering after_merges(const std::vector<Merge>& tree, Index count, Index merges) {
-    Union nodes(2 * count - 1);
+    ItemSets nodes(2 * count - 1);
     for (Index n = 0; n < merges; ++n) {
         nodes.join(tree[n].first, count + n);
         nodes.join(tree[n].second, count + n);
     }
+    return nodes.clusters(count);
+}
+
+}  // namespace
+
+ItemSets::ItemSets(Index nodes) : parents_(static_cast<std::size_t>(nodes)) {
+    std::iota(parents_.begin(), parents_.end(), Index{0});
+}
+
+Index ItemSets::root(Index node) {
+    while (parents_[node] != node) node = parents_[node] = parents_[parents_[node]];
+    return node;
+}
+
+Clustering ItemSets::clusters(Index count) {
     Clustering result;
-    std::vector<std::int32_t> numbers(static_cast<std::size_t>(2 * count - 1), kNoise);
+    std::vector<std::int32_t> numbers(parents_.size(), kNoise);
     std::int32_t next = 0;
     for (Index i = 0; i < count; ++i) {
-        std::int32_t& number = numbers[nodes.root(i)];
+        std::int32_t& number = numbers[root(i)];
         if (number == kNoise) number = next++;
         result.assignment.push_back(number);
     }
     number_by_size(result);
     return result;
 }
-
-}  // namespace
 
 std::vector<Merge> link(Method method, Index count, std::vector<float> condensed,
                         const Context& context) {

@@ -3,54 +3,31 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
-#include <bit>
 #include <stdexcept>
 #include <utility>
 
 #include "pleat/cluster/stage.h"
-#include "pleat/core/array.h"
 #include "pleat/core/files/hash.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/ranks/gather_rows.h"
 
 namespace pleat::cluster {
 
+std::uint64_t Cutoff::word(const float* values, Index count, Index i, Index first) const {
+    std::uint64_t sure = 0, possible = 0;
+    for (Index n = 0; n < count; ++n) {
+        sure |= static_cast<std::uint64_t>(values[n] < lower) << n;
+        possible |= static_cast<std::uint64_t>(values[n] < upper) << n;
+    }
+    for (std::uint64_t doubtful = possible & ~sure; doubtful != 0; doubtful &= doubtful - 1) {
+        const Index n = std::countr_zero(doubtful);
+        if (distances.is_below(i, first + n, cutoff)) sure |= std::uint64_t{1} << n;
+    }
+    return sure;
+}
+
 namespace {
-
-/// How values are compared: those below `lower` are neighbours, those from `upper` on are none.
-struct Comparison {
-    const PairSource& distances;
-    double cutoff;
-    float lower, upper;
-
-    Comparison(const PairSource& from, double cut) : distances(from), cutoff(cut) {
-        const double error = from.error(cut);
-        lower = static_cast<float>(cut - error);
-        upper = static_cast<float>(cut + error);
-    }
-
-    /// Whether a pair with this value is below the cutoff.
-    bool is_below(float value, Index i, Index j) const {
-        return value < lower ||
-               (value < upper && distances.is_below(std::min(i, j), std::max(i, j), cutoff));
-    }
-
-    /// Bits of up to 64 values, those of item i with `first`, `first` + 1, ...
-    std::uint64_t word(const float* values, Index count, Index i, Index first) const {
-        std::uint64_t sure = 0, possible = 0;
-        for (Index n = 0; n < count; ++n) {
-            sure |= static_cast<std::uint64_t>(values[n] < lower) << n;
-            possible |= static_cast<std::uint64_t>(values[n] < upper) << n;
-        }
-        for (std::uint64_t doubtful = possible & ~sure; doubtful != 0; doubtful &= doubtful - 1) {
-            const Index n = std::countr_zero(doubtful);
-            if (distances.is_below(i, first + n, cutoff)) sure |= std::uint64_t{1} << n;
-        }
-        return sure;
-    }
-};
 
 /// A block of 64 x 64 bits with rows and columns exchanged: bit r of word c is bit c of word r.
 void transpose(std::uint64_t (&block)[64]) {
@@ -82,9 +59,9 @@ private:
 
 class ComputedNeighbours final : public Neighbours {
 public:
-    ComputedNeighbours(const Comparison& comparison, std::vector<std::int32_t> degrees,
+    ComputedNeighbours(const Cutoff& cutoff, std::vector<std::int32_t> degrees,
                        const Context& context)
-        : comparison_(comparison), context_(context) {
+        : cutoff_(cutoff), context_(context) {
         degrees_ = std::move(degrees);
     }
     /// Ranks share the rows: bits do not depend on who computes them.
@@ -98,13 +75,13 @@ public:
             for (std::size_t n = 0; n < computed.size(); ++n)
                 computed[n] = asked[own.row(static_cast<Index>(n))];
             auto values = Array<float, 2>::unset(static_cast<Index>(computed.size()), all);
-            if (!computed.empty()) comparison_.distances.rows(computed, values.data());
+            if (!computed.empty()) cutoff_.distances.rows(computed, values.data());
             Array<std::uint64_t, 2> bits(static_cast<Index>(asked.size()), words());
             parallel_for(
                 resolve_threads(context_), static_cast<Index>(computed.size()), [&](Index n, int) {
                     for (Index word = 0; word < words(); ++word) {
                         const Index column = 64 * word;
-                        bits(own.row(n), word) = comparison_.word(values[n].data + column,
+                        bits(own.row(n), word) = cutoff_.word(values[n].data + column,
                                                                   std::min<Index>(64, all - column),
                                                                   computed[n], column);
                     }
@@ -118,9 +95,9 @@ public:
     /// About 64 MB of values, and at most as many rows as a band has.
     Index batch() const override { return std::clamp<Index>(16'000'000 / count(), 16, 960); }
 
-    bool is_pruned() const override { return comparison_.distances.is_metric(); }
+    bool is_pruned() const override { return cutoff_.distances.is_metric(); }
     std::string hash() const override {
-        return Sha256().field(comparison_.distances.hash()).field(comparison_.cutoff).hex();
+        return Sha256().field(cutoff_.distances.hash()).field(cutoff_.cutoff).hex();
     }
 
     /// Ranks share the items.
@@ -130,14 +107,14 @@ public:
         std::vector<Index> own;
         for (Index n = 0; n < share.count_of(size); ++n) own.push_back(items[share.row(n)]);
         std::vector<float> values(own.size());
-        if (!own.empty()) comparison_.distances.between({&centre, 1}, own, values.data());
-        const double twice = 2 * comparison_.cutoff;
+        if (!own.empty()) cutoff_.distances.between({&centre, 1}, own, values.data());
+        const double twice = 2 * cutoff_.cutoff;
         // Above the rounding of the cutoff and of three distances.
-        const double margin = 3 * comparison_.distances.error(twice) + 1e-6 * twice;
+        const double margin = 3 * cutoff_.distances.error(twice) + 1e-6 * twice;
         std::vector<std::uint32_t> positions(items.size());
         parallel_for(resolve_threads(context_), share.count_of(size), [&](Index n, int) {
             std::uint32_t& position = positions[share.row(n)];
-            if (own[n] == centre || comparison_.is_below(values[n], centre, own[n]))
+            if (own[n] == centre || cutoff_.is_below(values[n], centre, own[n]))
                 position = neighbour;
             else if (values[n] < twice + margin)
                 position = near;
@@ -161,7 +138,7 @@ public:
             for (std::size_t at = 0; at < others.size(); at += kOthers) {
                 const auto some = others.subspan(at, std::min(kOthers, others.size() - at));
                 values.resize(own.size() * some.size());
-                comparison_.distances.between(own, some, values.data());
+                cutoff_.distances.between(own, some, values.data());
                 add_counts(own, some, values.data(), own_counts + at);
             }
         }
@@ -185,12 +162,12 @@ private:
                              for (Index n = chunk * kColumns; n < end; ++n)
                                  counts[n] += static_cast<std::uint32_t>(
                                      members[row] == others[n] ||
-                                     comparison_.is_below(values[static_cast<Index>(row) * all + n],
+                                     cutoff_.is_below(values[static_cast<Index>(row) * all + n],
                                                           members[row], others[n]));
                      });
     }
 
-    Comparison comparison_;
+    Cutoff cutoff_;
     Context context_;
 };
 
@@ -225,38 +202,23 @@ private:
 
 }  // namespace
 
-struct NeighbourFinder::State {
-    Comparison comparison;
-    Context context;
-    Index count;
-    int threads;
-    bool keeps;
-    Array<std::uint64_t, 2> bits;  ///< if they are kept: [item, word]
-    std::vector<std::int32_t> degrees;
-
-    Index words() const { return (count + 63) / 64; }
-    void keep_row(Index i, const float* values);
-    void count_row(Index i, const float* values);
-    void mirror();
-};
-
-void NeighbourFinder::State::keep_row(Index i, const float* values) {
-    const auto row = bits[i];
-    for (Index j = i + 1; j < count;) {
-        const Index many = std::min(count, (j / 64 + 1) * 64) - j;
-        row[j / 64] |= comparison.word(values + j - i - 1, many, i, j) << j % 64;
+void NeighbourFinder::keep_row(Index i, const float* values) {
+    const auto row = bits_[i];
+    for (Index j = i + 1; j < count_;) {
+        const Index many = std::min(count_, (j / 64 + 1) * 64) - j;
+        row[j / 64] |= cutoff_.word(values + j - i - 1, many, i, j) << j % 64;
         j += many;
     }
 }
 
-void NeighbourFinder::State::count_row(Index i, const float* values) {
+void NeighbourFinder::count_row(Index i, const float* values) {
     const auto add = [&](Index item, std::int32_t more) {
-        std::atomic_ref(degrees[item]).fetch_add(more, std::memory_order_relaxed);
+        std::atomic_ref(degrees_[item]).fetch_add(more, std::memory_order_relaxed);
     };
     std::int32_t later = 0;
-    for (Index j = i + 1; j < count; j += 64) {
+    for (Index j = i + 1; j < count_; j += 64) {
         std::uint64_t word =
-            comparison.word(values + j - i - 1, std::min<Index>(64, count - j), i, j);
+            cutoff_.word(values + j - i - 1, std::min<Index>(64, count_ - j), i, j);
         later += std::popcount(word);
         for (; word != 0; word &= word - 1) add(j + std::countr_zero(word), 1);
     }
@@ -264,21 +226,21 @@ void NeighbourFinder::State::count_row(Index i, const float* values) {
 }
 
 /// Sets the bits (j, i) of all pairs i < j, and counts.
-void NeighbourFinder::State::mirror() {
-    parallel_for(threads, words(), [&](Index to, int) {
-        const Index first = 64 * to, rows = std::min<Index>(64, count - first);
+void NeighbourFinder::mirror() {
+    parallel_for(threads_, words_, [&](Index to, int) {
+        const Index first = 64 * to, rows = std::min<Index>(64, count_ - first);
         for (Index from = 0; from <= to; ++from) {
             std::uint64_t block[64] = {};
-            const Index sources = std::min<Index>(64, count - 64 * from);
-            for (Index n = 0; n < sources; ++n) block[n] = bits(64 * from + n, to);
+            const Index sources = std::min<Index>(64, count_ - 64 * from);
+            for (Index n = 0; n < sources; ++n) block[n] = bits_(64 * from + n, to);
             transpose(block);
-            for (Index n = 0; n < rows; ++n) bits(first + n, from) |= block[n];
+            for (Index n = 0; n < rows; ++n) bits_(first + n, from) |= block[n];
         }
     });
-    parallel_for(threads, count, [&](Index i, int) {
+    parallel_for(threads_, count_, [&](Index i, int) {
         std::int32_t found = 0;
-        for (const std::uint64_t word : bits[i]) found += std::popcount(word);
-        degrees[i] = found;
+        for (const std::uint64_t word : bits_[i]) found += std::popcount(word);
+        degrees_[i] = found;
     });
 }
 
@@ -291,64 +253,60 @@ std::vector<std::uint32_t> Neighbours::count_between(std::span<const Index>,
     throw std::logic_error("these neighbours are not pruned");
 }
 
-std::unique_ptr<Neighbours> make_neighbours(std::vector<std::int64_t> starts,
-                                            std::vector<std::int32_t> indices) {
+std::unique_ptr<Neighbours> known_neighbours(const PairSource& distances, double cutoff,
+                                             const KnownPairs& known) {
+    const Cutoff limit(distances, cutoff);
+    std::vector<std::int64_t> starts{0};
+    std::vector<std::int32_t> indices;
+    for (Index i = 0; i < distances.count(); ++i) {
+        for (std::int64_t n = known.starts[i]; n < known.starts[i + 1]; ++n)
+            if (limit.is_below(known.values[n], i, known.indices[n]))
+                indices.push_back(known.indices[n]);
+        starts.push_back(static_cast<std::int64_t>(indices.size()));
+    }
     return std::make_unique<ListedNeighbours>(std::move(starts), std::move(indices));
 }
 
 NeighbourFinder::NeighbourFinder(const PairSource& distances, double cutoff, const Context& context,
                                  std::int64_t max_bytes)
-    : state_(new State{Comparison(distances, cutoff),
-                       context,
-                       distances.count(),
-                       resolve_threads(context),
-                       false,
-                       {},
-                       {}}) {
-    const double lacking =
-        max_over_ranks(context, static_cast<double>(8 * state_->count * state_->words()) -
-                                    static_cast<double>(max_bytes));
-    state_->keeps = lacking <= 0;
-    if (state_->keeps) state_->bits = Array<std::uint64_t, 2>(state_->count, state_->words());
-    state_->degrees.assign(static_cast<std::size_t>(state_->count), 0);
+    : cutoff_(distances, cutoff),
+      context_(context),
+      count_(distances.count()),
+      words_((count_ + 63) / 64),
+      threads_(resolve_threads(context)),
+      degrees_(static_cast<std::size_t>(count_), 0) {
+    const double lacking = max_over_ranks(
+        context, static_cast<double>(8 * count_ * words_) - static_cast<double>(max_bytes));
+    keeps_ = lacking <= 0;
+    if (keeps_) bits_ = Array<std::uint64_t, 2>(count_, words_);
 }
-
-NeighbourFinder::~NeighbourFinder() = default;
-
-bool NeighbourFinder::keeps_bits() const { return state_->keeps; }
 
 void NeighbourFinder::join(AdditiveCheckpoint& sums) {
     // Each bit is set by one band, so that adding words sets bits.
-    if (state_->keeps)
-        sums.add("bits", {reinterpret_cast<std::int64_t*>(state_->bits.data()),
-                          static_cast<std::size_t>(state_->bits.size())});
+    if (keeps_)
+        sums.add("bits", {reinterpret_cast<std::int64_t*>(bits_.data()),
+                          static_cast<std::size_t>(bits_.size())});
     else
-        sums.add("degrees", {reinterpret_cast<std::uint32_t*>(state_->degrees.data()),
-                             state_->degrees.size()});
+        sums.add("degrees", {reinterpret_cast<std::uint32_t*>(degrees_.data()), degrees_.size()});
 }
 
 void NeighbourFinder::add(Block rows, const float* distances) {
-    const Index before = pairs_before(rows.first, state_->count);
-    parallel_for(state_->threads, rows.count, [&](Index n, int) {
+    const Index before = pairs_before(rows.first, count_);
+    parallel_for(threads_, rows.count, [&](Index n, int) {
         const Index i = rows.first + n;
-        const float* const values = distances + pairs_before(i, state_->count) - before;
-        if (state_->keeps)
-            state_->keep_row(i, values);
-        else
-            state_->count_row(i, values);
+        const float* const values = distances + pairs_before(i, count_) - before;
+        keeps_ ? keep_row(i, values) : count_row(i, values);
     });
 }
 
 std::unique_ptr<Neighbours> NeighbourFinder::finish() {
-    State& state = *state_;
-    if (!state.keeps) {
-        for (std::int32_t& degree : state.degrees) ++degree;  // an item is its own neighbour
-        return std::make_unique<ComputedNeighbours>(state.comparison, std::move(state.degrees),
-                                                    state.context);
+    if (!keeps_) {
+        for (std::int32_t& degree : degrees_) ++degree;  // an item is its own neighbour
+        return std::make_unique<ComputedNeighbours>(cutoff_, std::move(degrees_), context_);
     }
-    for (Index i = 0; i < state.count; ++i) state.bits(i, i / 64) |= std::uint64_t{1} << i % 64;
-    state.mirror();
-    return std::make_unique<KeptNeighbours>(std::move(state.bits), std::move(state.degrees));
+    for (Index i = 0; i < count_; ++i) bits_(i, i / 64) |= std::uint64_t{1} << i % 64;
+    mirror();
+    return std::make_unique<KeptNeighbours>(std::move(bits_), std::move(degrees_));
 }
 
 std::unique_ptr<Neighbours> find_neighbours(const PairSource& distances, double cutoff,

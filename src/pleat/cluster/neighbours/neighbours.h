@@ -1,6 +1,8 @@
 // Neighbours: which items are nearer than a cutoff, one bit per pair, kept or computed on demand.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -8,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "pleat/cluster/cluster.h"
+#include "pleat/core/array.h"
+#include "pleat/core/loops/additive_checkpoint.h"
 #include "pleat/core/pairs/pair_source.h"
 
 namespace pleat::cluster {
@@ -50,6 +55,28 @@ protected:
     std::vector<std::int32_t> degrees_;
 };
 
+/// How values are compared with a cutoff: those below `lower` are below it, those from `upper` on are
+/// not, and the source decides on others.
+struct Cutoff {
+    const PairSource& distances;
+    double cutoff;
+    float lower, upper;
+
+    Cutoff(const PairSource& from, double value) : distances(from), cutoff(value) {
+        const double error = from.error(value);
+        lower = static_cast<float>(value - error);
+        upper = static_cast<float>(value + error);
+    }
+
+    /// Whether a pair with this value is below the cutoff.
+    bool is_below(float value, Index i, Index j) const {
+        return value < lower ||
+               (value < upper && distances.is_below(std::min(i, j), std::max(i, j), cutoff));
+    }
+    /// Bits of up to 64 values, those of item i with `first`, `first` + 1, ...
+    std::uint64_t word(const float* values, Index count, Index i, Index first) const;
+};
+
 /// Gathers neighbours from one pass over the bands of `distances`, which must outlive the result:
 /// in M^2 / 8 bytes of bits if these are at most `max_bytes`, else by counting alone; rows, or of a
 /// metric the parts of them that are needed, are then computed again when they are asked for. Pairs
@@ -59,26 +86,43 @@ public:
     /// A collective call, since all ranks keep bits or none does.
     NeighbourFinder(const PairSource& distances, double cutoff, const Context& context,
                     std::int64_t max_bytes);
-    ~NeighbourFinder();
     /// Whether bits are kept.
-    bool keeps_bits() const;
+    bool keeps_bits() const { return keeps_; }
     /// Makes what is gathered part of what `sums` saves, and adds up over ranks.
     void join(AdditiveCheckpoint& sums);
     void add(Block rows, const float* distances);
     std::unique_ptr<Neighbours> finish();
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    void keep_row(Index i, const float* values);
+    void count_row(Index i, const float* values);
+    void mirror();
+
+    Cutoff cutoff_;
+    Context context_;
+    Index count_, words_;
+    int threads_;
+    bool keeps_ = false;
+    Array<std::uint64_t, 2> bits_;  ///< if they are kept: [item, word]
+    std::vector<std::int32_t> degrees_;
 };
 
-/// The neighbours in compressed rows, as KnownPairs has them.
-std::unique_ptr<Neighbours> make_neighbours(std::vector<std::int64_t> starts,
-                                            std::vector<std::int32_t> indices);
+/// The pairs below a cutoff, which is not above that of `known`.
+std::unique_ptr<Neighbours> known_neighbours(const PairSource& distances, double cutoff,
+                                             const KnownPairs& known);
 
 /// Finds neighbours in a pass of its own, resuming from `context.checkpoint`; ranks share the
 /// pairs. Throws Cancelled.
 std::unique_ptr<Neighbours> find_neighbours(const PairSource& distances, double cutoff,
                                             const Context& context, std::int64_t max_bytes);
+
+/// Calls visit(item) for each bit that is set in both of `words` words.
+template <class Visit>
+void for_each_common(const std::uint64_t* bits, const std::uint64_t* others, Index words,
+                     const Visit& visit) {
+    for (Index word = 0; word < words; ++word)
+        for (std::uint64_t more = bits[word] & others[word]; more != 0; more &= more - 1)
+            visit(64 * word + std::countr_zero(more));
+}
 
 }  // namespace pleat::cluster

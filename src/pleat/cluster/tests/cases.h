@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pleat/cluster/cluster.h"
-#include "pleat/cluster/methods/greedy.h"
+#include "pleat/cluster/methods/methods.h"
 #include "pleat/cluster/neighbours/neighbours.h"
 #include "pleat/cluster/tests/random_pairs.h"
 
@@ -75,9 +75,9 @@ inline void expect_same(const Result& found, const Result& expected) {
     }
 }
 
-/// Items around positions on a line, too many for their pairs to be kept; and the reductions of a
-/// device.
-class OnALine final : public PairSource, public PairReductions {
+/// Items around positions on a line, too many for their pairs to be kept; and a device that counts
+/// them.
+class OnALine final : public PairSource, public PairCounter {
 public:
     OnALine(Index count, bool reduces) : count_(count), reduces_(reduces) {
         for (Index i = 0; i < count; ++i)
@@ -104,12 +104,14 @@ public:
     bool is_below(Index i, Index j, double cutoff) const override {
         return at(i, j) < static_cast<float>(cutoff);
     }
-    const PairReductions* reductions() const override { return reduces_ ? this : nullptr; }
-    void count(Block rows, double bin_width, double, PairCounts& counts) const override {
+    PairCounter* counter() const override {
+        return reduces_ ? const_cast<OnALine*>(this) : nullptr;
+    }
+    void count(Block rows, const Bins& bins, PairCounts& counts) override {
         std::vector<float> values(static_cast<std::size_t>(
             pairs_before(rows.first + rows.count, count_) - pairs_before(rows.first, count_)));
         compute(rows, values.data());
-        PairStatistics statistics(count_, bin_width);
+        PairStatistics statistics(count_, bins.width);
         statistics.add_band(rows, count_, values.data(), 1);
         counts.statistics.add(0, statistics);
     }

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "pleat/cluster/methods/greedy.h"
+#include "pleat/cluster/methods/methods.h"
 #include "pleat/cluster/neighbours/neighbours.h"
 #include "pleat/cluster/output.h"
 #include "pleat/cluster/tests/cases.h"

@@ -8,10 +8,7 @@
 #include <set>
 
 #include "pleat/cluster/describe.h"
-#include "pleat/cluster/methods/dbscan.h"
-#include "pleat/cluster/methods/density_peaks.h"
-#include "pleat/cluster/methods/greedy.h"
-#include "pleat/cluster/methods/kmedoids.h"
+#include "pleat/cluster/methods/methods.h"
 #include "pleat/cluster/tests/random_pairs.h"
 
 namespace pleat::cluster {

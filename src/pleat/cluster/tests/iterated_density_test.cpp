@@ -1,5 +1,5 @@
 // Iterated density beside its definition, which adds up all distances again in each round.
-#include "pleat/cluster/methods/iterated_density.h"
+#include "pleat/cluster/methods/methods.h"
 
 #include <gtest/gtest.h>
 

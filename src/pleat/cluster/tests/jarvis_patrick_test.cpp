@@ -1,5 +1,5 @@
 // Jarvis-Patrick beside its definition, done the slow way, on distances full of ties.
-#include "pleat/cluster/methods/jarvis_patrick.h"
+#include "pleat/cluster/methods/methods.h"
 
 #include <gtest/gtest.h>
 

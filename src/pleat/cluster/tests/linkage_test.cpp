@@ -1,5 +1,5 @@
 // Trees: each merge is of the two clusters nearest by definition; cuts and Newick texts.
-#include "pleat/cluster/methods/linkage.h"
+#include "pleat/cluster/methods/methods.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "pleat/cluster/methods/greedy.h"
+#include "pleat/cluster/methods/methods.h"
 #include "pleat/cluster/tests/random_pairs.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"

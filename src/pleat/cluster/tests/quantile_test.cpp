@@ -1,5 +1,5 @@
 // Quantile: beside sorted distances, of any size and unit, with ties, from any bands and threads.
-#include "pleat/cluster/neighbours/quantile.h"
+#include "pleat/cluster/methods/methods.h"
 
 #include <gtest/gtest.h>
 
@@ -23,8 +23,11 @@ StoredPairs scaled(const StoredPairs& from, double factor) {
 
 float found_in(const PairSource& distances, double share, int many) {
     QuantileFinder finder(distances.count(), many);
-    for_each_band(distances, {}, "test",
-                  [&](Block rows, const float* values) { finder.add(rows, values); });
+    for (const Tile& tile : cut_into_bands(distances.count(), distances.band_rows())) {
+        std::vector<float> band(static_cast<std::size_t>(tile.items));
+        distances.band(tile.side[0], band.data());
+        finder.add(tile.side[0], band.data());
+    }
     return finder.find(distances, share, threads(many));
 }
 
@@ -47,7 +50,9 @@ TEST(Quantile, IsTheDistanceAtItsPositionAmongAll) {
     }
 }
 
-TEST(Quantile, OfNoPairIs0) { EXPECT_EQ(found_in(StoredPairs(1, {}), 0.02, 1), 0.0f); }
+TEST(Quantile, OfNoPairIs0) {
+    EXPECT_EQ(found_in(StoredPairs(1, std::vector<float>()), 0.02, 1), 0.0f);
+}
 
 }  // namespace
 }  // namespace pleat::cluster

@@ -83,12 +83,11 @@ private:
 /// All pairs in condensed order.
 inline std::vector<float> condensed_pairs(const PairSource& distances) {
     std::vector<float> all;
-    for_each_band(distances, {}, "test", [&](Block rows, const float* values) {
-        const Index count = distances.count();
-        all.insert(all.end(), values,
-                   values + pairs_before(rows.first + rows.count, count) -
-                       pairs_before(rows.first, count));
-    });
+    for (const Tile& tile : cut_into_bands(distances.count(), distances.band_rows())) {
+        std::vector<float> band(static_cast<std::size_t>(tile.items));
+        distances.band(tile.side[0], band.data());
+        all.insert(all.end(), band.begin(), band.end());
+    }
     return all;
 }
 

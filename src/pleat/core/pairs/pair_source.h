@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pleat/core/context.h"
@@ -22,6 +24,13 @@ struct NearPair {
     float value = 0;
 };
 
+/// Into what pairs are counted: the width of the bins of a histogram, and the cutoff below which
+/// (scores: above which) pairs are listed; 0: none.
+struct Bins {
+    double width = 0.05, cutoff = 0.0;
+    bool is_score = false;
+};
+
 /// What a device computed from the pairs of some rows instead of returning their values.
 struct PairCounts {
     PairStatistics statistics{1, 0.05};
@@ -34,15 +43,12 @@ struct DeviceClusters {
     std::vector<std::int32_t> centres;     ///< [cluster]: its item with the most neighbours
 };
 
-/// Reductions of the pairs of a source where their values arise, on a GPU. Not thread-safe.
-class PairReductions {
+/// Counts pairs where their values arise, on a GPU. Not thread-safe.
+class PairCounter {
 public:
-    virtual ~PairReductions() = default;
-    /// Adds the pairs of these rows with all later items. `cutoff` 0: no pairs are listed.
-    virtual void count(Block rows, double bin_width, double cutoff, PairCounts& counts) const = 0;
-    /// GROMOS clusters below this cutoff; see cluster/methods/greedy.h. Throws DeviceError if the
-    /// device lacks the memory, Cancelled.
-    virtual DeviceClusters gromos(double cutoff, const Context& context) const = 0;
+    virtual ~PairCounter() = default;
+    /// Adds the pairs of these rows with all later items.
+    virtual void count(Block rows, const Bins& bins, PairCounts& counts) = 0;
 };
 
 /// Receives the values of items `rows` with all later items, in condensed order; valid during the
@@ -59,7 +65,7 @@ public:
     /// The values of each item of `rows` with all later items, in condensed order.
     virtual void band(Block rows, float* values) const = 0;
     /// How many rows a band should have: few enough that its values stay in the cache.
-    virtual Index band_rows() const = 0;
+    virtual Index band_rows() const;
     /// The values of each of `items` with every item, [item of `items`, count()]; 0 for an item
     /// with itself. May differ from those of band() by twice error().
     virtual void rows(std::span<const Index> items, float* values) const = 0;
@@ -80,16 +86,16 @@ public:
     virtual double error(double cutoff) const = 0;
     /// i < j. Several threads may call it at a time, if error() is above 0.
     virtual bool is_below(Index i, Index j, double cutoff) const = 0;
-    /// The functions that count and cluster pairs on the device; null if the device cannot do that.
-    virtual const PairReductions* reductions() const { return nullptr; }
+    /// The object that counts the pairs on the device, until gromos() is called; null if the device
+    /// can neither count nor cluster them.
+    virtual PairCounter* counter() const { return nullptr; }
+    /// GROMOS clusters below this cutoff (cluster/methods/methods.h), found on a device that counts
+    /// pairs. Throws DeviceError if it lacks the memory, Cancelled.
+    virtual DeviceClusters gromos(double cutoff, const Context& context) const;
 };
 
 /// Tiles of whole rows: [first, first + rows) with all later of `count` items.
 std::vector<Tile> cut_into_bands(Index count, Index rows);
-
-/// Computes all pairs, band by band in ascending order, on this rank alone. Throws Cancelled.
-void for_each_band(const PairSource& source, const Context& context, std::string_view stage,
-                   const BandVisitor& visit);
 
 /// Visits the pairs among `items` row by row; `value(i, j)` is that of a pair.
 template <class Value>
@@ -103,30 +109,87 @@ void visit_among(std::span<const Index> items, const BandVisitor& visit, const V
     }
 }
 
-/// Pairs in memory, in condensed order.
-class StoredPairs final : public PairSource {
+/// Pairs in memory: condensed values, or a square matrix. Float64 values are rounded to float32,
+/// but is_below() compares them as they are.
+template <class Real>
+class MatrixPairs : public PairSource {
 public:
-    StoredPairs() = default;
-    /// `condensed`: pairs_before(count, count) values.
-    StoredPairs(Index count, std::vector<float> condensed);
+    MatrixPairs() = default;
+    /// `owner` keeps the values alive; null if the caller does.
+    MatrixPairs(std::shared_ptr<const void> owner, const Real* values, Index count,
+                bool is_square = false)
+        : owner_(std::move(owner)), values_(values), count_(count), is_square_(is_square) {}
 
     Index count() const override { return count_; }
     void band(Block rows, float* values) const override;
-    Index band_rows() const override;
     void rows(std::span<const Index> items, float* values) const override;
     void among(std::span<const Index> items, const BandVisitor& visit) const override;
     bool is_stored() const override { return true; }
     std::string hash() const override;
-    double error(double) const override { return 0.0; }
+    double error(double cutoff) const override { return sizeof(Real) == 4 ? 0.0 : 1.3e-7 * cutoff; }
     bool is_below(Index i, Index j, double cutoff) const override {
-        return at(i, j) < static_cast<float>(cutoff);
+        return at(i, j) < static_cast<Real>(cutoff);
     }
-    float at(Index i, Index j) const;
-    const std::vector<float>& condensed() const { return condensed_; }
+    Real at(Index i, Index j) const {
+        if (i == j) return 0;
+        return i < j ? later(i)[j - i - 1] : later(j)[i - j - 1];
+    }
 
 private:
+    /// The values of i with i + 1, i + 2, ...
+    const Real* later(Index i) const {
+        return values_ + (is_square_ ? i * count_ + i + 1 : pairs_before(i, count_));
+    }
+
+    std::shared_ptr<const void> owner_;
+    const Real* values_ = nullptr;
     Index count_ = 0;
-    std::vector<float> condensed_;
+    bool is_square_ = false;
+};
+
+/// Pairs in memory of its own, in condensed order.
+class StoredPairs final : public MatrixPairs<float> {
+public:
+    StoredPairs() = default;
+    /// `condensed`: pairs_before(count, count) values.
+    StoredPairs(Index count, std::vector<float> condensed)
+        : StoredPairs(count, std::make_shared<const std::vector<float>>(std::move(condensed))) {}
+    const std::vector<float>& condensed() const { return *condensed_; }
+
+private:
+    StoredPairs(Index count, std::shared_ptr<const std::vector<float>> condensed)
+        : MatrixPairs(condensed, condensed->data(), count), condensed_(std::move(condensed)) {}
+
+    std::shared_ptr<const std::vector<float>> condensed_;
+};
+
+/// Stored values that are not exact enough to say on which side of a cutoff a pair is: `error` and
+/// `is_below` do, as those of a PairSource.
+class DecidedPairs final : public PairSource {
+public:
+    DecidedPairs(std::shared_ptr<const PairSource> values, std::function<double(double)> error,
+                 std::function<bool(Index, Index, double)> is_below)
+        : values_(std::move(values)), error_(std::move(error)), is_below_(std::move(is_below)) {}
+    Index count() const override { return values_->count(); }
+    void band(Block rows, float* values) const override { values_->band(rows, values); }
+    Index band_rows() const override { return values_->band_rows(); }
+    void rows(std::span<const Index> items, float* values) const override {
+        values_->rows(items, values);
+    }
+    void among(std::span<const Index> items, const BandVisitor& visit) const override {
+        values_->among(items, visit);
+    }
+    bool is_stored() const override { return true; }
+    std::string hash() const override { return values_->hash(); }
+    double error(double cutoff) const override { return error_(cutoff); }
+    bool is_below(Index i, Index j, double cutoff) const override {
+        return is_below_(i, j, cutoff);
+    }
+
+private:
+    std::shared_ptr<const PairSource> values_;
+    std::function<double(double)> error_;
+    std::function<bool(Index, Index, double)> is_below_;
 };
 
 }  // namespace pleat

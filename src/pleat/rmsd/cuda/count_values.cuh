@@ -1,8 +1,16 @@
-// Counts of values: the histogram, extremes, sums and near pairs of values on a GPU.
+// Counts on a GPU: histograms, extremes, sums and near pairs of values, and their way to the host.
 #pragma once
 
+#include <bit>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pleat/core/cuda/grow.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/threads.h"
 #include "pleat/core/pairs/pair_source.h"
-#include "pleat/rmsd/measures/comparison.h"
 
 namespace pleat::rmsd::cuda {
 
@@ -85,5 +93,57 @@ static __global__ void __launch_bounds__(kCountThreads) count_values(ValueCounts
         if (of_cta[bin] != 0)
             atomicAdd(counts.histogram + bin, static_cast<unsigned long long>(of_cta[bin]));
 }
+
+/// What kernels count, on the GPU.
+template <class Gpu>
+struct DeviceCounts {
+    template <class T>
+    using Array = typename Gpu::template Array<T>;
+
+    Gpu gpu;
+    Index initial_near;  ///< of the list of near pairs, which grows
+    int threads;
+    Array<unsigned long long> histogram = {};
+    Array<unsigned> extremes = {};  ///< bits of the minimum and the maximum
+    Array<NearPair> near = {};
+
+    void clear(const Bins& bins) {
+        pleat::cuda::grow(histogram, kMaxBins);
+        pleat::cuda::grow(extremes, 2);
+        if (bins.cutoff > 0) pleat::cuda::grow(near, initial_near);
+        gpu.clear(histogram, kMaxBins);
+        const unsigned none[2] = {std::bit_cast<unsigned>(INFINITY), 0};
+        extremes.upload(none);
+    }
+
+    /// Adds the statistics of values with this sum.
+    void add_statistics(PairCounts& counts, const Bins& of, double sum) const {
+        std::vector<unsigned long long> bins(kMaxBins);
+        histogram.download(bins.data(), 0, kMaxBins);
+        while (!bins.empty() && bins.back() == 0) bins.pop_back();
+        unsigned ends[2];
+        extremes.download(ends, 0, 2);
+        counts.statistics.add(0, {of.width,
+                                  {bins.begin(), bins.end()},
+                                  sum,
+                                  std::bit_cast<float>(ends[0]),
+                                  std::bit_cast<float>(ends[1])});
+    }
+
+    /// Adds the first `listed` of the list.
+    void add_near(PairCounts& counts, const Bins& bins, Index listed) const {
+        if (listed == 0) return;
+        // The list, its copy while it is sorted, and its copy among those of other bands.
+        require_memory(static_cast<std::int64_t>(3 * sizeof(NearPair)) * listed,
+                       "the list of " + std::to_string(listed) + " pairs by the cutoff",
+                       bins.is_score ? "take a larger --cutoff" : "take a smaller --cutoff");
+        std::vector<NearPair> some(static_cast<std::size_t>(listed));
+        near.download(some.data(), 0, listed);
+        parallel_sort(some, threads, [](const NearPair& a, const NearPair& b) {
+            return a.i != b.i ? a.i < b.i : a.j < b.j;
+        });
+        counts.near.insert(counts.near.end(), some.begin(), some.end());
+    }
+};
 
 }  // namespace pleat::rmsd::cuda

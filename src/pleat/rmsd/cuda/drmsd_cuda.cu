@@ -7,7 +7,7 @@
 
 namespace pleat::rmsd {
 
-std::unique_ptr<Comparison> make_drmsd_on_cuda(const Sides& sides,
+std::unique_ptr<Comparison> make_drmsd_on_cuda(const TwoSets& sides,
                                                const std::vector<double>& weights,
                                                Precision precision, const Context& context) {
     using Gpu = pleat::cuda::CudaGpu;

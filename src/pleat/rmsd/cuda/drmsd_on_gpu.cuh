@@ -11,10 +11,9 @@
 #include "pleat/core/cuda/gpu_sides.h"
 #include "pleat/core/cuda/grow.h"
 #include "pleat/core/hardware/memory.h"
-#include "pleat/rmsd/cuda/drmsd_near.cuh"
+#include "pleat/rmsd/cuda/drmsd_kernel.cuh"
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/measures/distance_block.h"
-#include "pleat/rmsd/superposition/common_structure.h"
 #include "pleat/rmsd/superposition/frames.h"
 
 namespace pleat::rmsd::cuda {
@@ -38,7 +37,7 @@ public:
           weight_(pair_weight(weights, rows.extent(1))) {
         list(rows.extent(1), weights);
         double furthest = add(rows);
-        if (!rmsd::Sides{rows, columns}.are_one()) furthest = std::max(furthest, add(columns));
+        if (!TwoSets{rows, columns}.are_one()) furthest = std::max(furthest, add(columns));
         set_scale(furthest, weights);
         const DistanceFrames averaged = frames_of(sides_.back());
         const Index used = static_cast<Index>(averaged_frames(averaged.frames).size());

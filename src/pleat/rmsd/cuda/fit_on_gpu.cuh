@@ -1,4 +1,5 @@
-// Fit on a GPU: RMSDs of two sets, of all atoms, of some after superposing others, or in place.
+// Fit on a GPU: RMSDs of two sets in float64, of all atoms, of some after superposing others, or in
+// place.
 #pragma once
 
 #include <algorithm>
@@ -7,10 +8,222 @@
 #include <utility>
 #include <vector>
 
-#include "pleat/rmsd/cuda/fit_pairs.cuh"
+#include "pleat/core/loops/sweep.h"
+#include "pleat/rmsd/cuda/pair_product.cuh"
 #include "pleat/rmsd/measures/comparison.h"
+#include "pleat/rmsd/measures/fit_pair.h"
+#include "pleat/rmsd/superposition/superpose.h"
 
 namespace pleat::rmsd::cuda {
+
+/// How exact a value must be, and when it is recomputed.
+struct FitBounds {
+    double weight;          ///< the divisor of a sum of squares
+    double product_error;   ///< of a sum of products, in units of the frames' norms
+    double rotation_error;  ///< of the rotation, in radians
+    double tolerance;       ///< of values, angstrom
+    double cutoff;          ///< values nearer to it than 1e-6 are recomputed; 0: none
+};
+
+/// Values have a smaller error than is promised, as they are rounded to float32.
+constexpr double kFitTolerance = 5e-7;
+
+/// The error of a sum of products in units of both norms, as product_error() of pair_block.cpp.
+inline double octet_product_error(Index atoms) {
+    constexpr double kUnit = 1.1e-16;
+    return 2 * kUnit * (0.5 * static_cast<double>(atoms) + 1) /
+           std::sqrt(static_cast<double>(std::max<Index>(atoms, 1)));
+}
+
+/// The RMSD of frames with these sums of squares that superposition brings to `reached`, or NaN if
+/// it may be wrong by more than the tolerance.
+__device__ __forceinline__ float certain_rmsd(double p_square, double q_square,
+                                              const ReachedSum& reached, double size,
+                                              const FitBounds& bounds) {
+    const double sum = p_square + q_square, left = sum - 2 * reached.sum;
+    const double rmsd = std::sqrt((left > 0 ? left : 0.0) / bounds.weight);
+    // Half of the error of the mean square.
+    const double error =
+        (reached.error + bounds.product_error * size + 4.4e-16 * sum) / bounds.weight;
+    const bool is_certain = error < bounds.tolerance * rmsd;
+    const bool is_near =
+        bounds.cutoff > 0 && std::fabs(rmsd - bounds.cutoff) < 1e-6 + 1.2e-7 * bounds.cutoff;
+    return is_certain && !is_near ? static_cast<float>(rmsd) : NAN;
+}
+
+/// One side: packed frames with their sums of squares, and the frames [frame, axis, atom]. If the
+/// fitted atoms are the measured ones both are the same.
+struct FitSide {
+    FrameOctets fit, measured;
+    const double* square;  ///< [frame]: of the measured atoms
+    const double *fit_xyz, *measured_xyz;
+};
+
+struct FitTask {
+    FitSide rows, columns;
+    Index fitted, atoms;  ///< fitted 0: in place
+    Block row_block, column_block;
+    Index row_tiles;
+    FitBounds bounds;
+    OrderTable orders;
+    float* values;  ///< [row, column]
+};
+
+/// The tile of a CTA in two blocks of frames whose rows have `row_tiles` tiles.
+struct BlockTile {
+    Block rows, columns;
+    Index row_octet, column_octet;
+
+    __device__ BlockTile(const Block& row_block, const Block& column_block, Index row_tiles)
+        : rows(row_block),
+          columns(column_block),
+          row_octet(rows.first / kOctet + blockIdx.x % row_tiles * kRowOctets),
+          column_octet(columns.first / kOctet + blockIdx.x / row_tiles * kColumnOctets) {}
+
+    /// The position of a thread's pair within the blocks; the row is -1 for a pair outside.
+    struct Position {
+        Index row, column;
+    };
+    __device__ __forceinline__ Position position(int pair) const {
+        const ProductPosition found = product_position(pair);
+        const Index row = row_octet * kOctet + found.row - rows.first;
+        const Index column = column_octet * kOctet + found.column - columns.first;
+        const bool is_inside =
+            row >= 0 && row < rows.count && column >= 0 && column < columns.count;
+        return {is_inside ? row : -1, column};
+    }
+};
+
+/// What a tile computes: RMSDs of superposed atoms, of others, or in place.
+enum class FitMode { superposed, others, in_place };
+
+/// Bytes of shared memory of fit_tiles(): quaternions are kept while the second product takes
+/// place.
+constexpr Index fit_tile_bytes(FitMode mode) {
+    return kProductBytes + (mode == FitMode::others ? 4 * kThreadPairs * kProductThreads * 8 : 0);
+}
+
+/// tr(U R) of a rotation by a unit quaternion.
+__device__ __forceinline__ double turned_trace(const double (&r)[9],
+                                               const double (&quaternion)[4]) {
+    double n[4][4], sum = 0.0;
+    key_matrix(r, n);
+    for (int a = 0; a < 4; ++a)
+        for (int b = 0; b < 4; ++b) sum += quaternion[a] * n[a][b] * quaternion[b];
+    return sum;
+}
+
+/// The unit quaternion that superposes, NaN if it is not certain.
+__device__ __forceinline__ void unit_quaternion(const double (&r)[9], double (&quaternion)[4]) {
+    const bool is_certain = quaternion_by_adjugate(r, Quartic(r).largest_root(), quaternion);
+    double square = 0.0;
+    for (const double entry : quaternion) square += entry * entry;
+    const double scale = is_certain ? 1.0 / std::sqrt(square) : NAN;
+    for (double& entry : quaternion) entry *= scale;
+}
+
+/// One CTA per tile. Values that are not certain are NaN.
+template <FitMode kMode>
+__global__ void __launch_bounds__(kProductThreads, kCtasOfProcessor) fit_tiles(FitTask task) {
+    PLEAT_DYNAMIC_SHARED(DoublePair, memory);
+    const BlockTile tile(task.row_block, task.column_block, task.row_tiles);
+    constexpr int kEntries = kMode == FitMode::in_place ? 3 : 9;
+    PairSums<kEntries> sums;
+    multiply_octets<kEntries>({task.rows.fit, task.columns.fit, tile.row_octet, tile.column_octet,
+                               0, 0, task.rows.fit.steps},
+                              memory, sums);
+    if constexpr (kMode == FitMode::others) {
+        // [part][pair][thread], each only used by its thread
+        double* const kept = &memory[kProductBytes / 16].x + threadIdx.x;
+#pragma unroll
+        for (int pair = 0; pair < kThreadPairs; ++pair) {
+            double r[9], quaternion[4];
+#pragma unroll
+            for (int entry = 0; entry < 9; ++entry) r[entry] = sums[entry][pair];
+            unit_quaternion(r, quaternion);
+#pragma unroll
+            for (int part = 0; part < 4; ++part)
+                kept[(part * kThreadPairs + pair) * kProductThreads] = quaternion[part];
+        }
+        multiply_octets<9>({task.rows.measured, task.columns.measured, tile.row_octet,
+                            tile.column_octet, 0, 0, task.rows.measured.steps},
+                           memory, sums);
+    }
+#pragma unroll
+    for (int pair = 0; pair < kThreadPairs; ++pair) {
+        const auto [row, column] = tile.position(pair);
+        if (row < 0) continue;
+        const double p = task.rows.square[row + task.row_block.first];
+        const double q = task.columns.square[column + task.column_block.first];
+        const double size = std::sqrt(p * q);
+        double r[kEntries];
+#pragma unroll
+        for (int entry = 0; entry < kEntries; ++entry) r[entry] = sums[entry][pair];
+        ReachedSum reached;
+        if constexpr (kMode == FitMode::others) {
+            const double* const kept = &memory[kProductBytes / 16].x + threadIdx.x;
+            double quaternion[4];
+#pragma unroll
+            for (int part = 0; part < 4; ++part)
+                quaternion[part] = kept[(part * kThreadPairs + pair) * kProductThreads];
+            reached = {turned_trace(r, quaternion), task.bounds.rotation_error * size};
+        } else if constexpr (kMode == FitMode::in_place) {
+            reached = {r[0] + r[1] + r[2], 0.0};
+        } else {
+            reached = reached_sum(r, size);
+        }
+        task.values[row * task.column_block.count + column] =
+            certain_rmsd(p, q, reached, size, task.bounds);
+    }
+}
+
+/// One pair from the residuals of rotated coordinates, by one thread.
+__device__ __attribute__((noinline)) inline float exact_fit(const FitTask& task, Index row,
+                                                            Index column) {
+    double m[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    if (task.fitted > 0) {
+        double r[9];
+        covariance_of(task.rows.fit_xyz + row * 3 * task.fitted,
+                      task.columns.fit_xyz + column * 3 * task.fitted, task.fitted, r);
+        rotation_of_covariance(r, m);
+    }
+    const double sum = best_residual(task.rows.measured_xyz + row * 3 * task.atoms,
+                                     task.columns.measured_xyz + column * 3 * task.atoms,
+                                     task.atoms, m, task.orders);
+    return static_cast<float>(std::sqrt(sum / task.bounds.weight));
+}
+
+constexpr int kExactThreads = 128;
+
+/// Subtracts `common` from frames [frame, axis, atom], which changes no distance between them but
+/// the size of what cancels, and sums their squares; a thread per frame.
+static __global__ void __launch_bounds__(kExactThreads)
+    subtract_common(double* xyz, Index frames, Index numbers, const double* common,
+                    double* square) {
+    const Index frame = blockIdx.x * Index{kExactThreads} + threadIdx.x;
+    if (frame >= frames) return;
+    double sum = 0.0;
+    for (Index n = 0; n < numbers; ++n) {
+        double& x = xyz[frame * numbers + n];
+        x -= common[n];
+        sum += x * x;
+    }
+    square[frame] = sum;
+}
+
+constexpr Index kMaxGridRows = 65535;
+
+/// Recomputes values that are NaN, or all; a thread per value.
+static __global__ void __launch_bounds__(kExactThreads)
+    recompute_fits(FitTask task, bool recomputes_all) {
+    const Index column = blockIdx.x * Index{kExactThreads} + threadIdx.x;
+    if (column >= task.column_block.count) return;
+    for (Index row = blockIdx.y; row < task.row_block.count; row += gridDim.y) {
+        float& value = task.values[row * task.column_block.count + column];
+        if (recomputes_all || !(value >= 0))
+            value = exact_fit(task, row + task.row_block.first, column + task.column_block.first);
+    }
+}
 
 template <class Gpu>
 class FitOnGpu {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "pleat/rmsd/measures/comparison.h"
-#include "pleat/rmsd/measures/place_table.h"
+#include "pleat/rmsd/measures/permutations.h"
 
 namespace pleat::rmsd {
 
@@ -14,7 +14,7 @@ namespace pleat::rmsd {
 // same name.
 
 /// dRMSD of frames that are copied, checked as check_coordinates() does.
-std::unique_ptr<Comparison> make_drmsd_on_cuda(const Sides& sides,
+std::unique_ptr<Comparison> make_drmsd_on_cuda(const TwoSets& sides,
                                                const std::vector<double>& weights,
                                                Precision precision, const Context& context);
 /// RMSD by fit_frames() of both sides, which are copied; of one set the same object. RMSDs near

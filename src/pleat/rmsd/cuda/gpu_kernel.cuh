@@ -2,17 +2,19 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <string>
+#include <utility>
 #include <vector>
 
+#include "pleat/core/cuda/gpu_sides.h"
 #include "pleat/core/cuda/grow.h"
-#include "pleat/core/loops/threads.h"
-#include "pleat/rmsd/cuda/tile_work.cuh"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/rmsd/cuda/count_values.cuh"
+#include "pleat/rmsd/cuda/tiled_frames.cuh"
 #include "pleat/rmsd/kernel/kernel.h"
+#include "pleat/rmsd/superposition/superpose.h"
 
 namespace pleat::rmsd::cuda {
 
@@ -36,21 +38,17 @@ inline double sum_scale(Index count, double bound) {
 }
 
 template <class Gpu>
-class GpuKernel final : public Kernel, public BandCounter {
+class GpuKernel final : public Kernel, public PairCounter {
 public:
-    /// `format` is for measurements: float32 is the fastest one for values and counts.
-    GpuKernel(const Problem& problem, std::optional<TileFormat> format, int threads, Gpu gpu,
-              Index initial_near = kInitialNear)
+    GpuKernel(const Problem& problem, int threads, Gpu gpu, Index initial_near = kInitialNear)
         : frames_(problem.source ? problem.source : memory_source(borrowed(*problem.frames))),
-          bin_width_(problem.bin_width),
-          cutoff_(problem.cutoff),
-          format_(format),
+          bins_{problem.bin_width, problem.cutoff},
           threads_(threads),
-          initial_near_(initial_near),
-          gpu_(std::move(gpu)) {}
+          gpu_(std::move(gpu)),
+          counts_{gpu_, initial_near, threads} {}
 
     void band(Block rows, float* rmsd) override {
-        TileWork<Gpu>& work = work_as(TileFormat::floats);
+        TiledFrames<Gpu>& work = packed();
         const Index frames = work.frames(), end = rows.first + rows.count;
         for (Block some = rows_of(rows.first, end, frames, kMaxValues); some.count > 0;
              some = rows_of(some.first + some.count, end, frames, kMaxValues)) {
@@ -58,114 +56,135 @@ public:
             const Index pairs = pairs_before(some.first + some.count, frames) - first;
             if (pairs == 0) continue;
             grow(values_, pairs);
-            work.run(some, ValueSink{values_.data(), frames, first, edges(kTolerance)});
+            work.run(some, ValueSink{values_.data(), frames, first, edges(bins_, kTolerance)});
             values_.download(rmsd + first - pairs_before(rows.first, frames), 0, pairs);
         }
     }
 
-    BandCounter* counter() override { return this; }
+    PairCounter* counter() override { return this; }
 
-    void prepare() override { work_as(TileFormat::floats); }
+    void prepare() override { packed(); }
 
-    void count(Block rows, PairCounts& counts) override {
-        clear_counts();
-        const Index wanted = run(rows);
-        if (wanted > near_pairs_.size()) {
+    void count(Block rows, const Bins& bins, PairCounts& counts) override {
+        const Index wanted = run(rows, bins);
+        if (wanted > counts_.near.size()) {
             const std::int64_t free = gpu_.free_bytes() - kReserve;
             const auto bytes = static_cast<std::int64_t>(sizeof(NearPair)) * wanted;
             if (bytes > free && rows.count > 1) {
                 const Index half = rows.count / 2;
-                count({rows.first, half}, counts);
-                count({rows.first + half, rows.count - half}, counts);
+                count({rows.first, half}, bins, counts);
+                count({rows.first + half, rows.count - half}, bins, counts);
                 return;
             }
-            near_pairs_ = {};
-            near_pairs_ = Array<NearPair>(wanted);
-            clear_counts();
-            run(rows);
+            counts_.near = {};
+            counts_.near = Array<NearPair>(wanted);
+            run(rows, bins);
         }
-        add_to(counts, wanted);
+        counts_.add_statistics(counts, bins, static_cast<double>(sum_) / sum_scale_);
+        counts_.add_near(counts, bins, wanted);
     }
 
 private:
     template <class T>
     using Array = typename Gpu::template Array<T>;
 
-    Edges edges(float far) const {
-        return {kTolerance, far, static_cast<float>(cutoff_), static_cast<float>(bin_width_),
-                bin_width_ > 0 ? static_cast<float>(1 / bin_width_) : 0.0f};
+    static Edges edges(const Bins& bins, float far) {
+        return {kTolerance, far, static_cast<float>(bins.cutoff), static_cast<float>(bins.width),
+                bins.width > 0 ? static_cast<float>(1 / bins.width) : 0.0f};
     }
 
-    TileWork<Gpu>& work_as(TileFormat format) {
-        format = format_.value_or(format);
-        if (!work_ || work_->format() != format) {
-            work_.reset();
-            work_.emplace(*frames_, format, threads_, gpu_);
+    TiledFrames<Gpu>& packed() {
+        if (!work_) {
+            work_.emplace(*frames_, TileFormat::floats, threads_, gpu_);
             sum_scale_ = sum_scale(work_->frames(), work_->largest_rmsd());
         }
         return *work_;
     }
 
-    void clear_counts() {
-        grow(histogram_, kMaxBins);
-        grow(totals_, 2);
-        grow(extremes_, 2);
-        if (cutoff_ > 0) grow(near_pairs_, initial_near_);
-        gpu_.clear(histogram_, kMaxBins);
-        gpu_.clear(totals_, 2);
-        const unsigned none[2] = {std::bit_cast<unsigned>(INFINITY), 0};
-        extremes_.upload(none);
-    }
-
     /// Returns how many pairs are below the cutoff; they are listed if the list has room for all.
-    Index run(Block rows) {
-        TileWork<Gpu>& work = work_as(TileFormat::floats);
-        work.run(rows,
-                 CountSink{edges(kCountedTolerance), bin_width_, static_cast<float>(sum_scale_),
-                           histogram_.data(), totals_.data(), extremes_.data(), near_pairs_.data(),
-                           totals_.data() + 1, near_pairs_.size()});
+    Index run(Block rows, const Bins& bins) {
+        counts_.clear(bins);
+        grow(totals_, 2);
+        gpu_.clear(totals_, 2);
+        packed().run(rows, CountSink{edges(bins, kCountedTolerance), bins.width,
+                                     static_cast<float>(sum_scale_), counts_.histogram.data(),
+                                     totals_.data(), counts_.extremes.data(), counts_.near.data(),
+                                     totals_.data() + 1, counts_.near.size()});
         unsigned long long totals[2];
         totals_.download(totals, 0, 2);
         sum_ = totals[0];
         return static_cast<Index>(totals[1]);
     }
 
-    void add_to(PairCounts& counts, Index listed) {
-        std::vector<unsigned long long> bins(kMaxBins);
-        histogram_.download(bins.data(), 0, kMaxBins);
-        while (!bins.empty() && bins.back() == 0) bins.pop_back();
-        unsigned extremes[2];
-        extremes_.download(extremes, 0, 2);
-        counts.statistics.add(0, {bin_width_,
-                                  {bins.begin(), bins.end()},
-                                  static_cast<double>(sum_) / sum_scale_,
-                                  std::bit_cast<float>(extremes[0]),
-                                  std::bit_cast<float>(extremes[1])});
-        // The list, its copy while it is sorted, and its copy among those of other bands.
-        require_memory(static_cast<std::int64_t>(3 * sizeof(NearPair)) * listed,
-                       "the list of " + std::to_string(listed) + " pairs below the cutoff",
-                       "take a smaller --cutoff");
-        std::vector<NearPair> near(static_cast<std::size_t>(listed));
-        if (listed > 0) near_pairs_.download(near.data(), 0, listed);
-        parallel_sort(near, threads_, [](const NearPair& a, const NearPair& b) {
-            return a.i != b.i ? a.i < b.i : a.j < b.j;
-        });
-        counts.near.insert(counts.near.end(), near.begin(), near.end());
-    }
-
     std::shared_ptr<const FrameSource> frames_;
-    double bin_width_, cutoff_;
-    std::optional<TileFormat> format_;
+    Bins bins_;  ///< near whose edges and cutoff values of bands are recomputed
     int threads_;
-    Index initial_near_;
     double sum_scale_ = 1.0;
     Gpu gpu_;
+    DeviceCounts<Gpu> counts_;
     unsigned long long sum_ = 0;
-    std::optional<TileWork<Gpu>> work_;
+    std::optional<TiledFrames<Gpu>> work_;
     Array<float> values_;
-    Array<unsigned long long> histogram_, totals_;  ///< totals: sum, pairs below the cutoff
-    Array<unsigned> extremes_;
-    Array<NearPair> near_pairs_;
+    Array<unsigned long long> totals_;  ///< sum, pairs below the cutoff
+};
+
+constexpr int kPairThreads = 128;
+
+/// Row `blockIdx.y` of the band with the later frames; threads of a block take frames side by side,
+/// whose coordinates the second cache serves to all rows of the band.
+static __global__ void __launch_bounds__(kPairThreads)
+    superpose_band(const double* xyz, Index frames, Index atoms, double weight, Index first_row,
+                   float* rmsd) {
+    const Index i = first_row + blockIdx.y;
+    const Index j = i + 1 + static_cast<Index>(blockIdx.x) * kPairThreads + threadIdx.x;
+    if (j >= frames) return;
+    const double sum = superposed_residual(xyz + i * 3 * atoms, xyz + j * 3 * atoms, atoms);
+    const Index position = pairs_before(i, frames) - pairs_before(first_row, frames) + j - i - 1;
+    rmsd[position] = static_cast<float>(sqrt(sum / weight));
+}
+
+template <class Gpu>
+class Float64Kernel final : public Kernel {
+public:
+    Float64Kernel(const Frames& frames, Gpu gpu)
+        : frames_(frames.frame_count()),
+          atoms_(frames.atom_count()),
+          weight_(frames.weight),
+          gpu_(std::move(gpu)),
+          xyz_(frames.xyz.size()) {
+        xyz_.upload(frames.xyz.data());
+    }
+
+    void band(Block rows, float* rmsd) override {
+        constexpr Index kMaxRows = 4096, kMaxPairs = Index{1} << 26;
+        const Index end = rows.first + rows.count;
+        for (Index first = rows.first; first < end;) {
+            const Index longest = std::max<Index>(frames_ - 1 - first, 1);
+            const Index count =
+                std::min({end - first, kMaxRows, std::max<Index>(kMaxPairs / longest, 1)});
+            const Index pairs = pairs_before(first + count, frames_) - pairs_before(first, frames_);
+            if (output_.size() < pairs) output_ = Array<float>(pairs);
+            if (pairs > 0) {
+                const pleat::cuda::Sides grid{(longest + kPairThreads - 1) / kPairThreads, count};
+                gpu_.launch("superpose frames", &superpose_band, grid,
+                            pleat::cuda::Sides{kPairThreads}, 0, xyz_.data(), frames_, atoms_,
+                            weight_, first, output_.data());
+                output_.download(rmsd, 0, pairs);
+            }
+            rmsd += pairs;
+            first += count;
+        }
+    }
+
+private:
+    template <class T>
+    using Array = typename Gpu::template Array<T>;
+
+    Index frames_, atoms_;
+    double weight_;
+    Gpu gpu_;
+    Array<double> xyz_;    ///< [frame, axis, atom]
+    Array<float> output_;  ///< of some rows
 };
 
 }  // namespace pleat::rmsd::cuda

@@ -1,4 +1,4 @@
-// The CUDA kernels of rmsd: the GPU's clock, and the choice among formats.
+// The CUDA kernels of rmsd, and the GPU's clock.
 #include <memory>
 #include <utility>
 
@@ -6,7 +6,6 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/rmsd/cuda/gpu_gromos.cuh"
 #include "pleat/rmsd/cuda/gpu_kernel.cuh"
-#include "pleat/rmsd/cuda/pair_kernel.cuh"
 
 namespace pleat::rmsd {
 
@@ -34,21 +33,20 @@ private:
 }  // namespace
 
 std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& context,
-                                         const CudaChoices& choices) {
-    TimedGpu gpu(context.device.index, choices.seconds);
+                                         double* seconds) {
+    TimedGpu gpu(context.device.index, seconds);
     if (problem.precision == Precision::float64)
-        return std::make_unique<cuda::PairKernel<TimedGpu>>(*problem.frames, std::move(gpu));
-    return std::make_unique<cuda::GpuKernel<TimedGpu>>(problem, choices.format,
-                                                       resolve_threads(context), std::move(gpu));
+        return std::make_unique<cuda::Float64Kernel<TimedGpu>>(*problem.frames, std::move(gpu));
+    return std::make_unique<cuda::GpuKernel<TimedGpu>>(problem, resolve_threads(context),
+                                                       std::move(gpu));
 }
 
 DeviceClusters cluster_on_cuda(const FrameSource& frames, double cutoff, const Context& context,
-                               const CudaChoices& choices) {
+                               double* seconds) {
     const BitShare share =
         are_one_process(context) ? BitShare{context.rank(), context.ranks()} : BitShare{};
-    cuda::GpuGromos<TimedGpu> gromos(frames, choices.format.value_or(TileFormat::half),
-                                     resolve_threads(context),
-                                     TimedGpu(context.device.index, choices.seconds), share);
+    cuda::GpuGromos<TimedGpu> gromos(frames, resolve_threads(context),
+                                     TimedGpu(context.device.index, seconds), share);
     gromos.find_neighbours(cutoff, context);
     return cuda::cluster_together(gromos, context);
 }

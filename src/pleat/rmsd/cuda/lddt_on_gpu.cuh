@@ -1,4 +1,5 @@
-// lDDT on a GPU: both sides' coordinates, the list of near atoms, and blocks launched.
+// lDDT on a GPU: distances of listed pairs of atoms, the thresholds that differences miss, and
+// blocks launched.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +10,272 @@
 #include "pleat/core/cuda/gpu_sides.h"
 #include "pleat/core/cuda/grow.h"
 #include "pleat/core/hardware/memory.h"
-#include "pleat/rmsd/cuda/lddt_kernel.cuh"
+#include "pleat/core/loops/sweep.h"
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/measures/lddt_block.h"
 
 namespace pleat::rmsd::cuda {
+
+using pleat::cuda::copy_async;
+using pleat::cuda::end_copies;
+using pleat::cuda::wait_for_copies;
+
+/// Frames of a side of a tile; a thread has kFramesOfThread by as many pairs of frames.
+constexpr int kLddtTile = 64, kFramesOfThread = 4, kLddtThreads = 256;
+/// Frames in which a CTA looks for near atoms.
+constexpr int kSearched = 256;
+/// Listed pairs of atoms in shared memory at a time, and of a launch: so many that four thresholds
+/// of each fit in 16 bits.
+constexpr int kLddtChunk = 32, kLddtPairs = 16320;
+static_assert(4 * kLddtPairs < 1 << 16 && kLddtPairs % kLddtChunk == 0);
+constexpr int kLddtTileThreads = kLddtTile / kFramesOfThread;
+static_assert(kLddtTileThreads * kLddtTileThreads == kLddtThreads);
+
+// As the CPU counts (lddt_block.cpp): a difference misses as many thresholds as its exponent is
+// above that of 0.25; closer than kSlack units to one it is decided in float64.
+constexpr unsigned kMantissaBits = 23, kMantissa = (1u << kMantissaBits) - 1, kSlack = 96;
+constexpr unsigned kBase = (125u << kMantissaBits) - kSlack;
+
+/// Coordinates [frame, atom, axis].
+struct LddtCoordinates {
+    const float* xyz;
+    Index atoms;
+
+    /// With the roundings of the CPU.
+    __device__ __forceinline__ double distance(Index frame, ListedPair pair) const {
+        const float* const p = xyz + (frame * atoms + pair.k) * 3;
+        const float* const q = xyz + (frame * atoms + pair.l) * 3;
+        const double x = double{p[0]} - q[0], y = double{p[1]} - q[1], z = double{p[2]} - q[2];
+        return __dsqrt_rn(__dadd_rn(__dadd_rn(__dmul_rn(x, x), __dmul_rn(y, y)), __dmul_rn(z, z)));
+    }
+};
+
+/// Distances of listed pairs in frames that begin at a multiple of kLddtTile: [pair, frame].
+struct LddtDistances {
+    float* values;
+    Index first, stride;
+};
+
+/// Marks the pairs of atoms that are about within the radius in any frame: bit l % 32 of word
+/// [k, l / 32]. A CTA has one atom k, kLddtThreads others, and kSearched frames.
+static __global__ void __launch_bounds__(kLddtThreads)
+    find_near_pairs(LddtCoordinates coordinates, Index frames, unsigned* words) {
+    const Index atoms = coordinates.atoms, of_row = (atoms + kLddtThreads - 1) / kLddtThreads;
+    const Index k = blockIdx.x / of_row, other = blockIdx.x % of_row * kLddtThreads;
+    if (other + kLddtThreads <= k) return;
+    const Index l = other + threadIdx.x, start = static_cast<Index>(blockIdx.y) * kSearched,
+                end = min(start + kSearched, frames);
+    constexpr double kLimit = kInclusionRadius * (1 + 1e-9);
+    bool is_near = false;
+    if (l > k && l < atoms) {
+        const ListedPair pair{static_cast<std::int32_t>(k), static_cast<std::int32_t>(l)};
+        for (Index frame = start; frame < end && !is_near; ++frame)
+            is_near = coordinates.distance(frame, pair) < kLimit;
+    }
+    const unsigned bits = __ballot_sync(~0u, is_near);
+    if (threadIdx.x % 32 == 0 && bits != 0)
+        atomicOr(words + k * ((atoms + 31) / 32) + l / 32, bits);
+}
+
+/// The distances of `count` pairs, rounded so that they are below the radius where the exact ones
+/// are. A thread has one frame and kLddtChunk pairs; `frames`: how many there are.
+static __global__ void __launch_bounds__(kLddtThreads)
+    measure_distances(LddtCoordinates coordinates, Index frames, const ListedPair* pairs,
+                      Index count, LddtDistances to) {
+    const Index at = static_cast<Index>(blockIdx.x) * kLddtThreads + threadIdx.x;
+    if (at >= to.stride || to.first + at >= frames) return;
+    const Index first = static_cast<Index>(blockIdx.y) * kLddtChunk;
+    for (Index n = first; n < first + kLddtChunk && n < count; ++n) {
+        const double exact = coordinates.distance(to.first + at, pairs[n]);
+        constexpr double kBelow = 0x1.dffffep3;  // the greatest float32 below the radius
+        const bool is_near = exact < kInclusionRadius;
+        to.values[n * to.stride + at] =
+            static_cast<float>(is_near && exact > kBelow ? kBelow : exact);
+    }
+}
+
+/// Adds to `counts` [frame] how many of the distances are below the radius.
+static __global__ void __launch_bounds__(kLddtThreads)
+    count_near_distances(LddtDistances distances, Index frames, Index count, unsigned* counts) {
+    const Index at = static_cast<Index>(blockIdx.x) * kLddtThreads + threadIdx.x;
+    if (at >= distances.stride || distances.first + at >= frames) return;
+    const Index first = static_cast<Index>(blockIdx.y) * kLddtPairs;
+    unsigned found = 0;
+    for (Index n = first; n < first + kLddtPairs && n < count; ++n)
+        found += distances.values[n * distances.stride + at] < static_cast<float>(kInclusionRadius);
+    if (found != 0) atomicAdd(counts + distances.first + at, found);
+}
+
+/// One side of the pairs of frames.
+struct LddtSide {
+    LddtCoordinates coordinates;
+    LddtDistances distances;
+    const unsigned* counts;  ///< [frame]: distances below the radius
+    Block block;
+};
+
+/// What a frame of each side misses of the other's distances.
+struct MissedBoth {
+    unsigned by_row, by_column;  ///< of distances below the radius in the row, and in the column
+};
+
+struct LddtTask {
+    LddtSide rows, columns;
+    const ListedPair* pairs;
+    Index count;  ///< pairs of this launch
+    Index row_tiles;
+    MissedBoth* missed;  ///< [row, column]: of earlier launches; null if this is the only one
+    bool is_first, is_last, is_reference;
+    float* values;  ///< [row, column]
+};
+
+/// The mean of both directions, as the CPU computes it.
+__device__ __forceinline__ float mean_of(const LddtTask& task, const MissedBoth& missed, Index i,
+                                         Index j) {
+    const auto lddt = [](unsigned thresholds, unsigned distances) {
+        return 1.0 - static_cast<double>(thresholds) / (4.0 * static_cast<double>(distances));
+    };
+    const unsigned of_column = task.columns.counts[j],
+                   of_row = task.is_reference ? 0 : task.rows.counts[i];
+    if (of_row == 0 && of_column == 0) return 1.0f;
+    if (of_row == 0) return static_cast<float>(lddt(missed.by_column, of_column));
+    if (of_column == 0) return static_cast<float>(lddt(missed.by_row, of_row));
+    return static_cast<float>(0.5 *
+                              (lddt(missed.by_row, of_row) + lddt(missed.by_column, of_column)));
+}
+
+/// The thresholds that a difference misses, in the bits above the mantissa: see kBase.
+__device__ __forceinline__ unsigned difference_bits(float p, float q) {
+    // Not at powers of two, so that equal distances are not close to a threshold.
+    return __float_as_uint(fminf(fmaxf(fabsf(p - q), 0.375f), 6.0f)) - kBase;
+}
+
+/// 1 where the row's distance is below the radius, 2^16 where the column's is.
+__device__ __forceinline__ unsigned nearness(float distance, unsigned unit) {
+    return distance < static_cast<float>(kInclusionRadius) ? unit : 0;
+}
+
+/// What must be added to the counts of a chunk for a pair of frames with differences too close to a
+/// threshold. Rare, so it may be slow.
+__device__ __attribute__((noinline)) inline unsigned corrections(const LddtTask& task, Index first,
+                                                                 int count, const float* rows,
+                                                                 const float* columns, Index i,
+                                                                 Index j) {
+    unsigned sum = 0;
+    for (int n = 0; n < count; ++n) {
+        const float p = rows[n * kLddtTile], q = columns[n * kLddtTile];
+        const unsigned bits = difference_bits(p, q);
+        if ((bits & kMantissa) >= 2 * kSlack) continue;
+        const ListedPair pair = task.pairs[first + n];
+        const double difference = fabs(task.rows.coordinates.distance(i, pair) -
+                                       task.columns.coordinates.distance(j, pair));
+        const unsigned missed = (difference < 0.5 ? 0 : 1) + (difference < 1.0 ? 0 : 1) +
+                                (difference < 2.0 ? 0 : 1) + (difference < 4.0 ? 0 : 1);
+        const unsigned units = nearness(p, task.is_reference ? 0 : 1) | nearness(q, 1u << 16);
+        sum += (missed - (bits >> kMantissaBits)) * units;
+    }
+    return sum;
+}
+
+using LddtTileDistances = float[kLddtChunk][kLddtTile];
+
+/// Begins to copy the distances of some pairs in the frames of a side of the tile.
+__device__ __forceinline__ void load_distances(const LddtDistances& distances, Index frame,
+                                               Index first, int count, LddtTileDistances& to) {
+    constexpr int kPieces = kLddtTile / 4;  // of 16 bytes
+    for (int n = threadIdx.x; n < count * kPieces; n += kLddtThreads)
+        copy_async(&to[n / kPieces][n % kPieces * 4],
+                   distances.values + (first + n / kPieces) * distances.stride +
+                       (frame - distances.first) + n % kPieces * 4);
+}
+
+struct alignas(16) FourDistances {
+    float of[4];
+};
+
+/// One CTA per tile of pairs of frames; tiles of the same columns are neighbours.
+static __global__ void __launch_bounds__(kLddtThreads)
+    count_missed(const __grid_constant__ LddtTask task) {
+    __shared__ __align__(16) LddtTileDistances rows[2], columns[2];
+    const Index tile_row = task.rows.block.first / kLddtTile + blockIdx.x % task.row_tiles,
+                tile_column = task.columns.block.first / kLddtTile + blockIdx.x / task.row_tiles;
+    const Index row = tile_row * kLddtTile, column = tile_column * kLddtTile;
+    const int own_row = threadIdx.x / kLddtTileThreads * kFramesOfThread,
+              own_column = threadIdx.x % kLddtTileThreads * kFramesOfThread;
+    unsigned missed[kFramesOfThread][kFramesOfThread] = {};  // by column and by row, 16 bits each
+    const unsigned row_unit = task.is_reference ? 0 : 1;
+    const auto load = [&](Index first, int stage) {
+        const int count = static_cast<int>(min(task.count - first, Index{kLddtChunk}));
+        load_distances(task.rows.distances, row, first, count, rows[stage]);
+        load_distances(task.columns.distances, column, first, count, columns[stage]);
+        end_copies();
+    };
+    load(0, 0);
+    for (Index first = 0; first < task.count; first += kLddtChunk) {
+        const int stage = first / kLddtChunk % 2;
+        if (first + kLddtChunk < task.count)
+            load(first + kLddtChunk, 1 - stage);
+        else
+            end_copies();
+        wait_for_copies<1>();
+        __syncthreads();
+        const int count = static_cast<int>(min(task.count - first, Index{kLddtChunk}));
+        unsigned nearest[kFramesOfThread][kFramesOfThread];
+#pragma unroll
+        for (int a = 0; a < kFramesOfThread; ++a)
+#pragma unroll
+            for (int b = 0; b < kFramesOfThread; ++b) nearest[a][b] = kMantissa;
+#pragma unroll 4
+        for (int n = 0; n < count; ++n) {
+            const auto p = *reinterpret_cast<const FourDistances*>(&rows[stage][n][own_row]);
+            const auto q = *reinterpret_cast<const FourDistances*>(&columns[stage][n][own_column]);
+            unsigned of_column[kFramesOfThread];
+#pragma unroll
+            for (int b = 0; b < kFramesOfThread; ++b) of_column[b] = nearness(q.of[b], 1u << 16);
+#pragma unroll
+            for (int a = 0; a < kFramesOfThread; ++a) {
+                const unsigned of_row = nearness(p.of[a], row_unit);
+#pragma unroll
+                for (int b = 0; b < kFramesOfThread; ++b) {
+                    const unsigned bits = difference_bits(p.of[a], q.of[b]);
+                    missed[a][b] += (bits >> kMantissaBits) * (of_row | of_column[b]);
+                    nearest[a][b] = min(nearest[a][b], bits & kMantissa);
+                }
+            }
+        }
+#pragma unroll
+        for (int a = 0; a < kFramesOfThread; ++a)
+#pragma unroll
+            for (int b = 0; b < kFramesOfThread; ++b) {
+                const Index i = row + own_row + a, j = column + own_column + b;
+                if (nearest[a][b] >= 2 * kSlack ||
+                    i >= task.rows.block.first + task.rows.block.count ||
+                    j >= task.columns.block.first + task.columns.block.count)
+                    continue;
+                missed[a][b] += corrections(task, first, count, &rows[stage][0][own_row + a],
+                                            &columns[stage][0][own_column + b], i, j);
+            }
+        __syncthreads();  // none reads the stage that is loaded next
+    }
+    for (int a = 0; a < kFramesOfThread; ++a)
+        for (int b = 0; b < kFramesOfThread; ++b) {
+            const Index i = row + own_row + a, j = column + own_column + b;
+            const Index down = i - task.rows.block.first, across = j - task.columns.block.first;
+            if (down < 0 || down >= task.rows.block.count || across < 0 ||
+                across >= task.columns.block.count)
+                continue;
+            const Index at = down * task.columns.block.count + across;
+            MissedBoth all{missed[a][b] & 0xffffu, missed[a][b] >> 16};
+            if (!task.is_first) {
+                all.by_row += task.missed[at].by_row;
+                all.by_column += task.missed[at].by_column;
+            }
+            if (task.is_last)
+                task.values[at] = mean_of(task, all, i, j);
+            else
+                task.missed[at] = all;
+        }
+}
 
 using pleat::cuda::Sides;
 

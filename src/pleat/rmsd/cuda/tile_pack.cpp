@@ -1,4 +1,4 @@
-// Tile pack: turning, rounding, and the terms of single frames.
+// Tile pack: turning, rounding, the terms of single frames, and rows of bits divided among GPUs.
 #include "pleat/rmsd/cuda/tile_pack.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/math/half_float.h"
 #include "pleat/core/pairs/pair_order.h"
-#include "pleat/rmsd/superposition/common_structure.h"
+#include "pleat/rmsd/superposition/frames.h"
 
 namespace pleat::rmsd {
 
@@ -80,16 +80,10 @@ double put(TilePack& pack, Index n, Index k, int axis, double value) {
         std::memcpy(chunk + float_offset(frame, atom, axis), &rounded, sizeof rounded);
         return rounded;
     }
-    auto* const halves = reinterpret_cast<std::uint8_t*>(chunk);
-    const int parts = parts_of(pack.format);
-    double rest = value, stored = 0.0;
-    for (int part = 0; part < parts; ++part) {
-        const std::uint16_t half = to_half(static_cast<float>(rest));
-        std::memcpy(halves + 2 * half_offset(frame, atom, axis, part, parts), &half, sizeof half);
-        stored += from_half(half);
-        rest = value - stored;
-    }
-    return stored;
+    const std::uint16_t half = to_half(rounded);
+    std::memcpy(reinterpret_cast<std::uint8_t*>(chunk) + 2 * half_offset(frame, atom, axis), &half,
+                sizeof half);
+    return from_half(half);
 }
 
 }  // namespace
@@ -157,10 +151,8 @@ float product_error(TileFormat format, Index atoms) {
     const auto count = static_cast<double>(std::min(atoms, kSegmentAtoms));
     const auto segments = static_cast<double>(rounded_up(atoms, kSegmentAtoms));
     double additions = 0.5 * count / std::sqrt(count) + 1.0;
-    if (format != TileFormat::floats) {
-        const double products = format == TileFormat::halves ? 3.0 : 1.0;
-        additions = products * static_cast<double>(rounded_up(std::min(atoms, kSegmentAtoms), 16));
-    }
+    if (format != TileFormat::floats)
+        additions = static_cast<double>(rounded_up(std::min(atoms, kSegmentAtoms), 16));
     return static_cast<float>(2.0 * kUnit * (additions + 0.5 * (segments - 1.0)));
 }
 
@@ -174,10 +166,41 @@ std::int64_t tile_memory(Index frames, Index atoms, TileFormat format) {
            24 * frames * atoms + 8 * doubts;
 }
 
-TilePack pack_tiles(const Frames& frames, TileFormat format, int threads) {
-    TilePack pack;
-    TilePacker(frames, format, threads).pack(frames, {0, frames.frame_count()}, threads, pack);
-    return pack;
+namespace {
+
+/// Pairs of a band: few enough that parts get about equally many.
+Index band_pairs(Index frames, int parts) {
+    constexpr Index kMaxPairs = Index{1} << 28, kBandsOfPart = 64;
+    return std::min(kMaxPairs, pairs_before(frames, frames) / (kBandsOfPart * parts));
+}
+
+}  // namespace
+
+std::vector<BitBand> deal_bits(Index frames, int parts) {
+    const Index pairs = band_pairs(frames, parts);
+    std::vector<Index> squares(static_cast<std::size_t>(parts));
+    std::vector<BitBand> bands;
+    for (Index first = 0; first < frames;) {
+        const Index tiles = std::max<Index>(pairs / (frames - first) / kTileRows, 1);
+        const Block rows{first, std::min(tiles * kTileRows, frames - first)};
+        const auto fewest = std::min_element(squares.begin(), squares.end());
+        *fewest += squares_of(rows, frames);
+        bands.push_back({rows, static_cast<int>(fewest - squares.begin())});
+        first += rows.count;
+    }
+    return bands;
+}
+
+std::int64_t bit_memory(Index frames, int parts) {
+    constexpr std::int64_t kSquareBytes = 4 * kBitSide, kFrameBytes = 20;
+    const Index side = bit_side(frames), all = squares_of({0, frames}, frames);
+    // The part with the fewest squares never has more than the mean, and gets one band more. Rows
+    // of a band are no more than the frames after them.
+    constexpr Index kRounding = 1024;
+    const Index band =
+        band_pairs(frames, parts) / (kBitSide * kBitSide) + kTileRows / kBitSide * side + kRounding;
+    const Index max = parts == 1 ? all : std::min(all, all / parts + band);
+    return max * kSquareBytes + kFrameBytes * side * kBitSide;
 }
 
 }  // namespace pleat::rmsd

@@ -1,9 +1,42 @@
-// Tile product: the covariances of a tile of pairs, by a CTA, in registers.
+// Tile product: the arguments of the kernels of a band, and the covariances of a tile of pairs, by
+// a CTA, in registers.
 #pragma once
 
-#include "pleat/rmsd/cuda/tile_task.cuh"
+#include "pleat/core/loops/sweep.h"
+#include "pleat/rmsd/cuda/tile_pack.h"
 
 namespace pleat::rmsd::cuda {
+
+struct alignas(16) Words {
+    std::uint32_t x, y, z, w;
+};
+
+/// A pair of frames in ascending order.
+struct DoubtfulPair {
+    std::uint32_t i, j;
+};
+
+/// Pairs whose float32 value is not certain: the first `*count` of `pairs`, up to `capacity`. Any
+/// further pairs are recomputed at once by the thread that finds them.
+struct Doubts {
+    DoubtfulPair* pairs;
+    unsigned* count;
+    unsigned capacity;
+};
+
+/// Rows of a band with all later frames. `operands`, `terms`: a TilePack's; `xyz`: frames in
+/// float64, [frame, axis, atom], and `weight` the divisor of their squares.
+struct TileTask {
+    const Words* operands;
+    const FrameTerms* terms;
+    const double* xyz;
+    Index frames, atoms, panels, chunks;
+    double weight;
+    SolverScale scale;
+    Block rows;
+    Index first_panel, row_tiles;  ///< of the rows
+    Doubts doubts;
+};
 
 using pleat::cuda::copy_async;
 using pleat::cuda::end_copies;
@@ -80,35 +113,23 @@ __device__ __forceinline__ void multiply_floats(const Words* chunk, int atoms, S
 }
 
 /// Adds the products of a chunk on tensor cores.
-template <int kParts>
 __device__ __forceinline__ void multiply_chunk(const Words* chunk, Sums& sums) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    constexpr int kHalfPanel = 3 * kParts * 32;
+    constexpr int kHalfPanel = 3 * 32;
     const Words* const rows = chunk + warp % 4 * kHalfPanel + lane;
     const Words* const columns = chunk + (2 * kRowPanels + warp / 4) * kHalfPanel + lane;
-    Words q[3][kParts];
+    Words q[3];
 #pragma unroll
-    for (int axis = 0; axis < 3; ++axis)
-#pragma unroll
-        for (int part = 0; part < kParts; ++part)
-            q[axis][part] = columns[(axis * kParts + part) * 32];
+    for (int axis = 0; axis < 3; ++axis) q[axis] = columns[axis * 32];
 #pragma unroll
     for (int axis = 0; axis < 3; ++axis) {
-        Words p[kParts];
+        const Words own = rows[axis * 32];
+        const std::uint32_t a[4] = {own.x, own.y, own.z, own.w};
 #pragma unroll
-        for (int part = 0; part < kParts; ++part) p[part] = rows[(axis * kParts + part) * 32];
-            // Remainders first, so that small numbers are added to small sums.
-#pragma unroll
-        for (int product = 2 * kParts - 2; product >= 0; --product) {
-            const Words& own = p[product == 2 ? 1 : 0];
-            const std::uint32_t a[4] = {own.x, own.y, own.z, own.w};
-#pragma unroll
-            for (int other = 0; other < 3; ++other) {
-                const Words& of_column = q[other][product == 1 ? kParts - 1 : 0];
-                float(&to)[kPairsOfThread] = sums[3 * axis + other];
-                multiply_halves(to, a, of_column.x, of_column.z);
-                multiply_halves(to + 4, a, of_column.y, of_column.w);
-            }
+        for (int other = 0; other < 3; ++other) {
+            float(&to)[kPairsOfThread] = sums[3 * axis + other];
+            multiply_halves(to, a, q[other].x, q[other].z);
+            multiply_halves(to + 4, a, q[other].y, q[other].w);
         }
     }
 }
@@ -175,7 +196,7 @@ __device__ __forceinline__ void multiply_tile(const TileTask& task,
             multiply_floats(
                 at, left < kChunkAtoms ? static_cast<int>(left + 3) / 4 * 4 : kChunkAtoms, sums);
         } else {
-            multiply_chunk<parts_of(kFormat)>(at, sums);
+            multiply_chunk(at, sums);
         }
         if (is_long && (chunk + 1) % kSegmentChunks == 0) put_aside<false>(sums, aside);
     }

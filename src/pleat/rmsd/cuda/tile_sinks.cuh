@@ -2,8 +2,8 @@
 #pragma once
 
 #include "pleat/core/pairs/pair_source.h"
-#include "pleat/rmsd/cuda/tile_bits.h"
-#include "pleat/rmsd/cuda/tile_task.cuh"
+#include "pleat/rmsd/cuda/tile_pack.h"
+#include "pleat/rmsd/cuda/tile_product.cuh"
 
 namespace pleat::rmsd::cuda {
 

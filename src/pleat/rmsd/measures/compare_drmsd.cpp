@@ -3,7 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "pleat/core/loops/parallel.h"
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/measures/distance_block.h"
 
@@ -13,25 +12,12 @@ namespace {
 
 double root_mean(double sum, double weight) { return weight > 0 ? std::sqrt(sum / weight) : 0.0; }
 
-class ReferenceDrmsd final : public Comparison {
-public:
-    ReferenceDrmsd(FrameSet rows, FrameSet columns, std::vector<double> weights)
-        : rows_(std::move(rows)), columns_(std::move(columns)), weights_(std::move(weights)) {
-        weights_.resize(static_cast<std::size_t>(rows_->atom_count()), 1.0);
-    }
-    double cost() const override {
-        return 5.0 * static_cast<double>(rows_->atom_count() * rows_->atom_count());
-    }
-
-    void block(Block rows, Block columns, float* values) const override {
-        for (Index i = rows.first; i < rows.first + rows.count; ++i)
-            for (Index j = columns.first; j < columns.first + columns.count; ++j)
-                *values++ = static_cast<float>(value(rows_->frame(i), columns_->frame(j)));
-    }
-
-private:
-    double value(const double* p, const double* q) const {
-        const Index atoms = rows_->atom_count();
+std::unique_ptr<Comparison> reference_drmsd(FrameSet rows, FrameSet columns,
+                                            std::vector<double> weights) {
+    const Index atoms = rows->atom_count();
+    weights.resize(static_cast<std::size_t>(atoms), 1.0);
+    const auto value = [=, weights = std::move(weights)](Index i, Index j) {
+        const double *const p = rows->frame(i), *const q = columns->frame(j);
         const auto distance = [&](const double* frame, Index k, Index l) {
             return std::hypot(frame[k] - frame[l], frame[atoms + k] - frame[atoms + l],
                               frame[2 * atoms + k] - frame[2 * atoms + l]);
@@ -40,14 +26,12 @@ private:
         for (Index k = 0; k < atoms; ++k)
             for (Index l = k + 1; l < atoms; ++l) {
                 const double difference = distance(p, k, l) - distance(q, k, l);
-                sum += weights_[k] * weights_[l] * difference * difference;
+                sum += weights[k] * weights[l] * difference * difference;
             }
-        return root_mean(sum, pair_weight(weights_, atoms));
-    }
-
-    FrameSet rows_, columns_;
-    std::vector<double> weights_;
-};
+        return root_mean(sum, pair_weight(weights, atoms));
+    };
+    return one_by_one(5.0 * static_cast<double>(atoms * atoms), value);
+}
 
 /// Frames side by side, one per lane: [panel, atom, axis, lane].
 Array<double, 4> panels_of(const Frames& frames) {
@@ -80,7 +64,7 @@ public:
 
     void block(Block rows, Block columns, float* values) const override {
         const Array<double, 4>& others = columns_.size() > 0 ? columns_ : rows_;
-        const Span down(rows), across(columns);
+        const PanelSpan down(rows), across(columns);
         Array<Real, 3> row_distances(down.panels, kDistances, kPanel),
             column_distances(across.panels, kDistances, kPanel);
         // [row panel, column panel, row, column]
@@ -111,13 +95,6 @@ public:
     }
 
 private:
-    struct Span {
-        explicit Span(Block block)
-            : first(block.first / kPanel),
-              panels((block.first + block.count + kPanel - 1) / kPanel - first) {}
-        Index first, panels;
-    };
-
     Array<double, 4> rows_, columns_;
     std::vector<double> roots_;
     double weight_ = 0.0;
@@ -139,7 +116,7 @@ std::unique_ptr<Comparison> make_drmsd(FrameSet rows, FrameSet columns,
                                        const std::vector<double>& weights, Precision precision,
                                        const Context& context) {
     if (context.device.kind == Device::Kind::reference)
-        return std::make_unique<ReferenceDrmsd>(std::move(rows), std::move(columns), weights);
+        return reference_drmsd(std::move(rows), std::move(columns), weights);
     if (precision == Precision::float64)
         return std::make_unique<BlockDrmsd<double>>(
             *rows, rows == columns ? nullptr : columns.get(), weights);

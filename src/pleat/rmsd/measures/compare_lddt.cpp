@@ -3,14 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/steps.h"
 #include "pleat/rmsd/cuda/gpu_comparisons.h"
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/measures/lddt_block.h"
+#include "pleat/rmsd/pairs/pairs_run.h"
 
 namespace pleat::rmsd {
 
@@ -41,42 +45,36 @@ double distance(View<const float, 2> frame, Index k, Index l) {
     return std::sqrt(x * x + y * y + z * z);
 }
 
-/// As Mariani et al. write it, one pair at a time.
-class ReferenceLddt final : public Comparison {
-public:
-    explicit ReferenceLddt(LddtFrames frames) : frames_(std::move(frames)) {}
-    double cost() const override {
-        return 5.0 * static_cast<double>(frames_.rows->extent(1) * frames_.rows->extent(1));
-    }
+/// How many thresholds a difference of distances misses.
+std::int64_t missed_by(double difference) {
+    std::int64_t missed = 0;
+    for (const double threshold : kLddtThresholds) missed += difference < threshold ? 0 : 1;
+    return missed;
+}
 
-    void block(Block rows, Block columns, float* values) const override {
-        for (Index i = rows.first; i < rows.first + rows.count; ++i)
-            for (Index j = columns.first; j < columns.first + columns.count; ++j) {
-                const View<const float, 2> p = (*frames_.rows)[i], q = (*frames_.columns)[j];
-                const Missed of_column = missed(q, p);
-                *values++ = frames_.is_reference ? mean_lddt(of_column, of_column)
-                                                 : mean_lddt(missed(p, q), of_column);
-            }
-    }
-
-private:
-    Missed missed(View<const float, 2> reference, View<const float, 2> model) const {
-        Missed all;
-        for (Index k = 0; k < reference.extent(0); ++k)
-            for (Index l = k + 1; l < reference.extent(0); ++l) {
-                if (!are_apart(frames_.residues, k, l)) continue;
-                const double expected = distance(reference, k, l);
-                if (!(expected < kInclusionRadius)) continue;
-                ++all.distances;
-                const double difference = std::fabs(distance(model, k, l) - expected);
-                for (const double threshold : kLddtThresholds)
-                    all.thresholds += difference < threshold ? 0 : 1;
-            }
-        return all;
-    }
-
-    LddtFrames frames_;
-};
+/// As Mariani et al. write it, one pair of atoms at a time.
+std::unique_ptr<Comparison> reference_lddt(LddtFrames frames) {
+    const double atoms = static_cast<double>(frames.rows->extent(1));
+    const auto value = [of = std::move(frames)](Index i, Index j) {
+        const auto missed = [&](View<const float, 2> reference, View<const float, 2> model) {
+            Missed all;
+            for (Index k = 0; k < reference.extent(0); ++k)
+                for (Index l = k + 1; l < reference.extent(0); ++l) {
+                    if (!are_apart(of.residues, k, l)) continue;
+                    const double expected = distance(reference, k, l);
+                    if (!(expected < kInclusionRadius)) continue;
+                    ++all.distances;
+                    all.thresholds += missed_by(std::fabs(distance(model, k, l) - expected));
+                }
+            return all;
+        };
+        const View<const float, 2> p = (*of.rows)[i], q = (*of.columns)[j];
+        const Missed of_column = missed(q, p);
+        return of.is_reference ? mean_lddt(of_column, of_column)
+                               : mean_lddt(missed(p, q), of_column);
+    };
+    return one_by_one(5.0 * atoms * atoms, value);
+}
 
 /// One side, a frame per lane.
 struct LddtPanels {
@@ -172,8 +170,9 @@ public:
 
     void block(Block rows, Block columns, float* values) const override {
         const LddtPanels& others = has_one_side_ ? rows_ : columns_;
-        const Span down(rows), across(columns);
-        std::vector<PanelDistances> of_rows(down.count()), of_columns(across.count());
+        const PanelSpan down(rows), across(columns);
+        std::vector<PanelDistances> of_rows(static_cast<std::size_t>(down.panels)),
+            of_columns(static_cast<std::size_t>(across.panels));
         // [row panel, column panel, row, column]
         Array<std::uint32_t, 4> by_row(down.panels, across.panels, kPanel, kPanel),
             by_column(down.panels, across.panels, kPanel, kPanel);
@@ -202,14 +201,6 @@ public:
     }
 
 private:
-    struct Span {
-        explicit Span(Block block)
-            : first(block.first / kPanel),
-              panels((block.first + block.count + kPanel - 1) / kPanel - first) {}
-        std::size_t count() const { return static_cast<std::size_t>(panels); }
-        Index first, panels;
-    };
-
     bool has_one_side_, is_reference_;
     std::vector<ListedPair> pairs_;
     LddtPanels rows_, columns_;
@@ -227,9 +218,109 @@ void require_countable(std::int64_t pairs) {
 
 std::unique_ptr<Comparison> make_lddt(LddtFrames frames, const Context& context) {
     if (context.device.kind == Device::Kind::cuda) return make_lddt_on_cuda(frames, context);
-    if (context.device.kind == Device::Kind::reference)
-        return std::make_unique<ReferenceLddt>(std::move(frames));
+    if (context.device.kind == Device::Kind::reference) return reference_lddt(std::move(frames));
     return std::make_unique<BlockLddt>(frames, resolve_threads(context));
+}
+
+namespace {
+
+/// A distance of the reference below the radius, and the residues of its atoms.
+struct Surrounding {
+    Index k, l, residue, other;
+    double distance;
+};
+
+std::vector<Surrounding> surroundings_of(View<const float, 2> reference, const AtomSets& sets) {
+    const std::vector<Index> residues = residues_in_order(sets, reference.extent(0));
+    std::vector<Index> atoms = sets.measured;
+    for (Index atom = 0; sets.measured.empty() && atom < reference.extent(0); ++atom)
+        atoms.push_back(atom);
+    std::vector<Surrounding> found;
+    for (std::size_t k = 0; k < atoms.size(); ++k)
+        for (std::size_t l = k + 1; l < atoms.size(); ++l) {
+            if (residues[k] == residues[l]) continue;
+            const double expected = distance(reference, atoms[k], atoms[l]);
+            if (expected < kInclusionRadius)
+                found.push_back({atoms[k], atoms[l], residues[k], residues[l], expected});
+        }
+    return found;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> residues_of(const Topology& topology) {
+    if (!topology.named) return {};
+    using Identity = std::tuple<std::string, int, char, std::string>;
+    std::map<Identity, std::int32_t> numbers;
+    std::vector<std::int32_t> of_listed;  // residues as the topology lists them
+    for (const Topology::Residue& one : topology.residues)
+        of_listed.push_back(numbers
+                                .emplace(Identity{one.chain, one.number, one.insertion, one.name},
+                                         static_cast<std::int32_t>(numbers.size()))
+                                .first->second);
+    std::vector<std::int32_t> residues;
+    for (const Topology::Atom& atom : topology.atoms)
+        residues.push_back(of_listed[static_cast<std::size_t>(atom.residue)]);
+    return residues;
+}
+
+std::vector<Index> residues_in_order(const AtomSets& sets, Index atoms) {
+    std::map<std::int32_t, Index> places;
+    std::vector<Index> found;
+    const auto add = [&](Index atom) {
+        const auto number = sets.residues.empty() ? static_cast<std::int32_t>(atom)
+                                                  : sets.residues[static_cast<std::size_t>(atom)];
+        found.push_back(places.emplace(number, static_cast<Index>(places.size())).first->second);
+    };
+    for (const Index atom : sets.measured) add(atom);
+    for (Index atom = 0; sets.measured.empty() && atom < atoms; ++atom) add(atom);
+    return found;
+}
+
+void require_surroundings(View<const float, 2> reference, const AtomSets& sets) {
+    if (surroundings_of(reference, sets).empty())
+        throw InputError(fmt::format(
+            "expected atoms of different residues within {} angstrom of each other in the "
+            "reference, found none: lDDT has nothing to compare",
+            kInclusionRadius));
+}
+
+ResidueLddt residue_lddt(View<const float, 3> xyz, View<const float, 2> reference,
+                         const AtomSets& sets, const Context& context) {
+    const Index frames = xyz.extent(0);
+    const std::vector<Index> residues = residues_in_order(sets, xyz.extent(1));
+    const std::vector<Surrounding> pairs = surroundings_of(reference, sets);
+    ResidueLddt result;
+    const Index count = *std::max_element(residues.begin(), residues.end()) + 1;
+    require_memory(4 * frames * count,
+                   fmt::format("lDDT of {} residues in {} frames", count, frames),
+                   "take fewer frames or atoms");
+    result.distances.resize(static_cast<std::size_t>(count));
+    for (const Surrounding& pair : pairs) {
+        ++result.distances[static_cast<std::size_t>(pair.residue)];
+        ++result.distances[static_cast<std::size_t>(pair.other)];
+    }
+    result.values = Array<float, 2>(frames, count);
+    parallel_for_chunks(
+        context, "lddt of residues", resolve_threads(context), frames, 1024, [&](Index i, int) {
+            std::vector<std::int64_t> missed(static_cast<std::size_t>(count));
+            for (const Surrounding& pair : pairs) {
+                const double difference =
+                    std::fabs(distance(xyz[i], pair.k, pair.l) - pair.distance);
+                const std::int64_t thresholds = missed_by(difference);
+                missed[static_cast<std::size_t>(pair.residue)] += thresholds;
+                missed[static_cast<std::size_t>(pair.other)] += thresholds;
+            }
+            for (Index r = 0; r < count; ++r) {
+                const auto at = static_cast<std::size_t>(r);
+                const auto all = static_cast<double>(result.distances[at]);
+                result.values(i, r) =
+                    all > 0
+                        ? static_cast<float>(1.0 - static_cast<double>(missed[at]) / (4.0 * all))
+                        : kNoLddt;
+            }
+        });
+    return result;
 }
 
 }  // namespace pleat::rmsd

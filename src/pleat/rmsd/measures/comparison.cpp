@@ -10,8 +10,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/rmsd/cuda/gpu_comparisons.h"
-#include "pleat/rmsd/measures/chain_permutations.h"
-#include "pleat/rmsd/measures/place_table.h"
+#include "pleat/rmsd/measures/permutations.h"
 
 namespace pleat::rmsd {
 
@@ -72,7 +71,7 @@ std::vector<std::vector<std::vector<Index>>> orders_among(const AtomSets& sets,
 
 /// Makes one side, and the other one too unless both are the same data.
 template <class Make>
-auto both_sides(const Sides& sides, const Make& make) {
+auto both_sides(const TwoSets& sides, const Make& make) {
     auto rows = make(sides.rows);
     auto columns = sides.are_one() ? rows : make(sides.columns);
     return std::make_pair(std::move(rows), std::move(columns));
@@ -81,16 +80,12 @@ auto both_sides(const Sides& sides, const Make& make) {
 /// A band as blocks of rows and of the columns after them, which end at multiples of the width.
 class PairKernel final : public Kernel {
 public:
-    PairKernel(std::unique_ptr<const Comparison> comparison, Index frames, int threads,
-               const Bins& bins)
+    PairKernel(std::unique_ptr<const Comparison> comparison, Index frames, int threads)
         : comparison_(std::move(comparison)),
           frames_(frames),
-          threads_(comparison_->is_on_gpu() ? 1 : threads),
-          bins_(bins) {}
+          threads_(comparison_->is_on_gpu() ? 1 : threads) {}
 
-    BandCounter* counter() override {
-        return bins_.width > 0 ? comparison_->counter(bins_) : nullptr;
-    }
+    PairCounter* counter() override { return comparison_->counter(); }
 
     void band(Block rows, float* to) override {
         const Index step = comparison_->block_rows(), width = comparison_->block_columns();
@@ -130,11 +125,10 @@ private:
     std::unique_ptr<const Comparison> comparison_;
     Index frames_;
     int threads_;
-    Bins bins_;
 };
 
 /// Rounding of the few distances of a few atoms does not average out, so these are in float64.
-Precision drmsd_precision(const Sides& sides, const AtomSets& atoms, Precision precision) {
+Precision drmsd_precision(const TwoSets& sides, const AtomSets& atoms, Precision precision) {
     constexpr Index kFew = 8;
     const Index count =
         atoms.measured.empty() ? sides.rows.extent(1) : static_cast<Index>(atoms.measured.size());
@@ -142,10 +136,10 @@ Precision drmsd_precision(const Sides& sides, const AtomSets& atoms, Precision p
 }
 
 /// Copies no frames on the host unless only some atoms are measured.
-std::unique_ptr<Comparison> drmsd_on_gpu(const Sides& sides, const AtomSets& atoms,
+std::unique_ptr<Comparison> drmsd_on_gpu(const TwoSets& sides, const AtomSets& atoms,
                                          const Accuracy& accuracy, const Context& context) {
     Array<float, 3> rows, columns;
-    Sides some = sides;
+    TwoSets some = sides;
     if (!atoms.measured.empty()) {
         rows = gather({sides.rows}, atoms.measured);
         if (!sides.are_one()) columns = gather({sides.columns}, atoms.measured);
@@ -206,12 +200,7 @@ FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int thread
     return frames;
 }
 
-Frames centre_in_order(const std::vector<View<const float, 3>>& sides, const ChainOrder& order,
-                       const std::vector<double>& weights, int threads) {
-    return centre(gather(sides, order.order), gather(weights, order.order), threads);
-}
-
-std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& atoms,
+std::unique_ptr<Comparison> make_comparison(const TwoSets& sides, const AtomSets& atoms,
                                             Metric metric, const Accuracy& accuracy,
                                             const Context& context) {
     require_gpu_measure(atoms, metric, context);
@@ -240,22 +229,9 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
         auto [rows, columns] = both_sides(sides, unweighted);
         return make_tm(std::move(rows), std::move(columns), metric, context);
     }
-    if (!atoms.equal_chains.empty()) {
-        ChainOrder order(atoms, sides.rows.extent(1));
-        const bool is_one = sides.are_one();
-        std::vector<View<const float, 3>> both{sides.columns};
-        if (!is_one) both.push_back(sides.rows);
-        FrameSet all = owned(centre_in_order(both, order, atoms.weights, threads));
-        const Index first_row = is_one ? 0 : sides.columns.extent(0);
-        if (is_on_gpu)
-            return make_permuted_on_cuda(*all, first_row, places_of(order), accuracy.cutoff,
-                                         context);
-        return std::make_unique<ChainRmsd>(std::move(all), std::move(order), first_row,
-                                           accuracy.allows_unproven,
-                                           context.device.kind == Device::Kind::reference);
-    }
+    const bool has_chains = !atoms.equal_chains.empty();
     // In float64, frames deviate from no common structure.
-    const bool is_plain_on_gpu = is_on_gpu && atoms.equal_orders.empty();
+    const bool is_plain_on_gpu = is_on_gpu && !has_chains && atoms.equal_orders.empty();
     if (!atoms.are_one() || is_plain_on_gpu) {
         auto [rows, columns] = both_sides(sides, [&](View<const float, 3> side) {
             return std::make_shared<const FitFrames>(fit_frames(side, atoms, threads));
@@ -269,13 +245,13 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
         owned(sides.are_one() ? centre_some(sides.rows, atoms.fit, atoms.weights, threads)
                               : centre(gather({sides.columns, sides.rows}, atoms.fit),
                                        gather(atoms.weights, atoms.fit), threads));
-    if (!atoms.equal_orders.empty()) {
-        OrderGroups orders = orders_among(atoms, atoms.fit);
+    if (has_chains || !atoms.equal_orders.empty()) {
+        PlaceTable table(has_chains ? atoms.equal_chains : orders_among(atoms, atoms.fit),
+                         has_chains, all->atom_count());
         if (is_on_gpu)
-            return make_permuted_on_cuda(*all, first_row, places_of(orders, all->atom_count()),
-                                         accuracy.cutoff, context);
-        return make_orders_rmsd(std::move(all), std::move(orders), first_row,
-                                accuracy.allows_unproven, context);
+            return make_permuted_on_cuda(*all, first_row, table, accuracy.cutoff, context);
+        return make_permuted_rmsd(std::move(all), std::move(table), first_row,
+                                  accuracy.allows_unproven, context);
     }
     if (context.device.kind == Device::Kind::reference)
         return make_reference_rmsd(std::move(all), first_row);
@@ -320,8 +296,8 @@ void compare(const Comparison& comparison, Block rows, Block columns, int thread
 }
 
 std::unique_ptr<Kernel> make_pair_kernel(std::unique_ptr<const Comparison> comparison, Index frames,
-                                         int threads, const Bins& bins) {
-    return std::make_unique<PairKernel>(std::move(comparison), frames, threads, bins);
+                                         int threads) {
+    return std::make_unique<PairKernel>(std::move(comparison), frames, threads);
 }
 
 }  // namespace pleat::rmsd

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "pleat/core/context.h"
@@ -14,7 +16,7 @@
 namespace pleat::rmsd {
 
 /// The two sets of frames that are compared, each [frame, atom, axis] with the same atoms.
-struct Sides {
+struct TwoSets {
     View<const float, 3> rows, columns;
     /// Whether columns are the reference of measures that have one (lDDT): else both directions
     /// count.
@@ -23,13 +25,6 @@ struct Sides {
     bool are_one() const {
         return rows.data == columns.data && rows.extent(0) == columns.extent(0);
     }
-};
-
-/// Into what a GPU counts the values of pairs.
-struct Bins {
-    double width = 0.0;   ///< of the histogram; 0: values are not counted on the GPU
-    double cutoff = 0.0;  ///< nearer pairs are listed; 0: none
-    bool is_score = false;
 };
 
 /// Frames of one side with those of the other. Each value depends on its two frames only (with
@@ -49,10 +44,40 @@ public:
     /// larger a block, the better.
     virtual bool is_on_gpu() const { return false; }
     /// The object that counts the pairs of one set on a GPU; null if values are only computed.
-    virtual BandCounter* counter(const Bins&) const { return nullptr; }
+    virtual PairCounter* counter() const { return nullptr; }
     /// How many values so far are not proven to be the least; see Accuracy.
     virtual Index unproven() const { return 0; }
 };
+
+/// A comparison that computes one pair after another: `measure(row, column)` is a value, or
+/// `measure()` a function of that kind with memory of its own for one block.
+template <class Measure>
+std::unique_ptr<Comparison> one_by_one(double cost, Measure measure, Index block_rows = 16,
+                                       Index block_columns = 16) {
+    struct OneByOne final : Comparison {
+        OneByOne(double of_pair, Measure values, Index rows, Index columns)
+            : cost_(of_pair), measure_(std::move(values)), rows_(rows), columns_(columns) {}
+        void block(Block rows, Block columns, float* values) const override {
+            const auto fill = [&](auto&& value) {
+                for (Index i = rows.first; i < rows.first + rows.count; ++i)
+                    for (Index j = columns.first; j < columns.first + columns.count; ++j)
+                        *values++ = static_cast<float>(value(i, j));
+            };
+            if constexpr (std::is_invocable_v<const Measure&, Index, Index>)
+                fill(measure_);
+            else
+                fill(measure_());
+        }
+        Index block_rows() const override { return rows_; }
+        Index block_columns() const override { return columns_; }
+        double cost() const override { return cost_; }
+
+        double cost_;
+        Measure measure_;
+        Index rows_, columns_;
+    };
+    return std::make_unique<OneByOne>(cost, std::move(measure), block_rows, block_columns);
+}
 
 /// How exact values are. RMSDs of all fitted atoms that are near `cutoff` (0: none) are recomputed
 /// in float64 so that they fall on its correct side.
@@ -65,7 +90,7 @@ struct Accuracy {
 
 /// The comparison by `metric` on the context's device. Throws DeviceError for a measure that GPUs
 /// do not compute, InputError as centre().
-std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& atoms,
+std::unique_ptr<Comparison> make_comparison(const TwoSets& sides, const AtomSets& atoms,
                                             Metric metric, const Accuracy& accuracy,
                                             const Context& context);
 
@@ -80,10 +105,9 @@ std::int64_t comparison_gpu_memory(Index frames, Index atoms);
 void compare(const Comparison& comparison, Block rows, Block columns, int threads, float* values,
              Index stride = 0);
 
-/// A comparison of one set with itself as a kernel of all its pairs, which a GPU counts into
-/// `bins`.
+/// A comparison of one set with itself as a kernel of all its pairs.
 std::unique_ptr<Kernel> make_pair_kernel(std::unique_ptr<const Comparison> comparison, Index frames,
-                                         int threads, const Bins& bins = {});
+                                         int threads);
 
 // The comparisons. For one set `columns` is the same pointer as `rows`.
 
@@ -114,12 +138,6 @@ FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int thread
 std::unique_ptr<Comparison> make_fit_rmsd(std::shared_ptr<const FitFrames> rows,
                                           std::shared_ptr<const FitFrames> columns,
                                           const Context& context);
-
-/// RMSD of all fitted atoms, the least over orders of some of them: [group][order][position], which
-/// are positions among the atoms of `frames`. Rows are the frames from `first_row` on.
-std::unique_ptr<Comparison> make_orders_rmsd(
-    FrameSet frames, std::vector<std::vector<std::vector<Index>>> equal_orders, Index first_row,
-    bool allows_unproven, const Context& context);
 
 /// dRMSD: root mean square difference of the distances between atoms, on CPUs. Frames are not
 /// weighted; `weights` [atom], empty: 1.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "pleat/core/array.h"
-#include "pleat/rmsd/kernel/packed.h"
+#include "pleat/rmsd/kernel/pair_block.h"
 
 namespace pleat::rmsd {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pleat/core/view.h"
-#include "pleat/rmsd/kernel/packed.h"
+#include "pleat/rmsd/kernel/pair_block.h"
 
 namespace pleat::rmsd {
 

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "pleat/rmsd/measures/tm_search.h"
-#include "pleat/rmsd/superposition/rotation.h"
 #include "pleat/rmsd/superposition/superpose.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -8,7 +8,6 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
-#include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/sweep.h"
 #include "pleat/core/ranks/lanes.h"
@@ -33,14 +32,14 @@ Index measured_atoms(const AtomSets& sets, Index all) {
 }
 
 /// Throws DeviceError if memory is too small, then packs the frames.
-std::unique_ptr<Comparison> comparison_of(const Sides& sides, const AtomSets& sets,
+std::unique_ptr<Comparison> comparison_of(const TwoSets& sides, const AtomSets& sets,
                                           const Parameters& parameters, bool allows_unproven,
                                           std::int64_t lists, const Context& context) {
     const Index frames = sides.rows.extent(0) + (sides.are_one() ? 0 : sides.columns.extent(0));
     const Index atoms = sides.rows.extent(1);
-    require_memory(comparison_memory(frames, atoms, parameters.metric, !sets.are_one()) + lists,
-                   fmt::format("{} frames of {} atoms", frames, atoms),
-                   "take fewer frames or atoms");
+    require_frame_memory(
+        comparison_memory(frames, atoms, parameters.metric, !sets.are_one()) + lists, frames,
+        atoms);
     return make_comparison(sides, sets, parameters.metric,
                            exactness_of(parameters, sides.columns.extent(0), allows_unproven),
                            context);
@@ -60,7 +59,7 @@ Index chunk_size(Index rows, Index columns, Index atoms, const Context& context)
 /// run resumes, since the last bits of values depend on the frames that are packed together.
 class RowChunks final : public Kernel {
 public:
-    RowChunks(const Sides& sides, const AtomSets& sets, const Parameters& parameters,
+    RowChunks(const TwoSets& sides, const AtomSets& sets, const Parameters& parameters,
               bool allows_unproven, const Context& context)
         : sides_(sides),
           sets_(sets),
@@ -103,7 +102,7 @@ private:
         first_ = first;
     }
 
-    const Sides& sides_;
+    const TwoSets& sides_;
     const AtomSets& sets_;
     const Parameters& parameters_;
     bool allows_unproven_;
@@ -147,7 +146,7 @@ void check_others(View<const float, 3> xyz, View<const float, 3> others) {
     check_coordinates(others, "other frame");
 }
 
-Result run_rectangle(const Sides& sides, const AtomSets& sets, const Parameters& parameters,
+Result run_rectangle(const TwoSets& sides, const AtomSets& sets, const Parameters& parameters,
                      const Context& context, const MatrixTarget& matrix,
                      Index* unproven = nullptr) {
     const Index frames = sides.rows.extent(0), columns = sides.columns.extent(0);

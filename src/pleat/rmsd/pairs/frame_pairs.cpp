@@ -1,17 +1,22 @@
-// Frame pairs: kernels over bands of rows, and over some frames of an ensemble as an ensemble.
+// Frame pairs: kernels over bands of rows, and over some frames of an ensemble as an ensemble;
+// pairs in place and over permutations, and those of a finished run.
 #include "pleat/rmsd/pairs/frame_pairs.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
-#include "pleat/core/hardware/memory.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/files/npy.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
-#include "pleat/rmsd/pairs/block_kernel.h"
+#include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/pairs/pairs_run.h"
 
 namespace pleat::rmsd {
@@ -41,68 +46,160 @@ bool is_below_in_float64(const Frames& frames, Index i, Index j, double cutoff) 
     return static_cast<float>(rmsd_in_float64(frames, i, j)) < static_cast<float>(cutoff);
 }
 
-/// A matrix whose values near a cutoff are computed again.
-class RecomputedMatrix final : public PairSource {
+class PermutedPairs final : public PairSource {
 public:
-    RecomputedMatrix(std::unique_ptr<PairSource> matrix, Frames frames, Precision precision)
-        : matrix_(std::move(matrix)), frames_(std::move(frames)), precision_(precision) {}
-    Index count() const override { return matrix_->count(); }
-    void band(Block rows, float* values) const override { matrix_->band(rows, values); }
-    Index band_rows() const override { return matrix_->band_rows(); }
+    PermutedPairs(std::unique_ptr<const Comparison> rmsd, Index count, std::string hash,
+                  const Context& context)
+        : rmsd_(*rmsd),
+          kernel_(make_pair_kernel(std::move(rmsd), count, resolve_threads(context))),
+          count_(count),
+          hash_(std::move(hash)),
+          context_(context) {
+        context_.comm = nullptr;
+    }
+
+    Index count() const override { return count_; }
+    Index band_rows() const override {
+        constexpr Index kValues = Index{1} << 24;
+        return is_on_gpu() ? std::clamp<Index>(kValues / std::max<Index>(count_, 1), 1, 1024) : 16;
+    }
+    std::string hash() const override { return hash_; }
+
+    void band(Block rows, float* values) const override { kernel_->band(rows, values); }
     void rows(std::span<const Index> items, float* values) const override {
-        matrix_->rows(items, values);
+        throw_if_cancelled(context_, "superpose");
+        for (const Index item : items) {
+            fill_row(item, values);
+            values += count_;
+        }
     }
+
     void among(std::span<const Index> items, const BandVisitor& visit) const override {
-        matrix_->among(items, visit);
+        std::vector<float> row, whole(static_cast<std::size_t>(is_on_gpu() ? count_ : 0));
+        for (std::size_t a = 0; a + 1 < items.size(); ++a) {
+            throw_if_cancelled(context_, "superpose");
+            row.resize(items.size() - a - 1);
+            if (is_on_gpu()) {
+                fill_row(items[a], whole.data());
+                for (std::size_t b = 0; b < row.size(); ++b)
+                    row[b] = whole[static_cast<std::size_t>(items[a + 1 + b])];
+            } else {
+                parallel_for(resolve_threads(context_), static_cast<Index>(row.size()),
+                             [&](Index n, int) {
+                                 const auto b = static_cast<std::size_t>(n);
+                                 row[b] = at(items[a], items[a + 1 + b]);
+                             });
+            }
+            visit({static_cast<Index>(a), 1}, row.data());
+        }
     }
-    bool is_stored() const override { return true; }
-    std::string hash() const override { return matrix_->hash(); }
-    double error(double cutoff) const override { return error_near(cutoff, precision_); }
+
+    /// Every value is that of one order of its frames, so all are the same bits wherever they are
+    /// asked for.
+    double error(double) const override { return 0.0; }
     bool is_below(Index i, Index j, double cutoff) const override {
-        return is_below_in_float64(frames_, i, j, cutoff);
+        return at(i, j) < static_cast<float>(cutoff);
     }
 
 private:
-    std::unique_ptr<PairSource> matrix_;
-    Frames frames_;
-    Precision precision_;
+    bool is_on_gpu() const { return rmsd_.is_on_gpu(); }
+
+    /// The values of one frame with all, each of the earlier frame with the later one.
+    void fill_row(Index i, float* values) const {
+        const int threads = resolve_threads(context_);
+        if (i > 0) compare(rmsd_, {0, i}, {i, 1}, threads, values);
+        values[i] = 0.0F;
+        if (i + 1 < count_)
+            compare(rmsd_, {i, 1}, {i + 1, count_ - i - 1}, threads, values + i + 1);
+    }
+
+    float at(Index i, Index j) const {
+        if (i == j) return 0.0F;
+        float value = 0.0F;
+        rmsd_.block({std::min(i, j), 1}, {std::max(i, j), 1}, &value);
+        return value;
+    }
+
+    const Comparison& rmsd_;  ///< of the kernel
+    std::unique_ptr<Kernel> kernel_;
+    Index count_;
+    std::string hash_;
+    Context context_;
 };
+
+[[noreturn]] void refuse(const std::filesystem::path& path, std::string_view text) {
+    throw InputError(path.string(), 0, text);
+}
+
+void check_rows(const std::filesystem::path& path, const cluster::KnownPairs& known, Index frames) {
+    const auto listed = static_cast<std::int64_t>(known.indices.size());
+    if (static_cast<Index>(known.starts.size()) != frames + 1 || known.starts.front() != 0 ||
+        known.starts.back() != listed ||
+        !std::is_sorted(known.starts.begin(), known.starts.end()) ||
+        known.values.size() != known.indices.size())
+        refuse(path,
+               fmt::format("expected the neighbours of {} frames in compressed rows, found others",
+                           frames));
+    for (Index i = 0; i < frames; ++i) {
+        for (std::int64_t n = known.starts[i]; n < known.starts[i + 1]; ++n) {
+            const std::int32_t j = known.indices[n];
+            const bool ascends = n == known.starts[i] || known.indices[n - 1] < j;
+            if (j < 0 || j >= frames || j == i || !ascends)
+                refuse(path,
+                       fmt::format("expected ascending other frames as neighbours of frame {}, "
+                                   "found {}",
+                                   i, j));
+        }
+    }
+}
+
+/// The third column of "from to pairs".
+std::vector<std::int64_t> read_histogram(const std::filesystem::path& path) {
+    const std::vector<std::uint8_t> bytes = read_file(path);
+    std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    std::vector<std::int64_t> counts;
+    for (std::int64_t line = 1; !text.empty(); ++line) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string_view row = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (line == 1) continue;
+        const std::string_view last = row.substr(row.rfind('\t') + 1);
+        std::int64_t count = 0;
+        const auto [stop, problem] = std::from_chars(last.data(), last.data() + last.size(), count);
+        if (problem != std::errc() || stop != last.data() + last.size() || count < 0)
+            throw InputError(path.string(), line,
+                             fmt::format("expected a number of pairs, found '{}'", last));
+        counts.push_back(count);
+    }
+    return counts;
+}
 
 }  // namespace
 
 FramePairs::FramePairs(std::shared_ptr<const FrameSource> frames, Precision precision, bool reduces,
                        std::string hash, const Context& context)
     : frames_(std::move(frames)),
-      precision_(precision),
+      problem_{.precision = precision, .source = frames_},
       reduces_(reduces),
       hash_(std::move(hash)),
       context_(context) {
     context_.comm = nullptr;
-    kernel_ =
-        frames_->in_memory() != nullptr ? make_kernel(problem(), context_) : kernel_of(frames_);
+    kernel_ = make_kernel(problem_of(frames_), context_);
 }
 
-Problem FramePairs::problem() const {
-    Problem all{.frames = frames_->in_memory(), .precision = precision_};
-    if (all.frames == nullptr) all.source = frames_;
-    return all;
+Problem FramePairs::problem_of(const std::shared_ptr<const FrameSource>& source) const {
+    if (source->in_memory() != nullptr) return problem_.of(*source->in_memory());
+    return {.precision = problem_.precision, .source = source};
 }
 
 Index FramePairs::band_rows() const { return rows_of_band(*frames_); }
 
-std::unique_ptr<Kernel> FramePairs::kernel_of(
-    const std::shared_ptr<const FrameSource>& source) const {
-    const Accuracy accuracy{.precision = precision_};
-    if (source->in_memory() != nullptr) return kernel_for(*source->in_memory(), accuracy, context_);
-    if (is_copied_to_gpu(precision_, context_))
-        return make_kernel({.precision = precision_, .source = source}, context_);
-    return make_block_kernel(*source, accuracy, context_);
-}
-
 void FramePairs::among(std::span<const Index> items, const BandVisitor& visit) const {
     const std::shared_ptr<const FrameSource> some =
         frames_->narrowed(items, resolve_threads(context_));
-    const std::unique_ptr<Kernel> kernel = kernel_of(some);
+    const Problem problem = problem_of(some);
+    const std::unique_ptr<Kernel> kernel =
+        problem.frames != nullptr ? kernel_for(problem, context_) : make_kernel(problem, context_);
     std::vector<float> band;
     for (const Tile& tile : cut_into_bands(some->frame_count(), rows_of_band(*some))) {
         throw_if_cancelled(context_, "superpose");
@@ -131,8 +228,7 @@ void FramePairs::between(std::span<const Index> items, std::span<const Index> ot
         if (is_few)
             superpose_few(*frames_, items, columns, resolve_threads(context_), values + first, all);
         else
-            superpose_between(*frames_, items, columns, {.precision = precision_}, context_,
-                              values + first, all);
+            superpose_between(problem_, items, columns, context_, values + first, all);
     }
     // A frame has no distance to itself.
     for (Index n = 0; n < chosen; ++n) {
@@ -142,7 +238,7 @@ void FramePairs::between(std::span<const Index> items, std::span<const Index> ot
     }
 }
 
-double FramePairs::error(double cutoff) const { return error_near(cutoff, precision_); }
+double FramePairs::error(double cutoff) const { return error_near(cutoff, problem_.precision); }
 
 bool FramePairs::is_below(Index i, Index j, double cutoff) const {
     if (frames_->in_memory() != nullptr)
@@ -151,17 +247,14 @@ bool FramePairs::is_below(Index i, Index j, double cutoff) const {
     return is_below_in_float64(frames_->subset(both, 1), 0, 1, cutoff);
 }
 
-void FramePairs::count(Block rows, double bin_width, double cutoff, PairCounts& counts) const {
-    if (counting_ == nullptr || bin_width != bin_width_ || cutoff != cutoff_) {
-        Problem counted = problem();
+PairCounter* FramePairs::counter() const {
+    if (!reduces_) return nullptr;
+    if (counting_ == nullptr) {
+        Problem counted = problem_of(frames_);
         counted.precision = Precision::mixed;
-        counted.cutoff = cutoff;
-        counted.bin_width = bin_width;
         counting_ = make_kernel(counted, context_);
-        bin_width_ = bin_width;
-        cutoff_ = cutoff;
     }
-    counting_->counter()->count(rows, counts);
+    return counting_->counter();
 }
 
 DeviceClusters FramePairs::gromos(double cutoff, const Context& context) const {
@@ -197,11 +290,47 @@ std::unique_ptr<PairSource> recompute_near_cutoffs(std::unique_ptr<PairSource> m
                                                    const Context& context) {
     const AtomSets sets{{}, {}, {weights.begin(), weights.end()}};
     check(sets, xyz.extent(1));
-    require_memory(8 * xyz.size(),
-                   fmt::format("{} frames of {} atoms", xyz.extent(0), xyz.extent(1)),
-                   "take fewer frames or atoms");
-    return std::make_unique<RecomputedMatrix>(
-        std::move(matrix), centre(xyz, weights, resolve_threads(context)), parameters.precision);
+    require_frame_memory(8 * xyz.size(), xyz.extent(0), xyz.extent(1));
+    const auto frames = owned(centre(xyz, weights, resolve_threads(context)));
+    return std::make_unique<DecidedPairs>(
+        std::move(matrix),
+        [precision = parameters.precision](double cutoff) { return error_near(cutoff, precision); },
+        [frames](Index i, Index j, double cutoff) {
+            return is_below_in_float64(*frames, i, j, cutoff);
+        });
+}
+
+std::unique_ptr<PairSource> permuted_pairs(View<const float, 3> xyz, const AtomSets& sets,
+                                           const Parameters& parameters, const Context& context) {
+    check_input(xyz, parameters);
+    check_sets(sets, xyz.extent(1), parameters);
+    require_frame_memory(comparison_memory(xyz.extent(0), xyz.extent(1), Metric::rmsd, true),
+                         xyz.extent(0), xyz.extent(1));
+    auto rmsd =
+        make_comparison({xyz, xyz}, sets, parameters.metric, {parameters.precision}, context);
+    const bool is_kept = !context.checkpoint.empty();
+    return std::make_unique<PermutedPairs>(
+        std::move(rmsd), xyz.extent(0),
+        is_kept ? problem_hash(xyz, xyz, sets, parameters, context) : std::string(), context);
+}
+
+cluster::KnownPairs read_known_pairs(const std::filesystem::path& folder, Index frames,
+                                     double bin_width, double min, double mean, double max) {
+    const std::filesystem::path path = folder / "neighbours.npz";
+    const NpzReader file(path);
+    cluster::KnownPairs known;
+    known.starts = file.get("starts").as<std::int64_t>(file.label("starts"));
+    known.indices = file.get("indices").as<std::int32_t>(file.label("indices"));
+    known.values = file.get("rmsd").as<float>(file.label("rmsd"));
+    known.cutoff = file.scalar("cutoff");
+    check_rows(path, known, frames);
+    const Index pairs = pairs_before(frames, frames);
+    known.statistics = {bin_width, read_histogram(folder / "histogram.tsv"),
+                        mean * static_cast<double>(pairs), min, max};
+    if (known.statistics.pairs() != pairs)
+        refuse(folder / "histogram.tsv",
+               fmt::format("expected {} pairs, found {}", pairs, known.statistics.pairs()));
+    return known;
 }
 
 }  // namespace pleat::rmsd

@@ -1,16 +1,19 @@
 // Frame pairs: the RMSD of all pairs of an ensemble as a PairSource.
 #pragma once
 
+#include <filesystem>
 #include <memory>
+#include <string>
 
+#include "pleat/cluster/cluster.h"
 #include "pleat/core/pairs/pair_source.h"
 #include "pleat/rmsd/kernel/kernel.h"
-#include "pleat/rmsd/superposition/frame_source.h"
+#include "pleat/rmsd/superposition/frames.h"
 
 namespace pleat::rmsd {
 
 /// Superposes pairs when they are asked for, on the device of the context.
-class FramePairs final : public PairSource, public PairReductions {
+class FramePairs final : public PairSource {
 public:
     /// `hash`: identifies coordinates, weights and precision.
     FramePairs(std::shared_ptr<const FrameSource> frames, Precision precision, bool reduces,
@@ -27,25 +30,25 @@ public:
     std::string hash() const override { return hash_; }
     double error(double cutoff) const override;
     bool is_below(Index i, Index j, double cutoff) const override;
-    const PairReductions* reductions() const override { return reduces_ ? this : nullptr; }
-
-    // As PairReductions.
-    void count(Block rows, double bin_width, double cutoff, PairCounts& counts) const override;
+    PairCounter* counter() const override;
     DeviceClusters gromos(double cutoff, const Context& context) const override;
 
 private:
-    /// The pairs of all frames, for a kernel that needs no blocks.
-    Problem problem() const;
-    std::unique_ptr<Kernel> kernel_of(const std::shared_ptr<const FrameSource>& source) const;
+    Problem problem_of(const std::shared_ptr<const FrameSource>& source) const;
 
     std::shared_ptr<const FrameSource> frames_;
-    Precision precision_;
+    Problem problem_;  ///< of `frames_`, wherever they are
     bool reduces_;
     std::string hash_;
     Context context_;
     std::unique_ptr<Kernel> kernel_;
-    mutable std::unique_ptr<Kernel> counting_;   ///< kernel of the last call of count()
-    mutable double bin_width_ = 0, cutoff_ = 0;  ///< options of that call
+    mutable std::unique_ptr<Kernel> counting_;  ///< made when pairs are counted
 };
+
+/// Reads neighbours.npz and histogram.tsv of a finished run of `frames` frames, for clustering.
+/// `bin_width`, `min`, `mean` and `max` are those of its manifest. Throws InputError for files that
+/// contradict each other or the number of frames.
+cluster::KnownPairs read_known_pairs(const std::filesystem::path& folder, Index frames,
+                                     double bin_width, double min, double mean, double max);
 
 }  // namespace pleat::rmsd

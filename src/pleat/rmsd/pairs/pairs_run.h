@@ -27,6 +27,12 @@ struct PairsJob {
 Result run_pairs(const PairsJob& job, const Parameters& parameters, const Context& context,
                  const MatrixTarget& matrix);
 
+/// Divides the rows into bands of about `pairs` pairs; the number of rows of a band is a multiple
+/// of `step`.
+std::vector<Tile> bands(Index frames, Index pairs, Index step);
+/// Throws DeviceError if memory lacks `bytes` for lists of `pairs` pairs.
+void require_list_memory(Index pairs, std::int64_t bytes);
+
 /// Throws UsageError for options and shapes that rmsd::run() refuses.
 void check_input(const FrameStore& xyz, Parameters parameters);
 /// Throws UsageError for atoms, weights and a precision that the metric does not have, InputError
@@ -37,10 +43,13 @@ void require_surroundings(View<const float, 2> reference, const AtomSets& sets);
 /// lDDT of residues: see rmsd.h.
 ResidueLddt residue_lddt(View<const float, 3> xyz, View<const float, 2> reference,
                          const AtomSets& sets, const Context& context);
+/// Throws DeviceError if memory lacks `bytes` for frames, which it names.
+void require_frame_memory(std::int64_t bytes, Index frames, Index atoms, std::string_view how = {});
 /// Throws UsageError if a matrix is wanted and has no target, or memory of another size than
 /// `size`.
 void check_matrix(const Parameters& parameters, const MatrixTarget& matrix, Index size);
-/// Bytes of the lists of nearest frames, each with at most `others` frames.
+/// Bytes of the lists of nearest frames, each with at most `others` frames, and of the arrays made
+/// of them.
 std::int64_t nearest_memory(Index frames, Index others, const Parameters& parameters);
 /// A hash of the frames (of both sides), atoms and options that values depend on.
 std::string problem_hash(const FrameStore& xyz, const FrameStore& others, const AtomSets& sets,

@@ -1,12 +1,14 @@
-// Frames: centred coordinates in float64, the input of every kernel.
+// Frames: centred coordinates in float64, in memory or read in blocks, and their common structure.
 #pragma once
 
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "pleat/bio/ensemble/frame_store.h"
 #include "pleat/core/array.h"
 
 namespace pleat::rmsd {
@@ -54,5 +56,53 @@ double centre_frame(View<const float, 2> xyz, Index index, std::span<const doubl
 /// Centres `xyz` [frame, atom, axis]. `weights` [atom], not negative and not all 0; empty: all 1.
 /// Throws as check_coordinates().
 Frames centre(View<const float, 3> xyz, std::span<const double> weights, int threads);
+
+/// The frames, of `count`, that common_structure() averages: up to 1000, spread evenly.
+std::vector<Index> averaged_frames(Index count);
+
+/// The mean, [axis, atom] in angstrom, of averaged_frames(), turned onto the first frame; or
+/// `frames.common` if it is set.
+std::vector<double> common_structure(const Frames& frames, int threads);
+
+/// `frame` turned onto `target` by the best rotation; all are [axis, atom].
+void turn_onto(const double* frame, const double* target, Index atoms, double* turned);
+
+/// Frames that may be more than memory holds. Functions may be called from several threads at a
+/// time.
+class FrameSource {
+public:
+    virtual ~FrameSource() = default;
+    virtual Index frame_count() const = 0;
+    virtual Index atom_count() const = 0;
+    /// These frames, centred as centre() does it.
+    virtual Frames subset(std::span<const Index> items, int threads) const = 0;
+    /// These frames as an ensemble of their own.
+    virtual std::shared_ptr<const FrameSource> narrowed(std::span<const Index> items,
+                                                        int threads) const = 0;
+    /// All frames if they are in memory, else null.
+    virtual const Frames* in_memory() const { return nullptr; }
+    /// How many frames should be read at a time, besides the rows of a band.
+    virtual Index block() const { return frame_count(); }
+};
+
+/// The source of frames in memory.
+std::shared_ptr<const FrameSource> memory_source(FrameSet frames);
+
+/// The source of frames that are read and centred when they are asked for. Kernels turn its subsets
+/// onto the common structure of all frames, so that a pair's value does not depend on the subset.
+/// `weights` as for centre(); `block`: how many frames are read at a time, 0: block_frames().
+/// Throws InputError.
+std::shared_ptr<const FrameSource> block_source(FrameStore store, std::vector<double> weights,
+                                                int threads, Index block = 0);
+
+/// As many frames as take 256 MiB, centred and as kernels pack them.
+Index block_frames(Index atoms);
+
+/// first, first + 1, ...
+inline std::vector<Index> consecutive(Index first, Index count) {
+    std::vector<Index> items(static_cast<std::size_t>(count));
+    std::iota(items.begin(), items.end(), first);
+    return items;
+}
 
 }  // namespace pleat::rmsd

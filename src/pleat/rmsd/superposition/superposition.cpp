@@ -9,7 +9,6 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
 #include "pleat/rmsd/superposition/frames.h"
-#include "pleat/rmsd/superposition/rotation.h"
 #include "pleat/rmsd/superposition/superpose.h"
 
 namespace pleat::rmsd {

@@ -12,7 +12,7 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/rmsd/pairs/block_kernel.h"
+#include "pleat/rmsd/kernel/kernel.h"
 #include "pleat/rmsd/pairs/frame_pairs.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 
@@ -76,13 +76,14 @@ TEST(Blocks, OfAnySizeGiveTheBitsOfFramesInMemory) {
                      {Device{Device::Kind::cpu, 0}, Device{Device::Kind::reference, 0}}) {
                     Context context = threads(2);
                     context.device = device;
-                    const Accuracy accuracy{precision, 1.5};
-                    const auto kernel = kernel_for(whole, accuracy, context);
+                    const Problem problem{.precision = precision, .cutoff = 1.5};
+                    const auto kernel = kernel_for(problem.of(whole), context);
                     const std::vector<float> expected = bands(*kernel, frames, 48);
                     for (const Index block : {17, 64, 1000}) {
                         SCOPED_TRACE(testing::Message() << atoms << ' ' << frames << ' ' << block);
-                        const auto source = block_source(both.on_disk, weights, 2, block);
-                        const auto blocks = make_block_kernel(*source, accuracy, context);
+                        Problem on_disk = problem;
+                        on_disk.source = block_source(both.on_disk, weights, 2, block);
+                        const auto blocks = make_kernel(on_disk, context);
                         ASSERT_EQ(bands(*blocks, frames, 48), expected);
                     }
                 }

@@ -1,5 +1,5 @@
 // RMSD over permutations of equal chains: against all permutations, and what must hold of it.
-#include "pleat/rmsd/measures/chain_permutations.h"
+#include "pleat/rmsd/measures/permutations.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "pleat/core/error.h"
-#include "pleat/rmsd/measures/chain_search.h"
-#include "pleat/rmsd/measures/covariance_root.h"
+#include "pleat/rmsd/superposition/superpose.h"
 #include "pleat/rmsd/tests/made_assemblies.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 
@@ -170,25 +169,22 @@ TEST(ChainPermutations, RelabelGivesTheBestPlaces) {
 }
 
 /// The sum of squares left of the best candidate.
-double best_of(const ChainOrder& order, const Frames& frames, Index i, Index j, double max_tried,
+double best_of(const PlaceTable& table, const Frames& frames, Index i, Index j, double max_tried,
                bool& is_proven) {
     const double squares = frames.square_sum.data()[i] + frames.square_sum.data()[j];
-    const ChainCandidates found = find_chains(order, frames.frame(i), frames.frame(j),
-                                              0.5e-6 * squares, {.tried = max_tried});
+    const double *const p = frames.frame(i), *const q = frames.frame(j);
+    const PlaceCandidates found =
+        find_places(table, p, q, frames.atom_count(), 0.5e-6 * squares, {.tried = max_tried});
     is_proven = found.is_proven;
     double best = -1.0;
-    for (const ChainPermutation& permutation : found.permutations) {
-        Covariance sum{};
-        Index chain = 0;
-        for (const ChainOrder::Group& group : order.groups)
-            for (Index a = 0; a < group.chains; ++a, ++chain)
-                add_covariance(frames.frame(i) + group.first + a * group.atoms,
-                               frames.frame(j) + group.first +
-                                   permutation[static_cast<std::size_t>(chain)] * group.atoms,
-                               group.atoms, frames.atom_count(), sum);
-        add_covariance(frames.frame(i) + order.others, frames.frame(j) + order.others,
-                       frames.atom_count() - order.others, frames.atom_count(), sum);
-        best = std::max(best, largest_root(sum, 0.0));
+    for (const PlaceChoice& choice : found.choices) {
+        Covariance sum = covariance_of(table.blocks.front(), p, q, frames.atom_count());
+        for (const std::int32_t block : choice) {
+            const Covariance one = covariance_of(table.blocks[static_cast<std::size_t>(block)], p,
+                                                 q, frames.atom_count());
+            for (std::size_t n = 0; n < 9; ++n) sum[n] += one[n];
+        }
+        best = std::max(best, Quartic(sum.data()).root_above(0.0));
     }
     return squares - 2 * best;
 }
@@ -200,12 +196,12 @@ TEST(ChainPermutations, BranchAndBoundFindsTheBestOfAll) {
         for (const double spread : {0.3, 4.0, 30.0}) {
             const AtomSets sets = chains_of(chains, 4);
             const Array<float, 3> xyz = permuted(assembly(3, sets, spread, 13), sets, 14);
-            const ChainOrder order(sets, xyz.extent(1));
-            const Frames frames = centre_in_order({xyz}, order, {}, 1);
+            const PlaceTable table(sets.equal_chains, true, xyz.extent(1));
+            const Frames frames = centre(xyz, {}, 1);
             for (Index i = 0; i < 3; ++i) {
                 bool is_proven = false, all_are = false;
-                const double bound = best_of(order, frames, i, (i + 1) % 3, 1.0, is_proven),
-                             all = best_of(order, frames, i, (i + 1) % 3, 1e9, all_are);
+                const double bound = best_of(table, frames, i, (i + 1) % 3, 1.0, is_proven),
+                             all = best_of(table, frames, i, (i + 1) % 3, 1e9, all_are);
                 EXPECT_TRUE(is_proven && all_are) << chains[0] << " " << spread;
                 EXPECT_NEAR(bound, all, 1e-5 * frames.square_sum.data()[i]);
             }

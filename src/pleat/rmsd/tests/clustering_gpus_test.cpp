@@ -1,5 +1,5 @@
 // Clustering GPUs: which of several GPUs share the neighbours, on machines without one.
-#include "pleat/rmsd/clustering_gpus.h"
+#include "pleat/rmsd/device_choice.h"
 
 #include <gtest/gtest.h>
 

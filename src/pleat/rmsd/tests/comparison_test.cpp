@@ -30,7 +30,7 @@ Context context_of(Device::Kind kind, int threads = 1) {
 }
 
 /// [row, column]
-std::vector<float> all_values(const Sides& sides, const AtomSets& sets, const char* metric,
+std::vector<float> all_values(const TwoSets& sides, const AtomSets& sets, const char* metric,
                               const Context& context, Precision precision = Precision::mixed) {
     const auto comparison =
         make_comparison(sides, sets, metric_named(metric), {precision}, context);
@@ -41,12 +41,12 @@ std::vector<float> all_values(const Sides& sides, const AtomSets& sets, const ch
     return values;
 }
 
-std::vector<float> by_reference(const Sides& sides, const AtomSets& sets, const char* metric) {
+std::vector<float> by_reference(const TwoSets& sides, const AtomSets& sets, const char* metric) {
     return all_values(sides, sets, metric, context_of(Device::Kind::reference));
 }
 
 /// Calls `check(name, values)` for each precision on each instruction set of this machine.
-void by_every_cpu(const Sides& sides, const AtomSets& sets, const char* metric,
+void by_every_cpu(const TwoSets& sides, const AtomSets& sets, const char* metric,
                   const std::function<void(const std::string&, const std::vector<float>&)>& check) {
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
         hwy::SetSupportedTargetsForTest(target);
@@ -83,7 +83,7 @@ TEST(Comparison, EveryMeasureAgreesWithItsDefinition) {
         for (const double spread : {0.3, 3.0}) {
             const Array<float, 3> xyz = random_ensemble(19, atoms, spread, 5);
             const Array<float, 3> others = random_ensemble(23, atoms, spread, 6);
-            const Sides sides{xyz, others};
+            const TwoSets sides{xyz, others};
             for (const char* metric : {"rmsd", "drmsd", "tm", "gdt_ts"}) {
                 const bool is_score = traits_of(metric_named(metric)).is_score;
                 if (is_score && atoms > 31) continue;  // below, on a real trajectory

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "pleat/core/tests/cuda_absence.h"
@@ -25,7 +24,7 @@ protected:
         gpu_.threads = cpu_.threads = 4;
     }
 
-    static std::vector<float> values(const Sides& sides, const AtomSets& sets, Metric metric,
+    static std::vector<float> values(const TwoSets& sides, const AtomSets& sets, Metric metric,
                                      Precision precision, const Context& context) {
         const auto comparison = make_comparison(sides, sets, metric, {precision}, context);
         std::vector<float> found(
@@ -37,7 +36,7 @@ protected:
 
     /// The largest difference of dRMSDs to those of float64 on the CPU, beside the rounding of both
     /// to float32.
-    double drmsd_error(const Sides& sides, const AtomSets& sets,
+    double drmsd_error(const TwoSets& sides, const AtomSets& sets,
                        Precision precision = Precision::mixed) const {
         const auto found = values(sides, sets, Metric::drmsd, precision, gpu_),
                    expected = values(sides, sets, Metric::drmsd, Precision::float64, cpu_);
@@ -60,8 +59,8 @@ TEST_F(CudaKernelOfMeasures, LddtIsThatOfTheCpuBitForBit) {
             AtomSets residues;
             for (Index k = 0; k < atoms; ++k)
                 residues.residues.push_back(static_cast<std::int32_t>(k / 2));
-            for (const Sides& sides :
-                 {Sides{rows, columns}, Sides{rows, columns, true}, Sides{columns, columns}})
+            for (const TwoSets& sides :
+                 {TwoSets{rows, columns}, TwoSets{rows, columns, true}, TwoSets{columns, columns}})
                 for (const AtomSets& sets : {AtomSets(), residues})
                     EXPECT_EQ(values(sides, sets, Metric::lddt, Precision::mixed, gpu_),
                               values(sides, sets, Metric::lddt, Precision::mixed, cpu_))
@@ -115,17 +114,14 @@ TEST_F(CudaKernelOfMeasures, DrmsdOfNearFramesFarFromOthersKeepsItsBounds) {
 TEST_F(CudaKernelOfMeasures, CountsWhatItWouldReturn) {
     const Index count = 1500;
     const Array<float, 3> xyz = random_ensemble(count, 60, 0.6, 5);
-    for (const auto& [metric, options, is_score] :
-         {std::tuple{Metric::drmsd, test::CountOptions{0.05, 0.95}, false},
-          std::tuple{Metric::drmsd, test::CountOptions{1e-5, 0.0}, false}}) {
+    for (const Bins& options : {Bins{0.05, 0.95}, Bins{1e-5, 0.0}}) {
         const auto kernel =
-            make_pair_kernel(make_comparison({xyz, xyz}, {}, metric, {}, gpu_), count, 4,
-                             {options.bin_width, options.cutoff, is_score});
+            make_pair_kernel(make_comparison({xyz, xyz}, {}, Metric::drmsd, {}, gpu_), count, 4);
         const std::vector<float> all = test::all_pairs(*kernel, count, 700);
         EXPECT_EQ(test::all_pairs(*kernel, count, count), all);
         PairCounts found;
         for (Index row = 0; row < count; row += 700)
-            kernel->counter()->count({row, std::min<Index>(700, count - row)}, found);
+            kernel->counter()->count({row, std::min<Index>(700, count - row)}, options, found);
         test::expect_counts(found, test::counts_of(all, count, options),
                             pairs_before(count, count));
     }

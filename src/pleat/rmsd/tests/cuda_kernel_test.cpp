@@ -1,4 +1,4 @@
-// The CUDA kernels of rmsd on a GPU: every format against the reference, counts, and clusters.
+// The CUDA kernels of rmsd on a GPU: values against the reference, counts, and clusters.
 #include <gtest/gtest.h>
 
 #include "pleat/core/cuda/cuda_device.h"
@@ -23,8 +23,6 @@ protected:
     Context context_;
 };
 
-constexpr TileFormat kPrecise[] = {TileFormat::floats, TileFormat::halves};
-
 TEST_F(CudaKernel, InFloat64AgreesWithTheReference) {
     for (const Index frames : {2, 33, 300}) {
         const Frames centred = centre(random_ensemble(frames, 41, 1.5, 7), {}, 1);
@@ -36,43 +34,34 @@ TEST_F(CudaKernel, InFloat64AgreesWithTheReference) {
     }
 }
 
-TEST_F(CudaKernel, EveryFormatAgreesWithTheReference) {
-    for (const TileFormat format : kPrecise) {
-        for (const Index atoms : {1, 2, 3, 16, 41, 100, 140, 700}) {
-            for (const double spread : {0.05, 1.0, 4.0, 30.0}) {
-                const Index count = atoms > 200 ? 70 : 333;
-                SCOPED_TRACE(std::to_string(atoms) + " atoms, spread " + std::to_string(spread));
-                const Frames frames = centre(random_ensemble(count, atoms, spread, 8), {}, 1);
-                const auto kernel =
-                    make_cuda_kernel({.frames = &frames}, context_, {.format = format});
-                const auto found = test::all_pairs(*kernel, count, 100);
-                test::expect_near(found, test::reference_pairs(frames));
-                EXPECT_EQ(test::all_pairs(*kernel, count, count), found);
-            }
+TEST_F(CudaKernel, AgreesWithTheReference) {
+    for (const Index atoms : {1, 2, 3, 16, 41, 100, 140, 700}) {
+        for (const double spread : {0.05, 1.0, 4.0, 30.0}) {
+            const Index count = atoms > 200 ? 70 : 333;
+            SCOPED_TRACE(std::to_string(atoms) + " atoms, spread " + std::to_string(spread));
+            const Frames frames = centre(random_ensemble(count, atoms, spread, 8), {}, 1);
+            const auto kernel = make_cuda_kernel({.frames = &frames}, context_);
+            const auto found = test::all_pairs(*kernel, count, 100);
+            test::expect_near(found, test::reference_pairs(frames));
+            EXPECT_EQ(test::all_pairs(*kernel, count, count), found);
         }
     }
 }
 
 TEST_F(CudaKernel, EveryDegenerateClassIsRight) {
     for (const test::OracleFrames& oracle : test::degenerate_ensembles()) {
-        for (const TileFormat format : kPrecise) {
-            const auto kernel =
-                make_cuda_kernel({.frames = &oracle.frames}, context_, {.format = format});
-            test::expect_oracle(oracle, test::all_pairs(*kernel, oracle.frames.frame_count()),
-                                "format " + std::to_string(static_cast<int>(format)));
-        }
+        const auto kernel = make_cuda_kernel({.frames = &oracle.frames}, context_);
+        test::expect_oracle(oracle, test::all_pairs(*kernel, oracle.frames.frame_count()),
+                            "floats");
     }
 }
 
 TEST_F(CudaKernel, IsRightOnRealTrajectories) {
     for (const test::OracleFrames& oracle : test::trajectories()) {
         SCOPED_TRACE(oracle.name);
-        for (const TileFormat format : kPrecise) {
-            const auto kernel =
-                make_cuda_kernel({.frames = &oracle.frames}, context_, {.format = format});
-            const auto found = test::all_pairs(*kernel, oracle.frames.frame_count());
-            EXPECT_LE(test::worst_error(found, oracle.truth), 1e-5);
-        }
+        const auto kernel = make_cuda_kernel({.frames = &oracle.frames}, context_);
+        const auto found = test::all_pairs(*kernel, oracle.frames.frame_count());
+        EXPECT_LE(test::worst_error(found, oracle.truth), 1e-5);
     }
 }
 
@@ -80,19 +69,14 @@ TEST_F(CudaKernel, CountsAsFloat64Decides) {
     const Index count = 1500;
     const Frames frames = centre(random_ensemble(count, 60, 0.6, 5), {}, 1);
     const std::vector<float> values = test::reference_pairs(frames);
-    for (const TileFormat format : kPrecise) {
-        for (const test::CountOptions options :
-             {test::CountOptions{0.05, 1.45}, test::CountOptions{1e-5, 1.45},
-              test::CountOptions{1e-3, 0.0}, test::CountOptions{1e6, 100.0}}) {
-            const auto kernel = make_cuda_kernel(
-                {.frames = &frames, .cutoff = options.cutoff, .bin_width = options.bin_width},
-                context_, {.format = format});
-            PairCounts found;
-            for (Index row = 0; row < count; row += 700)
-                kernel->counter()->count({row, std::min<Index>(700, count - row)}, found);
-            test::expect_counts(found, test::counts_of(values, count, options),
-                                pairs_before(count, count));
-        }
+    for (const Bins options :
+         {Bins{0.05, 1.45}, Bins{1e-5, 1.45}, Bins{1e-3, 0.0}, Bins{1e6, 100.0}}) {
+        const auto kernel = make_cuda_kernel({.frames = &frames}, context_);
+        PairCounts found;
+        for (Index row = 0; row < count; row += 700)
+            kernel->counter()->count({row, std::min<Index>(700, count - row)}, options, found);
+        test::expect_counts(found, test::counts_of(values, count, options),
+                            pairs_before(count, count));
     }
 }
 
@@ -104,10 +88,8 @@ TEST_F(CudaKernel, KnowsWeights) {
     for (int k = 0; k < 41; ++k) weights.push_back(k % 7 == 0 ? 0.0 : 1.0 + k % 5);
     const Frames frames = centre(xyz, weights, 1);
     const std::vector<float> expected = test::reference_pairs(frames);
-    for (const TileFormat format : kPrecise) {
-        const auto kernel = make_cuda_kernel({.frames = &frames}, context_, {.format = format});
-        test::expect_near(test::all_pairs(*kernel, count), expected);
-    }
+    const auto kernel = make_cuda_kernel({.frames = &frames}, context_);
+    test::expect_near(test::all_pairs(*kernel, count), expected);
     const DeviceClusters clusters =
         cluster_on_cuda(*memory_source(borrowed(frames)), 1.2, context_);
     EXPECT_EQ(clusters.assignment, test::gromos_by_definition(expected, count, 1.2f).assignment);
@@ -119,13 +101,10 @@ TEST_F(CudaKernel, ClustersByTheDefinition) {
         const auto rmsd = test::cpu_pairs(frames, Precision::float64, 2);
         for (const float cutoff : {0.01f, 0.62f, 1.0f, 100.0f}) {
             const DeviceClusters expected = test::gromos_by_definition(rmsd, count, cutoff);
-            for (const TileFormat format :
-                 {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
-                const DeviceClusters found = cluster_on_cuda(*memory_source(borrowed(frames)),
-                                                             cutoff, context_, {.format = format});
-                EXPECT_EQ(found.assignment, expected.assignment) << count << " frames, " << cutoff;
-                EXPECT_EQ(found.centres, expected.centres) << count << " frames, " << cutoff;
-            }
+            const DeviceClusters found =
+                cluster_on_cuda(*memory_source(borrowed(frames)), cutoff, context_);
+            EXPECT_EQ(found.assignment, expected.assignment) << count << " frames, " << cutoff;
+            EXPECT_EQ(found.centres, expected.centres) << count << " frames, " << cutoff;
         }
     }
 }
@@ -219,10 +198,10 @@ TEST_F(CudaKernel, FramePairsCountClusterAndMeasureSubsets) {
     const auto rmsd = test::cpu_pairs(frames, Precision::float64, 2);
     const auto pairs = superposed_pairs(xyz, {}, {}, true, context_);
     PairCounts counts;
-    pairs->reductions()->count({0, count}, 0.05, 0.0, counts);
+    pairs->counter()->count({0, count}, {.width = 0.05}, counts);
     test::expect_counts(counts, test::counts_of(rmsd, count, {0.05, 0.0}),
                         pairs_before(count, count));
-    const DeviceClusters found = pairs->reductions()->gromos(0.62, context_),
+    const DeviceClusters found = pairs->gromos(0.62, context_),
                          expected = test::gromos_by_definition(rmsd, count, 0.62f);
     EXPECT_EQ(found.assignment, expected.assignment);
     EXPECT_EQ(found.centres, expected.centres);

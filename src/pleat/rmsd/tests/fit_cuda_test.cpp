@@ -31,7 +31,7 @@ protected:
         cpu_.threads = gpu_.threads = 4;
     }
 
-    static std::vector<float> values(const Sides& sides, const AtomSets& sets,
+    static std::vector<float> values(const TwoSets& sides, const AtomSets& sets,
                                      const Context& context) {
         const auto comparison = make_comparison(sides, sets, Metric::rmsd, {}, context);
         std::vector<float> found(
@@ -42,7 +42,7 @@ protected:
     }
 
     /// On the GPU as by the reference, to what is promised; any block has the same bits.
-    void expect_values(const Sides& sides, const AtomSets& sets) const {
+    void expect_values(const TwoSets& sides, const AtomSets& sets) const {
         Context reference = cpu_;
         reference.device = {Device::Kind::reference, 0};
         const auto found = values(sides, sets, gpu_);

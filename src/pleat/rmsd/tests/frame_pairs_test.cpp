@@ -67,13 +67,13 @@ TEST_F(FramePairsTest, ComeInOrderAndAreTheKernels) {
             const auto pairs = superposed_pairs(xyz, weights(), parameters, false, threads(many));
             std::vector<float> found;
             Index next = 0;
-            for_each_band(*pairs, {}, "test", [&](Block rows, const float* rmsd) {
-                EXPECT_EQ(rows.first, next);
-                next += rows.count;
-                found.insert(
-                    found.end(), rmsd,
-                    rmsd + pairs_before(next, kFrames) - pairs_before(rows.first, kFrames));
-            });
+            for (const Tile& tile : cut_into_bands(kFrames, pairs->band_rows())) {
+                EXPECT_EQ(tile.side[0].first, next);
+                next += tile.side[0].count;
+                std::vector<float> band(static_cast<std::size_t>(tile.items));
+                pairs->band(tile.side[0], band.data());
+                found.insert(found.end(), band.begin(), band.end());
+            }
             EXPECT_EQ(next, kFrames);
             ASSERT_EQ(found.size(), truth().size());
             for (std::size_t n = 0; n < found.size(); ++n)
@@ -137,12 +137,11 @@ TEST(FramePairs, OfFewFramesAndBrokenWeights) {
     for (const Index frames : {1, 2, 3}) {
         const Array<float, 3> xyz = random_ensemble(frames, 4, 1.0, 3);
         const auto source = superposed_pairs(xyz, {}, {}, false, threads(1));
-        Index pairs = 0;
-        for_each_band(*source, {}, "test", [&](Block rows, const float*) {
-            pairs +=
-                pairs_before(rows.first + rows.count, frames) - pairs_before(rows.first, frames);
-        });
-        EXPECT_EQ(pairs, frames * (frames - 1) / 2);
+        for (const Tile& tile : cut_into_bands(frames, source->band_rows())) {
+            std::vector<float> band(static_cast<std::size_t>(tile.items));
+            source->band(tile.side[0], band.data());
+            EXPECT_EQ(tile.items, frames * (frames - 1) / 2);
+        }
         std::vector<float> row(static_cast<std::size_t>(frames));
         const Index last = frames - 1;
         source->rows({&last, 1}, row.data());

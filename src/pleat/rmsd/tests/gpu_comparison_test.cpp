@@ -67,7 +67,6 @@ TEST(GpuComparisonOnHost, IsAKernelOfAllPairs) {
     const HostGpu gpu(state);
     const auto kernel = make_pair_kernel(
         std::make_unique<Numbers>(PairNumbers{gpu}, frames, 1, gpu, kSmall), frames, 2);
-    EXPECT_EQ(kernel->counter(), nullptr);  // without bins
     EXPECT_EQ(test::all_pairs(*kernel, frames, 16), numbers_of(frames));
 }
 
@@ -76,18 +75,15 @@ TEST(GpuComparisonOnHost, CountsWhatItWouldReturn) {
     const std::vector<float> values = numbers_of(frames);
     for (const cuda::ComparisonSizes sizes : {kSmall, cuda::ComparisonSizes{}}) {
         // Bins that a CTA counts, bins beyond those, and more than there may be.
-        for (const test::CountOptions options :
-             {test::CountOptions{1.0, 500.0}, test::CountOptions{0.3, 0.0},
-              test::CountOptions{1e-4, 100.0}}) {
+        for (const Bins options : {Bins{1.0, 500.0}, Bins{0.3, 0.0}, Bins{1e-4, 100.0}}) {
             HostGpuState state;
             const HostGpu gpu(state);
-            const auto kernel =
-                make_pair_kernel(std::make_unique<Numbers>(PairNumbers{gpu}, frames, 1, gpu, sizes),
-                                 frames, 2, {options.bin_width, options.cutoff, false});
+            const auto kernel = make_pair_kernel(
+                std::make_unique<Numbers>(PairNumbers{gpu}, frames, 1, gpu, sizes), frames, 2);
             ASSERT_NE(kernel->counter(), nullptr);
             PairCounts found;
             for (Index row = 0; row < frames; row += 40)
-                kernel->counter()->count({row, std::min<Index>(40, frames - row)}, found);
+                kernel->counter()->count({row, std::min<Index>(40, frames - row)}, options, found);
             test::expect_counts(found, test::counts_of(values, frames, options),
                                 pairs_before(frames, frames));
         }
@@ -98,11 +94,10 @@ TEST(GpuComparisonOnHost, ListsScoresAboveTheCutoff) {
     const Index frames = 61;
     HostGpuState state;
     const HostGpu gpu(state);
-    const auto kernel =
-        make_pair_kernel(std::make_unique<Numbers>(PairNumbers{gpu}, frames, 1, gpu, kSmall),
-                         frames, 1, {1.0, 800.0, true});
+    const auto kernel = make_pair_kernel(
+        std::make_unique<Numbers>(PairNumbers{gpu}, frames, 1, gpu, kSmall), frames, 1);
     PairCounts found;
-    kernel->counter()->count({0, frames}, found);
+    kernel->counter()->count({0, frames}, {1.0, 800.0, true}, found);
     std::size_t expected = 0;
     for (const float value : numbers_of(frames)) expected += value > 800.0f;
     ASSERT_GT(expected, 10u);

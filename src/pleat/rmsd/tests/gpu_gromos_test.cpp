@@ -41,32 +41,29 @@ TEST(GpuGromos, ClustersByTheDefinition) {
         const Frames frames = centre(several_states(c.frames, c.atoms, c.states, 11), {}, 1);
         const auto rmsd = test::cpu_pairs(frames, Precision::float64);
         const DeviceClusters expected = gromos_by_definition(rmsd, c.frames, c.cutoff);
-        for (const TileFormat format : {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
-            if (c.frames > 100 && format != TileFormat::half) continue;  // slow on the host
-            HostGpuState state;
-            GromosOnHost gromos(*memory_source(borrowed(frames)), format, 1, PeerOnHost(state));
-            gromos.find_neighbours(c.cutoff, {});
-            const std::vector<int> counts = gromos.neighbour_counts();
-            std::size_t pair = 0;
-            std::vector<int> truth(counts.size());
-            for (Index i = 0; i < c.frames; ++i)
-                for (Index j = i + 1; j < c.frames; ++j, ++pair)
-                    if (rmsd[pair] < c.cutoff) ++truth[i], ++truth[j];
-            EXPECT_EQ(counts, truth);
-            const DeviceClusters found = cluster_together(gromos, {});
-            EXPECT_EQ(found.assignment, expected.assignment);
-            EXPECT_EQ(found.centres, expected.centres);
-        }
+        HostGpuState state;
+        GromosOnHost gromos(*memory_source(borrowed(frames)), 1, PeerOnHost(state));
+        gromos.find_neighbours(c.cutoff, {});
+        const std::vector<int> counts = gromos.neighbour_counts();
+        std::size_t pair = 0;
+        std::vector<int> truth(counts.size());
+        for (Index i = 0; i < c.frames; ++i)
+            for (Index j = i + 1; j < c.frames; ++j, ++pair)
+                if (rmsd[pair] < c.cutoff) ++truth[i], ++truth[j];
+        EXPECT_EQ(counts, truth);
+        const DeviceClusters found = cluster_together(gromos, {});
+        EXPECT_EQ(found.assignment, expected.assignment);
+        EXPECT_EQ(found.centres, expected.centres);
     }
 }
 
 /// The parts of `count` GPUs, which found their neighbours one after the other.
 struct PartsOnHost {
-    PartsOnHost(const Frames& frames, TileFormat format, float cutoff, int count)
+    PartsOnHost(const Frames& frames, float cutoff, int count)
         : states(static_cast<std::size_t>(count)) {
         for (int part = 0; part < count; ++part) {
-            all.push_back(std::make_unique<GromosOnHost>(*memory_source(borrowed(frames)), format,
-                                                         1, PeerOnHost(states[part]),
+            all.push_back(std::make_unique<GromosOnHost>(*memory_source(borrowed(frames)), 1,
+                                                         PeerOnHost(states[part]),
                                                          BitShare{part, count}));
             all.back()->find_neighbours(cutoff, {});
         }
@@ -89,7 +86,7 @@ TEST(GpuGromos, SeveralGpusFindTheClustersOfOne) {
         const Frames frames = centre(several_states(c.frames, c.atoms, c.states, 11), {}, 1);
         const auto rmsd = test::cpu_pairs(frames, Precision::float64);
         const DeviceClusters expected = gromos_by_definition(rmsd, c.frames, c.cutoff);
-        PartsOnHost parts(frames, TileFormat::half, c.cutoff, c.parts);
+        PartsOnHost parts(frames, c.cutoff, c.parts);
         // Each lane has its thread; kernels run in that of the first alone.
         Context context;
         context.lanes.assign(static_cast<std::size_t>(c.parts), Device{});
@@ -116,7 +113,7 @@ TEST(GpuGromos, SeveralGpusCountEachPairOnce) {
     const Frames frames = centre(several_states(333, 12, 9, 14), {}, 1);
     const auto counts_of = [&](int count) {
         std::vector<int> sums(333);
-        for (const auto& part : PartsOnHost(frames, TileFormat::half, 0.6f, count).all) {
+        for (const auto& part : PartsOnHost(frames, 0.6f, count).all) {
             const std::vector<int> counts = part->neighbour_counts();
             EXPECT_GT(std::count_if(counts.begin(), counts.end(), [](int n) { return n > 0; }), 0);
             for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += counts[i];
@@ -156,7 +153,7 @@ TEST(GpuGromos, DealsAllRowsEvenlyWithinTheEstimatedMemory) {
 TEST(GpuGromos, StopsWhenAsked) {
     const Frames frames = centre(several_states(40, 10, 3, 12), {}, 1);
     HostGpuState state;
-    GromosOnHost gromos(*memory_source(borrowed(frames)), TileFormat::half, 1, PeerOnHost(state));
+    GromosOnHost gromos(*memory_source(borrowed(frames)), 1, PeerOnHost(state));
     Stopping progress;
     Context context;
     context.progress = &progress;
@@ -166,7 +163,7 @@ TEST(GpuGromos, StopsWhenAsked) {
 TEST(GpuGromos, AStopOrAnErrorOfOneGpuEndsAll) {
     const Frames frames = centre(several_states(130, 10, 90, 12), {}, 1);
     for (const int failing : {0, 1}) {  // the first one as it clusters
-        PartsOnHost parts(frames, TileFormat::half, 0.3f, 3);
+        PartsOnHost parts(frames, 0.3f, 3);
         Stopping progress;
         Context context;
         context.lanes.assign(3, Device{});
@@ -192,8 +189,7 @@ TEST(GpuGromos, RefusesNeighboursWithoutMemory) {
     HostGpuState state;
     state.total_bytes = cuda::kReserve + tile_memory(400, 2, TileFormat::half) + 1000;
     try {
-        const GromosOnHost gromos(*memory_source(borrowed(frames)), TileFormat::half, 1,
-                                  PeerOnHost(state));
+        const GromosOnHost gromos(*memory_source(borrowed(frames)), 1, PeerOnHost(state));
         FAIL();
     } catch (const DeviceError& error) {
         EXPECT_NE(std::string(error.what()).find("neighbours of 400 frames"), std::string::npos)

@@ -12,15 +12,12 @@
 namespace pleat::rmsd {
 namespace {
 
-using test::CountOptions;
 using test::counts_of;
 using test::expect_counts;
 using test::expect_near;
 using test::HostGpu;
 using test::HostGpuState;
 using test::KernelOnHost;
-
-constexpr TileFormat kPrecise[] = {TileFormat::floats, TileFormat::halves};
 
 struct Shape {
     Index frames, atoms;
@@ -32,44 +29,40 @@ const Shape kShapes[] = {{2, 1, 1.0},   {3, 2, 1.0},   {31, 3, 0.5},  {33, 17, 2
                          {65, 16, 0.2}, {97, 20, 1.0}, {66, 5, 20.0}, {34, 273, 1.5}};
 
 TEST(GpuOnHost, SuperposesLikeTheReference) {
-    for (const TileFormat format : kPrecise) {
-        for (const Shape& shape : kShapes) {
-            SCOPED_TRACE(std::to_string(shape.frames) + " x " + std::to_string(shape.atoms));
-            const Frames frames =
-                centre(random_ensemble(shape.frames, shape.atoms, shape.spread, 3), {}, 1);
-            HostGpuState state;
-            {
-                KernelOnHost kernel({.frames = &frames}, format, 1, HostGpu(state));
-                expect_near(test::all_pairs(kernel, shape.frames), test::reference_pairs(frames));
-            }
-            EXPECT_EQ(state.used_bytes, 0);
+    for (const Shape& shape : kShapes) {
+        SCOPED_TRACE(std::to_string(shape.frames) + " x " + std::to_string(shape.atoms));
+        const Frames frames =
+            centre(random_ensemble(shape.frames, shape.atoms, shape.spread, 3), {}, 1);
+        HostGpuState state;
+        {
+            KernelOnHost kernel({.frames = &frames}, 1, HostGpu(state));
+            expect_near(test::all_pairs(kernel, shape.frames), test::reference_pairs(frames));
         }
+        EXPECT_EQ(state.used_bytes, 0);
     }
 }
 
 TEST(GpuOnHost, FramesThatAreReadInBlocksHaveTheBitsOfFramesInMemory) {
     const Array<float, 3> xyz = random_ensemble(99, 13, 1.0, 6);
     const Frames frames = centre(xyz, {}, 1);
-    for (const TileFormat format : kPrecise) {
-        for (const Index block : {1, 40, 70, 99, 1000}) {
-            HostGpuState state;
-            KernelOnHost all({.frames = &frames}, format, 1, HostGpu(state));
-            KernelOnHost blocks({.source = block_source(FrameStore(xyz.view()), {}, 1, block)},
-                                format, 1, HostGpu(state));
-            EXPECT_EQ(test::all_pairs(blocks, 99), test::all_pairs(all, 99)) << block;
-            PairCounts counted, expected;
-            blocks.count({0, 99}, counted);
-            all.count({0, 99}, expected);
-            EXPECT_EQ(counted.statistics.mean(), expected.statistics.mean()) << block;
-            EXPECT_EQ(counted.statistics.max(), expected.statistics.max()) << block;
-        }
+    for (const Index block : {1, 40, 70, 99, 1000}) {
+        HostGpuState state;
+        KernelOnHost all({.frames = &frames}, 1, HostGpu(state));
+        KernelOnHost blocks({.source = block_source(FrameStore(xyz.view()), {}, 1, block)}, 1,
+                            HostGpu(state));
+        EXPECT_EQ(test::all_pairs(blocks, 99), test::all_pairs(all, 99)) << block;
+        PairCounts counted, expected;
+        blocks.count({0, 99}, {}, counted);
+        all.count({0, 99}, {}, expected);
+        EXPECT_EQ(counted.statistics.mean(), expected.statistics.mean()) << block;
+        EXPECT_EQ(counted.statistics.max(), expected.statistics.max()) << block;
     }
 }
 
 TEST(GpuOnHost, EveryDegenerateClassIsRight) {
     for (const test::OracleFrames& oracle : test::degenerate_ensembles()) {
         HostGpuState state;
-        KernelOnHost kernel({.frames = &oracle.frames}, TileFormat::floats, 1, HostGpu(state));
+        KernelOnHost kernel({.frames = &oracle.frames}, 1, HostGpu(state));
         test::expect_oracle(oracle, test::all_pairs(kernel, oracle.frames.frame_count()), "floats");
     }
 }
@@ -77,32 +70,26 @@ TEST(GpuOnHost, EveryDegenerateClassIsRight) {
 TEST(GpuOnHost, GivesTheSameBitsForAnyBands) {
     const Index count = 99;
     const Frames frames = centre(random_ensemble(count, 13, 1.0, 4), {}, 1);
-    for (const TileFormat format : kPrecise) {
-        HostGpuState state;
-        KernelOnHost kernel({.frames = &frames}, format, 1, HostGpu(state));
-        const auto whole = test::all_pairs(kernel, count, count);
-        for (const Index rows : {7, 33, 64})
-            EXPECT_EQ(test::all_pairs(kernel, count, rows), whole) << rows;
-    }
+    HostGpuState state;
+    KernelOnHost kernel({.frames = &frames}, 1, HostGpu(state));
+    const auto whole = test::all_pairs(kernel, count, count);
+    for (const Index rows : {7, 33, 64})
+        EXPECT_EQ(test::all_pairs(kernel, count, rows), whole) << rows;
 }
 
 TEST(GpuOnHost, CountsAsFloat64Decides) {
     const Index count = 70;
     const Frames frames = centre(random_ensemble(count, 15, 0.6, 5), {}, 1);
     const std::vector<float> values = test::reference_pairs(frames);
-    for (const TileFormat format : kPrecise) {
-        // Many narrow bins leave no value far from an edge; wide ones go beyond what CTAs count.
-        for (const CountOptions options : {CountOptions{0.05, 1.4}, CountOptions{1e-5, 1.4},
-                                           CountOptions{1e-3, 0.0}, CountOptions{1e6, 100.0}}) {
-            HostGpuState state;
-            KernelOnHost kernel(
-                {.frames = &frames, .cutoff = options.cutoff, .bin_width = options.bin_width},
-                format, 1, HostGpu(state));
-            PairCounts found;
-            for (Index row = 0; row < count; row += 40)
-                kernel.count({row, std::min<Index>(40, count - row)}, found);
-            expect_counts(found, counts_of(values, count, options), pairs_before(count, count));
-        }
+    // Many narrow bins leave no value far from an edge; wide ones go beyond what CTAs count.
+    for (const Bins options :
+         {Bins{0.05, 1.4}, Bins{1e-5, 1.4}, Bins{1e-3, 0.0}, Bins{1e6, 100.0}}) {
+        HostGpuState state;
+        KernelOnHost kernel({.frames = &frames}, 1, HostGpu(state));
+        PairCounts found;
+        for (Index row = 0; row < count; row += 40)
+            kernel.count({row, std::min<Index>(40, count - row)}, options, found);
+        expect_counts(found, counts_of(values, count, options), pairs_before(count, count));
     }
 }
 
@@ -111,28 +98,27 @@ TEST(GpuOnHost, CountsAsFloat64Decides) {
 TEST(GpuOnHost, CountsMorePairsThanItHadMemoryFor) {
     const Index count = 70;
     const Frames frames = centre(random_ensemble(count, 9, 0.6, 5), {}, 1);
-    const CountOptions options{0.05, 1.4};
+    const Bins options{0.05, 1.4};
     const PairCounts expected = counts_of(test::reference_pairs(frames), count, options);
     const auto all = static_cast<std::int64_t>(expected.near.size() * sizeof(NearPair));
     ASSERT_GT(expected.near.size(), 1000U);
-    const Problem problem{
-        .frames = &frames, .cutoff = options.cutoff, .bin_width = options.bin_width};
+    const Problem problem{.frames = &frames};
     HostGpuState grown;
     std::int64_t needed = 0;
     {
-        KernelOnHost kernel(problem, TileFormat::floats, 1, HostGpu(grown), 1);
+        KernelOnHost kernel(problem, 1, HostGpu(grown), 1);
         PairCounts found;
-        kernel.count({count - 1, 1}, found);  // no pair
+        kernel.count({count - 1, 1}, options, found);  // no pair
         needed = grown.used_bytes;
-        kernel.count({0, count}, found);
+        kernel.count({0, count}, options, found);
         expect_counts(found, expected, pairs_before(count, count));
         EXPECT_EQ(grown.used_bytes, needed - static_cast<Index>(sizeof(NearPair)) + all);
     }
     HostGpuState split;
     split.total_bytes = needed + cuda::kReserve + all / 5;
-    KernelOnHost kernel(problem, TileFormat::floats, 1, HostGpu(split), 1);
+    KernelOnHost kernel(problem, 1, HostGpu(split), 1);
     PairCounts found;
-    kernel.count({0, count}, found);
+    kernel.count({0, count}, options, found);
     expect_counts(found, expected, pairs_before(count, count));
     EXPECT_LE(split.max_used_bytes, split.total_bytes - cuda::kReserve);
     EXPECT_GT(split.max_used_bytes, needed);
@@ -146,13 +132,11 @@ TEST(GpuOnHost, DecidesPairsAtTheCutoffInFloat64) {
     for (std::size_t pair = 0; pair < values.size(); pair += 197) {
         for (const double cutoff :
              {double{values[pair]}, double{std::nextafter(values[pair], 9.0f)}}) {
-            const CountOptions options{0.05, cutoff};
+            const Bins options{0.05, cutoff};
             HostGpuState state;
-            KernelOnHost kernel(
-                {.frames = &frames, .cutoff = options.cutoff, .bin_width = options.bin_width},
-                TileFormat::halves, 1, HostGpu(state));
+            KernelOnHost kernel({.frames = &frames}, 1, HostGpu(state));
             PairCounts found;
-            kernel.count({0, count}, found);
+            kernel.count({0, count}, options, found);
             ASSERT_EQ(found.near.size(), counts_of(values, count, options).near.size());
         }
     }
@@ -162,7 +146,7 @@ TEST(GpuOnHost, RefusesFramesWithoutMemory) {
     const Frames frames = centre(random_ensemble(40, 30, 0.6, 5), {}, 1);
     HostGpuState state;
     state.total_bytes = cuda::kReserve + 1000;
-    KernelOnHost kernel({.frames = &frames}, TileFormat::floats, 1, HostGpu(state));
+    KernelOnHost kernel({.frames = &frames}, 1, HostGpu(state));
     float value = 0;
     try {
         kernel.band({38, 1}, &value);
@@ -182,8 +166,8 @@ TEST(GpuOnHost, RecomputesMoreDoubtfulPairsThanTheListHolds) {
     const std::vector<float> values = test::reference_pairs(frames);
     for (const Index capacity : {1, 40, 5000}) {
         HostGpuState state;
-        cuda::TileWork<HostGpu> work(*memory_source(borrowed(frames)), TileFormat::floats, 1,
-                                     HostGpu(state), capacity);
+        cuda::TiledFrames<HostGpu> work(*memory_source(borrowed(frames)), TileFormat::floats, 1,
+                                        HostGpu(state), capacity);
         HostGpu gpu(state);
         HostGpu::Array<float> found(pairs);
         work.run({0, count}, cuda::ValueSink{found.data(), count, 0, {8e-6f, 8e-6f, 0, 0, 0}});

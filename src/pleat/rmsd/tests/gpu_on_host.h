@@ -5,7 +5,6 @@
 
 #include "pleat/rmsd/cuda/gpu_gromos.cuh"
 #include "pleat/rmsd/cuda/gpu_kernel.cuh"
-#include "pleat/rmsd/cuda/pair_kernel.cuh"
 
 namespace pleat::rmsd::test {
 

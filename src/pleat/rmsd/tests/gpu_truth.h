@@ -20,15 +20,9 @@ inline void expect_near(const std::vector<float>& found, const std::vector<float
         ASSERT_NEAR(found[pair], expected[pair], 1e-5 + 1.2e-7 * expected[pair]) << "pair " << pair;
 }
 
-/// A bin width and a cutoff (0: none) of counts.
-struct CountOptions {
-    double bin_width, cutoff;
-};
-
 /// The counts of all pairs of `values`.
-inline PairCounts counts_of(const std::vector<float>& values, Index frames,
-                            const CountOptions& options) {
-    PairCounts counts{PairStatistics(frames, options.bin_width), {}};
+inline PairCounts counts_of(const std::vector<float>& values, Index frames, const Bins& options) {
+    PairCounts counts{PairStatistics(frames, options.width), {}};
     counts.statistics.add_band({0, frames}, frames, values.data(), 1);
     std::size_t pair = 0;
     for (Index i = 0; i < frames; ++i) {

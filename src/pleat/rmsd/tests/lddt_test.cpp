@@ -26,7 +26,7 @@ Context context_of(Device::Kind kind) {
 }
 
 /// [row, column]
-std::vector<float> values_of(const Sides& sides, const AtomSets& sets, Device::Kind kind) {
+std::vector<float> values_of(const TwoSets& sides, const AtomSets& sets, Device::Kind kind) {
     const auto comparison = make_comparison(sides, sets, Metric::lddt, {}, context_of(kind));
     std::vector<float> values(
         static_cast<std::size_t>(sides.rows.extent(0) * sides.columns.extent(0)));
@@ -44,7 +44,8 @@ std::vector<std::int32_t> random_residues(Index atoms, std::uint64_t seed) {
     return residues;
 }
 
-void expect_equal_on_every_cpu(const Sides& sides, const AtomSets& sets, const std::string& what) {
+void expect_equal_on_every_cpu(const TwoSets& sides, const AtomSets& sets,
+                               const std::string& what) {
     const std::vector<float> expected = values_of(sides, sets, Device::Kind::reference);
     for (const float value : expected) ASSERT_TRUE(value >= 0 && value <= 1) << what;
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {

@@ -26,8 +26,9 @@ using test::by_reference;
 using test::chains_of;
 using test::expect_fits;
 
-PlaceTable table_of(const AtomSets& sets, const ChainOrder& order, Index atoms) {
-    return sets.equal_chains.empty() ? places_of(sets.equal_orders, atoms) : places_of(order);
+PlaceTable table_of(const AtomSets& sets, Index atoms) {
+    return sets.equal_chains.empty() ? PlaceTable(sets.equal_orders, false, atoms)
+                                     : PlaceTable(sets.equal_chains, true, atoms);
 }
 
 std::vector<float> on_gpu(const Array<float, 3>& rows, const Array<float, 3>& columns,
@@ -36,14 +37,14 @@ std::vector<float> on_gpu(const Array<float, 3>& rows, const Array<float, 3>& co
     HostGpuState state;
     const Index atoms = rows.extent(1);
     const bool is_one = &rows == &columns;
-    const ChainOrder order(sets, atoms);
-    std::vector<View<const float, 3>> both{columns};
-    if (!is_one) both.emplace_back(rows);
-    const Frames frames = centre_in_order(both, order, sets.weights, 1);
+    Array<float, 3> both(columns.extent(0) + (is_one ? 0 : rows.extent(0)), atoms, Index{3});
+    std::copy(columns.begin(), columns.end(), both.begin());
+    if (!is_one) std::copy(rows.begin(), rows.end(), both.begin() + columns.size());
+    const Frames frames = centre(both, sets.weights, 1);
     std::vector<float> values(static_cast<std::size_t>(rows.extent(0) * columns.extent(0)), 7.0F);
     {
         cuda::PermutedOnGpu<HostGpu> permuted(frames, is_one ? 0 : columns.extent(0),
-                                              table_of(sets, order, atoms), cutoff, HostGpu(state),
+                                              table_of(sets, atoms), cutoff, HostGpu(state),
                                               sum_bytes);
         HostGpu::Array<float> found(static_cast<Index>(values.size()));
         permuted.run({0, rows.extent(0)}, {0, columns.extent(0)}, found.data());
@@ -167,7 +168,7 @@ TEST(PermutedOnGpu, TriesAllOfFewPermutationsOnly) {
     sets.fit.clear();
     sets.equal_orders.pop_back();
     EXPECT_TRUE(can_try_all(sets));
-    EXPECT_EQ(places_of(sets.equal_orders, 40).permutations(), 4096);
+    EXPECT_EQ(table_of(sets, 40).choices().size(), 4096U);
 }
 
 }  // namespace

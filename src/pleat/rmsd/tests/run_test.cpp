@@ -11,9 +11,10 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
+#include "pleat/core/pairs/nearest_lists.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/rmsd/measures/metric.h"
-#include "pleat/rmsd/pairs/nearest.h"
+#include "pleat/rmsd/pairs/pairs_run.h"
 #include "pleat/rmsd/tests/every_kernel.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 
@@ -157,7 +158,7 @@ TEST(Run, MoreNearestThanOtherFramesNeedNoMoreMemory) {
     Parameters parameters;
     parameters.nearest = 1'000'000;
     const Device cpu{Device::Kind::cpu, 0};
-    EXPECT_LT(memory_needed(10'000, 10, parameters, cpu), std::int64_t{1} << 30);
+    EXPECT_LT(memory_needed(10'000, 10, parameters, cpu), std::int64_t{2} << 30);
     parameters.nearest = 9'999;
     EXPECT_GT(memory_needed(10'000, 10, parameters, cpu), 8 * 10'000 * std::int64_t{9'999});
     parameters.nearest = 100;
@@ -172,24 +173,23 @@ TEST(Run, MoreNearestThanOtherFramesNeedNoMoreMemory) {
 
 TEST(Lists, NearestFramesAreSortedInAnyOrder) {
     std::mt19937 random(5);
-    for (const char* name : {"rmsd", "tm"}) {
-        const MetricTraits& metric = traits_of(metric_named(name));
+    for (const float sign : {1.0f, -1.0f}) {
         for (const Index kept : {1, 2, 3, 7, 40}) {
-            Nearest nearest = empty_nearest(2, kept, metric);
-            std::vector<std::pair<float, std::int32_t>> all;
-            for (std::int32_t n = 0; n < 40; ++n)
-                all.emplace_back(static_cast<float>(random() % 9), n);
-            std::shuffle(all.begin(), all.end(), random);
-            for (const auto& [value, other] : all) keep_nearest(nearest, 1, other, value, metric);
-            sort_nearest(nearest, metric, 2);
-            std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
-                return a.first != b.first ? metric.is_nearer(a.first, b.first)
-                                          : a.second < b.second;
-            });
+            NearestLists nearest(2, kept, 40);
+            std::vector<float> values;
+            for (int n = 0; n < 40; ++n) values.push_back(static_cast<float>(random() % 9));
+            nearest.add({1, 1}, values.data(), 2, sign);
+            nearest.sort(2);
+            std::vector<Index> order(40);
+            std::iota(order.begin(), order.end(), Index{0});
+            std::ranges::stable_sort(
+                order, [&](Index a, Index b) { return sign * values[a] < sign * values[b]; });
+            ASSERT_EQ(std::ssize(nearest.of(1)), kept);
             for (Index rank = 0; rank < kept; ++rank) {
-                ASSERT_EQ(nearest.indices(1, rank), all[rank].second) << name << ' ' << kept;
-                ASSERT_EQ(nearest.values(1, rank), all[rank].first);
-                ASSERT_EQ(nearest.indices(0, rank), -1) << "no frame was offered";
+                ASSERT_EQ(nearest.of(1)[rank].item, order[rank]) << sign << ' ' << kept;
+                ASSERT_EQ(sign * nearest.of(1)[rank].distance, values[order[rank]]);
+                ASSERT_EQ(nearest.of(0)[rank].item, std::numeric_limits<std::int32_t>::max())
+                    << "no frame was offered";
             }
         }
     }

@@ -1,5 +1,4 @@
 // The GPU's solver in float32 against float64: values, and whether errors keep to their estimates.
-#include "pleat/rmsd/cuda/tile_solver.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +17,7 @@ namespace {
 /// Deviations of a frame as they are packed, [axis, atom].
 std::vector<double> unpacked(const TilePack& pack, Index frame, Index atoms) {
     std::vector<double> a(3 * atoms);
-    const int parts = parts_of(pack.format), lane = static_cast<int>(frame % kPanelFrames);
+    const int lane = static_cast<int>(frame % kPanelFrames);
     for (Index k = 0; k < atoms; ++k) {
         const std::uint32_t* const chunk =
             pack.operands.data() +
@@ -29,9 +28,8 @@ std::vector<double> unpacked(const TilePack& pack, Index frame, Index atoms) {
             if (pack.format == TileFormat::floats)
                 value = reinterpret_cast<const float*>(chunk)[float_offset(lane, atom, axis)];
             else
-                for (int part = 0; part < parts; ++part)
-                    value += from_half(reinterpret_cast<const std::uint16_t*>(
-                        chunk)[half_offset(lane, atom, axis, part, parts)]);
+                value = from_half(
+                    reinterpret_cast<const std::uint16_t*>(chunk)[half_offset(lane, atom, axis)]);
         }
     }
     return a;
@@ -44,7 +42,8 @@ struct Trial {
 
 /// Solves all pairs with exact products, rounded once, so that what is left is the solver's error.
 Trial try_pairs(const Frames& frames, TileFormat format) {
-    const TilePack pack = pack_tiles(frames, format, 1);
+    TilePack pack;
+    TilePacker(frames, format, 1).pack(frames, {0, frames.frame_count()}, 1, pack);
     const Index count = frames.frame_count(), atoms = frames.atom_count();
     SolverScale exact = pack.scale;
     exact.product_error = 6e-8f;  // of the one rounding
@@ -78,7 +77,7 @@ Trial try_pairs(const Frames& frames, TileFormat format) {
 double max_error_ratio(TileFormat format) { return format == TileFormat::half ? 0.95 : 0.7; }
 
 TEST(TileSolver, ErrorsKeepToTheirEstimates) {
-    for (const TileFormat format : {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
+    for (const TileFormat format : {TileFormat::floats, TileFormat::half}) {
         for (const Index atoms : {4, 5, 12, 70, 140}) {
             for (const double spread : {0.1, 0.5, 2.0, 6.0, 30.0}) {
                 const Frames frames = centre(random_ensemble(60, atoms, spread, 31), {}, 1);
@@ -94,7 +93,7 @@ TEST(TileSolver, ErrorsKeepToTheirEstimates) {
 TEST(TileSolver, IsCertainOfRealTrajectories) {
     for (const test::OracleFrames& oracle : test::trajectories(300)) {
         SCOPED_TRACE(oracle.name);
-        for (const TileFormat format : {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
+        for (const TileFormat format : {TileFormat::floats, TileFormat::half}) {
             const Trial trial = try_pairs(oracle.frames, format);
             EXPECT_LE(trial.worst, max_error_ratio(format));
             EXPECT_LE(trial.uncertain, trial.pairs / 1000);

@@ -1,5 +1,5 @@
 // Packing: planes keep every difference between sequences, and copies are counted.
-#include "pleat/weights/bit_planes.h"
+#include "pleat/weights/kernel.h"
 
 #include <gtest/gtest.h>
 

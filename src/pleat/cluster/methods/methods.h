@@ -1,0 +1,151 @@
+// Methods: the ways in which items become clusters.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "pleat/cluster/cluster.h"
+#include "pleat/cluster/neighbours/neighbours.h"
+#include "pleat/core/pairs/nearest_lists.h"
+#include "pleat/core/pairs/pair_source.h"
+
+namespace pleat::cluster {
+
+/// Daura et al., Angewandte Chemie 111:249 (1999): the item with the most neighbours left (the
+/// lowest index of equals) and its neighbours are a cluster and leave the pool; this is repeated
+/// until the pool is empty. `centres` are these items. If rows are computed, a stopped search
+/// resumes from `context.checkpoint`. Throws Cancelled, InputError (a checkpoint of other input).
+Clustering gromos(const Neighbours& neighbours, const Context& context);
+
+/// What `gmx cluster -method gromos` of GROMACS computes: items in a cluster leave the lists of the
+/// others but keep a list of their own, and may found a further cluster of what is left in it; the
+/// order of equals is that of std::sort by number alone, sorted again for each cluster. A centre
+/// need not be in its cluster, and none is reported. Throws Cancelled.
+Clustering gmx(const Neighbours& neighbours, const Context& context);
+
+/// Ester, Kriegel, Sander, Xu, Proceedings of KDD 226 (1996): items with at least `min_neighbours`
+/// neighbours (including themselves) are cores; cores that are neighbours share a cluster; another
+/// neighbour of cores belongs to the cluster, among theirs, whose lowest core comes first; all
+/// other items are noise. Throws Cancelled.
+Clustering dbscan(const Neighbours& neighbours, std::int64_t min_neighbours,
+                  const Context& context);
+
+/// Items in compressed rows, each ascending.
+struct ItemLists {
+    std::vector<std::int64_t> starts{0};
+    std::vector<std::int32_t> items;
+
+    Index count() const { return static_cast<Index>(starts.size()) - 1; }
+    std::span<const std::int32_t> of(Index item) const {
+        const auto first = static_cast<std::size_t>(starts[item]);
+        return std::span(items).subspan(first, static_cast<std::size_t>(starts[item + 1]) - first);
+    }
+};
+
+/// Jarvis, Patrick, IEEE Transactions on Computers C-22:1025 (1973), as gmx cluster does it: two
+/// items are linked if each is in the other's list of neighbours and at least `common` items are in
+/// both lists; clusters are what links connect. Lists do not hold the item itself. Throws
+/// Cancelled.
+Clustering jarvis_patrick(const ItemLists& neighbours, std::int64_t common, const Context& context);
+
+/// All neighbours of each item but itself. Throws DeviceError if memory is too small for them.
+ItemLists lists_of(const Neighbours& neighbours);
+/// The nearest of each item; with a cutoff those below it.
+ItemLists lists_of(const NearestLists& nearest, const PairSource& distances,
+                   std::optional<double> cutoff);
+
+/// Sets of nodes that become one.
+class ItemSets {
+public:
+    explicit ItemSets(Index nodes);
+    /// The node that stands for the set.
+    Index root(Index node);
+    /// Makes `parent`, which stands for its own set, stand for that of `child` too.
+    void join(Index child, Index parent) { parents_[child] = parent; }
+    /// The sets of the nodes below `count` as clusters.
+    Clustering clusters(Index count);
+
+private:
+    std::vector<Index> parents_;
+};
+
+/// The tree over `count` items, merges in the order of their heights. `method` is single, complete,
+/// average or ward. `condensed` is overwritten: distances between clusters replace those between
+/// items, as float32; Ward's is that of Lance and Williams on squares. Single linkage uses Prim's
+/// tree, the others chains of nearest neighbours (Muellner 2011), M^2 steps each. Of equal
+/// distances the lower index is taken. Throws Cancelled.
+std::vector<Merge> link(Method method, Index count, std::vector<float> condensed,
+                        const Context& context);
+
+/// The tree without its last merges, so that `clusters` are left.
+Clustering cut_to(const std::vector<Merge>& tree, Index count, Index clusters);
+/// Only merges below the cutoff; both are compared as float32, in which heights are stored.
+Clustering cut_below(const std::vector<Merge>& tree, Index count, double cutoff);
+
+/// Writes the tree as Newick. Leaves are item numbers from 0; the path between two leaves is as
+/// long as the height at which they meet. Throws OutputError.
+void write_newick(const std::filesystem::path& path, const std::vector<Merge>& tree, Index count);
+
+struct Medoids {
+    Clustering clustering;  ///< centres are the medoids; of equally near ones the lower index
+    double cost = 0;        ///< sum of the distances of all items to their medoid
+    Index swaps = 0;
+};
+
+/// Bytes that k_medoids() needs.
+std::int64_t medoid_bytes(Index count, Index clusters);
+/// Throws DeviceError if k_medoids() would not fit into memory.
+void require_medoids(Index count, Index clusters);
+
+/// FasterPAM (Schubert, Rousseeuw, Information Systems 101:101804, 2021): starts from `clusters`
+/// items drawn by Context::seed; each item in turn replaces the medoid for which the cost falls
+/// most, if it falls, until a whole round changes nothing. Needs memory for k M numbers, and
+/// computes one row of distances per item and round; ranks share the rows. Resumes from
+/// `context.checkpoint`. Throws Cancelled.
+Medoids k_medoids(const PairSource& distances, Index clusters, const Context& context);
+
+/// The decision graph of Rodriguez and Laio, Science 344:1492 (2014). Of items of equal density the
+/// earlier one counts as denser, and of equally near ones the earlier is taken. `degrees` are those
+/// of Neighbours. Visits all pairs once; ranks share them. Throws Cancelled.
+std::vector<Peak> find_peaks(const PairSource& distances, const std::vector<std::int32_t>& degrees,
+                             const Context& context);
+
+/// The `clusters` items with the largest product of density and separation (the earlier of equals)
+/// are centres; each other item belongs to the cluster of its `nearest_denser` item. The densest
+/// item is always a centre.
+Clustering density_peaks(const std::vector<Peak>& peaks, Index clusters);
+
+/// Counts the upper halves of the bits of distances, whose order is that of the distances whatever
+/// their unit, from bands of a first pass; a second pass counts the lower halves of those that have
+/// the upper half in question.
+class QuantileFinder {
+public:
+    QuantileFinder(Index count, int threads);
+    /// Makes the counts part of what `sums` saves, and adds up over ranks.
+    void join(AdditiveCheckpoint& sums);
+    void add(Block rows, const float* distances);
+    /// The minimum distance that this share of all pairs (at least one pair) does not exceed; 0 if
+    /// there is no pair. `distances` are those that were added. Ranks share the pairs. Throws
+    /// Cancelled.
+    float find(const PairSource& distances, double share, const Context& context) const;
+
+private:
+    Index count_;
+    int threads_;
+    std::vector<std::int64_t> upper_;  ///< [upper half]
+};
+
+/// Drops, again and again, the `drop` share of the items left (rounded down, at least one) with the
+/// largest mean distances to the others left, until `keep` are left; of equal ones the later item
+/// is dropped. `max_distance`: no pair is farther apart. Sums of distances are kept as whole
+/// numbers, so that they do not depend on threads and ranks; all pairs are visited once, and those
+/// of dropped items a second time. Ranks share the pairs. Throws Cancelled.
+std::vector<DensityRound> iterate_density(const PairSource& distances, Index keep, double drop,
+                                          double max_distance, const Context& context);
+
+/// The items left are cluster 0, with the one of the smallest mean distance as its centre; all
+/// others are noise.
+Clustering densest_cluster(const std::vector<DensityRound>& rounds);
+
+}  // namespace pleat::cluster
