@@ -1,26 +1,22 @@
 // Fitted: what pleat.couplings returns, for the bindings that compute with its model.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "pleat/bio/alignment/alignment.h"
 #include "pleat/bio/structure/known_structure.h"
-#include "pleat/couplings/contacts/base_pairs.h"
 #include "pleat/couplings/couplings.h"
-#include "pleat/couplings/parts/inter_scores.h"
+#include "pleat/couplings/parts/analysis.h"
 
 namespace pleat::python {
 
 /// The result of a fit, and what contacts(), warning() and mutants() need besides.
-struct Fitted {
+struct Fitted : couplings::Analysis {
     couplings::Result result;
     Alignment alignment;     ///< as fitted
     ReferenceRow reference;  ///< the first row, over all columns of the source
     bool is_calibrated = true;
     std::string device;
-    std::optional<couplings::BasePairs> base_pairs;  ///< of nucleic acids
-    std::optional<couplings::ScoredParts> parts;     ///< of several parts
 };
 
 }  // namespace pleat::python

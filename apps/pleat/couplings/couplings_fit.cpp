@@ -18,8 +18,8 @@
 #include "pleat/couplings/contacts/calibration.h"
 #include "pleat/couplings/fit/memory_estimate.h"
 #include "pleat/couplings/output.h"
+#include "pleat/couplings/parts/analysis.h"
 #include "pleat/couplings/parts/part_structure.h"
-#include "pleat/couplings/parts/shuffled_fits.h"
 
 namespace pleat::program {
 
@@ -31,10 +31,6 @@ using couplings::RankedPair;
 using couplings::Report;
 using couplings::Result;
 using couplings::ScoredParts;
-
-bool is_nucleic(const Alignment& alignment) {
-    return alignment.alphabet->kind() != Alphabet::Kind::protein;
-}
 
 void record_result(RunDirectory& run, const Report& report) {
     const Result& result = report.result;
@@ -79,7 +75,7 @@ Result fit(const CouplingsOptions& options, const Alignment& alignment, std::vec
                                     name_of(result.stop_reason), result.relative_gap));
     }
     const std::string warning =
-        couplings::depth_warning(result.effective_sequences, is_nucleic(alignment));
+        couplings::depth_warning(result.effective_sequences, couplings::is_nucleic(alignment));
     if (options.parameters.apc && !warning.empty()) context.message(warning);
     return result;
 }
@@ -97,7 +93,7 @@ struct FamilyInput {
 std::optional<BasePairs> read_base_pairs(const CouplingsOptions& options, const FamilyInput& input,
                                          RunDirectory& run) {
     if (options.secondary.empty()) return std::nullopt;
-    if (!is_nucleic(input.alignment))
+    if (!couplings::is_nucleic(input.alignment))
         throw UsageError(fmt::format("--secondary is for nucleic acids, and {} has proteins",
                                      input.alignment.source.string()));
     const SecondaryStructure structure = read_secondary_structure(options.secondary);
@@ -175,26 +171,6 @@ void announce_files(const CouplingsOptions& options, const Alignment& alignment,
                         names_of(options.models)[static_cast<std::size_t>(options.models)],
                         human_bytes(models)));
     run.require_space(fit_disk_space(options, columns, letters));
-}
-
-/// The pairs between parts, with false discovery rates if they are asked for; nothing for one part.
-std::optional<ScoredParts> score_parts(const CouplingsOptions& options, const FamilyInput& input,
-                                       const Result& result, const Context& context,
-                                       RunDirectory& run) {
-    if (input.parts.empty()) return std::nullopt;
-    for (const char* key : {"Hopf2014", "Ovchinnikov2014"}) run.cite(key);
-    ScoredParts scored{.parts = input.parts,
-                       .part_of_column = parts_of_columns(input.parts, input.alignment),
-                       .pairs = {}};
-    scored.pairs = couplings::rank_inter_pairs(result, input.alignment.sequence_count(),
-                                               input.alignment.columns, scored.part_of_column);
-    if (options.shuffle_parts == 0) return scored;
-    run.stage("shuffled fits");
-    std::vector<double> null_scores = couplings::shuffled_scores(
-        input.alignment, scored.part_of_column, options.parameters, options.shuffle_parts, context,
-        [&](Index fit) { return run.checkpoint(fmt::format("checkpoint-shuffled-{}.npz", fit)); });
-    set_false_discovery_rates(scored.pairs, std::move(null_scores), options.shuffle_parts);
-    return scored;
 }
 
 /// With parts: precision within the parts, and in the range "inter" that of the pairs between them
@@ -320,18 +296,26 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
     if (task.computed) task.computed();
 
     const int threads = resolve_threads(context);
-    const std::optional<ScoredParts> parts = score_parts(options, input, result, context, run);
+    if (!input.parts.empty())
+        for (const char* key : {"Hopf2014", "Ovchinnikov2014"}) run.cite(key);
+    if (options.shuffle_parts > 0) run.stage("shuffled fits");
+    const auto [base_pairs, parts] = couplings::analyse(
+        input.alignment, result, options.parameters,
+        {.parts = input.parts,
+         .base_pairs = std::move(input.base_pairs),
+         .shuffled_fits = options.shuffle_parts,
+         .checkpoint =
+             [&](Index fit) {
+                 return run.checkpoint(fmt::format("checkpoint-shuffled-{}.npz", fit));
+             }},
+        context);
     run.stage("write");
-    if (is_nucleic(input.alignment) && !input.base_pairs)
-        input.base_pairs = couplings::find_base_pairs(
-            input.alignment, result.weights, result.corrected,
-            couplings::score_scale(result.corrected, input.alignment.columns));
     const std::vector<RankedPair> pairs = couplings::rank_pairs(
         input.alignment, result,
         {.min_separation = options.min_separation,
          .is_calibrated =
              couplings::has_probabilities(options.parameters, *input.alignment.alphabet),
-         .base_pairs = input.base_pairs ? &*input.base_pairs : nullptr,
+         .base_pairs = base_pairs ? &*base_pairs : nullptr,
          .part_of_column = parts ? parts->part_of_column : std::vector<Index>{},
          .threads = threads});
     std::optional<ContactEvaluation> evaluation;
@@ -343,7 +327,7 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
                         .pairs = pairs,
                         .structure = input.known ? &*input.known : nullptr,
                         .evaluation = evaluation ? &*evaluation : nullptr,
-                        .base_pairs = input.base_pairs ? &*input.base_pairs : nullptr,
+                        .base_pairs = base_pairs ? &*base_pairs : nullptr,
                         .parts = parts ? &*parts : nullptr,
                         .models = options.models};
     couplings::write_results(run, report, threads);

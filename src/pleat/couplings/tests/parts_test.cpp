@@ -14,7 +14,7 @@
 #include "pleat/couplings/files/weights_file.h"
 #include "pleat/couplings/parts/inter_scores.h"
 #include "pleat/couplings/parts/part_structure.h"
-#include "pleat/couplings/parts/shuffled_fits.h"
+#include "pleat/couplings/parts/analysis.h"
 #include "small_family.h"
 
 namespace pleat::couplings {
