@@ -14,7 +14,6 @@
 #include "pleat/bio/alignment/filter.h"
 #include "pleat/bio/structure/residue_map.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/couplings/contacts/calibration.h"
 #include "pleat/couplings/contacts/contact_list.h"
 
 namespace pleat::python {

@@ -15,11 +15,11 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/ranks/lanes.h"
-#include "pleat/couplings/contacts/calibration.h"
+#include "pleat/couplings/contacts/contact_list.h"
 #include "pleat/couplings/fit/memory_estimate.h"
 #include "pleat/couplings/output.h"
 #include "pleat/couplings/parts/analysis.h"
-#include "pleat/couplings/parts/part_structure.h"
+#include "pleat/couplings/parts/parts.h"
 
 namespace pleat::program {
 

@@ -27,52 +27,51 @@ class SinglePrecisionObjective final : public PlainObjective {
 public:
     SinglePrecisionObjective(Kernel& kernel, int threads)
         : PlainObjective(kernel), threads_(threads) {}
-    void dots(int a, std::span<const int> with, std::span<double> out) override {
-        for (std::size_t k = 0; k < with.size(); ++k) out[k] = single_precision_dot(a, with[k]);
+    void dots(int a, std::span<const int> others, std::span<double> out) override {
+        for (std::size_t k = 0; k < others.size(); ++k) out[k] = single_precision_dot(a, others[k]);
     }
 
 private:
-    float single_precision_dot(int a, int b);
+    // CCMpred's order: the fields [letter][column], then both orders of each pair as [letter
+    // b][column k] [letter a][column j].
+    float single_precision_dot(int a, int b) {
+        Model product = kernel_.model(a);
+        const Index columns = product.column_count(), letters = product.letter_count();
+        if (a == b) {
+            for (float& value : product.fields) value *= value;
+            for (float& value : product.pairs) value *= value;
+        } else {
+            const Model other = kernel_.model(b);
+            std::transform(product.fields.begin(), product.fields.end(), other.fields.begin(),
+                           product.fields.begin(), std::multiplies<>());
+            std::transform(product.pairs.begin(), product.pairs.end(), other.pairs.begin(),
+                           product.pairs.begin(), std::multiplies<>());
+        }
+        if (terms_.size() == 0) terms_ = Array<float, 4>(letters, columns, letters, columns);
+        parallel_for(threads_, columns, [&](Index k, int) {
+            for (Index j = 0; j < columns; ++j) {
+                if (j == k) continue;
+                const auto block =
+                    product.pairs[pair_index(std::min(j, k), std::max(j, k), columns)];
+                for (Index at_k = 0; at_k < letters; ++at_k) {
+                    float* to = &terms_(at_k, k, 0, j);
+                    for (Index at_j = 0; at_j < letters; ++at_j) {
+                        to[at_j * columns] = j < k ? block(at_j, at_k) : block(at_k, at_j);
+                    }
+                }
+            }
+        });
+        float sum = 0;
+        for (Index letter = 0; letter < letters - 1; ++letter) {
+            for (Index i = 0; i < columns; ++i) sum += product.fields(i, letter);
+        }
+        for (const float term : terms_) sum += term;
+        return sum;
+    }
 
     int threads_;
     Array<float, 4> terms_;  ///< reused by all products; zero at j = k
 };
-
-// CCMpred's order: the fields [letter][column], then both orders of each pair as [letter b][column
-// k] [letter a][column j].
-float SinglePrecisionObjective::single_precision_dot(int a, int b) {
-    Model product = kernel_.model(a);
-    const Index columns = product.column_count(), letters = product.letter_count();
-    if (a == b) {
-        for (float& value : product.fields) value *= value;
-        for (float& value : product.pairs) value *= value;
-    } else {
-        const Model other = kernel_.model(b);
-        std::transform(product.fields.begin(), product.fields.end(), other.fields.begin(),
-                       product.fields.begin(), std::multiplies<>());
-        std::transform(product.pairs.begin(), product.pairs.end(), other.pairs.begin(),
-                       product.pairs.begin(), std::multiplies<>());
-    }
-    if (terms_.size() == 0) terms_ = Array<float, 4>(letters, columns, letters, columns);
-    parallel_for(threads_, columns, [&](Index k, int) {
-        for (Index j = 0; j < columns; ++j) {
-            if (j == k) continue;
-            const auto block = product.pairs[pair_index(std::min(j, k), std::max(j, k), columns)];
-            for (Index at_k = 0; at_k < letters; ++at_k) {
-                float* to = &terms_(at_k, k, 0, j);
-                for (Index at_j = 0; at_j < letters; ++at_j) {
-                    to[at_j * columns] = j < k ? block(at_j, at_k) : block(at_k, at_j);
-                }
-            }
-        }
-    });
-    float sum = 0;
-    for (Index letter = 0; letter < letters - 1; ++letter) {
-        for (Index i = 0; i < columns; ++i) sum += product.fields(i, letter);
-    }
-    for (const float term : terms_) sum += term;
-    return sum;
-}
 
 // The checkpoint: the minimiser and the evaluation of its point, which is the result after the last
 // step.

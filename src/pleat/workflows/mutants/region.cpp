@@ -11,7 +11,6 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/line_list.h"
 #include "pleat/core/files/printable.h"
-#include "pleat/core/notes.h"
 
 namespace pleat::mutants {
 
