@@ -150,29 +150,6 @@ int fit(const Problem& problem, const Alignment& alignment, const Parameters& pa
     return minimiser.x();
 }
 
-/// e_i(a) = ln(c_a + 1) - ln(c_gap + 1) from unweighted counts c; [column, letter], 0 for the gap
-/// (Seemayer et al. 2014).
-Array<float, 2> independent_fields(const Alignment& alignment, int threads) {
-    const Index columns = alignment.column_count(), sequences = alignment.sequence_count();
-    const int letters = alignment.alphabet->size();
-    Array<float, 2> fields(columns, letters);
-    constexpr Index kBlock = 64;  // columns that a thread counts at a time, row by row
-    parallel_for(threads, (columns + kBlock - 1) / kBlock, [&](Index block, int) {
-        const Index first = block * kBlock, last = std::min(first + kBlock, columns);
-        std::vector<double> counts(static_cast<std::size_t>((last - first) * letters), 1.0);
-        for (Index n = 0; n < sequences; ++n)
-            for (Index i = first; i < last; ++i)
-                counts[static_cast<std::size_t>((i - first) * letters) + alignment.letters(n, i)] +=
-                    1;
-        for (Index i = first; i < last; ++i) {
-            const double* of_column = counts.data() + (i - first) * letters;
-            for (int a = 0; a < letters - 1; ++a)
-                fields(i, a) = static_cast<float>(std::log(of_column[a] / of_column[letters - 1]));
-        }
-    });
-    return fields;
-}
-
 Result fit_and_score(const Alignment& alignment, const Parameters& parameters,
                      std::vector<double> weights, int history, const Context& context) {
     Result result;
