@@ -18,7 +18,7 @@
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/math/minimise.h"
-#include "pleat/couplings/fit/initial_fields.h"
+#include "pleat/couplings/fit/compatible.h"
 #include "pleat/couplings/kernel/kernel.h"
 #include "pleat/weights/weights.h"
 

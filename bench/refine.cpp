@@ -22,7 +22,7 @@
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/workflows/refine/fit/curve_target.h"
+#include "pleat/workflows/refine/fit/curve_fit.h"
 #include "pleat/workflows/refine/sampling/pool.h"
 #include "pleat/workflows/refine/tests/made_chain.h"
 

@@ -14,50 +14,22 @@
 #include "pleat/bio/alignment/filter.h"
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/couplings/contacts/calibration.h"
 #include "pleat/couplings/contacts/contact_list.h"
-#include "pleat/couplings/output.h"
-#include "pleat/couplings/parts/inter_scores.h"
-#include "pleat/couplings/parts/shuffled_fits.h"
 
 namespace pleat::python {
 
 namespace {
 
-bool is_nucleic(const Alignment& alignment) {
-    return alignment.alphabet->kind() != Alphabet::Kind::protein;
-}
-
-/// The base pairs of a nucleic acid: given ones, or those that the scores show.
-couplings::BasePairs base_pairs_of(const std::string& secondary, const Fitted& fitted) {
-    if (secondary.empty())
-        return couplings::find_base_pairs(
-            fitted.alignment, fitted.result.weights, fitted.result.corrected,
-            couplings::score_scale(fitted.result.corrected, fitted.alignment.columns));
+/// The base pairs that `secondary` gives, a file or its text; nothing if it is empty.
+std::optional<couplings::BasePairs> read_base_pairs(const std::string& secondary,
+                                                    const Fitted& fitted) {
+    if (secondary.empty()) return std::nullopt;
     std::error_code none;
     const SecondaryStructure structure =
         std::filesystem::exists(secondary, none)
             ? read_secondary_structure(secondary)
             : read_secondary_structure_from_memory("secondary", secondary);
     return couplings::given_base_pairs(structure, fitted.alignment, fitted.reference);
-}
-
-/// The pairs between parts, with false discovery rates if there are shuffled fits.
-couplings::ScoredParts scored_parts(const couplings::Parts& parts, Index shuffled_fits,
-                                    const couplings::Parameters& parameters, const Fitted& fitted,
-                                    const Context& context) {
-    couplings::ScoredParts scored{
-        .parts = parts, .part_of_column = parts_of_columns(parts, fitted.alignment), .pairs = {}};
-    scored.pairs = rank_inter_pairs(fitted.result, fitted.alignment.sequence_count(),
-                                    fitted.alignment.columns, scored.part_of_column);
-    if (shuffled_fits > 0)
-        set_false_discovery_rates(
-            scored.pairs,
-            couplings::shuffled_scores(fitted.alignment, scored.part_of_column, parameters,
-                                       shuffled_fits, context,
-                                       [](Index) { return std::filesystem::path(); }),
-            shuffled_fits);
-    return scored;
 }
 
 /// Fits the alignment after the program's filters; unknown letters count as gaps.
@@ -71,7 +43,7 @@ Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
         couplings::choose_parts(parts_text, alignment, !focus.empty(), shuffle_parts, notes);
     if (!parts.empty() && !focus.empty())
         throw UsageError("--focus and --parts do not go together: parts count columns");
-    if (!secondary.empty() && !is_nucleic(alignment))
+    if (!secondary.empty() && !couplings::is_nucleic(alignment))
         throw UsageError("--secondary is for nucleic acids, and the alignment has proteins");
     if (shuffle_parts < 0)
         throw UsageError("--shuffle-parts: expected a number of fits, for two --parts or more");
@@ -91,11 +63,21 @@ Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
             call.choose_device(GpuDemand{couplings::gpu_memory_needed(fitted.alignment)});
         fitted.device = device_names(call.context);
         fitted.result = couplings::run(fitted.alignment, parameters, call.context);
-        if (is_nucleic(alignment)) fitted.base_pairs = base_pairs_of(secondary, fitted);
-        if (parts.size() > 1)
-            fitted.parts = scored_parts(parts, shuffle_parts, parameters, fitted, call.context);
+        static_cast<couplings::Analysis&>(fitted) =
+            couplings::analyse(fitted.alignment, fitted.result, parameters,
+                               {.parts = parts,
+                                .base_pairs = read_base_pairs(secondary, fitted),
+                                .shuffled_fits = shuffle_parts},
+                               call.context);
         return fitted;
     });
+}
+
+/// Why the probabilities of contacts() are too high or missing; empty if they are neither.
+std::string warning(const Fitted& fitted) {
+    return fitted.is_calibrated ? couplings::depth_warning(fitted.result.effective_sequences,
+                                                           couplings::is_nucleic(fitted.alignment))
+                                : "";
 }
 
 Array<double, 2> matrix(const Argument<double>& values, Index columns) {
@@ -174,7 +156,42 @@ ResultColumns columns(const Fitted& fitted) {
 
 void add_couplings(py::module_& module) {
     PYBIND11_NUMPY_DTYPE(Listed, i, j, raw, corrected, z, probability);
-    add_result<Fitted>(module, "Couplings").def_readonly("device", &Fitted::device);
+    PYBIND11_NUMPY_DTYPE(InterPair, i, j, raw, corrected, block_corrected, z, evcomplex,
+                         evcomplex_block, gremlin, fdr);
+    py::class_<Fitted>(module, "Couplings")
+        .def_property_readonly("scores",
+                               array([](const Result& r) -> auto& { return r.corrected; }))
+        .def_property_readonly("raw_scores", array([](const Result& r) -> auto& { return r.raw; }))
+        .def_property_readonly("fields",
+                               array([](const Result& r) -> auto& { return r.model.fields; }))
+        .def_property_readonly("pairs",
+                               array([](const Result& r) -> auto& { return r.model.pairs; }))
+        .def_property_readonly("columns",
+                               [](py::object self) {
+                                   return array_view(self.cast<const Fitted&>().alignment.columns,
+                                                     self);
+                               })
+        .def_property_readonly("weights", array([](const Result& r) -> auto& { return r.weights; }))
+        .def_property_readonly("effective_sequences",
+                               [](const Fitted& f) { return f.result.effective_sequences; })
+        .def_property_readonly("objective", [](const Fitted& f) { return f.result.objective; })
+        .def_property_readonly("relative_gap",
+                               [](const Fitted& f) { return f.result.relative_gap; })
+        .def_property_readonly("iterations", [](const Fitted& f) { return f.result.iterations; })
+        .def_property_readonly("evaluations", [](const Fitted& f) { return f.result.evaluations; })
+        .def_property_readonly("stop_reason",
+                               [](const Fitted& f) { return name_of(f.result.stop_reason); })
+        .def_property_readonly("warning", &warning)
+        .def_readonly("_is_calibrated", &Fitted::is_calibrated)
+        .def_property_readonly("_is_nucleic",
+                               [](const Fitted& f) { return couplings::is_nucleic(f.alignment); })
+        .def_property_readonly("base_pairs", &base_pairs)
+        .def_property_readonly(
+            "_has_given_base_pairs",
+            [](const Fitted& f) { return f.base_pairs && f.base_pairs->is_given; })
+        .def_property_readonly("parts", &part_names)
+        .def_property_readonly("inter_contacts", &inter_contacts)
+        .def_readonly("device", &Fitted::device);
     module.def("rank_pairs", &ranked);
     module.attr("pair_classes") = py::cast(std::vector<std::string>(
         names_of(couplings::PairClass{}).begin(), names_of(couplings::PairClass{}).end()));

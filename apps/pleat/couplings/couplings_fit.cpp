@@ -15,11 +15,11 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/ranks/lanes.h"
-#include "pleat/couplings/contacts/calibration.h"
+#include "pleat/couplings/contacts/contact_list.h"
 #include "pleat/couplings/fit/memory_estimate.h"
 #include "pleat/couplings/output.h"
-#include "pleat/couplings/parts/part_structure.h"
-#include "pleat/couplings/parts/shuffled_fits.h"
+#include "pleat/couplings/parts/analysis.h"
+#include "pleat/couplings/parts/parts.h"
 
 namespace pleat::program {
 
@@ -32,8 +32,30 @@ using couplings::Report;
 using couplings::Result;
 using couplings::ScoredParts;
 
-bool is_nucleic(const Alignment& alignment) {
-    return alignment.alphabet->kind() != Alphabet::Kind::protein;
+void record_result(RunDirectory& run, const Report& report) {
+    const Result& result = report.result;
+    run.fact("alphabet", report.alignment.alphabet->name());
+    run.fact("format", report.alignment.format);
+    run.fact("sequences", report.alignment.sequence_count());
+    run.fact("columns", report.alignment.column_count());
+    run.fact("effective_sequences", result.effective_sequences);
+    run.fact("weights_identity", *report.parameters.identity);
+    run.fact("norm_letters",
+             names_of(report.parameters.norm)[static_cast<std::size_t>(report.parameters.norm)]);
+    run.fact("objective", result.objective);
+    run.fact("relative_gap", result.relative_gap);
+    run.fact("relative_gradient", result.relative_gradient);
+    run.fact("iterations", result.iterations);
+    run.fact("evaluations", result.evaluations);
+    run.fact("stop_reason", std::string(name_of(result.stop_reason)));
+    run.fact("reference_row", report.reference.name);
+    if (report.base_pairs != nullptr) run.fact("base_pairs", std::ssize(report.base_pairs->pairs));
+    if (report.parts != nullptr) run.fact("parts", std::ssize(report.parts->parts));
+    if (report.evaluation == nullptr) return;
+    run.fact("chain", report.structure->map.chain_name);
+    run.fact("identity", report.structure->map.identity);
+    run.fact("mapped_columns", report.structure->map.mapped);
+    run.fact("precision_L", report.evaluation->at("all", "L").precision);
 }
 
 /// How the structure of several parts is aligned to them; empty for one part.
@@ -53,7 +75,7 @@ Result fit(const CouplingsOptions& options, const Alignment& alignment, std::vec
                                     name_of(result.stop_reason), result.relative_gap));
     }
     const std::string warning =
-        couplings::depth_warning(result.effective_sequences, is_nucleic(alignment));
+        couplings::depth_warning(result.effective_sequences, couplings::is_nucleic(alignment));
     if (options.parameters.apc && !warning.empty()) context.message(warning);
     return result;
 }
@@ -71,7 +93,7 @@ struct FamilyInput {
 std::optional<BasePairs> read_base_pairs(const CouplingsOptions& options, const FamilyInput& input,
                                          RunDirectory& run) {
     if (options.secondary.empty()) return std::nullopt;
-    if (!is_nucleic(input.alignment))
+    if (!couplings::is_nucleic(input.alignment))
         throw UsageError(fmt::format("--secondary is for nucleic acids, and {} has proteins",
                                      input.alignment.source.string()));
     const SecondaryStructure structure = read_secondary_structure(options.secondary);
@@ -149,26 +171,6 @@ void announce_files(const CouplingsOptions& options, const Alignment& alignment,
                         names_of(options.models)[static_cast<std::size_t>(options.models)],
                         human_bytes(models)));
     run.require_space(fit_disk_space(options, columns, letters));
-}
-
-/// The pairs between parts, with false discovery rates if they are asked for; nothing for one part.
-std::optional<ScoredParts> score_parts(const CouplingsOptions& options, const FamilyInput& input,
-                                       const Result& result, const Context& context,
-                                       RunDirectory& run) {
-    if (input.parts.empty()) return std::nullopt;
-    for (const char* key : {"Hopf2014", "Ovchinnikov2014"}) run.cite(key);
-    ScoredParts scored{.parts = input.parts,
-                       .part_of_column = parts_of_columns(input.parts, input.alignment),
-                       .pairs = {}};
-    scored.pairs = couplings::rank_inter_pairs(result, input.alignment.sequence_count(),
-                                               input.alignment.columns, scored.part_of_column);
-    if (options.shuffle_parts == 0) return scored;
-    run.stage("shuffled fits");
-    std::vector<double> null_scores = couplings::shuffled_scores(
-        input.alignment, scored.part_of_column, options.parameters, options.shuffle_parts, context,
-        [&](Index fit) { return run.checkpoint(fmt::format("checkpoint-shuffled-{}.npz", fit)); });
-    set_false_discovery_rates(scored.pairs, std::move(null_scores), options.shuffle_parts);
-    return scored;
 }
 
 /// With parts: precision within the parts, and in the range "inter" that of the pairs between them
@@ -294,18 +296,26 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
     if (task.computed) task.computed();
 
     const int threads = resolve_threads(context);
-    const std::optional<ScoredParts> parts = score_parts(options, input, result, context, run);
+    if (!input.parts.empty())
+        for (const char* key : {"Hopf2014", "Ovchinnikov2014"}) run.cite(key);
+    if (options.shuffle_parts > 0) run.stage("shuffled fits");
+    const auto [base_pairs, parts] = couplings::analyse(
+        input.alignment, result, options.parameters,
+        {.parts = input.parts,
+         .base_pairs = std::move(input.base_pairs),
+         .shuffled_fits = options.shuffle_parts,
+         .checkpoint =
+             [&](Index fit) {
+                 return run.checkpoint(fmt::format("checkpoint-shuffled-{}.npz", fit));
+             }},
+        context);
     run.stage("write");
-    if (is_nucleic(input.alignment) && !input.base_pairs)
-        input.base_pairs = couplings::find_base_pairs(
-            input.alignment, result.weights, result.corrected,
-            couplings::score_scale(result.corrected, input.alignment.columns));
     const std::vector<RankedPair> pairs = couplings::rank_pairs(
         input.alignment, result,
         {.min_separation = options.min_separation,
          .is_calibrated =
              couplings::has_probabilities(options.parameters, *input.alignment.alphabet),
-         .base_pairs = input.base_pairs ? &*input.base_pairs : nullptr,
+         .base_pairs = base_pairs ? &*base_pairs : nullptr,
          .part_of_column = parts ? parts->part_of_column : std::vector<Index>{},
          .threads = threads});
     std::optional<ContactEvaluation> evaluation;
@@ -317,7 +327,7 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
                         .pairs = pairs,
                         .structure = input.known ? &*input.known : nullptr,
                         .evaluation = evaluation ? &*evaluation : nullptr,
-                        .base_pairs = input.base_pairs ? &*input.base_pairs : nullptr,
+                        .base_pairs = base_pairs ? &*base_pairs : nullptr,
                         .parts = parts ? &*parts : nullptr,
                         .models = options.models};
     couplings::write_results(run, report, threads);

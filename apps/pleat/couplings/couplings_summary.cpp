@@ -13,7 +13,7 @@ namespace pleat::program {
 
 namespace {
 
-using couplings::Precision;
+using couplings::RangePrecision;
 using couplings::RankedPair;
 using couplings::Report;
 using couplings::StopReason;
@@ -126,10 +126,10 @@ void append_evaluation(std::string& text, const Report& report) {
         report.evaluation->length, report.alignment.column_count(), known.map.identity,
         printable(known.map.row_name), report.evaluation->cutoff);
     std::string range;
-    for (const Precision& entry : report.evaluation->precisions) {
+    for (const RangePrecision& entry : report.evaluation->precisions) {
         if (range.empty()) {
             append(text, "{:>8}", "");
-            for (const Precision& head : report.evaluation->precisions)
+            for (const RangePrecision& head : report.evaluation->precisions)
                 if (head.range == entry.range) append(text, " {:>6}", head.depth);
         }
         if (entry.range != range) append(text, "\n{:>8}", entry.range);

@@ -17,8 +17,8 @@
 #include "pleat/core/jobs/shared_inputs.h"
 #include "pleat/saxs/memory_estimate.h"
 #include "pleat/workflows/refine/chain/domain_structures.h"
-#include "pleat/workflows/refine/memory_estimate.h"
 #include "pleat/workflows/refine/output.h"
+#include "pleat/workflows/refine/run_setup.h"
 #include "process/ranks.h"
 
 namespace pleat::program {

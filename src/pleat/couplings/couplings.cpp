@@ -1,15 +1,14 @@
 // Couplings: checks the input, computes weights, fits, and scores.
 #include "pleat/couplings/couplings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
-#include <stdexcept>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "pleat/bio/alignment/filter.h"
 #include "pleat/core/error.h"
@@ -22,7 +21,6 @@
 #include "pleat/couplings/files/model_file.h"
 #include "pleat/couplings/files/weights_file.h"
 #include "pleat/couplings/fit/compatible.h"
-#include "pleat/couplings/fit/initial_fields.h"
 #include "pleat/couplings/fit/memory_estimate.h"
 #include "pleat/couplings/kernel/column_work.h"
 #include "pleat/couplings/kernel/kernel.h"

@@ -15,7 +15,7 @@
 #include "pleat/core/files/text.h"
 #include "pleat/core/loops/threads.h"
 #include "pleat/core/version.h"
-#include "pleat/couplings/contacts/calibration.h"
+#include "pleat/couplings/contacts/contact_list.h"
 #include "pleat/couplings/files/model_file.h"
 #include "pleat/couplings/files/plmc_file.h"
 
@@ -232,7 +232,7 @@ void write_evaluation(const std::filesystem::path& table, const std::filesystem:
     Text text;
     append(text, "range\tdepth\tpairs\tcorrect\tprecision\n");
     nlohmann::ordered_json precisions = nlohmann::ordered_json::array();
-    for (const Precision& entry : evaluation.precisions) {
+    for (const RangePrecision& entry : evaluation.precisions) {
         append(text, "{}\t{}\t{}\t{}\t{}\n", entry.range, entry.depth, entry.pairs,
                entry.contact_count, number_or_na(entry.precision, 6));
         precisions.push_back({{"range", entry.range},

@@ -11,7 +11,7 @@
 #include "pleat/couplings/contacts/contact_list.h"
 #include "pleat/couplings/contacts/evaluation.h"
 #include "pleat/couplings/couplings.h"
-#include "pleat/couplings/parts/inter_scores.h"
+#include "pleat/couplings/parts/analysis.h"
 
 namespace pleat::couplings {
 

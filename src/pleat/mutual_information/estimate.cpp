@@ -18,31 +18,6 @@ namespace {
 /// Bytes per pair: T, the sums, and all statistics.
 constexpr std::int64_t kPairBytes = 400;
 
-}  // namespace
-
-std::int64_t host_bytes(const Alignment& alignment, const Parameters& parameters,
-                        const Context& context) {
-    const Index rows = alignment.sequence_count(), columns = alignment.column_count();
-    const int symbols = alignment.alphabet->size();
-    std::int64_t bytes = 2 * rows * columns + 8 * rows + kPairBytes * pair_count(columns);
-    if (context.device.kind == Device::Kind::cuda) {
-        // The rows sorted by each column of a tile, before they are uploaded.
-        bytes += 8 * rows + (parameters.order == 3 ? 4 * rows * cuda::kSingleTileSide : 0);
-    } else if (parameters.has_sampled()) {
-        const std::int64_t planes = columns * (symbols - 1) * ((rows + 63) / 64) * kLanes * 8;
-        bytes += std::max(planes, std::min<std::int64_t>(8 * planes, 256 << 20)) +
-                 resolve_threads(context) * 14 * rows * kLanes;
-        if (parameters.order == 3) bytes += codes_bytes(rows, symbols);
-    }
-    const std::int64_t of_pairs =
-        parameters.has_exact() ? pair_moments_bytes(rows, columns, symbols) : 0;
-    const std::int64_t of_triples =
-        parameters.order == 3 ? triple_run_bytes(alignment, parameters, context) : 0;
-    return bytes + std::max(of_pairs, of_triples);
-}
-
-namespace {
-
 /// CPU seconds of one table of two columns with `symbols` symbols each, by bit planes, and of one
 /// of a triple; measured (bench/mutual_information.md).
 double pair_seconds(double symbols, double rows) {
@@ -85,6 +60,27 @@ double shuffle_seconds(const Columns& columns, const Parameters& parameters, dou
 }
 
 }  // namespace
+
+std::int64_t host_bytes(const Alignment& alignment, const Parameters& parameters,
+                        const Context& context) {
+    const Index rows = alignment.sequence_count(), columns = alignment.column_count();
+    const int symbols = alignment.alphabet->size();
+    std::int64_t bytes = 2 * rows * columns + 8 * rows + kPairBytes * pair_count(columns);
+    if (context.device.kind == Device::Kind::cuda) {
+        // The rows sorted by each column of a tile, before they are uploaded.
+        bytes += 8 * rows + (parameters.order == 3 ? 4 * rows * cuda::kSingleTileSide : 0);
+    } else if (parameters.has_sampled()) {
+        const std::int64_t planes = columns * (symbols - 1) * ((rows + 63) / 64) * kLanes * 8;
+        bytes += std::max(planes, std::min<std::int64_t>(8 * planes, 256 << 20)) +
+                 resolve_threads(context) * 14 * rows * kLanes;
+        if (parameters.order == 3) bytes += codes_bytes(rows, symbols);
+    }
+    const std::int64_t of_pairs =
+        parameters.has_exact() ? pair_moments_bytes(rows, columns, symbols) : 0;
+    const std::int64_t of_triples =
+        parameters.order == 3 ? triple_run_bytes(alignment, parameters, context) : 0;
+    return bytes + std::max(of_pairs, of_triples);
+}
 
 std::int64_t memory_needed(const Alignment& alignment, const Parameters& parameters,
                            const Device& device, int threads) {

@@ -2,7 +2,6 @@
 #include "pleat/mutual_information/mutual_information.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -14,7 +13,7 @@
 #include "pleat/mutual_information/count/statistic.h"
 #include "pleat/mutual_information/estimate.h"
 #include "pleat/mutual_information/kernel/kernel.h"
-#include "pleat/mutual_information/pairs/cpu_pair_run.h"
+#include "pleat/mutual_information/pairs/cpu_pairs.h"
 #include "pleat/mutual_information/pairs/pair_run.h"
 #include "pleat/mutual_information/triples/triple_run.h"
 
@@ -52,25 +51,6 @@ void check_combinations(const Parameters& p) {
     refuse(p.order == 2 && (p.all_triples || p.rank_by != RankBy::automatic),
            "give --order 3 with --all-triples or --rank-by, which are of triples");
 }
-
-}  // namespace
-
-void check_input(const Alignment& alignment, Parameters parameters) {
-    check(fields(parameters));
-    check_combinations(parameters);
-    const std::string source = alignment.source.string();
-    if (alignment.sequence_count() < 2)
-        throw InputError(fmt::format("{}: expected at least 2 sequences, found {}", source,
-                                     alignment.sequence_count()));
-    if (alignment.column_count() < parameters.order)
-        throw InputError(fmt::format("{}: expected at least {} columns, found {}", source,
-                                     parameters.order, alignment.column_count()));
-    if (alignment.alphabet->size() > kMaxSymbols)
-        throw InputError(fmt::format("{}: expected at most {} letters, found {}", source,
-                                     kMaxSymbols, alignment.alphabet->size()));
-}
-
-namespace {
 
 /// The hash of the input and of the named options: all that decides what a stage collects. Other
 /// options may change between two calls, since the sums of pairs serve both orders and every list.
@@ -111,6 +91,21 @@ std::filesystem::path stage_checkpoint(const std::filesystem::path& checkpoint,
 }
 
 }  // namespace
+
+void check_input(const Alignment& alignment, Parameters parameters) {
+    check(fields(parameters));
+    check_combinations(parameters);
+    const std::string source = alignment.source.string();
+    if (alignment.sequence_count() < 2)
+        throw InputError(fmt::format("{}: expected at least 2 sequences, found {}", source,
+                                     alignment.sequence_count()));
+    if (alignment.column_count() < parameters.order)
+        throw InputError(fmt::format("{}: expected at least {} columns, found {}", source,
+                                     parameters.order, alignment.column_count()));
+    if (alignment.alphabet->size() > kMaxSymbols)
+        throw InputError(fmt::format("{}: expected at most {} letters, found {}", source,
+                                     kMaxSymbols, alignment.alphabet->size()));
+}
 
 std::filesystem::path triple_checkpoint(const std::filesystem::path& checkpoint) {
     return stage_checkpoint(checkpoint, "-triples");

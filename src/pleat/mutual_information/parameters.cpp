@@ -1,5 +1,5 @@
 // Parameters: the options of mutual information, described once.
-#include "pleat/mutual_information/kernel/null_sums.h"
+#include "pleat/mutual_information/kernel/kernel.h"
 #include "pleat/mutual_information/mutual_information.h"
 
 namespace pleat::mutual_information {

@@ -64,9 +64,20 @@ std::vector<Pair> ranked_pairs(View<const double, 2> scores, View<const double, 
     return pairs;
 }
 
-Precision precision_at(const std::vector<Pair>& pairs, const SeparationRange& range,
-                       const Depth& depth, Index length) {
-    Precision result{range.name, depth.name, 0, 0, std::numeric_limits<double>::quiet_NaN()};
+/// A range of separations |i - j| along the sequence, both ends included.
+struct SeparationRange {
+    std::string name;  ///< "all", "short", "medium", "long"
+    Index min = 0;
+    std::optional<Index> max = {};  ///< not set: no limit
+
+    bool contains(Index separation) const {
+        return separation >= min && (!max || separation <= *max);
+    }
+};
+
+RangePrecision precision_at(const std::vector<Pair>& pairs, const SeparationRange& range,
+                            const Depth& depth, Index length) {
+    RangePrecision result{range.name, depth.name, 0, 0, std::numeric_limits<double>::quiet_NaN()};
     const Index wanted = std::max<Index>(1, length * depth.times / depth.parts);
     for (const Pair& pair : pairs) {
         if (result.pairs == wanted) break;
@@ -81,16 +92,18 @@ Precision precision_at(const std::vector<Pair>& pairs, const SeparationRange& ra
     return result;
 }
 
-}  // namespace
-
+/// all: >= 6; short: 6-11; medium: 12-23; long: >= 24 (CASP's ranges).
 const std::vector<SeparationRange>& separation_ranges() {
     static const std::vector<SeparationRange> ranges = {
         {"all", kMinSeparation}, {"short", 6, 11}, {"medium", 12, 23}, {"long", 24}};
     return ranges;
 }
 
-const Precision& ContactEvaluation::at(const std::string& range, const std::string& depth) const {
-    for (const Precision& entry : precisions) {
+}  // namespace
+
+const RangePrecision& ContactEvaluation::at(const std::string& range,
+                                            const std::string& depth) const {
+    for (const RangePrecision& entry : precisions) {
         if (entry.range == range && entry.depth == depth) return entry;
     }
     throw UsageError(fmt::format("expected a range and depth of the evaluation, found '{}' at '{}'",
@@ -136,7 +149,7 @@ ContactEvaluation evaluate_parts(const Result& result, const ScoredParts& parts,
     ContactEvaluation evaluation = evaluate(result.corrected, within, columns, cutoff);
     const ContactEvaluation inter =
         evaluate(block, between, apart(columns, parts.part_of_column), cutoff);
-    for (Precision entry : inter.precisions) {
+    for (RangePrecision entry : inter.precisions) {
         if (entry.range != "all") continue;
         entry.range = "inter";
         evaluation.precisions.push_back(entry);

@@ -7,26 +7,12 @@
 
 #include "pleat/core/view.h"
 #include "pleat/couplings/couplings.h"
-#include "pleat/couplings/parts/inter_scores.h"
+#include "pleat/couplings/parts/analysis.h"
 
 namespace pleat::couplings {
 
-/// A range of separations |i - j| along the sequence, both ends included.
-struct SeparationRange {
-    std::string name;  ///< "all", "short", "medium", "long"
-    Index min = 0;
-    std::optional<Index> max = {};  ///< not set: no limit
-
-    bool contains(Index separation) const {
-        return separation >= min && (!max || separation <= *max);
-    }
-};
-
-/// all: >= 6; short: 6-11; medium: 12-23; long: >= 24 (CASP's ranges).
-const std::vector<SeparationRange>& separation_ranges();
-
 /// Precision of the pairs with the highest scores in one range.
-struct Precision {
+struct RangePrecision {
     std::string range;  ///< name of the range
     std::string depth;  ///< "L/10", "L/5", "L/2", "L", "2L"
     Index pairs =
@@ -37,14 +23,15 @@ struct Precision {
 
 /// The agreement of scores with a structure.
 struct ContactEvaluation {
-    Index length = 0;                   ///< L: columns that have a residue with the atoms measured
-    double cutoff = 0;                  ///< angstrom
-    Index evaluated_pairs = 0;          ///< pairs with a distance and |i - j| >= 6
-    Index contacts = 0;                 ///< contacts among them
-    std::vector<Precision> precisions;  ///< ranges in their order, depths in theirs within each
+    Index length = 0;           ///< L: columns that have a residue with the atoms measured
+    double cutoff = 0;          ///< angstrom
+    Index evaluated_pairs = 0;  ///< pairs with a distance and |i - j| >= 6
+    Index contacts = 0;         ///< contacts among them
+    std::vector<RangePrecision>
+        precisions;  ///< ranges in their order, depths in theirs within each
 
     /// The entry with this range and depth. Throws UsageError if there is none.
-    const Precision& at(const std::string& range, const std::string& depth) const;
+    const RangePrecision& at(const std::string& range, const std::string& depth) const;
 };
 
 /// Compares scores with distances over one set of columns.

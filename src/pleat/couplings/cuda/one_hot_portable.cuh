@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "pleat/core/cuda/gpu_sides.h"
-#include "pleat/couplings/cuda/one_hot_letters.cuh"
 #include "pleat/couplings/cuda/one_hot_product.cuh"
 
 namespace pleat::couplings::cuda {

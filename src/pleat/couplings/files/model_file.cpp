@@ -8,9 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "pleat/bio/input/byte_source.h"
 #include "pleat/bio/structure/known_structure.h"

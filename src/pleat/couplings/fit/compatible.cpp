@@ -27,52 +27,51 @@ class SinglePrecisionObjective final : public PlainObjective {
 public:
     SinglePrecisionObjective(Kernel& kernel, int threads)
         : PlainObjective(kernel), threads_(threads) {}
-    void dots(int a, std::span<const int> with, std::span<double> out) override {
-        for (std::size_t k = 0; k < with.size(); ++k) out[k] = single_precision_dot(a, with[k]);
+    void dots(int a, std::span<const int> others, std::span<double> out) override {
+        for (std::size_t k = 0; k < others.size(); ++k) out[k] = single_precision_dot(a, others[k]);
     }
 
 private:
-    float single_precision_dot(int a, int b);
+    // CCMpred's order: the fields [letter][column], then both orders of each pair as [letter
+    // b][column k] [letter a][column j].
+    float single_precision_dot(int a, int b) {
+        Model product = kernel_.model(a);
+        const Index columns = product.column_count(), letters = product.letter_count();
+        if (a == b) {
+            for (float& value : product.fields) value *= value;
+            for (float& value : product.pairs) value *= value;
+        } else {
+            const Model other = kernel_.model(b);
+            std::transform(product.fields.begin(), product.fields.end(), other.fields.begin(),
+                           product.fields.begin(), std::multiplies<>());
+            std::transform(product.pairs.begin(), product.pairs.end(), other.pairs.begin(),
+                           product.pairs.begin(), std::multiplies<>());
+        }
+        if (terms_.size() == 0) terms_ = Array<float, 4>(letters, columns, letters, columns);
+        parallel_for(threads_, columns, [&](Index k, int) {
+            for (Index j = 0; j < columns; ++j) {
+                if (j == k) continue;
+                const auto block =
+                    product.pairs[pair_index(std::min(j, k), std::max(j, k), columns)];
+                for (Index at_k = 0; at_k < letters; ++at_k) {
+                    float* to = &terms_(at_k, k, 0, j);
+                    for (Index at_j = 0; at_j < letters; ++at_j) {
+                        to[at_j * columns] = j < k ? block(at_j, at_k) : block(at_k, at_j);
+                    }
+                }
+            }
+        });
+        float sum = 0;
+        for (Index letter = 0; letter < letters - 1; ++letter) {
+            for (Index i = 0; i < columns; ++i) sum += product.fields(i, letter);
+        }
+        for (const float term : terms_) sum += term;
+        return sum;
+    }
 
     int threads_;
     Array<float, 4> terms_;  ///< reused by all products; zero at j = k
 };
-
-// CCMpred's order: the fields [letter][column], then both orders of each pair as [letter b][column
-// k] [letter a][column j].
-float SinglePrecisionObjective::single_precision_dot(int a, int b) {
-    Model product = kernel_.model(a);
-    const Index columns = product.column_count(), letters = product.letter_count();
-    if (a == b) {
-        for (float& value : product.fields) value *= value;
-        for (float& value : product.pairs) value *= value;
-    } else {
-        const Model other = kernel_.model(b);
-        std::transform(product.fields.begin(), product.fields.end(), other.fields.begin(),
-                       product.fields.begin(), std::multiplies<>());
-        std::transform(product.pairs.begin(), product.pairs.end(), other.pairs.begin(),
-                       product.pairs.begin(), std::multiplies<>());
-    }
-    if (terms_.size() == 0) terms_ = Array<float, 4>(letters, columns, letters, columns);
-    parallel_for(threads_, columns, [&](Index k, int) {
-        for (Index j = 0; j < columns; ++j) {
-            if (j == k) continue;
-            const auto block = product.pairs[pair_index(std::min(j, k), std::max(j, k), columns)];
-            for (Index at_k = 0; at_k < letters; ++at_k) {
-                float* to = &terms_(at_k, k, 0, j);
-                for (Index at_j = 0; at_j < letters; ++at_j) {
-                    to[at_j * columns] = j < k ? block(at_j, at_k) : block(at_k, at_j);
-                }
-            }
-        }
-    });
-    float sum = 0;
-    for (Index letter = 0; letter < letters - 1; ++letter) {
-        for (Index i = 0; i < columns; ++i) sum += product.fields(i, letter);
-    }
-    for (const float term : terms_) sum += term;
-    return sum;
-}
 
 // The checkpoint: the minimiser and the evaluation of its point, which is the result after the last
 // step.
@@ -117,6 +116,27 @@ std::string problem_hash(const Problem& problem, const Model& start, const Devic
 }
 
 }  // namespace
+
+Array<float, 2> independent_fields(const Alignment& alignment, int threads) {
+    const Index columns = alignment.column_count(), sequences = alignment.sequence_count();
+    const int letters = alignment.alphabet->size();
+    Array<float, 2> fields(columns, letters);
+    constexpr Index kBlock = 64;  // columns that a thread counts at a time, row by row
+    parallel_for(threads, (columns + kBlock - 1) / kBlock, [&](Index block, int) {
+        const Index first = block * kBlock, last = std::min(first + kBlock, columns);
+        std::vector<double> counts(static_cast<std::size_t>((last - first) * letters), 1.0);
+        for (Index n = 0; n < sequences; ++n)
+            for (Index i = first; i < last; ++i)
+                counts[static_cast<std::size_t>((i - first) * letters) + alignment.letters(n, i)] +=
+                    1;
+        for (Index i = first; i < last; ++i) {
+            const double* of_column = counts.data() + (i - first) * letters;
+            for (int a = 0; a < letters - 1; ++a)
+                fields(i, a) = static_cast<float>(std::log(of_column[a] / of_column[letters - 1]));
+        }
+    });
+    return fields;
+}
 
 int fit_compatible(const Problem& problem, const Model& start, std::int64_t max_iterations,
                    const Context& context, Kernel& kernel, Result& result) {

@@ -1,10 +1,17 @@
-// Compatible: the optimiser and the stop rule of the program CCMpred, for comparisons.
+// Compatible: the fields that a fit starts from, and the optimiser and the stop rule of the program
+// CCMpred, for comparisons.
 #pragma once
 
+#include "pleat/bio/alignment/alignment.h"
+#include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/couplings/kernel/kernel.h"
 
 namespace pleat::couplings {
+
+/// e_i(a) = ln(c_a + 1) - ln(c_gap + 1) from unweighted counts c; [column, letter], 0 for the gap
+/// (Seemayer et al. 2014).
+Array<float, 2> independent_fields(const Alignment& alignment, int threads);
 
 /// Fits like CCMpred from `start` (see set_start()): its conjugate gradients, line search and stop
 /// rule, on the plain objective with pairs counted twice in inner products (Problem::pair_metric 2,

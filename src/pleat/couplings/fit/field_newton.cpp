@@ -55,8 +55,7 @@ double norm2(int n, const double* v) {
 
 }  // namespace
 
-FieldMinimum minimise_fields(int free, double lambda, double target2, double* e,
-                             const FieldPass& pass) {
+double minimise_fields(int free, double lambda, double target2, double* e, const FieldPass& pass) {
     Vector gradient, step, trial, trial_gradient;
     Matrix factor;
     const auto regularised = [&](const double* at, double* g, double* h) {
@@ -96,7 +95,7 @@ FieldMinimum minimise_fields(int free, double lambda, double target2, double* e,
         g2 = new_g2;
         if (stuck) break;  // further steps cannot improve float sums
     }
-    return {data, g2};
+    return data;
 }
 
 }  // namespace pleat::couplings

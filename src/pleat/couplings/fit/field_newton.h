@@ -12,18 +12,11 @@ inline constexpr int kMaxFreeLetters = 23;
 /// gradient, and, unless `hessian` is null, its Hessian (free x free, row-major, both triangles).
 using FieldPass = std::function<double(const double* e, double* gradient, double* hessian)>;
 
-/// The minimum over the fields of a column.
-struct FieldMinimum {
-    double data_term = 0;  ///< without the regulariser
-    double gradient2 = 0;  ///< squared norm of the gradient, regulariser included
-};
-
 /// Minimises data(e) + lambda |e|^2 over the `free` first letters of one column, starting at and
 /// writing to `e`, until the squared gradient norm is at most `target2` or steps no longer improve
 /// it. The last pass is always at the final `e`, so that what the pass stores (probabilities)
 /// belongs to it. The Hessian is computed again only if convergence with the old one is slow, since
-/// a pass without it costs half.
-FieldMinimum minimise_fields(int free, double lambda, double target2, double* e,
-                             const FieldPass& pass);
+/// a pass without it costs half. Returns the data term.
+double minimise_fields(int free, double lambda, double target2, double* e, const FieldPass& pass);
 
 }  // namespace pleat::couplings

@@ -13,7 +13,7 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/math/minimise.h"
 #include "pleat/couplings/cuda/cuda_layout.h"
-#include "pleat/couplings/kernel/cpu_layout.h"
+#include "pleat/couplings/kernel/column_work.h"
 #include "pleat/couplings/kernel/sequence_tree.h"
 
 namespace pleat::couplings {

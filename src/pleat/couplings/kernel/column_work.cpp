@@ -281,17 +281,18 @@ PairSums finish_pairs_of(const float* pairs, Index i, Index columns, int letters
     return sums;
 }
 
-void dot_products_of(const float* a, std::span<const float* const> with, Index count, double* out) {
+void dot_products_of(const float* a, std::span<const float* const> others, Index count,
+                     double* out) {
     constexpr Index kChunk =
         1024;  // elements of `a` that stay in the L1 cache while all other vectors are read
     const hn::ScalableTag<double> d;
     const hn::Rebind<float, decltype(d)> f;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
-    for (std::size_t k = 0; k < with.size(); ++k) out[k] = 0;
+    for (std::size_t k = 0; k < others.size(); ++k) out[k] = 0;
     for (Index start = 0; start < count; start += kChunk) {
         const Index stop = HWY_MIN(start + kChunk, count);
-        for (std::size_t k = 0; k < with.size(); ++k) {
-            const float* b = with[k];
+        for (std::size_t k = 0; k < others.size(); ++k) {
+            const float* b = others[k];
             auto even = hn::Zero(d), odd = hn::Zero(d);
             Index e = start;
             for (; e + 2 * lanes <= stop; e += 2 * lanes) {
@@ -365,8 +366,8 @@ void hamming_distances(const std::uint8_t* base, Index width, std::int32_t one,
                        std::span<const std::int32_t> others, std::int32_t* out) {
     HWY_DYNAMIC_DISPATCH(hamming_of)(base, width, one, others, out);
 }
-void dot_products(const float* a, std::span<const float* const> with, Index count, double* out) {
-    HWY_DYNAMIC_DISPATCH(dot_products_of)(a, with, count, out);
+void dot_products(const float* a, std::span<const float* const> others, Index count, double* out) {
+    HWY_DYNAMIC_DISPATCH(dot_products_of)(a, others, count, out);
 }
 void linear_combination(std::span<const float* const> vectors, std::span<const float> factors,
                         Index count, float* out) {

@@ -3,13 +3,38 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "pleat/core/view.h"
-#include "pleat/couplings/kernel/cpu_layout.h"
 #include "pleat/couplings/kernel/sequence_tree.h"
 
 namespace pleat::couplings {
+
+/// Floats per row of `letter_count` letters: 8 for up to 8 letters, else 24. Elements after the
+/// last letter are zero in every table.
+constexpr int row_stride(int letter_count) { return letter_count <= 8 ? 8 : 24; }
+
+struct CpuLayout {
+    Index sequences, columns;
+    int letters;
+
+    constexpr Index stride() const { return row_stride(letters); }
+    constexpr Index pair_count() const { return columns * (columns - 1) / 2; }
+    /// Floats of one pair's block [letter at j][letter at i, padded to the stride].
+    constexpr Index block_size() const { return letters * stride(); }
+    /// Floats of a vector: fields [column][stride], then the blocks of the pairs.
+    constexpr Index field_size() const { return columns * stride(); }
+    constexpr Index pair_size() const { return pair_count() * block_size(); }
+    constexpr Index vector_size() const { return field_size() + pair_size(); }
+    /// Floats of a table [column][letter][stride], and of rows [sequence][stride]; each thread has
+    /// two of both.
+    constexpr Index table_size() const { return columns * block_size(); }
+    constexpr Index row_size() const { return sequences * stride(); }
+
+    /// Bytes of `vectors` vectors and of what `threads` threads work in.
+    constexpr std::int64_t bytes(int vectors, int threads) const {
+        return 4 * (vectors * vector_size() + threads * 2 * (table_size() + row_size()));
+    }
+};
 
 /// The variances v_i(a) of letters and the constants of the scaling 1/sqrt(offset + factor v_i(a)
 /// v_j(b)); offset 1 and factor 0 leave couplings as they are.
@@ -68,7 +93,7 @@ void hamming_distances(const std::uint8_t* base, Index width, std::int32_t one,
                        std::span<const std::int32_t> others, std::int32_t* out);
 
 /// Inner products of `a` with each of `with` over `count` floats, in double.
-void dot_products(const float* a, std::span<const float* const> with, Index count, double* out);
+void dot_products(const float* a, std::span<const float* const> others, Index count, double* out);
 
 /// out = sum_k factors[k] vectors[k] over `count` floats; `out` may be one of them.
 void linear_combination(std::span<const float* const> vectors, std::span<const float> factors,

@@ -90,8 +90,8 @@ public:
     double evaluate(int x, int gradient) override {
         return kernel_.evaluate_plain(x, gradient).objective;
     }
-    void dots(int a, std::span<const int> with, std::span<double> out) override {
-        kernel_.dots(a, with, out);
+    void dots(int a, std::span<const int> others, std::span<double> out) override {
+        kernel_.dots(a, others, out);
     }
     void combine(int out, std::span<const int> vectors, std::span<const double> factors) override {
         kernel_.combine(out, vectors, factors);

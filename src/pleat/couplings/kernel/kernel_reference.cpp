@@ -44,13 +44,13 @@ public:
         std::copy_n(from, size(), vectors_[vector].begin());
     }
 
-    void dots(int a, std::span<const int> with, std::span<double> out) override {
+    void dots(int a, std::span<const int> others, std::span<double> out) override {
         const Index fields = columns_ * letters_;
-        for (std::size_t k = 0; k < with.size(); ++k) {
+        for (std::size_t k = 0; k < others.size(); ++k) {
             double sum = 0;
             for (Index e = 0; e < size(); ++e) {
                 sum += (e < fields ? 1.0 : problem_.pair_metric) * vectors_[a][e] *
-                       vectors_[with[k]][e];
+                       vectors_[others[k]][e];
             }
             out[k] = sum;
         }

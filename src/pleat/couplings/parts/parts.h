@@ -1,4 +1,5 @@
-// Parts: chains whose alignments stand side by side in the columns of one alignment.
+// Parts: chains whose alignments stand side by side in the columns of one alignment, and their
+// structure.
 #pragma once
 
 #include <string>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "pleat/bio/alignment/alignment.h"
+#include "pleat/bio/structure/known_structure.h"
 
 namespace pleat::couplings {
 
@@ -44,5 +46,12 @@ std::vector<Index> column_counts(const std::vector<Index>& part_of_column);
 /// separation between parts.
 std::vector<Index> apart(const std::vector<Index>& columns,
                          const std::vector<Index>& part_of_column);
+
+/// Adds to `structure` a chain named `chains` ("A,B") that joins the chains of these names, and
+/// maps the columns of each part to its chain. All parts use the same row: `row`, or if empty the
+/// row that fits the first part's chain best. Throws UsageError unless there is one name per part,
+/// and like map_residues().
+ResidueMap map_parts(const Alignment& source, const Parts& parts, const std::string& row,
+                     const std::string& chains, Structure& structure);
 
 }  // namespace pleat::couplings

@@ -1,5 +1,5 @@
 // Base pairs: from marks to columns, helices found in made scores, and the classes beside them.
-#include "pleat/couplings/contacts/base_pairs.h"
+#include "pleat/couplings/contacts/contact_list.h"
 
 #include <gtest/gtest.h>
 

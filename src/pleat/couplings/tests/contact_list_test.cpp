@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pleat/couplings/contacts/calibration.h"
 #include "small_family.h"
 
 namespace pleat::couplings {

@@ -67,7 +67,7 @@ TEST(Evaluation, CountsTheTopOfEachRange) {
     EXPECT_EQ(evaluation.contacts, 4);
     EXPECT_EQ(evaluation.precisions.size(), 20u);
 
-    const Precision& tenth = evaluation.at("all", "L/10");
+    const RangePrecision& tenth = evaluation.at("all", "L/10");
     EXPECT_EQ(tenth.pairs, 5);
     EXPECT_EQ(tenth.contact_count, 3);
     EXPECT_DOUBLE_EQ(tenth.precision, 0.6);

@@ -12,9 +12,7 @@
 #include "pleat/core/files/npy.h"
 #include "pleat/couplings/contacts/evaluation.h"
 #include "pleat/couplings/files/weights_file.h"
-#include "pleat/couplings/parts/inter_scores.h"
-#include "pleat/couplings/parts/part_structure.h"
-#include "pleat/couplings/parts/shuffled_fits.h"
+#include "pleat/couplings/parts/analysis.h"
 #include "small_family.h"
 
 namespace pleat::couplings {

@@ -1,14 +1,107 @@
-// Count steps: contingency tables on a GPU, many cells at once by one-bit matrix products.
+// Count steps: contingency tables on a GPU by one-bit matrix products, their differences from the
+// observed, and the sums of these.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <limits>
+#include <vector>
 
-#include "pleat/mutual_information/cuda/null_steps.cuh"
-#include "pleat/mutual_information/cuda/plane_steps.cuh"
+#include "pleat/core/cuda/grow.h"
+#include "pleat/mutual_information/count/tiles.h"
+#include "pleat/mutual_information/cuda/cuda_layout.h"
+#include "pleat/mutual_information/cuda/shuffle_steps.cuh"
+#include "pleat/mutual_information/kernel/kernel.h"
 
 namespace pleat::mutual_information::cuda {
 
-// Defined in bit_product.cuh, or by a test that runs on the host.
+using Wide = unsigned long long;  // the type of atomicAdd; sums of negative numbers wrap around
+
+/// The members of NullSums of an item: less, equal, first, second, third_low, third_high.
+constexpr int kSums = 6;
+
+/// moment_difference() of statistic.h.
+__device__ __forceinline__ long long shifted_difference(long long difference, int shift) {
+    return shift == 0 ? difference : (difference + (1LL << (shift - 1))) >> shift;
+}
+
+constexpr long long kBelowAll =
+    std::numeric_limits<long long>::min();  ///< below all ordered() numbers
+
+/// Converts a double, as bits, to an integer that compares in the same order, and back, so that
+/// atomicMax works on it.
+__host__ __device__ inline long long ordered(long long bits) {
+    return bits < 0 ? bits ^ 0x7fffffffffffffffLL : bits;
+}
+
+/// Packs a shuffle's difference of T: d, at most 2^20 in size, and whether the difference before
+/// rounding is below or equal to 0.
+__device__ __forceinline__ std::int32_t pack_difference(long long difference, int shift) {
+    const auto d = static_cast<std::int32_t>(shifted_difference(difference, shift));
+    return d * 4 + (difference < 0 ? 1 : 0) + (difference == 0 ? 2 : 0);
+}
+
+constexpr int kSumThreads = 256;
+
+/// Differences of items in some shuffles, [arrangement][item], as pack_difference() makes them.
+struct Differences {
+    const std::int32_t* packed;
+    Index items, arrangements;
+};
+
+/// Adds the differences to the items' sums, [item][kSums]. blockIdx.x: kSumThreads items;
+/// blockIdx.y: `share` arrangements.
+static __global__ void __launch_bounds__(kSumThreads)
+    sum_differences(Differences from, Index share, Wide* sums) {
+    const Index item = static_cast<Index>(blockIdx.x) * kSumThreads + threadIdx.x;
+    if (item >= from.items) return;
+    const Index first = blockIdx.y * share;
+    const Index end = first + share < from.arrangements ? first + share : from.arrangements;
+    unsigned less_count = 0, equal_count = 0;
+    long long sum = 0, second = 0, third_low = 0, third_high = 0;
+#pragma unroll 4
+    for (Index arrangement = first; arrangement < end; ++arrangement) {
+        const std::int32_t packed = __ldg(from.packed + arrangement * from.items + item);
+        less_count += packed & 1;
+        equal_count += packed >> 1 & 1;
+        // d is at most 2^20, d^2 2^40 and d^3 2^60 in size.
+        const long long d = packed >> 2, cube = d * d * d;
+        sum += d;
+        second += d * d;
+        third_low += cube & 0xffffffffLL;
+        third_high += cube >> 32;
+    }
+    const Wide found[kSums] = {less_count,
+                               equal_count,
+                               static_cast<Wide>(sum),
+                               static_cast<Wide>(second),
+                               static_cast<Wide>(third_low),
+                               static_cast<Wide>(third_high)};
+#pragma unroll
+    for (int n = 0; n < kSums; ++n) {
+        if (found[n] != 0) atomicAdd(sums + item * kSums + n, found[n]);
+    }
+}
+
+/// Raises max_z_of_shuffles[arrangement], in the order of ordered(), to the largest (d - z_centre)
+/// z_factor over the arrangement's items. A z_factor of 0 leaves an item out. blockIdx.x is the
+/// arrangement.
+static __global__ void __launch_bounds__(kSumThreads)
+    find_largest(Differences from, const double* z_centre, const double* z_factor,
+                 long long* max_z_of_shuffles) {
+    long long max_z = kBelowAll;
+    for (Index item = threadIdx.x; item < from.items; item += kSumThreads) {
+        if (z_factor[item] == 0) continue;
+        const std::int32_t d = from.packed[blockIdx.x * from.items + item] >> 2;
+        const double z = (static_cast<double>(d) - z_centre[item]) * z_factor[item];
+        const long long ordered_z = ordered(__double_as_longlong(z));
+        max_z = ordered_z > max_z ? ordered_z : max_z;
+    }
+    if (max_z != kBelowAll) atomicMax(max_z_of_shuffles + blockIdx.x, max_z);
+}
+
+// Defined in kernel_cuda.cu, or by a test that runs on the host.
 __device__ __forceinline__ void multiply_bits(int (&c)[4], const std::uint32_t (&a)[2],
                                               const std::uint32_t (&b)[1]);
 __device__ __forceinline__ void multiply_bits(int (&c)[4], const std::uint32_t (&a)[4],
@@ -336,6 +429,124 @@ __global__ void __launch_bounds__(kLanes* kCountWarps, 2) count_tables(CountTask
             fragments_of(across.plane_start[across.columns], down.plane_start[down.columns])};
         count_strips(task, arrangement, i, across, down, sides, lane, f, scratch);
     }
+}
+
+using pleat::cuda::grow;
+
+/// `Gpu` as in gpu_kernel.cuh.
+template <class Gpu>
+struct ItemSums {
+    template <class T>
+    using Array = typename Gpu::template Array<T>;
+
+    Array<long long> observed;         ///< [item]
+    Array<Wide> sums;                  ///< [item][kSums]
+    Array<double> z_centre, z_factor;  ///< [item]
+    Array<long long> max_z;            ///< [shuffle], ordered()
+
+    std::int64_t bytes() const { return 8 * (observed.size() + sums.size()); }
+
+    /// Uploads the observed T of the items, and clears their sums.
+    void begin(const Gpu& gpu, View<const std::int64_t, 1> t, Index items) {
+        grow(observed, items);
+        observed.upload(reinterpret_cast<const long long*>(t.data), 0, items);
+        grow(sums, items * kSums);
+        gpu.clear(sums, items * kSums);
+    }
+
+    void add_to(NullSums& to) const {
+        std::vector<Wide> found(static_cast<std::size_t>(to.items() * kSums));
+        sums.download(found.data(), 0, to.items() * kSums);
+        for (Index item = 0; item < to.items(); ++item) {
+            const Wide* of = found.data() + item * kSums;
+            to.less_count[item] += static_cast<std::uint32_t>(of[0]);
+            to.equal_count[item] += static_cast<std::uint32_t>(of[1]);
+            to.first[item] += static_cast<std::int64_t>(of[2]);
+            to.second[item] += static_cast<std::int64_t>(of[3]);
+            to.third_low[item] += static_cast<std::int64_t>(of[4]);
+            to.third_high[item] += static_cast<std::int64_t>(of[5]);
+        }
+    }
+
+    void upload(const LargestZ& from, Index items, Index shuffles) {
+        grow(z_centre, items);
+        grow(z_factor, items);
+        z_centre.upload(from.z_centre.data, 0, items);
+        z_factor.upload(from.z_factor.data, 0, items);
+        std::vector<long long> numbers(static_cast<std::size_t>(shuffles));
+        for (Index s = 0; s < shuffles; ++s)
+            numbers[s] = ordered(std::bit_cast<long long>(from.max_z[s]));
+        grow(max_z, shuffles);
+        max_z.upload(numbers.data(), 0, shuffles);
+    }
+
+    void download(const LargestZ& to, Index shuffles) const {
+        std::vector<long long> numbers(static_cast<std::size_t>(shuffles));
+        max_z.download(numbers.data(), 0, shuffles);
+        for (Index s = 0; s < shuffles; ++s)
+            to.max_z[s] = std::bit_cast<double>(ordered(numbers[s]));
+    }
+};
+
+/// For each column of a block the rows of the alignment sorted by its code, [column][row].
+inline std::vector<std::int32_t> sorted_rows(const Columns& columns, Block block) {
+    const Index rows = columns.row_count();
+    std::vector<std::int32_t> order(static_cast<std::size_t>(block.count * rows));
+    for (Index n = 0; n < block.count; ++n) {
+        const Index column = block.first + n;
+        Index next[kMaxSymbols] = {};
+        for (int a = 1; a < columns.symbol_count(column); ++a)
+            next[a] = next[a - 1] + columns.margin(column)[a - 1];
+        for (Index row = 0; row < rows; ++row)
+            order[n * rows + next[columns.codes(column, row)]++] = static_cast<std::int32_t>(row);
+    }
+    return order;
+}
+
+/// [i][j] of the tile's first two sides: plus k, the position in the tile of the triple i, j, k.
+inline std::vector<Index> first_items(const TripleTile& tile) {
+    std::vector<Index> first(static_cast<std::size_t>(tile.side[0].count * tile.side[1].count), 0);
+    for (const TripleTile::Row& row : tile.rows) {
+        first[(row.i - tile.side[0].first) * tile.side[1].count + row.j - tile.side[1].first] =
+            row.offset - row.first_k;
+    }
+    return first;
+}
+
+/// Which data a CTA keeps in shared memory while it counts, and how many strips it takes on each
+/// side.
+struct CountShare {
+    bool f_in_shared = false, planes_in_shared = false;
+    int rows = 1, columns = 1;
+    Index bytes = 0;
+};
+
+/// The share of a CTA, for `rows` and `columns` strips and at most `max_bytes` of shared memory. If
+/// that leaves enough strips, two CTAs share a processor.
+inline CountShare plan_share(int rows, int columns, int f_size, int stride, Index max_bytes) {
+    constexpr Index kMaxBytesOfF = 48 << 10, kHalf = 112 << 10;
+    constexpr int kEnough = 4, kMaxStrips = 20;
+    CountShare share;
+    share.f_in_shared = 8 * Index{f_size} <= kMaxBytesOfF;
+    const int f_in_cta = share.f_in_shared ? f_size : 0;
+    const auto max_strips = [&](Index bytes) {
+        int strips = kMaxStrips;
+        while (strips >= 2 && count_shared_bytes(f_in_cta, strips, stride) > bytes) --strips;
+        return strips;
+    };
+    int strips = max_strips(std::min(kHalf, max_bytes));
+    if (strips < kEnough) strips = max_strips(max_bytes);
+    share.planes_in_shared = strips >= 2;
+    if (!share.planes_in_shared) strips = kEnough;
+    const auto even = [](int all, int max_share) {
+        const int shares = (all + max_share - 1) / max_share;
+        return (all + shares - 1) / shares;
+    };
+    share.rows = even(rows, std::min(rows, strips / 2));
+    share.columns = even(columns, std::min(columns, strips - share.rows));
+    share.bytes = count_shared_bytes(
+        f_in_cta, share.planes_in_shared ? share.rows + share.columns : 0, stride);
+    return share;
 }
 
 }  // namespace pleat::mutual_information::cuda

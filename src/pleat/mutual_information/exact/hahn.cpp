@@ -1,12 +1,65 @@
-// Hahn: coefficients as expectations of differences, every term of one sign.
+// Hahn: probabilities, differences of n lg n, coefficients as their expectations, and products of
+// letters.
 #include "pleat/mutual_information/exact/hahn.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
+
+#include "pleat/mutual_information/exact/vector_loops.h"
 
 namespace pleat::mutual_information {
 
 namespace {
+
+// Tables of orders up to `highest`, for cells of expectation below `expectation`, up to count
+// `length` (above which such a cell's probability is below kTail).
+struct Table {
+    int lowest, highest;
+    Index length;
+    double expectation;
+};
+constexpr Table kTables[] = {
+    {25, 48, 512, 100}, {13, 24, 2048, 1000}, {2, 12, Index{1} << 40, 1e300}};
+
+// With s = e^t the integrand is a bump about s = (order - 1)/x of width 1/sqrt(order) that falls
+// off as s^(order - 1) to the left and doubly exponentially (for x = 0 exponentially) to the right:
+// the rule's error falls as the larger of exp(-2 pi^2 / (order step^2)) and exp(-pi^2 / step).
+class Integral {
+public:
+    Integral(int order, Index max_x)
+        : step_(std::min(0.2, 0.6 / std::sqrt(order))), order_(order), lowest_(left_end(max_x)) {
+        for (double t = lowest_; t < 46; t += step_) {
+            const double s = std::exp(t);
+            s_.push_back(s);
+            factor_.push_back(step_ * std::numbers::log2e / s * std::pow(-std::expm1(-s), order));
+        }
+    }
+
+    double operator()(Index x) const {
+        const auto count = static_cast<double>(x);
+        double sum = 0, latest = 0;
+        const auto begin = static_cast<std::size_t>((left_end(x) - lowest_) / step_);
+        for (std::size_t node = begin; node < s_.size(); ++node) {
+            const double term = factor_[node] * std::exp(-count * s_[node]);
+            if (term < latest && term < 1e-19 * sum) break;
+            sum += latest = term;
+        }
+        return sum;
+    }
+
+private:
+    // The integration limits, where the integrand has fallen to e^-44 of its maximum.
+    double left_end(Index x) const {
+        const double peak = std::log((order_ - 1) / static_cast<double>(std::max(x, Index{1})));
+        return std::min(0.0, peak) - 44.0 / (order_ - 1) - 2;
+    }
+
+    double step_;
+    int order_;
+    double lowest_;
+    std::vector<double> s_, factor_;
+};
 
 constexpr double kSmallest = 1e-24;  // of the square of order 2: where an expansion ends
 
@@ -37,6 +90,77 @@ double dot(const double* a, const double* b, Index count) {
 }
 
 }  // namespace
+
+int Differences::orders(double expectation) {
+    for (const Table& table : kTables)
+        if (expectation < table.expectation) return table.highest;
+    return kTables[2].highest;
+}
+
+std::int64_t Differences::bytes(Index rows) {
+    std::int64_t values = rows + 1;  // number of values of order 1
+    for (const Table& table : kTables)
+        values += (table.highest - table.lowest + 1) * std::min(rows + 1, table.length);
+    return 8 * values;
+}
+
+Differences::Differences(Index rows) {
+    for (const Table& table : kTables)
+        fill(table.lowest, table.highest, std::min(rows + 1, table.length));
+    values_[1].resize(rows + 1);
+    for (Index x = 1; x <= rows; ++x) {
+        const auto n = static_cast<double>(x);
+        values_[1][x] = std::log2(n + 1) + n * std::log1p(1 / n) * std::numbers::log2e;
+    }
+}
+
+void Differences::fill(int lowest, int highest, Index length) {
+    const Integral top(highest, length);
+    values_[highest].resize(length);
+    for (Index x = 0; x < length; ++x) values_[highest][x] = top(x);
+    for (int m = highest - 1; m >= lowest; --m) {
+        auto& values = values_[m];
+        const auto& above = values_[m + 1];
+        values.resize(length);
+        values[length - 1] = Integral(m, length)(length - 1);
+        for (Index x = length - 2; x >= 0; --x) values[x] = values[x + 1] + above[x];
+    }
+}
+
+void hypergeometric(Index all, Index marked, Index drawn, double cut, Index more_below,
+                    ProbabilityWindow& window) {
+    const Index lowest = std::max(Index{0}, marked + drawn - all);
+    const Index highest = std::min(marked, drawn);
+    const auto mode_quotient = static_cast<double>(marked + 1) * static_cast<double>(drawn + 1) /
+                               static_cast<double>(all + 2);
+    const Index mode = std::clamp(static_cast<Index>(mode_quotient), lowest, highest);
+    // p(x) / p(x - 1) = up(x) / down(x).
+    const auto up = [&](Index x) {
+        return static_cast<double>(marked - x + 1) * static_cast<double>(drawn - x + 1);
+    };
+    const auto down = [&](Index x) {
+        return static_cast<double>(x) * static_cast<double>(all - marked - drawn + x);
+    };
+    auto& p = window.probability;
+    p.clear();
+    Index more = more_below;
+    double value = 1, sum = 0;
+    for (Index x = mode; x >= lowest; --x) {
+        if (value < cut && more-- <= 0) break;
+        p.push_back(value);
+        value *= down(x) / up(x);
+    }
+    window.first = mode - static_cast<Index>(p.size()) + 1;
+    std::reverse(p.begin(), p.end());
+    value = 1;
+    for (Index x = mode + 1; x <= highest; ++x) {
+        value *= up(x) / down(x);
+        if (value < cut) break;
+        p.push_back(value);
+    }
+    for (const double weight : p) sum += weight;
+    for (double& weight : p) weight /= sum;
+}
 
 void HahnDistribution::start(Index orders) {
     // The distribution of order m lies lower than that of order 0, by less than m (r + c) / N.
@@ -111,6 +235,34 @@ void cell_information(double expectation, const ProbabilityWindow& law,
         information[n + 1 - law.first] = information[n - law.first] + (step[n] - slope);
     for (Index n = start; n > law.first; --n)
         information[n - 1 - law.first] = information[n - law.first] - (step[n - 1] - slope);
+}
+
+LetterGram::LetterGram(std::span<const Index> margin, Index rows, int orders)
+    : letters_(static_cast<Index>(margin.size())),
+      largest_(std::max_element(margin.begin(), margin.end()) - margin.begin()),
+      dyad_(orders * margin.size()),
+      with_largest_(orders * margin.size()) {
+    const Index max_rows = margin[largest_];
+    for (Index a = 0; a < letters_; ++a) {
+        if (a == largest_) continue;
+        const Index r = margin[a];
+        double own = 1, both = 1;
+        // Letters other than the largest have at most N/2 rows, and r + max_rows <= N.
+        for (Index m = 0; m < orders && m < r && m < rows - max_rows; ++m) {
+            own *= static_cast<double>(r - m) / static_cast<double>(rows - r - m);
+            both *= (static_cast<double>(r - m) / static_cast<double>(rows - max_rows - m)) *
+                    (static_cast<double>(max_rows - m) / static_cast<double>(rows - r - m));
+            dyad_[m * letters_ + a] = std::sqrt(own);
+            with_largest_[m * letters_ + a] = std::sqrt(both);
+        }
+    }
+}
+
+void LetterGram::apply_to(int m, double* f, Index stride, Index width) const {
+    const Index first = (m - 1) * letters_;
+    loops::apply_gram({letters_, largest_, m % 2 == 0 ? 1.0 : -1.0, dyad_.data() + first,
+                       with_largest_.data() + first},
+                      f, stride, width);
 }
 
 }  // namespace pleat::mutual_information

@@ -1,14 +1,58 @@
-// Hahn: the expansion of a cell's F(n) = n lg n in the Hahn polynomials of its distribution.
+// Hahn: the distribution of a cell, and the expansion of its F(n) = n lg n in Hahn polynomials.
 #pragma once
 
 #include <array>
-#include <cmath>
+#include <cstdint>
+#include <span>
 #include <vector>
 
-#include "pleat/mutual_information/exact/differences.h"
-#include "pleat/mutual_information/exact/hypergeometric.h"
+#include "pleat/core/view.h"
 
 namespace pleat::mutual_information {
+
+/// |Delta^m F(x)| for F(x) = x lg x, where Delta f(x) = f(x + 1) - f(x), to full precision:
+/// README.md, section 3.
+class Differences {
+public:
+    static constexpr int kMaxOrder = 48;
+
+    /// For counts 0, ..., `rows`.
+    explicit Differences(Index rows);
+
+    /// Bytes of the object for this many rows.
+    static std::int64_t bytes(Index rows);
+
+    /// The order's values at x = 0, ..., length(order) - 1; order 1 to kMaxOrder. High orders are
+    /// kept for small x only, because cells with a large expectation do not need them.
+    const double* order(int m) const { return values_[m].data(); }
+    Index length(int m) const { return static_cast<Index>(values_[m].size()); }
+
+    /// The number of orders that a cell with this expectation needs at most.
+    static int orders(double expectation);
+
+private:
+    void fill(int lowest, int highest, Index length);
+
+    std::vector<double> values_[kMaxOrder + 1];
+};
+
+/// The probabilities of first, first + 1, ...; those of other integers are negligible.
+struct ProbabilityWindow {
+    Index first = 0;
+    std::vector<double> probability;
+
+    Index size() const { return static_cast<Index>(probability.size()); }
+};
+
+/// Hyp(all, marked, drawn): how many of `marked` among `all` objects are in a sample of `drawn`.
+/// Leaves out both tails below `cut` times the largest probability, but keeps up to `more_below`
+/// further values of the lower tail. Relative error of a probability: 1e-14 (the recurrence from
+/// the mode adds 2e-16 per step).
+void hypergeometric(Index all, Index marked, Index drawn, double cut, Index more_below,
+                    ProbabilityWindow& window);
+
+/// A `cut` too small to change any mean or variance here.
+constexpr double kTail = 1e-22;
 
 /// C_m^2 of a cell with margins r and c (README.md, section 3), one order after the other.
 class HahnFactor {
@@ -69,5 +113,23 @@ CellExpansion expand_cell(Index rows, Index r, Index c, const Differences& diffe
 /// For all n of a distribution with expectation e: n lg(n/e) - (n - e)/ln 2, which is not negative.
 void cell_information(double expectation, const ProbabilityWindow& law,
                       const Differences& differences, std::vector<double>& information);
+
+/// rho_m(a, a') of README.md, section 2: 1 for a = a', else
+///     (-1)^m sqrt([r]_m [r']_m / ([N-r]_m [N-r']_m)).
+/// A diagonal plus a dyad, applied in O(letters).
+class LetterGram {
+public:
+    /// `margin` sums to `rows`; orders 1 to `orders`.
+    LetterGram(std::span<const Index> margin, Index rows, int orders);
+
+    Index letters() const { return letters_; }
+    /// Replaces f by rho_m f, where f has `width` values for each letter a, from f[a * stride] on.
+    void apply_to(int m, double* f, Index stride, Index width) const;
+
+private:
+    Index letters_, largest_;
+    std::vector<double> dyad_;          // [order - 1, letter]: sqrt([r]_m / [N-r]_m), at most 1
+    std::vector<double> with_largest_;  // [order - 1, letter]: |rho| with the largest letter
+};
 
 }  // namespace pleat::mutual_information

@@ -8,9 +8,8 @@
 
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
-#include "pleat/mutual_information/count/pair_tiles.h"
+#include "pleat/mutual_information/count/tiles.h"
 #include "pleat/mutual_information/exact/hahn.h"
-#include "pleat/mutual_information/exact/letter_gram.h"
 
 namespace pleat::mutual_information {
 
@@ -200,11 +199,80 @@ public:
     }
 
 private:
-    void collect_margins();
-    void make_blocks();
-    void set_cells(const Tile& tile);
+    void collect_margins() {
+        std::map<std::vector<Index>, std::vector<Index>> by_counts;
+        for (Index column = 0; column < columns_.column_count(); ++column) {
+            const auto margin = columns_.margin(column);
+            if (margin.size() > 1) by_counts[{margin.begin(), margin.end()}].push_back(column);
+        }
+        for (auto& [counts, columns] : by_counts) {
+            const auto margin = columns_.margin(columns.front());
+            margins_.push_back({margin, std::move(columns), {}});
+        }
+    }
+
+    void make_blocks() {
+        const Index rows = columns_.row_count();
+        const int orders = static_cast<int>(std::min<Index>(Differences::kMaxOrder, rows / 2));
+        std::vector<Index> counts;
+        for (Index at = 0; at < static_cast<Index>(margins_.size()); ++at) {
+            const auto margin = margins_[at].counts;
+            grams_.emplace_back(margin, rows, orders);
+            std::vector<Index> united(counts);
+            united.insert(united.end(), margin.begin(), margin.end());
+            std::sort(united.begin(), united.end());
+            united.erase(std::unique(united.begin(), united.end()), united.end());
+            if (blocks_.empty() || static_cast<Index>(united.size()) > kMaxCounts) {
+                blocks_.push_back({at, at, {}});
+                united.assign(margin.begin(), margin.end());
+                std::sort(united.begin(), united.end());
+                united.erase(std::unique(united.begin(), united.end()), united.end());
+            }
+            counts = blocks_.back().counts = std::move(united);
+            blocks_.back().last = at + 1;
+        }
+        for (const MarginBlock& block : blocks_) {
+            for (Index at = block.first; at < block.last; ++at) {
+                for (const Index count : margins_[at].counts) {
+                    const auto found =
+                        std::lower_bound(block.counts.begin(), block.counts.end(), count);
+                    margins_[at].number.push_back(found - block.counts.begin());
+                }
+            }
+        }
+    }
+
+    void set_cells(const Tile& tile) {
+        const MarginBlock *const p = &block_of(tile.side[0].first), *const q = &block_of(
+                                                                        tile.side[1].first);
+        if (p == cells_of_[0] && q == cells_of_[1]) return;
+        cells_of_[0] = nullptr;
+        cells_.emplace(p->counts, q->counts);
+        parallel_for_chunks(
+            context_, kStage, threads_, cells_->row_count(), 16 * threads_,
+            [&](Index row, int) { cells_->fill_row(row, columns_.row_count(), differences_); });
+        cells_of_[0] = p;
+        cells_of_[1] = q;
+    }
+
     void margin_pair(const Margin& p, const LetterGram& gram_p, const Margin& q,
-                     const LetterGram& gram_q, int thread);
+                     const LetterGram& gram_q, int thread) {
+        if (&p == &q && p.columns.size() == 1) return;
+        const Moments moments = combine(
+            p.counts, q.counts, gram_p, gram_q, columns_.row_count(),
+            [&](Index a, Index b) { return (*cells_)(p.number[a], q.number[b]); },
+            scratch_[thread]);
+        for (const Index i : p.columns) {
+            for (const Index j : q.columns) {
+                if (&p == &q && j <= i) continue;
+                const Index pair =
+                    pair_index(std::min(i, j), std::max(i, j), columns_.column_count());
+                mean_.data[pair] = std::max(0.0, moments.mean);
+                variance_.data[pair] = moments.variance;
+            }
+        }
+    }
+
     const MarginBlock& block_of(Index margin) const {
         return *std::find_if(blocks_.begin(), blocks_.end(),
                              [&](const MarginBlock& block) { return margin < block.last; });
@@ -223,78 +291,6 @@ private:
     std::optional<CellTable> cells_;
     const MarginBlock* cells_of_[2] = {nullptr, nullptr};
 };
-
-void AllPairs::collect_margins() {
-    std::map<std::vector<Index>, std::vector<Index>> by_counts;
-    for (Index column = 0; column < columns_.column_count(); ++column) {
-        const auto margin = columns_.margin(column);
-        if (margin.size() > 1) by_counts[{margin.begin(), margin.end()}].push_back(column);
-    }
-    for (auto& [counts, columns] : by_counts) {
-        const auto margin = columns_.margin(columns.front());
-        margins_.push_back({margin, std::move(columns), {}});
-    }
-}
-
-void AllPairs::make_blocks() {
-    const Index rows = columns_.row_count();
-    const int orders = static_cast<int>(std::min<Index>(Differences::kMaxOrder, rows / 2));
-    std::vector<Index> counts;
-    for (Index at = 0; at < static_cast<Index>(margins_.size()); ++at) {
-        const auto margin = margins_[at].counts;
-        grams_.emplace_back(margin, rows, orders);
-        std::vector<Index> united(counts);
-        united.insert(united.end(), margin.begin(), margin.end());
-        std::sort(united.begin(), united.end());
-        united.erase(std::unique(united.begin(), united.end()), united.end());
-        if (blocks_.empty() || static_cast<Index>(united.size()) > kMaxCounts) {
-            blocks_.push_back({at, at, {}});
-            united.assign(margin.begin(), margin.end());
-            std::sort(united.begin(), united.end());
-            united.erase(std::unique(united.begin(), united.end()), united.end());
-        }
-        counts = blocks_.back().counts = std::move(united);
-        blocks_.back().last = at + 1;
-    }
-    for (const MarginBlock& block : blocks_) {
-        for (Index at = block.first; at < block.last; ++at) {
-            for (const Index count : margins_[at].counts) {
-                const auto found =
-                    std::lower_bound(block.counts.begin(), block.counts.end(), count);
-                margins_[at].number.push_back(found - block.counts.begin());
-            }
-        }
-    }
-}
-
-void AllPairs::set_cells(const Tile& tile) {
-    const MarginBlock *const p = &block_of(tile.side[0].first), *const q =
-                                                                    &block_of(tile.side[1].first);
-    if (p == cells_of_[0] && q == cells_of_[1]) return;
-    cells_of_[0] = nullptr;
-    cells_.emplace(p->counts, q->counts);
-    parallel_for_chunks(
-        context_, kStage, threads_, cells_->row_count(), 16 * threads_,
-        [&](Index row, int) { cells_->fill_row(row, columns_.row_count(), differences_); });
-    cells_of_[0] = p;
-    cells_of_[1] = q;
-}
-
-void AllPairs::margin_pair(const Margin& p, const LetterGram& gram_p, const Margin& q,
-                           const LetterGram& gram_q, int thread) {
-    if (&p == &q && p.columns.size() == 1) return;
-    const Moments moments = combine(
-        p.counts, q.counts, gram_p, gram_q, columns_.row_count(),
-        [&](Index a, Index b) { return (*cells_)(p.number[a], q.number[b]); }, scratch_[thread]);
-    for (const Index i : p.columns) {
-        for (const Index j : q.columns) {
-            if (&p == &q && j <= i) continue;
-            const Index pair = pair_index(std::min(i, j), std::max(i, j), columns_.column_count());
-            mean_.data[pair] = std::max(0.0, moments.mean);
-            variance_.data[pair] = moments.variance;
-        }
-    }
-}
 
 }  // namespace
 

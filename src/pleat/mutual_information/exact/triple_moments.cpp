@@ -30,199 +30,6 @@ std::vector<Index> evenly_chosen(const std::vector<Index>& counts, Index count) 
     return chosen;
 }
 
-}  // namespace
-
-struct TripleMoments::Implementation {
-    Implementation(const Columns& all, const Context& how, bool variance)
-        : columns(all),
-          context(how),
-          with_variance(variance),
-          threads(resolve_threads(how)),
-          differences(all.row_count()),
-          nodes(all.row_count()) {
-        collect_margins();
-        space = {columns.row_count(), &nodes, &differences, nullptr};
-        if (with_variance) make_basis();
-        make_third_columns();
-        for (int thread = 0; thread < threads; ++thread) makers.emplace_back(space);
-    }
-
-    std::span<const Index> margin(Index kind) const { return columns.margin(example_column[kind]); }
-    std::vector<LetterExpansion> expand(const std::vector<Index>& counts) const;
-    void collect_margins();
-    void make_basis();
-    void make_third_columns();
-    void make_pairs(const TripleTile& tile);
-    const double* pair(Index i, Index j) const {
-        const auto key = std::minmax(margin_kind[i], margin_kind[j]);
-        return pairs.data() + pair_rows.at({key.first, key.second}) * (1 + space.terms());
-    }
-    void row(const TripleTile::Row& row, double* mean, double* variance) const;
-    void run(const TripleTile& tile, View<double, 1> mean, double* variance);
-
-    const Columns& columns;
-    const Context& context;
-    bool with_variance;
-    int threads;
-    Differences differences;
-    CountNodes nodes;
-    std::unique_ptr<TripleBasis> basis;
-    TripleSpace space;
-    std::vector<Index> margin_kind;  // [column]: the number of its margin among the distinct ones
-    std::vector<Index> example_column;              // [kind]: a column with this margin
-    std::vector<ThirdColumnVectors> third_columns;  // [kind]
-    std::vector<PairVectorMaker> makers;
-    Block pair_side[2] = {};
-    std::map<std::pair<Index, Index>, Index> pair_rows;  // [two kinds]: their row in `pairs`
-    std::vector<double> pairs;                           // [pair]: its own mean, then its terms
-};
-
-void TripleMoments::Implementation::collect_margins() {
-    std::map<std::vector<Index>, Index> kinds;
-    for (Index column = 0; column < columns.column_count(); ++column) {
-        const auto counts = columns.margin(column);
-        const auto [found, is_new] =
-            kinds.try_emplace(std::vector<Index>(counts.begin(), counts.end()),
-                              static_cast<Index>(example_column.size()));
-        if (is_new) example_column.push_back(column);
-        margin_kind.push_back(found->second);
-    }
-}
-
-std::vector<LetterExpansion> TripleMoments::Implementation::expand(
-    const std::vector<Index>& counts) const {
-    std::vector<LetterExpansion> letters(counts.size());
-    parallel_for_chunks(context, kStage, threads, static_cast<Index>(counts.size()), 8 * threads,
-                        [&](Index at, int) {
-                            letters[at] =
-                                expand_letter(columns.row_count(), counts[at], nodes, differences);
-                        });
-    return letters;
-}
-
-void TripleMoments::Implementation::make_basis() {
-    std::set<Index> counts(columns.counts.begin(), columns.counts.end());
-    counts.erase(columns.row_count());
-    const auto letters = expand(evenly_chosen({counts.begin(), counts.end()}, kRepresentatives));
-    basis = std::make_unique<TripleBasis>(columns.row_count(), nodes, letters);
-    space.basis = basis.get();
-}
-
-void TripleMoments::Implementation::make_third_columns() {
-    const Index kinds = static_cast<Index>(example_column.size());
-    StageProgress progress(context, kStage, kinds, "distinct columns");
-    third_columns.resize(kinds);
-    for (Index first = 0, last = 0; first < kinds; first = last) {
-        std::set<Index> distinct;
-        for (; last < kinds; ++last) {
-            std::set<Index> more(distinct);
-            for (const Index count : margin(last)) more.insert(count);
-            if (last > first && static_cast<Index>(more.size()) > kMaxCounts) break;
-            distinct = std::move(more);
-        }
-        const std::vector<Index> counts(distinct.begin(), distinct.end());
-        const auto letters = expand(counts);
-        parallel_for_chunks(
-            context, kStage, threads, last - first, 8 * threads, [&](Index at, int) {
-                std::vector<const LetterExpansion*> own;
-                for (const Index count : margin(first + at))
-                    own.push_back(&letters[std::lower_bound(counts.begin(), counts.end(), count) -
-                                           counts.begin()]);
-                third_columns[first + at] =
-                    make_third_column_vectors(space, margin(first + at), own);
-            });
-        progress.advance_to(last);
-    }
-}
-
-void TripleMoments::Implementation::make_pairs(const TripleTile& tile) {
-    const auto is_kept = [&](int side) {
-        return !pair_rows.empty() && tile.side[side].first == pair_side[side].first &&
-               tile.side[side].count == pair_side[side].count;
-    };
-    std::vector<std::pair<Index, Index>> wanted;
-    if (!is_kept(0) || !is_kept(1)) {
-        pair_rows.clear();
-        pairs.clear();
-    }
-    pair_side[0] = tile.side[0];
-    pair_side[1] = tile.side[1];
-    const auto kinds = static_cast<Index>(example_column.size());
-    // Reserves memory for all pairs of tiles with these sides, so that the list is not copied as it
-    // grows.
-    pairs.reserve(std::min(kinds * (kinds + 1) / 2, pair_side[0].count * pair_side[1].count) *
-                  (1 + space.terms()));
-    for (const auto& row : tile.rows) {
-        const auto key = std::minmax(margin_kind[row.i], margin_kind[row.j]);
-        if (pair_rows.try_emplace({key.first, key.second}, static_cast<Index>(pair_rows.size()))
-                .second)
-            wanted.emplace_back(key.first, key.second);
-    }
-    const Index stride = 1 + space.terms();
-    const Index kept = static_cast<Index>(pairs.size()) / stride;
-    pairs.resize(pairs.size() + wanted.size() * stride);
-    parallel_for_chunks(context, kStage, threads, static_cast<Index>(wanted.size()), 32 * threads,
-                        [&](Index at, int thread) {
-                            double* terms = pairs.data() + (kept + at) * stride;
-                            const auto [i, j] = wanted[at];
-                            terms[0] = makers[thread].make(margin(i), margin(j), terms + 1);
-                        });
-}
-
-void TripleMoments::Implementation::row(const TripleTile::Row& row, double* mean,
-                                        double* variance) const {
-    const auto all = static_cast<double>(columns.row_count());
-    const double* terms = pair(row.i, row.j);
-    const bool are_constant = columns.symbol_count(row.i) == 1 && columns.symbol_count(row.j) == 1;
-    const double* of_mean[4];
-    const double* of_variance[4];
-    double found[4];
-    for (Index first = 0; first < row.count; first += 4) {
-        const Index count = std::min(Index{4}, row.count - first);
-        for (Index at = 0; at < 4; ++at) {
-            const Index k = row.first_k + first + std::min(at, count - 1);
-            of_mean[at] = third_columns[margin_kind[k]].mean.data();
-            of_variance[at] = third_columns[margin_kind[k]].variance.data();
-        }
-        loops::products(terms + 1, of_mean, nodes.size(), found);
-        for (Index at = 0; at < count; ++at)
-            mean[first + at] = std::max(0.0, terms[0] + found[at]) / all;
-        if (variance == nullptr) continue;
-        loops::products(terms + 1, of_variance, space.terms(), found);
-        for (Index at = 0; at < count; ++at)
-            variance[first + at] = are_constant || found[at] < kNoise ? 0 : found[at] / (all * all);
-    }
-}
-
-void TripleMoments::Implementation::run(const TripleTile& tile, View<double, 1> mean,
-                                        double* variance) {
-    make_pairs(tile);
-    parallel_for_chunks(context, kStage, threads, static_cast<Index>(tile.rows.size()), 4096,
-                        [&](Index at, int) {
-                            const auto& of_row = tile.rows[at];
-                            row(of_row, mean.data + of_row.offset,
-                                variance == nullptr ? nullptr : variance + of_row.offset);
-                        });
-}
-
-TripleMoments::TripleMoments(const Columns& columns, const Context& context, bool with_variance)
-    : implementation_(std::make_unique<Implementation>(columns, context, with_variance)) {}
-
-TripleMoments::~TripleMoments() = default;
-
-void TripleMoments::mean(const TripleTile& tile, View<double, 1> mean) {
-    implementation_->run(tile, mean, nullptr);
-}
-
-void TripleMoments::moments(const TripleTile& tile, View<double, 1> mean,
-                            View<double, 1> variance) {
-    if (!implementation_->with_variance)
-        throw UsageError("triple moments: give with_variance to compute variances");
-    implementation_->run(tile, mean, variance.data);
-}
-
-namespace {
-
 /// Upper bounds that follow from a size: nodes, functions of the basis, orders, and the length of a
 /// vector.
 struct Bounds {
@@ -249,6 +56,188 @@ std::int64_t maker_bytes(const TripleMoments::Size& size, const Bounds& bounds) 
 }
 
 }  // namespace
+
+struct TripleMoments::Implementation {
+    Implementation(const Columns& all, const Context& how, bool variance)
+        : columns(all),
+          context(how),
+          with_variance(variance),
+          threads(resolve_threads(how)),
+          differences(all.row_count()),
+          nodes(all.row_count()) {
+        collect_margins();
+        space = {columns.row_count(), &nodes, &differences, nullptr};
+        if (with_variance) make_basis();
+        make_third_columns();
+        for (int thread = 0; thread < threads; ++thread) makers.emplace_back(space);
+    }
+
+    std::span<const Index> margin(Index kind) const { return columns.margin(example_column[kind]); }
+    std::vector<LetterExpansion> expand(const std::vector<Index>& counts) const {
+        std::vector<LetterExpansion> letters(counts.size());
+        parallel_for_chunks(context, kStage, threads, static_cast<Index>(counts.size()),
+                            8 * threads, [&](Index at, int) {
+                                letters[at] = expand_letter(columns.row_count(), counts[at], nodes,
+                                                            differences);
+                            });
+        return letters;
+    }
+
+    void collect_margins() {
+        std::map<std::vector<Index>, Index> kinds;
+        for (Index column = 0; column < columns.column_count(); ++column) {
+            const auto counts = columns.margin(column);
+            const auto [found, is_new] =
+                kinds.try_emplace(std::vector<Index>(counts.begin(), counts.end()),
+                                  static_cast<Index>(example_column.size()));
+            if (is_new) example_column.push_back(column);
+            margin_kind.push_back(found->second);
+        }
+    }
+
+    void make_basis() {
+        std::set<Index> counts(columns.counts.begin(), columns.counts.end());
+        counts.erase(columns.row_count());
+        const auto letters =
+            expand(evenly_chosen({counts.begin(), counts.end()}, kRepresentatives));
+        basis = std::make_unique<TripleBasis>(columns.row_count(), nodes, letters);
+        space.basis = basis.get();
+    }
+
+    void make_third_columns() {
+        const Index kinds = static_cast<Index>(example_column.size());
+        StageProgress progress(context, kStage, kinds, "distinct columns");
+        third_columns.resize(kinds);
+        for (Index first = 0, last = 0; first < kinds; first = last) {
+            std::set<Index> distinct;
+            for (; last < kinds; ++last) {
+                std::set<Index> more(distinct);
+                for (const Index count : margin(last)) more.insert(count);
+                if (last > first && static_cast<Index>(more.size()) > kMaxCounts) break;
+                distinct = std::move(more);
+            }
+            const std::vector<Index> counts(distinct.begin(), distinct.end());
+            const auto letters = expand(counts);
+            parallel_for_chunks(
+                context, kStage, threads, last - first, 8 * threads, [&](Index at, int) {
+                    std::vector<const LetterExpansion*> own;
+                    for (const Index count : margin(first + at))
+                        own.push_back(
+                            &letters[std::lower_bound(counts.begin(), counts.end(), count) -
+                                     counts.begin()]);
+                    third_columns[first + at] =
+                        make_third_column_vectors(space, margin(first + at), own);
+                });
+            progress.advance_to(last);
+        }
+    }
+
+    void make_pairs(const TripleTile& tile) {
+        const auto is_kept = [&](int side) {
+            return !pair_rows.empty() && tile.side[side].first == pair_side[side].first &&
+                   tile.side[side].count == pair_side[side].count;
+        };
+        std::vector<std::pair<Index, Index>> wanted;
+        if (!is_kept(0) || !is_kept(1)) {
+            pair_rows.clear();
+            pairs.clear();
+        }
+        pair_side[0] = tile.side[0];
+        pair_side[1] = tile.side[1];
+        const auto kinds = static_cast<Index>(example_column.size());
+        // Reserves memory for all pairs of tiles with these sides, so that the list is not copied
+        // as it grows.
+        pairs.reserve(std::min(kinds * (kinds + 1) / 2, pair_side[0].count * pair_side[1].count) *
+                      (1 + space.terms()));
+        for (const auto& row : tile.rows) {
+            const auto key = std::minmax(margin_kind[row.i], margin_kind[row.j]);
+            if (pair_rows.try_emplace({key.first, key.second}, static_cast<Index>(pair_rows.size()))
+                    .second)
+                wanted.emplace_back(key.first, key.second);
+        }
+        const Index stride = 1 + space.terms();
+        const Index kept = static_cast<Index>(pairs.size()) / stride;
+        pairs.resize(pairs.size() + wanted.size() * stride);
+        parallel_for_chunks(context, kStage, threads, static_cast<Index>(wanted.size()),
+                            32 * threads, [&](Index at, int thread) {
+                                double* terms = pairs.data() + (kept + at) * stride;
+                                const auto [i, j] = wanted[at];
+                                terms[0] = makers[thread].make(margin(i), margin(j), terms + 1);
+                            });
+    }
+
+    const double* pair(Index i, Index j) const {
+        const auto key = std::minmax(margin_kind[i], margin_kind[j]);
+        return pairs.data() + pair_rows.at({key.first, key.second}) * (1 + space.terms());
+    }
+    void row(const TripleTile::Row& row, double* mean, double* variance) const {
+        const auto all = static_cast<double>(columns.row_count());
+        const double* terms = pair(row.i, row.j);
+        const bool are_constant =
+            columns.symbol_count(row.i) == 1 && columns.symbol_count(row.j) == 1;
+        const double* of_mean[4];
+        const double* of_variance[4];
+        double found[4];
+        for (Index first = 0; first < row.count; first += 4) {
+            const Index count = std::min(Index{4}, row.count - first);
+            for (Index at = 0; at < 4; ++at) {
+                const Index k = row.first_k + first + std::min(at, count - 1);
+                of_mean[at] = third_columns[margin_kind[k]].mean.data();
+                of_variance[at] = third_columns[margin_kind[k]].variance.data();
+            }
+            loops::products(terms + 1, of_mean, nodes.size(), found);
+            for (Index at = 0; at < count; ++at)
+                mean[first + at] = std::max(0.0, terms[0] + found[at]) / all;
+            if (variance == nullptr) continue;
+            loops::products(terms + 1, of_variance, space.terms(), found);
+            for (Index at = 0; at < count; ++at)
+                variance[first + at] =
+                    are_constant || found[at] < kNoise ? 0 : found[at] / (all * all);
+        }
+    }
+
+    void run(const TripleTile& tile, View<double, 1> mean, double* variance) {
+        make_pairs(tile);
+        parallel_for_chunks(context, kStage, threads, static_cast<Index>(tile.rows.size()), 4096,
+                            [&](Index at, int) {
+                                const auto& of_row = tile.rows[at];
+                                row(of_row, mean.data + of_row.offset,
+                                    variance == nullptr ? nullptr : variance + of_row.offset);
+                            });
+    }
+
+    const Columns& columns;
+    const Context& context;
+    bool with_variance;
+    int threads;
+    Differences differences;
+    CountNodes nodes;
+    std::unique_ptr<TripleBasis> basis;
+    TripleSpace space;
+    std::vector<Index> margin_kind;  // [column]: the number of its margin among the distinct ones
+    std::vector<Index> example_column;              // [kind]: a column with this margin
+    std::vector<ThirdColumnVectors> third_columns;  // [kind]
+    std::vector<PairVectorMaker> makers;
+    Block pair_side[2] = {};
+    std::map<std::pair<Index, Index>, Index> pair_rows;  // [two kinds]: their row in `pairs`
+    std::vector<double> pairs;                           // [pair]: its own mean, then its terms
+};
+
+TripleMoments::TripleMoments(const Columns& columns, const Context& context, bool with_variance)
+    : implementation_(std::make_unique<Implementation>(columns, context, with_variance)) {}
+
+TripleMoments::~TripleMoments() = default;
+
+void TripleMoments::mean(const TripleTile& tile, View<double, 1> mean) {
+    implementation_->run(tile, mean, nullptr);
+}
+
+void TripleMoments::moments(const TripleTile& tile, View<double, 1> mean,
+                            View<double, 1> variance) {
+    if (!implementation_->with_variance)
+        throw UsageError("triple moments: give with_variance to compute variances");
+    implementation_->run(tile, mean, variance.data);
+}
 
 std::int64_t TripleMoments::tile_bytes(const Size& size) {
     const Index side = std::min(size.side, size.columns);

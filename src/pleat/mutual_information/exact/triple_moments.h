@@ -7,7 +7,7 @@
 #include "pleat/core/context.h"
 #include "pleat/core/view.h"
 #include "pleat/mutual_information/count/columns.h"
-#include "pleat/mutual_information/triples/tiles.h"
+#include "pleat/mutual_information/count/tiles.h"
 
 namespace pleat::mutual_information {
 

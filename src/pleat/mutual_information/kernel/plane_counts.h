@@ -6,10 +6,10 @@
 
 #include "pleat/core/array.h"
 #include "pleat/mutual_information/count/statistic.h"
-#include "pleat/mutual_information/kernel/null_sums.h"
+#include "pleat/mutual_information/count/tiles.h"
+#include "pleat/mutual_information/kernel/kernel.h"
 #include "pleat/mutual_information/kernel/row_counts.h"
 #include "pleat/mutual_information/kernel/shuffled_planes.h"
-#include "pleat/mutual_information/triples/tiles.h"
 
 namespace pleat::mutual_information {
 

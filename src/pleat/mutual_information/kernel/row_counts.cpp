@@ -1,7 +1,6 @@
 // Row counts: a table per triple, of the rows that share their pair of symbols with another row.
 #include "pleat/mutual_information/kernel/row_counts.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace pleat::mutual_information {

@@ -6,8 +6,8 @@
 
 #include "pleat/mutual_information/count/columns.h"
 #include "pleat/mutual_information/count/statistic.h"
+#include "pleat/mutual_information/count/tiles.h"
 #include "pleat/mutual_information/kernel/shuffled_planes.h"
-#include "pleat/mutual_information/triples/tiles.h"
 
 namespace pleat::mutual_information {
 

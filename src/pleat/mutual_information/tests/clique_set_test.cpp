@@ -1,5 +1,5 @@
 // Tests of the clique set: both definitions against plain loops, constants, counts, merging.
-#include "pleat/mutual_information/triples/clique_set.h"
+#include "pleat/mutual_information/triples/triple_collectors.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,6 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/mutual_information/triples/triple_collectors.h"
 
 namespace pleat::mutual_information {
 namespace {

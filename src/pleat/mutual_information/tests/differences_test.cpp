@@ -1,12 +1,10 @@
 // Differences and hypergeometric laws: against definitions in longer arithmetic.
-#include "pleat/mutual_information/exact/differences.h"
+#include "pleat/mutual_information/exact/hahn.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
-
-#include "pleat/mutual_information/exact/hypergeometric.h"
 
 namespace pleat::mutual_information {
 

@@ -1,6 +1,6 @@
 // Tests of the enumerated null: against all permutations of short columns, and the
 // moments.
-#include "pleat/mutual_information/exact/enumerated_null.h"
+#include "pleat/mutual_information/exact/tail.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of gap-free pairs: the rows left, their MI and moments, ranks and resuming.
-#include "pleat/mutual_information/count/gap_free_pairs.h"
+#include "pleat/mutual_information/pairs/cpu_pairs.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,6 @@
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/core/tests/thread_comm.h"
-#include "pleat/mutual_information/count/weighted_pairs.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 #include "pleat/mutual_information/tests/plain_counts.h"
 #include "pleat/mutual_information/tests/stop_after.h"

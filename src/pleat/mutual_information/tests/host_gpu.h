@@ -32,7 +32,7 @@ void multiply_bits_on_host(int (&c)[4], const std::uint32_t (&a)[2 * kWords],
     }
 }
 
-// What bit_product.cuh has of tensor cores.
+// What kernel_cuda.cu has of tensor cores.
 inline void multiply_bits(int (&c)[4], const std::uint32_t (&a)[2], const std::uint32_t (&b)[1]) {
     multiply_bits_on_host<1>(c, a, b);
 }

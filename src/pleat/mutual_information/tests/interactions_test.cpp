@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "pleat/core/error.h"
-#include "pleat/mutual_information/count/information.h"
+#include "pleat/mutual_information/count/statistic.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 #include "pleat/mutual_information/tests/plain_counts.h"
 

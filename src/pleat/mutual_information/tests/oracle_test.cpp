@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pleat/mutual_information/count/information.h"
-#include "pleat/mutual_information/exact/enumerated_null.h"
+#include "pleat/mutual_information/count/statistic.h"
 #include "pleat/mutual_information/exact/pair_moments.h"
+#include "pleat/mutual_information/exact/tail.h"
 #include "pleat/mutual_information/exact/triple_moments.h"
 #include "pleat/mutual_information/kernel/kernel.h"
-#include "pleat/mutual_information/pairs/pair_statistics.h"
+#include "pleat/mutual_information/pairs/pair_run.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 #include "pleat/mutual_information/tests/plain_counts.h"
 

@@ -1,12 +1,12 @@
 // Tests of the pair statistics: direct formulas in long double, and degenerate columns.
-#include "pleat/mutual_information/pairs/pair_statistics.h"
+#include "pleat/mutual_information/pairs/pair_run.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
-#include "pleat/mutual_information/count/information.h"
+#include "pleat/mutual_information/count/statistic.h"
 #include "pleat/mutual_information/exact/tail.h"
 #include "pleat/mutual_information/tests/plain_counts.h"
 

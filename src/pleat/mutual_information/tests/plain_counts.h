@@ -11,7 +11,7 @@
 #include "pleat/core/array.h"
 #include "pleat/mutual_information/count/columns.h"
 #include "pleat/mutual_information/count/statistic.h"
-#include "pleat/mutual_information/kernel/null_sums.h"
+#include "pleat/mutual_information/kernel/kernel.h"
 
 namespace pleat::mutual_information::test {
 

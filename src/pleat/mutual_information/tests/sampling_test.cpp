@@ -10,11 +10,11 @@
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/tests/data_folders.h"
-#include "pleat/mutual_information/count/information.h"
-#include "pleat/mutual_information/exact/enumerated_null.h"
+#include "pleat/mutual_information/count/statistic.h"
 #include "pleat/mutual_information/exact/pair_moments.h"
+#include "pleat/mutual_information/exact/tail.h"
 #include "pleat/mutual_information/kernel/kernel.h"
-#include "pleat/mutual_information/pairs/pair_statistics.h"
+#include "pleat/mutual_information/pairs/pair_run.h"
 
 namespace pleat::mutual_information {
 namespace {

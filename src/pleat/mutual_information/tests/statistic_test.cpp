@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "pleat/mutual_information/triples/tiles.h"
+#include "pleat/mutual_information/count/tiles.h"
 #include "random_columns.h"
 
 namespace pleat::mutual_information {

@@ -11,9 +11,9 @@
 #include <random>
 
 #include "pleat/core/error.h"
-#include "pleat/mutual_information/exact/count_nodes.h"
-#include "pleat/mutual_information/exact/differences.h"
+#include "pleat/mutual_information/exact/hahn.h"
 #include "pleat/mutual_information/exact/pair_moments.h"
+#include "pleat/mutual_information/exact/triple_vectors.h"
 
 namespace pleat::mutual_information {
 

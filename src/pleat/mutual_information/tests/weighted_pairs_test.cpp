@@ -1,5 +1,5 @@
 // Tests of weighted pairs: plain counts, repeated rows, pseudocounts, shuffles, ranks, resuming.
-#include "pleat/mutual_information/count/weighted_pairs.h"
+#include "pleat/mutual_information/pairs/cpu_pairs.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "pleat/core/tests/thread_comm.h"
 #include "pleat/mutual_information/kernel/kernel.h"
 #include "pleat/mutual_information/kernel/shuffle.h"
-#include "pleat/mutual_information/pairs/pair_statistics.h"
+#include "pleat/mutual_information/pairs/pair_run.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 #include "pleat/mutual_information/tests/plain_counts.h"
 #include "pleat/mutual_information/tests/random_columns.h"

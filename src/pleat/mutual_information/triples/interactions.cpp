@@ -31,10 +31,105 @@ struct ExcessFit::Work {
 
     Work(const Columns& all, const ExcessOptions& chosen) : columns(all), options(chosen) {}
 
-    void tabulate(Index i, Index j, Index k);
-    void remove_determined_cells();
-    Excess fit();
-    double divergence() const;
+    /// Fills `cells` with those that are on no line of 0 rows.
+    void tabulate(Index i, Index j, Index k) {
+        const int q[3] = {columns.symbol_count(i), columns.symbol_count(j),
+                          columns.symbol_count(k)};
+        table.assign(static_cast<std::size_t>(q[0]) * q[1] * q[2], 0);
+        lines_of[1] = q[0] * q[1];
+        lines_of[2] = lines_of[1] + q[0] * q[2];
+        lines_of[3] = lines_of[2] + q[1] * q[2];
+        lines.assign(lines_of[3], Line{});
+        const std::uint8_t* const code[3] = {&columns.codes(i, 0), &columns.codes(j, 0),
+                                             &columns.codes(k, 0)};
+        for (Index row = 0; row < columns.row_count(); ++row) {
+            const int a = code[0][row], b = code[1][row], c = code[2][row];
+            ++table[(a * q[1] + b) * q[2] + c];
+            ++lines[a * q[1] + b].rows;
+            ++lines[lines_of[1] + a * q[2] + c].rows;
+            ++lines[lines_of[2] + b * q[2] + c].rows;
+        }
+        cells.clear();
+        const std::int32_t* rows = table.data();
+        for (int a = 0; a < q[0]; ++a) {
+            for (int b = 0; b < q[1]; ++b) {
+                const std::int32_t ab = a * q[1] + b;
+                for (int c = 0; c < q[2]; ++c, ++rows) {
+                    const auto ac = static_cast<std::int32_t>(lines_of[1] + a * q[2] + c);
+                    const auto bc = static_cast<std::int32_t>(lines_of[2] + b * q[2] + c);
+                    if (lines[ab].rows == 0 || lines[ac].rows == 0 || lines[bc].rows == 0) continue;
+                    cells.push_back({{ab, ac, bc}, *rows, 1.0});
+                    for (const std::int32_t line : cells.back().line) ++lines[line].open;
+                }
+            }
+        }
+    }
+
+    /// Removes cells that the pair tables determine: the last open cell of a line, and all cells of
+    /// a line without remaining rows. They have the observed rows, so they add nothing to the
+    /// divergence.
+    void remove_determined_cells() {
+        for (bool changed = true; changed;) {
+            const auto is_determined = [&](const Cell& cell) {
+                return std::any_of(std::begin(cell.line), std::end(cell.line),
+                                   [&](std::int32_t line) {
+                                       return lines[line].open == 1 || lines[line].rows == 0;
+                                   });
+            };
+            std::size_t kept = 0;
+            for (const Cell& cell : cells) {
+                if (is_determined(cell)) {
+                    for (const std::int32_t line : cell.line) {
+                        lines[line].rows -= cell.rows;
+                        --lines[line].open;
+                    }
+                } else {
+                    cells[kept++] = cell;
+                }
+            }
+            changed = kept != cells.size();
+            cells.resize(kept);
+        }
+    }
+
+    Excess fit() {
+        Excess excess;
+        if (cells.empty()) return excess;
+        sum.assign(lines.size(), 0.0);
+        ratio.assign(lines.size(), 1.0);
+        for (const Cell& cell : cells) sum[cell.line[0]] += cell.fitted;
+        excess.converged = false;
+        while (!excess.converged && excess.rounds < options.max_rounds) {
+            ++excess.rounds;
+            excess.margin_error = 0;
+            for (int side = 0; side < 3; ++side) {
+                const int next = (side + 1) % 3;
+                for (Index line = lines_of[side]; line < lines_of[side + 1]; ++line) {
+                    if (lines[line].open == 0) continue;
+                    const double wanted = lines[line].rows;
+                    excess.margin_error =
+                        std::max(excess.margin_error, std::abs(sum[line] - wanted));
+                    ratio[line] = wanted / sum[line];
+                }
+                std::fill(sum.begin() + lines_of[next], sum.begin() + lines_of[next + 1], 0.0);
+                for (Cell& cell : cells) {
+                    cell.fitted *= ratio[cell.line[side]];
+                    sum[cell.line[next]] += cell.fitted;
+                }
+            }
+            excess.converged = excess.margin_error < options.tolerance;
+        }
+        excess.bits = std::max(0.0, divergence());
+        return excess;
+    }
+
+    double divergence() const {
+        double sum_of = 0;
+        for (const Cell& cell : cells) {
+            if (cell.rows > 0) sum_of += cell.rows * std::log2(cell.rows / cell.fitted);
+        }
+        return sum_of / static_cast<double>(columns.row_count());
+    }
 
     const Columns& columns;
     ExcessOptions options;
@@ -44,102 +139,6 @@ struct ExcessFit::Work {
     std::vector<double> sum, ratio;
     Index lines_of[4] = {};  ///< the first line of each pair table
 };
-
-/// Fills `cells` with those that are on no line of 0 rows.
-void ExcessFit::Work::tabulate(Index i, Index j, Index k) {
-    const int q[3] = {columns.symbol_count(i), columns.symbol_count(j), columns.symbol_count(k)};
-    table.assign(static_cast<std::size_t>(q[0]) * q[1] * q[2], 0);
-    lines_of[1] = q[0] * q[1];
-    lines_of[2] = lines_of[1] + q[0] * q[2];
-    lines_of[3] = lines_of[2] + q[1] * q[2];
-    lines.assign(lines_of[3], Line{});
-    const std::uint8_t* const code[3] = {&columns.codes(i, 0), &columns.codes(j, 0),
-                                         &columns.codes(k, 0)};
-    for (Index row = 0; row < columns.row_count(); ++row) {
-        const int a = code[0][row], b = code[1][row], c = code[2][row];
-        ++table[(a * q[1] + b) * q[2] + c];
-        ++lines[a * q[1] + b].rows;
-        ++lines[lines_of[1] + a * q[2] + c].rows;
-        ++lines[lines_of[2] + b * q[2] + c].rows;
-    }
-    cells.clear();
-    const std::int32_t* rows = table.data();
-    for (int a = 0; a < q[0]; ++a) {
-        for (int b = 0; b < q[1]; ++b) {
-            const std::int32_t ab = a * q[1] + b;
-            for (int c = 0; c < q[2]; ++c, ++rows) {
-                const auto ac = static_cast<std::int32_t>(lines_of[1] + a * q[2] + c);
-                const auto bc = static_cast<std::int32_t>(lines_of[2] + b * q[2] + c);
-                if (lines[ab].rows == 0 || lines[ac].rows == 0 || lines[bc].rows == 0) continue;
-                cells.push_back({{ab, ac, bc}, *rows, 1.0});
-                for (const std::int32_t line : cells.back().line) ++lines[line].open;
-            }
-        }
-    }
-}
-
-/// Removes cells that the pair tables determine: the last open cell of a line, and all cells of a
-/// line without remaining rows. They have the observed rows, so they add nothing to the divergence.
-void ExcessFit::Work::remove_determined_cells() {
-    for (bool changed = true; changed;) {
-        const auto is_determined = [&](const Cell& cell) {
-            return std::any_of(std::begin(cell.line), std::end(cell.line), [&](std::int32_t line) {
-                return lines[line].open == 1 || lines[line].rows == 0;
-            });
-        };
-        std::size_t kept = 0;
-        for (const Cell& cell : cells) {
-            if (is_determined(cell)) {
-                for (const std::int32_t line : cell.line) {
-                    lines[line].rows -= cell.rows;
-                    --lines[line].open;
-                }
-            } else {
-                cells[kept++] = cell;
-            }
-        }
-        changed = kept != cells.size();
-        cells.resize(kept);
-    }
-}
-
-Excess ExcessFit::Work::fit() {
-    Excess excess;
-    if (cells.empty()) return excess;
-    sum.assign(lines.size(), 0.0);
-    ratio.assign(lines.size(), 1.0);
-    for (const Cell& cell : cells) sum[cell.line[0]] += cell.fitted;
-    excess.converged = false;
-    while (!excess.converged && excess.rounds < options.max_rounds) {
-        ++excess.rounds;
-        excess.margin_error = 0;
-        for (int side = 0; side < 3; ++side) {
-            const int next = (side + 1) % 3;
-            for (Index line = lines_of[side]; line < lines_of[side + 1]; ++line) {
-                if (lines[line].open == 0) continue;
-                const double wanted = lines[line].rows;
-                excess.margin_error = std::max(excess.margin_error, std::abs(sum[line] - wanted));
-                ratio[line] = wanted / sum[line];
-            }
-            std::fill(sum.begin() + lines_of[next], sum.begin() + lines_of[next + 1], 0.0);
-            for (Cell& cell : cells) {
-                cell.fitted *= ratio[cell.line[side]];
-                sum[cell.line[next]] += cell.fitted;
-            }
-        }
-        excess.converged = excess.margin_error < options.tolerance;
-    }
-    excess.bits = std::max(0.0, divergence());
-    return excess;
-}
-
-double ExcessFit::Work::divergence() const {
-    double sum_of = 0;
-    for (const Cell& cell : cells) {
-        if (cell.rows > 0) sum_of += cell.rows * std::log2(cell.rows / cell.fitted);
-    }
-    return sum_of / static_cast<double>(columns.row_count());
-}
 
 ExcessFit::ExcessFit(const Columns& columns, const ExcessOptions& options)
     : work_(std::make_unique<Work>(columns, options)) {}

@@ -1,27 +1,166 @@
 // Triple run: the sweep over tiles of triples, its collectors, and the results of all tiles.
 #include "pleat/mutual_information/triples/triple_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
-
-#include <fmt/format.h>
+#include <memory>
+#include <vector>
 
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/additive_checkpoint.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/sweep.h"
+#include "pleat/mutual_information/count/statistic.h"
 #include "pleat/mutual_information/cuda/cuda_layout.h"
-#include "pleat/mutual_information/triples/clique_set.h"
+#include "pleat/mutual_information/exact/triple_moments.h"
 #include "pleat/mutual_information/triples/interactions.h"
 #include "pleat/mutual_information/triples/triple_collectors.h"
-#include "pleat/mutual_information/triples/triple_values.h"
 
 namespace pleat::mutual_information {
 
 namespace {
+
+/// The numbers of one tile, and the counts from which they are computed.
+struct TripleTileValues {
+    TripleTile tile;
+    Array<double, 2> values;  ///< [number, triple of the tile]
+    NullSums sums;            ///< empty without sampling
+    View<const double, 1> z() const { return values.view()[z_row]; }
+    int z_row = -1;  ///< row of the exact Z in `values`; -1: not computed
+};
+
+/// Computes the numbers that Parameters::null asks for. Their names are those of the arrays in
+/// triples.npz; README.md of the engine defines each.
+class TripleValues {
+public:
+    TripleValues(const Problem& problem, Kernel& kernel, const PairRun& pairs,
+                 const Parameters& parameters, const Context& context)
+        : problem_(problem),
+          kernel_(kernel),
+          pairs_(pairs),
+          parameters_(parameters),
+          quiet_context_(context),
+          threads_(resolve_threads(context)),
+          margin_sums_(margin_sums(*problem.columns, *problem.statistic)) {
+        quiet_context_.progress = nullptr;
+        quiet_context_.comm = nullptr;
+        names_ = {"mi", "co_information", "synergy", "ij_with_k", "ik_with_j", "jk_with_i"};
+        const auto add = [&](std::initializer_list<const char*> more) {
+            names_.insert(names_.end(), more.begin(), more.end());
+        };
+        if (parameters.has_exact()) {
+            moments_ = std::make_unique<TripleMoments>(*problem.columns, context,
+                                                       parameters.triple_variance);
+            add({"mean"});
+            if (parameters.triple_variance) add({"variance", "z"});
+        }
+        if (parameters.has_sampled())
+            add({"sampled_mean", "sampled_variance", "sampled_skewness", "sampled_z", "n_less",
+                 "n_equal", "percentile", "p", "p_strict"});
+        if (parameters.rank_by == RankBy::excess) add({"excess"});
+    }
+
+    const std::vector<std::string>& names() const { return names_; }
+    /// The row of the number with this name in TripleTileValues::values; -1 if it is not computed.
+    int number(std::string_view name) const {
+        const auto found = std::find(names_.begin(), names_.end(), name);
+        return found == names_.end() ? -1 : static_cast<int>(found - names_.begin());
+    }
+
+    TripleTileValues compute(const Tile& tile) const {
+        TripleTileValues at;
+        at.tile = triple_tile(tile.side);
+        at.values = Array<double, 2>(static_cast<Index>(names_.size()), at.tile.count);
+        std::vector<std::int64_t> observed(at.tile.count);
+        kernel_.observe_triples(at.tile, {observed.data(), at.tile.count});
+        fill_information(observed, at);
+        if (parameters_.has_exact()) fill_exact(at);
+        if (parameters_.has_sampled()) fill_sampled(observed, at);
+        if (number("excess") >= 0) fill_excess(at);
+        return at;
+    }
+
+private:
+    void fill_information(const std::vector<std::int64_t>& observed, TripleTileValues& at) const {
+        const Index columns = problem_.columns->column_count();
+        const std::vector<double>& mi = pairs_.statistics.mi;
+        parallel_for(threads_, static_cast<Index>(at.tile.rows.size()), [&](Index place, int) {
+            const TripleTile::Row& row = at.tile.rows[place];
+            for (Index n = 0; n < row.count; ++n) {
+                const Index k = row.first_k + n, item = row.offset + n;
+                const double of_three =
+                    triple_information(*problem_.statistic, margin_sums_[row.i],
+                                       margin_sums_[row.j], margin_sums_[k], observed[item]);
+                const Interaction parts = pairwise_interaction(
+                    mi[pair_index(row.i, row.j, columns)], mi[pair_index(row.i, k, columns)],
+                    mi[pair_index(row.j, k, columns)], of_three);
+                const double numbers[] = {
+                    of_three,        parts.co_information, -parts.co_information,
+                    parts.ij_with_k, parts.ik_with_j,      parts.jk_with_i};
+                for (Index number = 0; number < 6; ++number)
+                    at.values(number, item) = numbers[number];
+            }
+        });
+    }
+
+    void fill_exact(TripleTileValues& at) const {
+        const View<double, 1> mean = at.values[number("mean")];
+        at.z_row = number("z");
+        if (at.z_row < 0) return moments_->mean(at.tile, mean);
+        const View<double, 1> variance = at.values[number("variance")];
+        moments_->moments(at.tile, mean, variance);
+        for (Index item = 0; item < at.tile.count; ++item)
+            at.values(at.z_row, item) = exact_z(at.values(0, item), mean[item], variance[item]);
+    }
+
+    void fill_sampled(const std::vector<std::int64_t>& observed, TripleTileValues& at) const {
+        at.sums = NullSums(at.tile.count);
+        kernel_.sample_triples(at.tile, {0, parameters_.shuffle_count()},
+                               {observed.data(), at.tile.count}, at.sums);
+        const int first = number("sampled_mean");
+        const auto fill = [&](Index item) {
+            const SampledNull null = sampled_null(at.sums, item, parameters_.shuffle_count(),
+                                                  at.values(0, item), *problem_.statistic);
+            const double numbers[] = {null.mean,
+                                      null.variance,
+                                      null.skewness,
+                                      null.z,
+                                      static_cast<double>(at.sums.less_count(item)),
+                                      static_cast<double>(at.sums.equal_count(item)),
+                                      null.percentile,
+                                      null.p,
+                                      null.p_strict};
+            for (int number = 0; number < 9; ++number)
+                at.values(first + number, item) = numbers[number];
+        };
+        parallel_for(threads_, static_cast<Index>(at.tile.rows.size()), [&](Index place, int) {
+            const TripleTile::Row& row = at.tile.rows[place];
+            for (Index n = 0; n < row.count; ++n) fill(row.offset + n);
+        });
+    }
+
+    void fill_excess(TripleTileValues& at) const {
+        const auto triples = triples_of(at.tile);
+        std::vector<Excess> excess(triples.size());
+        third_order_excess(*problem_.columns, triples, excess, quiet_context_, kListedExcess);
+        for (Index item = 0; item < at.tile.count; ++item)
+            at.values(number("excess"), item) = excess[item].bits;
+    }
+
+    const Problem& problem_;
+    Kernel& kernel_;
+    const PairRun& pairs_;
+    const Parameters& parameters_;
+    Context quiet_context_;  ///< without progress, for stages within a tile
+    int threads_ = 1;
+    std::vector<std::int64_t> margin_sums_;
+    std::unique_ptr<TripleMoments> moments_;
+    std::vector<std::string> names_;
+};
 
 constexpr Index kCpuSide = 16;               // columns on a side of a tile
 constexpr double kLongSeconds = 60.0;        // a longer computation is announced
@@ -120,23 +259,6 @@ Index kept_room(const Columns& columns, const Parameters& parameters, const Cont
     return std::clamp<Index>(room, 0, std::min(triple_count(columns.column_count()), kMaxKept));
 }
 
-/// The collectors of triples of one rank: the best, those above the threshold, and the clique sets.
-struct Collectors {
-    Collectors(const TripleValues& values, const Parameters& parameters, const Columns& columns,
-               const Context& context);
-    void put(TripleTileValues at, const PairRun& pairs, const Parameters& parameters);
-    void add_to(AdditiveCheckpoint& checkpoint);
-
-    RecordLayout layout;
-    BestTriples best_triples;
-    std::optional<TriplesAbove> kept_triples;
-    std::optional<CliqueSet> cliques, cliques_by_z;
-    /// [n_greater_or_equal]: triples whose null varies, for the false discovery rate.
-    std::vector<std::int64_t> levels;
-    /// [column]: whether it has one symbol or an entropy below Parameters::min_entropy.
-    std::vector<std::uint8_t> is_conserved;
-};
-
 RecordLayout layout_of(const TripleValues& values, const Parameters& parameters, Index columns) {
     RecordLayout layout{columns, values.names()};
     if (parameters.rank_by != RankBy::automatic) {
@@ -147,38 +269,6 @@ RecordLayout layout_of(const TripleValues& values, const Parameters& parameters,
     for (const char* name : {"mi", "sampled_z", "z"})
         if (const int number = values.number(name); number >= 0) layout.key = number;
     return layout;
-}
-
-Collectors::Collectors(const TripleValues& values, const Parameters& parameters, const Columns& of,
-                       const Context& context)
-    : layout(layout_of(values, parameters, of.column_count())),
-      best_triples(layout, parameters.top) {
-    const Index columns = of.column_count();
-    for (Index column = 0; column < columns; ++column)
-        is_conserved.push_back(of.symbol_count(column) == 1 ||
-                               entropy(of.margin(column), of.row_count()) < parameters.min_entropy);
-    if (parameters.all_triples) {
-        // The deciding number is MI, which every triple has; triples with NaN would be left out.
-        RecordLayout by_mi = layout;
-        by_mi.key = 0;
-        kept_triples.emplace(by_mi, -1.0, triple_count(columns));
-        kept_triples->reserve(triple_count(columns));
-    } else if (parameters.min_z) {
-        kept_triples.emplace(layout, *parameters.min_z, kept_room(of, parameters, context));
-    }
-    if (parameters.has_sampled()) {
-        cliques.emplace(columns);
-        levels.assign(parameters.shuffle_count() + 1, 0);
-    }
-    if (parameters.has_exact() && parameters.triple_variance) cliques_by_z.emplace(columns);
-}
-
-void Collectors::add_to(AdditiveCheckpoint& checkpoint) {
-    checkpoint.collect("best", best_triples);
-    if (kept_triples) checkpoint.collect("kept", *kept_triples);
-    if (cliques) checkpoint.collect("cliques", *cliques);
-    if (cliques_by_z) checkpoint.collect("cliques_by_z", *cliques_by_z);
-    checkpoint.add("levels", levels);
 }
 
 /// Leaves triples out of the ranking, by NaN: those below the threshold, and those with a conserved
@@ -196,25 +286,73 @@ void leave_out(TripleTileValues& at, int key, std::optional<double> threshold,
     }
 }
 
-void Collectors::put(TripleTileValues at, const PairRun& pairs, const Parameters& parameters) {
-    const auto span = [](const auto& array) {
-        return std::span(array.data(), static_cast<std::size_t>(array.size()));
-    };
-    const std::int64_t shuffles = parameters.shuffle_count();
-    if (kept_triples) kept_triples->put(at.tile, at.values);
-    if (cliques) {
-        cliques->add_percentiles(at.tile, pairs.statistics.less_count, span(at.sums.less_count));
-        for (Index item = 0; item < at.tile.count; ++item)
-            if (at.sums.equal_count(item) < shuffles) ++levels[shuffles - at.sums.less_count(item)];
+/// The collectors of triples of one rank: the best, those above the threshold, and the clique sets.
+struct Collectors {
+    Collectors(const TripleValues& values, const Parameters& parameters, const Columns& of,
+               const Context& context)
+        : layout(layout_of(values, parameters, of.column_count())),
+          best_triples(layout, parameters.top) {
+        const Index columns = of.column_count();
+        for (Index column = 0; column < columns; ++column)
+            is_conserved.push_back(of.symbol_count(column) == 1 ||
+                                   entropy(of.margin(column), of.row_count()) <
+                                       parameters.min_entropy);
+        if (parameters.all_triples) {
+            // The deciding number is MI, which every triple has; triples with NaN would be left
+            // out.
+            RecordLayout by_mi = layout;
+            by_mi.key = 0;
+            kept_triples.emplace(by_mi, -1.0, triple_count(columns));
+            kept_triples->reserve(triple_count(columns));
+        } else if (parameters.min_z) {
+            kept_triples.emplace(layout, *parameters.min_z, kept_room(of, parameters, context));
+        }
+        if (parameters.has_sampled()) {
+            cliques.emplace(columns);
+            levels.assign(parameters.shuffle_count() + 1, 0);
+        }
+        if (parameters.has_exact() && parameters.triple_variance) cliques_by_z.emplace(columns);
     }
-    if (cliques_by_z) {
-        const View<const double, 1> z = at.z();
-        cliques_by_z->add_z(at.tile, pairs.statistics.z,
-                            {z.data, static_cast<std::size_t>(z.size())});
+
+    void put(TripleTileValues at, const PairRun& pairs, const Parameters& parameters) {
+        const auto span = [](const auto& array) {
+            return std::span(array.data(), static_cast<std::size_t>(array.size()));
+        };
+        const std::int64_t shuffles = parameters.shuffle_count();
+        if (kept_triples) kept_triples->put(at.tile, at.values);
+        if (cliques) {
+            cliques->add_percentiles(at.tile, pairs.statistics.less_count,
+                                     span(at.sums.less_count));
+            for (Index item = 0; item < at.tile.count; ++item)
+                if (at.sums.equal_count(item) < shuffles)
+                    ++levels[shuffles - at.sums.less_count(item)];
+        }
+        if (cliques_by_z) {
+            const View<const double, 1> z = at.z();
+            cliques_by_z->add_z(at.tile, pairs.statistics.z,
+                                {z.data, static_cast<std::size_t>(z.size())});
+        }
+        leave_out(at, layout.key, parameters.min_z, is_conserved);
+        best_triples.put(at.tile, at.values);
     }
-    leave_out(at, layout.key, parameters.min_z, is_conserved);
-    best_triples.put(at.tile, at.values);
-}
+
+    void add_to(AdditiveCheckpoint& checkpoint) {
+        checkpoint.collect("best", best_triples);
+        if (kept_triples) checkpoint.collect("kept", *kept_triples);
+        if (cliques) checkpoint.collect("cliques", *cliques);
+        if (cliques_by_z) checkpoint.collect("cliques_by_z", *cliques_by_z);
+        checkpoint.add("levels", levels);
+    }
+
+    RecordLayout layout;
+    BestTriples best_triples;
+    std::optional<TriplesAbove> kept_triples;
+    std::optional<CliqueSet> cliques, cliques_by_z;
+    /// [n_greater_or_equal]: triples whose null varies, for the false discovery rate.
+    std::vector<std::int64_t> levels;
+    /// [column]: whether it has one symbol or an entropy below Parameters::min_entropy.
+    std::vector<std::uint8_t> is_conserved;
+};
 
 /// Benjamini-Hochberg from the counts of each level of p = (1 + level) / (1 + n): [level].
 std::vector<double> rates(const std::vector<std::int64_t>& levels) {

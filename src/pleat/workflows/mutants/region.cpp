@@ -10,7 +10,6 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/text.h"
-#include "pleat/core/notes.h"
 
 namespace pleat::mutants {
 

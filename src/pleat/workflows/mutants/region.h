@@ -1,7 +1,6 @@
 // Region: residues of a target that a text names.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

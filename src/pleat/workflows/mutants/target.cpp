@@ -11,7 +11,7 @@
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/text.h"
-#include "pleat/workflows/mutants/family_profile.h"
+#include "pleat/workflows/mutants/independent.h"
 
 namespace pleat::mutants {
 

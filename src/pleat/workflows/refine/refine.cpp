@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <optional>
 
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/files/hash.h"

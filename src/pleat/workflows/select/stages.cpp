@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"

@@ -11,7 +11,6 @@
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/workflows/mutants/effect_ranks.h"
 #include "pleat/workflows/mutants/output.h"
 #include "pleat/workflows/mutants/predictor.h"
 #include "pleat/workflows/mutants/region.h"

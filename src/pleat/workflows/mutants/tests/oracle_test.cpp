@@ -11,7 +11,6 @@
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/files/text.h"
 #include "pleat/core/tests/data_folders.h"
-#include "pleat/workflows/mutants/effect_ranks.h"
 #include "pleat/workflows/mutants/mutants.h"
 #include "pleat/workflows/mutants/predictor.h"
 

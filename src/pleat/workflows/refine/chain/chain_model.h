@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,10 +10,21 @@
 #include "pleat/core/notes.h"
 #include "pleat/core/view.h"
 #include "pleat/workflows/refine/chain/geometry.h"
-#include "pleat/workflows/refine/chain/piece_graph.h"
+#include "pleat/workflows/refine/chain/peptide_chains.h"
 #include "pleat/workflows/refine/prior/torsion_counts.h"
 
 namespace pleat::refine {
+
+/// What divides a structure into rigid domains and linkers.
+struct ChainOptions {
+    std::vector<ResidueRange> linkers;
+    std::vector<std::vector<ResidueRange>> groups = {};  ///< rigid domains that move as one
+    /// [atom]: as CompletedStructure has them; empty if no residues were missing.
+    std::vector<Index> units = {};
+};
+
+/// What a hinge changes: phi, the angle N-CA-C, or psi.
+enum class HingeKind { phi, bend, psi };
 
 /// The connection of a piece to its parent. The piece, and all that hangs on it, turns by the
 /// hinge's angle from the start structure.
@@ -75,10 +85,6 @@ struct ChainModel {
 /// `xyz` [axis, atom], angstrom. Throws InputError as mark_linkers() and make_pieces() do.
 ChainModel make_chain_model(std::shared_ptr<const Topology> topology, View<const float, 2> xyz,
                             const ChainOptions& options);
-
-/// The same with the rigid residues in place of the linkers.
-std::vector<ResidueRange> linkers_between(const Topology& topology,
-                                          const std::vector<ResidueRange>& rigid);
 
 /// The positions of all pieces at given angles of the hinges.
 class Conformation {

@@ -15,7 +15,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/notes.h"
-#include "pleat/workflows/refine/chain/chain_sequences.h"
+#include "pleat/workflows/refine/chain/peptide_chains.h"
 
 namespace pleat::refine {
 
@@ -42,7 +42,7 @@ public:
         : structures_(structures), fasta_(fasta) {}
 
     Ensemble run() {
-        for (std::size_t n = 0; n < structures_.size(); ++n) place(static_cast<Index>(n));
+        for (std::size_t n = 0; n < structures_.size(); ++n) match_chains(static_cast<Index>(n));
         set_apart();
         return write();
     }
@@ -64,13 +64,11 @@ private:
     }
 
     /// Finds which chains of the protein those of a structure are.
-    void place(Index structure) {
+    void match_chains(Index structure) {
         const Topology& own = topology(structure);
         const Molecules molecules = find_molecules(own);
-        std::vector<Vector> positions;
-        const Array<float, 3>& xyz = structures_[static_cast<std::size_t>(structure)].xyz;
-        for (Index atom = 0; atom < own.atom_count(); ++atom)
-            positions.push_back({xyz(0, 0, atom), xyz(0, 1, atom), xyz(0, 2, atom)});
+        const std::vector<Vector> positions =
+            positions_of(structures_[static_cast<std::size_t>(structure)].xyz.view()[0]);
         std::map<std::string, Renamed>& renamed = renamed_.emplace_back();
         Notes left_out;  // build_missing_residues() reports it with the new names
         std::set<const WholeChain*> used;
@@ -210,12 +208,7 @@ private:
         std::vector<std::vector<std::vector<Index>>> atoms;  // [structure][residue]
         Index count = 0;
         for (Index n = 0; n < static_cast<Index>(structures_.size()); ++n) {
-            atoms.emplace_back(topology(n).residues.size());
-            for (Index atom = 0; atom < topology(n).atom_count(); ++atom)
-                atoms
-                    .back()[static_cast<std::size_t>(
-                        topology(n).atoms[static_cast<std::size_t>(atom)].residue)]
-                    .push_back(atom);
+            atoms.push_back(atoms_by_residue(topology(n)));
             count += topology(n).atom_count();
         }
         Ensemble result;
@@ -326,6 +319,15 @@ void check_different(const std::vector<std::string>& sources) {
         }
 }
 
+/// The domains of one protein, each from a structure of its own, as one structure whose linkers are
+/// missing (build_missing_residues()). Chains of one sequence of `fasta` become one chain, with the
+/// name and numbers that the first of them has; other chains keep their names where these are free.
+/// Structures have no place relative to one another: they are set far apart. Throws InputError if
+/// two have the same residues of a sequence, and as match_sequences() does.
+Ensemble join_domains(const std::vector<Ensemble>& structures, const std::string& fasta) {
+    return Joining(structures, fasta).run();
+}
+
 }  // namespace
 
 Ensemble read_structures(const std::vector<std::string>& sources, const std::string& assembly,
@@ -358,10 +360,6 @@ Ensemble read_structures(const std::vector<std::string>& sources, const std::str
                                      "that has all residues of the group",
                                      what));
     return join_domains(all, parameters.sequence);
-}
-
-Ensemble join_domains(const std::vector<Ensemble>& structures, const std::string& fasta) {
-    return Joining(structures, fasta).run();
 }
 
 }  // namespace pleat::refine

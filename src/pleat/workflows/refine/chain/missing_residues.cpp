@@ -1,28 +1,59 @@
-// Missing residues: domains and what moves with them, segments between them, and the whole
+// Missing residues: segments of ideal geometry, the domains that they move apart, and the whole
 // structure.
 #include "pleat/workflows/refine/chain/missing_residues.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <map>
-#include <optional>
-#include <set>
+#include <numbers>
+#include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/core/error.h"
-#include "pleat/core/notes.h"
 #include "pleat/saxs/model/form_factors.h"
-#include "pleat/workflows/refine/chain/chain_sequences.h"
-#include "pleat/workflows/refine/chain/domain_units.h"
-#include "pleat/workflows/refine/chain/missing_segments.h"
-#include "pleat/workflows/refine/chain/peptide_chains.h"
+#include "pleat/workflows/refine/prior/prior.h"
 
 namespace pleat::refine {
 
 namespace {
+
+constexpr double kContact = 5.0;  // angstrom
+
+constexpr double kDegree = std::numbers::pi / 180;
+// Engh and Huber, Acta Cryst. A47:392 (1991).
+constexpr double kCaC = 1.525, kCN = 1.329, kNCa = 1.458, kCO = 1.231;
+constexpr double kNCaC = 111.0 * kDegree, kCaCN = 116.6 * kDegree, kCNCa = 121.7 * kDegree,
+                 kCaCO = 120.5 * kDegree;
+// Means of a trypsin's residues (1ql9).
+constexpr double kCaCb = 1.53, kNCaCb = 110.1 * kDegree, kCNCaCb = -121.7 * kDegree;
+constexpr double kProlinePhi = -65 * kDegree;
+constexpr double kCisShare = 0.05;
+
+/// The residue behind one with this psi.
+Backbone next_backbone(const Backbone& from, double psi, bool is_cis, double phi) {
+    Backbone next;
+    next.n = attach(from.n, from.ca, from.c, kCN, kCaCN, psi);
+    next.ca = attach(from.ca, from.c, next.n, kNCa, kCNCa, is_cis ? 0 : std::numbers::pi);
+    next.c = attach(from.c, next.n, next.ca, kCaC, kNCaC, phi);
+    return next;
+}
+
+/// A first residue anywhere.
+Backbone first_backbone() {
+    const Vector n, ca{kNCa, 0, 0};
+    return {n, ca, ca + kCaC * Vector{-std::cos(kNCaC), std::sin(kNCaC), 0}};
+}
+
+std::pair<double, double> draw(std::string_view name, std::string_view next, Random& random) {
+    std::pair<double, double> drawn = draw_torsions(residue_class(name, next), random);
+    if (name == "PRO") drawn.first = kProlinePhi;
+    return drawn;
+}
 
 constexpr double kMinCa = 4.0;       // angstrom
 constexpr Index kMaxMissing = 5000;  // residues of a chain
@@ -56,9 +87,7 @@ Index close_pairs(const std::vector<Vector>& one, const std::vector<Vector>& oth
 class Completion {
 public:
     Completion(const HeavyAtoms& given, const std::filesystem::path& file, std::uint64_t seed)
-        : topology_(*given.topology), seed_(seed) {
-        for (Index atom = 0; atom < given.xyz.extent(1); ++atom)
-            at_.push_back({given.xyz(0, atom), given.xyz(1, atom), given.xyz(2, atom)});
+        : topology_(*given.topology), seed_(seed), at_(positions_of(given.xyz)) {
         molecules_ = find_molecules(topology_);
         matched_ = match_sequences(molecules_, topology_, at_, file, result_.notes);
         for (std::size_t chain = 0; chain < matched_.size(); ++chain) find_segments(chain);
@@ -82,6 +111,154 @@ public:
         describe();
         return std::move(result_);
     }
+
+    /// Residues that are built between two units.
+    struct UnitBridge {
+        Index before = 0, behind = 0;  ///< CA atoms of the residues next to them
+        Transform across;              ///< takes positions behind to the frame in front
+    };
+
+    /// Each atom of a structure is in one unit: a domain between missing residues, a chain, or
+    /// another molecule.
+    class DomainUnits {
+    public:
+        /// `starts`: residues with missing ones in front. All arguments must outlive the object;
+        /// positions: [atom].
+        DomainUnits(const Molecules& molecules, const Topology& topology,
+                    const std::vector<Vector>& positions,
+                    const std::set<const PeptideResidue*>& starts)
+            : molecules_(molecules),
+              topology_(topology),
+              at_(positions),
+              unit_of_(positions.size(), -1) {
+            const auto assign = [&](Index atom) {
+                if (atom >= 0) unit_of_[static_cast<std::size_t>(atom)] = units_ - 1;
+            };
+            for (const PeptideChain& chain : molecules.chains) {
+                ++units_;
+                for (const PeptideResidue& residue : chain.residues) {
+                    if (&residue != &chain.residues.front() && starts.count(&residue) > 0) ++units_;
+                    for (const Index atom : {residue.n, residue.ca, residue.c}) assign(atom);
+                    for (const Index atom : residue.others) assign(atom);
+                }
+            }
+            for (const OtherMolecule& molecule : molecules.others) {
+                ++units_;
+                for (const Index atom : molecule.atoms) assign(atom);
+            }
+        }
+
+        /// Joins the residues of each group, and units with disulfide bonds.
+        void join(const std::vector<std::vector<ResidueRange>>& groups) {
+            for (const std::vector<ResidueRange>& group : groups) {
+                std::optional<Index> first;
+                for (const ResidueRange& range : group) {
+                    const ResiduePosition found = locate(molecules_, topology_, range);
+                    for (std::size_t n = found.first; n <= found.last; ++n) {
+                        const Index atom = molecules_.chains[found.chain].residues[n].ca;
+                        if (!first) first = atom;
+                        join(of(*first), of(atom));
+                    }
+                }
+            }
+            for (const auto& [a, b] : disulfide_bonds(topology_, at_)) join(of(a), of(b));
+        }
+
+        /// Joins units at no bridge to the one that they touch most, else to the nearest. `ends`:
+        /// CA atoms at bridges.
+        void join_loose(const std::vector<Index>& ends) {
+            if (ends.empty()) return;
+            std::vector<std::vector<Index>> atoms(static_cast<std::size_t>(units_));
+            for (Index atom = 0; atom < topology_.atom_count(); ++atom)
+                atoms[static_cast<std::size_t>(of(atom))].push_back(atom);
+            std::set<Index> domains;
+            for (const Index end : ends) domains.insert(of(end));
+            for (Index loose = 0; loose < units_; ++loose) {
+                const std::vector<Index>& own = atoms[static_cast<std::size_t>(loose)];
+                if (domains.count(loose) > 0 || own.empty()) continue;
+                std::optional<std::pair<Contacts, Index>> best;
+                for (const Index domain : domains) {
+                    const std::pair found(contacts(own, atoms[static_cast<std::size_t>(domain)]),
+                                          domain);
+                    if (!best || found.first > best->first) best = found;
+                }
+                join(best->second, loose);
+            }
+        }
+
+        Index of(Index atom) const { return unit_of_[static_cast<std::size_t>(atom)]; }
+        /// Moves units from one bridge to the next; the largest rest. Returns a bridge that closes
+        /// a loop.
+        std::optional<std::size_t> move(const std::vector<UnitBridge>& bridges) {
+            transforms_.assign(static_cast<std::size_t>(units_), std::nullopt);
+            std::vector<std::uint8_t> is_used(bridges.size());
+            for (const std::size_t root : largest_first()) {
+                if (transforms_[root]) continue;
+                transforms_[root] = Transform();
+                for (bool has_changed = true; has_changed;) {
+                    has_changed = false;
+                    for (std::size_t n = 0; n < bridges.size(); ++n) {
+                        std::optional<Transform>&before =
+                            transforms_[static_cast<std::size_t>(of(bridges[n].before))],
+                        &behind = transforms_[static_cast<std::size_t>(of(bridges[n].behind))];
+                        if (is_used[n] != 0 || (!before && !behind)) continue;
+                        if (before && behind) return n;
+                        if (before)
+                            behind = *before * bridges[n].across;
+                        else
+                            before = *behind * inverse(bridges[n].across);
+                        is_used[n] = 1;
+                        has_changed = true;
+                    }
+                }
+            }
+            return std::nullopt;
+        }
+
+        /// How an atom moves; call move() before.
+        const Transform& transform(Index atom) const {
+            return *transforms_[static_cast<std::size_t>(of(atom))];
+        }
+
+    private:
+        void join(Index one, Index other) {
+            std::replace(unit_of_.begin(), unit_of_.end(), other, one);
+        }
+
+        struct Contacts {
+            Index close = 0;
+            double minus_distance = 0;
+            auto operator<=>(const Contacts&) const = default;
+        };
+        Contacts contacts(const std::vector<Index>& one, const std::vector<Index>& other) const {
+            Contacts found{0, -std::numeric_limits<double>::infinity()};
+            for (const Index a : one)
+                for (const Index b : other) {
+                    const double apart = distance(at_[static_cast<std::size_t>(a)],
+                                                  at_[static_cast<std::size_t>(b)]);
+                    if (apart < kContact) ++found.close;
+                    found.minus_distance = std::max(found.minus_distance, -apart);
+                }
+            return found;
+        }
+
+        std::vector<std::size_t> largest_first() const {
+            std::vector<Index> sizes(static_cast<std::size_t>(units_));
+            for (const Index unit : unit_of_) ++sizes[static_cast<std::size_t>(unit)];
+            std::vector<std::size_t> order(sizes.size());
+            std::iota(order.begin(), order.end(), std::size_t{0});
+            std::stable_sort(order.begin(), order.end(),
+                             [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+            return order;
+        }
+
+        const Molecules& molecules_;
+        const Topology& topology_;
+        const std::vector<Vector>& at_;
+        std::vector<Index> unit_of_;  ///< [atom]
+        Index units_ = 0;
+        std::vector<std::optional<Transform>> transforms_;  ///< [unit]
+    };
 
 private:
     [[noreturn]] void fail(const std::string& text) const {
@@ -317,10 +494,7 @@ private:
         completed_ = std::make_shared<Topology>();
         completed_->source = topology_.source;
         completed_->named = topology_.named;
-        std::vector<std::vector<Index>> atoms(topology_.residues.size());
-        for (Index atom = 0; atom < topology_.atom_count(); ++atom)
-            atoms[static_cast<std::size_t>(topology_.atoms[static_cast<std::size_t>(atom)].residue)]
-                .push_back(atom);
+        const std::vector<std::vector<Index>> atoms = atoms_by_residue(topology_);
         std::map<Index, std::size_t> chain_at;  // by residues of the topology
         for (std::size_t n = 0; n < matched_.size(); ++n)
             for (const PeptideResidue& residue : chain_of(matched_[n]).residues)
@@ -391,6 +565,56 @@ private:
 };
 
 }  // namespace
+
+Transform Backbone::frame() const {
+    const Vector x = unit(ca - n), z = unit(cross(x, c - n)), y = cross(z, x);
+    Transform frame;
+    frame.rotation = {x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z};
+    frame.shift = n;
+    return frame;
+}
+
+Vector ideal_cb(const Backbone& backbone) {
+    return attach(backbone.c, backbone.n, backbone.ca, kCaCb, kNCaCb, kCNCaCb);
+}
+
+BuiltSegment build_segment(const std::vector<std::string>& names,
+                           const std::optional<SegmentEnd>& before,
+                           const std::optional<SegmentEnd>& behind, Random& random) {
+    BuiltSegment built;
+    const auto next_name = [&](std::size_t n) -> std::string_view {
+        if (n + 1 < names.size()) return names[n + 1];
+        return behind ? std::string_view(behind->name) : std::string_view();
+    };
+    const auto is_cis = [&](std::string_view name) {
+        return name == "PRO" && random.uniform() < kCisShare;
+    };
+    std::optional<Backbone> last;
+    double psi = 0;
+    if (before) {
+        last = before->backbone;
+        // O lies opposite to the next N.
+        psi = before->o ? dihedral_angle(last->n, last->ca, last->c, *before->o) + std::numbers::pi
+                        : draw(before->name, names.front(), random).second;
+    }
+    for (std::size_t n = 0; n < names.size(); ++n) {
+        const bool cis = last && is_cis(names[n]);
+        const auto [phi, next_psi] = draw(names[n], next_name(n), random);
+        const Backbone at = last ? next_backbone(*last, psi, cis, phi) : first_backbone();
+        built.residues.push_back(
+            {names[n], at, attach(at.n, at.ca, at.c, kCO, kCaCO, next_psi + std::numbers::pi),
+             cis});
+        last = at;
+        psi = next_psi;
+    }
+    if (behind) {
+        built.is_cis_behind = is_cis(behind->name);
+        const double phi = draw(behind->name, {}, random).first;
+        built.behind = next_backbone(*last, psi, built.is_cis_behind, phi).frame() *
+                       inverse(behind->backbone.frame());
+    }
+    return built;
+}
 
 CompletedStructure build_missing_residues(const HeavyAtoms& given,
                                           const std::filesystem::path& file,

@@ -1,16 +1,69 @@
-// Peptide chains: found in a topology, and their linkers marked.
+// Peptide chains: finding the chains, reading ranges of residues, and reading and aligning
+// sequences.
 #include "pleat/workflows/refine/chain/peptide_chains.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
 
+#include "pleat/bio/alignment/text_alignment.h"
 #include "pleat/core/error.h"
 
 namespace pleat::refine {
 
 namespace {
 
+struct ResidueId {
+    int number = 0;
+    char insertion = ' ';
+};
+
+/// Reads "-5", "52" or "52A" from the front of `text` and removes it.
+std::optional<ResidueId> take_id(std::string_view& text) {
+    ResidueId id;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id.number);
+    if (error != std::errc()) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (!text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0) {
+        id.insertion = text.front();
+        text.remove_prefix(1);
+    }
+    return id;
+}
+
+std::optional<ResidueRange> parse_range(std::string_view text, const std::string& chain_before) {
+    ResidueRange range;
+    range.chain = chain_before;
+    if (const std::size_t colon = text.rfind(':'); colon != std::string_view::npos) {
+        range.chain = text.substr(0, colon);
+        if (range.chain.find_first_of(" :") != std::string::npos) return std::nullopt;
+        text.remove_prefix(colon + 1);
+    }
+    const std::optional<ResidueId> first = take_id(text);
+    if (!first) return std::nullopt;
+    std::optional<ResidueId> last = first;
+    if (!text.empty()) {
+        if (text.front() != '-') return std::nullopt;
+        text.remove_prefix(1);
+        last = take_id(text);
+    }
+    if (!last || !text.empty()) return std::nullopt;
+    range.first = first->number;
+    range.first_insertion = first->insertion;
+    range.last = last->number;
+    range.last_insertion = last->insertion;
+    return range;
+}
+
+std::string id_text(int number, char insertion) {
+    return insertion == ' ' ? std::to_string(number) : fmt::format("{}{}", number, insertion);
+}
+
+constexpr double kMaxDisulfide = 2.5;    // angstrom
 constexpr double kMaxPeptideBond = 2.5;  // angstrom, as in Chain::broken_after()
 
 bool is_nucleotide(const Topology& topology, const std::vector<Index>& atoms) {
@@ -69,7 +122,215 @@ std::size_t find_residue(const PeptideChain& chain, const Topology& topology, in
                                  label_of(topology, chain.residues.back())));
 }
 
+/// [chain][residue]: whether one of the ranges has it.
+std::vector<std::vector<std::uint8_t>> marks_of(const Molecules& molecules,
+                                                const Topology& topology,
+                                                const std::vector<ResidueRange>& ranges) {
+    std::vector<std::vector<std::uint8_t>> marks(molecules.chains.size());
+    for (const ResidueRange& range : ranges) {
+        const ResiduePosition at = locate(molecules, topology, range);
+        marks[at.chain].resize(molecules.chains[at.chain].residues.size());
+        std::fill(marks[at.chain].begin() + static_cast<std::ptrdiff_t>(at.first),
+                  marks[at.chain].begin() + static_cast<std::ptrdiff_t>(at.last) + 1,
+                  std::uint8_t{1});
+    }
+    return marks;
+}
+
+/// The residues [first, last) of a chain that have no mark, as ranges.
+void add_unmarked(const PeptideChain& chain, const Topology& topology,
+                  const std::vector<std::uint8_t>& marks, std::size_t first, std::size_t last,
+                  std::vector<ResidueRange>& ranges) {
+    for (std::size_t n = first; n < last; ++n) {
+        if (marks[n] != 0) continue;
+        const auto& residue =
+            topology.residues[static_cast<std::size_t>(chain.residues[n].residue)];
+        if (n == first || marks[n - 1] != 0) ranges.push_back(range_of(residue, residue));
+        ranges.back().last = residue.number;
+        ranges.back().last_insertion = residue.insertion;
+    }
+}
+
+constexpr std::array<std::pair<char, std::string_view>, 20> kAminoAcids = {
+    {{'A', "ALA"}, {'R', "ARG"}, {'N', "ASN"}, {'D', "ASP"}, {'C', "CYS"},
+     {'Q', "GLN"}, {'E', "GLU"}, {'G', "GLY"}, {'H', "HIS"}, {'I', "ILE"},
+     {'L', "LEU"}, {'K', "LYS"}, {'M', "MET"}, {'F', "PHE"}, {'P', "PRO"},
+     {'S', "SER"}, {'T', "THR"}, {'W', "TRP"}, {'Y', "TYR"}, {'V', "VAL"}}};
+constexpr char kUnknown = 'X';  // fits any letter
+
+char letter_of(const std::string& residue_name) {
+    if (residue_name == "MSE") return 'M';
+    for (const auto& [letter, name] : kAminoAcids)
+        if (name == residue_name) return letter;
+    return kUnknown;
+}
+
+struct Sequence {
+    std::string name, letters;
+};
+
+std::vector<Sequence> read_sequences(const std::filesystem::path& file) {
+    constexpr Index kMaxBytes = Index{64} << 20;
+    ByteSource source(file, kMaxBytes);
+    TextAlignment text(source, kMaxBytes, TextAlignment::kKeepAll);
+    read_fasta(source, text);
+    std::vector<Sequence> sequences;
+    for (const TextRow& row : text.rows) {
+        Sequence& one = sequences.emplace_back(Sequence{row.name, row.letters});
+        for (char& letter : one.letters) {
+            letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+            if (std::isalpha(static_cast<unsigned char>(letter)) == 0)
+                throw InputError(file.string(), row.line,
+                                 fmt::format("expected a sequence of letters alone, found '{}' in "
+                                             "'{}'",
+                                             letter, row.name));
+        }
+    }
+    return sequences;
+}
+
+/// How well the numbers of a chain count along a sequence whose first letter has this number.
+struct Match {
+    std::size_t sequence = 0;
+    int first_number = 1;
+    std::size_t fitting = 0;  ///< residues that have the sequence's letter
+    bool is_unique = true;    ///< whether no other first number fits as many
+};
+
+class Matcher {
+public:
+    Matcher(const PeptideChain& chain, const Topology& topology) {
+        for (const PeptideResidue& residue : chain.residues) {
+            const auto& one = topology.residues[static_cast<std::size_t>(residue.residue)];
+            residues_.push_back({letter_of(one.name), one.number, one.insertion == ' ', &one.name,
+                                 residue_label(one)});
+        }
+    }
+
+    /// The best first number; of equals 1.
+    Match best(const std::string& letters, std::size_t sequence) const {
+        std::optional<Match> best;
+        for (std::size_t at = 0; at < letters.size(); ++at) {
+            Match one{.sequence = sequence,
+                      .first_number = residues_.front().number - static_cast<int>(at)};
+            for (const Residue& residue : residues_) one.fitting += fits(residue, letters, one);
+            if (!best || one.fitting > best->fitting ||
+                (one.fitting == best->fitting && one.first_number == 1)) {
+                best = one;
+            } else if (one.fitting == best->fitting && best->first_number != 1) {
+                best->is_unique = false;
+            }
+        }
+        return *best;
+    }
+
+    std::size_t count() const { return residues_.size(); }
+
+    /// "SER A:205, where letter 205 of sequence 'x' is L" of the first residue that does not fit.
+    std::string misfit(const Sequence& sequence, const Match& match) const {
+        for (const Residue& residue : residues_) {
+            if (fits(residue, sequence.letters, match)) continue;
+            const std::string found = fmt::format("{} {}", *residue.name, residue.label);
+            if (!residue.has_plain_number) return found + ", which has an insertion code";
+            const int at = residue.number - match.first_number;
+            if (at < 0 || at >= static_cast<int>(sequence.letters.size()))
+                return fmt::format("{}, beyond the {} letters of sequence '{}' from number {}",
+                                   found, sequence.letters.size(), sequence.name,
+                                   match.first_number);
+            return fmt::format("{}, where letter {} of sequence '{}' is {}", found, at + 1,
+                               sequence.name, sequence.letters[static_cast<std::size_t>(at)]);
+        }
+        return "none";
+    }
+
+private:
+    struct Residue {
+        char letter;
+        int number;
+        bool has_plain_number;
+        const std::string* name;
+        std::string label;
+    };
+
+    static bool fits(const Residue& residue, const std::string& letters, const Match& match) {
+        const int at = residue.number - match.first_number;
+        if (!residue.has_plain_number || at < 0 || at >= static_cast<int>(letters.size()))
+            return false;
+        const char letter = letters[static_cast<std::size_t>(at)];
+        return letter == residue.letter || letter == kUnknown || residue.letter == kUnknown;
+    }
+
+    std::vector<Residue> residues_;
+};
+
+/// The residue at each letter. Neighbours must be bonded.
+SequencedChain sequenced_chain(const Molecules& molecules, const Topology& topology,
+                               const std::vector<Vector>& positions, std::size_t number,
+                               const Sequence& sequence, const Match& match) {
+    SequencedChain placed{.chain = number,
+                          .sequence = sequence.name,
+                          .letters = sequence.letters,
+                          .first_number = match.first_number,
+                          .residues = std::vector<Index>(sequence.letters.size(), -1)};
+    const std::vector<PeptideResidue>& all = molecules.chains[number].residues;
+    const auto fail = [&](const std::string& text) {
+        throw InputError(topology.source.string(), 0, text);
+    };
+    const auto residue = [&](std::size_t n) -> const Topology::Residue& {
+        return topology.residues[static_cast<std::size_t>(all[n].residue)];
+    };
+    for (std::size_t n = 0; n < all.size(); ++n) {
+        if (n > 0 && residue(n).number <= residue(n - 1).number)
+            fail(fmt::format("expected residues in the order of their numbers, found {} behind {}",
+                             residue_label(residue(n)), residue_label(residue(n - 1))));
+        placed.residues[static_cast<std::size_t>(residue(n).number - match.first_number)] =
+            static_cast<Index>(n);
+        if (n > 0 && residue(n).number == residue(n - 1).number + 1 &&
+            !is_bonded(all[n - 1], all[n], positions))
+            fail(fmt::format("expected a bond or missing residues between {} and {}, found neither",
+                             residue_label(residue(n - 1)), residue_label(residue(n))));
+    }
+    return placed;
+}
+
 }  // namespace
+
+std::string ResidueRange::text() const {
+    const std::string from = id_text(first, first_insertion), to = id_text(last, last_insertion);
+    return fmt::format("{}{}{}{}", chain, chain.empty() ? "" : ":", from,
+                       from == to ? "" : "-" + to);
+}
+
+std::vector<ResidueRange> parse_ranges(std::string_view text, std::string_view option) {
+    std::vector<ResidueRange> ranges;
+    std::string chain;
+    while (true) {
+        const std::size_t comma = text.find(',');
+        const std::string_view item = text.substr(0, comma);
+        const std::optional<ResidueRange> range = parse_range(item, chain);
+        if (!range)
+            throw UsageError(fmt::format(
+                "{}: expected residues such as A:289-301,A:310-320, found '{}'", option, item));
+        chain = range->chain;
+        ranges.push_back(*range);
+        if (comma == std::string_view::npos) return ranges;
+        text.remove_prefix(comma + 1);
+    }
+}
+
+ResidueRange range_of(const Topology::Residue& first, const Topology::Residue& last) {
+    return {first.chain, first.number, last.number, first.insertion, last.insertion};
+}
+
+std::string text_of(const std::vector<ResidueRange>& ranges) {
+    std::string text;
+    for (const ResidueRange& range : ranges) text += (text.empty() ? "" : ",") + range.text();
+    return text;
+}
+
+std::string residue_label(const Topology::Residue& residue) {
+    return range_of(residue, residue).text();
+}
 
 bool is_bonded(const PeptideResidue& before, const PeptideResidue& behind,
                const std::vector<Vector>& positions) {
@@ -78,11 +339,34 @@ bool is_bonded(const PeptideResidue& before, const PeptideResidue& behind,
                     positions[static_cast<std::size_t>(behind.n)]) <= kMaxPeptideBond;
 }
 
-Molecules find_molecules(const Topology& topology) {
+std::vector<std::vector<Index>> atoms_by_residue(const Topology& topology) {
     std::vector<std::vector<Index>> atoms(topology.residues.size());
     for (Index atom = 0; atom < topology.atom_count(); ++atom)
         atoms[static_cast<std::size_t>(topology.atoms[static_cast<std::size_t>(atom)].residue)]
             .push_back(atom);
+    return atoms;
+}
+
+std::vector<Vector> positions_of(View<const float, 2> xyz) {
+    std::vector<Vector> positions;
+    for (Index atom = 0; atom < xyz.extent(1); ++atom)
+        positions.push_back({xyz(0, atom), xyz(1, atom), xyz(2, atom)});
+    return positions;
+}
+
+std::vector<std::pair<Index, Index>> disulfide_bonds(const Topology& topology,
+                                                     const std::vector<Vector>& positions) {
+    std::vector<std::pair<Index, Index>> bonds;
+    for (std::size_t a = 0; a < positions.size(); ++a)
+        for (std::size_t b = a + 1; topology.atoms[a].name == "SG" && b < positions.size(); ++b)
+            if (topology.atoms[b].name == "SG" &&
+                distance(positions[a], positions[b]) <= kMaxDisulfide)
+                bonds.emplace_back(static_cast<Index>(a), static_cast<Index>(b));
+    return bonds;
+}
+
+Molecules find_molecules(const Topology& topology) {
+    const std::vector<std::vector<Index>> atoms = atoms_by_residue(topology);
     Molecules molecules;
     std::string last_nucleic;
     for (std::size_t n = 0; n < atoms.size(); ++n) {
@@ -168,41 +452,6 @@ void mark_linkers(Molecules& molecules, const Topology& topology,
     }
 }
 
-namespace {
-
-/// [chain][residue]: whether one of the ranges has it.
-std::vector<std::vector<std::uint8_t>> marks_of(const Molecules& molecules,
-                                                const Topology& topology,
-                                                const std::vector<ResidueRange>& ranges) {
-    std::vector<std::vector<std::uint8_t>> marks(molecules.chains.size());
-    for (const ResidueRange& range : ranges) {
-        const ResiduePosition at = locate(molecules, topology, range);
-        marks[at.chain].resize(molecules.chains[at.chain].residues.size());
-        std::fill(marks[at.chain].begin() + static_cast<std::ptrdiff_t>(at.first),
-                  marks[at.chain].begin() + static_cast<std::ptrdiff_t>(at.last) + 1,
-                  std::uint8_t{1});
-    }
-    return marks;
-}
-
-/// The residues [first, last) of a chain that have no mark, as ranges.
-void add_unmarked(const PeptideChain& chain, const Topology& topology,
-                  const std::vector<std::uint8_t>& marks, std::size_t first, std::size_t last,
-                  std::vector<ResidueRange>& ranges) {
-    for (std::size_t n = first; n < last; ++n) {
-        if (marks[n] != 0) continue;
-        const auto& residue =
-            topology.residues[static_cast<std::size_t>(chain.residues[n].residue)];
-        if (n == first || marks[n - 1] != 0)
-            ranges.push_back({residue.chain, residue.number, residue.number, residue.insertion,
-                              residue.insertion});
-        ranges.back().last = residue.number;
-        ranges.back().last_insertion = residue.insertion;
-    }
-}
-
-}  // namespace
-
 std::vector<ResidueRange> add_ranges(const Topology& topology, std::vector<ResidueRange> ranges,
                                      const std::vector<ResidueRange>& further) {
     const Molecules molecules = find_molecules(topology);
@@ -216,14 +465,67 @@ std::vector<ResidueRange> add_ranges(const Topology& topology, std::vector<Resid
     return ranges;
 }
 
-std::vector<ResidueRange> linkers_between(const Molecules& molecules, const Topology& topology,
+std::vector<ResidueRange> linkers_between(const Topology& topology,
                                           const std::vector<ResidueRange>& rigid) {
+    const Molecules molecules = find_molecules(topology);
     const std::vector<std::vector<std::uint8_t>> is_rigid = marks_of(molecules, topology, rigid);
     std::vector<ResidueRange> linkers;
     for (std::size_t chain = 0; chain < is_rigid.size(); ++chain)
         add_unmarked(molecules.chains[chain], topology, is_rigid[chain], 0, is_rigid[chain].size(),
                      linkers);
     return linkers;
+}
+
+std::string_view amino_acid_name(char letter) {
+    for (const auto& [known, name] : kAminoAcids)
+        if (known == letter) return name;
+    return {};
+}
+
+Index SequencedChain::missing() const {
+    return static_cast<Index>(std::count(residues.begin(), residues.end(), Index{-1}));
+}
+
+std::vector<SequencedChain> match_sequences(const Molecules& molecules, const Topology& topology,
+                                            const std::vector<Vector>& positions,
+                                            const std::filesystem::path& file, Notes& notes) {
+    constexpr std::size_t kMinShare = 2;  // 1 / this of a chain's residues almost fit
+    const std::string source = topology.source.string();
+    const std::vector<Sequence> sequences = read_sequences(file);
+    if (molecules.chains.empty())
+        throw InputError(source, 0, "expected a protein with CA atoms, found none");
+    std::vector<SequencedChain> matched;
+    std::string closest;
+    for (std::size_t chain = 0; chain < molecules.chains.size(); ++chain) {
+        const Matcher matcher(molecules.chains[chain], topology);
+        Match best;
+        for (std::size_t n = 0; n < sequences.size(); ++n)
+            if (const Match one = matcher.best(sequences[n].letters, n);
+                n == 0 || one.fitting > best.fitting)
+                best = one;
+        const Sequence& sequence = sequences[best.sequence];
+        if (best.fitting < matcher.count()) {
+            const std::string misfit = fmt::format(
+                "expected residues of chain '{}' whose numbers count along a sequence of {}, found "
+                "{}",
+                molecules.chains[chain].name, file.string(), matcher.misfit(sequence, best));
+            if (kMinShare * best.fitting >= matcher.count()) throw InputError(source, 0, misfit);
+            if (closest.empty()) closest = misfit;
+            notes.push_back(
+                {NoteKind::residues,
+                 fmt::format("chain '{}' is in no sequence of {}: none of its residues are built",
+                             molecules.chains[chain].name, file.string())});
+            continue;
+        }
+        if (!best.is_unique)
+            throw InputError(source, 0,
+                             fmt::format("expected residues of chain '{}' at one place of sequence "
+                                         "'{}', found several; number them from 1 along it",
+                                         molecules.chains[chain].name, sequence.name));
+        matched.push_back(sequenced_chain(molecules, topology, positions, chain, sequence, best));
+    }
+    if (matched.empty()) throw InputError(source, 0, closest);
+    return matched;
 }
 
 }  // namespace pleat::refine

@@ -1,14 +1,41 @@
-// Peptide chains: the residues of each protein chain, and which of them are in linkers.
+// Peptide chains: the chains of amino acids of an ensemble's selection, their residues by ranges,
+// and their whole sequences.
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pleat/bio/structure/topology.h"
+#include "pleat/core/notes.h"
 #include "pleat/workflows/refine/chain/geometry.h"
-#include "pleat/workflows/refine/chain/residue_ranges.h"
 
 namespace pleat::refine {
+
+/// Consecutive residues of one chain, both ends included.
+struct ResidueRange {
+    std::string chain;
+    int first = 0, last = 0;  ///< the author's numbers
+    char first_insertion = ' ', last_insertion = ' ';
+
+    std::string text() const;  ///< "A:289-301"
+};
+
+/// Reads `CHAIN:FIRST-LAST,...`. An item without a chain has that of the item before it; the first
+/// one may lack it too, and then means the only chain. `FIRST` alone is one residue. Throws
+/// UsageError, naming `option`, for other text.
+std::vector<ResidueRange> parse_ranges(std::string_view text, std::string_view option);
+
+/// The range from one residue to another of the same chain.
+ResidueRange range_of(const Topology::Residue& first, const Topology::Residue& last);
+
+/// The ranges' texts with commas between them.
+std::string text_of(const std::vector<ResidueRange>& ranges);
+
+/// The name of a residue in messages: "A:52A".
+std::string residue_label(const Topology::Residue& residue);
 
 /// A residue with a CA atom. Atoms are indices into the topology, -1 where absent.
 struct PeptideResidue {
@@ -35,6 +62,16 @@ struct Molecules {
     std::vector<OtherMolecule> others;
 };
 
+/// The atoms of each residue.
+std::vector<std::vector<Index>> atoms_by_residue(const Topology& topology);
+
+/// The positions of all atoms, from [axis, atom].
+std::vector<Vector> positions_of(View<const float, 2> xyz);
+
+/// Pairs of SG atoms that are near enough for a disulfide bond; positions: [atom].
+std::vector<std::pair<Index, Index>> disulfide_bonds(const Topology& topology,
+                                                     const std::vector<Vector>& positions);
+
 /// Whether C of one residue and N of the next are close enough for a bond; positions: [atom].
 bool is_bonded(const PeptideResidue& before, const PeptideResidue& behind,
                const std::vector<Vector>& positions);
@@ -48,7 +85,7 @@ void mark_linkers(Molecules& molecules, const Topology& topology,
                   const std::vector<Vector>& positions, const std::vector<ResidueRange>& linkers);
 
 /// The complement: linkers are the residues of the chains that `rigid` names, without those in it.
-std::vector<ResidueRange> linkers_between(const Molecules& molecules, const Topology& topology,
+std::vector<ResidueRange> linkers_between(const Topology& topology,
                                           const std::vector<ResidueRange>& rigid);
 
 /// The ranges, and of `further` what they do not have. Throws InputError as locate() does.
@@ -62,5 +99,28 @@ struct ResiduePosition {
 };
 ResiduePosition locate(const Molecules& molecules, const Topology& topology,
                        const ResidueRange& range);
+
+/// The name of an amino acid's residues, "ALA" for 'A'; empty for other letters.
+std::string_view amino_acid_name(char letter);
+
+/// A protein chain with its sequence, along which the numbers of its residues count.
+struct SequencedChain {
+    std::size_t chain = 0;  ///< of Molecules
+    std::string sequence;   ///< its name
+    std::string letters;
+    int first_number = 1;         ///< the residue number of the first letter
+    std::vector<Index> residues;  ///< [letter]: index into PeptideChain::residues, -1 if missing
+    Index missing() const;        ///< how many are
+    int number(std::size_t at) const { return first_number + static_cast<int>(at); }
+};
+
+/// Reads the sequences (FASTA) and finds that of each chain: numbers of residues must count along
+/// it, from any first number, and all residues of the 20 amino acids must have its letters. A chain
+/// of fewer than half of the letters of each sequence is left out, with a note. Throws InputError
+/// for a chain that almost fits, if none fits, and for neighbours in a sequence without a bond.
+/// `positions`: [atom], angstrom.
+std::vector<SequencedChain> match_sequences(const Molecules& molecules, const Topology& topology,
+                                            const std::vector<Vector>& positions,
+                                            const std::filesystem::path& file, Notes& notes);
 
 }  // namespace pleat::refine

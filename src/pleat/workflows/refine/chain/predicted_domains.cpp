@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -13,8 +12,6 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/parse_json.h"
-#include "pleat/core/notes.h"
-#include "pleat/workflows/refine/chain/peptide_chains.h"
 
 namespace pleat::refine {
 
@@ -208,12 +205,9 @@ public:
     Ranges(const Molecules& molecules, const Topology& topology)
         : molecules_(molecules), topology_(topology) {}
     ResidueRange range(std::size_t chain, std::size_t first, std::size_t last) const {
-        const auto at = [&](std::size_t n) -> const Topology::Residue& {
-            return topology_
-                .residues[static_cast<std::size_t>(molecules_.chains[chain].residues[n].residue)];
-        };
-        return {at(first).chain, at(first).number, at(last).number, at(first).insertion,
-                at(last).insertion};
+        const std::vector<PeptideResidue>& all = molecules_.chains[chain].residues;
+        return range_of(topology_.residues[static_cast<std::size_t>(all[first].residue)],
+                        topology_.residues[static_cast<std::size_t>(all[last].residue)]);
     }
     ResidueRange range(const Span& span) const { return range(span.chain, span.first, span.last); }
 
@@ -275,12 +269,6 @@ std::vector<std::vector<ResidueRange>> groups_of(const std::vector<Span>& spans,
     return groups;
 }
 
-std::string joined(const std::vector<ResidueRange>& ranges) {
-    std::string text;
-    for (const ResidueRange& range : ranges) text += (text.empty() ? "" : ",") + range.text();
-    return text;
-}
-
 }  // namespace
 
 std::string PredictedDomains::options() const {
@@ -289,8 +277,8 @@ std::string PredictedDomains::options() const {
     };
     std::string together;
     for (const std::vector<ResidueRange>& group : groups)
-        together += (together.empty() ? "" : "/") + joined(group);
-    return option("linkers", joined(linkers)) +
+        together += (together.empty() ? "" : "/") + text_of(group);
+    return option("linkers", text_of(linkers)) +
            (together.empty() ? "" : " " + option("group", together));
 }
 

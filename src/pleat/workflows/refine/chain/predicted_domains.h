@@ -8,7 +8,7 @@
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/context.h"
 #include "pleat/core/notes.h"
-#include "pleat/workflows/refine/chain/residue_ranges.h"
+#include "pleat/workflows/refine/chain/peptide_chains.h"
 
 namespace pleat::refine {
 

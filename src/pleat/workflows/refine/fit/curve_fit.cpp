@@ -1,4 +1,4 @@
-// Curve fit: the open conformation for the hydration layer, the grid of q, and the likelihood.
+// Curve fit: profiles of moves in batches, their mean over replicas, and the weights of proposals.
 #include "pleat/workflows/refine/fit/curve_fit.h"
 
 #include <fmt/format.h>
@@ -9,14 +9,17 @@
 
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/error.h"
-#include "pleat/core/notes.h"
 #include "pleat/saxs/fit/fit.h"
 #include "pleat/saxs/model/scatterer_positions.h"
-#include "pleat/workflows/refine/fit/curve_target.h"
 
 namespace pleat::refine {
 
 namespace {
+
+void copy(View<const double, 2> from, Array<double, 2>& to) {
+    if (to.size() != from.size()) to = Array<double, 2>(from.extent(0), from.extent(1));
+    std::copy(from.begin(), from.end(), to.begin());
+}
 
 constexpr Index kOpenDraws = 20;
 constexpr int kContrasts = 9;  // values of c2
@@ -46,6 +49,267 @@ Conformation open_conformation(const ChainModel& chain, const Moves& moves, std:
 }
 
 }  // namespace
+
+ReplicaMean::ReplicaMean(const CurveLikelihood& likelihood, Index replicas)
+    : likelihood_(&likelihood), profiles_(static_cast<std::size_t>(replicas)) {}
+
+void ReplicaMean::set(Index replica, View<const double, 2> profile) {
+    copy(profile, profiles_[static_cast<std::size_t>(replica)]);
+    is_stale_ = true;
+}
+
+void ReplicaMean::add_up() {
+    copy(profiles_.front().view(), mean_);
+    for (std::size_t n = 1; n < profiles_.size(); ++n)
+        for (Index k = 0; k < mean_.size(); ++k) mean_.data()[k] += profiles_[n].data()[k];
+    for (double& value : mean_) value /= static_cast<double>(profiles_.size());
+    log_likelihood_ = likelihood_->log_likelihood(mean_.view());
+    is_stale_ = false;
+}
+
+double ReplicaMean::propose(Index replica, View<const double, 2> profile) {
+    if (is_stale_) add_up();
+    copy(profile, proposed_);
+    copy(profile, proposed_mean_);
+    if (profiles_.size() > 1) {
+        const double share = 1 / static_cast<double>(profiles_.size());
+        const double* const before = profiles_[static_cast<std::size_t>(replica)].data();
+        for (Index k = 0; k < mean_.size(); ++k)
+            proposed_mean_.data()[k] = mean_.data()[k] + share * (proposed_.data()[k] - before[k]);
+    }
+    return proposed_log_likelihood_ = likelihood_->log_likelihood(proposed_mean_.view());
+}
+
+void ReplicaMean::accept(Index replica) {
+    std::swap(profiles_[static_cast<std::size_t>(replica)], proposed_);
+    std::swap(mean_, proposed_mean_);
+    log_likelihood_ = proposed_log_likelihood_;
+}
+
+void ReplicaMean::adopt(Index replica, const ReplicaMean& from) {
+    const auto n = static_cast<std::size_t>(replica);
+    copy(from.profiles_[n].view(), profiles_[n]);
+    copy(from.mean_.view(), mean_);
+    log_likelihood_ = from.log_likelihood_;
+    is_stale_ = false;
+}
+
+double ReplicaMean::log_likelihood() {
+    if (is_stale_) add_up();
+    return log_likelihood_;
+}
+
+CurveFit ReplicaMean::fit() {
+    if (is_stale_) add_up();
+    return likelihood_->fit(mean_.view());
+}
+
+ResidualTest ReplicaMean::residual_test() {
+    if (is_stale_) add_up();
+    return likelihood_->residual_test(mean_.view());
+}
+
+ProfileBatch::ProfileBatch(const ProfileModel& model, Index conformations, const Device& device)
+    : model_(&model),
+      xyz_(conformations, Index{3}, model.model.scatterer_count()),
+      pieces_(static_cast<std::size_t>(conformations)),
+      proposals_(static_cast<std::size_t>(conformations)) {
+    context_.threads = 1;  // batches run beside one another
+    context_.device = device;
+}
+
+saxs::ProfileSession& ProfileBatch::session() {
+    if (session_) return *session_;
+    Array<float, 3> scales(xyz_.extent(0), model_->scales.extent(0), model_->scales.extent(1));
+    for (Index n = 0; n < scales.extent(0); ++n)
+        std::copy(model_->scales.begin(), model_->scales.end(), scales.view()[n].data);
+    saxs::ProfileSessionOptions options{.refresh = 0};
+    if (context_.device.kind == Device::Kind::cuda) options.gpu = model_->gpu;
+    return session_.emplace(model_->model, xyz_.view(), scales.view(), model_->bodies, options,
+                            context_);
+}
+
+void ProfileBatch::copy_positions(const saxs::ProfileSession& from) {
+    for (Index n = 0; n < xyz_.extent(0); ++n) {
+        const Array<float, 2> accepted = from.positions(n);
+        std::copy(accepted.begin(), accepted.end(), xyz_.view()[n].data);
+    }
+}
+
+void ProfileBatch::start(Index conformation, const Conformation& at) {
+    if (session_) copy_positions(*session_);
+    session_.reset();
+    has_begun_ = false;
+    model_->write(at, xyz_.view()[conformation]);
+    std::vector<Transform>& pieces = pieces_[static_cast<std::size_t>(conformation)];
+    pieces.clear();
+    for (Index piece = 0; piece < at.model().piece_count(); ++piece)
+        pieces.push_back(at.piece(piece));
+    proposals_[static_cast<std::size_t>(conformation)].is_noted = false;
+}
+
+void ProfileBatch::propose(Index conformation, const Conformation& proposed) {
+    Proposal& proposal = proposals_[static_cast<std::size_t>(conformation)];
+    const std::vector<Transform>& pieces = pieces_[static_cast<std::size_t>(conformation)];
+    proposal.turns.clear();
+    has_moved_.assign(pieces.size(), 0);
+    std::size_t count = 0;
+    for (std::size_t n = 0; n < pieces.size(); ++n) {
+        const Transform& now = proposed.piece(static_cast<Index>(n));
+        if (now == pieces[n]) continue;
+        has_moved_[n] = 1;
+        proposal.turns.emplace_back(n, now);
+        count += model_->of_piece[n].scatterers.size();
+    }
+    mixed_.clear();
+    for (const std::size_t first : model_->mixed) {
+        const Index scatterer = model_->shares[first].scatterer;
+        for (std::size_t n = first;
+             n < model_->shares.size() && model_->shares[n].scatterer == scatterer; ++n) {
+            if (has_moved_[static_cast<std::size_t>(model_->shares[n].piece)] == 0) continue;
+            mixed_.push_back(first);
+            break;
+        }
+    }
+    count += mixed_.size();
+    proposal.moved.resize(count);
+    proposal.xyz.resize(3 * count);
+    Index* moved = proposal.moved.data();
+    float *x = proposal.xyz.data(), *y = x + count, *z = y + count;
+    for (const auto& [piece, turn] : proposal.turns) {
+        const ProfileModel::PieceScatterers& of = model_->of_piece[piece];
+        if (of.scatterers.empty()) continue;
+        of.write(turn, x, y, z);
+        moved = std::copy(of.scatterers.begin(), of.scatterers.end(), moved);
+        x += of.scatterers.size();
+        y += of.scatterers.size();
+        z += of.scatterers.size();
+    }
+    for (const std::size_t first : mixed_) {
+        const Vector at = model_->position(proposed, first);
+        *moved++ = model_->shares[first].scatterer;
+        *x++ = static_cast<float>(at.x);
+        *y++ = static_cast<float>(at.y);
+        *z++ = static_cast<float>(at.z);
+    }
+    proposal.is_noted = true;
+}
+
+void ProfileBatch::begin() {
+    moves_.clear();
+    for (std::size_t n = 0; n < proposals_.size(); ++n) {
+        Proposal& proposal = proposals_[n];
+        if (!proposal.is_noted) continue;
+        proposal.is_noted = false;
+        proposal.in_call = -1;
+        if (proposal.moved.empty()) continue;
+        proposal.in_call = static_cast<Index>(moves_.size());
+        moves_.push_back({static_cast<Index>(n), proposal.moved, proposal.positions()});
+    }
+    if (moves_.empty()) return;
+    session().start(moves_);
+    has_begun_ = true;
+}
+
+void ProfileBatch::finish() {
+    if (has_begun_) computed_ = session().finish();
+    has_begun_ = false;
+}
+
+View<const double, 2> ProfileBatch::proposed_profile(Index conformation) {
+    const Proposal& proposal = proposals_[static_cast<std::size_t>(conformation)];
+    if (proposal.is_noted) begin();
+    finish();
+    return proposal.in_call < 0 ? profile(conformation) : computed_[proposal.in_call];
+}
+
+View<const double, 2> ProfileBatch::profile(Index conformation) {
+    return session().profile(conformation);
+}
+
+void ProfileBatch::accept(Index conformation) {
+    const Proposal& proposal = proposals_[static_cast<std::size_t>(conformation)];
+    for (const auto& [piece, turn] : proposal.turns)
+        pieces_[static_cast<std::size_t>(conformation)][piece] = turn;
+    if (proposal.in_call >= 0) session().accept(conformation);
+}
+
+void ProfileBatch::reject(Index conformation) {
+    Proposal& proposal = proposals_[static_cast<std::size_t>(conformation)];
+    if (!proposal.is_noted && proposal.in_call >= 0) session().reject(conformation);
+    proposal.is_noted = false;
+}
+
+void ProfileBatch::adopt(Index conformation, const ProfileBatch& from) {
+    if (!session_) copy_positions(*from.session_);
+    session().adopt(conformation, *from.session_);
+    const auto n = static_cast<std::size_t>(conformation);
+    pieces_[n] = from.pieces_[n];
+    proposals_[n].is_noted = false;
+}
+
+void ProfileBatch::refresh(Index conformation) {
+    finish();
+    session().refresh(conformation);
+}
+
+CurveTarget::CurveTarget(const ChainModel& chain, std::shared_ptr<ProfileBatch> profiles,
+                         Index in_batch, std::shared_ptr<ReplicaMean> mean, Index replica)
+    : sterics_(chain),
+      profiles_(std::move(profiles)),
+      mean_(std::move(mean)),
+      in_batch_(in_batch),
+      replica_(replica) {}
+
+void CurveTarget::start(const Conformation& at) {
+    energy_ = allowed_energy(sterics_.overlap(at));
+    profiles_->start(in_batch_, at);
+}
+
+bool CurveTarget::prepare(const Conformation& proposed) {
+    if (begins_early_) {
+        profiles_->propose(in_batch_, proposed);
+        profiles_->begin();
+    }
+    const Overlap overlap = sterics_.overlap(proposed);
+    if (overlap.hard_pairs > 0) {
+        if (begins_early_) profiles_->reject(in_batch_);
+        return false;
+    }
+    pending_energy_ = overlap.energy;
+    if (!begins_early_) profiles_->propose(in_batch_, proposed);
+    return true;
+}
+
+double CurveTarget::prepared_log_weight() {
+    const double log_likelihood = mean_->propose(replica_, profiles_->proposed_profile(in_batch_));
+    return -pending_energy_ + beta_ * power() * log_likelihood;
+}
+
+void CurveTarget::accept() {
+    profiles_->accept(in_batch_);
+    mean_->accept(replica_);
+    energy_ = pending_energy_;
+}
+
+void CurveTarget::reject() { profiles_->reject(in_batch_); }
+
+void CurveTarget::adopt(const Target& from) {
+    const auto& other = dynamic_cast<const CurveTarget&>(from);
+    profiles_->adopt(in_batch_, *other.profiles_);
+    mean_->adopt(replica_, *other.mean_);
+    energy_ = other.energy_;
+    beta_ = other.beta_;
+}
+
+void CurveTarget::refresh() {
+    profiles_->refresh(in_batch_);
+    mean_->set(replica_, profiles_->profile(in_batch_));
+}
+
+double CurveTarget::log_likelihood() { return power() * mean_->log_likelihood(); }
+
+double CurveTarget::accepted_log_weight() { return -energy_ + beta_ * log_likelihood(); }
 
 Index grid_points(double q_max, double extent) {
     return std::clamp<Index>(static_cast<Index>(std::ceil(2 * q_max * extent)) + 1, kMinGrid,

@@ -1,19 +1,151 @@
-// Curve fit: what all targets of mode `fit` share: scatterers, the curve and its likelihood.
+// Curve fit: what the targets of mode `fit` share, and the target of one conformation.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
+#include <utility>
 #include <vector>
 
+#include "pleat/core/array.h"
+#include "pleat/core/context.h"
 #include "pleat/core/notes.h"
+#include "pleat/saxs/session/profile_session.h"
 #include "pleat/workflows/refine/fit/curve_likelihood.h"
 #include "pleat/workflows/refine/fit/profile_model.h"
 #include "pleat/workflows/refine/moves/moves.h"
 #include "pleat/workflows/refine/refine.h"
 #include "pleat/workflows/refine/sampling/pool.h"
+#include "pleat/workflows/refine/sampling/sampler.h"
 
 namespace pleat::refine {
+
+/// The profiles of R replicas. Their weight is L(mean profile)^R, so that each replica counts as
+/// much as one that is compared alone; R = 1 is such a one. A move of a replica changes the mean by
+/// 1 / R of the change of its profile.
+class ReplicaMean {
+public:
+    /// The likelihood must outlive it.
+    ReplicaMean(const CurveLikelihood& likelihood, Index replicas);
+
+    Index replicas() const { return static_cast<Index>(profiles_.size()); }
+    /// Sets the profile [channel pair, q] of a replica.
+    void set(Index replica, View<const double, 2> profile);
+    /// ln L of the mean with the profile of one replica replaced.
+    double propose(Index replica, View<const double, 2> profile);
+    /// Makes the last proposal, of this replica, the state.
+    void accept(Index replica);
+    /// Takes over the profile of a replica and the mean of another, whose ln L has been computed.
+    void adopt(Index replica, const ReplicaMean& from);
+    /// ln L of the mean. All replicas must be set.
+    double log_likelihood();
+    CurveFit fit();
+    ResidualTest residual_test();
+
+private:
+    /// The mean from all profiles in their order.
+    void add_up();
+
+    const CurveLikelihood* likelihood_;
+    std::vector<Array<double, 2>> profiles_;  ///< [replica][channel pair, q]
+    Array<double, 2> mean_, proposed_mean_, proposed_;
+    double log_likelihood_ = 0, proposed_log_likelihood_ = 0;
+    bool is_stale_ = true;
+};
+
+/// Conformations whose proposals are computed in one call of a ProfileSession: several on a GPU,
+/// which one alone would not fill. Not thread-safe.
+class ProfileBatch {
+public:
+    /// The model must outlive it.
+    ProfileBatch(const ProfileModel& model, Index conformations, const Device& device);
+
+    /// Sets a conformation's state. All must be set before the first profile.
+    void start(Index conformation, const Conformation& at);
+    /// Notes a proposal, which the next call of begin() or proposed_profile() computes together
+    /// with all others that were noted.
+    void propose(Index conformation, const Conformation& proposed);
+    /// Begins to compute what was noted; on a GPU it returns before the end.
+    void begin();
+    /// Whether what was begun has been computed.
+    bool is_ready() { return !has_begun_ || session().is_ready(); }
+    /// Partial profiles [channel pair, q]; valid until the next call that computes.
+    View<const double, 2> proposed_profile(Index conformation);
+    View<const double, 2> profile(Index conformation);
+    void accept(Index conformation);
+    /// Also of a proposal that was not computed yet, for which it does not wait.
+    void reject(Index conformation);
+    /// Takes over the state of a conformation of another batch of the same model, of which a
+    /// profile has been computed.
+    void adopt(Index conformation, const ProfileBatch& from);
+    /// Computes a conformation's profile again from its positions.
+    void refresh(Index conformation);
+
+private:
+    /// A noted proposal.
+    struct Proposal {
+        std::vector<Index> moved;                              ///< scatterers
+        std::vector<float> xyz;                                ///< [axis, index into `moved`]
+        std::vector<std::pair<std::size_t, Transform>> turns;  ///< pieces that moved
+        Index in_call = -1;  ///< its number in the last call; -1: nothing moved
+        bool is_noted = false;
+
+        View<const float, 2> positions() const { return {xyz.data(), Index{3}, moved.size()}; }
+    };
+    saxs::ProfileSession& session();
+    /// Waits for what was begun.
+    void finish();
+    void copy_positions(const saxs::ProfileSession& from);
+
+    const ProfileModel* model_;
+    Context context_;
+    Array<float, 3> xyz_;  ///< [conformation, axis, scatterer], with which the session starts
+    std::vector<std::vector<Transform>> pieces_;  ///< [conformation][piece], accepted
+    std::vector<Proposal> proposals_;             ///< [conformation]
+    std::vector<std::uint8_t> has_moved_;         ///< [piece], of a proposal
+    std::vector<std::size_t> mixed_;              ///< as ProfileModel::mixed, those that moved
+    std::vector<saxs::Move> moves_;               ///< of the last call
+    std::optional<saxs::ProfileSession> session_;
+    View<const double, 3> computed_;
+    bool has_begun_ = false;  ///< and proposed_profile() must wait for the end
+};
+
+/// ln w = -overlap energy + beta R ln L(mean profile of R replicas), of which this is one. Overlaps
+/// are found before the profile, which is not computed for a conformation that they exclude, unless
+/// it was begun early.
+class CurveTarget final : public Target {
+public:
+    /// `in_batch`: the number of its conformation in `profiles`; `replica`: in `mean`.
+    CurveTarget(const ChainModel& chain, std::shared_ptr<ProfileBatch> profiles, Index in_batch,
+                std::shared_ptr<ReplicaMean> mean, Index replica);
+
+    void start(const Conformation& at) override;
+    bool prepare(const Conformation& proposed) override;
+    void begin() override { profiles_->begin(); }
+    void begin_early() override { begins_early_ = true; }
+    bool is_ready() override { return profiles_->is_ready(); }
+    double prepared_log_weight() override;
+    void accept() override;
+    void reject() override;
+    void adopt(const Target& from) override;
+    void refresh() override;
+    void set_beta(double beta) override { beta_ = beta; }
+    double accepted_log_weight() override;
+    double log_likelihood() override;
+    CurveFit fit() override { return mean_->fit(); }
+    ResidualTest residual_test() override { return mean_->residual_test(); }
+
+private:
+    double power() const { return static_cast<double>(mean_->replicas()); }
+
+    Sterics sterics_;
+    std::shared_ptr<ProfileBatch> profiles_;
+    std::shared_ptr<ReplicaMean> mean_;
+    Index in_batch_, replica_;
+    double energy_ = 0, pending_energy_ = 0;  ///< of overlaps
+    double beta_ = 1;
+    bool begins_early_ = false;
+};
 
 /// Points of the grid from 0 to `q_max` on which moves have profiles.
 Index grid_points(double q_max, double extent);

@@ -2,7 +2,6 @@
 #include "pleat/workflows/refine/moves/moves.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pleat::refine {
 

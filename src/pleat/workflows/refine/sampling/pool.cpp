@@ -1,8 +1,8 @@
-// Pool: chains on threads and ranks, their swaps, and what a checkpoint keeps of them.
+// Pool: chains of replicas at each power, exchanges between them, and what is written of them.
 #include "pleat/workflows/refine/sampling/pool.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -13,11 +13,51 @@
 #include "pleat/core/loops/threads.h"
 #include "pleat/core/ranks/gather_rows.h"
 #include "pleat/saxs/session/session_sums.h"
-#include "pleat/workflows/refine/sampling/walker.h"
+#include "pleat/workflows/refine/sampling/steps_ahead.h"
 
 namespace pleat::refine {
 
 namespace {
+
+/// The replicas of a chain at one rung. Rungs are exchanged, not conformations. One rank moves the
+/// replicas; what all ranks know of them is renewed after each round.
+struct Walker {
+    std::vector<Sampler> replicas;             ///< empty on other ranks
+    std::vector<std::vector<Sampler>> copies;  ///< of the replicas, for other threads
+    std::unique_ptr<StepsAhead> ahead;         ///< if there are copies
+    Index rung = 0;
+    bool comes_from_prior = false;  ///< since it was last at power 1
+    MoveSettings settings;
+    MoveCounts counts;  ///< of all replicas
+    double log_likelihood = 0;
+    std::vector<double> angles;  ///< [replica, hinge]
+
+    Target& target() const { return replicas.front().target(); }
+    void set_beta(double beta) {
+        for (Sampler& replica : replicas) replica.target().set_beta(beta);
+    }
+    /// Gives settings and counts to the replicas; the first one has the counts.
+    void set_replicas() {
+        for (Sampler& replica : replicas) {
+            replica.settings = settings;
+            replica.counts = {};
+        }
+        if (!replicas.empty()) replicas.front().counts = counts;
+    }
+    /// Moves the counts of all replicas and their copies to the first.
+    void add_counts() {
+        MoveCounts& sum = replicas.front().counts;
+        for (std::size_t n = 1; n < replicas.size(); ++n) sum.take(replicas[n].counts);
+        if (ahead) ahead->take_counts(sum);
+    }
+    /// Sampler::refresh(), and computes what copies adopt.
+    void refresh() {
+        for (Sampler& replica : replicas) replica.refresh();
+        target().log_likelihood();
+    }
+};
+
+constexpr double kLowest = 0.001;  // the lowest power above 0, before they adapt
 
 /// What ranks tell each other of a walker; its angles follow.
 enum WalkerNumber : std::size_t {
@@ -410,6 +450,49 @@ private:
 };
 
 }  // namespace
+
+Ladder::Ladder(Index rungs)
+    : betas(static_cast<std::size_t>(rungs)), sums(betas.size(), 0.0), numbers(betas.size(), 0.0) {
+    // Powers that are all too far apart would have no swaps to adapt by.
+    const double step = rungs > 2 ? std::pow(kLowest, 1 / static_cast<double>(rungs - 2)) : 1.0;
+    double beta = 1;
+    for (std::size_t rung = betas.size(); rung-- > 0; beta *= step) betas[rung] = beta;
+    if (betas.size() > 1) betas[0] = 0;
+}
+
+double Ladder::swap_probability(Index lower, double log_likelihood,
+                                double log_likelihood_above) const {
+    const auto rung = static_cast<std::size_t>(lower);
+    return std::min(
+        1.0, std::exp((betas[rung] - betas[rung + 1]) * (log_likelihood_above - log_likelihood)));
+}
+
+void Ladder::count(Index lower, double probability) {
+    sums[static_cast<std::size_t>(lower)] += probability;
+    ++numbers[static_cast<std::size_t>(lower)];
+}
+
+void Ladder::adapt(Index round) {
+    const std::size_t rungs = betas.size();
+    if (rungs < 3) return;
+    const auto mean = [&](std::size_t lower) {
+        return numbers[lower] > 0 ? sums[lower] / numbers[lower] : 0.0;
+    };
+    const double rate = 1 / (1 + static_cast<double>(round) / 50);
+    // From beta 1 towards 0; the step of rung k is that to the rung above.
+    std::vector<double> old = betas;
+    for (std::size_t rung = rungs - 1; rung-- > 1;) {
+        const double step = 1 / old[rung] - 1 / old[rung + 1],
+                     change = rate * (mean(rung) - mean(rung - 1));
+        betas[rung] = 1 / (1 / betas[rung + 1] + step * std::exp(change));
+    }
+    reset_counts();
+}
+
+void Ladder::reset_counts() {
+    std::fill(sums.begin(), sums.end(), 0.0);
+    std::fill(numbers.begin(), numbers.end(), 0.0);
+}
 
 void PoolOptions::divide_for_gpu() {
     constexpr Index kThreads = 16, kMaxInTurn = 4, kMaxTogether = 16, kMaxAhead = 5,

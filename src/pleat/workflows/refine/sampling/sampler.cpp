@@ -7,8 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <stdexcept>
-#include <utility>
 
 #include "pleat/core/error.h"
 

@@ -1,13 +1,43 @@
-// Sterics: the energy of close points, and the pairs that do not count.
+// Sterics: points sorted by piece and position, close pairs of one level of balls after the other,
+// and overlaps.
 #include "pleat/workflows/refine/sterics/sterics.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 
 namespace pleat::refine {
 
 namespace {
+
+/// Adds queries of a ball with the balls [first, last).
+inline void add(std::uint32_t ball, std::uint32_t first, std::uint32_t last,
+                std::vector<BallQuery>& queries) {
+    constexpr std::uint32_t kBlock = Balls::kBlock;
+    for (; first < last; first += kBlock)
+        queries.push_back({ball, first, std::min(kBlock, last - first)});
+}
+
+constexpr std::size_t kBlock = Balls::kBlock;
+
+/// Sets a ball around the points [first, last). Returns its centre.
+template <class Real>
+Vector enclose(const CoordinatesOf<Real>& points, std::size_t first, std::size_t last, Balls& balls,
+               std::size_t number) {
+    Vector centre;
+    for (std::size_t n = first; n < last; ++n) centre = centre + points.at(n);
+    centre = (1.0 / static_cast<double>(last - first)) * centre;
+    double square = 0;
+    for (std::size_t n = first; n < last; ++n) {
+        const Vector away = points.at(n) - centre;
+        square = std::max(square, dot(away, away));
+    }
+    balls.set(number, centre);
+    balls.radius[number] = static_cast<float>(std::sqrt(square));
+    return centre;
+}
 
 constexpr Index kNeighbours = 3;  // residues of a chain less than this apart may be close
 
@@ -60,7 +90,176 @@ std::vector<Index> atoms_of(const std::vector<StericPoint>& points) {
     return atoms;
 }
 
+std::vector<Index> heavy_atoms(const ChainModel& model) {
+    std::vector<Index> atoms;
+    for (Index atom = 0; atom < model.atom_count(); ++atom)
+        if (model.topology->atoms[static_cast<std::size_t>(atom)].element != "H")
+            atoms.push_back(atom);
+    return atoms;
+}
+
 }  // namespace
+
+/// Answers all queries before it uses the answers: nothing waits for a branch that was not
+/// foreseen. `use(ball, other)` may add the queries of the next level.
+template <class Use>
+void ClosePairSearch::for_each_near(const Balls& balls, const Balls& others, float reach,
+                                    const Use& use) {
+    bits_.resize(queries_.size());
+    find_near(balls, others, reach, queries_, bits_.data());
+    for (std::size_t n = 0; n < queries_.size(); ++n)
+        for (std::uint32_t bits = bits_[n]; bits != 0; bits &= bits - 1)
+            use(queries_[n].ball,
+                queries_[n].first + static_cast<std::uint32_t>(std::countr_zero(bits)));
+    std::swap(queries_, next_);
+    next_.clear();
+}
+
+const std::vector<std::pair<Index, Index>>& ClosePairSearch::find(const BlockedPoints& of,
+                                                                  double given_reach) {
+    const auto clusters = static_cast<std::uint32_t>(of.has_own_pairs.size());
+    // No pair within reach may be left out: a distance and a radius have errors of a few roundings
+    // of the largest number.
+    constexpr float kRounding = 4e-6f;
+    auto largest = static_cast<float>(given_reach);
+    for (std::uint32_t n = 0; n < clusters; ++n)
+        for (const float axis : {of.clusters.x[n], of.clusters.y[n], of.clusters.z[n]})
+            largest = std::max(largest, std::abs(axis) + of.clusters.radius[n]);
+    const float reach = static_cast<float>(given_reach) + kRounding * largest;
+
+    pairs_.clear();
+    queries_.clear();
+    for (std::uint32_t n = 0; n < clusters; ++n) add(n, n + 1, clusters, queries_);
+    for_each_near(of.clusters, of.clusters, reach, [&](std::uint32_t a, std::uint32_t b) {
+        add(b, of.first_block[a], of.first_block[a + 1], next_);
+    });
+    for_each_near(of.clusters, of.blocks, reach, [&](std::uint32_t b, std::uint32_t block) {
+        add(block, of.first_block[b], of.first_block[b + 1], next_);
+    });
+    for_each_near(of.blocks, of.blocks, reach, [&](std::uint32_t block, std::uint32_t other) {
+        add(other, of.first_point[block], of.first_point[block + 1], next_);
+    });
+    for_each_near(of.blocks, of.points, reach, [&](std::uint32_t block, std::uint32_t point) {
+        add(point, of.first_point[block], of.first_point[block + 1], next_);
+    });
+    for (std::uint32_t n = 0; n < clusters; ++n) {
+        if (of.has_own_pairs[n] == 0) continue;
+        const std::uint32_t block = of.first_block[n], last = of.first_point[block + 1];
+        for (std::uint32_t point = of.first_point[block]; point < last; ++point)
+            add(point, point + 1, last, queries_);
+    }
+    for_each_near(of.points, of.points, reach,
+                  [&](std::uint32_t a, std::uint32_t b) { pairs_.emplace_back(a, b); });
+    return pairs_;
+}
+
+PointSet::PointSet(const ChainModel& model, const std::vector<Index>& atoms) : atoms_(atoms) {
+    add_groups(model);
+    add_clusters(model);
+    const std::size_t blocks = now_.first_point.size() - 1, clusters = now_.first_block.size() - 1;
+    now_.points.resize_padded(atoms_.size());
+    now_.blocks.resize_padded(blocks);
+    now_.clusters.resize_padded(clusters);
+    for (std::size_t n = 0; n < atoms_.size(); ++n) {
+        start_points_.push_back(model.start[static_cast<std::size_t>(atoms_[n])]);
+        now_.points.set(n, start_points_.at(n));
+    }
+    for (std::size_t n = 0; n < blocks; ++n)
+        start_blocks_.push_back(
+            enclose(start_points_, now_.first_point[n], now_.first_point[n + 1], now_.blocks, n));
+    for (std::size_t n = 0; n < clusters; ++n)
+        start_clusters_.push_back(enclose(start_points_, now_.first_point[now_.first_block[n]],
+                                          now_.first_point[now_.first_block[n + 1]], now_.clusters,
+                                          n));
+}
+
+void PointSet::add_groups(const ChainModel& model) {
+    const auto piece_of = [&](Index atom) {
+        return model.piece_of[static_cast<std::size_t>(atom)];
+    };
+    std::stable_sort(atoms_.begin(), atoms_.end(),
+                     [&](Index a, Index b) { return piece_of(a) < piece_of(b); });
+    for (std::size_t n = 0; n < atoms_.size();) {
+        std::size_t last = n;
+        while (last < atoms_.size() && piece_of(atoms_[last]) == piece_of(atoms_[n])) ++last;
+        group_of_.insert(group_of_.end(), last - n, groups_.size());
+        groups_.push_back({n, last, piece_of(atoms_[n]), {}});
+        n = last;
+    }
+}
+
+/// Neighbouring small groups share a cluster.
+void PointSet::add_clusters(const ChainModel& model) {
+    for (std::size_t n = 0; n < groups_.size();) {
+        std::size_t last = n + 1;
+        while (last < groups_.size() && groups_[last].last - groups_[n].first <= kBlock) ++last;
+        first_group_.push_back(n);
+        now_.first_block.push_back(static_cast<std::uint32_t>(now_.first_point.size()));
+        now_.has_own_pairs.push_back(last > n + 1 ? 1 : 0);
+        sort_into_blocks(model, groups_[n].first, groups_[last - 1].last);
+        n = last;
+    }
+    first_group_.push_back(groups_.size());
+    now_.first_block.push_back(static_cast<std::uint32_t>(now_.first_point.size()));
+    now_.first_point.push_back(static_cast<std::uint32_t>(atoms_.size()));
+}
+
+/// Halves the points along their longest axis until they fit into blocks.
+void PointSet::sort_into_blocks(const ChainModel& model, std::size_t first, std::size_t last) {
+    if (last - first <= kBlock) {
+        now_.first_point.push_back(static_cast<std::uint32_t>(first));
+        return;
+    }
+    const auto begin = atoms_.begin() + static_cast<std::ptrdiff_t>(first),
+               end = atoms_.begin() + static_cast<std::ptrdiff_t>(last);
+    const auto at = [&](Index atom) { return model.start[static_cast<std::size_t>(atom)]; };
+    double Vector::*longest = &Vector::x;
+    double extent = -1;
+    for (double Vector::*const axis : {&Vector::x, &Vector::y, &Vector::z}) {
+        const auto [low, high] = std::minmax_element(
+            begin, end, [&](Index a, Index b) { return at(a).*axis < at(b).*axis; });
+        if (at(*high).*axis - at(*low).*axis <= extent) continue;
+        extent = at(*high).*axis - at(*low).*axis;
+        longest = axis;
+    }
+    std::stable_sort(begin, end, [&](Index a, Index b) { return at(a).*longest < at(b).*longest; });
+    // The first half in whole blocks.
+    const std::size_t count = (last - first + kBlock - 1) / kBlock;
+    const std::size_t middle = first + (count + 1) / 2 * kBlock;
+    sort_into_blocks(model, first, middle);
+    sort_into_blocks(model, middle, last);
+}
+
+void PointSet::move_to(const Conformation& conformation) {
+    const auto move_by = [](const Transform& move, const Coordinates& from, std::size_t first,
+                            std::size_t last, Balls& to) {
+        write_moved(move, from, first, last, to.x.data() + first, to.y.data() + first,
+                    to.z.data() + first);
+    };
+    for (std::size_t cluster = 0; cluster + 1 < first_group_.size(); ++cluster) {
+        bool has_moved = false;
+        for (std::size_t n = first_group_[cluster]; n < first_group_[cluster + 1]; ++n) {
+            Group& group = groups_[n];
+            const Transform& move = conformation.piece(group.piece);
+            if (group.placed == move) continue;
+            has_moved = true;
+            group.placed = move;
+            move_by(move, start_points_, group.first, group.last, now_.points);
+        }
+        if (!has_moved) continue;
+        const std::size_t block = now_.first_block[cluster];
+        if (now_.has_own_pairs[cluster] != 0) {
+            enclose(now_.points, now_.first_point[block], now_.first_point[block + 1],
+                    now_.clusters, cluster);
+            now_.blocks.set(block, now_.clusters.at(cluster));
+            now_.blocks.radius[block] = now_.clusters.radius[cluster];
+        } else {
+            const Transform& move = groups_[first_group_[cluster]].placed;
+            move_by(move, start_blocks_, block, now_.first_block[cluster + 1], now_.blocks);
+            move_by(move, start_clusters_, cluster, cluster + 1, now_.clusters);
+        }
+    }
+}
 
 Sterics::Sterics(const ChainModel& model, StericOptions options)
     : options_(options),
@@ -145,12 +344,53 @@ void Sterics::add(Index a, Index b, double square, Overlap& sum) const {
 }
 
 Overlap Sterics::overlap(const Conformation& conformation) {
-    points_.place(conformation);
+    points_.move_to(conformation);
     Overlap sum;
     points_.for_each_close_pair(
         reach_, [&](Index a, Index b) { return !is_excused(a, b); },
         [&](Index a, Index b, double square) { add(a, b, square, sum); });
     return sum;
+}
+
+AtomOverlaps::AtomOverlaps(const ChainModel& model)
+    : model_(&model), points_(model, heavy_atoms(model)) {
+    const Topology& topology = *model.topology;
+    std::vector<Index> number(topology.residues.size());
+    for (std::size_t n = 1; n < number.size(); ++n)
+        number[n] =
+            number[n - 1] + (topology.residues[n].chain != topology.residues[n - 1].chain ? 2 : 1);
+    residue_of_.reserve(topology.atoms.size());
+    for (const Topology::Atom& atom : topology.atoms)
+        residue_of_.push_back(number[static_cast<std::size_t>(atom.residue)]);
+    at_start_ = close_pairs();
+}
+
+bool AtomOverlaps::counts(Index a, Index b) const {
+    const auto one = static_cast<std::size_t>(a), other = static_cast<std::size_t>(b);
+    const std::vector<Topology::Atom>& atoms = model_->topology->atoms;
+    return std::abs(residue_of_[one] - residue_of_[other]) > 1 &&
+           !(atoms[one].element == "S" && atoms[other].element == "S");
+}
+
+std::vector<std::pair<Index, Index>> AtomOverlaps::close_pairs() {
+    std::vector<std::pair<Index, Index>> pairs;
+    points_.for_each_close_pair(
+        kDistance, [&](Index a, Index b) { return counts(points_.atom(a), points_.atom(b)); },
+        [&](Index a, Index b, double) {
+            const Index one = points_.atom(a), other = points_.atom(b);
+            pairs.push_back(std::minmax(one, other));
+        });
+    std::sort(pairs.begin(), pairs.end());
+    return pairs;
+}
+
+Index AtomOverlaps::count(const Conformation& conformation) {
+    points_.move_to(conformation);
+    const std::vector<std::pair<Index, Index>> pairs = close_pairs();
+    return static_cast<Index>(
+        std::count_if(pairs.begin(), pairs.end(), [&](const std::pair<Index, Index>& pair) {
+            return !std::binary_search(at_start_.begin(), at_start_.end(), pair);
+        }));
 }
 
 }  // namespace pleat::refine

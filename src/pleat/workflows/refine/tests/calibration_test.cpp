@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <random>
 
-#include "pleat/workflows/refine/fit/curve_target.h"
+#include "pleat/workflows/refine/fit/curve_fit.h"
 #include "pleat/workflows/refine/sampling/pool.h"
 #include "pleat/workflows/refine/tests/long_tests.h"
 #include "pleat/workflows/refine/tests/made_chain.h"

@@ -10,7 +10,7 @@
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/saxs/fit/resampling.h"
-#include "pleat/workflows/refine/sampling/ladder.h"
+#include "pleat/workflows/refine/sampling/pool.h"
 #include "pleat/workflows/refine/tests/made_hinge.h"
 
 namespace pleat::refine {

@@ -11,7 +11,6 @@
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/tests/data_folders.h"
 #include "pleat/workflows/refine/fit/curve_fit.h"
-#include "pleat/workflows/refine/fit/curve_target.h"
 
 namespace pleat::refine::test {
 

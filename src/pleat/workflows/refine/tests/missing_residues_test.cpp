@@ -10,7 +10,6 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/workflows/refine/chain/missing_segments.h"
 #include "pleat/workflows/refine/prior/prior.h"
 #include "pleat/workflows/refine/refine.h"
 #include "pleat/workflows/refine/tests/made_chain.h"

@@ -5,7 +5,7 @@
 
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/workflows/refine/convergence/convergence.h"
-#include "pleat/workflows/refine/fit/curve_target.h"
+#include "pleat/workflows/refine/fit/curve_fit.h"
 #include "pleat/workflows/refine/sampling/pool.h"
 #include "pleat/workflows/refine/tests/long_tests.h"
 #include "pleat/workflows/refine/tests/made_chain.h"

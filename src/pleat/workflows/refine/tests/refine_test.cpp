@@ -9,8 +9,8 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/workflows/refine/memory_estimate.h"
 #include "pleat/workflows/refine/output.h"
+#include "pleat/workflows/refine/run_setup.h"
 #include "pleat/workflows/refine/sampling/sampler.h"
 #include "pleat/workflows/refine/tests/made_chain.h"
 

@@ -1,5 +1,5 @@
-// Weighted pairs: tables of weights, their entropies, and the same for shuffled columns.
-#include "pleat/mutual_information/count/weighted_pairs.h"
+// CPU pairs: tables of weights and of gap-free rows, their null models, and what follows from them.
+#include "pleat/mutual_information/pairs/cpu_pairs.h"
 
 #include <fmt/format.h>
 
@@ -8,15 +8,72 @@
 #include <cmath>
 #include <limits>
 
+#include "pleat/bio/alignment/filter.h"
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
-#include "pleat/mutual_information/count/pair_tiles.h"
+#include "pleat/mutual_information/count/tiles.h"
+#include "pleat/mutual_information/exact/pair_moments.h"
 #include "pleat/mutual_information/kernel/shuffled_planes.h"
+#include "pleat/mutual_information/pairs/pair_run.h"
+#include "pleat/weights/weights.h"
 
 namespace pleat::mutual_information {
 
 namespace {
+
+constexpr const char* kGapFreeStage = "gaps omitted";
+
+/// Bit c: code c of the column is an omitted letter.
+std::uint32_t omitted_codes(const Columns& columns, Index column, LetterSet omitted) {
+    std::uint32_t codes = 0;
+    for (int code = 0; code < columns.symbol_count(column); ++code) {
+        const std::uint8_t letter = columns.letters[columns.first_symbol[column] + code];
+        if (omitted & letter_set(letter)) codes |= std::uint32_t{1} << code;
+    }
+    return codes;
+}
+
+/// Renumbers the codes that occur as 0, 1, ... and counts each.
+void renumber(std::vector<std::uint8_t>& codes, std::vector<Index>& margin) {
+    Index count[kMaxSymbols] = {};
+    for (const std::uint8_t code : codes) ++count[code];
+    std::uint8_t renumbered[kMaxSymbols] = {};
+    margin.clear();
+    for (int code = 0; code < kMaxSymbols; ++code) {
+        if (count[code] == 0) continue;
+        renumbered[code] = static_cast<std::uint8_t>(margin.size());
+        margin.push_back(count[code]);
+    }
+    for (std::uint8_t& code : codes) code = renumbered[code];
+}
+
+std::int64_t sum_of(const Statistic& statistic, std::span<const Index> counts) {
+    std::int64_t t = 0;
+    for (const Index count : counts) t += statistic.f[count];
+    return t;
+}
+
+/// The results for one pair of columns.
+struct PairNumbers {
+    double mi = 0, joint_entropy = 0, mean = 0, variance = 0;
+};
+
+PairNumbers numbers_of(const PairRows& kept, const Statistic& statistic) {
+    const Index rows = kept.count();
+    if (rows == 0) return {};
+    std::array<Index, kMaxSymbols * kMaxSymbols> table{};
+    for (Index row = 0; row < rows; ++row)
+        ++table[kept.code_i[row] * kMaxSymbols + kept.code_j[row]];
+    const std::int64_t all = statistic.f[rows], t = sum_of(statistic, table);
+    const std::int64_t shared =
+        (all - sum_of(statistic, kept.margin_i)) - (sum_of(statistic, kept.margin_j) - t);
+    const auto n = static_cast<double>(rows);
+    // If only one symbol is left in a column, mean and variance are 0.
+    const Moments moments = pair_moments(kept.margin_i, kept.margin_j);
+    return {std::max(0.0, statistic.bits(shared) / n), statistic.bits(all - t) / n, moments.mean,
+            moments.variance};
+}
 
 constexpr int kTables =
     4;  // copies of the table, filled in turn: two rows of the same cell do not wait for each other
@@ -268,7 +325,102 @@ private:
     std::vector<std::pair<std::string, std::vector<double>>> numbers_;
 };
 
+void run_weighted(const Alignment& alignment, const Columns& columns, const Parameters& parameters,
+                  const std::string& problem_hash, const Context& context, Result& result) {
+    WeightedOptions options;
+    options.pseudocount = parameters.pseudocount;
+    options.symbols = alignment.alphabet->size();
+    options.shuffles = result.shuffles;
+    if (parameters.sequence_weights) {
+        if (const std::string gaps = gap_only_text(alignment); !gaps.empty())
+            context.message(gaps +
+                            ", which the weights count as identical: --max-gaps and "
+                            "--min-coverage leave them out");
+        result.weights = weights::sequence_weights(alignment.letters, parameters.identity, context);
+        result.effective_sequences = weights::effective_count(result.weights);
+        options.weights = result.weights;
+    }
+    WeightedPairs counted = weighted_pairs(columns, options, context, problem_hash);
+    PairStatistics& pairs = result.pairs;
+    pairs.mi = std::move(counted.mi);
+    pairs.joint_entropy = std::move(counted.joint_entropy);
+    pairs.sampled = std::move(counted.sampled);
+    pairs.less_count = std::move(counted.less_count);
+    pairs.equal_count = std::move(counted.equal_count);
+    if (result.shuffles > 0) pairs.fdr = false_discovery_rate(tested_p(pairs, result.shuffles));
+}
+
+void run_without_gaps(const Alignment& alignment, const Columns& columns,
+                      const Parameters& parameters, const std::string& problem_hash,
+                      const Context& context, Result& result) {
+    GapFreePairs counted =
+        gap_free_pairs(columns, make_statistic(columns.row_count()),
+                       letter_set(alignment.alphabet->gap()), context, problem_hash);
+    PairStatistics& pairs = result.pairs;
+    pairs.mi = std::move(counted.mi);
+    pairs.joint_entropy = std::move(counted.joint_entropy);
+    result.pair_rows = std::move(counted.rows);
+    if (!parameters.has_exact()) return;
+    pairs.mean = std::move(counted.mean);
+    pairs.variance = std::move(counted.variance);
+    for (std::size_t pair = 0; pair < pairs.mi.size(); ++pair)
+        pairs.z.push_back(exact_z(pairs.mi[pair], pairs.mean[pair], pairs.variance[pair]));
+}
+
 }  // namespace
+
+void PairRows::select_rows(const Columns& columns, Index i, Index j, LetterSet omitted) {
+    const std::uint32_t out_i = omitted_codes(columns, i, omitted);
+    const std::uint32_t out_j = omitted_codes(columns, j, omitted);
+    code_i.clear();
+    code_j.clear();
+    row.clear();
+    for (Index at = 0; at < columns.row_count(); ++at) {
+        const std::uint8_t a = columns.codes(i, at), b = columns.codes(j, at);
+        if ((out_i >> a | out_j >> b) & 1) continue;
+        code_i.push_back(a);
+        code_j.push_back(b);
+        row.push_back(at);
+    }
+    renumber(code_i, margin_i);
+    renumber(code_j, margin_j);
+}
+
+GapFreePairs gap_free_pairs(const Columns& columns, const Statistic& statistic, LetterSet omitted,
+                            const Context& context, const std::string& problem_hash) {
+    const Index count = columns.column_count(), pairs = pair_count(count);
+    GapFreePairs result{{},
+                        std::vector<double>(pairs),
+                        std::vector<double>(pairs),
+                        std::vector<double>(pairs),
+                        std::vector<double>(pairs)};
+    std::vector<double> rows(pairs);
+    const NamedArray arrays[] = {{"rows", rows},
+                                 {"mi", result.mi},
+                                 {"joint_entropy", result.joint_entropy},
+                                 {"mean", result.mean},
+                                 {"variance", result.variance}};
+    const int threads = resolve_threads(context);
+    std::vector<PairRows> kept(threads);
+    compute_pair_tiles(
+        context, kGapFreeStage, problem_hash, pair_tiles(count), arrays, [&](const Tile& tile) {
+            const auto of_tile = pairs_of(tile);
+            parallel_for_chunks(context, kGapFreeStage, threads, of_tile.size(), 8 * threads,
+                                [&](Index at, int thread) {
+                                    const auto [i, j] = of_tile[at];
+                                    kept[thread].select_rows(columns, i, j, omitted);
+                                    const PairNumbers numbers = numbers_of(kept[thread], statistic);
+                                    const Index pair = pair_index(i, j, count);
+                                    rows[pair] = static_cast<double>(kept[thread].count());
+                                    result.mi[pair] = numbers.mi;
+                                    result.joint_entropy[pair] = numbers.joint_entropy;
+                                    result.mean[pair] = numbers.mean;
+                                    result.variance[pair] = numbers.variance;
+                                });
+        });
+    result.rows.assign(rows.begin(), rows.end());
+    return result;
+}
 
 WeightedPairs weighted_pairs(const Columns& columns, const WeightedOptions& options,
                              const Context& context, const std::string& problem_hash) {
@@ -277,6 +429,22 @@ WeightedPairs weighted_pairs(const Columns& columns, const WeightedOptions& opti
     compute_pair_tiles(context, kStage, problem_hash, pair_tiles(columns.column_count()),
                        all.arrays(), [&](const Tile& tile) { all.compute(tile); });
     return std::move(all).result();
+}
+
+void run_cpu_pairs(const Alignment& alignment, const Columns& columns, const Parameters& parameters,
+                   const std::string& problem_hash, const Context& context, Result& result) {
+    if (context.device.kind != Device::Kind::cpu)
+        throw UsageError(
+            "give --device cpu or auto: with --sequence-weights, --pseudocount or --gaps omit only "
+            "the "
+            "CPU counts; found " +
+            std::string(context.device.kind_name()));
+    if (parameters.gaps == Gaps::omit) {
+        run_without_gaps(alignment, columns, parameters, problem_hash, context, result);
+    } else {
+        run_weighted(alignment, columns, parameters, problem_hash, context, result);
+    }
+    correct(columns.column_count(), result.pairs);
 }
 
 }  // namespace pleat::mutual_information

@@ -1,5 +1,4 @@
-// Weighted pairs: mutual information of pairs with sequence weights and pseudocounts, and its
-// sampled null model.
+// CPU pairs: pairs that the CPU alone counts: with weights and pseudocounts, and over rows without gaps.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +8,43 @@
 
 #include "pleat/core/context.h"
 #include "pleat/mutual_information/count/columns.h"
+#include "pleat/mutual_information/count/statistic.h"
 #include "pleat/mutual_information/mutual_information.h"
 
 namespace pleat::mutual_information {
+
+/// A set of letters: bit a is the letter with code a in the alignment.
+using LetterSet = std::uint32_t;
+
+constexpr LetterSet letter_set(std::uint8_t letter) { return LetterSet{1} << letter; }
+
+/// Two columns without the rows in which either has an omitted letter (pairwise deletion). Codes
+/// are those of the symbols left, in the order of the columns' own codes.
+struct PairRows {
+    std::vector<std::uint8_t> code_i, code_j;  ///< [row kept]
+    std::vector<Index> row;                    ///< [row kept]: its number in the alignment
+    std::vector<Index> margin_i, margin_j;     ///< [symbol]: rows kept, at least 1
+
+    /// Replaces the content; reuses its memory.
+    void select_rows(const Columns& columns, Index i, Index j, LetterSet omitted);
+    Index count() const { return static_cast<Index>(row.size()); }
+};
+
+/// For every pair i < j in lexicographic order, [pair], the numbers of its own rows, N_ij of them.
+/// The smaller N_ij, the larger MI is by chance alone: compare pairs by Z.
+struct GapFreePairs {
+    std::vector<Index> rows;                ///< N_ij
+    std::vector<double> mi, joint_entropy;  ///< bits, as pair_information(); 0 if N_ij = 0
+    /// Exact, over all permutations of the two columns' remaining letters among the N_ij rows
+    /// (pair_moments() of their margins); 0 if a column has at most one symbol left.
+    std::vector<double> mean, variance;
+};
+
+/// Computes all pairs. `statistic` is that of all rows. The same bits for any number of threads and
+/// ranks. Stage "gaps omitted" of the progress; resumes from, and saves to, context.checkpoint, for
+/// the problem with this hash. Throws Cancelled.
+GapFreePairs gap_free_pairs(const Columns& columns, const Statistic& statistic, LetterSet omitted,
+                            const Context& context, const std::string& problem_hash = {});
 
 /// How rows become counts, as in Buslje, Santos, Delfino, Nielsen, Bioinformatics 25:1125 (2009),
 /// who use weights of 1 / cluster size, lambda = 0.05 and leave gaps out:
@@ -45,5 +78,11 @@ inline constexpr double kEqualInformation = 1e-10;
 /// to, context.checkpoint, for the problem with this hash. Throws UsageError, Cancelled.
 WeightedPairs weighted_pairs(const Columns& columns, const WeightedOptions& options,
                              const Context& context, const std::string& problem_hash = {});
+
+/// Sets the result's pairs and, with weights, the weights. `problem_hash` is of the input and all
+/// options that decide, for the checkpoint. Throws UsageError on a device other than the CPU, and
+/// Cancelled.
+void run_cpu_pairs(const Alignment& alignment, const Columns& columns, const Parameters& parameters,
+                   const std::string& problem_hash, const Context& context, Result& result);
 
 }  // namespace pleat::mutual_information

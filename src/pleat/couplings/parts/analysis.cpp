@@ -1,14 +1,15 @@
-// Scores between parts: block means, published scales and false discovery rates.
-#include "pleat/couplings/parts/inter_scores.h"
+// Analysis: scores between chains, shuffled fits, false discovery rates, and base pairs.
+#include "pleat/couplings/parts/analysis.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <limits>
+#include <numeric>
+#include <random>
 #include <utility>
 
-#include "pleat/couplings/contacts/calibration.h"
+#include "pleat/core/loops/steps.h"
 
 namespace pleat::couplings {
 
@@ -87,6 +88,48 @@ void set_scores(const std::vector<InterPair*>& pairs, const Scores& scores, Inde
     }
 }
 
+std::vector<double> shuffled_scores(const Alignment& alignment,
+                                    const std::vector<Index>& part_of_column,
+                                    const Parameters& parameters, const FamilyFacts& facts,
+                                    const Context& context) {
+    Parameters own = parameters;
+    own.models = false;
+    own.initial.clear();
+    WithoutMessages progress(context.progress);
+    std::vector<double> scores;
+    for (Index fit = 1; fit <= facts.shuffled_fits; ++fit) {
+        const Alignment shuffled = shuffle_pairing(
+            alignment, part_of_column, context.seed * 1'000'003 + static_cast<std::uint64_t>(fit));
+        Context quiet = context;
+        quiet.progress = &progress;
+        quiet.checkpoint = facts.checkpoint ? facts.checkpoint(fit) : std::filesystem::path();
+        const Array<double, 2> corrected =
+            block_correction(run(shuffled, own, quiet).raw, part_of_column);
+        for (Index i = 0; i < corrected.extent(0); ++i)
+            for (Index j = i + 1; j < corrected.extent(0); ++j)
+                if (part_of_column[static_cast<std::size_t>(i)] !=
+                    part_of_column[static_cast<std::size_t>(j)])
+                    scores.push_back(corrected(i, j));
+    }
+    return scores;
+}
+
+ScoredParts score_parts(const Alignment& alignment, const Result& result,
+                        const Parameters& parameters, const FamilyFacts& facts,
+                        const Context& context) {
+    ScoredParts scored{.parts = facts.parts,
+                       .part_of_column = parts_of_columns(facts.parts, alignment),
+                       .pairs = {}};
+    scored.pairs = rank_inter_pairs(result, alignment.sequence_count(), alignment.columns,
+                                    scored.part_of_column);
+    if (facts.shuffled_fits > 0)
+        set_false_discovery_rates(
+            scored.pairs,
+            shuffled_scores(alignment, scored.part_of_column, parameters, facts, context),
+            facts.shuffled_fits);
+    return scored;
+}
+
 }  // namespace
 
 Array<double, 2> block_correction(View<const double, 2> raw,
@@ -163,6 +206,42 @@ void set_false_discovery_rates(std::vector<InterPair>& ranked, std::vector<doubl
         min = std::min(min, expected / static_cast<double>(pairs_to_here));
         pair.fdr = min;
     }
+}
+
+Alignment shuffle_pairing(const Alignment& alignment, const std::vector<Index>& part_of_column,
+                          std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    Alignment shuffled = alignment;
+    const auto rows = static_cast<std::size_t>(alignment.sequence_count());
+    for (Index part = 1; part < part_count(part_of_column); ++part) {
+        std::vector<std::size_t> from(rows);
+        std::iota(from.begin(), from.end(), std::size_t{0});
+        for (std::size_t n = rows; n > 1; --n) std::swap(from[n - 1], from[random() % n]);
+        for (Index column = 0; column < alignment.column_count(); ++column) {
+            if (part_of_column[static_cast<std::size_t>(column)] != part) continue;
+            for (std::size_t n = 0; n < rows; ++n)
+                shuffled.letters(static_cast<Index>(n), column) =
+                    alignment.letters(static_cast<Index>(from[n]), column);
+        }
+    }
+    return shuffled;
+}
+
+bool is_nucleic(const Alignment& alignment) {
+    return alignment.alphabet->kind() != Alphabet::Kind::protein;
+}
+
+Analysis analyse(const Alignment& alignment, const Result& result, const Parameters& parameters,
+                 FamilyFacts facts, const Context& context) {
+    Analysis found;
+    if (!facts.parts.empty())
+        found.parts = score_parts(alignment, result, parameters, facts, context);
+    if (facts.base_pairs)
+        found.base_pairs = std::move(facts.base_pairs);
+    else if (is_nucleic(alignment))
+        found.base_pairs = find_base_pairs(alignment, result.weights, result.corrected,
+                                           score_scale(result.corrected, alignment.columns));
+    return found;
 }
 
 }  // namespace pleat::couplings
