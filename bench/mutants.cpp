@@ -112,7 +112,7 @@ void time_stages(Index columns, Index rows, int threads) {
     const auto write = [&](const mutants::MutantTable* own) {
         return [&, own] {
             RunDirectory directory({.path = folder, .command = "mutants", .force = true});
-            mutants::write_results(directory, {result, Alphabet::protein(), own}, threads);
+            mutants::write_results(directory, {result, made.about, own}, threads);
             directory.finish();
         };
     };
