@@ -16,7 +16,7 @@ namespace pleat {
 
 namespace {
 
-/// Lower-case letters alone, without what is in brackets: "I(q) [1/cm]" becomes "i".
+/// Only the letters, in lower case and without text in brackets: "I(q) [1/cm]" becomes "i".
 std::string key_of(std::string_view name) {
     std::string key;
     int depth = 0;

@@ -322,7 +322,8 @@ Decision guess(const Profile& curve, const Guinier& line, bool begins_low,
                std::optional<double> structure) {
     const double end = curve.q.back(), length = line.gyration_radius;
     const bool by_end = end > 1;
-    // What shows the size of a molecule, or begins at small angles and ends beyond wide ones.
+    // A curve that shows the size of a molecule, or one that begins at small angles and ends beyond
+    // wide ones.
     constexpr double kMaxProduct = 1, kMaxStart = 1;
     const bool is_surely_nm = end > kMaxEnd || (end > kWideEnd && curve.q.front() < kMaxStart) ||
                               (line.is_valid && curve.q[line.first] * length < kMaxProduct &&

@@ -25,7 +25,7 @@ double van_der_waals_radius(const std::string& symbol);
 double covalent_radius(const std::string& symbol);
 
 /// The bound coherent scattering length in fm (1e-15 m) of an element's symbol ("C", "Se"), or of
-/// deuterium ("D"); false if the table has none, or one that depends on the wavelength.
+/// deuterium ("D"); false if the table has none, or if it depends on the wavelength.
 bool find_neutron_length(const std::string& symbol, double& length);
 
 }  // namespace pleat

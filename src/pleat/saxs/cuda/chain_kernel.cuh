@@ -308,7 +308,7 @@ struct ChainQueue {
     unsigned kernel;  ///< its number
 };
 
-/// An item of the ring: what a CTA does next. The lap of the ring tells that it is new.
+/// An item of the ring: what a CTA does next. The lap of the ring shows that it is new.
 struct ItemWord {
     static constexpr int kLapBits = 16, kSlotBits = 12, kNumberBits = 34;
     enum Kind : unsigned { copy, sum, end };
@@ -426,7 +426,7 @@ __device__ inline void watch_requests(const ChainQueue& queue, int passes, unsig
     if (threadIdx.x == 0) *static_cast<volatile unsigned*>(queue.ended) = queue.kernel;
 }
 
-/// An item and what it needs, in shared memory.
+/// An item and its input, in shared memory.
 struct ChainItem {
     ItemWord::Kind kind;
     int pass;
@@ -438,7 +438,7 @@ struct ChainItem {
     ChainMove move;
 };
 
-/// Waits for the next item, and for what it needs. Of one thread.
+/// Waits for the next item, and for its input. Called by one thread.
 __device__ inline void take_item(const ChainQueue& queue, int passes, ChainItem& item) {
     const unsigned long long number = atomicAdd(queue.taken, 1ull);
     const unsigned long long* const at = queue.items + (number & ((1ull << queue.item_bits) - 1));

@@ -186,7 +186,7 @@ public:
     Index ring_bytes(Index parts, Index ctas) const {
         return 16 * (parts + data_.pass_count() * ctas);
     }
-    /// Waits until the GPU writes nothing more; an error is for the next request to tell.
+    /// Waits until the GPU writes nothing more; an error is reported by the next request.
     void drain() noexcept {
         try {
             gpu_.wait();
@@ -200,8 +200,8 @@ public:
         --session_count_;
     }
 
-    /// Begins to compute the request whose table is in the slot's memory: it has `parts` of
-    /// kPartPieces and `ctas`.
+    /// Starts the request whose table is in the slot's memory: it has `parts` of kPartPieces and
+    /// `ctas`.
     void start(Index slot, Index parts, Index ctas) {
         const std::atomic_ref word(requests_.data()[slot]);
         const auto last = static_cast<unsigned>(word.load(std::memory_order_relaxed));
@@ -361,7 +361,7 @@ private:
     Gpu gpu_;  ///< its stream ends before the arrays
 };
 
-/// What sessions of one model share on a `Gpu`: CudaGpu, or the host in its place.
+/// Data that sessions of one model share on a `Gpu`: CudaGpu, or the host instead of it.
 template <class Gpu>
 class GpuOfSessions;
 
@@ -435,7 +435,7 @@ public:
 
     ChainSums(const ChainSums&) = delete;
     ChainSums& operator=(const ChainSums&) = delete;
-    /// Waits for what was started: the GPU would write into memory that is free.
+    /// Waits for what was started; otherwise the GPU would write into freed memory.
     ~ChainSums() override {
         try {
             finish_part();
@@ -552,8 +552,8 @@ private:
             }
     }
 
-    /// Adds the changed pairs of a chain, in parts that fit into requests: each goes on from the
-    /// profile of the part before. `replaces`: the old sums are part of the accepted profile.
+    /// Adds the changed pairs of a chain, in parts that fit into requests: each continues from the
+    /// profile of the previous part. `replaces`: the old sums are part of the accepted profile.
     void add(Index chain, View<const float, 2> xyz, bool replaces) {
         const std::vector<std::int32_t>& changed = changed_[static_cast<std::size_t>(chain)];
         add_move(chain, xyz, replaces ? accepted_(chain, pairs_) : nullptr);

@@ -307,7 +307,7 @@ private:
     static constexpr double kPieces = sizeof(Real) == 8 ? 2.0 : 1.0;
 
     /// Columns of a warp: few enough for many warps, and at most kMaxChunks chunks, whose sums take
-    /// memory. Depends on the number of scatterers alone, so that the bits are those of any GPU.
+    /// memory. Depends only on the number of scatterers, so that the bits are the same on any GPU.
     static Index chunk_columns(Index count) {
         constexpr Index kMinColumns = 64, kMaxChunks = 64;
         return std::max(kMinColumns, (count + kMaxChunks - 1) / kMaxChunks);

@@ -15,7 +15,7 @@ inline constexpr int kLanes = 32;
 /// Centres of q whose sums a lane keeps in registers, and the values of q of such a pass.
 inline constexpr int kCentres = 3;
 inline constexpr int kPassSums = kCentres * kOffsetCount;
-/// Numbers in the result of a task, of which the first kPassSums are used.
+/// Numbers in the result of a task; only the first kPassSums are used.
 inline constexpr int kTaskSums = 52;
 
 /// The pairs of a piece of a segment and columns of a segment; if `same_segment`, the pairs inside

@@ -25,7 +25,7 @@ public:
     void extend_to(double reach);
     /// Number of bins for distances up to `reach`; 0 if there are no waves for them.
     Index bins(double reach) const;
-    /// Whether moments take less time than sums of sines, for so many distances and weightings.
+    /// Whether moments take less time than sums of sines, for this many distances and weightings.
     bool is_faster(double pairs, double reach, Index weightings) const;
 
     const SineGrid* grid;

@@ -9,7 +9,7 @@
 
 namespace pleat::saxs {
 
-/// Nodes of the contrast: at most so many values of c1, and so many of c2.
+/// Nodes of the contrast: maximum number of values of c1, and number of values of c2.
 inline constexpr std::size_t kMaxC1Nodes = 64, kC2Nodes = 5;
 
 /// Interpolates functions of the contrast from their values at nodes. Products of two profiles are

@@ -133,7 +133,7 @@ void find_layers_with(SurfaceKernel& kernel, View<const float, 3> xyz, const Sca
         });
         progress.advance_to(first + count);
     };
-    // The GPU computes one block while the host keeps the one before it and prepares the next.
+    // The GPU computes one block while the host stores the previous one and prepares the next.
     const auto count_from = [&](Index first) { return std::min(at_once, frames - first); };
     for (Index first = 0, which = 0; first < frames + at_once;
          first += at_once, which = 1 - which) {

@@ -26,7 +26,7 @@ Array<float, 3> hydration_layers(View<const float, 3> xyz, const Scatterers& sca
 
 inline constexpr Index kMinFramesOnGpu = 64;
 
-/// Whether hydration_layers() uses the GPU for so many frames.
+/// Whether hydration_layers() uses the GPU for this many frames.
 bool finds_surfaces_on_gpu(Index frames, const Context& context);
 
 /// The radii of the spheres whose surface is exposed, with the probe: [member], angstrom.

@@ -275,7 +275,7 @@ public:
         ++accepted_moves;
     }
     void drop_proposal() { copy_moved(xyz, proposed); }
-    /// Takes over the accepted positions of a chain of the same bodies.
+    /// Copies the accepted positions of a chain of the same bodies.
     void adopt(const MonteCarloChain& from) {
         drop_proposal();
         std::copy(from.xyz.begin(), from.xyz.end(), xyz.begin());
