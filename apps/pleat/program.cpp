@@ -76,6 +76,7 @@ void run(int count, char** values, Ranks& ranks) {
     program.formatter(std::make_shared<HelpFormat>());
     program.set_version_flag("--version", version_line(), "Show the version");
     program.set_help_flag("-h,--help", "Show this help");
+    program.set_help_all_flag("--help-all", "Show all options of a command");
     program.get_formatter()->label("Subcommands", "Commands");
     program.require_subcommand(0, 1);
     program.footer(
@@ -100,11 +101,16 @@ void run(int count, char** values, Ranks& ranks) {
     for (const Command& command : commands) command.parser->group("Commands");
     overview = program.help();
 
+    const auto show_help = [&](CLI::AppFormatMode mode) {
+        const std::vector<CLI::App*> chosen = program.get_subcommands();
+        ranks.lead([&] { print(chosen.empty() ? overview : chosen.front()->help("", mode)); });
+    };
     try {
         program.parse(count, values);
     } catch (const CLI::CallForHelp&) {
-        const std::vector<CLI::App*> chosen = program.get_subcommands();
-        return ranks.lead([&] { print(chosen.empty() ? overview : chosen.front()->help()); });
+        return show_help(CLI::AppFormatMode::Normal);
+    } catch (const CLI::CallForAllHelp&) {
+        return show_help(CLI::AppFormatMode::All);
     } catch (const CLI::CallForVersion&) {
         return ranks.lead([] { print(version_line() + "\n"); });
     } catch (const CLI::ParseError& error) {

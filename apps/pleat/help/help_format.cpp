@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <map>
 #include <sstream>
 
 namespace pleat::program {
@@ -10,6 +13,42 @@ namespace pleat::program {
 namespace {
 
 constexpr std::size_t kNameColumn = 2, kTextColumn = 30, kWidth = 80;
+
+/// The options that --help shows of commands with many.
+const std::map<std::string_view, const char*> kUsual = {
+    {"couplings",
+     "max-gaps output force device threads list sweep lambda-pair identity models structure focus "
+     "parts"},
+    {"mi",
+     "max-gaps output force device threads list sweep order shuffles rank-by top structure focus"},
+    {"mutants",
+     "row focus target mutants sequences max-gaps output force device threads first-number doubles "
+     "align"},
+    {"rmsd",
+     "topology select frames output force device threads measure against reference rmsf metric "
+     "cutoff"},
+    {"cluster",
+     "topology select frames output force device threads sweep method cutoff k assign "
+     "write-members"},
+    {"saxs",
+     "topology select frames data q-unit output force device threads model neutrons background "
+     "max-members"},
+    {"select",
+     "ensemble topology select frames score alignment contacts data output force device threads "
+     "max-clusters"},
+    {"refine",
+     "linkers rigid pae sequence mode frames data output force device threads seed "
+     "cluster-cutoff"}};
+
+/// What --help shows of a command besides its arguments; empty: all.
+std::vector<std::string> usual_options(const std::string& command) {
+    const auto found = kUsual.find(command);
+    if (found == kUsual.end()) return {};
+    std::istringstream names(found->second);
+    std::vector<std::string> shown = {"help", "help-all"};
+    shown.insert(shown.end(), std::istream_iterator<std::string>(names), {});
+    return shown;
+}
 
 /// A name and its description; a name too long for its column has a line of its own.
 std::string entry(const std::string& name, const std::string& description) {
@@ -66,11 +105,24 @@ std::string HelpFormat::make_subcommand(const CLI::App* command) const {
 
 std::string HelpFormat::make_help(const CLI::App* command, std::string name,
                                   CLI::AppFormatMode mode) const {
+    shown_.clear();
+    if (mode != CLI::AppFormatMode::All) shown_ = usual_options(command->get_name());
     std::string help = CLI::Formatter::make_help(command, std::move(name), mode);
     // Groups come with a blank line before and after.
     for (std::size_t at = 0; (at = help.find("\n\n\n", at)) != std::string::npos;)
         help.erase(at, 1);
-    return help;
+    if (shown_.empty()) return help;
+    return help + fmt::format("\n'pleat {} --help-all' shows all options\n", command->get_name());
+}
+
+std::string HelpFormat::make_group(std::string group, bool is_positional,
+                                   std::vector<const CLI::Option*> options) const {
+    if (!is_positional && !shown_.empty())
+        std::erase_if(options, [&](const CLI::Option* option) {
+            return std::find(shown_.begin(), shown_.end(), option->get_lnames().front()) ==
+                   shown_.end();
+        });
+    return options.empty() ? "" : CLI::Formatter::make_group(group, is_positional, options);
 }
 
 std::string HelpFormat::make_usage(const CLI::App* command, std::string name) const {
