@@ -14,14 +14,12 @@
 #include <vector>
 
 #include "commands.h"
-#include "help/help_format.h"
-#include "help/usage_hint.h"
+#include "help/help.h"
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/failure.h"
 #include "pleat/core/files/input_file.h"
-#include "process/ranks.h"
-#include "process/standard_output.h"
+#include "process/process.h"
 #include "version/version_line.h"
 
 namespace pleat::program {
@@ -103,7 +101,7 @@ void run(int count, char** values, Ranks& ranks) {
 
     const auto show_help = [&](CLI::AppFormatMode mode) {
         const std::vector<CLI::App*> chosen = program.get_subcommands();
-        ranks.lead([&] { print(chosen.empty() ? overview : chosen.front()->help("", mode)); });
+        if (ranks.is_leader()) print(chosen.empty() ? overview : chosen.front()->help("", mode));
     };
     try {
         program.parse(count, values);
@@ -112,7 +110,8 @@ void run(int count, char** values, Ranks& ranks) {
     } catch (const CLI::CallForAllHelp&) {
         return show_help(CLI::AppFormatMode::All);
     } catch (const CLI::CallForVersion&) {
-        return ranks.lead([] { print(version_line() + "\n"); });
+        if (ranks.is_leader()) print(version_line() + "\n");
+        return;
     } catch (const CLI::ParseError& error) {
         throw UsageError(usage_hint(program, error));
     }
