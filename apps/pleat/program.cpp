@@ -14,14 +14,12 @@
 #include <vector>
 
 #include "commands.h"
-#include "help/help_format.h"
-#include "help/usage_hint.h"
+#include "help/help.h"
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/failure.h"
 #include "pleat/core/files/input_file.h"
-#include "process/ranks.h"
-#include "process/standard_output.h"
+#include "process/process.h"
 #include "version/version_line.h"
 
 namespace pleat::program {
@@ -76,6 +74,7 @@ void run(int count, char** values, Ranks& ranks) {
     program.formatter(std::make_shared<HelpFormat>());
     program.set_version_flag("--version", version_line(), "Show the version");
     program.set_help_flag("-h,--help", "Show this help");
+    program.set_help_all_flag("--help-all", "Show all options of a command");
     program.get_formatter()->label("Subcommands", "Commands");
     program.require_subcommand(0, 1);
     program.footer(
@@ -100,13 +99,19 @@ void run(int count, char** values, Ranks& ranks) {
     for (const Command& command : commands) command.parser->group("Commands");
     overview = program.help();
 
+    const auto show_help = [&](CLI::AppFormatMode mode) {
+        const std::vector<CLI::App*> chosen = program.get_subcommands();
+        if (ranks.is_leader()) print(chosen.empty() ? overview : chosen.front()->help("", mode));
+    };
     try {
         program.parse(count, values);
     } catch (const CLI::CallForHelp&) {
-        const std::vector<CLI::App*> chosen = program.get_subcommands();
-        return ranks.lead([&] { print(chosen.empty() ? overview : chosen.front()->help()); });
+        return show_help(CLI::AppFormatMode::Normal);
+    } catch (const CLI::CallForAllHelp&) {
+        return show_help(CLI::AppFormatMode::All);
     } catch (const CLI::CallForVersion&) {
-        return ranks.lead([] { print(version_line() + "\n"); });
+        if (ranks.is_leader()) print(version_line() + "\n");
+        return;
     } catch (const CLI::ParseError& error) {
         throw UsageError(usage_hint(program, error));
     }

@@ -16,7 +16,7 @@ class Help(ProgramTest):
 
     def test_captured_texts_are_current(self):
         captured = {"pleat.txt": pleat("--help")}
-        captured.update({f"pleat-{name}.txt": pleat(name, "--help") for name in DOCUMENTED})
+        captured.update({f"pleat-{name}.txt": pleat(name, "--help-all") for name in DOCUMENTED})
         for name, done in captured.items():
             with self.subTest(name):
                 text = (ROOT / "docs" / "cli" / name).read_text(encoding="utf-8")
@@ -33,6 +33,22 @@ class Help(ProgramTest):
         text = self.assert_shown(pleat("help"))
         listed = re.findall(r"(?m)^  ([a-z-]+) ", text.partition("\nCommands:\n")[2].partition("\n\n")[0])
         self.assertEqual(sorted(listed), sorted(COMMANDS), "run scripts/capture_help with the built program")
+
+    def test_help_shows_the_usual_options_and_names_the_help_of_all(self):
+        option = re.compile(r"(?m)^ {2,6}(?:-\w, )?(--[a-z][a-z0-9-]*)")
+        for name in DOCUMENTED:
+            with self.subTest(name):
+                text, full = (self.assert_shown(pleat(name, flag)) for flag in ("--help", "--help-all"))
+                shown, every = option.findall(text), option.findall(full)
+                self.assertLessEqual(set(shown), set(every))
+                self.assertLessEqual(len(shown), 15)
+                if len(every) <= 15:
+                    self.assertEqual((text, shown), (full, every))
+                    continue
+                self.assertEqual(len(shown), 15)
+                self.assertEqual(text.splitlines()[-1], f"'pleat {name} --help-all' shows all options")
+                self.assertEqual(text.partition("Examples:")[0].count(":\n\n"), 0)
+        self.assertEqual(pleat("--help-all").stdout, pleat("--help").stdout)
 
     def test_version(self):
         text = self.assert_shown(pleat("--version"))

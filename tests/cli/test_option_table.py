@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 OPTION = re.compile(r"^ {2,6}(?:-(\w), )?--([a-z0-9-]+)")
 ROW = re.compile(r"^\| (?:`-(\w)` )?`--([a-z0-9-]+)` \| ([^|]+) \| ([^|]+) \|$")
-HELP = {"help"}
+HELP = {"help", "help-all"}
 
 
 def captured_options():

@@ -9,8 +9,7 @@ OWN_LOOP = re.compile(r"(?:\.|->)\s*cancelled\s*\("
                       r'|(?:\.|->)\s*update\s*\(\s*"'
                       r"|\bcomm\s*(?:\(\s*\)\s*)?(?:->|\.)\s*\w+\s*\(")
 # They implement a Progress, and the ranks of the program.
-IMPLEMENTATIONS = {"apps/pleat/families/family_progress.cpp", "apps/pleat/process/ranks.cpp",
-                   "apps/pleat/process/ranks.h"}
+IMPLEMENTATIONS = {"apps/pleat/process/process.cpp", "apps/pleat/process/process.h"}
 
 
 def check(root, files):

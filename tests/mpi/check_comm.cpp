@@ -120,9 +120,8 @@ int main(int count, char** values) {
         check_bytes(comm);
         check_places(comm);
         const double cpus = comm.sum(comm.cpu_share());
-        ranks.lead([&] {
+        if (ranks.is_leader())
             std::printf("checked %d ranks on %.0f CPUs, %d idle\n", comm.size(), cpus,
                         comm.idle_cpus());
-        });
     });
 }

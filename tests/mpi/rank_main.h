@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "process/ranks.h"
+#include "process/process.h"
 
 namespace pleat::program {
 

@@ -18,6 +18,7 @@
 #include "pleat/core/files/hash.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/loops/additive_checkpoint.h"
+#include "pleat/core/ranks/deal.h"
 #include "pleat/core/run/run_directory.h"
 #include "pleat/core/terminal/progress_terminal.h"
 #include "rank_main.h"
@@ -65,7 +66,7 @@ public:
         Context context;
         context.comm = &ranks_.comm();
         context.checkpoint_seconds = 0.0;
-        ranks_.lead([&] {
+        lead(ranks_.comm(), [&] {
             run.emplace(RunDirectory::Request{.path = options_.folder, .command = "sums"});
             context.checkpoint = run->checkpoint();
         });
@@ -73,13 +74,13 @@ public:
         const auto shown = ranks_.progress(true);
         context.progress = run ? &run->watch(shown.get()) : shown.get();
         const std::string hash = sum(context);
-        ranks_.lead([&] {
+        lead(ranks_.comm(), [&] {
             fail_if("late");
             write_text(run->output("hash.txt"), hash);
             run->finish();
         });
         const double computed = ranks_.comm().sum(computed_);
-        ranks_.lead([&] { std::printf("%s %.0f\n", hash.c_str(), computed); });
+        if (ranks_.is_leader()) std::printf("%s %.0f\n", hash.c_str(), computed);
     }
 
 private:

@@ -1,18 +1,21 @@
 // Cluster input: detecting which of three kinds the input is, and superposing if there is no
 // matrix.
-#include "cluster/cluster_input.h"
+#include "cluster/cluster.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <utility>
 
-#include "cluster/earlier_rmsd.h"
 #include "pleat/bio/selection/selection.h"
 #include "pleat/cluster/estimate.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/hash.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/run/manifest.h"
 #include "pleat/rmsd/device_choice.h"
@@ -21,9 +24,105 @@
 #include "pleat/rmsd/measures/permutations.h"
 #include "pleat/rmsd/pairs/frame_pairs.h"
 
+namespace pleat::cluster {
+
+/// What distances need of the pairs of an earlier run, for Packer.
+static void members(Packer& pack, KnownPairs& known) {
+    pack(known.starts, known.indices, known.values, known.cutoff, known.statistics);
+}
+
+}  // namespace pleat::cluster
+
 namespace pleat::program {
 
 namespace {
+
+EnsembleSource source_of(const EarlierRun& earlier) {
+    EnsembleSource source;
+    // The paths are files, even if a name looks like a list (@NAME).
+    for (const std::string& file : earlier.sources)
+        source.sources.push_back(file.starts_with('@') ? "./" + file : file);
+    source.topology = text_parameter(earlier, "topology");
+    source.assembly = text_parameter(earlier, "assembly");
+    source.select = text_parameter(earlier, "select");
+    source.frames = text_parameter(earlier, "frames");
+    source.weights = text_parameter(earlier, "atom-weights");
+    const auto truncated = earlier.parameters.find("truncated");
+    source.truncated = truncated != earlier.parameters.end() && truncated->second == "true";
+    repeat_scores(earlier, source);
+    Choice(&source.pbc).set(text_parameter(earlier, "pbc"));
+    Choice(&source.match).set(text_parameter(earlier, "match"));
+    // Structures are brought together by the superposed atoms.
+    if (const std::string fit = text_parameter(earlier, "fit"); !fit.empty() && fit != kNoFit)
+        source.select = fit;
+    if (source.select.empty()) source.select = "all";
+    return source;
+}
+
+std::string obstacle(const EarlierRun& earlier) {
+    if (earlier.sources.empty()) return "expected the files of its ensemble, found none listed";
+    for (std::size_t n = 0; n < earlier.input_paths.size(); ++n) {
+        const std::string& path = earlier.input_paths[n];
+        std::error_code error;
+        if (!std::filesystem::is_regular_file(path, error))
+            return fmt::format("expected its input '{}', found none", path);
+        if (hash_input(path).sha256 != earlier.input_hashes[n])
+            return fmt::format("expected its input '{}' unchanged, found other content", path);
+    }
+    return {};
+}
+
+bool has_other_atoms(const EarlierRun& earlier) {
+    const std::string fit = text_parameter(earlier, "fit");
+    return !text_parameter(earlier, "measure").empty() ||
+           (!fit.empty() && fit != kNoFit && fit != text_parameter(earlier, "select"));
+}
+
+rmsd::Metric metric_of(const EarlierRun& earlier, const std::string& folder) {
+    const std::string name = text_parameter(earlier, "metric");
+    const rmsd::Metric metric = name.empty() ? rmsd::Metric::rmsd : rmsd::metric_named(name);
+    rmsd::require_distances(metric, folder);
+    for (const char* option : {"against", "reference"})
+        if (!text_parameter(earlier, option).empty())
+            throw InputError(
+                folder, 0,
+                fmt::format("expected a run of all pairs of one set, found one with '{}'", option));
+    return metric;
+}
+
+rmsd::Precision precision_of(const EarlierRun& earlier) {
+    return text_parameter(earlier, "precision") == "float64" ? rmsd::Precision::float64
+                                                             : rmsd::Precision::mixed;
+}
+
+double number_of(const std::map<std::string, std::string>& values, const std::string& name) {
+    const auto at = values.find(name);
+    double number = std::numeric_limits<double>::quiet_NaN();
+    if (at != values.end())
+        std::from_chars(at->second.data(), at->second.data() + at->second.size(), number);
+    return number;
+}
+
+SymmetryOptions symmetry_of(const EarlierRun& earlier) {
+    SymmetryOptions symmetry;
+    Choice(&symmetry.symmetry).set(text_parameter(earlier, "symmetry"));
+    symmetry.fit = text_parameter(earlier, "fit");
+    const auto relabel = earlier.parameters.find("relabel");
+    symmetry.relabel = relabel != earlier.parameters.end() && relabel->second == "true";
+    return symmetry;
+}
+
+void refuse_other_command(const EarlierRun& earlier, const std::string& folder) {
+    if (earlier.command != "rmsd")
+        throw InputError(folder, 0,
+                         fmt::format("expected a run of 'pleat rmsd', found one of 'pleat {}'",
+                                     earlier.command));
+}
+
+Index whole_number(const std::map<std::string, std::string>& values, const std::string& name) {
+    const double number = number_of(values, name);
+    return std::isfinite(number) ? static_cast<Index>(number) : 0;
+}
 
 bool on_gpu(const Context& context) { return context.device.kind == Device::Kind::cuda; }
 
@@ -34,35 +133,6 @@ rmsd::ComparedSizes compared_sizes(Index frames, Index atoms, const rmsd::AtomSe
             .has_sets = is_permuted,
             .pair_seconds = is_permuted ? rmsd::permuted_seconds(sets, atoms) : 0};
 }
-
-}  // namespace
-
-Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameters& parameters,
-                              const rmsd::Parameters& superposition, const Context& context,
-                              const rmsd::AtomSets& sets) {
-    const bool is_permuted = !sets.are_plain();
-    rmsd::Parameters pairs = superposition;
-    pairs.matrix = rmsd::MatrixLayout::none;
-    const Estimate superposing =
-        rmsd::estimate(compared_sizes(size.frames, size.atoms, sets), pairs, context, sets);
-    const double count =
-        std::max(1.0, static_cast<double>(size.frames) * static_cast<double>(size.frames - 1) / 2);
-    const bool reduces = on_gpu(context) && !is_permuted &&
-                         parameters.method == cluster::Method::gromos &&
-                         !cluster::keeps_pairs(size.frames, false);
-    const auto gpus = std::max(1, static_cast<int>(context.lanes.size()));
-    Estimate all = cluster::estimate(
-        size.frames, {.reduces = reduces, .pair_seconds = superposing.seconds / count}, parameters,
-        context);
-    all.host_bytes += superposing.host_bytes;
-    if (!on_gpu(context)) return all;
-    all.gpu_bytes = all.min_gpu_bytes =
-        reduces ? rmsd::gromos_gpu_memory(size.frames, size.atoms, pairs, gpus)
-                : superposing.gpu_bytes;
-    return all;
-}
-
-namespace {
 
 /// What one of several jobs asks for: on a GPU the bits of all pairs if it finds the clusters.
 JobDemand demand_of(Index frames, Index atoms, const cluster::Parameters& parameters,
@@ -204,7 +274,54 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
     if (!has_matrix) read_neighbours(input, earlier, run, context);
 }
 
+/// The device for frames in place or over permutations, which find no clusters on it.
+void choose_permuting_device(ClusterInput& input, const cluster::Parameters& parameters,
+                             const RunOptions& options, const JobTask& task, Ranks& ranks,
+                             Context& context) {
+    const Index frames = input.coordinates->frames(), atoms = input.coordinates->atoms();
+    const rmsd::AtomSets sets = input.sets();
+    const std::optional<GpuDemand> demand =
+        rmsd::gpu_demand(compared_sizes(frames, atoms, sets), sets, input.superposition);
+    if (task.choose_device && demand) {
+        input.remark = task.choose_device(
+            demand_of(frames, atoms, parameters, input.superposition, sets), context);
+    } else if (demand) {
+        input.remark = choose_device(options, GpuDemand{demand->bytes}, ranks, context);
+    } else {
+        const bool is_named = options.names_device();
+        if (!is_named) context.device = {Device::Kind::cpu, 0};
+        input.remark =
+            is_named ? fmt::format("device {}, as asked for", context.device.name())
+                     : "device cpu: little work for a GPU, or more permutations than it tries";
+    }
+}
+
 }  // namespace
+
+Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameters& parameters,
+                              const rmsd::Parameters& superposition, const Context& context,
+                              const rmsd::AtomSets& sets) {
+    const bool is_permuted = !sets.are_plain();
+    rmsd::Parameters pairs = superposition;
+    pairs.matrix = rmsd::MatrixLayout::none;
+    const Estimate superposing =
+        rmsd::estimate(compared_sizes(size.frames, size.atoms, sets), pairs, context, sets);
+    const double count =
+        std::max(1.0, static_cast<double>(size.frames) * static_cast<double>(size.frames - 1) / 2);
+    const bool reduces = on_gpu(context) && !is_permuted &&
+                         parameters.method == cluster::Method::gromos &&
+                         !cluster::keeps_pairs(size.frames, false);
+    const auto gpus = std::max(1, static_cast<int>(context.lanes.size()));
+    Estimate all = cluster::estimate(
+        size.frames, {.reduces = reduces, .pair_seconds = superposing.seconds / count}, parameters,
+        context);
+    all.host_bytes += superposing.host_bytes;
+    if (!on_gpu(context)) return all;
+    all.gpu_bytes = all.min_gpu_bytes =
+        reduces ? rmsd::gromos_gpu_memory(size.frames, size.atoms, pairs, gpus)
+                : superposing.gpu_bytes;
+    return all;
+}
 
 ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
                                 const SymmetryOptions& symmetry, RunDirectory& run,
@@ -296,32 +413,6 @@ RunEstimate estimate_clustering(const EnsembleSource& ensemble,
             }};
 }
 
-namespace {
-
-/// The device for frames in place or over permutations, which find no clusters on it.
-void choose_permuting_device(ClusterInput& input, const cluster::Parameters& parameters,
-                             const RunOptions& options, const JobTask& task, Ranks& ranks,
-                             Context& context) {
-    const Index frames = input.coordinates->frames(), atoms = input.coordinates->atoms();
-    const rmsd::AtomSets sets = input.sets();
-    const std::optional<GpuDemand> demand =
-        rmsd::gpu_demand(compared_sizes(frames, atoms, sets), sets, input.superposition);
-    if (task.choose_device && demand) {
-        input.remark = task.choose_device(
-            demand_of(frames, atoms, parameters, input.superposition, sets), context);
-    } else if (demand) {
-        input.remark = choose_device(options, GpuDemand{demand->bytes}, ranks, context);
-    } else {
-        const bool is_named = options.names_device();
-        if (!is_named) context.device = {Device::Kind::cpu, 0};
-        input.remark =
-            is_named ? fmt::format("device {}, as asked for", context.device.name())
-                     : "device cpu: little work for a GPU, or more permutations than it tries";
-    }
-}
-
-}  // namespace
-
 void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
                    const RunOptions& options, const JobTask& task, Ranks& ranks, Context& context) {
     if (!input.matrix.empty()) return;
@@ -377,41 +468,10 @@ std::unique_ptr<PairSource> distances_of(const ClusterInput& input, const Contex
                                         input.coordinates->weights, input.superposition, context);
 }
 
-void share(ClusterInput& input, Ranks& ranks) {
-    if (ranks.size() == 1) return;
-    ranks.share(input.name);
-    ranks.share(input.matrix);
-    std::vector<std::int64_t> numbers{input.coordinates.has_value(),
-                                      input.known.has_value(),
-                                      input.recomputes,
-                                      static_cast<int>(input.superposition.precision),
-                                      static_cast<int>(input.symmetry.symmetry),
-                                      input.symmetry.relabel,
-                                      input.in_place};
-    ranks.share(numbers);
-    input.recomputes = numbers[2] != 0;
-    input.symmetry.symmetry = static_cast<Symmetry>(numbers[4]);
-    input.symmetry.relabel = numbers[5] != 0;
-    input.in_place = numbers[6] != 0;
-    share(input.chains, ranks);
-    share(input.orders, ranks);
-    input.superposition.precision = static_cast<rmsd::Precision>(numbers[3]);
-    if (numbers[0] != 0 && !input.coordinates) input.coordinates.emplace();
-    if (numbers[0] != 0) share(*input.coordinates, ranks);
-    if (numbers[1] == 0) return;
-    if (!input.known) input.known.emplace();
-    cluster::KnownPairs& known = *input.known;
-    ranks.share(known.starts);
-    ranks.share(known.indices);
-    ranks.share(known.values);
-    const PairStatistics& pairs = known.statistics;
-    std::vector<double> values{known.cutoff, pairs.bin_width(), pairs.sum(), pairs.min(),
-                               pairs.max()};
-    std::vector<std::int64_t> histogram = pairs.histogram();
-    ranks.share(values);
-    ranks.share(histogram);
-    known.cutoff = values[0];
-    known.statistics = {values[1], std::move(histogram), values[2], values[3], values[4]};
+void members(Packer& pack, ClusterInput& input) {
+    pack(input.name, input.matrix, input.known, input.coordinates, input.recomputes, input.in_place,
+         input.superposition.precision, input.symmetry.symmetry, input.symmetry.relabel,
+         input.chains, input.orders);
 }
 
 }  // namespace pleat::program

@@ -1,23 +1,31 @@
-// Job lists: from options to a plan, and the report at the end.
+// Job lists: from options or a library's call to a plan, the report at the end, and runs that are
+// kept.
 #include "jobs/job_list.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
 
+#include "commands.h"
+#include "help/help.h"
 #include "jobs/job_caller.h"
+#include "options/ensemble_options.h"
 #include "options/options.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
 #include "pleat/core/files/input_file.h"
+#include "pleat/core/files/output_file.h"
 #include "pleat/core/files/text.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/hardware/memory.h"
+#include "pleat/core/jobs/job_command.h"
 #include "pleat/core/jobs/job_runner.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/terminal/progress_terminal.h"
-#include "process/standard_output.h"
+#include "process/process.h"
 
 namespace pleat::program {
 
@@ -37,7 +45,7 @@ std::vector<JobInput> read_inputs(const JobListOptions& options, JobListCall& ca
         if (is_each) inputs.push_back({.name = job_name(file), .files = {file}});
     if (options.list.empty()) return inputs;
     std::vector<std::uint8_t> bytes;
-    ranks.lead([&] { bytes = read_file(options.list, kMaxListBytes); });
+    if (ranks.is_leader()) bytes = read_file(options.list, kMaxListBytes);
     ranks.share(bytes);
     const std::vector<JobInput> listed =
         parse_job_list(options.list == "-" ? "stdin" : options.list,
@@ -106,15 +114,87 @@ void check_same_plan(const JobPlan& plan, Ranks& ranks) {
             "first rank; give files that all machines see");
 }
 
+/// Makes a second folder of a finished run, with hard links to its files if possible.
+void copy_run(const std::filesystem::path& from, const std::filesystem::path& to) {
+    namespace fs = std::filesystem;
+    const fs::path partial = to.parent_path() / ".pleat-stage";
+    const auto copy = [&](fs::copy_options how, std::error_code& error) {
+        std::error_code ignored;
+        fs::remove_all(partial, ignored);
+        fs::copy(from, partial, fs::copy_options::recursive | how, error);
+    };
+    std::error_code error;
+    copy(fs::copy_options::create_hard_links, error);
+    if (error) copy(fs::copy_options::copy_symlinks, error);
+    if (!error) fs::rename(partial, to, error);
+    if (error)
+        throw OutputError(fmt::format("{}: cannot be copied to {}: {}", from.string(), to.string(),
+                                      error.message()));
+}
+
+/// The words of a flag that has this value: some flags are called --no-NAME.
+std::string flag_word(const CLI::App& parser, const std::string& name, bool value) {
+    const bool is_negated = parser.get_option_no_throw("--" + name) == nullptr &&
+                            parser.get_option_no_throw("--no-" + name) != nullptr;
+    if (value == is_negated && (is_negated || parser.get_option_no_throw("--" + name) != nullptr))
+        return {};
+    return (is_negated ? "--no-" : "--") + name;
+}
+
+std::vector<std::string> words_of(const JobCall& call, const CLI::App& parser) {
+    std::vector<std::string> words = {call.command};
+    // A name that begins with a dash would be an option.
+    const auto path = [](const std::string& file) {
+        return file.starts_with('-') ? "./" + file : file;
+    };
+    const bool has_flag = parser.get_option_no_throw("--ensemble") != nullptr;
+    if (has_flag && !call.inputs.empty()) words.emplace_back("--ensemble");
+    for (const std::string& input : call.inputs) words.push_back(path(input));
+    const bool joins_files = parser.get_option_no_throw("--each") != nullptr;
+    if (joins_files && !call.inputs.empty()) words.emplace_back("--each");
+    for (const auto& [name, value] : call.options) {
+        if (const bool* flag = std::get_if<bool>(&value)) {
+            const std::string word = flag_word(parser, name, *flag);
+            if (!word.empty()) words.push_back(word);
+        } else {
+            words.push_back(fmt::format("--{}={}", name, std::get<std::string>(value)));
+        }
+    }
+    return words;
+}
+
 }  // namespace
 
-RunDirectory::Request run_request(const std::string& command, const RunOptions& run,
-                                  const JobTask& task) {
-    return {.path = run.output,
-            .command = command,
-            .arguments = task.arguments,
-            .force = run.force,
-            .shares_process = task.shares_process};
+OpenRun::OpenRun(const std::string& command, const RunOptions& options,
+                 const std::vector<Field>& fields, const JobTask& task, Ranks* ranks,
+                 std::string_view checkpoint)
+    : context(ranks != nullptr ? make_context(options, *ranks) : make_context(options)),
+      folder({.path = options.output,
+              .command = command,
+              .comm = context.comm,
+              .arguments = task.arguments,
+              .force = options.force,
+              .shares_process = task.shares_process}) {
+    folder.parameters(fields);
+    if (!checkpoint.empty()) context.checkpoint = folder.checkpoint(checkpoint);
+    context.progress = folder.watch(task.shown);
+    if (ranks != nullptr && !ranks->advice().empty()) context.message(ranks->advice());
+}
+
+std::string choose_device(const RunOptions& options, const JobTask& task,
+                          const std::optional<GpuDemand>& demand,
+                          const std::function<Estimate(const Context&)>& estimate,
+                          const std::string& without, Ranks& ranks, Context& context) {
+    if (task.choose_device)
+        return task.choose_device(
+            {.gpu_bytes = demand ? std::optional(demand->bytes) : std::nullopt,
+             .estimate = estimate},
+            context);
+    if (!demand && !options.names_device()) {
+        context.device = {Device::Kind::cpu, 0};
+        return without;
+    }
+    return choose_device(options, demand.value_or(GpuDemand{}), ranks, context);
 }
 
 void check_alignment_job(const AlignmentOptions& options) {
@@ -129,7 +209,10 @@ void check_ensemble_job(const EnsembleSource& options) {
     check_readable(score_files(options));
 }
 
-void add_job_options(CLI::App& command, JobListOptions& options, bool joins_files) {
+void add_job_options(CLI::App& command, RunOptions& run, JobListOptions& options, bool uses_seed,
+                     bool joins_files) {
+    add_run_options(command, run, uses_seed);
+    add_estimate_option(command, run);
     std::vector<Field> fields = {
         {.name = "list",
          .target = &options.list,
@@ -228,6 +311,112 @@ void run_job_list(const CLI::App& parser, const JobListOptions& options, const R
                           count, result.seconds, counts, printable(run.output), kJobTable));
     if (result.exit_code != 0)
         throw Error(fmt::format("of {} {}; {} says why", count, counts, table), result.exit_code);
+}
+
+JobTask RunStages::task_of(const Stage& stage, const Context& context) const {
+    return {.arguments = call_words(stage.command, stage.arguments, stage.fields, stage.defaults,
+                                    options_, (run_.path() / stage.name).string()),
+            .shown = context.progress,
+            .shares_process = task_.shares_process,
+            .choose_device = task_.choose_device};
+}
+
+std::optional<FinishedRun> RunStages::find(const Stage& stage,
+                                           const std::filesystem::path& folder) const {
+    const auto look = [&](const std::filesystem::path& in) {
+        return find_finished_run(in, stage.command, stage.fields, stage.inputs);
+    };
+    const std::filesystem::path earlier = run_.replaced() / stage.name;
+    std::error_code none;
+    if (run_.replaced().empty() || std::filesystem::exists(folder, none)) return look(folder);
+    std::optional<FinishedRun> run = look(earlier);
+    if (run && run->difference.empty()) copy_run(earlier, folder);
+    return run;
+}
+
+bool RunStages::work_once(const Stage& stage, const std::filesystem::path& folder,
+                          const std::function<void()>& work) {
+    std::string key = stage.command;
+    for (const Field& field : stage.fields) key += '\n' + field.text();
+    for (const std::filesystem::path& input : stage.inputs) key += '\n' + input.string();
+    bool is_own = false;
+    const auto first = shared_input<std::filesystem::path>(task_.inputs, key, [&] {
+        work();
+        is_own = true;
+        return folder;
+    });
+    std::error_code gone;
+    if (!is_own && std::filesystem::exists(*first / "manifest.json", gone) &&
+        !std::filesystem::exists(folder, gone)) {
+        copy_run(*first, folder);
+        return false;
+    }
+    if (!is_own) work();
+    return true;
+}
+
+RunStages::StageRun RunStages::make(const Stage& stage, RunOptions& own, const Context& context,
+                                    const std::function<void(const JobTask& task)>& work) {
+    const std::filesystem::path folder = run_.stage_folder(stage.name);
+    const std::string shown = (run_.path() / stage.name).string();
+    run_.stage(stage.name);
+    RunDirectory::tidy(folder);
+    const std::optional<FinishedRun> run = find(stage, folder);
+    bool is_kept = run && run->difference.empty();
+    if (is_kept) {
+        context.message(fmt::format("{}: unchanged, using the existing results", shown));
+    } else {
+        if (run) context.message(fmt::format("{}: replaced, it has {}", shown, run->difference));
+        own.output = folder.string();
+        own.force = run.has_value();
+        is_kept = !work_once(stage, folder, [&] { work(task_of(stage, context)); });
+        if (task_.stage_ended) task_.stage_ended();
+    }
+    take_up(folder, is_kept ? &context : nullptr);
+    return {folder, is_kept};
+}
+
+void RunStages::take_up(const std::filesystem::path& folder, const Context* kept) {
+    const std::vector<std::uint8_t> bytes = read_file(folder / "manifest.json");
+    const nlohmann::json manifest = nlohmann::json::parse(bytes, nullptr, false);
+    if (!manifest.is_object() || !manifest.contains("citations")) return;
+    for (const nlohmann::json& paper : manifest["citations"])
+        if (paper.is_object()) run_.cite(paper.value("key", ""));
+    if (kept == nullptr || !manifest.contains("notes")) return;
+    for (const nlohmann::json& note : manifest["notes"])
+        for (int n = 0; n <= static_cast<int>(NoteKind::assumption); ++n)
+            if (const auto kind = static_cast<NoteKind>(n); name_of(kind) == note.value("kind", ""))
+                kept->note({kind, note.value("text", ""), note.value("option", ""),
+                            note.value("warning", false)});
+}
+
+JobListResult run_jobs(const JobCall& call, std::unique_ptr<Progress> shown) {
+    JobCaller caller{.shown = std::move(shown)};
+    Ranks ranks(caller);
+    CLI::App program("", "pleat");
+    program.require_subcommand(1, 1);
+    const std::vector<Command> commands = {
+        couplings_command(program, ranks), mi_command(program, ranks),
+        rmsd_command(program, ranks),      cluster_command(program, ranks),
+        saxs_command(program, ranks),      select_command(program, ranks),
+        refine_command(program, ranks),    mutants_command(program, ranks)};
+    std::vector<std::string> names;
+    names.reserve(commands.size());
+    for (const Command& command : commands) names.push_back(command.parser->get_name());
+    const auto named = std::find(names.begin(), names.end(), call.command);
+    if (named == names.end())
+        throw UsageError(fmt::format("expected one of the commands {}, found '{}'",
+                                     fmt::join(names, ", "), call.command));
+    const Command& command = commands[static_cast<std::size_t>(named - names.begin())];
+    const std::vector<std::string> words = words_of(call, *command.parser);
+    try {
+        program.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    } catch (const CLI::ParseError& error) {
+        throw UsageError(usage_hint(program, error));
+    }
+    command.run(words);
+    if (!caller.result) throw std::logic_error("a list of jobs has no result");
+    return std::move(*caller.result);
 }
 
 }  // namespace pleat::program

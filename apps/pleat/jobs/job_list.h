@@ -1,25 +1,30 @@
-// Job lists: the options of commands that take many inputs and settings, and running them.
+// Job lists: a command that makes one run or a list of them, and the runs that are stages of
+// another.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "commands.h"
+#include "help/help.h"
 #include "options/common_options.h"
 #include "options/ensemble_options.h"
-#include "options/run_estimate.h"
+#include "options/options.h"
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/jobs/job_command.h"
+#include "pleat/core/run/manifest.h"
+#include "pleat/core/run/run_directory.h"
 #include "pleat/core/terminal/progress_terminal.h"
-#include "process/ranks.h"
-#include "process/standard_output.h"
+#include "process/process.h"
 
 namespace pleat::program {
 
@@ -32,8 +37,10 @@ struct JobListOptions {
 
     bool is_used() const { return !list.empty() || !sweeps.empty() || each || share; }
 };
+/// The options of the run, its estimate and of lists. `uses_seed`: see add_run_options();
 /// `joins_files`: whether several files on the command line are one input, so that --each exists.
-void add_job_options(CLI::App& command, JobListOptions& options, bool joins_files);
+void add_job_options(CLI::App& command, RunOptions& run, JobListOptions& options, bool uses_seed,
+                     bool joins_files);
 
 /// What help says of jobs, below the examples.
 inline constexpr const char* kJobsHelp =
@@ -43,38 +50,33 @@ inline constexpr const char* kJobsHelp =
     "finished jobs. A failed job does not stop the others; the exit code is then that of the\n"
     "first failed one. 'pleat report FOLDER' draws the table.";
 
-/// The folder of a run of `command`.
-RunDirectory::Request run_request(const std::string& command, const RunOptions& run,
-                                  const JobTask& task);
+/// A run that has begun, on every rank: its context, and its folder, which the first rank writes.
+struct OpenRun {
+    /// `fields`: options that affect results. `checkpoint`: the file's name; empty: none. `ranks`:
+    /// null for a command of one rank. A collective call.
+    OpenRun(const std::string& command, const RunOptions& options, const std::vector<Field>& fields,
+            const JobTask& task, Ranks* ranks, std::string_view checkpoint = {});
+    Context context;
+    RunDirectory folder;
+};
 
-/// Parts of JobFunctions for commands that read an alignment.
-template <class Options>
-void set_input(Options& options, const std::vector<std::string>& files) {
-    options.alignment.path = files.empty() ? std::string() : files.front();
-    options.alignment.paths = files;
-}
-template <class Options>
-std::vector<std::string> alignment_files(const Options& options) {
-    return {options.alignment.path};
-}
+/// Sets the device of a computation, as a job or on all ranks; returns why in one line. `demand`:
+/// not set: it has nothing for a GPU, for the reason `without`. A collective call.
+std::string choose_device(const RunOptions& options, const JobTask& task,
+                          const std::optional<GpuDemand>& demand,
+                          const std::function<Estimate(const Context&)>& estimate,
+                          const std::string& without, Ranks& ranks, Context& context);
+
+/// Throw InputError if a file of a job is missing or cannot be read twice.
 void check_alignment_job(const AlignmentOptions& options);
-
-/// Parts of JobFunctions for commands that read an ensemble.
-template <class Options>
-void set_ensemble(Options& options, const std::vector<std::string>& files) {
-    options.ensemble.sources = files;
-}
-template <class Options>
-std::vector<std::string> files_of_ensemble(const Options& options) {
-    return files_of(options.ensemble);
-}
-/// Throws InputError if a file is missing or cannot be read twice.
 void check_ensemble_job(const EnsembleSource& options);
 
-/// How a command with these options runs one job.
+/// A command with these options: a member `run`, `jobs`, and `ensemble` or `alignment`.
 template <class Options>
 struct JobFunctions {
-    std::string command;          ///< "couplings"
+    std::string command;  ///< "couplings"
+    std::string description, examples;
+    std::string wanted;           ///< "a STRUCTURE or a --list of structures"
     std::string input_column;     ///< of a list: "alignment"
     std::string input_flag = {};  ///< in front of the files on the command line; empty: none
     bool joins_files = false;
@@ -83,27 +85,46 @@ struct JobFunctions {
     std::vector<std::string> per_input = {};  ///< options that belong to one input
     /// What several ranks cannot share: "couplings of one alignment"; null: they can.
     const char* of_one_rank = nullptr;
-    std::function<std::vector<Field>(Options&)> fields;
-    std::function<void(Options&, const std::vector<std::string>& files)> set_input;
-    /// Sets defaults that depend on the input before it is compared with a finished run; or empty.
-    std::function<void(Options&)> prepare = {};
-    std::function<void(const Options&)> check;  ///< options together, and that files exist
-    std::function<std::vector<std::string>(const Options&)> input_files;
+    void (*add_options)(CLI::App&, Options&);
+    std::vector<Field> (*fields)(Options&);
+    /// Looks at the options of a call before anything else; or null.
+    void (*begin)(Options&, Ranks&) = nullptr;
+    /// Whether several inputs of a call are one run; null: with joins_files.
+    bool (*joins)(const Options&) = nullptr;
+    /// Sets defaults that depend on the input before it is compared with a finished run; or null.
+    void (*prepare)(Options&) = nullptr;
+    void (*check)(const Options&);  ///< options together, and that files exist
+    /// Null: the files of the ensemble, or the alignment.
+    std::vector<std::string> (*input_files)(const Options&) = nullptr;
     /// Returns what a call for this run alone prints.
-    std::function<std::string(Options&, const JobTask&)> run;
+    std::string (*run)(Options&, const JobTask&, Ranks&);
     /// What the run needs; `inputs` keeps what was read for the next job.
-    std::function<RunEstimate(Options&, SharedInputs& inputs)> estimate;
+    RunEstimate (*estimate)(Options&, SharedInputs& inputs);
 };
+
+template <class Options>
+auto& inputs_of(Options& options) {
+    if constexpr (requires { options.ensemble.sources; })
+        return options.ensemble.sources;
+    else
+        return options.alignment.paths;
+}
+template <class Options>
+void set_inputs(Options& options, const std::vector<std::string>& files) {
+    inputs_of(options) = files;
+    if constexpr (!requires { options.ensemble.sources; })
+        options.alignment.path = files.empty() ? std::string() : files.front();
+}
 
 /// A job of a command: its own copy of the options.
 template <class Options>
 class CommandJob final : public JobRun {
 public:
-    CommandJob(const Options& options, const JobFunctions<Options>& functions, const Job& job,
-               const std::filesystem::path& folder)
-        : own_(options), functions_(functions), files_(job.files) {
+    CommandJob(const Options& options, const JobFunctions<Options>& functions, Ranks& ranks,
+               const Job& job, const std::filesystem::path& folder)
+        : own_(options), functions_(functions), ranks_(ranks), files_(job.files) {
         own_.run.output = folder.string();
-        functions_.set_input(own_, job.files);
+        set_inputs(own_, job.files);
         std::vector<Field> fields = settable();
         apply_settings(job.settings, fields);
     }
@@ -123,7 +144,13 @@ public:
                                     : std::nullopt;
     }
     void check() override { functions_.check(own_); }
-    std::vector<std::string> input_files() const override { return functions_.input_files(own_); }
+    std::vector<std::string> input_files() const override {
+        if (functions_.input_files) return functions_.input_files(own_);
+        if constexpr (requires { own_.ensemble.sources; })
+            return files_of(own_.ensemble);
+        else
+            return {own_.alignment.path};
+    }
     std::vector<std::string> call() override {
         Options usual;
         RunOptions run = own_.run;
@@ -133,7 +160,7 @@ public:
         return call_words(functions_.command, inputs, functions_.fields(own_),
                           functions_.fields(usual), run, own_.run.output);
     }
-    void run(const JobTask& task) override { functions_.run(own_, task); }
+    void run(const JobTask& task) override { functions_.run(own_, task, ranks_); }
     RunEstimate estimate(SharedInputs& inputs) {
         if (functions_.prepare) functions_.prepare(own_);
         return functions_.estimate(own_, inputs);
@@ -142,6 +169,7 @@ public:
 private:
     Options own_;
     const JobFunctions<Options>& functions_;
+    Ranks& ranks_;
     const std::vector<std::string> files_;
 };
 
@@ -161,62 +189,116 @@ struct JobListCall {
 void run_job_list(const CLI::App& parser, const JobListOptions& options, const RunOptions& run,
                   JobListCall call, const JobCommand& command, Ranks& ranks);
 
-/// The same for a command's options and functions, which must outlive the call.
-template <class Options>
-void run_job_list(const CLI::App& parser, const Options& options,
-                  const std::vector<std::string>& inputs, const std::vector<std::string>& arguments,
-                  const JobFunctions<Options>& functions, Ranks& ranks) {
-    const auto make = [&](const Job& job, const std::filesystem::path& folder) {
-        return std::make_unique<CommandJob<Options>>(options, functions, job, folder);
-    };
-    CommandJob<Options> scratch(options, functions, {}, {});
-    run_job_list(parser, options.jobs, options.run,
-                 {.input_column = functions.input_column,
-                  .joins_files = functions.joins_files,
-                  .inputs = inputs,
-                  .arguments = arguments,
-                  .per_input = functions.per_input,
-                  .fields = scratch.settable(),
-                  .estimate =
-                      [&](const Job& job, SharedInputs& read) {
-                          CommandJob<Options> own(options, functions, job, {});
-                          own.check();
-                          return own.estimate(read);
-                      }},
-                 {.name = functions.command, .numbers = functions.numbers, .make = make}, ranks);
-}
-
-/// Prints what a run of these options needs.
-template <class Options>
-void print_estimate(Options& options, const std::string& name,
-                    const JobFunctions<Options>& functions, const Ranks& ranks) {
-    SharedInputs none(0);
-    print_estimate(name, functions.estimate(options, none), options.run, ranks);
-}
-
 /// Runs the jobs that a call asks for, or one run of its inputs on all ranks, and prints what that
-/// run found or its estimate. `functions` gives those for these ranks; `joins_inputs`: whether
-/// several inputs are one run; `wanted`: what to give for an input, "a STRUCTURE or a --list of
-/// structures".
+/// run found or its estimate.
 template <class Options>
 void run_jobs_or_one(const CLI::App& parser, Options& options,
-                     const std::vector<std::string>& inputs,
                      const std::vector<std::string>& arguments,
-                     JobFunctions<Options> (*functions)(Ranks&), bool joins_inputs,
-                     const char* wanted, Ranks& ranks) {
-    if (options.jobs.is_used() || ranks.caller() != nullptr || (inputs.size() > 1 && !joins_inputs))
-        return run_job_list(parser, options, inputs, arguments, functions(ranks.alone()), ranks);
-    const JobFunctions<Options> one = functions(ranks);
+                     const JobFunctions<Options>& functions, Ranks& ranks) {
+    if (functions.begin) functions.begin(options, ranks);
+    const std::vector<std::string> inputs = inputs_of(options);
+    const bool joins = functions.joins ? functions.joins(options) : functions.joins_files;
+    if (options.jobs.is_used() || ranks.caller() != nullptr || (inputs.size() > 1 && !joins)) {
+        const auto job_in = [&](const Job& job, const std::filesystem::path& folder) {
+            return std::make_unique<CommandJob<Options>>(options, functions, ranks.alone(), job,
+                                                         folder);
+        };
+        const auto scratch = job_in({}, {});
+        return run_job_list(
+            parser, options.jobs, options.run,
+            {.input_column = functions.input_column,
+             .joins_files = functions.joins_files,
+             .inputs = inputs,
+             .arguments = arguments,
+             .per_input = functions.per_input,
+             .fields = scratch->settable(),
+             .estimate =
+                 [&](const Job& job, SharedInputs& read) {
+                     const auto own = job_in(job, {});
+                     own->check();
+                     return own->estimate(read);
+                 }},
+            {.name = functions.command, .numbers = functions.numbers, .make = job_in}, ranks);
+    }
     if (inputs.empty())
-        throw UsageError(fmt::format("give {}; see 'pleat help {}'", wanted, one.command));
-    if (one.of_one_rank != nullptr) ranks.require_one(one.of_one_rank);
+        throw UsageError(
+            fmt::format("give {}; see 'pleat help {}'", functions.wanted, functions.command));
+    if (functions.of_one_rank != nullptr) ranks.require_one(functions.of_one_rank);
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
-    one.set_input(options, inputs);
-    if (options.run.estimate) return print_estimate(options, inputs.front(), one, ranks);
+    set_inputs(options, inputs);
+    if (options.run.estimate) {
+        SharedInputs none(0);
+        return print_estimate(inputs.front(), functions.estimate(options, none), options.run,
+                              ranks);
+    }
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
-    const std::string text = one.run(options, {.arguments = arguments, .shown = shown.get()});
+    const std::string text =
+        functions.run(options, {.arguments = arguments, .shown = shown.get()}, ranks);
     if (!options.run.quiet && !text.empty()) print(text);
 }
+
+/// The command; `functions` must outlive the program's parser.
+template <class Options>
+Command job_command(CLI::App& program, Ranks& ranks, const JobFunctions<Options>& functions) {
+    CLI::App* parser = program.add_subcommand(functions.command, functions.description);
+    const auto options = std::make_shared<Options>();
+    functions.add_options(*parser, *options);
+    parser->footer(help_footer(functions.examples + kJobsHelp));
+    return {.parser = parser,
+            .run =
+                [=, &functions, &ranks](const std::vector<std::string>& arguments) {
+                    run_jobs_or_one(*parser, *options, arguments, functions, ranks);
+                },
+            .knows_ranks = true};
+}
+
+/// One stage: the command, options and inputs that it runs with.
+struct Stage {
+    std::string name;     ///< name of its folder
+    std::string command;  ///< "couplings"
+    std::vector<Field> fields;
+    std::vector<Field> defaults;         ///< the same options with the defaults of the command
+    std::vector<std::string> arguments;  ///< the command's arguments without a flag
+    std::vector<std::filesystem::path> inputs = {};  ///< in the order of its manifest
+};
+
+/// Stages of one run as runs of other commands in folders within its own. A finished run of the
+/// same command, version, options and inputs is read instead of computed again. While there is a
+/// stage, an unfinished run keeps its folder, so that the same command resumes there. References
+/// must outlive this object.
+class RunStages {
+public:
+    /// `task`: the run as a job.
+    RunStages(const RunOptions& options, const JobTask& task, RunDirectory& run)
+        : options_(options), task_(task), run_(run) {}
+
+    struct StageRun {
+        std::filesystem::path folder;
+        bool is_kept = false;  ///< it has a finished run of the same command, options and inputs
+    };
+    /// Runs the stage unless a run is kept; says which to `context`. Its citations become those of
+    /// the run. `work` computes in the folder that it sets in `own`, the options of the stage,
+    /// replacing the run there if it is another.
+    StageRun make(const Stage& stage, RunOptions& own, const Context& context,
+                  const std::function<void(const JobTask& task)>& work);
+    /// How the stage runs as a job.
+    JobTask task_of(const Stage& stage, const Context& context) const;
+
+private:
+    /// Calls `work`, or copies the run of the same stage from another job of the list; returns
+    /// whether it worked.
+    bool work_once(const Stage& stage, const std::filesystem::path& folder,
+                   const std::function<void()>& work);
+    /// The finished run in the stage's folder, which a forced run copies from the one that it
+    /// replaces.
+    std::optional<FinishedRun> find(const Stage& stage, const std::filesystem::path& folder) const;
+    /// Cites what the stage cites; of a kept stage its notes are shown again, to `kept`.
+    void take_up(const std::filesystem::path& folder, const Context* kept);
+
+    const RunOptions& options_;
+    const JobTask& task_;
+    RunDirectory& run_;
+};
 
 }  // namespace pleat::program

@@ -1,25 +1,191 @@
 // pleat mi: mutual information of pairs and triples of columns against a null model.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "commands.h"
-#include "help/help_format.h"
+#include "help/help.h"
 #include "jobs/job_list.h"
-#include "mi/mi_summary.h"
 #include "options/common_options.h"
 #include "options/options.h"
 #include "options/structure_choice.h"
 #include "pleat/bio/alignment/filter.h"
 #include "pleat/core/cuda/cuda_device.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/mutual_information/estimate.h"
 #include "pleat/mutual_information/output.h"
 
 namespace pleat::program {
+
+namespace {
+
+namespace mi = mutual_information;
+
+constexpr std::size_t kShown = 10;
+
+/// The head of the cells that append_columns() writes.
+void append_heads(std::string& text, const mi::Report& report, std::string_view names) {
+    if (report.structure != nullptr)
+        for (const char name : names) append(text, " {:>10}", fmt::format("residue {}", name));
+    for (const char name : names) append(text, " {:>11}", number_heading(report.reference, name));
+}
+
+/// Columns as "133 (G)"; the structure's residues, if there is one, before them.
+void append_columns(std::string& text, const mi::Report& report, std::span<const Index> columns) {
+    if (report.structure != nullptr)
+        for (const Index column : columns)
+            append(text, " {:>10}", residue_label(*report.structure, column, "none"));
+    for (const Index column : columns)
+        append(text, " {:>11}", column_label(report.alignment, report.reference, column));
+}
+
+std::string number(double value, const char* format) {
+    return std::isnan(value) ? "-" : fmt::format(fmt::runtime(format), value);
+}
+
+/// The p of a pair without shuffles: exact where tables were enumerated, else marked.
+std::string tail_text(const mi::PairStatistics& pairs, std::size_t pair) {
+    if (pairs.tail_p.empty() || std::isnan(pairs.tail_p[pair])) return "-";
+    const double p = pairs.tail_p[pair];
+    const bool is_exact = !pairs.exact_p.empty() && !std::isnan(pairs.exact_p[pair]);
+    return fmt::format("{}{}{:.2g}", is_exact ? "" : "~", p <= mi::kMinTail ? "<" : "", p);
+}
+
+void append_input(std::string& text, const mi::Report& report) {
+    append(text, "{}: {} sequences, {} columns, {}", printable(report.alignment.source.string()),
+           report.alignment.sequence_count(), report.alignment.column_count(),
+           report.alignment.alphabet->name());
+    if (!report.result.weights.empty())
+        append(text, " ({:.1f} effective sequences)", report.result.effective_sequences);
+    const std::size_t count = report.result.low_entropy.size();
+    append(text, "\n{} {} an entropy below {:g} bits\n", count,
+           count == 1 ? "column has" : "columns have", report.parameters.min_entropy);
+}
+
+/// What the pairs and triples are compared with.
+void append_null(std::string& text, const mi::Report& report) {
+    const mi::Parameters& parameters = report.parameters;
+    const std::string shuffles = fmt::format("{} random shuffles", report.result.shuffles);
+    const bool is_unused = parameters.shuffles && !parameters.has_sampled();
+    const bool lacks_variance = parameters.order == 3 && !parameters.triple_variance;
+    text += "Null model: ";
+    if (parameters.has_exact())
+        append(text, "exact, over all permutations of the columns{}{}",
+               lacks_variance ? " (of triples the mean alone)" : "",
+               parameters.has_sampled() ? ", and " + shuffles : "");
+    else
+        text += parameters.has_sampled() ? shuffles : "none";
+    append(text, "{}\n", is_unused ? "; --null leaves --shuffles without use" : "");
+}
+
+void append_pairs(std::string& text, const mi::Report& report) {
+    const mi::PairStatistics& pairs = report.result.pairs;
+    const std::vector<Index> ranked = mi::ranked_pairs(report.result, report.parameters);
+    const std::size_t shown = std::min(kShown, ranked.size());
+    if (shown == 0) {
+        text += "\nNo pair reaches --min-z\n";
+        return;
+    }
+    append(text, "\nThe {} strongest pairs ({}):\n", shown, numbers_text(report.reference));
+    append(text, "{:>5}", "rank");
+    append_heads(text, report, "ij");
+    const bool has_family_p = !pairs.family_p.empty();
+    append(text, " {:>8} {:>8} {:>8} {:>9}{}\n", "MI/bits", "APC", "Z", "p",
+           has_family_p ? "  family p" : "");
+    const auto columns_of = mi::all_pairs(report.alignment.column_count());
+    for (std::size_t rank = 0; rank < shown; ++rank) {
+        const Index pair = ranked[rank];
+        const auto at = static_cast<std::size_t>(pair);
+        const bool sampled = !pairs.sampled.empty();
+        const double z = !pairs.z.empty() ? pairs.z[at]
+                         : sampled        ? pairs.sampled[at].z
+                                          : std::nan("");
+        append(text, "{:>5}", rank + 1);
+        append_columns(text, report, columns_of[at]);
+        append(text, " {:>8.4f} {:>8.4f} {:>8} {:>9}", pairs.mi[at], pairs.apc[at],
+               number(z, "{:.2f}"),
+               sampled ? number(pairs.sampled[at].p, "{:.2g}") : tail_text(pairs, at));
+        if (has_family_p) append(text, " {:>9}", number(pairs.family_p[at], "{:.2g}"));
+        text += '\n';
+    }
+    if (pairs.sampled.empty() && !pairs.tail_p.empty())
+        text +=
+            "~ p of a gamma distribution with the exact mean and variance, not an exact p; see "
+            "--shuffles\n";
+}
+
+void append_cliques(std::string& text, const mi::TripleResult& triples) {
+    const auto line = [&](const char* rule, const std::optional<mi::TripleSet>& set) {
+        if (!set) return;
+        append(text, "{} of {} triples are in the clique set C {}\n", set->size, triples.count,
+               rule);
+    };
+    line("by percentiles", triples.cliques);
+    line("by exact Z", triples.cliques_by_z);
+}
+
+void append_triples(std::string& text, const mi::Report& report) {
+    const mi::TripleResult& triples = *report.result.triples;
+    const std::size_t shown = std::min(kShown, triples.best_triples.triples.size());
+    const std::string& key = triples.names[static_cast<std::size_t>(triples.key)];
+    if (shown == 0) {
+        append(text, "\nNo triple has a value of {} and three columns of at least {:g} bits{}\n",
+               key, report.parameters.min_entropy,
+               report.parameters.min_z ? ", and reaches --min-z" : "");
+        append_cliques(text, triples);
+        return;
+    }
+    append(text, "\nThe {} strongest triples by {} ({}, those below {:g} bits left out):\n", shown,
+           key, numbers_text(report.reference), report.parameters.min_entropy);
+    const auto synergy = std::find(triples.names.begin(), triples.names.end(), "synergy");
+    const auto value_of = [&](std::size_t rank, std::string_view name) {
+        const auto row = triples.best_triples.numbers.view()[static_cast<Index>(rank)];
+        if (name == "excess") return triples.best_excess[rank];
+        if (name == "synergy") return row[synergy - triples.names.begin()];
+        return name == "mi" ? row[0] : row[triples.key];
+    };
+    std::vector<std::string> shown_names = {"mi", key, "synergy", "excess"};
+    for (std::size_t at = 0; at < shown_names.size(); ++at)
+        if (at != 1 && shown_names[at] == key) shown_names.erase(shown_names.begin() + 1);
+    append(text, "{:>5}", "rank");
+    append_heads(text, report, "ijk");
+    for (const std::string& name : shown_names)
+        append(text, " {:>10}", name == "mi" ? "MI/bits" : name);
+    text += '\n';
+    for (std::size_t rank = 0; rank < shown; ++rank) {
+        const auto at =
+            mi::triple_at(triples.best_triples.triples[rank], report.alignment.column_count());
+        append(text, "{:>5}", rank + 1);
+        append_columns(text, report, at);
+        for (const std::string& name : shown_names)
+            append(text, " {:>10.4f}", value_of(rank, name));
+        text += '\n';
+    }
+    append_cliques(text, triples);
+}
+
+}  // namespace
+
+std::string summary(const mi::Report& report, const std::string& folder) {
+    std::string text;
+    append_input(text, report);
+    append_null(text, report);
+    append_pairs(text, report);
+    if (report.result.triples) append_triples(text, report);
+    append(text, "\nThe run is in {}: pairs.tsv, pairs.npz, columns.tsv, manifest.json and more\n",
+           printable(folder));
+    return text;
+}
 
 namespace {
 
@@ -83,70 +249,49 @@ void record_result(RunDirectory& run, const mi::Report& report) {
     run.fact("mapped_columns", report.structure->map.mapped);
 }
 
-/// The data that only rank 0 has: the run's folder, and the structure mapped to the columns.
-struct LeadingRank {
-    std::optional<RunDirectory> run;
+/// The structure mapped to the columns, and the row that lists show: of the first rank.
+struct Aligned {
     std::optional<KnownStructure> structure;
     ReferenceRow reference;
 };
 
-void open_run(MiOptions& options, const JobTask& task, Context& context, LeadingRank& leading) {
-    leading.run.emplace(run_request("mi", options.run, task));
-    leading.run->parameters(result_fields(options));
-    for (const std::string_view key : mi::citations(options.parameters)) leading.run->cite(key);
-    context.checkpoint = leading.run->checkpoint();
-    for (const auto& path :
-         {mi::triple_checkpoint(context.checkpoint), mi::exact_checkpoint(context.checkpoint)})
-        leading.run->checkpoint(path.filename().string());
-    leading.run->stage("read");
-}
-
-void align_structure(const MiOptions& options, const Alignment& source, LeadingRank& leading,
-                     const Context& context) {
+Aligned align_structure(const MiOptions& options, const Alignment& source, RunDirectory& run,
+                        const Context& context) {
+    Aligned aligned;
     context.notes(source.notes);
     // The structure is aligned with sequences in which unknown letters are gaps.
     const Alignment plain = without_unknown(source);
-    leading.structure = read_known_structure(options.structure, plain, *leading.run);
-    if (leading.structure) warn_of_other_structure(options.structure, *leading.structure, context);
-    leading.reference = reference_row(options.structure, source, leading.structure, context);
+    aligned.structure = read_known_structure(options.structure, plain, run);
+    if (aligned.structure) warn_of_other_structure(options.structure, *aligned.structure, context);
+    aligned.reference = reference_row(options.structure, source, aligned.structure, context);
+    return aligned;
 }
 
-std::string write(MiOptions& options, const Alignment& alignment, const mi::Result& result,
-                  const Context& context, LeadingRank& leading) {
-    RunDirectory& run = *leading.run;
-    run.stage("write");
-    if (leading.structure) measure(*leading.structure, alignment);
-    const mi::Report report{alignment, options.parameters, result, leading.reference,
-                            leading.structure ? &*leading.structure : nullptr};
-    mi::write_results(run, report, resolve_threads(context));
-    record_result(run, report);
-    run.finish();
-    return summary(report, run.path().string());
-}
-
-/// What the computation of one of several jobs asks for.
-JobDemand demand_of(const MiOptions& options, const Alignment& alignment) {
-    const int threads = resolve_threads(make_context(options.run));
-    const std::optional<GpuDemand> gpu = mi::gpu_demand(alignment, options.parameters, threads);
-    return {.gpu_bytes = gpu ? std::optional(gpu->bytes) : std::nullopt,
-            .estimate = [&](const Context& context) {
-                return mi::estimate(alignment, options.parameters, context);
-            }};
+std::string write(const MiOptions& options, const Alignment& alignment, const mi::Result& result,
+                  Aligned& aligned, OpenRun& run) {
+    run.folder.stage("write");
+    if (aligned.structure) measure(*aligned.structure, alignment);
+    const mi::Report report{alignment, options.parameters, result, aligned.reference,
+                            aligned.structure ? &*aligned.structure : nullptr};
+    mi::write_results(run.folder, report, resolve_threads(run.context));
+    record_result(run.folder, report);
+    run.folder.finish();
+    return summary(report, run.folder.path().string());
 }
 
 /// Sets the device of the run, starts it if it is a GPU, and returns why it was chosen.
 std::string choose_mi_device(const MiOptions& options, const JobTask& task,
                              const Alignment& alignment, Ranks& ranks, Context& context) {
-    if (task.choose_device) return task.choose_device(demand_of(options, alignment), context);
-    const bool is_automatic = !options.run.names_device();
-    const std::optional<GpuDemand> demand =
-        is_automatic ? mi::gpu_demand(alignment, options.parameters, resolve_threads(context))
-                     : std::nullopt;
-    if (is_automatic && !demand) {
-        context.device = {Device::Kind::cpu, 0};
-        return "using the CPU: GPUs compute shuffles with plain counts only";
-    }
-    std::string remark = choose_device(options.run, demand.value_or(GpuDemand{}), ranks, context);
+    std::optional<GpuDemand> demand;
+    if (task.choose_device || !options.run.names_device())
+        demand = mi::gpu_demand(alignment, options.parameters, resolve_threads(context));
+    const auto estimate = [&](const Context& chosen) {
+        return mi::estimate(alignment, options.parameters, chosen);
+    };
+    std::string remark = choose_device(
+        options.run, task, demand, estimate,
+        "using the CPU: GPUs compute shuffles with plain counts only", ranks, context);
+    if (task.choose_device) return remark;
     if (context.device.kind == Device::Kind::cuda && !options.parameters.counts_on_cpu())
         use_cuda_device(context.device.index);
     return remark;
@@ -155,40 +300,35 @@ std::string choose_mi_device(const MiOptions& options, const JobTask& task,
 /// Reads, computes and writes; returns the text for standard output.
 std::string make_mi(MiOptions& options, const JobTask& task, Ranks& ranks) {
     check_structure_options(options.structure);
-    Context context = make_context(options.run, ranks);
+    OpenRun run("mi", options.run, result_fields(options), task, &ranks, "checkpoint.npz");
+    auto& [context, folder] = run;
     std::jthread device_start;
     if (!task.choose_device && (options.run.names_device() || options.parameters.has_gpu_work()))
         device_start = start_device(options.run, context, true);
-    LeadingRank leading;
-    ranks.lead([&] { open_run(options, task, context, leading); });
-    ranks.share(context.checkpoint);
-    context.progress = leading.run ? &leading.run->watch(task.shown) : task.shown;
-    if (!ranks.advice().empty()) context.message(ranks.advice());
-
-    ranks.lead([&] { check_structure_file(options.structure); });
+    folder.cite(mi::citations(options.parameters));
+    for (const auto& path :
+         {mi::triple_checkpoint(context.checkpoint), mi::exact_checkpoint(context.checkpoint)})
+        folder.checkpoint(path.filename().string());
+    folder.stage("read");
+    if (ranks.is_leader()) check_structure_file(options.structure);
     options.alignment.reading.keep_unknown = true;
     options.alignment.reading.keep_full_rows =
         !options.structure.focus.empty() || !options.structure.structure.empty();
     options.alignment.inputs = task.inputs;
-    const std::shared_ptr<const Alignment> input =
-        read_input(options.alignment, leading.run ? &*leading.run : nullptr, &ranks);
-    const Alignment& source = *input;
-    ranks.lead([&] { align_structure(options, source, leading, context); });
+    const auto source = read_input(options.alignment, &folder, &ranks);
+    Aligned aligned;
+    if (ranks.is_leader()) aligned = align_structure(options, *source, folder, context);
     const Alignment alignment =
-        filter(source, filter_options(options.alignment, options.structure, source));
-    if (leading.run) leading.run->stage("device");
+        filter(*source, filter_options(options.alignment, options.structure, *source));
+    folder.stage("device");
     const std::string remark = choose_mi_device(options, task, alignment, ranks, context);
-    if (leading.run) {
-        leading.run->context(context);
-        leading.run->require_space(mi::disk_needed(alignment, options.parameters));
-        leading.run->stage("pairs");
-    }
+    folder.context(context);
+    folder.require_space(mi::disk_needed(alignment, options.parameters));
+    folder.stage("pairs");
     if (options.run.verbose) context.message(remark);
     const mi::Result result = mi::run(alignment, options.parameters, context);
     if (task.computed) task.computed();
-    std::string text;
-    ranks.lead([&] { text = write(options, alignment, result, context, leading); });
-    return text;
+    return ranks.is_leader() ? write(options, alignment, result, aligned, run) : std::string();
 }
 
 RunEstimate estimate_mi(MiOptions& options, SharedInputs& inputs) {
@@ -205,47 +345,36 @@ RunEstimate estimate_mi(MiOptions& options, SharedInputs& inputs) {
             }};
 }
 
-JobFunctions<MiOptions> job_functions(Ranks& ranks) {
-    return {.command = "mi",
-            .input_column = "alignment",
-            .uses_seed = true,
-            .numbers = {"sequences", "columns", "effective_sequences", "shuffles", "pairs",
-                        "triples", "cliques", "cliques_by_z"},
-            .per_input = {"structure", "row", "focus"},
-            .fields = result_fields,
-            .set_input = set_input<MiOptions>,
-            .check =
-                [](const MiOptions& options) {
-                    check_structure_options(options.structure);
-                    check_alignment_job(options.alignment);
-                    check_structure_file(options.structure);
-                },
-            .input_files = alignment_files<MiOptions>,
-            .run = [&ranks](MiOptions& options,
-                            const JobTask& task) { return make_mi(options, task, ranks); },
-            .estimate = estimate_mi};
-}
-
 }  // namespace
 
 Command mi_command(CLI::App& program, Ranks& ranks) {
-    CLI::App* parser = program.add_subcommand("mi", kDescription);
-    const auto options = std::make_shared<MiOptions>();
-    add_alignment_options(*parser, options->alignment);
-    add_run_options(*parser, options->run, true);
-    add_estimate_option(*parser, options->run);
-    add_job_options(*parser, options->jobs, false);
-    add_fields(*parser, "Mutual information", mi::fields(options->parameters));
-    add_fields(*parser, "Structure", structure_fields(*options));
-    parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
-    return {.parser = parser,
-            .run =
-                [parser, options, &ranks](const std::vector<std::string>& arguments) {
-                    run_jobs_or_one(*parser, *options, options->alignment.paths, arguments,
-                                    job_functions, false, "an ALIGNMENT or a --list of alignments",
-                                    ranks);
-                },
-            .knows_ranks = true};
+    static const JobFunctions<MiOptions> functions{
+        .command = "mi",
+        .description = kDescription,
+        .examples = kExamples,
+        .wanted = "an ALIGNMENT or a --list of alignments",
+        .input_column = "alignment",
+        .uses_seed = true,
+        .numbers = {"sequences", "columns", "effective_sequences", "shuffles", "pairs", "triples",
+                    "cliques", "cliques_by_z"},
+        .per_input = {"structure", "row", "focus"},
+        .add_options =
+            [](CLI::App& parser, MiOptions& options) {
+                add_alignment_options(parser, options.alignment);
+                add_job_options(parser, options.run, options.jobs, true, false);
+                add_fields(parser, "Mutual information", mi::fields(options.parameters));
+                add_fields(parser, "Structure", structure_fields(options));
+            },
+        .fields = result_fields,
+        .check =
+            [](const MiOptions& options) {
+                check_structure_options(options.structure);
+                check_alignment_job(options.alignment);
+                check_structure_file(options.structure);
+            },
+        .run = make_mi,
+        .estimate = estimate_mi};
+    return job_command(program, ranks, functions);
 }
 
 }  // namespace pleat::program

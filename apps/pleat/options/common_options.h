@@ -1,9 +1,12 @@
-// Common options: flags of every command that computes, and those for alignments and structures.
+// Common options: flags of every command that computes and of alignments, and what --estimate
+// prints.
 #pragma once
 
 #include <CLI/CLI.hpp>
+
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,11 +16,12 @@
 #include "pleat/bio/alignment/alignment.h"
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/context.h"
+#include "pleat/core/estimate.h"
 #include "pleat/core/fields.h"
 #include "pleat/core/hardware/device_choice.h"
-#include "pleat/core/jobs/shared_inputs.h"
+#include "pleat/core/jobs/job_command.h"
 #include "pleat/core/run/run_directory.h"
-#include "process/ranks.h"
+#include "process/process.h"
 
 namespace pleat::program {
 
@@ -80,8 +84,8 @@ struct AlignmentOptions {
 std::vector<Field> fields(AlignmentOptions& options);
 void add_alignment_options(CLI::App& command, AlignmentOptions& options);
 
-/// Reads the alignment, "-" from standard input, and lists it among the run's inputs. With `ranks`
-/// a collective call; only the leading rank has a run and reads standard input.
+/// Reads the alignment, "-" from standard input, and lists it among the inputs of `run`, which may
+/// be null. With `ranks` a collective call; only the leading rank reads standard input.
 std::shared_ptr<const Alignment> read_input(const AlignmentOptions& options, RunDirectory* run,
                                             Ranks* ranks = nullptr);
 
@@ -89,5 +93,45 @@ std::shared_ptr<const Alignment> read_input(const AlignmentOptions& options, Run
 void record_input(const std::filesystem::path& path, RunDirectory& run);
 /// Lists those of `sources` that are list files (@LIST) among the run's inputs.
 void record_lists(const std::vector<std::string>& sources, RunDirectory& run);
+
+/// What a run needs.
+struct RunEstimate {
+    std::string input;         ///< its size: "3629 sequences, 159 columns"
+    bool may_use_gpu = false;  ///< whether --device auto may choose a GPU
+    /// For the context's device and threads. Throws UsageError for a device that does not compute
+    /// this.
+    std::function<Estimate(const Context&)> on;
+};
+
+/// Sums over the jobs of a list.
+class EstimateTable {
+public:
+    explicit EstimateTable(const RunOptions& options, bool is_list);
+    /// The lines of one run, called `name`.
+    std::string add(const std::string& name, const RunEstimate& run);
+    /// The lines at the end: for a list its sum on each device; the available memory and disk.
+    std::string end() const;
+    /// Throws OutputError if the files would not fit on the disk of --output.
+    void require_disk() const;
+
+private:
+    struct Row {
+        std::string device;
+        Context context;
+        std::int64_t jobs = 0;
+        Estimate sum = {};  ///< the maximum of memory, and the sum of seconds
+    };
+    std::string line(const Row& row, const Estimate& needed) const;
+
+    bool is_named_, is_list_;
+    std::string folder_;
+    std::vector<Row> rows_;
+};
+
+/// Adds --estimate, with which --output may be missing.
+void add_estimate_option(CLI::App& command, RunOptions& options);
+/// Prints what one run needs. Throws UsageError on several ranks.
+void print_estimate(const std::string& name, const RunEstimate& run, const RunOptions& options,
+                    const Ranks& ranks);
 
 }  // namespace pleat::program

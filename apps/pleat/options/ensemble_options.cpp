@@ -1,10 +1,11 @@
-// Ensemble options: flags of the ensemble's files, atoms and frames, and reading them.
+// Ensemble options: flags of files, atoms, frames and symmetry, and reading frames by them.
 #include "options/ensemble_options.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "options/common_options.h"
 #include "pleat/bio/ensemble/frame_reader.h"
@@ -16,6 +17,7 @@
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/rmsd/measures/permutations.h"
 
 namespace pleat::program {
 
@@ -289,16 +291,14 @@ TemporaryFile::~TemporaryFile() {
     std::filesystem::remove(path, ignored);
 }
 
-void share(Coordinates& coordinates, Ranks& ranks) {
-    if (ranks.size() == 1) return;
-    ranks.share(coordinates.weights);
-    std::vector<std::int64_t> sizes{coordinates.on_disk.is_on_disk(), coordinates.frames(),
-                                    coordinates.atoms()};
-    ranks.share(sizes);
-    if (sizes[0] == 0) return ranks.share(coordinates.xyz);
+void members(Packer& pack, Coordinates& coordinates) {
     std::filesystem::path path = coordinates.file ? coordinates.file->path : "";
-    ranks.share(path);
-    if (!ranks.is_leader()) coordinates.on_disk = FrameStore(path, sizes[1], sizes[2]);
+    Index frames = coordinates.frames(), atoms = coordinates.atoms();
+    pack(coordinates.name, coordinates.weights, path, frames, atoms);
+    if (path.empty())
+        pack(coordinates.xyz);
+    else if (pack.reads())
+        coordinates.on_disk = FrameStore(path, frames, atoms);
 }
 
 EnsembleSize measure_ensemble(
@@ -386,6 +386,80 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
     coordinates.weights = array.as<double>(options.weights);
     record_input(options.weights, run);
     return coordinates;
+}
+
+std::vector<Field> fields(SymmetryOptions& options) {
+    return {{.name = "symmetry",
+             .target = &options.symmetry,
+             .help = "chains: chains of the same residues and atoms may take each other's places; "
+                     "the RMSD of two frames is the least over all permutations; atoms: "
+                     "the two sides of rings of PHE and TYR, the oxygens of ASP and "
+                     "GLU and the like may change places; ligand: so may atoms of a ligand that "
+                     "its bonds (SDF, or CONECT of PDB) do not tell apart"},
+            {.name = "relabel",
+             .target = &options.relabel,
+             .help = "With --symmetry chains: give the chains of each frame, once, the places that "
+                     "bring it closest to the first frame (of rmsd, to --reference), instead of "
+                     "trying all permutations for each pair"},
+            {.name = "fit",
+             .target = &options.fit,
+             .help = "Atoms to superpose, if not those of --select, which are then only measured; "
+                     "none: measure frames where they are [default those of --select; with "
+                     "--symmetry ligand none]",
+             .value_name = "ATOMS|none"}};
+}
+
+ComparedAtoms compared_atoms(const SymmetryOptions& options, const std::string& select,
+                             const std::string& measure) {
+    const std::string& fit = options.fit;
+    const std::string& superposed = fit == kNoFit ? measure : fit;
+    if (!fit.empty() && !measure.empty() && !select.empty() && select != superposed)
+        throw UsageError("give two of --select, --fit and --measure, not all three");
+    if (fit == kNoFit || (fit.empty() && options.symmetry == Symmetry::ligand && measure.empty()))
+        return {.superposed = {}, .measured = measure.empty() ? select : measure, .in_place = true};
+    if (fit.empty()) return {.superposed = select, .measured = measure.empty() ? select : measure};
+    return {.superposed = fit, .measured = measure.empty() ? select : measure};
+}
+
+void check_options(const SymmetryOptions& options) {
+    if (options.relabel && !options.has_chains())
+        throw UsageError("--relabel needs --symmetry chains");
+}
+
+rmsd::FoundSymmetry find_symmetry(const SymmetryOptions& options, const Topology& all,
+                                  const std::vector<Index>& read, const rmsd::AtomSets& sets,
+                                  const Context& context) {
+    rmsd::FoundSymmetry found = rmsd::find_symmetry(options.symmetry, all, read, sets);
+    rmsd::AtomSets tried = sets;
+    tried.equal_chains = found.equal_chains;
+    tried.equal_orders = found.equal_orders;
+    const bool is_searched = options.is_of_pairs() && !rmsd::can_try_all(tried);
+    if (!found.message.empty())
+        context.message(found.message +
+                        (is_searched ? ", too many to try all: searched on the CPU" : ""));
+    return found;
+}
+
+void relabel(const SymmetryOptions& options, View<float, 3> xyz, View<const float, 2> reference,
+             const std::string& name, const rmsd::AtomSets& sets, const Context& context) {
+    if (!options.relabel) return;
+    Array<float, 2> copy(reference.extent(0), Index{3});
+    std::copy(reference.begin(), reference.end(), copy.begin());
+    const rmsd::Relabelled done = rmsd::relabel_chains(xyz, copy, sets, context);
+    context.message(
+        fmt::format("symmetry: chains changed places in {} of {} frames, towards {}{}",
+                    done.changed, xyz.extent(0), name,
+                    done.unproven == 0
+                        ? ""
+                        : fmt::format(" (in {} not proven to be the best places)", done.unproven)));
+}
+
+std::string symmetry_lines(const SymmetryOptions& options, const rmsd::AtomSets& sets,
+                           Index unproven, Index count) {
+    const std::string text =
+        rmsd::symmetry_text(options.symmetry, sets, options.relabel, unproven, count);
+    return fmt::format("{}{}", sets.in_place ? "in place, not superposed\n" : "",
+                       text.empty() ? "" : fmt::format("symmetry: {}\n", text));
 }
 
 }  // namespace pleat::program

@@ -1,7 +1,9 @@
-// Ensemble options: the options of commands that read an ensemble, and reading it.
+// Ensemble options: the options of commands that read an ensemble and compare its frames, and
+// reading it.
 #pragma once
 
 #include <CLI/CLI.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -9,9 +11,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "options/common_options.h"
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/ensemble/ensemble_reader.h"
@@ -19,10 +23,12 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
-#include "pleat/core/jobs/shared_inputs.h"
+#include "pleat/core/jobs/job_command.h"
 #include "pleat/core/run/manifest.h"
 #include "pleat/core/run/run_directory.h"
-#include "process/ranks.h"
+#include "pleat/rmsd/rmsd.h"
+#include "pleat/rmsd/symmetry/symmetry.h"
+#include "process/process.h"
 
 namespace pleat::program {
 
@@ -118,8 +124,8 @@ struct Coordinates {
 void write_frames(RunDirectory& run, const Coordinates& coordinates,
                   std::span<const std::int32_t> clusters = {});
 
-/// Copies the coordinates and weights from the leading rank to the others.
-void share(Coordinates& coordinates, Ranks& ranks);
+/// Name, coordinates and weights, for Packer.
+void members(Packer& pack, Coordinates& coordinates);
 
 /// The size of an ensemble.
 struct EnsembleSize {
@@ -159,5 +165,56 @@ Coordinates read_coordinates(
     const EnsembleSource& options, RunDirectory& run, const Context& context,
     std::shared_ptr<const Topology> atoms = nullptr,
     const std::function<std::int64_t(Index frames, Index atoms)>& work_bytes = {});
+
+using rmsd::Symmetry;
+
+/// What --fit says instead of atoms: frames are measured where they are.
+inline constexpr std::string_view kNoFit = "none";
+
+struct SymmetryOptions {
+    Symmetry symmetry = Symmetry::none;
+    bool relabel = false;
+    std::string fit;  ///< atoms to superpose, kNoFit, or empty
+
+    bool has_chains() const { return symmetry == Symmetry::chains; }
+    /// Whether permutations are tried for each pair of frames.
+    bool is_of_pairs() const { return symmetry != Symmetry::none && !relabel; }
+};
+std::vector<Field> fields(SymmetryOptions& options);
+
+/// The selections that frames are superposed by and measured with.
+struct ComparedAtoms {
+    std::string superposed, measured;
+    bool in_place = false;  ///< frames are not superposed
+
+    /// Whether the superposed atoms are not those that are measured.
+    bool differ() const { return in_place || superposed != measured; }
+};
+/// What --select, --measure (may be empty) and --fit say. Without --fit ligands are measured in
+/// place unless --measure names other atoms. Throws UsageError if --fit and --measure name atoms
+/// besides another --select.
+ComparedAtoms compared_atoms(const SymmetryOptions& options, const std::string& select,
+                             const std::string& measure);
+
+/// Throws UsageError for --relabel without symmetry.
+void check_options(const SymmetryOptions& options);
+
+using AtomGroups = std::vector<std::vector<std::vector<Index>>>;  ///< as in rmsd::AtomSets
+
+/// As rmsd::find_symmetry(), with a message about what was found.
+rmsd::FoundSymmetry find_symmetry(const SymmetryOptions& options, const Topology& all,
+                                  const std::vector<Index>& read, const rmsd::AtomSets& sets,
+                                  const Context& context);
+
+/// With --relabel: lets the equal chains of each frame take the places that bring it closest to
+/// `reference` [atom, axis], which `name` names in a message.
+void relabel(const SymmetryOptions& options, View<float, 3> xyz, View<const float, 2> reference,
+             const std::string& name, const rmsd::AtomSets& sets, const Context& context);
+
+/// Lines of the summary, `symmetry: exact, 24 permutations`, and that frames were not superposed;
+/// empty without symmetry. `sets`: with their equal chains or orders; `unproven`: how many values
+/// of `count` are not proven to be the least.
+std::string symmetry_lines(const SymmetryOptions& options, const rmsd::AtomSets& sets,
+                           Index unproven = 0, Index count = 0);
 
 }  // namespace pleat::program

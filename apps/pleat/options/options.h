@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -26,5 +27,15 @@ std::vector<std::string> suggestions(const CLI::Option& option);
 
 /// Lets an environment variable set the option where the command line does not.
 void add_environment(CLI::App& command, const std::string& flag, const std::string& variable);
+
+/// Refuses an empty text for each of these options, which would otherwise mean that it is not
+/// given.
+void refuse_empty(CLI::App& command, std::initializer_list<const char*> names);
+
+/// Refuses "-" for an option that names an output, which would create a file or folder called "-".
+CLI::Validator not_standard_output();
+
+/// Adds the required -o; `kind`: FOLDER or FILE.
+void add_output(CLI::App& command, std::string& output, const char* kind, const std::string& help);
 
 }  // namespace pleat::program

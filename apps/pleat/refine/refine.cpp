@@ -1,16 +1,33 @@
 // pleat refine: conformations of rigid domains on flexible linkers, and those that fit a curve.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cluster/cluster.h"
 #include "commands.h"
-#include "help/help_format.h"
+#include "help/help.h"
 #include "jobs/job_list.h"
+#include "options/common_options.h"
+#include "options/ensemble_options.h"
 #include "options/options.h"
+#include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
-#include "process/ranks.h"
-#include "refine/refine_run.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/files/text.h"
+#include "pleat/core/hardware/device_choice.h"
+#include "pleat/core/jobs/job_command.h"
+#include "pleat/saxs/memory_estimate.h"
+#include "pleat/workflows/refine/chain/domain_structures.h"
+#include "pleat/workflows/refine/output.h"
+#include "pleat/workflows/refine/refine.h"
+#include "pleat/workflows/refine/run_setup.h"
+#include "process/process.h"
+#include "saxs/saxs.h"
 
 namespace pleat::program {
 
@@ -44,53 +61,401 @@ constexpr const char* kExamples =
     "--device\n"
     "names the GPU that computes profiles; moves are made on the CPU's threads.";
 
-JobFunctions<RefineOptions> job_functions(Ranks& ranks) {
-    return {
-        .command = "refine",
-        .input_column = "structure",
-        .uses_seed = true,
-        .numbers = {"frames", "angles", "domains", "converged", "residuals_are_noise"},
-        .per_input = {"pae", "sequence"},
-        .fields = [](RefineOptions& options) { return result_fields(options); },
-        .set_input = set_ensemble<RefineOptions>,
-        .prepare = choose_mode,
-        .check = [](const RefineOptions& options) { check_job(options); },
-        .input_files = files_of_ensemble<RefineOptions>,
-        .run = [&ranks](RefineOptions& options,
-                        const JobTask& task) { return make_frames(options, task, ranks); },
-        .estimate = [](RefineOptions& options, SharedInputs&) { return estimate_frames(options); }};
+/// All options of `pleat refine`.
+struct RefineOptions {
+    RunOptions run;
+    EnsembleSource ensemble;  ///< one file, or those of domains, and the assembly
+    bool join = false;        ///< whether several files are domains of one protein
+    refine::Parameters parameters;
+    SaxsOptions saxs;                      ///< data, curve and parameters of the fit
+    bool profiles = false;                 ///< of the frames without a curve, too
+    std::optional<double> cluster_cutoff;  ///< angstrom; not set: no clusters
+
+    bool has_curve() const { return !saxs.data.empty(); }
+    bool has_profiles() const { return profiles || has_curve(); }
+    JobListOptions jobs;
+};
+
+/// The files besides the structure.
+std::vector<std::string> other_files(const RefineOptions& options) {
+    return {options.saxs.data, options.parameters.pae, options.parameters.sequence};
+}
+
+std::vector<Field> input_fields(RefineOptions& options) {
+    std::vector<Field> fields = frame_fields(options.ensemble);
+    std::erase_if(fields, [](const Field& field) { return field.name != "assembly"; });
+    fields.push_back({.name = "join",
+                      .target = &options.join,
+                      .help =
+                          "The STRUCTUREs hold domains of one protein, whose linkers --sequence "
+                          "builds; otherwise each is a run"});
+    return fields;
+}
+
+std::vector<Field> refined_curve_fields(RefineOptions& options) {
+    std::vector<Field> fields = curve_fields(options.saxs);
+    std::erase_if(
+        fields, [](const Field& field) { return field.name == "series" || field.name == "smear"; });
+    return fields;
+}
+
+std::vector<Field> frame_cluster_fields(RefineOptions& options) {
+    return {{.name = "cluster-cutoff",
+             .target = &options.cluster_cutoff,
+             .help = "Find GROMOS clusters of the frames, whose CA atoms have an RMSD below this "
+                     "from the medoid (RUN/clusters)",
+             .unit = "angstrom",
+             .min = 0,
+             .min_excluded = true,
+             .automatic = "none"}};
+}
+
+std::vector<Field> frame_profile_fields(RefineOptions& options) {
+    std::vector<Field> fields = {
+        {.name = "profiles",
+         .target = &options.profiles,
+         .help = "Compute profiles of the frames without --data, too (RUN/saxs/profiles.npy)"}};
+    for (const Field& field : refine::profile_fields(options.saxs.parameters))
+        fields.push_back(field);
+    return fields;
+}
+
+std::vector<Field> result_fields(RefineOptions& options) {
+    return concatenated({refine::fields(options.parameters), input_fields(options),
+                         refined_curve_fields(options), frame_profile_fields(options)});
+}
+
+void choose_mode(RefineOptions& options) {
+    refine::Mode& mode = options.parameters.mode;
+    if (mode == refine::Mode::automatic)
+        mode = options.has_curve() ? refine::Mode::average : refine::Mode::pool;
+}
+
+void check_job(const RefineOptions& options) {
+    const bool has_curve = options.has_curve();
+    refine::check_options(options.parameters, has_curve);
+    if (options.join && options.ensemble.sources.size() == 1)
+        throw UsageError(
+            "--join: expected several STRUCTUREs, found one; models of one file need no --join");
+    const refine::Mode mode = options.parameters.mode;
+    const bool is_pool =
+        mode == refine::Mode::pool || (mode == refine::Mode::automatic && !has_curve);
+    if (!is_pool && options.saxs.parameters.background)
+        throw UsageError(
+            "modes fit and average have no background: leave out --background, or give --mode "
+            "pool");
+    if (options.run.names_device() && make_context(options.run).device.kind == Device::Kind::cuda &&
+        !options.has_profiles() && !options.cluster_cutoff)
+        throw UsageError(
+            "--device is for profiles and clusters: without --data, --profiles and "
+            "--cluster-cutoff moves need the CPU alone");
+    check_readable(options.ensemble.sources);
+    check_readable(other_files(options));
+    if (has_curve) refuse_pipes({options.saxs.data}, "it is read again");
+}
+
+std::string moves_line(const refine::Result& result) {
+    std::string text = "accepted moves:";
+    for (const refine::MoveShare& move : result.moves)
+        if (move.proposed > 0)
+            text += fmt::format(
+                " {} {:.0f} %,", move.name,
+                100.0 * static_cast<double>(move.accepted) / static_cast<double>(move.proposed));
+    text.back() = '\n';
+    return text;
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+std::string summary(const RefineOptions& options, const refine::Result& result,
+                    const std::string& folder) {
+    std::string text;
+    if (!result.is_converged()) text += refine::convergence_remark(result) + "\n";
+    text += fmt::format("{}: {} frames of {} atoms, {} angles of linkers {}\n",
+                        printable(fmt::format("{}", fmt::join(options.ensemble.sources, ", "))),
+                        result.frames.frame_count(), result.frames.atom_count(), result.hinges,
+                        fmt::join(result.linkers, ", "));
+    if (result.built_residues > 0)
+        text += fmt::format("built {} missing residues: {}\n", result.built_residues,
+                            fmt::join(result.built, ", "));
+    for (std::size_t n = 0; n < result.domains.size(); ++n)
+        text += fmt::format("domain {}: {}\n", n + 1, result.domains[n]);
+    text += moves_line(result);
+    if (!result.swaps.empty())
+        text += fmt::format(
+            "powers of the likelihood: {:.3g}; swaps: {:.2f}; {} conformations came from "
+            "power 0 to power 1\n",
+            fmt::join(result.betas, " "), fmt::join(result.swaps, " "), result.arrivals);
+    if (!result.chi2.empty())
+        text += fmt::format("chi^2 per point, by beads: smallest {:.3f}, median {:.3f}\n",
+                            *std::min_element(result.chi2.begin(), result.chi2.end()),
+                            median(result.chi2));
+    text += fmt::format("\n{:<16}{:>10}{:>10}{:>10}{:>9}{:>8}\n", "angstrom", "5 %", "median",
+                        "95 %", "R-hat", "ESS");
+    for (const refine::Quantity& quantity : result.quantities) {
+        std::vector<double> sorted = quantity.values;
+        std::sort(sorted.begin(), sorted.end());
+        const auto at = [&](double share) {
+            return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+        };
+        text += fmt::format("{:<16}{:>10.2f}{:>10.2f}{:>10.2f}{:>9.3f}{:>8.0f}\n", quantity.name,
+                            at(0.05), at(0.5), at(0.95), quantity.convergence.r_hat,
+                            quantity.convergence.effective_size);
+    }
+    if (const std::string remark = refine::misfit_remark(result); !remark.empty())
+        text += "\n" + remark + "\n";
+    if (!result.found_options.empty())
+        text += "\nfound by --pae (also in domains.txt): " + result.found_options + "\n";
+    return text + fmt::format(
+                      "\nThe run is in {}: frames.dcd, {}, frames.tsv, convergence.json, "
+                      "manifest.json\n",
+                      printable(folder), refine::topology_name(result));
+}
+
+/// Sets the run of another command, on the frames that were written, in a folder of this one.
+/// Returns its command line.
+template <class Options>
+std::vector<std::string> set_stage(const RefineOptions& options, const refine::Result& result,
+                                   const char* folder, const char* command, RunDirectory& run,
+                                   Options& own) {
+    Options usual;
+    own.run = options.run;
+    own.run.output = run.stage_folder(folder).string();
+    own.run.force = true;
+    own.ensemble.sources = {run.output("frames.dcd").string()};
+    own.ensemble.topology = run.output(refine::topology_name(result)).string();
+    return call_words(command, own.ensemble.sources, program::result_fields(own),
+                      program::result_fields(usual), own.run, own.run.output);
+}
+
+/// The task of such a run.
+JobTask stage_task(const std::vector<std::string>& words, const JobTask& task,
+                   const Context& context) {
+    return {.arguments = words,
+            .shown = context.progress,
+            .shares_process = task.shares_process,
+            .choose_device = task.choose_device};
+}
+
+cluster::Parameters clustering(double cutoff) {
+    cluster::Parameters parameters;
+    parameters.cutoff = cutoff;
+    return parameters;
+}
+
+/// Finds clusters of the frames, by their CA atoms.
+std::string find_clusters(const RefineOptions& options, const refine::Result& result,
+                          RunDirectory& run, const JobTask& task, Ranks& ranks,
+                          const Context& context) {
+    ClusterOptions own;
+    own.parameters = clustering(*options.cluster_cutoff);
+    own.ensemble.select = "ca";
+    const std::vector<std::string> words =
+        set_stage(options, result, "clusters", "cluster", run, own);
+    return make_clusters(own, stage_task(words, task, context), ranks).summary;
+}
+
+/// Computes profiles of the frames and fits them to the curve, if there is one.
+std::string compute_profiles(RefineOptions& options, const refine::Result& result,
+                             RunDirectory& run, const JobTask& task, Ranks& ranks,
+                             const Context& context) {
+    const std::vector<std::string> words =
+        set_stage(options, result, "saxs", "saxs", run, options.saxs);
+    return make_profiles(options.saxs, stage_task(words, task, context), ranks).summary;
+}
+
+/// What is read before sampling.
+struct Input {
+    std::shared_ptr<const Ensemble> structure;
+    std::optional<ProfileFile> curve;
+
+    refine::CurveInput fitted(const RefineOptions& options) const {
+        return refine::curve_input(options.saxs.parameters, curve ? &curve->profile : nullptr);
+    }
+};
+
+Input read_input(const RefineOptions& options, SharedInputs* shared) {
+    Input input;
+    const EnsembleSource& source = options.ensemble;
+    input.structure = shared_input<Ensemble>(
+        shared,
+        "first model\n" + options.parameters.sequence + "\n" + options.parameters.group + "\n" +
+            input_key(source),
+        [&] {
+            return refine::read_structures(source.sources, source.assembly, options.parameters);
+        });
+    if (!options.saxs.data.empty()) {
+        ProfileOptions reading = options.saxs.curve;
+        reading.structure_gyration =
+            saxs::gyration_of_structure(*input.structure, options.saxs.parameters);
+        input.curve = read_profile(options.saxs.data, reading);
+    }
+    return input;
+}
+
+/// Adds a stage that runs while the frames are kept.
+void add_stage(const refine::RunSize& size, const Estimate& stage, Estimate& all) {
+    const std::int64_t kept = 12 * size.frames * size.atoms;
+    all.host_bytes = std::max(all.host_bytes, kept + stage.host_bytes);
+    all.gpu_bytes = std::max(all.gpu_bytes, stage.gpu_bytes);
+    all.min_gpu_bytes = std::max(all.min_gpu_bytes, stage.min_gpu_bytes);
+    all.seconds += stage.seconds;
+    all.disk_bytes += stage.disk_bytes;
+}
+
+/// Sampling, and then clusters and profiles of the frames.
+Estimate estimate_run(const RefineOptions& options, const refine::RunSize& size, Index curve_points,
+                      const Context& context) {
+    Context sampling = context;
+    // --device auto chooses a GPU for the stages alone.
+    if (!options.run.names_device() || size.mode == refine::Mode::pool) sampling.device = {};
+    Estimate all = refine::estimate(size, sampling);
+    if (options.cluster_cutoff)
+        add_stage(size,
+                  estimate_superposing({.frames = size.frames, .atoms = size.residues},
+                                       clustering(*options.cluster_cutoff), {}, context),
+                  all);
+    const saxs::ComponentSize frames{size.frames, size.atoms, size.diameter};
+    if (options.has_profiles())
+        add_stage(size,
+                  saxs::estimate({&frames, 1}, curve_points, options.saxs.parameters, context),
+                  all);
+    return all;
+}
+
+/// Sets the device on which profiles of moves are computed: the CPU unless one is named.
+void choose_sampling_device(const RefineOptions& options, const JobTask& task, const Input& input,
+                            Context& context) {
+    if (task.choose_device) {
+        context.lanes.clear();
+        const refine::RunSize size = refine::size_of_run(*input.structure, input.fitted(options),
+                                                         options.parameters, context);
+        const std::string remark =
+            task.choose_device({.gpu_bytes = {},
+                                .estimate =
+                                    [&](Context chosen) {
+                                        // A GPU has nothing to compute for a pool.
+                                        if (size.mode == refine::Mode::pool) chosen.device = {};
+                                        return refine::estimate(size, chosen);
+                                    }},
+                               context);
+        if (options.run.verbose) context.message(remark);
+    }
+    context.lanes.clear();
+}
+
+/// Lists what was read, and says what readers decided; for the first rank.
+void record_run(const RefineOptions& options, const Input& input, OpenRun& opened) {
+    auto& [context, run] = opened;
+    for (const std::string& source : options.ensemble.sources) record_input(source, run);
+    for (const std::string& file : other_files(options))
+        if (!file.empty()) record_input(file, run);
+    context.notes(input.structure->notes);
+    if (input.curve) context.notes(with_source(input.curve->notes, options.saxs.data));
+    run.context(context);
+    const Index points = input.curve ? std::ssize(input.curve->profile.q) : Index{0};
+    const refine::RunSize size =
+        refine::size_of_run(*input.structure, input.fitted(options), options.parameters, {});
+    run.require_space(estimate_run(options, size, points, {}).disk_bytes);
+}
+
+/// Reads, samples, and writes the folder options.run.output. Returns the summary for standard
+/// output.
+std::string make_frames(RefineOptions& options, const JobTask& task, Ranks& ranks) {
+    choose_mode(options);
+    check_job(options);
+    if (ranks.size() > 1) refuse_pipes(options.ensemble.sources, "each rank reads it");
+    if (const Context named = make_context(options.run, ranks);
+        named.device.kind == Device::Kind::cuda)
+        machine_gpus().free_bytes(named.device.index);  // refuses one that is missing
+    OpenRun opened("refine", options.run, result_fields(options), task, &ranks, "checkpoint.npz");
+    auto& [context, run] = opened;
+    run.stage("read");
+    const Input input = read_input(options, task.inputs);
+    choose_sampling_device(options, task, input, context);
+    if (ranks.is_leader()) record_run(options, input, opened);
+    const refine::Result result =
+        refine::run(*input.structure, input.fitted(options), options.parameters, context);
+    if (!ranks.is_leader()) return {};
+    context.notes(result.notes);
+    refine::write_results(run, result, context);
+    refine::record_facts(run, result);
+    std::string text = summary(options, result, run.path().string());
+    if (task.stage_ended) task.stage_ended();
+    // The other ranks have ended.
+    if (options.cluster_cutoff)
+        text += "\n" + find_clusters(options, result, run, task, ranks.alone(), context);
+    if (options.has_profiles())
+        text += "\n" + compute_profiles(options, result, run, task, ranks.alone(), context);
+    if (!result.is_converged()) context.message("WARNING: " + refine::convergence_remark(result));
+    if (const std::string remark = refine::misfit_remark(result); !remark.empty())
+        context.message("WARNING: " + remark);
+    run.finish();
+    return text;
+}
+
+RunEstimate estimate_frames(RefineOptions& options, SharedInputs& /*inputs*/) {
+    choose_mode(options);
+    check_job(options);
+    const Input input = read_input(options, nullptr);
+    const refine::RunSize size =
+        refine::size_of_run(*input.structure, input.fitted(options), options.parameters, {});
+    const Index points = input.curve ? static_cast<Index>(input.curve->profile.size()) : Index{0};
+    std::string text = fmt::format("{} atoms, {} angles of linkers, {} frames, {:.3g} moves",
+                                   size.atoms, size.angles, size.frames, size.moves);
+    if (points > 0) text += fmt::format(", a curve of {} points", points);
+    const bool has_stages = options.cluster_cutoff || options.has_profiles();
+    const bool is_for_cpu_alone = options.has_profiles() &&
+                                  options.saxs.parameters.method == saxs::Method::multipole &&
+                                  options.saxs.parameters.precision == saxs::Precision::float64;
+    return {.input = text,
+            .may_use_gpu = has_stages && !is_for_cpu_alone,
+            .on = [=, options = options](const Context& context) {
+                return estimate_run(options, size, points, context);
+            }};
 }
 
 }  // namespace
 
 Command refine_command(CLI::App& program, Ranks& ranks) {
-    CLI::App* parser = program.add_subcommand("refine", kDescription);
-    const auto options = std::make_shared<RefineOptions>();
-    parser->add_option(
-        "STRUCTURE", options->ensemble.sources,
-        "PDB or mmCIF file; of several models the first, or all if they hold different "
-        "domains of the --sequence");
-    add_fields(*parser, "Input", input_fields(*options));
-    add_fields(*parser, "Sampling", refine::fields(options->parameters));
-    add_fields(*parser, "Curve", refined_curve_fields(*options));
-    add_run_options(*parser, options->run, true);
-    add_estimate_option(*parser, options->run);
-    add_job_options(*parser, options->jobs, false);
-    add_fields(*parser, "Clusters", frame_cluster_fields(*options));
-    add_fields(*parser, "Profile", frame_profile_fields(*options));
-    parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
-    return {.parser = parser,
-            .run =
-                [parser, options, &ranks](const std::vector<std::string>& arguments) {
-                    if (options->join && options->jobs.is_used())
-                        throw UsageError(
-                            "--join makes one run of its structures: leave out --list, --sweep and "
-                            "--share");
-                    run_jobs_or_one(*parser, *options, options->ensemble.sources, arguments,
-                                    job_functions, options->join,
-                                    "a STRUCTURE or a --list of structures", ranks);
-                },
-            .knows_ranks = true};
+    static const JobFunctions<RefineOptions> functions{
+        .command = "refine",
+        .description = kDescription,
+        .examples = kExamples,
+        .wanted = "a STRUCTURE or a --list of structures",
+        .input_column = "structure",
+        .uses_seed = true,
+        .numbers = {"frames", "angles", "domains", "converged", "residuals_are_noise"},
+        .per_input = {"pae", "sequence"},
+        .add_options =
+            [](CLI::App& parser, RefineOptions& options) {
+                parser.add_option("STRUCTURE", options.ensemble.sources,
+                                  "PDB or mmCIF file; of several models the first, or all if they "
+                                  "hold different domains of the --sequence");
+                add_fields(parser, "Input", input_fields(options));
+                add_fields(parser, "Sampling", refine::fields(options.parameters));
+                add_fields(parser, "Curve", refined_curve_fields(options));
+                add_job_options(parser, options.run, options.jobs, true, false);
+                add_fields(parser, "Clusters", frame_cluster_fields(options));
+                add_fields(parser, "Profile", frame_profile_fields(options));
+            },
+        .fields = result_fields,
+        .begin =
+            [](RefineOptions& options, Ranks&) {
+                if (options.join && options.jobs.is_used())
+                    throw UsageError(
+                        "--join makes one run of its structures: leave out --list, --sweep and "
+                        "--share");
+            },
+        .joins = [](const RefineOptions& options) { return options.join; },
+        .prepare = choose_mode,
+        .check = check_job,
+        .run = make_frames,
+        .estimate = estimate_frames};
+    return job_command(program, ranks, functions);
 }
 
 }  // namespace pleat::program

@@ -1,28 +1,41 @@
 // pleat rmsd: frames compared with each other, another set or one structure.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
-#include "help/help_format.h"
+#include "help/help.h"
 #include "jobs/job_list.h"
 #include "options/common_options.h"
 #include "options/ensemble_options.h"
-#include "options/option_checks.h"
 #include "options/options.h"
+#include "pleat/bio/ensemble/ensemble_files.h"
+#include "pleat/bio/ensemble/write_frames.h"
+#include "pleat/bio/selection/selection.h"
+#include "pleat/core/error.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/files/npy_header.h"
+#include "pleat/core/files/output_file.h"
 #include "pleat/core/files/text.h"
 #include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/steps.h"
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/estimate.h"
 #include "pleat/rmsd/measures/metric.h"
 #include "pleat/rmsd/output.h"
-#include "process/ranks.h"
-#include "rmsd/rmsd_reference.h"
-#include "rmsd/rmsd_sets.h"
+#include "pleat/rmsd/rmsd.h"
+#include "pleat/rmsd/superposition/superposition.h"
+#include "process/process.h"
 
 namespace pleat::program {
 
@@ -58,6 +71,435 @@ constexpr const char* kExamples =
     "another number of ranks. While it runs it needs disk space for the matrix twice: its tiles,\n"
     "and the file. All ranks must see the run's folder.";
 
+/// The format of superposed frames.
+enum class FrameFormat { none, pdb, cif, dcd, npy };
+
+/// What pleat rmsd compares besides all pairs of frames of all selected atoms.
+struct SetOptions {
+    std::string measure;  ///< atoms; empty: those that are selected
+    std::string against, against_frames = "::";
+    std::string reference;  ///< a file, a frame's number from 0, or "mean"
+    bool any_residues = false;
+    bool rmsf = false;
+    FrameFormat superposed = FrameFormat::none;
+    SymmetryOptions symmetry;
+
+    /// Which atoms are superposed and measured.
+    ComparedAtoms atoms(const std::string& select) const {
+        return compared_atoms(symmetry, select, measure);
+    }
+    bool has_against() const { return !against.empty(); }
+    /// Whether frames are compared with one structure instead of each other.
+    bool has_reference() const {
+        return !reference.empty() || rmsf || superposed != FrameFormat::none;
+    }
+};
+
+/// What --reference names.
+struct ReferenceChoice {
+    enum class Kind { mean, frame, file };
+    Kind kind = Kind::mean;
+    std::string text;  ///< as the user wrote it: a file's path, or a frame's number
+};
+
+/// The frames with the fitted and the measured atoms, and which atoms are which.
+struct ComparedFrames {
+    Coordinates frames;
+    rmsd::AtomSets sets;
+    AtomGroups chains;      ///< with symmetry; in `sets` too if they are tried for each pair
+    EnsembleSource source;  ///< what was read: both selections
+    Index unproven = 0;     ///< values that are not proven to be the least over all permutations
+
+    /// `sets` with the equal chains.
+    rmsd::AtomSets with_chains() const {
+        rmsd::AtomSets all = sets;
+        all.equal_chains = chains;
+        return all;
+    }
+};
+
+std::span<const std::string_view> names_of(FrameFormat) {
+    static constexpr std::string_view kNames[] = {"none", "pdb", "cif", "dcd", "npy"};
+    return kNames;
+}
+
+std::vector<Field> fields(SetOptions& options) {
+    return {
+        {.name = "measure",
+         .target = &options.measure,
+         .help = "Atoms to measure after superposing the selected ones [default those of --select]",
+         .value_name = "ATOMS"},
+        {.name = "against",
+         .target = &options.against,
+         .help = "Compare every frame with every frame of this file, folder or @LIST",
+         .value_name = "ENSEMBLE"},
+        {.name = "against-frames",
+         .target = &options.against_frames,
+         .help = "Frames of --against to read, as for --frames",
+         .value_name = "RANGE"},
+        {.name = "reference",
+         .target = &options.reference,
+         .help =
+             "Compare every frame with one structure: the first frame of a file; the frame with "
+             "this number, counted from 0 (-1: the last); or the mean of all frames",
+         .letter = 'r',
+         .value_name = "FILE|N|mean"},
+        {.name = "any-residues",
+         .target = &options.any_residues,
+         .help =
+             "Compare with --reference or --against even if fewer than half of the residues have "
+             "the same name"},
+        {.name = "rmsf",
+         .target = &options.rmsf,
+         .help =
+             "Write rmsf.tsv, the fluctuation of each atom and residue around its mean position, "
+             "superposed on the reference (the mean if none is given)"},
+        {.name = "superposed",
+         .target = &options.superposed,
+         .help =
+             "Write the measured atoms of all frames, superposed on the reference or the mean"}};
+}
+
+/// Returns the mean structure if `text` is empty, which it is with --rmsf or --superposed alone.
+ReferenceChoice parse_reference(const std::string& text) {
+    if (text.empty() || text == "mean") return {ReferenceChoice::Kind::mean, text};
+    const std::string_view digits = std::string_view(text).substr(text.starts_with('-'));
+    const bool is_number =
+        !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos;
+    return {is_number ? ReferenceChoice::Kind::frame : ReferenceChoice::Kind::file, text};
+}
+
+/// `source` with the atoms of both selections.
+EnsembleSource compared_source(const EnsembleSource& source, const SetOptions& options) {
+    EnsembleSource both = source;
+    const ComparedAtoms atoms = options.atoms(source.select);
+    both.in_place = atoms.in_place;
+    both.select = atoms.measured;
+    if (!atoms.differ() || atoms.in_place) return both;
+    for (const std::string& text : {atoms.superposed, atoms.measured}) check_selection(text);
+    both.select = fmt::format("({}) or ({})", atoms.superposed, atoms.measured);
+    return both;
+}
+
+/// Coordinates, weights and atom sets, for Packer.
+void members(Packer& pack, ComparedFrames& compared) {
+    rmsd::AtomSets& sets = compared.sets;
+    pack(sets.weights, sets.fit, sets.measured, sets.residues, sets.equal_chains, sets.equal_orders,
+         sets.in_place, compared.chains, compared.frames);
+}
+
+/// Reads the same atoms from the frames of another file or set of files. Throws InputError if they
+/// differ, or if most residues have other names and not `any_residues`.
+Coordinates read_others(const ComparedFrames& compared, const std::string& file,
+                        const std::string& frames, Pbc pbc, bool any_residues, RunDirectory& run,
+                        const Context& context) {
+    EnsembleSource source = compared.source;
+    source.sources = {file};
+    source.frames = frames;
+    source.pbc = pbc;
+    source.weights.clear();
+    leave_scores_out(source);
+    source.same_residues = !any_residues;
+    // The atoms of the first ensemble name those of every other.
+    const std::shared_ptr<const Topology>& atoms = compared.frames.all_atoms;
+    Coordinates others = read_coordinates(source, run, context, atoms->named ? atoms : nullptr);
+    if (others.atoms() != compared.frames.atoms())
+        throw InputError(
+            file, 0,
+            fmt::format("expected {} atoms as in {}, found {}", compared.frames.atoms(),
+                        compared.frames.name, others.atoms()));
+    return others;
+}
+
+/// What needs one labelling of each frame, or does not know permutations.
+void check_symmetry(const SetOptions& options, const std::string& select, rmsd::Metric metric) {
+    const SymmetryOptions& symmetry = options.symmetry;
+    const ComparedAtoms atoms = options.atoms(select);
+    const bool has_symmetry = symmetry.symmetry != Symmetry::none;
+    if (metric != rmsd::Metric::rmsd && (has_symmetry || !symmetry.fit.empty()))
+        throw UsageError(
+            fmt::format("{} needs --metric rmsd", has_symmetry ? "--symmetry" : "--fit"));
+    if (!has_symmetry && !atoms.in_place) return;
+    if (symmetry.has_chains() && atoms.differ())
+        throw UsageError(
+            "leave --measure and --fit out: --symmetry chains measures the superposed atoms");
+    const bool is_mean = options.has_reference() &&
+                         parse_reference(options.reference).kind == ReferenceChoice::Kind::mean;
+    const bool is_of_all = is_mean || options.rmsf || options.superposed != FrameFormat::none;
+    if (atoms.in_place && is_of_all)
+        throw UsageError(
+            fmt::format("a mean, --rmsf and --superposed superpose frames: {}",
+                        has_symmetry ? "leave --symmetry out" : "leave --fit none out"));
+    if (!symmetry.relabel && is_of_all)
+        throw UsageError(fmt::format(
+            "a mean, --rmsf and --superposed need one labelling of each frame: {}",
+            symmetry.has_chains() ? "take --symmetry chains --relabel, or leave --symmetry out"
+                                  : "leave --symmetry out"));
+}
+
+/// Reads a frame's number, counted from 0 or (if negative) from the end.
+Index parse_frame_number(const std::string& text, Index frames) {
+    Index number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc() || number < -frames || number >= frames)
+        throw UsageError(
+            fmt::format("--reference: expected a frame from 0 to {}, found {}", frames - 1, text));
+    return number < 0 ? number + frames : number;
+}
+
+/// [atom, axis]
+Array<double, 2> find_reference(const ComparedFrames& compared, const SetOptions& options,
+                                const Context& context, RunDirectory& run) {
+    const Coordinates& input = compared.frames;
+    const ReferenceChoice reference = parse_reference(options.reference);
+    if (reference.kind == ReferenceChoice::Kind::mean) {
+        rmsd::MeanStructure mean = rmsd::mean_structure(input.xyz, compared.sets, context);
+        run.fact("mean_rounds", static_cast<std::int64_t>(mean.rounds));
+        run.fact("mean_change", mean.change);
+        write_npy(run.output("mean.npy"), mean.xyz.data(), {input.atoms(), 3});
+        return std::move(mean.xyz);
+    }
+    if (reference.kind == ReferenceChoice::Kind::frame)
+        return rmsd::to_double(input.xyz[parse_frame_number(reference.text, input.frames())]);
+    // A structure of a crystal or a model has no cell to be whole in.
+    const Pbc pbc = compared.source.pbc == Pbc::none ? Pbc::none : Pbc::automatic;
+    return rmsd::to_double(
+        read_others(compared, reference.text, "0", pbc, options.any_residues, run, context).xyz[0]);
+}
+
+/// Writes frames [axis, atom] in the format of the file name's extension.
+class FrameFile {
+public:
+    FrameFile(const std::filesystem::path& path, const Topology& topology, Index frames) {
+        if (path.extension() == ".npy") {
+            array_ = std::make_unique<OutputFile>(path);
+            array_->write(npy_header("<f4", {frames, topology.atom_count(), 3}));
+        } else if (path.extension() == ".dcd") {
+            trajectory_ = std::make_unique<DcdWriter>(path, topology.atom_count());
+        } else {
+            models_ = std::make_unique<StructureWriter>(path, topology);
+        }
+    }
+    void add(View<const float, 2> frame) {
+        if (models_) models_->add(frame);
+        if (trajectory_) trajectory_->add(frame);
+        for (Index k = 0; array_ && k < frame.extent(1); ++k) {
+            const float atom[3] = {frame(0, k), frame(1, k), frame(2, k)};
+            array_->write(atom, sizeof(atom));
+        }
+    }
+    void close() {
+        if (models_) models_->close();
+        if (trajectory_) trajectory_->close();
+        if (array_) array_->close();
+    }
+
+private:
+    std::unique_ptr<StructureWriter> models_;
+    std::unique_ptr<DcdWriter> trajectory_;
+    std::unique_ptr<OutputFile> array_;
+};
+
+Array<float, 2> narrowed(const Array<double, 2>& reference) {
+    Array<float, 2> narrow(reference.extent(0), Index{3});
+    std::copy(reference.begin(), reference.end(), narrow.begin());
+    return narrow;
+}
+
+/// The measured atoms' topology.
+Topology measured_topology(const ComparedFrames& compared) {
+    const Topology& all = *compared.frames.topology;
+    return compared.sets.measured.empty() ? all : subset(all, compared.sets.measured);
+}
+
+template <class T>
+std::vector<T> measured_of(const ComparedFrames& compared, const std::vector<T>& values) {
+    if (values.empty() || compared.sets.measured.empty()) return values;
+    std::vector<T> some;
+    for (const Index atom : compared.sets.measured)
+        some.push_back(values[static_cast<std::size_t>(atom)]);
+    return some;
+}
+
+void write_superposed(const ComparedFrames& compared, const Array<double, 2>& reference,
+                      FrameFormat format, const Context& context, RunDirectory& run) {
+    const Coordinates& input = compared.frames;
+    const Topology topology = measured_topology(compared);
+    const rmsd::Superposer superposer(reference, compared.sets);
+    Array<double, 2> moved(input.atoms(), Index{3});
+    Array<float, 2> written(Index{3}, topology.atom_count());
+    const std::string_view ending = names_of(format)[static_cast<std::size_t>(format)];
+    FrameFile file(run.output(fmt::format("superposed.{}", ending)), topology, input.frames());
+    for_each_frame(context, "superposed", input.frames(), [&](Index i) {
+        superposer(input.xyz[i], moved);
+        for (Index k = 0; k < topology.atom_count(); ++k) {
+            const Index atom = compared.sets.measured.empty() ? k : compared.sets.measured[k];
+            for (int axis = 0; axis < 3; ++axis)
+                written(axis, k) = static_cast<float>(moved(atom, axis));
+        }
+        file.add(written);
+    });
+    file.close();
+}
+
+/// What the leading rank does before frames are compared: finds the structure [atom, axis], and
+/// gives the frames one labelling if that is asked for.
+Array<double, 2> prepare_reference(ComparedFrames& compared, const SetOptions& options,
+                                   const Context& context, RunDirectory& run) {
+    Coordinates& input = compared.frames;
+    const bool needs_names =
+        options.superposed == FrameFormat::pdb || options.superposed == FrameFormat::cif;
+    if (!input.topology->named && needs_names)
+        throw InputError(
+            input.name, 0,
+            "expected atoms with names for --superposed pdb and cif, found coordinates "
+            "only: give --topology, or take --superposed npy");
+    // A mean needs frames of one labelling.
+    const bool is_mean = parse_reference(options.reference).kind == ReferenceChoice::Kind::mean;
+    if (is_mean && options.symmetry.relabel)
+        relabel(options.symmetry, input.xyz, input.xyz[0], "the first frame",
+                compared.with_chains(), context);
+    Array<double, 2> reference = find_reference(compared, options, context, run);
+    if (!is_mean && options.symmetry.relabel)
+        relabel(options.symmetry, input.xyz, narrowed(reference), "the reference",
+                compared.with_chains(), context);
+    return reference;
+}
+
+void write_compared(const ComparedFrames& compared, const SetOptions& options,
+                    const rmsd::Result& result, const rmsd::Parameters& parameters,
+                    const Array<double, 2>& reference, const Context& context, RunDirectory& run) {
+    const Coordinates& input = compared.frames;
+    rmsd::write_reference(run, result, parameters, input.origins, input.files,
+                          measured_topology(compared),
+                          rmsd::residues_in_order(compared.sets, input.atoms()));
+    if (options.rmsf) {
+        rmsd::Fluctuations all = rmsd::fluctuations(input.xyz, reference, compared.sets, context);
+        all.rmsf = measured_of(compared, all.rmsf);
+        all.distance = measured_of(compared, all.distance);
+        rmsd::write_rmsf(run, measured_topology(compared), all,
+                         measured_of(compared, compared.sets.weights));
+    }
+    if (options.superposed != FrameFormat::none)
+        write_superposed(compared, reference, options.superposed, context, run);
+}
+
+/// Throws UsageError for options that exclude each other, or that the metric does not have.
+void check_options(const SetOptions& options, const std::string& select, rmsd::Metric metric) {
+    if (!options.has_against() && options.against_frames != SetOptions().against_frames)
+        throw UsageError("--against-frames needs --against");
+    if (options.any_residues && !options.has_against() && options.reference.empty())
+        throw UsageError("--any-residues needs --against or --reference");
+    check_symmetry(options, select, metric);
+    if (options.has_reference() && options.has_against())
+        throw UsageError("give either --against or one of --reference, --rmsf and --superposed");
+}
+
+/// The files of --against or --reference; none if there are no such files.
+std::vector<std::string> other_files(const SetOptions& options) {
+    if (options.has_against()) return {options.against};
+    const ReferenceChoice reference = parse_reference(options.reference);
+    if (reference.kind == ReferenceChoice::Kind::file) return {reference.text};
+    return {};
+}
+
+/// Throws InputError if a file of --against or --reference does not exist or may not be read.
+void check_other_files(const SetOptions& options) {
+    const std::vector<std::string> files = other_files(options);
+    if (!files.empty()) check_ensemble_files(files);
+}
+
+/// Which atoms are which, and what may change places, of frames with the atoms that
+/// compared_source() selects from `all`.
+rmsd::AtomSets sets_of(const Topology& all, const EnsembleSource& source, const SetOptions& options,
+                       const Context& context) {
+    const ComparedAtoms atoms = options.atoms(source.select);
+    const std::vector<Index> both = select_atoms(all, compared_source(source, options).select);
+    rmsd::AtomSets sets;
+    sets.in_place = atoms.in_place;
+    if (atoms.differ() && !atoms.in_place) {
+        const std::vector<Index> fit = select_atoms(all, atoms.superposed);
+        const std::vector<Index> measured = select_atoms(all, atoms.measured);
+        if (fit.size() < both.size()) sets.fit = positions_among(fit, both);
+        if (measured.size() < both.size()) sets.measured = positions_among(measured, both);
+        context.message(fmt::format("superposed '{}': {} atoms; measured '{}': {} atoms",
+                                    atoms.superposed, fit.size(), atoms.measured, measured.size()));
+    }
+    rmsd::FoundSymmetry found = find_symmetry(options.symmetry, all, both, sets, context);
+    sets.equal_chains = std::move(found.equal_chains);
+    sets.equal_orders = std::move(found.equal_orders);
+    return sets;
+}
+
+/// Of all pairs by `parameters` they may be left on disk: see read_coordinates().
+ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,
+                             const rmsd::Parameters& parameters, RunDirectory& run,
+                             const Context& context) {
+    ComparedFrames compared;
+    compared.source = compared_source(source, options);
+    const bool is_split = options.atoms(source.select).differ();
+    std::function<std::int64_t(Index, Index)> work_bytes;
+    const bool has_symmetry = options.symmetry.symmetry != Symmetry::none;
+    if (parameters.metric == rmsd::Metric::rmsd && !is_split && !has_symmetry &&
+        !options.has_reference() && !options.has_against())
+        work_bytes = [&](Index frames, Index count) {
+            return rmsd::memory_needed(frames, count, parameters, {Device::Kind::cpu, 0});
+        };
+    compared.frames = read_coordinates(compared.source, run, context, nullptr, work_bytes);
+    run.sources(compared.frames.labels.are_models ? source.sources : compared.frames.files);
+    compared.sets.weights = compared.frames.weights;
+    compared.sets.weights_file = source.weights;
+    rmsd::AtomSets sets = sets_of(*compared.frames.all_atoms, source, options, context);
+    compared.chains = std::move(sets.equal_chains);
+    sets.equal_chains.clear();
+    sets.weights = std::move(compared.sets.weights);
+    sets.weights_file = std::move(compared.sets.weights_file);
+    compared.sets = std::move(sets);
+    if (parameters.metric == rmsd::Metric::lddt)
+        compared.sets.residues = rmsd::residues_of(*compared.frames.topology);
+    rmsd::check(compared.with_chains(), compared.frames.atoms());
+    if (options.symmetry.is_of_pairs()) compared.sets.equal_chains = compared.chains;
+    if (!options.has_reference() && options.symmetry.relabel)
+        relabel(options.symmetry, compared.frames.xyz, compared.frames.xyz[0], "the first frame",
+                compared.with_chains(), context);
+    return compared;
+}
+
+/// Facts of the manifest: permutations, automorphisms, values that are not proven.
+void record_symmetry(const ComparedFrames& compared, const SetOptions& options, RunDirectory& run) {
+    if (!compared.chains.empty())
+        run.fact("permutations", rmsd::permutation_count(compared.with_chains()));
+    if (options.symmetry.symmetry == Symmetry::ligand)
+        run.fact("automorphisms", rmsd::order_count(compared.sets));
+    if (options.symmetry.symmetry != Symmetry::none && options.has_reference())
+        run.fact("unproven", compared.unproven);
+}
+
+/// Compares, over all ranks; the leading one writes reference.tsv and what else
+/// is asked for, and returns the values' summary. With --relabel the chains of the frames change
+/// places.
+rmsd::Result run_reference(ComparedFrames& compared, const SetOptions& options,
+                           const rmsd::Parameters& parameters, Ranks& ranks, const Context& context,
+                           RunDirectory& run) {
+    // The mean, fluctuations and superposed frames are the work of the leading rank alone.
+    Context alone = context;
+    alone.comm = nullptr;
+    Array<double, 2> reference;
+    Array<float, 2> narrow;
+    if (ranks.is_leader()) {
+        reference = prepare_reference(compared, options, alone, run);
+        narrow = narrowed(reference);
+    }
+    ranks.share(narrow);
+    if (options.symmetry.relabel) ranks.share(compared.frames.xyz);
+    rmsd::Result result =
+        rmsd::run_reference(compared.frames.xyz, narrow, compared.sets, parameters, context);
+    compared.unproven = result.unproven;
+    if (ranks.is_leader())
+        write_compared(compared, options, result, parameters, reference, alone, run);
+    return result;
+}
+
 struct RmsdOptions {
     RunOptions run;
     EnsembleSource ensemble{
@@ -91,39 +533,33 @@ void check_options(const RmsdOptions& options) {
     rmsd::check_cutoff(options.parameters);
 }
 
-/// The frames of --against, on every rank. `run`: that of the leading rank, which reads them.
+/// The frames of --against, on every rank; the leading one reads them.
 Array<float, 3> share_others(const RmsdOptions& options, const ComparedFrames& compared,
-                             Ranks& ranks, const Context& context,
-                             std::optional<RunDirectory>& run) {
+                             Ranks& ranks, const Context& context, RunDirectory& run) {
     Array<float, 3> xyz;
-    ranks.lead([&] {
+    if (ranks.is_leader()) {
         Coordinates others =
             read_others(compared, options.sets.against, options.sets.against_frames,
-                        compared.source.pbc, options.sets.any_residues, *run, context);
-        run->fact("others", others.frames());
+                        compared.source.pbc, options.sets.any_residues, run, context);
+        run.fact("others", others.frames());
         if (options.sets.symmetry.relabel)
             relabel(options.sets.symmetry, others.xyz, compared.frames.xyz[0],
                     "the first frame of the ensemble", compared.with_chains(), context);
         xyz = std::move(others.xyz);
-    });
-    if (ranks.size() > 1) ranks.share(xyz);
+    }
+    ranks.share(xyz);
     return xyz;
-}
-
-/// The selection of the atoms that were measured.
-std::string measured_atoms(const RmsdOptions& options) {
-    return options.sets.atoms(options.ensemble.select).measured;
 }
 
 std::string summary(const RmsdOptions& options, const rmsd::Result& result,
                     const std::string& symmetry, const std::string& folder) {
     const rmsd::MetricTraits& metric = rmsd::traits_of(options.parameters.metric);
     const bool has_reference = options.sets.has_reference();
-    std::string text = fmt::format("{}{}: {} frames, {} atoms ({}), {} {}\n",
-                                   printable(options.ensemble.sources.front()),
-                                   options.ensemble.sources.size() > 1 ? " and more" : "",
-                                   result.frames, result.atoms, printable(measured_atoms(options)),
-                                   result.statistics.pairs(), has_reference ? "values" : "pairs");
+    std::string text = fmt::format(
+        "{}{}: {} frames, {} atoms ({}), {} {}\n", printable(options.ensemble.sources.front()),
+        options.ensemble.sources.size() > 1 ? " and more" : "", result.frames, result.atoms,
+        printable(options.sets.atoms(options.ensemble.select).measured), result.statistics.pairs(),
+        has_reference ? "values" : "pairs");
     const PairStatistics& pairs = result.statistics;
     if (pairs.pairs() > 0)
         text +=
@@ -165,7 +601,7 @@ std::int64_t disk_needed(const RmsdOptions& options, const rmsd::ComparedSizes& 
 
 rmsd::Result compute(const RmsdOptions& options, ComparedFrames& compared, Ranks& ranks,
                      const Context& context, const std::filesystem::path& matrix,
-                     std::optional<RunDirectory>& run) {
+                     RunDirectory& run) {
     const rmsd::Parameters& parameters = options.parameters;
     rmsd::ComparedSizes sizes =
         sizes_of(options, compared.sets, compared.frames.frames(), compared.frames.atoms());
@@ -174,7 +610,7 @@ rmsd::Result compute(const RmsdOptions& options, ComparedFrames& compared, Ranks
         others = share_others(options, compared, ranks, context, run);
         sizes.others = others.extent(0);
     }
-    ranks.lead([&] { run->require_space(disk_needed(options, sizes)); });
+    run.require_space(disk_needed(options, sizes));
     if (options.sets.has_reference())
         return run_reference(compared, options.sets, parameters, ranks, context, run);
     if (!options.sets.has_against())
@@ -191,25 +627,17 @@ std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
     if (options.sets.has_against()) sizes.others = sizes.frames;
     const std::optional<GpuDemand> demand =
         rmsd::gpu_demand(sizes, compared.sets, options.parameters);
-    if (task.choose_device) {
-        const auto estimate = [&](Context chosen) {
-            // Without pairs for a GPU the job computes on the CPU.
-            if (!demand && chosen.device.kind == Device::Kind::cuda)
-                chosen.device = {Device::Kind::cpu, 0};
-            return rmsd::estimate(sizes, options.parameters, chosen, compared.sets);
-        };
-        const auto gpu_bytes = demand ? std::optional(demand->bytes) : std::nullopt;
-        return task.choose_device({.gpu_bytes = gpu_bytes, .estimate = estimate}, context);
-    }
-    if (!demand) {
-        const bool is_named = options.run.names_device();
-        if (!is_named) context.device = {Device::Kind::cpu, 0};
-        return is_named ? fmt::format("device {}, as asked for", context.device.name())
-                        : "device cpu: little work for a GPU, or none that GPUs do";
-    }
-    return fmt::format("{}; of a GPU's memory it needs {}",
-                       choose_device(options.run, *demand, ranks, context),
-                       human_bytes(demand->bytes));
+    const auto estimate = [&](Context chosen) {
+        // Without pairs for a GPU the job computes on the CPU.
+        if (!demand && chosen.device.kind == Device::Kind::cuda)
+            chosen.device = {Device::Kind::cpu, 0};
+        return rmsd::estimate(sizes, options.parameters, chosen, compared.sets);
+    };
+    const std::string remark =
+        choose_device(options.run, task, demand, estimate,
+                      "device cpu: little work for a GPU, or none that GPUs do", ranks, context);
+    if (task.choose_device || !demand) return remark;
+    return fmt::format("{}; of a GPU's memory it needs {}", remark, human_bytes(demand->bytes));
 }
 
 /// Sets the default of --select; returns a line about it if it is not all atoms.
@@ -241,72 +669,45 @@ std::string choose_atoms(RmsdOptions& options) {
                      metric.label);
 }
 
-void open_run(RmsdOptions& options, const JobTask& task, Context& context,
-              std::optional<RunDirectory>& run) {
-    run.emplace(run_request("rmsd", options.run, task));
-    run->parameters(result_fields(options));
-    for (const std::string_view key : rmsd::citations(options.parameters.metric)) run->cite(key);
-    context.checkpoint = run->checkpoint("checkpoint.tiles");
-}
-
-/// The leading rank reads the input and shares it with all ranks.
-ComparedFrames read(const RmsdOptions& options, std::optional<RunDirectory>& run, Ranks& ranks,
-                    const Context& context) {
-    ComparedFrames compared;
-    ranks.lead([&] {
-        run->stage("read");
-        check_other_files(options.sets);
-        EnsembleSource source = options.ensemble;
-        match_sources(source, other_files(options.sets), context);
-        compared = read_compared(source, options.sets, options.parameters, *run, context);
-    });
-    share(compared, ranks);
-    return compared;
-}
-
 /// Reads, compares and writes; returns the text for standard output.
 std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ranks) {
     check_options(options);
-    Context context = make_context(options.run, ranks);
+    options.ensemble.inputs = task.inputs;
+    const std::string remark_on_atoms = ranks.is_leader() ? choose_atoms(options) : "";
+    OpenRun opened("rmsd", options.run, result_fields(options), task, &ranks, "checkpoint.tiles");
+    auto& [context, run] = opened;
     std::jthread device_start;
     if (!task.choose_device) device_start = start_device(options.run, context, true);
-    options.ensemble.inputs = task.inputs;
-    std::string remark_on_atoms;
-    std::optional<RunDirectory> run;
-    ranks.lead([&] {
-        remark_on_atoms = choose_atoms(options);
-        open_run(options, task, context, run);
-    });
-    ranks.share(context.checkpoint);
-    context.progress = run ? &run->watch(task.shown) : task.shown;
-    if (!ranks.advice().empty()) context.message(ranks.advice());
+    run.cite(rmsd::citations(options.parameters.metric));
     if (!remark_on_atoms.empty()) context.message(remark_on_atoms);
-    ComparedFrames compared = read(options, run, ranks, context);
+    run.stage("read");
+    ComparedFrames compared;
+    if (ranks.is_leader()) {
+        check_other_files(options.sets);
+        EnsembleSource source = options.ensemble;
+        match_sources(source, other_files(options.sets), context);
+        compared = read_compared(source, options.sets, options.parameters, run, context);
+    }
+    ranks.share(compared);
     const std::string remark = choose_rmsd_device(options, task, compared, ranks, context);
-    if (run) run->context(context);
+    run.context(context);
     if (options.run.verbose) context.message(remark);
     std::filesystem::path matrix;
-    if (options.parameters.matrix != rmsd::MatrixLayout::none && !options.sets.has_reference()) {
-        const std::string_view name = rmsd::traits_of(options.parameters.metric).name;
-        ranks.lead([&] { matrix = run->output(fmt::format("{}.npy", name)); });
-        ranks.share(matrix);
-    }
-    if (run) run->stage("prepare");
+    if (options.parameters.matrix != rmsd::MatrixLayout::none && !options.sets.has_reference())
+        matrix = run.output(fmt::format("{}.npy", rmsd::traits_of(options.parameters.metric).name));
+    run.stage("prepare");
     const rmsd::Result result = compute(options, compared, ranks, context, matrix, run);
     if (task.computed) task.computed();
-    std::string text;
-    ranks.lead([&] {
-        run->stage("write");
-        rmsd::write_results(*run, result, options.parameters);
-        write_frames(*run, compared.frames);
-        record_symmetry(compared, options.sets, *run);
-        run->finish();
-        text = summary(options, result,
-                       symmetry_lines(options.sets.symmetry, compared.with_chains(),
-                                      compared.unproven, result.frames),
-                       run->path().string());
-    });
-    return text;
+    if (!ranks.is_leader()) return {};
+    run.stage("write");
+    rmsd::write_results(run, result, options.parameters);
+    write_frames(run, compared.frames);
+    record_symmetry(compared, options.sets, run);
+    run.finish();
+    return summary(options, result,
+                   symmetry_lines(options.sets.symmetry, compared.with_chains(), compared.unproven,
+                                  result.frames),
+                   run.path().string());
 }
 
 RunEstimate estimate_comparison(RmsdOptions& options, SharedInputs& inputs) {
@@ -336,49 +737,39 @@ RunEstimate estimate_comparison(RmsdOptions& options, SharedInputs& inputs) {
             }};
 }
 
-JobFunctions<RmsdOptions> job_functions(Ranks& ranks) {
-    return {.command = "rmsd",
-            .input_column = "ensemble",
-            .joins_files = true,
-            .numbers = names_of_results(rmsd::columns({}, {})),
-            .fields = result_fields,
-            .set_input = set_ensemble<RmsdOptions>,
-            .prepare = [](RmsdOptions& options) { choose_atoms(options); },
-            .check =
-                [](const RmsdOptions& options) {
-                    check_options(options);
-                    check_ensemble_job(options.ensemble);
-                    check_other_files(options.sets);
-                },
-            .input_files = files_of_ensemble<RmsdOptions>,
-            .run = [&ranks](RmsdOptions& options,
-                            const JobTask& task) { return make_comparison(options, task, ranks); },
-            .estimate = estimate_comparison};
-}
-
 }  // namespace
 
 Command rmsd_command(CLI::App& program, Ranks& ranks) {
-    CLI::App* parser = program.add_subcommand("rmsd", kDescription);
-    const auto options = std::make_shared<RmsdOptions>();
-    parser->add_option("ENSEMBLE", options->ensemble.sources, kEnsembleFiles);
-    add_fields(*parser, "Input", input_fields(*options));
-    add_run_options(*parser, options->run);
-    add_estimate_option(*parser, options->run);
-    add_job_options(*parser, options->jobs, true);
-    add_fields(*parser, "Comparison", fields(options->sets));
-    add_fields(*parser, "Comparison", fields(options->sets.symmetry));
-    add_fields(*parser, "Measure", rmsd::fields(options->parameters));
-    refuse_empty(*parser, {"measure", "fit", "against", "reference", "topology", "atom-weights"});
-    parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
-    return {.parser = parser,
-            .run =
-                [parser, options, &ranks](const std::vector<std::string>& arguments) {
-                    run_jobs_or_one(*parser, *options, options->ensemble.sources, arguments,
-                                    job_functions, true, "an ENSEMBLE or a --list of ensembles",
-                                    ranks);
-                },
-            .knows_ranks = true};
+    static const JobFunctions<RmsdOptions> functions{
+        .command = "rmsd",
+        .description = kDescription,
+        .examples = kExamples,
+        .wanted = "an ENSEMBLE or a --list of ensembles",
+        .input_column = "ensemble",
+        .joins_files = true,
+        .numbers = names_of_results(rmsd::columns({}, {})),
+        .add_options =
+            [](CLI::App& parser, RmsdOptions& options) {
+                parser.add_option("ENSEMBLE", options.ensemble.sources, kEnsembleFiles);
+                add_fields(parser, "Input", input_fields(options));
+                add_job_options(parser, options.run, options.jobs, false, true);
+                add_fields(parser, "Comparison", fields(options.sets));
+                add_fields(parser, "Comparison", fields(options.sets.symmetry));
+                add_fields(parser, "Measure", rmsd::fields(options.parameters));
+                refuse_empty(
+                    parser, {"measure", "fit", "against", "reference", "topology", "atom-weights"});
+            },
+        .fields = result_fields,
+        .prepare = [](RmsdOptions& options) { choose_atoms(options); },
+        .check =
+            [](const RmsdOptions& options) {
+                check_options(options);
+                check_ensemble_job(options.ensemble);
+                check_other_files(options.sets);
+            },
+        .run = make_comparison,
+        .estimate = estimate_comparison};
+    return job_command(program, ranks, functions);
 }
 
 }  // namespace pleat::program

@@ -7,9 +7,7 @@
 #include <optional>
 
 #include "commands.h"
-#include "help/help_format.h"
-#include "help/option_table.h"
-#include "help/usage_hint.h"
+#include "help/help.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
 

@@ -81,9 +81,9 @@ public:
                 resolve_threads(context_), static_cast<Index>(computed.size()), [&](Index n, int) {
                     for (Index word = 0; word < words(); ++word) {
                         const Index column = 64 * word;
-                        bits(own.row(n), word) = cutoff_.word(values[n].data + column,
-                                                                  std::min<Index>(64, all - column),
-                                                                  computed[n], column);
+                        bits(own.row(n), word) =
+                            cutoff_.word(values[n].data + column, std::min<Index>(64, all - column),
+                                         computed[n], column);
                     }
                 });
             all_gather_rows(context_, bits.view());
@@ -163,7 +163,7 @@ private:
                                  counts[n] += static_cast<std::uint32_t>(
                                      members[row] == others[n] ||
                                      cutoff_.is_below(values[static_cast<Index>(row) * all + n],
-                                                          members[row], others[n]));
+                                                      members[row], others[n]));
                      });
     }
 

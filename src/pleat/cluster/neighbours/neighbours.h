@@ -55,8 +55,8 @@ protected:
     std::vector<std::int32_t> degrees_;
 };
 
-/// How values are compared with a cutoff: those below `lower` are below it, those from `upper` on are
-/// not, and the source decides on others.
+/// How values are compared with a cutoff: those below `lower` are below it, those from `upper` on
+/// are not, and the source decides on others.
 struct Cutoff {
     const PairSource& distances;
     double cutoff;

@@ -13,7 +13,7 @@
 #include "pleat/cluster/output.h"
 #include "pleat/cluster/tests/cases.h"
 #include "pleat/core/error.h"
-#include "pleat/core/run/citations.h"
+#include "pleat/core/run/manifest.h"
 
 namespace pleat::cluster {
 namespace {

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdint>
-#include <cstring>
 #include <random>
 #include <thread>
 #include <utility>
@@ -18,65 +16,35 @@
 
 namespace pleat {
 
-namespace {
-
-void append(std::string& news, std::int64_t number) {
-    news.append(reinterpret_cast<const char*>(&number), sizeof number);
+static void members(Packer& pack, JobRow& row) {
+    pack(row.status, row.exit_code, row.device, row.seconds, row.error, row.numbers);
 }
 
-void append(std::string& news, const std::string& text) {
-    append(news, std::ssize(text));
-    news += text;
-}
-
-std::int64_t take_number(std::string_view& news) {
-    std::int64_t number = 0;
-    std::memcpy(&number, news.data(), sizeof number);
-    news.remove_prefix(sizeof number);
-    return number;
-}
-
-std::string take_text(std::string_view& news) {
-    const auto size = static_cast<std::size_t>(take_number(news));
-    std::string text(news.substr(0, size));
-    news.remove_prefix(size);
-    return text;
-}
-
-}  // namespace
-
-void JobRanks::add_news(Index index, const JobRow& row) {
+void JobRanks::add_news(Index index, JobRow row) {
     if (is_leader()) return;
     const std::lock_guard lock(mutex_);
-    append(news_, index);
-    append(news_, static_cast<std::int64_t>(row.status));
-    append(news_, static_cast<std::int64_t>(row.exit_code));
-    for (const std::string* text : {&row.device, &row.seconds, &row.error}) append(news_, *text);
-    append(news_, std::ssize(row.numbers));
-    for (const std::string& number : row.numbers) append(news_, number);
+    news_(index, row);
 }
 
 void JobRanks::read_news(std::string_view news, const Hear& hear) {
-    while (!news.empty()) {
-        const Index index = take_number(news);
+    Packer read({reinterpret_cast<const std::uint8_t*>(news.data()), news.size()});
+    while (read.has_more()) {
+        Index index = 0;
         JobRow row;
-        row.status = static_cast<JobStatus>(take_number(news));
-        row.exit_code = static_cast<int>(take_number(news));
-        for (std::string* text : {&row.device, &row.seconds, &row.error}) *text = take_text(news);
-        row.numbers.resize(static_cast<std::size_t>(take_number(news)));
-        for (std::string& number : row.numbers) number = take_text(news);
+        read(index, row);
         hear(index, row);
     }
 }
 
 std::string JobRanks::take_news() {
     const std::lock_guard lock(mutex_);
-    return std::exchange(news_, {});
+    const Bytes news = std::exchange(news_.bytes, {});
+    return {news.begin(), news.end()};
 }
 
 void JobRanks::gather_news(const Hear& hear) {
     const std::string own = take_news();
-    for (const std::vector<std::uint8_t>& news :
+    for (const Bytes& news :
          comm_.gather({reinterpret_cast<const std::uint8_t*>(own.data()), own.size()}, 0))
         read_news({reinterpret_cast<const char*>(news.data()), news.size()}, hear);
 }
@@ -84,18 +52,18 @@ void JobRanks::gather_news(const Hear& hear) {
 void JobRanks::check_shared(const std::filesystem::path& folder,
                             std::chrono::milliseconds patience) {
     const std::filesystem::path file = folder / ".pleat-ranks";
-    const auto is_seen_as = [&](const std::vector<std::uint8_t>& text) {
+    const auto is_seen_as = [&](const Bytes& text) {
         return is_file(file) && read_file(file) == text;
     };
     bool is_seen = true, is_missed = false;
     if (size() > 1) {
-        std::vector<std::uint8_t> text;
+        Bytes text;
         lead(comm_, [&] {
             const std::string number = fmt::format("{:x}\n", std::random_device()());
             text.assign(number.begin(), number.end());
             write_text(file, number);
         });
-        comm_.broadcast(text, 0);
+        pleat::share(comm_, text);
         const auto limit = std::chrono::steady_clock::now() + patience;
         while (!(is_seen = is_seen_as(text)) && std::chrono::steady_clock::now() < limit)
             std::this_thread::sleep_for(patience / 100);
@@ -111,13 +79,9 @@ void JobRanks::check_shared(const std::filesystem::path& folder,
     if (is_missed) comm_.barrier();  // throws
 }
 
-std::vector<Index> JobRanks::share(const std::vector<Index>& indices) {
-    std::vector<std::uint8_t> bytes(is_leader() ? indices.size() * sizeof(Index) : 0);
-    if (!bytes.empty()) std::memcpy(bytes.data(), indices.data(), bytes.size());
-    comm_.broadcast(bytes, 0);
-    std::vector<Index> shared(bytes.size() / sizeof(Index));
-    if (!bytes.empty()) std::memcpy(shared.data(), bytes.data(), bytes.size());
-    return shared;
+std::vector<Index> JobRanks::share(std::vector<Index> indices) {
+    pleat::share(comm_, indices);
+    return indices;
 }
 
 void JobRanks::deal(int workers, Index count, const Work& work, const Hear& hear) {

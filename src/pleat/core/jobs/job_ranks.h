@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pleat/core/jobs/job_table.h"
-#include "pleat/core/ranks/comm.h"
+#include "pleat/core/ranks/pack.h"
 #include "pleat/core/view.h"
 
 namespace pleat {
@@ -36,10 +36,10 @@ public:
     void check_shared(const std::filesystem::path& folder,
                       std::chrono::milliseconds patience = std::chrono::seconds(10));
     /// The indices of the first rank.
-    std::vector<Index> share(const std::vector<Index>& indices);
+    std::vector<Index> share(std::vector<Index> indices);
 
     /// What the first rank will hear. Thread-safe; ignored on the first rank.
-    void add_news(Index index, const JobRow& row);
+    void add_news(Index index, JobRow row);
     /// Tells the first rank what was added.
     void gather_news(const Hear& hear);
 
@@ -61,7 +61,7 @@ private:
     Comm alone_;
     Comm& comm_;
     std::mutex mutex_;  ///< of the news
-    std::string news_;
+    Packer news_;
 };
 
 }  // namespace pleat

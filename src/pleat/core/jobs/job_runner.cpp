@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "pleat/core/error.h"
@@ -14,19 +17,114 @@
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/jobs/job_claims.h"
-#include "pleat/core/jobs/job_progress.h"
+#include "pleat/core/jobs/job_command.h"
 #include "pleat/core/jobs/job_ranks.h"
 #include "pleat/core/jobs/job_resources.h"
-#include "pleat/core/jobs/shared_inputs.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/ranks/deal.h"
-#include "pleat/core/run/finished_run.h"
 #include "pleat/core/run/folder_claim.h"
+#include "pleat/core/run/manifest.h"
 #include "pleat/core/run/run_directory.h"
+#include "pleat/core/terminal/progress_terminal.h"
+#include "pleat/core/view.h"
 
 namespace pleat {
 
 namespace {
+
+/// Shows how many jobs have ended: a bar on a terminal, one line per job in a log. Thread-safe.
+class JobProgress {
+public:
+    /// `shown`: as make_progress() makes it. `is_verbose`: messages of jobs are shown, too.
+    /// `shows_count`: `shown` gets the count though it is no bar.
+    JobProgress(std::unique_ptr<Progress> shown, Index total, bool is_verbose, bool shows_count)
+        : shown_(std::move(shown)),
+          bar_(dynamic_cast<TerminalProgress*>(shown_.get())),
+          total_(total),
+          is_verbose_(is_verbose),
+          shows_count_(shows_count) {}
+
+    /// Starts the count with the jobs that have ended before. `work`: of all others together, in
+    /// any unit, for the time left.
+    void start(Index ended, double work) {
+        const std::lock_guard lock(mutex_);
+        all_work_ = work;
+        ended_ = ended;
+        draw();
+    }
+    void job_begins() {
+        const std::lock_guard lock(mutex_);
+        ++running_;
+        draw();
+    }
+    void job_ends(const std::string& line, double work) {
+        job_stops();
+        job_ended_elsewhere(line, work);
+    }
+    /// A job that neither ended nor failed: it was stopped.
+    void job_stops() {
+        const std::lock_guard lock(mutex_);
+        --running_;
+    }
+    /// A job that another process has ended, with its line or an empty one.
+    void job_ended_elsewhere(const std::string& line, double work) {
+        const std::lock_guard lock(mutex_);
+        ++ended_;
+        done_work_ += work;
+        // On a terminal the bar shows the count.
+        if (!line.empty() && (bar_ == nullptr || is_verbose_))
+            shown_->message(fmt::format("[{}/{}] {}", ended_, total_, line));
+        draw();
+    }
+    void message(const std::string& text) {
+        const std::lock_guard lock(mutex_);
+        shown_->message(text);
+    }
+    /// Whether the user asked to stop, or stop() was called.
+    bool is_stopped() {
+        const std::lock_guard lock(mutex_);
+        return is_stopped_ || shown_->cancelled();
+    }
+    void stop() {
+        const std::lock_guard lock(mutex_);
+        is_stopped_ = true;
+    }
+
+    /// The progress of one job, for its engine; outlived by this object. It redraws the bar, and
+    /// shows messages if the user wants more of them, since they are in the job's log.txt.
+    std::unique_ptr<Progress> watch(const std::string& name) {
+        struct Watch : Progress {
+            Watch(JobProgress& of, std::string job) : all(of), name(std::move(job)) {}
+            void update(std::string_view, std::int64_t, std::int64_t, std::string_view) override {
+                const std::lock_guard lock(all.mutex_);
+                all.draw();
+            }
+            bool cancelled() override { return all.is_stopped(); }
+            void message(std::string_view text) override {
+                if (all.is_verbose_) all.message(fmt::format("{}: {}", name, text));
+            }
+            JobProgress& all;
+            std::string name;
+        };
+        return std::make_unique<Watch>(*this, name);
+    }
+
+private:
+    void draw() {
+        if (bar_ == nullptr && !shows_count_) return;
+        const std::string note = fmt::format("{} running", running_);
+        if (bar_ == nullptr) return shown_->update("jobs", ended_, total_, note);
+        const double share = all_work_ > 0 ? done_work_ / all_work_ : 0.0;
+        bar_->update("jobs", ended_, total_, note, share);
+    }
+
+    std::mutex mutex_;
+    std::unique_ptr<Progress> shown_;
+    TerminalProgress* bar_ = nullptr;  ///< shown_ if that is one, else null
+    double all_work_ = 0, done_work_ = 0;
+    Index total_, ended_ = 0, running_ = 0;
+    bool is_verbose_, shows_count_, is_stopped_ = false;
+};
 
 constexpr double kTableSeconds = 10;  // shortest time between two writings while jobs run
 constexpr int kDeviceOrMemory = 4;    // exit code of DeviceError, and of memory that ran out

@@ -1,27 +1,97 @@
 // Comm over MPI: collective calls that also pass on the failure of any rank.
 #include <fmt/format.h>
 #include <mpi.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "pleat/core/error.h"
 #include "pleat/core/ranks/comm.h"
 #include "pleat/core/ranks/launch.h"
-#include "pleat/core/run/process_watch.h"
 
 namespace pleat {
 
 namespace {
+
+/// What other processes need to watch this one. Trivially copyable.
+struct ProcessIdentity {
+    std::int64_t process = 0;
+    std::uint64_t process_ids = 0;  ///< the namespace that the number belongs to; 0: unknown
+
+    static ProcessIdentity of_this_process() {
+        struct stat ids {};
+        const bool is_known = ::stat("/proc/self/ns/pid", &ids) == 0;
+        return {::getpid(), is_known ? ids.st_ino : 0};
+    }
+};
+
+/// Watches processes through Linux's pidfd_open(2), which no later process with the same number can
+/// confuse: a file descriptor per process, readable once the process has ended. A process in
+/// another namespace of process numbers, or on a kernel without that call, counts as running.
+class ProcessWatch {
+public:
+    ProcessWatch() = default;
+    ~ProcessWatch() {
+        for (const int file : files_)
+            if (file >= 0) ::close(file);
+    }
+    ProcessWatch(const ProcessWatch&) = delete;
+    ProcessWatch& operator=(const ProcessWatch&) = delete;
+
+    void start(std::span<const ProcessIdentity> processes) {
+        const ProcessIdentity own = ProcessIdentity::of_this_process();
+        for (const ProcessIdentity& other : processes) {
+            const bool is_visible = own.process_ids != 0 && other.process_ids == own.process_ids;
+            const bool is_own = other.process == own.process;
+            files_.push_back(is_visible && !is_own
+                                 ? static_cast<int>(::syscall(SYS_pidfd_open, other.process, 0))
+                                 : -1);
+        }
+    }
+    /// The first process that has ended, by its index in the list.
+    std::optional<std::size_t> find_ended() const {
+        for (std::size_t i = 0; i < files_.size(); ++i)
+            if (has_ended(i)) return i;
+        return {};
+    }
+    /// Whether all processes before this index have ended.
+    bool is_lowest_running(std::size_t index) const {
+        for (std::size_t i = 0; i < index; ++i)
+            if (!has_ended(i)) return false;
+        return true;
+    }
+    /// Whether any watched process other than this one runs.
+    bool any_running() const {
+        for (std::size_t i = 0; i < files_.size(); ++i)
+            if (files_[i] >= 0 && !has_ended(i)) return true;
+        return false;
+    }
+
+private:
+    bool has_ended(std::size_t index) const {
+        pollfd file{files_[index], POLLIN, 0};
+        return file.fd >= 0 && ::poll(&file, 1, 0) == 1;
+    }
+
+    std::vector<int> files_;  ///< -1: this process, or one that cannot be watched
+};
 
 using Clock = std::chrono::steady_clock;
 
@@ -174,7 +244,7 @@ void MpiComm::watch_neighbours(MPI_Comm machine) {
     neighbour_ranks_.resize(all.size());
     MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, machine);
     MPI_Allgather(&rank_, 1, MPI_INT, neighbour_ranks_.data(), 1, MPI_INT, machine);
-    neighbours_ = ProcessWatch(all);
+    neighbours_.start(all);
 }
 
 /// Waits without keeping a CPU busy: the pauses grow with the time waited. False when it takes

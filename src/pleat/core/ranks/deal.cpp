@@ -5,13 +5,15 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
+
+#include "pleat/core/error.h"
+#include "pleat/core/ranks/pack.h"
 
 namespace pleat {
 
@@ -120,62 +122,55 @@ void Workers::wait(std::chrono::microseconds max) {
     ended_ = 0;
 }
 
-using Bytes = std::vector<std::uint8_t>;
-
-template <class T>
-void append(Bytes& bytes, const T& value) {
-    bytes.resize(bytes.size() + sizeof value);
-    std::memcpy(bytes.data() + bytes.size() - sizeof value, &value, sizeof value);
-}
-
-/// What a rank says in each round; its news follow.
+/// What a rank says in each round.
 struct Report {
     std::int64_t idle = 0;
-    std::uint8_t is_busy = 0, is_stopped = 0;
+    bool is_busy = false, is_stopped = false;
+    std::string news = {};
 };
+void members(Packer& pack, Report& report) {
+    pack(report.idle, report.is_busy, report.is_stopped, report.news);
+}
 
-/// What the first rank answers; the dealt indices follow.
+/// What the first rank answers.
 struct Answer {
-    std::uint8_t is_stopped = 0, has_ended = 0, is_active = 0;
+    bool is_stopped = false, has_ended = true, is_active = false;
+    struct Dealt {
+        int rank = 0;
+        Index index = 0;
+    };
+    std::vector<Dealt> dealt = {};
 };
-struct Dealt {
-    std::int64_t rank = 0;
-    Index index = 0;
-};
+void members(Packer& pack, Answer& answer) {
+    pack(answer.is_stopped, answer.has_ended, answer.is_active, answer.dealt);
+}
 
 /// The first rank's side: hears all reports, and deals from `next`.
-Bytes answer(const std::vector<Bytes>& reports, Index& next, Index count, const DealCalls& calls) {
-    Answer all{.has_ended = 1};
+Answer answer(const std::vector<Bytes>& reports, Index& next, Index count, const DealCalls& calls) {
+    Answer all;
     std::vector<std::int64_t> idle;
     for (std::size_t rank = 0; rank < reports.size(); ++rank) {
         Report report;
-        std::memcpy(&report, reports[rank].data(), sizeof report);
+        Packer{reports[rank]}(report);
         idle.push_back(report.idle);
         all.is_stopped |= report.is_stopped;
-        if (report.is_busy != 0) all.has_ended = 0;
-        const std::string_view news(
-            reinterpret_cast<const char*>(reports[rank].data()) + sizeof report,
-            reports[rank].size() - sizeof report);
-        if (!news.empty()) all.is_active = 1;
-        if (rank > 0 && !news.empty()) calls.hear(news);
+        if (report.is_busy) all.has_ended = false;
+        if (!report.news.empty()) all.is_active = true;
+        if (rank > 0 && !report.news.empty()) calls.hear(report.news);
     }
-    Bytes dealt;
-    bool has_idle = all.is_stopped == 0;
+    bool has_idle = !all.is_stopped;
     while (has_idle && next < count) {
         has_idle = false;
         for (std::size_t rank = 0; rank < idle.size() && next < count; ++rank) {
             if (idle[rank] <= 0) continue;
             --idle[rank];
             has_idle = true;
-            append(dealt, Dealt{static_cast<std::int64_t>(rank), next++});
+            all.dealt.push_back({static_cast<int>(rank), next++});
         }
     }
-    if (!dealt.empty() || (next < count && all.is_stopped == 0)) all.has_ended = 0;
-    if (!dealt.empty()) all.is_active = 1;
-    Bytes bytes;
-    append(bytes, all);
-    bytes.insert(bytes.end(), dealt.begin(), dealt.end());
-    return bytes;
+    if (!all.dealt.empty() || (next < count && !all.is_stopped)) all.has_ended = false;
+    if (!all.dealt.empty()) all.is_active = true;
+    return all;
 }
 
 }  // namespace
@@ -197,26 +192,35 @@ void deal(Comm& comm, int workers, Index count, const DealCalls& calls) {
     for (;;) {
         // Asked before the news: what has ended by then is in the news.
         const bool is_busy = own.is_busy();
-        Bytes bytes;
-        append(bytes,
-               Report{.idle = own.idle(), .is_busy = is_busy, .is_stopped = calls.is_stopped()});
-        const std::string news = calls.news();
-        bytes.insert(bytes.end(), news.begin(), news.end());
-        const std::vector<Bytes> reports = comm.gather(bytes, 0);
-        if (comm.rank() == 0) bytes = answer(reports, next, count, calls);
-        comm.broadcast(bytes, 0);
+        Report report{.idle = own.idle(), .is_busy = is_busy, .is_stopped = calls.is_stopped()};
+        report.news = calls.news();
+        const std::vector<Bytes> reports = comm.gather(Packer()(report).bytes, 0);
         Answer all;
-        std::memcpy(&all, bytes.data(), sizeof all);
-        if (all.is_stopped != 0) calls.stop();
-        if (all.has_ended != 0) return;
-        for (std::size_t at = sizeof all; at < bytes.size(); at += sizeof(Dealt)) {
-            Dealt dealt;
-            std::memcpy(&dealt, bytes.data() + at, sizeof dealt);
-            if (dealt.rank == comm.rank()) own.add(dealt.index);
-        }
-        pause = all.is_active != 0 ? kMinPause : std::min(pause * 5 / 4, kMaxPause);
+        if (comm.rank() == 0) all = answer(reports, next, count, calls);
+        share(comm, all);
+        if (all.is_stopped) calls.stop();
+        if (all.has_ended) return;
+        for (const auto& [rank, index] : all.dealt)
+            if (rank == comm.rank()) own.add(index);
+        pause = all.is_active ? kMinPause : std::min(pause * 5 / 4, kMaxPause);
         own.wait(pause);
     }
+}
+
+void collect_rounds(Comm& comm, const std::function<RoundPiece(int rank)>& make,
+                    const std::function<void(const std::vector<Bytes>& pieces)>& collect) {
+    for (bool goes_on = true; goes_on;) {
+        const RoundPiece own = make(comm.rank());
+        const std::vector<Bytes> pieces = comm.gather(own.bytes, 0);
+        lead(comm, [&] { collect(pieces); });
+        goes_on = comm.any(own.has_more);
+    }
+}
+
+void agree_on_error(Comm& comm, const std::exception_ptr& error) {
+    if (!comm.any(error != nullptr)) return;
+    if (error == nullptr) throw OtherRankFailed();
+    std::rethrow_exception(error);
 }
 
 }  // namespace pleat

@@ -1,9 +1,11 @@
-// Deal: work for the first rank alone, or dealt to the threads of all ranks.
+// Deal: work for the first rank alone, dealt to the threads of all ranks, or made by ranks in turn.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pleat/core/ranks/comm.h"
 #include "pleat/core/view.h"
@@ -33,5 +35,18 @@ void deal(Comm& comm, int workers, Index count, const DealCalls& calls);
 
 /// Calls `work` on the first rank; the others wait, and stop if it throws. A collective call.
 void lead(Comm& comm, const std::function<void()>& work);
+
+/// What one rank made in a round.
+struct RoundPiece {
+    std::vector<std::uint8_t> bytes;
+    bool has_more = false;  ///< the sequence goes on behind the pieces of this round
+};
+
+/// In each round rank n makes piece n, and the leading rank gets the bytes of all in their order;
+/// the last round is the first one in which no rank has more. A collective call; what `make` or
+/// `collect` throws ends it on all ranks.
+void collect_rounds(
+    Comm& comm, const std::function<RoundPiece(int rank)>& make,
+    const std::function<void(const std::vector<std::vector<std::uint8_t>>& pieces)>& collect);
 
 }  // namespace pleat

@@ -11,6 +11,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <random>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -19,13 +20,11 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/core/ranks/comm.h"
+#include "pleat/core/ranks/pack.h"
 
 namespace pleat {
 
 namespace {
-
-using Bytes = std::vector<std::uint8_t>;
 
 /// What the lanes of one process share. Only lane 0 calls the process's Comm: MPI allows one
 /// thread.
@@ -200,17 +199,13 @@ private:
     double sum_in_order(std::span<const double> own) {
         const auto* const bytes = reinterpret_cast<const std::uint8_t*>(own.data());
         double total = 0.0;
-        for (const Bytes& part : outer().gather({bytes, own.size_bytes()}, 0)) {
-            for (std::size_t at = 0; at < part.size(); at += sizeof(double)) {
+        for (const Bytes& part : outer().gather({bytes, own.size_bytes()}, 0))
+            for (Packer read(part); read.has_more();) {
                 double one = 0.0;
-                std::memcpy(&one, part.data() + at, sizeof one);
+                read(one);
                 total += one;
             }
-        }
-        Bytes shared(sizeof total);
-        std::memcpy(shared.data(), &total, sizeof total);
-        outer().broadcast(shared, 0);
-        std::memcpy(&total, shared.data(), sizeof total);
+        share(outer(), total);
         return total;
     }
     /// The bytes of all ranks on one process; empty on the others. Called by lane 0.
@@ -324,6 +319,32 @@ void require_one_device(const Context& context, const char* what) {
     if (context.lanes.size() < 2) return;
     throw UsageError(
         fmt::format("--device: {} uses one device, found {}", what, context.lanes.size()));
+}
+
+bool are_one_process(const Context& context) {
+    if (context.ranks() == 1) return true;
+    static const double process = [] {
+        std::random_device random;
+        return static_cast<double>(random()) * 0x1p20 + static_cast<double>(random() >> 12);
+    }();
+    double bounds[] = {process, -process};
+    context.comm->raise(bounds);
+    return bounds[0] == -bounds[1];
+}
+
+void wait_for_ranks(const Context& context) {
+    if (context.comm != nullptr) context.comm->barrier();
+}
+
+std::vector<std::uintptr_t> numbers_of_ranks(const Context& context, std::uintptr_t own) {
+    std::vector<std::uintptr_t> numbers;
+    for (int rank = 0; rank < context.ranks(); ++rank) {
+        Packer written;
+        written(own);
+        if (context.comm != nullptr) context.comm->broadcast(written.bytes, rank);
+        Packer{written.bytes}(numbers.emplace_back());
+    }
+    return numbers;
 }
 
 }  // namespace pleat

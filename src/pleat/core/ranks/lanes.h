@@ -1,10 +1,12 @@
 // Lanes: the devices of one process, each driven by a thread that is a rank of its own.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "pleat/core/context.h"
 
@@ -33,5 +35,26 @@ auto first_of_lanes(const Context& context, Work work) {
 
 /// Throws UsageError if the context has several devices; `what` is what uses only one.
 void require_one_device(const Context& context, const char* what);
+
+/// Whether all ranks of the context are lanes of this process, or there is one rank. A collective
+/// call.
+bool are_one_process(const Context& context);
+
+/// Waits until all ranks are here. A collective call.
+void wait_for_ranks(const Context& context);
+
+/// The numbers that all ranks pass, in the order of ranks. A collective call.
+std::vector<std::uintptr_t> numbers_of_ranks(const Context& context, std::uintptr_t own);
+
+/// The objects of all lanes, in the order of ranks; only if are_one_process(). A lane must keep its
+/// own until the others no longer use it: see wait_for_ranks(). A collective call.
+template <class T>
+std::vector<T*> objects_of_lanes(const Context& context, T& own) {
+    std::vector<T*> objects;
+    for (const std::uintptr_t address :
+         numbers_of_ranks(context, reinterpret_cast<std::uintptr_t>(&own)))
+        objects.push_back(reinterpret_cast<T*>(address));  // NOLINT(performance-no-int-to-ptr)
+    return objects;
+}
 
 }  // namespace pleat

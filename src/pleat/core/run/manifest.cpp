@@ -1,12 +1,34 @@
-// Manifest: writing JSON, and reading what an earlier run left.
+// Manifest: writing JSON, reading what an earlier run left, and comparing it with a command.
 #include "pleat/core/run/manifest.h"
 
-#include <cmath>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "pleat/core/files/input_file.h"
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "pleat/core/files/hash.h"
 #include "pleat/core/files/parse_json.h"
 #include "pleat/core/version.h"
+
+// PLEAT_CITATIONS is a string literal, the path that CMake gives.
+asm(".pushsection .rodata\n"
+    ".global pleat_citations_begin\n"
+    ".global pleat_citations_end\n"
+    ".hidden pleat_citations_begin\n"
+    ".hidden pleat_citations_end\n"
+    "pleat_citations_begin:\n"
+    ".incbin \"" PLEAT_CITATIONS
+    "\"\n"
+    "pleat_citations_end:\n"
+    ".byte 0\n"
+    ".popsection\n");
+
+extern "C" {
+extern const char pleat_citations_begin[] __attribute__((visibility("hidden")));
+extern const char pleat_citations_end[] __attribute__((visibility("hidden")));
+}
 
 namespace pleat {
 
@@ -169,6 +191,124 @@ EarlierRun read_earlier_run(const std::filesystem::path& manifest) {
     const Json seconds = member(json, "seconds", &Json::is_number);
     if (!seconds.is_null()) run.seconds = seconds.get<double>();
     return run;
+}
+
+namespace {
+
+/// The first option that differs, or nothing.
+std::string other_option(const EarlierRun& run, const std::vector<Field>& fields) {
+    for (const Field& field : fields) {
+        const std::string now = json_text(manifest_value(field));
+        const auto before = run.parameters.find(field.name);
+        if (before == run.parameters.end())
+            return fmt::format("an option '{}' not known to it", field.name);
+        if (before->second != now)
+            return fmt::format("'{}' {} (now {})", field.name, before->second, now);
+    }
+    return {};
+}
+
+/// The first result file that is missing or has another size than the manifest says, or nothing.
+std::string lost_output(const std::filesystem::path& folder, const EarlierRun& run) {
+    if (run.outputs.empty()) return "no list of its results";
+    for (std::size_t k = 0; k < run.outputs.size(); ++k) {
+        std::error_code error;
+        const auto bytes = std::filesystem::file_size(folder / run.outputs[k], error);
+        if (error || static_cast<std::int64_t>(bytes) != run.output_bytes[k])
+            return fmt::format("a {} that is missing or was changed", run.outputs[k]);
+    }
+    return {};
+}
+
+/// Compares everything except the inputs.
+std::string other_command(const std::filesystem::path& folder, const EarlierRun& run,
+                          std::string_view command, const std::vector<Field>& fields) {
+    if (run.command != command) return fmt::format("the command '{}'", run.command);
+    // Another version of pleat may compute other numbers or write other files.
+    if (run.version != kVersion)
+        return fmt::format("version '{}' (now '{}')", run.version, kVersion);
+    if (std::string other = other_option(run, fields); !other.empty()) return other;
+    return lost_output(folder, run);
+}
+
+bool has_inputs(const EarlierRun& run, const std::vector<std::filesystem::path>& inputs) {
+    return std::equal(inputs.begin(), inputs.end(), run.input_hashes.begin(),
+                      run.input_hashes.end(),
+                      [](const std::filesystem::path& input, const std::string& hash) {
+                          return hash_input(input).sha256 == hash;
+                      });
+}
+
+template <class HasInputs>
+std::optional<FinishedRun> compare(const std::filesystem::path& folder, std::string_view command,
+                                   const std::vector<Field>& fields, const HasInputs& has) {
+    const EarlierRun run = read_earlier_run(folder / "manifest.json");
+    if (!run.is_ours || run.status != "finished") return std::nullopt;
+    FinishedRun found{.difference = other_command(folder, run, command, fields),
+                      .results = run.results,
+                      .seconds = run.seconds};
+    if (found.difference.empty() && !has(run)) found.difference = "other content of its input";
+    return found;
+}
+
+}  // namespace
+
+std::string InputHashes::of(const std::filesystem::path& file) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto found = known_.find(file); found != known_.end()) return found->second;
+    }
+    std::string hash = hash_input(file).sha256;
+    const std::lock_guard lock(mutex_);
+    return known_[file] = std::move(hash);
+}
+
+std::optional<FinishedRun> find_finished_run(
+    const std::filesystem::path& folder, std::string_view command, const std::vector<Field>& fields,
+    const std::vector<std::string>& files, std::optional<std::uint64_t> seed, InputHashes& hashes) {
+    std::uint64_t earlier_seed = 0;
+    std::optional<FinishedRun> found = compare(folder, command, fields, [&](const EarlierRun& run) {
+        earlier_seed = run.seed;
+        for (const std::string& file : files) {
+            const auto& listed = run.input_hashes;
+            if (std::find(listed.begin(), listed.end(), hashes.of(file)) == listed.end())
+                return false;
+        }
+        for (std::size_t n = 0; n < run.input_paths.size(); ++n) {
+            std::error_code ignored;
+            const std::filesystem::path path = run.input_paths[n];
+            if (std::filesystem::is_regular_file(path, ignored) &&
+                hashes.of(path) != run.input_hashes[n])
+                return false;
+        }
+        return true;
+    });
+    if (found && found->difference.empty() && seed && *seed != earlier_seed)
+        found->difference = fmt::format("seed {} (now {})", earlier_seed, *seed);
+    return found;
+}
+
+std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,
+                                             std::string_view command,
+                                             const std::vector<Field>& fields,
+                                             const std::vector<std::filesystem::path>& inputs) {
+    return compare(folder, command, fields,
+                   [&](const EarlierRun& run) { return has_inputs(run, inputs); });
+}
+
+Citation find_citation(std::string_view key) {
+    const std::string_view all(
+        pleat_citations_begin,
+        static_cast<std::size_t>(pleat_citations_end - pleat_citations_begin));
+    // An entry begins with "@kind{KEY," and ends with "}" on a line of its own. The line before it
+    // is its text.
+    const std::size_t name = all.find("{" + std::string(key) + ",\n");
+    const std::size_t begin = name == all.npos ? name : all.rfind("\n@", name);
+    if (begin == all.npos) throw std::logic_error("no citation with the key " + std::string(key));
+    const std::size_t text = all.rfind('\n', begin - 1) + 1;
+    const std::size_t end = all.find("\n}\n", name) + 3;
+    return {std::string(key), std::string(all.substr(text, begin - text)),
+            std::string(all.substr(begin + 1, end - begin - 1))};
 }
 
 }  // namespace pleat

@@ -18,12 +18,11 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/instant.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/core/loops/threads.h"
+#include "pleat/core/ranks/deal.h"
+#include "pleat/core/ranks/pack.h"
 #include "pleat/core/ranks/rank_files.h"
-#include "pleat/core/run/citations.h"
 #include "pleat/core/run/folder_claim.h"
 #include "pleat/core/run/manifest.h"
-#include "pleat/core/run/replacement.h"
 #include "pleat/core/terminal/progress_terminal.h"
 
 namespace pleat {
@@ -304,12 +303,20 @@ void RunDirectory::Implementation::tidy_away() {
     folder.remove_created();
 }
 
-RunDirectory::RunDirectory(const Request& request)
-    : implementation_(std::make_unique<Implementation>(request)) {}
+RunDirectory::RunDirectory(const Request& request) {
+    Comm alone;
+    Comm& comm = request.comm != nullptr ? *request.comm : alone;
+    lead(comm, [&] {
+        implementation_ = std::make_unique<Implementation>(request);
+        path_ = implementation_->folder.path();
+        path_in_use_ = implementation_->folder_in_use();
+    });
+    share(comm, path_, path_in_use_);
+}
 
 RunDirectory::~RunDirectory() {
+    if (!is_here() || implementation_->finished) return;
     Implementation& run = *implementation_;
-    if (run.finished) return;
     try {
         if (!run.has_something_to_keep()) {
             run.tidy_away();
@@ -322,9 +329,7 @@ RunDirectory::~RunDirectory() {
     }
 }
 
-const std::filesystem::path& RunDirectory::path() const { return implementation_->folder.path(); }
-
-bool RunDirectory::resumed() const { return implementation_->manifest.resumed; }
+bool RunDirectory::resumed() const { return is_here() && implementation_->manifest.resumed; }
 
 bool RunDirectory::has_state(const std::filesystem::path& folder) {
     const EarlierRun run = read_earlier_run(folder / kManifestFile);
@@ -340,6 +345,7 @@ void RunDirectory::tidy(const std::filesystem::path& folder) {
 }
 
 std::filesystem::path RunDirectory::output(std::string_view name) {
+    if (!is_here()) return path_in_use_ / name;
     Implementation& run = *implementation_;
     const std::filesystem::path path = run.file(name);
     const std::filesystem::path target = run.folder.path() / name;
@@ -352,6 +358,7 @@ std::filesystem::path RunDirectory::output(std::string_view name) {
 }
 
 std::filesystem::path RunDirectory::stage_folder(const std::string& name) {
+    if (!is_here()) return path_in_use_ / name;
     Implementation& run = *implementation_;
     run.manifest.stages.push_back(name);
     run.claim().note(name + "/");
@@ -359,10 +366,11 @@ std::filesystem::path RunDirectory::stage_folder(const std::string& name) {
 }
 
 std::filesystem::path RunDirectory::replaced() const {
-    return implementation_->forced ? implementation_->folder.path() : std::filesystem::path();
+    return path_in_use_ == path_ ? std::filesystem::path() : path_;
 }
 
 std::filesystem::path RunDirectory::checkpoint(std::string_view name) {
+    if (!is_here()) return path_in_use_ / name;
     if (!name.starts_with(kCheckpointPrefix))
         throw std::logic_error(fmt::format("checkpoint names begin with '{}'", kCheckpointPrefix));
     const std::filesystem::path path = implementation_->file(name);
@@ -372,10 +380,11 @@ std::filesystem::path RunDirectory::checkpoint(std::string_view name) {
 }
 
 void RunDirectory::require_space(std::int64_t bytes) const {
-    if (!resumed()) require_disk_space(path(), bytes);
+    if (is_here() && !resumed()) require_disk_space(path(), bytes);
 }
 
 void RunDirectory::input(const std::filesystem::path& path) {
+    if (!is_here()) return;
     Implementation& run = *implementation_;
     for (const Manifest::Input& listed : run.manifest.inputs)
         if (listed.path == path.string()) return;
@@ -387,20 +396,23 @@ void RunDirectory::input(const std::filesystem::path& path) {
 }
 
 void RunDirectory::input(std::string_view name, const FileHash& hash) {
+    if (!is_here()) return;
     implementation_->manifest.inputs.push_back({std::string(name), hash});
     implementation_->claim().note(input_note({}));
 }
 
 void RunDirectory::sources(const std::vector<std::string>& paths) {
-    implementation_->manifest.sources = paths;
+    if (is_here()) implementation_->manifest.sources = paths;
 }
 
 void RunDirectory::parameters(const std::vector<Field>& fields) {
+    if (!is_here()) return;
     for (const Field& field : fields)
         implementation_->manifest.parameters.emplace_back(field.name, manifest_value(field));
 }
 
 void RunDirectory::context(const Context& context) {
+    if (!is_here()) return;
     Manifest& manifest = implementation_->manifest;
     manifest.device = device_names(context);
     const bool uses_simd = context.device.kind == Device::Kind::cpu;
@@ -411,18 +423,19 @@ void RunDirectory::context(const Context& context) {
 }
 
 void RunDirectory::fact(std::string_view name, double value) {
-    implementation_->manifest.results.emplace_back(name, value);
+    if (is_here()) implementation_->manifest.results.emplace_back(name, value);
 }
 
 void RunDirectory::fact(std::string_view name, std::int64_t value) {
-    implementation_->manifest.results.emplace_back(name, value);
+    if (is_here()) implementation_->manifest.results.emplace_back(name, value);
 }
 
 void RunDirectory::fact(std::string_view name, std::string_view value) {
-    implementation_->manifest.results.emplace_back(name, std::string(value));
+    if (is_here()) implementation_->manifest.results.emplace_back(name, std::string(value));
 }
 
 void RunDirectory::cite(std::string_view key) {
+    if (!is_here()) return;
     auto& citations = implementation_->manifest.citations;
     const auto is_same = [&](const auto& cited) { return cited.first == key; };
     if (std::any_of(citations.begin(), citations.end(), is_same)) return;
@@ -431,22 +444,23 @@ void RunDirectory::cite(std::string_view key) {
     implementation_->bibliography += citation.bibtex + "\n";
 }
 
-void RunDirectory::log(std::string_view line) { implementation_->log_progress->message(line); }
-
 void RunDirectory::stage(std::string_view name) {
+    if (!is_here()) return;
     implementation_->log_progress->end_stage();
     implementation_->last_event = Instant();
     implementation_->switch_stage(name, implementation_->last_event);
 }
 
-Progress& RunDirectory::watch(Progress* shown) {
+Progress* RunDirectory::watch(Progress* shown) {
+    if (!is_here()) return shown;
     implementation_->shown = shown;
     if (resumed())
         implementation_->message(fmt::format("resuming the unfinished run in {}", path().string()));
-    return *implementation_;
+    return implementation_.get();
 }
 
 void RunDirectory::finish() {
+    if (!is_here()) return;
     Implementation& run = *implementation_;
     run.log_progress.reset();
     run.log_file.close();

@@ -16,9 +16,9 @@ namespace pleat {
 
 /// One run of one command in one folder. In a command:
 ///
-///     RunDirectory run({.path = options.output, .command = "couplings",
+///     RunDirectory run({.path = options.output, .command = "couplings", .comm = context.comm,
 ///                       .arguments = arguments, .force = options.force});
-///     context.progress = &run.watch(context.progress);
+///     context.progress = run.watch(context.progress);
 ///     context.checkpoint = run.checkpoint();
 ///     run.input(alignment_path);
 ///     run.parameters(fields(parameters));
@@ -36,11 +36,15 @@ namespace pleat {
 /// A forced run works in a hidden folder within. The earlier content of the folder stays until
 /// finish() puts the new run there; the user's own files always stay. The same command, with or
 /// without `force`, resumes a forced run that was stopped.
+///
+/// Of several ranks the first one has the folder. The others make the same object and may call the
+/// same functions: they get the same paths, and all else does nothing.
 class RunDirectory {
 public:
     struct Request {
         std::filesystem::path path = {};
         std::string command = {};                 ///< subcommand, "couplings"
+        Comm* comm = nullptr;                     ///< the ranks of the run; null: one
         std::vector<std::string> arguments = {};  ///< as given, without the program's name
         bool force = false;                       ///< replace a finished run; use a foreign folder
         /// Other runs are in progress in this process at the same time: its CPU time and peak
@@ -50,14 +54,16 @@ public:
 
     /// Creates the folder, or uses one that is empty or has an unfinished run of the same command,
     /// which the checkpoint then resumes. Throws UsageError with advice if it has other content and
-    /// `force` is not set; OutputError if the folder cannot be made.
+    /// `force` is not set; OutputError if the folder cannot be made. A collective call.
     explicit RunDirectory(const Request& request);
     ~RunDirectory();
     RunDirectory(const RunDirectory&) = delete;
     RunDirectory& operator=(const RunDirectory&) = delete;
 
     /// The folder of the finished run.
-    const std::filesystem::path& path() const;
+    const std::filesystem::path& path() const { return path_; }
+    /// Whether this is the rank that has the folder.
+    bool is_here() const { return implementation_ != nullptr; }
     /// Whether the folder has an unfinished run that the same command resumes.
     static bool has_state(const std::filesystem::path& folder);
     /// For a folder whose finished run will be used: completes the end of the run if a kill
@@ -98,23 +104,25 @@ public:
     void fact(std::string_view name, std::string_view value);
     /// Cites the paper with this key (citations.bib), once.
     void cite(std::string_view key);
+    void cite(const std::vector<std::string_view>& keys) {
+        for (const std::string_view key : keys) cite(key);
+    }
 
-    /// A line in log.txt.
-    void log(std::string_view line);
     /// Starts a stage of this name, whose time the manifest lists. Stages of a watched progress
     /// start by themselves.
     void stage(std::string_view name);
     /// A progress that passes everything on to `shown` (may be null; not owned) and records stages,
     /// their times and messages. The first message says that a run is resumed. Valid while this
-    /// object exists; call it once.
-    Progress& watch(Progress* shown);
+    /// object exists; call it once. Other ranks than the first get `shown`.
+    Progress* watch(Progress* shown);
 
     /// Writes cite.bib and the manifest with status "finished", and removes the checkpoints.
     void finish();
 
 private:
     struct Implementation;
-    std::unique_ptr<Implementation> implementation_;
+    std::unique_ptr<Implementation> implementation_;  ///< null on other ranks than the first
+    std::filesystem::path path_, path_in_use_;        ///< the second: of a forced run a hidden one
 };
 
 }  // namespace pleat

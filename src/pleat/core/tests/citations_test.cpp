@@ -1,5 +1,5 @@
 // Tests of citations: entries of citations.bib are found whole, by their keys.
-#include "pleat/core/run/citations.h"
+#include "pleat/core/run/manifest.h"
 
 #include <gtest/gtest.h>
 

@@ -5,18 +5,50 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <optional>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "pleat/core/error.h"
+#include "pleat/core/ranks/pack.h"
 #include "pleat/core/tests/thread_comm.h"
 
 namespace pleat {
 namespace {
 
 using test::on_ranks;
+
+TEST(Packer, GivesEveryRankTheValuesOfTheFirstOne) {
+    on_ranks(3, [](Comm& comm) {
+        const bool is_first = comm.rank() == 0;
+        std::vector<std::string> texts;
+        std::optional<std::vector<int>> list, none;
+        Array<float, 2> array(Index{1}, Index{1});
+        std::filesystem::path path;
+        double number = comm.rank();
+        if (is_first) {
+            texts = {"a", "", "b\tc"};
+            list = {3, 4};
+            array = Array<float, 2>(Index{2}, Index{3});
+            array(1, 2) = 7;
+            path = "x/y";
+        } else {
+            texts = {"other"};
+        }
+        share(comm, texts, list, none, array, path, number);
+        EXPECT_EQ(texts, (std::vector<std::string>{"a", "", "b\tc"}));
+        EXPECT_EQ(*list, (std::vector<int>{3, 4}));
+        EXPECT_FALSE(none);
+        EXPECT_EQ(array.size(), 6);
+        EXPECT_EQ(array(1, 2), 7);
+        EXPECT_EQ(path, "x/y");
+        EXPECT_EQ(number, 0.0);
+    });
+}
 
 TEST(Deal, CallsWorkOnceForEachIndexAndTellsTheFirstRank) {
     constexpr Index kCount = 40;

@@ -1,5 +1,5 @@
 // Tests of finished runs: which are the same command's, and why others are not.
-#include "pleat/core/run/finished_run.h"
+#include "pleat/core/run/manifest.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,6 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/run/manifest.h"
 #include "pleat/core/run/run_directory.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/core/version.h"

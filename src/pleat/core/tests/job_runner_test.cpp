@@ -13,7 +13,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/jobs/shared_inputs.h"
+#include "pleat/core/jobs/job_command.h"
 #include "pleat/core/run/run_directory.h"
 #include "pleat/core/tests/temporary_folder.h"
 
@@ -64,7 +64,7 @@ public:
                           .arguments = task.arguments,
                           .shares_process = task.shares_process});
         Context context;
-        context.progress = &run.watch(task.shown);
+        context.progress = run.watch(task.shown);
         run.parameters(options());
         run.input(job_.files.front());
         const auto text = shared_input<std::string>(task.inputs, job_.files.front(), [&] {

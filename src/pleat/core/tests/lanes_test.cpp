@@ -10,9 +10,8 @@
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/device_choice.h"
 #include "pleat/core/loops/sweep.h"
-#include "pleat/core/ranks/lane_objects.h"
+#include "pleat/core/ranks/deal.h"
 #include "pleat/core/ranks/lanes.h"
-#include "pleat/core/ranks/rounds.h"
 
 namespace pleat {
 namespace {

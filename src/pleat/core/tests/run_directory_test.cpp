@@ -14,9 +14,9 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/run/citations.h"
 #include "pleat/core/run/manifest.h"
 #include "pleat/core/tests/temporary_folder.h"
+#include "pleat/core/tests/thread_comm.h"
 #include "pleat/core/version.h"
 
 namespace pleat {
@@ -79,7 +79,7 @@ TEST(RunDirectory, RecordsTheRun) {
         context.threads = 3;
         context.seed = 42;
         context.device = Device::parse("cpu");
-        context.progress = &run.watch(context.progress);
+        context.progress = run.watch(context.progress);
         run.context(context);
         run.stage("read");
         context.update("weights", 1, 1);
@@ -140,7 +140,7 @@ TEST(RunDirectory, KeepsAllNotesAndShowsThreeOfAKind) {
     TemporaryFolder folder;
     RunDirectory run({.path = folder / "run", .command = "saxs", .arguments = {}});
     Context context;
-    context.progress = &run.watch(&shown);
+    context.progress = run.watch(&shown);
     context.note({NoteKind::unit, "q is in 1/nm", "--q-unit 1/angstrom"});
     for (int n = 0; n < 6; ++n) context.note({NoteKind::atoms, "left out 1 atom"});
     context.note({NoteKind::atoms, "left out all atoms", {}, true});
@@ -361,11 +361,32 @@ TEST(RunDirectory, AResumedRunRemovesWhatOnlyItsPredecessorWrote) {
     EXPECT_TRUE(std::filesystem::exists(path / "scores.tsv"));
 }
 
+TEST(RunDirectory, OtherRanksGetItsPathsAndWriteNothing) {
+    TemporaryFolder folder;
+    test::on_ranks(3, [&](Comm& comm) {
+        RunDirectory run({.path = folder / "run", .command = "mi", .comm = &comm});
+        EXPECT_EQ(run.is_here(), comm.rank() == 0);
+        EXPECT_EQ(run.path(), folder / "run");
+        EXPECT_EQ(run.checkpoint(), folder / "run/checkpoint.npz");
+        EXPECT_EQ(run.output("a.tsv"), folder / "run/a.tsv");
+        run.fact("ranks", static_cast<std::int64_t>(comm.size()));
+        run.cite("Hopf2014");
+        run.stage("write");
+        if (run.is_here()) write_text(folder / "run/a.tsv", "1\n");
+        comm.barrier();
+        run.finish();
+    });
+    const EarlierRun run = read_earlier_run(folder / "run/manifest.json");
+    EXPECT_EQ(run.status, "finished");
+    EXPECT_EQ(run.results.at("ranks"), "3");
+    EXPECT_EQ(run.outputs, std::vector<std::string>{"a.tsv"});
+}
+
 TEST(RunDirectory, LeavesNothingWhenItFailsBeforeAnyResult) {
     TemporaryFolder folder;
     {
         RunDirectory run({.path = folder / "a/b/run", .command = "couplings"});
-        run.log("hello");
+        run.watch(nullptr)->message("hello");
         (void)run.checkpoint();
         OutputFile file(run.output("scores.tsv"));
         file.write("half");

@@ -1,4 +1,5 @@
-// Tiles: pairs and triples of columns in blocks, computed in any order, resumable and on several ranks.
+// Tiles: pairs and triples of columns in blocks, computed in any order, resumable and on several
+// ranks.
 #pragma once
 
 #include <functional>

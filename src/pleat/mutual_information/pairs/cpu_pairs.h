@@ -1,4 +1,5 @@
-// CPU pairs: pairs that the CPU alone counts: with weights and pseudocounts, and over rows without gaps.
+// CPU pairs: pairs that the CPU alone counts: with weights and pseudocounts, and over rows without
+// gaps.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pleat/core/loops/steps.h"
-#include "pleat/core/ranks/lane_objects.h"
+#include "pleat/core/ranks/lanes.h"
 #include "pleat/rmsd/cuda/tile_pack.h"
 #include "pleat/rmsd/cuda/tiled_frames.cuh"
 

@@ -1,5 +1,5 @@
-// Predictor: effects of mutants with any number of substitutions, from the table of single ones, and
-// the ranks of effects.
+// Predictor: effects of mutants with any number of substitutions, from the table of single ones,
+// and the ranks of effects.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// SAXS run: profiles and fits from their options to the files of their run.
+// SAXS: options of `pleat saxs`, and its runs.
 #pragma once
 
 #include <optional>
@@ -26,19 +26,9 @@ struct SaxsOptions {
     saxs::Parameters parameters;
     JobListOptions jobs;
 };
-std::vector<Field> input_fields(SaxsOptions& options);
 std::vector<Field> curve_fields(SaxsOptions& options);
 /// The options that decide what is computed, in the manifest's order.
 std::vector<Field> result_fields(SaxsOptions& options);
-
-/// A file of --series and its D2O fraction; not set: X-rays.
-struct SeriesFile {
-    std::string path;
-    std::optional<double> d2o;
-};
-
-/// Throws UsageError unless `text` is CURVE:D2O,... with fractions from 0 to 1 or "xray".
-std::vector<SeriesFile> parse_series(const std::string& text);
 
 /// Input that was read before: states of one ensemble, and a curve.
 struct SaxsInputRead {
@@ -56,7 +46,5 @@ SaxsOutcome make_profiles(SaxsOptions& options, const JobTask& task, Ranks& rank
                           const SaxsInputRead& read = {});
 /// What make_profiles() needs.
 RunEstimate estimate_profiles(SaxsOptions& options);
-/// Throws if options exclude each other or a file is missing.
-void check_job(const SaxsOptions& options);
 
 }  // namespace pleat::program

@@ -1,14 +1,16 @@
-// Ranks: what the leading rank does, and what the others get from it.
-#include "process/ranks.h"
+// Process: what the leading rank does and what the others get from it; fwrite and what went wrong
+// first.
+#include "process/process.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
-#include <vector>
+#include <cstring>
 
 #include "pleat/core/error.h"
-#include "pleat/core/ranks/deal.h"
+#include "pleat/core/files/text.h"
 #include "pleat/core/terminal/progress_terminal.h"
 
 namespace pleat::program {
@@ -27,31 +29,6 @@ Ranks& Ranks::alone() {
     return *alone_;
 }
 
-void Ranks::lead(const std::function<void()>& work) { pleat::lead(*comm_, work); }
-
-void Ranks::share(std::string& bytes) {
-    std::vector<std::uint8_t> copy(bytes.begin(), bytes.end());
-    comm_->broadcast(copy, 0);
-    bytes.assign(copy.begin(), copy.end());
-}
-
-void Ranks::share(std::filesystem::path& path) {
-    std::string text = path.string();
-    share(text);
-    path = text;
-}
-
-void Ranks::share(Array<float, 3>& values) {
-    std::vector<Index> shape{values.extent(0), values.extent(1), values.extent(2)};
-    share(shape);
-    std::vector<float> copy(is_leader() ? values.begin() : nullptr,
-                            is_leader() ? values.end() : nullptr);
-    share(copy);
-    if (is_leader()) return;
-    values = Array<float, 3>::unset(shape[0], shape[1], shape[2]);
-    std::copy(copy.begin(), copy.end(), values.begin());
-}
-
 std::unique_ptr<Progress> Ranks::progress(bool quiet) const {
     return make_progress(stderr, quiet || !is_leader());
 }
@@ -68,6 +45,28 @@ std::string Ranks::advice() const {
 
 int Ranks::end(const Failure& failure, const Comm::Report& report) {
     return comm_->end({failure.text, failure.exit_code}, report);
+}
+
+namespace {
+
+int first_failure = 0;
+
+void keep_failure(bool failed) {
+    if (failed && first_failure == 0) first_failure = errno;
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+    const std::string shown = printable_lines(text);
+    keep_failure(std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size());
+}
+
+void flush_standard_output() {
+    keep_failure(std::fflush(stdout) != 0 || std::ferror(stdout) != 0);
+    if (first_failure == 0 || first_failure == EPIPE) return;
+    throw OutputError(
+        fmt::format("standard output: cannot be written: {}", std::strerror(first_failure)));
 }
 
 }  // namespace pleat::program

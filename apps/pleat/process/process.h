@@ -1,40 +1,26 @@
-// Ranks: the processes of mpirun that run one command together, one for each device.
+// Process: the ranks that run one command together, one for each device, and standard output.
 #pragma once
 
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
+#include <fmt/format.h>
+
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "pleat/core/array.h"
 #include "pleat/core/failure.h"
 #include "pleat/core/loops/progress.h"
-#include "pleat/core/ranks/comm.h"
+#include "pleat/core/ranks/pack.h"
 
 namespace pleat::program {
 
 struct JobCaller;
 
 /// The ranks of this run; one if no launcher started the program. Made once, in main(), before
-/// anything else that may fail. A command that supports several ranks does, on every rank:
-///
-///     Context context = make_context(options.run, ranks);
-///     std::optional<RunDirectory> run;
-///     ranks.lead([&] { run.emplace(...); context.checkpoint = run->checkpoint(); ... });
-///     ranks.share(context.checkpoint);
-///     const auto shown = ranks.progress(options.run.quiet);
-///     context.progress = run ? &run->watch(shown.get()) : shown.get();
-///     if (!ranks.advice().empty()) context.message(ranks.advice());
-///     const Alignment alignment = read_input(options.alignment, run ? &*run : nullptr, ranks);
-///     ... run the engine with this context ...
-///     ranks.lead([&] { write the results; run->finish(); print the summary; });
-///
-/// Any rank may throw at any time: main() gives the error to end().
+/// anything else that may fail. A command runs on every rank: see OpenRun. Any rank may throw at
+/// any time: main() gives the error to end().
 class Ranks {
 public:
     Ranks() : comm_(world()) {}
@@ -53,20 +39,11 @@ public:
 
     /// Throws UsageError if several ranks run a command that supports one only.
     void require_one(std::string_view command) const;
-    /// Calls `work` on the leading rank; the others wait, and stop if it throws.
-    void lead(const std::function<void()>& work);
-    /// Gives every rank the value of the leading one.
-    void share(std::string& bytes);
-    void share(std::filesystem::path& path);
-    template <class T>
-    void share(std::vector<T>& values) {
-        std::vector<std::uint8_t> bytes(values.size() * sizeof(T));
-        if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-        comm_->broadcast(bytes, 0);
-        values.resize(bytes.size() / sizeof(T));
-        if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    /// Gives every rank the values of the leading one: see Packer.
+    template <class... T>
+    void share(T&... values) {
+        pleat::share(*comm_, values...);
     }
-    void share(Array<float, 3>& values);
     /// make_progress() on the leading rank; the others show nothing. An interrupt reaches all.
     std::unique_ptr<Progress> progress(bool quiet) const;
 
@@ -84,5 +61,18 @@ private:
     JobCaller* caller_ = nullptr;
     std::unique_ptr<Ranks> alone_;
 };
+
+/// Appends a formatted text.
+template <class... Arguments>
+void append(std::string& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
+}
+
+/// Writes text to stdout; failures are kept for flush_standard_output().
+void print(std::string_view text);
+
+/// Flushes stdout. Throws OutputError if something could not be written. A reader that closes the
+/// pipe early is not an error.
+void flush_standard_output();
 
 }  // namespace pleat::program

@@ -1,4 +1,4 @@
-// Couplings fit: options of `pleat couplings`, and the run of one family.
+// Couplings: options of `pleat couplings`, and the run of one family.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,6 @@ struct CouplingsOptions {
     std::int64_t shuffle_parts = 0;  ///< fits of shuffled pairing
     JobListOptions jobs;
 };
-/// The options of the fit, and which files of its model are written.
-std::vector<Field> fit_fields(CouplingsOptions& options);
-std::vector<Field> output_fields(CouplingsOptions& options);
-std::vector<Field> structure_fields(CouplingsOptions& options);
-std::vector<Field> part_fields(CouplingsOptions& options);
-/// Throws UsageError for options that need another option, InputError for files that cannot be
-/// read.
-void check_couplings_options(const CouplingsOptions& options);
 /// The options that affect results, in the order of the manifest.
 std::vector<Field> result_fields(CouplingsOptions& options);
 
@@ -45,9 +37,6 @@ std::string fit_family(
     CouplingsOptions options, const JobTask& task,
     const std::function<void(const couplings::Report&)>& written = {},
     const std::function<void(const Alignment&, const ReferenceRow&)>& check = {});
-
-/// Bytes of the files of a fit: scores as numbers and as text, pairs, and the models.
-std::int64_t fit_disk_space(const CouplingsOptions& options, Index columns, Index letters);
 
 /// What fit_family() needs.
 RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs);

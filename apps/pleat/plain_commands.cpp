@@ -1,29 +1,45 @@
-// pleat report: draws runs into one page for a browser.
+// pleat table, report and info: commands that compute nothing.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "commands.h"
-#include "help/help_format.h"
-#include "options/option_checks.h"
+#include "help/help.h"
 #include "options/options.h"
+#include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/text.h"
+#include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/hardware/memory.h"
+#include "pleat/core/jobs/job_runner.h"
+#include "pleat/core/loops/parallel.h"
 #include "pleat/core/terminal/progress_terminal.h"
 #include "pleat/report/report.h"
-#include "process/standard_output.h"
+#include "process/process.h"
+#include "version/version_line.h"
 
 namespace pleat::program {
 
 namespace {
 
-constexpr const char* kDescription = "Draw runs into one HTML page that works without a network.";
+constexpr const char* kTableHelp =
+    "Write the table of a list of jobs again, from the manifests of their runs.";
 
-constexpr const char* kExamples =
+constexpr const char* kTableExamples =
+    "Examples:\n"
+    "  pleat table runs\n\n"
+    "FOLDER/jobs.tsv lists the jobs of 'pleat couplings --list' and the like, with status and "
+    "main\n"
+    "results. While jobs run, or after a kill, the table is behind; this command reads what they\n"
+    "have written. Jobs that failed keep their error until the list is run again.";
+
+constexpr const char* kReportHelp = "Draw runs into one HTML page that works without a network.";
+
+constexpr const char* kReportExamples =
     "Examples:\n"
     "  pleat report run -o page.html\n"
     "  pleat report couplings-run mi-run rmsd-run -o page.html --title 'Dihydrofolate reductase'\n"
@@ -69,10 +85,53 @@ void run_report(const ReportOptions& options) {
                       human_bytes(static_cast<std::int64_t>(page.html.size()))));
 }
 
+void print_devices() {
+    const CudaDevices found = find_cuda_devices();
+    std::string usable, gpus;
+    for (const CudaDevice& gpu : found.devices) {
+        const std::string name = Device{Device::Kind::cuda, gpu.index}.name();
+        const std::string heading = gpus.empty() ? "GPUs" : "";
+        if (gpu.usable) {
+            usable += ", " + name;
+            gpus += fmt::format("{:<17}{}: {}, {} of {} free\n", heading, name, gpu.name,
+                                human_bytes(gpu.free_bytes), human_bytes(gpu.total_bytes));
+        } else {
+            gpus += fmt::format(
+                "{:<17}{}: {}, older than this build's kernels (compute capability "
+                "{}.{}, 8.0 needed)\n",
+                heading, name, gpu.name, gpu.major, gpu.minor);
+        }
+    }
+    print("devices          cpu, reference" + usable + "\n");
+    print(gpus.empty() ? "GPUs             none: " + found.absence + "\n" : gpus);
+}
+
+void print_info() {
+    restrict_instruction_set_by_environment();
+    print(version_line() + "\n");
+    print_devices();
+    print(fmt::format("instruction sets {}\n", fmt::join(instruction_sets(), ", ")));
+    print(fmt::format("in use           {}\n", instruction_set()));
+    print(fmt::format("threads          {}\n", available_threads()));
+    print(fmt::format("memory           {} available\n", human_bytes(available_memory())));
+}
+
 }  // namespace
 
+Command table_command(CLI::App& program) {
+    CLI::App* parser = program.add_subcommand("table", kTableHelp);
+    const auto folder = std::make_shared<std::string>();
+    parser->add_option("FOLDER", *folder, "Folder of the jobs")->required();
+    parser->footer(help_footer(kTableExamples));
+    return {.parser = parser, .run = [folder](const std::vector<std::string>&) {
+                const JobTable table = renew_job_table(*folder);
+                print(fmt::format("{}/{}: {} jobs, {}\n", printable(*folder), kJobTable,
+                                  table.rows.size(), table.counts()));
+            }};
+}
+
 Command report_command(CLI::App& program) {
-    CLI::App* parser = program.add_subcommand("report", kDescription);
+    CLI::App* parser = program.add_subcommand("report", kReportHelp);
     const auto options = std::make_shared<ReportOptions>();
     parser
         ->add_option("RUN", options->runs,
@@ -89,9 +148,16 @@ Command report_command(CLI::App& program) {
                  .help = "Print nothing but errors",
                  .letter = 'q'}});
     add_fields(*parser, "Page", report::fields(options->parameters));
-    parser->footer(help_footer(kExamples));
+    parser->footer(help_footer(kReportExamples));
     return {.parser = parser,
             .run = [options](const std::vector<std::string>&) { run_report(*options); }};
+}
+
+Command info_command(CLI::App& program) {
+    CLI::App* parser =
+        program.add_subcommand("info", "Show version, devices, instruction sets, threads, memory");
+    parser->footer(help_footer("Example:\n  pleat info"));
+    return {parser, [](const std::vector<std::string>&) { print_info(); }};
 }
 
 }  // namespace pleat::program

@@ -1,0 +1,73 @@
+// Help: the layout of --help, the table of all options, and hints at what is wrong with a command
+// line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pleat::program {
+
+/// Examples, exit codes and links: the end of each command's help.
+std::string help_footer(const std::string& examples);
+
+/// Names in one column, descriptions wrapped beside them. Commands with many options show the usual
+/// ones, and all in the mode AppFormatMode::All.
+class HelpFormat : public CLI::Formatter {
+public:
+    std::string make_group(std::string group, bool is_positional,
+                           std::vector<const CLI::Option*> options) const override;
+    std::string make_option(const CLI::Option* option, bool is_positional) const override;
+    std::string make_subcommand(const CLI::App* command) const override;
+    std::string make_help(const CLI::App* command, std::string name,
+                          CLI::AppFormatMode mode) const override;
+    std::string make_usage(const CLI::App* command, std::string name) const override;
+
+private:
+    mutable std::vector<std::string> shown_;  ///< names of the options to show; empty: all
+};
+
+/// One option or positional argument of a command.
+struct OptionEntry {
+    std::vector<std::string> flags;  ///< "-o", "--output"; none for a positional argument
+    std::string value;               ///< what help calls the value; empty for a flag without one
+    std::string help, group, environment;
+    std::vector<std::string> choices;  ///< words that the value may be; empty: any text
+    bool accepts_several = false;      ///< a positional argument that may be given more than once
+
+    bool is_positional() const { return flags.empty(); }
+    /// Whether the value names files, or folders alone.
+    bool takes_files() const;
+    bool takes_folders() const;
+    /// The help without the notes in brackets behind it.
+    std::string brief_help() const;
+};
+
+/// One command; that of an empty name is the program itself.
+struct CommandEntry {
+    std::string name, help;
+    std::string footer;  ///< examples, notes and exit codes: see help_footer()
+    std::vector<OptionEntry> options;
+};
+
+/// The program, then its commands in the order of the overview.
+std::vector<CommandEntry> option_table(const CLI::App& program);
+
+/// The names of the commands.
+std::vector<std::string> command_names(const std::vector<CommandEntry>& table);
+
+/// The name with the fewest differences from `word`, or that begins with it or has its words in
+/// another order; empty if none is near.
+/// Two neighbouring letters in the wrong order count as one difference.
+std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
+
+/// "unknown command 'X'; did you mean 'Y'? 'pleat help' lists the commands".
+std::string unknown_command(const CLI::App& program, std::string_view word);
+
+/// What the user should change after parsing failed: the first option, command or argument that is
+/// unknown, else the parser's own text; and which help shows more.
+std::string usage_hint(const CLI::App& program, const CLI::ParseError& error);
+
+}  // namespace pleat::program
