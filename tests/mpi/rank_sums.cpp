@@ -62,22 +62,18 @@ public:
         fail_if("early");
         fail_if("alone");
         if (options_.failure == "alone") std::this_thread::sleep_for(std::chrono::seconds(50));
-        std::optional<RunDirectory> run;
         Context context;
         context.comm = &ranks_.comm();
         context.checkpoint_seconds = 0.0;
-        lead(ranks_.comm(), [&] {
-            run.emplace(RunDirectory::Request{.path = options_.folder, .command = "sums"});
-            context.checkpoint = run->checkpoint();
-        });
-        ranks_.share(context.checkpoint);
+        RunDirectory run({.path = options_.folder, .command = "sums", .comm = context.comm});
+        context.checkpoint = run.checkpoint();
         const auto shown = ranks_.progress(true);
-        context.progress = run ? &run->watch(shown.get()) : shown.get();
+        context.progress = run.watch(shown.get());
         const std::string hash = sum(context);
         lead(ranks_.comm(), [&] {
             fail_if("late");
-            write_text(run->output("hash.txt"), hash);
-            run->finish();
+            write_text(run.output("hash.txt"), hash);
+            run.finish();
         });
         const double computed = ranks_.comm().sum(computed_);
         if (ranks_.is_leader()) std::printf("%s %.0f\n", hash.c_str(), computed);
