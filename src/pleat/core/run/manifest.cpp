@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "pleat/core/files/hash.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/parse_json.h"
 #include "pleat/core/version.h"
 

@@ -18,6 +18,7 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/instant.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/threads.h"
 #include "pleat/core/ranks/deal.h"
 #include "pleat/core/ranks/pack.h"
 #include "pleat/core/ranks/rank_files.h"
