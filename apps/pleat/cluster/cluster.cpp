@@ -119,10 +119,10 @@ Field assign_field(ClusterOptions& options) {
     return {.name = "assign",
             .target = &options.assign,
             .help =
-                "Find no clusters, but give every frame to the nearest of these structures: "
-                "medoids.pdb of a run or any file of models; or the folder of a finished "
-                "'pleat cluster', whose atoms are superposed too. With --cutoff frames that "
-                "are further from all of them are noise",
+                "Find no clusters, but assign every frame to the nearest of these structures: "
+                "medoids.pdb of a run, any file of models, or the folder of a finished 'pleat "
+                "cluster', whose selection is used, too. With --cutoff, frames that are farther "
+                "than that from all of them are noise",
             .value_name = "MEDOIDS"};
 }
 
@@ -357,8 +357,8 @@ void write_distances(OutputFile& file, const rmsd::Nearest& nearest, Index frame
     file.write(text);
 }
 
-/// Reads the next frames of an ensemble, at most as many as the block holds [frame, atom, axis],
-/// and compares them.
+/// Reads the next frames of an ensemble, up to the size of a block [frame, atom, axis], and
+/// compares them.
 AssignedBlock compare_next(EnsembleReader& reader, const rmsd::Assignment& assignment,
                            Array<float, 3>& xyz) {
     AssignedBlock block;
@@ -374,7 +374,7 @@ AssignedBlock compare_next(EnsembleReader& reader, const rmsd::Assignment& assig
     return block;
 }
 
-/// Each rank reads one of as many consecutive blocks as there are ranks and passes over the others;
+/// Of each R consecutive blocks, with R ranks, each rank reads one and skips the others;
 
 /// the leading rank gives them to `collect` in their order. Returns the reader at its end.
 EnsembleReader assign_blocks(const EnsembleSource& source, const rmsd::Assignment& assignment,
@@ -511,7 +511,7 @@ void record_superposition(RunDirectory& run, const ClusterInput& input) {
         run.fact("atom_weights", std::string_view(input.ensemble.weights));
 }
 
-/// What the user should know of the weights by `--method gmx`.
+/// A note for the user about the weights of `--method gmx`.
 void note_weights(const ClusterOptions& options, const ClusterInput& input,
                   const Context& context) {
     if (options.parameters.method != cluster::Method::gmx) return;

@@ -53,7 +53,8 @@ struct ClusterInput {
     AtomGroups orders;         ///< with symmetry of atoms or ligands
     bool in_place = false;     ///< frames are not superposed
 
-    /// All atoms, their weights, and what is tried in all places for each pair.
+    /// The comparison of all atoms: weights, atoms and chains that may change places, and whether
+    /// frames stay in place.
     rmsd::AtomSets sets() const {
         rmsd::AtomSets all;
         all.weights = coordinates->weights;
@@ -74,15 +75,15 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
                                 const SymmetryOptions& symmetry, RunDirectory& run,
                                 const Context& context);
 
-/// What clustering `ensemble`, as for read_cluster_input(), needs, and writing so many bytes per
-/// frame and atom.
+/// Memory and time of clustering `ensemble` (as for read_cluster_input()), with this many bytes
+/// written per frame and atom.
 RunEstimate estimate_clustering(const EnsembleSource& ensemble,
                                 const cluster::Parameters& parameters,
                                 const rmsd::Parameters& superposition,
                                 const SymmetryOptions& symmetry = {}, std::int64_t written = 0);
 
-/// What superposing and clustering so many frames needs, by permutations or in place if `sets` say
-/// so.
+/// Memory and time of superposing and clustering this many frames; `sets` says whether over
+/// permutations or in place.
 Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameters& parameters,
                               const rmsd::Parameters& superposition, const Context& context,
                               const rmsd::AtomSets& sets = {});

@@ -134,7 +134,8 @@ rmsd::ComparedSizes compared_sizes(Index frames, Index atoms, const rmsd::AtomSe
             .pair_seconds = is_permuted ? rmsd::permuted_seconds(sets, atoms) : 0};
 }
 
-/// What one of several jobs asks for: on a GPU the bits of all pairs if it finds the clusters.
+/// Memory demand of one of several jobs: on a GPU the bits of all pairs if it finds the clusters
+/// there.
 JobDemand demand_of(Index frames, Index atoms, const cluster::Parameters& parameters,
                     const rmsd::Parameters& superposition, const rmsd::AtomSets& sets = {}) {
     const auto estimate = [=](const Context& context) {
@@ -201,8 +202,8 @@ void read_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirector
                     list.string(), input.known->cutoff));
 }
 
-/// Reads frames that will be compared, into memory or, if whole frames are superposed without
-/// symmetry, onto the disk.
+/// Reads the frames to compare into memory, or to the disk if whole frames are superposed without
+/// symmetry.
 Coordinates read_superposed(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
                             const SymmetryOptions& symmetry, RunDirectory& run,
                             const Context& context) {
@@ -263,7 +264,7 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
     input.ensemble.in_place =
         compared_atoms(input.symmetry, input.ensemble.select, text_parameter(earlier, "measure"))
             .in_place;
-    // Atoms that were measured beside the superposed ones do not move structures.
+    // Atoms that are only measured do not affect the superposition.
     if (has_other_atoms(earlier)) input.symmetry.symmetry = Symmetry::none;
     input.coordinates = has_matrix ? read_coordinates(input.ensemble, run, context)
                                    : read_superposed(input.ensemble, input.superposition,

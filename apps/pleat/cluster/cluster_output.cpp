@@ -153,7 +153,7 @@ public:
     }
 
 private:
-    /// Brings `frame` onto the target with its chains in the places that suit the frame best.
+    /// Returns the superposition onto the target, whose chains are permuted to fit `frame` best.
     rmsd::Superposer permuted_target(Index target, const Array<float, 2>& frame) const {
         Array<float, 2> places = coordinates_.frame(target);
         const View<float, 3> one(places.data(), Index{1}, places.extent(0), Index{3});
@@ -253,22 +253,22 @@ const char* ending_of(const WrittenFrames& frames, const std::vector<Index>& wri
 }  // namespace
 
 std::vector<Field> fields(TrajectoryOptions& options) {
-    return {
-        {.name = "lag",
-         .target = &options.lag,
-         .help = "Frames from the begin to the end of a step between clusters, of which "
-                 "transition_probabilities.tsv lists the probabilities",
-         .min = 1,
-         .max = 2e9},
-        {.name = "timestep",
-         .target = &options.timestep,
-         .help = "Time from one frame of the files to the next, for dwell times; with it models "
-                 "of PDB and mmCIF files, .npy files and matrices, too, are in order of time",
-         .unit = "ps",
-         .min = 0,
-         .max = 1e15,
-         .min_excluded = true,
-         .automatic = "that of the files"}};
+    return {{.name = "lag",
+             .target = &options.lag,
+             .help = "Number of frames between the start and the end of a transition in "
+                     "transition_probabilities.tsv",
+             .min = 1,
+             .max = 2e9},
+            {.name = "timestep",
+             .target = &options.timestep,
+             .help = "Time between consecutive frames of the files, for dwell times. It also says "
+                     "that models of PDB and mmCIF files, .npy files and matrices are in order of "
+                     "time",
+             .unit = "ps",
+             .min = 0,
+             .max = 1e15,
+             .min_excluded = true,
+             .automatic = "that of the files"}};
 }
 
 void SeriesRecorder::add(const FrameOrigin& origin) {
@@ -376,20 +376,20 @@ std::span<const std::string_view> names_of(StructureFormat) {
 }
 
 std::vector<Field> fields(StructureOutput& options) {
-    return {
-        {.name = "structures",
-         .target = &options.format,
-         .help = "Format of medoids and members; auto: pdb if it can hold them, else cif"},
-        {.name = "write",
-         .target = &options.atoms,
-         .help = "Atoms of medoids and members, as for --select; if not given: the superposed ones",
-         .value_name = "ATOMS"},
-        {.name = "write-members",
-         .target = &options.members,
-         .help = "How many clusters to write the members of, the largest first, or 'all'",
-         .min = 0,
-         .max = 1e9,
-         .automatic = "all"}};
+    return {{.name = "structures",
+             .target = &options.format,
+             .help = "Format of medoids and members; auto: pdb if it can hold them, else cif"},
+            {.name = "write",
+             .target = &options.atoms,
+             .help = "Atoms to write of medoids and members, as for --select; by default the "
+                     "superposed ones",
+             .value_name = "ATOMS"},
+            {.name = "write-members",
+             .target = &options.members,
+             .help = "Write the members of this number of clusters, the largest first, or of 'all'",
+             .min = 0,
+             .max = 1e9,
+             .automatic = "all"}};
 }
 
 void check_options(const StructureOutput& options) {

@@ -91,9 +91,10 @@ std::vector<Field> part_fields(CouplingsOptions& options) {
     return {
         {.name = "parts",
          .target = &options.parts,
-         .help = "Chains side by side in the columns, by their lengths (218,310) or as "
-                 "A:1-218,B:219-528: scores the pairs between them. --structure FILE:A,B then "
-                 "names a chain for each. By default what the first line of a ColabFold file says",
+         .help = "Which columns belong to which chain, by lengths (218,310) or as "
+                 "A:1-218,B:219-528; pairs between chains are scored, too. --structure FILE:A,B "
+                 "then names a chain for each. By default what the first line of a ColabFold "
+                 "file says",
          .value_name = "PARTS"},
         {.name = "shuffle-parts",
          .target = &options.shuffle_parts,
@@ -129,7 +130,7 @@ void append_fit(std::string& text, const Report& report) {
                : fmt::format(" ({})", name_of(result.stop_reason)));
 }
 
-/// What nucleic acids have by default and proteins have not.
+/// Defaults of nucleic acids that differ from those of proteins.
 void append_scoring(std::string& text, const Report& report) {
     if (report.base_pairs == nullptr) return;
     const bool has_gap = report.parameters.norm == couplings::NormLetters::all;
@@ -344,7 +345,7 @@ std::vector<double> weights_and_device(const CouplingsOptions& options, const Jo
     return weights;
 }
 
-/// Says how large the model will be, before the fit, and refuses what the disk has no room for.
+/// Before the fit, reports the size of the model's file, and refuses it if the disk has no room.
 void announce_files(const CouplingsOptions& options, const Alignment& alignment,
                     const RunDirectory& run, const Context& context) {
     constexpr std::int64_t kLarge = std::int64_t{100} << 20;

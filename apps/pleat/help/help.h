@@ -13,8 +13,8 @@ namespace pleat::program {
 /// Examples, exit codes and links: the end of each command's help.
 std::string help_footer(const std::string& examples);
 
-/// Names in one column, descriptions wrapped beside them. Commands with many options show the usual
-/// ones, and all in the mode AppFormatMode::All.
+/// Names in one column, and wrapped descriptions in a second. Commands with many options show the
+/// usual ones, and all in the mode AppFormatMode::All.
 class HelpFormat : public CLI::Formatter {
 public:
     std::string make_group(std::string group, bool is_positional,
@@ -38,14 +38,14 @@ struct OptionEntry {
     bool accepts_several = false;      ///< a positional argument that may be given more than once
 
     bool is_positional() const { return flags.empty(); }
-    /// Whether the value names files, or folders alone.
+    /// Whether the value names files, or only folders.
     bool takes_files() const;
     bool takes_folders() const;
     /// The help without the notes in brackets behind it.
     std::string brief_help() const;
 };
 
-/// One command; that of an empty name is the program itself.
+/// One command; the program itself has an empty name.
 struct CommandEntry {
     std::string name, help;
     std::string footer;  ///< examples, notes and exit codes: see help_footer()

@@ -226,7 +226,8 @@ void add_job_options(CLI::App& command, RunOptions& run, JobListOptions& options
         fields.push_back(
             {.name = "each",
              .target = &options.each,
-             .help = "Every file is an input of its own, not all of them one ensemble"});
+             .help = "Treat every file as an input of its own, instead of all files as one "
+                     "ensemble"});
     add_fields(command, kGroup, fields);
     command
         .add_option("--sweep", options.sweeps,
@@ -239,7 +240,7 @@ void add_job_options(CLI::App& command, RunOptions& run, JobListOptions& options
     add_fields(command, kGroup,
                {{.name = "share",
                  .target = &options.share,
-                 .help = "Other processes with the same command work on the same jobs"},
+                 .help = "Share the jobs with other processes that run the same command"},
                 {.name = "jobs",
                  .target = &options.jobs,
                  .help = "Jobs in progress at the same time; fewer if memory is short",

@@ -42,7 +42,7 @@ struct JobListOptions {
 void add_job_options(CLI::App& command, RunOptions& run, JobListOptions& options, bool uses_seed,
                      bool joins_files);
 
-/// What help says of jobs, below the examples.
+/// The help text on jobs, below the examples.
 inline constexpr const char* kJobsHelp =
     "\n\nSeveral inputs, or settings of --sweep, are jobs: each gets its own folder\n"
     "FOLDER/NAME or FOLDER/NAME/OPTION=VALUE, where NAME is the name of the file without\n"
@@ -83,7 +83,8 @@ struct JobFunctions {
     bool uses_seed = false;
     std::vector<std::string> numbers;         ///< main results in the manifest
     std::vector<std::string> per_input = {};  ///< options that belong to one input
-    /// What several ranks cannot share: "couplings of one alignment"; null: they can.
+    /// Name of the work that several ranks cannot share ("couplings of one alignment"); null if
+    /// they can.
     const char* of_one_rank = nullptr;
     void (*add_options)(CLI::App&, Options&);
     std::vector<Field> (*fields)(Options&);
@@ -96,9 +97,9 @@ struct JobFunctions {
     void (*check)(const Options&);  ///< options together, and that files exist
     /// Null: the files of the ensemble, or the alignment.
     std::vector<std::string> (*input_files)(const Options&) = nullptr;
-    /// Returns what a call for this run alone prints.
+    /// Returns the text that a single call for this run would print.
     std::string (*run)(Options&, const JobTask&, Ranks&);
-    /// What the run needs; `inputs` keeps what was read for the next job.
+    /// Memory and time that the run needs; `inputs` keeps what was read for the next job.
     RunEstimate (*estimate)(Options&, SharedInputs& inputs);
 };
 
@@ -173,7 +174,7 @@ private:
     const std::vector<std::string> files_;
 };
 
-/// What run_job_list() needs besides the command.
+/// Arguments of run_job_list() besides the command.
 struct JobListCall {
     std::string input_column;
     bool joins_files = false;

@@ -101,23 +101,22 @@ std::vector<Field> mutant_row_fields(MutantsOptions& options) {
 }
 
 std::vector<Field> mutant_file_fields(MutantsOptions& options) {
-    return {
-        {.name = "target",
-         .target = &options.target,
-         .help = "FASTA file of the target's sequence, by which its residues are numbered; it "
-                 "is aligned to the row",
-         .value_name = "FILE"},
-        {.name = "mutants",
-         .target = &options.table,
-         .help = "Table of mutants, as ProteinGym, EVcouplings and EVE have it: a column 'mutant' "
-                 "or 'mutations' (A24G, A24G:K30R, p.Ala24Gly) or 'mutated_sequence'. It comes "
-                 "back as listed.csv",
-         .value_name = "FILE.csv"},
-        {.name = "sequences",
-         .target = &options.sequences,
-         .help = "FASTA, A2M or A3M file of sequences in the family's columns, whose energies "
-                 "are computed",
-         .value_name = "FILE"}};
+    return {{.name = "target",
+             .target = &options.target,
+             .help = "FASTA file of the target's sequence, by which its residues are numbered; it "
+                     "is aligned to the row",
+             .value_name = "FILE"},
+            {.name = "mutants",
+             .target = &options.table,
+             .help = "Table of mutants, as ProteinGym, EVcouplings and EVE have it: a column "
+                     "'mutant' or 'mutations' (A24G, A24G:K30R, p.Ala24Gly) or 'mutated_sequence'. "
+                     "The table with predictions is listed.csv",
+             .value_name = "FILE.csv"},
+            {.name = "sequences",
+             .target = &options.sequences,
+             .help = "FASTA, A2M or A3M file of sequences in the family's columns, whose energies "
+                     "are computed",
+             .value_name = "FILE"}};
 }
 
 std::vector<Field> mutant_fit_fields(MutantsOptions& options) {
@@ -276,7 +275,7 @@ MutantFiles read_files(const MutantsOptions& options, RunDirectory& run) {
     return files;
 }
 
-/// What the energies of a model of this size need.
+/// Memory that the energies of a model of this size need.
 Estimate energies_need(const MutantsOptions& options, Index columns, Index letters) {
     const Index model = 2 * columns * (columns - 1) * letters * letters;
     Estimate needed;

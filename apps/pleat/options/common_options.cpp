@@ -326,7 +326,7 @@ std::string EstimateTable::add(const std::string& name, const RunEstimate& run) 
         const bool has_gpu = row.context.device.kind == Device::Kind::cuda;
         if (has_gpu && !is_named_ && !run.may_use_gpu) continue;
         Estimate needed = run.on(row.context);
-        // Lanes share what was read; what else they need each has.
+        // Lanes share the input; each lane has its own copy of everything else.
         const auto lanes = std::max<std::int64_t>(1, std::ssize(row.context.lanes));
         needed.host_bytes *= lanes;
         needed.seconds /= static_cast<double>(lanes);

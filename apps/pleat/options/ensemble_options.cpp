@@ -391,16 +391,16 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
 std::vector<Field> fields(SymmetryOptions& options) {
     return {{.name = "symmetry",
              .target = &options.symmetry,
-             .help = "chains: chains of the same residues and atoms may take each other's places; "
-                     "the RMSD of two frames is the least over all permutations; atoms: "
-                     "the two sides of rings of PHE and TYR, the oxygens of ASP and "
-                     "GLU and the like may change places; ligand: so may atoms of a ligand that "
-                     "its bonds (SDF, or CONECT of PDB) do not tell apart"},
+             .help = "chains: chains with the same residues and atoms may change places, and the "
+                     "RMSD of two frames is the minimum over all permutations; atoms: equivalent "
+                     "atoms may change places, such as the two sides of the rings of PHE and TYR "
+                     "and the oxygens of ASP and GLU; ligand: atoms of a ligand may change "
+                     "places if its bonds (SDF, or CONECT of PDB) do not distinguish them"},
             {.name = "relabel",
              .target = &options.relabel,
-             .help = "With --symmetry chains: give the chains of each frame, once, the places that "
-                     "bring it closest to the first frame (of rmsd, to --reference), instead of "
-                     "trying all permutations for each pair"},
+             .help = "With --symmetry chains: relabel the chains of each frame once, so that it "
+                     "is closest to the first frame (in rmsd, to --reference), instead of trying "
+                     "all permutations for each pair"},
             {.name = "fit",
              .target = &options.fit,
              .help = "Atoms to superpose, if not those of --select, which are then only measured; "

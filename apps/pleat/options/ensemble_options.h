@@ -168,7 +168,7 @@ Coordinates read_coordinates(
 
 using rmsd::Symmetry;
 
-/// What --fit says instead of atoms: frames are measured where they are.
+/// The value of --fit for measuring frames where they are.
 inline constexpr std::string_view kNoFit = "none";
 
 struct SymmetryOptions {
@@ -201,7 +201,7 @@ void check_options(const SymmetryOptions& options);
 
 using AtomGroups = std::vector<std::vector<std::vector<Index>>>;  ///< as in rmsd::AtomSets
 
-/// As rmsd::find_symmetry(), with a message about what was found.
+/// As rmsd::find_symmetry(), with a message about the permutations that were found.
 rmsd::FoundSymmetry find_symmetry(const SymmetryOptions& options, const Topology& all,
                                   const std::vector<Index>& read, const rmsd::AtomSets& sets,
                                   const Context& context);

@@ -86,9 +86,9 @@ std::vector<Field> input_fields(RefineOptions& options) {
     std::erase_if(fields, [](const Field& field) { return field.name != "assembly"; });
     fields.push_back({.name = "join",
                       .target = &options.join,
-                      .help =
-                          "The STRUCTUREs hold domains of one protein, whose linkers --sequence "
-                          "builds; otherwise each is a run"});
+                      .help = "The STRUCTUREs contain domains of one protein, whose "
+                              "linkers --sequence builds; without this option each is a run of its "
+                              "own"});
     return fields;
 }
 
@@ -102,8 +102,8 @@ std::vector<Field> refined_curve_fields(RefineOptions& options) {
 std::vector<Field> frame_cluster_fields(RefineOptions& options) {
     return {{.name = "cluster-cutoff",
              .target = &options.cluster_cutoff,
-             .help = "Find GROMOS clusters of the frames, whose CA atoms have an RMSD below this "
-                     "from the medoid (RUN/clusters)",
+             .help = "Cluster the frames by GROMOS (RUN/clusters) with this cutoff of the RMSD "
+                     "of CA atoms",
              .unit = "angstrom",
              .min = 0,
              .min_excluded = true,
@@ -310,7 +310,7 @@ void add_stage(const refine::RunSize& size, const Estimate& stage, Estimate& all
 Estimate estimate_run(const RefineOptions& options, const refine::RunSize& size, Index curve_points,
                       const Context& context) {
     Context sampling = context;
-    // --device auto chooses a GPU for the stages alone.
+    // --device auto chooses a GPU only for the stages.
     if (!options.run.names_device() || size.mode == refine::Mode::pool) sampling.device = {};
     Estimate all = refine::estimate(size, sampling);
     if (options.cluster_cutoff)

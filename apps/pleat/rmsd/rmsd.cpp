@@ -211,7 +211,7 @@ Coordinates read_others(const ComparedFrames& compared, const std::string& file,
     return others;
 }
 
-/// What needs one labelling of each frame, or does not know permutations.
+/// Outputs that need one labelling of each frame, or that do not support permutations.
 void check_symmetry(const SetOptions& options, const std::string& select, rmsd::Metric metric) {
     const SymmetryOptions& symmetry = options.symmetry;
     const ComparedAtoms atoms = options.atoms(select);
@@ -481,7 +481,7 @@ void record_symmetry(const ComparedFrames& compared, const SetOptions& options, 
 rmsd::Result run_reference(ComparedFrames& compared, const SetOptions& options,
                            const rmsd::Parameters& parameters, Ranks& ranks, const Context& context,
                            RunDirectory& run) {
-    // The mean, fluctuations and superposed frames are the work of the leading rank alone.
+    // Only the leading rank computes the mean, fluctuations and superposed frames.
     Context alone = context;
     alone.comm = nullptr;
     Array<double, 2> reference;

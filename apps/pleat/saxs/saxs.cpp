@@ -208,7 +208,7 @@ std::string match_lines(const saxs::Result& result) {
     return text;
 }
 
-/// Tells that a fit leaves more than noise of a curve; empty if it does not.
+/// A sentence saying that the residuals of a fit are more than noise; empty if they are not.
 std::string residual_line(const Profile& curve, const saxs::Fit& fit) {
     // Curves that were made without noise leave residuals far below their errors.
     constexpr double kTooFew = 1e-3, kMinChi2 = 0.01;
@@ -623,9 +623,9 @@ std::vector<Field> curve_fields(SaxsOptions& options) {
                                .value_name = "CURVE"},
                               {.name = "series",
                                .target = &options.series,
-                               .help = "Further curves of the same sample, fitted together with "
-                                       "--data with one c1 and c2: of neutrons at this fraction of "
-                                       "D2O, or of X-rays (CURVE:xray)",
+                               .help = "Further curves of the same sample, fitted together "
+                                       "with --data, with the same c1 and c2: curves of neutrons "
+                                       "with their fraction of D2O, or of X-rays (CURVE:xray)",
                                .value_name = "CURVE:D2O,..."}};
     for (const Field& field : fields(options.curve)) all.push_back(field);
     return all;

@@ -89,9 +89,8 @@ std::vector<Field> evidence_fields(SelectOptions& options) {
     std::vector<Field> all = {
         {.name = "alignment",
          .target = &options.alignment,
-         .help =
-             "Alignment of the protein's family; couplings are fitted to it, and frames are ranked "
-             "by how many of the contacts that these predict they form",
+         .help = "Alignment of the protein's family. Couplings are fitted to it, and frames are "
+                 "ranked by how many of the predicted contacts they form",
          .letter = 'a',
          .value_name = "FILE"},
         {.name = "contacts",
@@ -467,7 +466,7 @@ void record_inputs(const SelectOptions& options, RunDirectory& run) {
     }
 }
 
-/// What is read, as one text: see SharedInputs.
+/// A key for what is read: see SharedInputs.
 std::string input_key(SelectOptions options) {
     std::string key = input_key(options.ensemble);
     for (const Field& field : evidence_fields(options)) key += '\n' + field.text();
@@ -478,7 +477,7 @@ std::string make_selection(SelectOptions& options, const JobTask& task, Ranks& r
     check_options(options);
     OpenRun opened("select", options.run, result_fields(options), task, nullptr);
     auto& [context, run] = opened;
-    // In a list each stage gets one of the devices; alone it has one.
+    // In a list of jobs each stage gets one of the devices; a single run has only one.
     if (task.choose_device) context.lanes.clear();
     require_one_device(context, "select");
     run.stage("read");

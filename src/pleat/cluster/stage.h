@@ -31,7 +31,8 @@ struct Trials {
     }
 };
 
-/// Throws UsageError if the options lack what the method needs, or have what it does not know.
+/// Throws UsageError if an option that the method needs is missing, or if one is given that the
+/// method does not use.
 Trials trials_of(const Parameters& parameters);
 
 /// "run/checkpoint.npz" and "describe" give "run/checkpoint.describe.npz"; empty stays empty.

@@ -70,7 +70,7 @@ Json shown_groups(const Drawing& drawing) {
 void add_named_score(const Drawing& drawing, const Table& table, Index every, Json& columns) {
     const std::string score = drawing.run.parameter("score");
     if (score.empty()) return;
-    // A name that the table had already stands behind score_.
+    // If the table had a column of this name already, that of the score has the prefix score_.
     const std::string prefixed = "score_" + score;
     const std::string name = table.find(prefixed) ? prefixed : score;
     if (!table.find(name)) return;

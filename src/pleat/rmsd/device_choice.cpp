@@ -125,7 +125,7 @@ std::vector<Device> gpus_that_hold(Index frames, Index atoms, const Parameters& 
     return {};
 }
 
-/// Seconds of an H200 for the histogram and the neighbours of all pairs (cluster/README.md).
+/// Seconds of an H200 for the histogram and the neighbours of all pairs (bench/cluster.md).
 double clustering_seconds(Index frames, Index atoms) {
     return (60e-12 + 0.7e-12 * static_cast<double>(atoms)) *
            static_cast<double>(pairs_before(frames, frames));

@@ -48,8 +48,8 @@ struct AtomSets {
     std::vector<Index> fit, measured;  ///< ascending indices of the coordinates' atoms; empty: all
     std::vector<double> weights;       ///< of all the coordinates' atoms; empty: all 1
     std::string weights_file = {};     ///< where the weights were read, for messages; may be empty
-    /// [group][chain][atom]: chains that may take each other's places, each with its atoms in the
-    /// order of the others of its group. RMSDs are then the least over all these permutations.
+    /// [group][chain][atom]: chains that may change places, each with its atoms in the order of the
+    /// other chains of its group. RMSDs are then the minimum over all these permutations.
     std::vector<std::vector<std::vector<Index>>> equal_chains = {};
     /// [group][order][position]: measured atoms in several equivalent orders: a ligand by its
     /// automorphisms, the two sides of a ring. RMSDs are the minimum over all orders. Either none
@@ -63,7 +63,7 @@ struct AtomSets {
 
     /// Whether the fitted atoms are the measured ones.
     bool are_one() const { return fit == measured && !in_place; }
-    /// Whether all atoms are superposed and measured as they are called.
+    /// Whether all atoms are superposed and measured, without symmetry.
     bool are_plain() const {
         return fit.empty() && measured.empty() && equal_chains.empty() && equal_orders.empty() &&
                !in_place;
@@ -82,8 +82,9 @@ std::vector<std::int32_t> residues_of(const Topology& topology);
 /// The residue of each measured atom, numbered in the order of their first atoms.
 std::vector<Index> residues_in_order(const AtomSets& sets, Index atoms);
 
-/// So many permutations of chains are tried for each pair: 7 equal chains, or 4 and 4. Of more the
-/// best is found by branch and bound, over up to kMaxNodes partial ones for a pair.
+/// Maximum number of permutations of chains that are tried one by one for each pair: that of 7
+/// equal chains, or 4 and 4. If there are more, the best is found by branch and bound, over up to
+/// kMaxNodes partial ones for a pair.
 inline constexpr double kMaxPermutations = 5040;
 inline constexpr std::int64_t kMaxNodes = 1'000'000;
 inline constexpr std::size_t kMaxEqualChains = 64;
@@ -91,19 +92,19 @@ inline constexpr std::size_t kMaxEqualChains = 64;
 double permutation_count(const AtomSets& sets);
 /// Maximum number of orders of one group that are tried for each pair.
 inline constexpr std::size_t kMaxOrders = 20'000;
-/// Gives the atoms of each frame of `xyz` [frame, atom, axis] the orders that bring it closest to
-/// `reference` [atom, axis], as far as they are found. All atoms are superposed and measured.
+/// Reorders the atoms of each frame of `xyz` [frame, atom, axis] so that it is closest to
+/// `reference` [atom, axis], as far as that order is found. All atoms are superposed and measured.
 /// Throws as check().
 void relabel_orders(View<float, 3> xyz, View<const float, 2> reference, const AtomSets& sets,
                     const Context& context);
 /// The number of all orders together: the product of those of the groups.
 double order_count(const AtomSets& sets);
-/// How many frames were changed, and of how many the best permutation is not proven.
+/// How many frames were changed, and for how many the best permutation is not proven.
 struct Relabelled {
     Index changed = 0, unproven = 0;
 };
-/// Lets the equal chains of each frame of `xyz` [frame, atom, axis] take the places that bring it
-/// closest to `reference` [atom, axis]. Throws as check().
+/// Permutes the equal chains of each frame of `xyz` [frame, atom, axis] so that it is closest to
+/// `reference` [atom, axis]. Throws as check().
 Relabelled relabel_chains(View<float, 3> xyz, View<const float, 2> reference, const AtomSets& sets,
                           const Context& context);
 
@@ -135,7 +136,7 @@ struct MatrixTarget {
 /// How many numbers the matrix of `frames` with themselves has.
 Index matrix_size(Index frames, const Parameters& parameters);
 
-/// In place of the lDDT of a residue that has no other within 15 angstrom in the reference.
+/// The value for a residue without another one within 15 angstrom in the reference.
 inline constexpr float kNoLddt = -1.0F;
 /// lDDT of each residue against one structure: over the distances of its atoms that are below 15
 /// angstrom there. Residues are in the order of their first measured atom.
@@ -180,10 +181,10 @@ Result run_against(View<const float, 3> xyz, View<const float, 3> others, const 
                    const MatrixTarget& matrix);
 
 /// Compares each frame with one structure [atom, axis], angstrom, resuming and over ranks as run()
-/// without a matrix (rank 0 has the values); of lDDT its distances are those to keep. Where run()
-/// refuses values that it cannot prove to be the least, these are counted; with atoms that may
-/// change places each rank computes all values. Throws as run(), UsageError as
-/// check_with_reference(), and InputError if lDDT finds no distance in the structure.
+/// without a matrix (rank 0 has the values); of lDDT its distances are those to keep. Values that
+/// cannot be proven to be the minimum, which run() refuses, are counted; with atoms that may change
+/// places each rank computes all values. Throws as run(), UsageError as check_with_reference(), and
+/// InputError if lDDT finds no distance in the structure.
 Result run_reference(View<const float, 3> xyz, View<const float, 2> reference, const AtomSets& sets,
                      const Parameters& parameters, const Context& context);
 /// Throws UsageError for options that need pairs of frames: a cutoff, nearest frames, a full
@@ -207,8 +208,8 @@ std::unique_ptr<PairSource> permuted_pairs(View<const float, 3> xyz, const AtomS
                                            const Parameters& parameters, const Context& context);
 
 /// The values of `matrix`, RMSDs that an earlier run computed from these frames, weights and
-/// parameters; pairs near a cutoff are decided in float64, as superposed_pairs() does. Needs 8
-/// bytes per coordinate. Throws as run().
+/// parameters. Pairs near a cutoff are decided in float64, as in superposed_pairs(). Needs 8 bytes
+/// per coordinate. Throws as run().
 std::unique_ptr<PairSource> recompute_near_cutoffs(std::unique_ptr<PairSource> matrix,
                                                    View<const float, 3> xyz,
                                                    std::span<const double> weights,

@@ -111,8 +111,8 @@ namespace {
 
 constexpr std::size_t kHalf = std::size_t{1} << 16;
 
-/// Calls `count(bits, counts)` for the bits of each value of the rows, with counts of the thread's
-/// own, and adds these to `to`.
+/// Calls `count(bits, counts)` for the bits of each value of the rows; each thread has its own
+/// counts, which are added to `to`.
 template <class Count>
 void count_pairs(Block rows, const float* distances, Index items, int threads,
                  std::vector<std::int64_t>& to, const Count& count) {

@@ -122,7 +122,7 @@ Clustering density_peaks(const std::vector<Peak>& peaks, Index clusters);
 class QuantileFinder {
 public:
     QuantileFinder(Index count, int threads);
-    /// Makes the counts part of what `sums` saves, and adds up over ranks.
+    /// Registers the counts with `sums`, which saves them and adds them up over ranks.
     void join(AdditiveCheckpoint& sums);
     void add(Block rows, const float* distances);
     /// The minimum distance that this share of all pairs (at least one pair) does not exceed; 0 if

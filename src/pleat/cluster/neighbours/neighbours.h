@@ -88,7 +88,7 @@ public:
                     std::int64_t max_bytes);
     /// Whether bits are kept.
     bool keeps_bits() const { return keeps_; }
-    /// Makes what is gathered part of what `sums` saves, and adds up over ranks.
+    /// Registers what is gathered with `sums`, which saves it and adds it up over ranks.
     void join(AdditiveCheckpoint& sums);
     void add(Block rows, const float* distances);
     std::unique_ptr<Neighbours> finish();

@@ -15,12 +15,12 @@
 
 namespace pleat {
 
-/// The ranks of one list. Every rank has the same rows; the first one is told how jobs ended on the
+/// The ranks of one list. Every rank has the same rows; the first one learns how jobs ended on the
 /// others. Functions but add_news() are collective calls.
 class JobRanks {
 public:
-    /// Called on the first rank with a row of another one: its place in the table, and what is
-    /// known of it; name, settings and folder are empty.
+    /// Called on the first rank with a row from another rank: its position in the table and its
+    /// results; name, settings and folder are empty.
     using Hear = std::function<void(Index index, const JobRow& row)>;
 
     /// `comm`: null for this process alone.
@@ -38,9 +38,9 @@ public:
     /// The indices of the first rank.
     std::vector<Index> share(std::vector<Index> indices);
 
-    /// What the first rank will hear. Thread-safe; ignored on the first rank.
+    /// Notes a job's row for the first rank. Thread-safe; ignored on the first rank.
     void add_news(Index index, JobRow row);
-    /// Tells the first rank what was added.
+    /// Sends the noted rows to the first rank.
     void gather_news(const Hear& hear);
 
     struct Work {
@@ -48,8 +48,8 @@ public:
         std::function<bool()> is_stopped;
         std::function<void()> stop;
     };
-    /// Calls run() for each index in [0, count) on worker threads of all ranks; tells the first
-    /// rank what was added meanwhile. See pleat::deal() and run_jobs().
+    /// Calls run() for each index in [0, count) on worker threads of all ranks; reports to the
+    /// first rank what was added meanwhile. See pleat::deal() and run_jobs().
     void deal(int workers, Index count, const Work& work, const Hear& hear);
     /// Calls `action` on one rank of each machine at a time.
     void take_turns(const std::function<void()>& action);

@@ -31,7 +31,7 @@ struct Bins {
     bool is_score = false;
 };
 
-/// What a device computed from the pairs of some rows instead of returning their values.
+/// Results that a device computed from the pairs of some rows instead of returning their values.
 struct PairCounts {
     PairStatistics statistics{1, 0.05};
     std::vector<NearPair> near;  ///< sorted by i, then j, within each call of count()
@@ -82,7 +82,8 @@ public:
     /// Identifies everything that the values depend on, for checkpoints.
     virtual std::string hash() const = 0;
 
-    /// Values this close to `cutoff` do not decide on which side of it a pair is: is_below() does.
+    /// Values within this distance of `cutoff` may be on the wrong side of it; for them is_below()
+    /// decides.
     virtual double error(double cutoff) const = 0;
     /// i < j. Several threads may call it at a time, if error() is above 0.
     virtual bool is_below(Index i, Index j, double cutoff) const = 0;

@@ -30,7 +30,7 @@ namespace pleat {
 
 namespace {
 
-/// What other processes need to watch this one. Trivially copyable.
+/// The data that other processes need to watch this one. Trivially copyable.
 struct ProcessIdentity {
     std::int64_t process = 0;
     std::uint64_t process_ids = 0;  ///< the namespace that the number belongs to; 0: unknown

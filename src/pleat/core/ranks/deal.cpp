@@ -145,7 +145,7 @@ void members(Packer& pack, Answer& answer) {
     pack(answer.is_stopped, answer.has_ended, answer.is_active, answer.dealt);
 }
 
-/// The first rank's side: hears all reports, and deals from `next`.
+/// The first rank's side: receives all reports and hands out jobs from `next` on.
 Answer answer(const std::vector<Bytes>& reports, Index& next, Index count, const DealCalls& calls) {
     Answer all;
     std::vector<std::int64_t> idle;

@@ -26,7 +26,7 @@ namespace pleat {
 
 namespace {
 
-/// What the lanes of one process share. Only lane 0 calls the process's Comm: MPI allows one
+/// State that the lanes of one process share. Only lane 0 calls the process's Comm: MPI allows one
 /// thread.
 class LaneGroup {
 public:
@@ -195,7 +195,7 @@ private:
         });
     }
     /// Sum over the lanes of all processes in the order of their ranks: its bits do not depend on
-    /// how lanes lie on processes. Called by lane 0.
+    /// how lanes are distributed over processes. Called by lane 0.
     double sum_in_order(std::span<const double> own) {
         const auto* const bytes = reinterpret_cast<const std::uint8_t*>(own.data());
         double total = 0.0;

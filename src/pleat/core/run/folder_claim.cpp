@@ -250,7 +250,7 @@ bool has_same_inputs(const path& folder) {
     });
 }
 
-/// The temporary name, beside the run's folder, that is used to exchange the two folders.
+/// The temporary name next to the run's folder, used to exchange the two folders.
 path beside(const path& run) {
     return run.parent_path() / fmt::format(".{}.pleat-replaced", run.filename().string());
 }
@@ -331,7 +331,7 @@ bool exchange(const path& forced, const path& run, FolderClaim& claim) {
     return true;
 }
 
-/// The first half of move_run(): takes the earlier manifest away, and removes what it lists.
+/// The first half of move_run(): removes the earlier manifest and the files that it lists.
 void remove_earlier(const path& from, const path& to) {
     if (is_there(to / kManifestFile) && !is_there(from / kEarlierManifest))
         move(to / kManifestFile, from / kEarlierManifest);

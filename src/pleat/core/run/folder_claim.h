@@ -68,7 +68,7 @@ inline constexpr const char* kManifestFile = "manifest.json";
 inline constexpr const char* kLogFile = "log.txt";
 inline constexpr const char* kBibliographyFile = "cite.bib";
 
-/// What a run made in its folder, from its manifest and its lock file's list.
+/// The files that a run made in its folder, from its manifest and its lock file's list.
 struct RunFiles {
     std::set<std::string> names;   ///< of files: outputs, checkpoints, manifest, log, citations
     std::set<std::string> stages;  ///< names of folders within that are runs of their own

@@ -120,7 +120,7 @@ private:
 std::optional<FinishedRun> find_finished_run(
     const std::filesystem::path& folder, std::string_view command, const std::vector<Field>& fields,
     const std::vector<std::string>& files, std::optional<std::uint64_t> seed, InputHashes& hashes);
-/// The same for a run that read these files alone and in this order, with any seed.
+/// The same for a run that read exactly these files in this order, with any seed.
 std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,
                                              std::string_view command,
                                              const std::vector<Field>& fields,

@@ -100,7 +100,7 @@ double pairing_fraction(const Alignment& alignment, const std::vector<double>& w
     return both > 0 ? pairing / both : 0;
 }
 
-/// For each mark: the column of the source that it stands for.
+/// For each mark: its column in the source.
 std::vector<Index> source_columns(const SecondaryStructure& structure,
                                   const ReferenceRow& reference) {
     const auto marks = static_cast<Index>(structure.marks.size());

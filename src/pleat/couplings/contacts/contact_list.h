@@ -42,7 +42,7 @@ ScoreScale score_scale(View<const double, 2> scores, const std::vector<Index>& c
 /// README.md describes the data and the error in cross-validation by family. Increases with Z.
 double contact_probability(double z, Index columns);
 
-/// What the probability of a contact of a nucleic acid depends on besides the score.
+/// Inputs of the probability of a contact of a nucleic acid besides the score.
 struct RnaFamily {
     Index columns = 0;
     double effective_sequences = 0;
@@ -58,7 +58,7 @@ struct RnaFamily {
 /// which the constants were fitted. README.md describes the error in cross-validation.
 double rna_contact_probability(double z, double stacked_z, const RnaFamily& family);
 
-/// The same of a pair that is tertiary beside given base pairs (PairClass::tertiary):
+/// The same for a tertiary pair (PairClass::tertiary):
 ///
 ///     1 / (1 + exp(-(1.512 + 0.566 s - 1.032 ln L + 0.013 n + 0.135 s n))),  0.8 at most,
 ///
@@ -94,9 +94,9 @@ BasePairs find_base_pairs(const Alignment& alignment, const std::vector<double>&
 /// The greater Z of the pairs (i - 1, j + 1) and (i + 1, j - 1), which a helix would contain too.
 double stacked_z(View<const double, 2> corrected, const ScoreScale& scale, Index i, Index j);
 
-/// What a pair of columns is beside base pairs. helix: one of them; beside: both columns are within
-/// 2 of one; tertiary: neither, and all base pairs are given; unknown: neither, and they were
-/// found.
+/// Relation of a pair of columns to the base pairs. helix: it is a base pair; beside: both columns
+/// are within 2 of one; tertiary: neither, and all base pairs are known; unknown: neither, and the
+/// base pairs were predicted.
 enum class PairClass : std::uint8_t { unknown, helix, beside, tertiary };
 std::span<const std::string_view> names_of(PairClass);
 /// "NA", "helix", "beside", "tertiary".

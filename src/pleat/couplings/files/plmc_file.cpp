@@ -344,7 +344,7 @@ SavedModel read_plmc_model(ByteReader& reader) {
         saved.model.fields(i, a) = static_cast<float>(field);
     });
     cursor.skip(cursor.real_bytes * shape.pairs() * count * count);
-    // Of a packed file only now is it known that as much as this is there.
+    // For a packed file it is known only now that it has this much data.
     saved.model.pairs = Array<float, 3>::unset(shape.pairs(), count, count);
     for (Index pair = 0; pair < shape.pairs(); ++pair) {
         cursor.reals(reals, count * count);

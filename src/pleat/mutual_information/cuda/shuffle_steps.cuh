@@ -27,7 +27,7 @@ struct alignas(16) FourWords {
     std::uint32_t words[4];
 };
 
-/// The mask of the bits of a word that are rows, if `left` rows are left.
+/// A mask with one bit for each row in a word, if `left` rows remain.
 __device__ __forceinline__ std::uint32_t valid_rows(Index left) {
     return left >= kWordRows ? ~0u : left <= 0 ? 0 : (1u << left) - 1;
 }

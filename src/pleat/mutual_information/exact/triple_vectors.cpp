@@ -45,7 +45,7 @@ double dot(const double* a, const double* b, Index count) {
     return sum;
 }
 
-// The last order that couples two cells which fit beside each other.
+// The last order that couples two cells that can occur together.
 int coupled_orders(Index rows, const CountNodes& nodes, std::span<const LetterExpansion> letters) {
     int orders = 1;
     for (const LetterExpansion& letter : letters) {

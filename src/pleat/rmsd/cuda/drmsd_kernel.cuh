@@ -355,7 +355,7 @@ __device__ __forceinline__ void measure_tile(const DistanceFrames& frames, const
     }
 }
 
-/// All pairs of a tile; writes those that are left.
+/// Computes all pairs of a tile; writes those that are still marked.
 __device__ __forceinline__ void compute_tile(const NearTask& task, Index row, Index column,
                                              NearDistances& rows, NearDistances& columns) {
     const int own_row = threadIdx.x / kNearTileThreads * kNearOfThread,
@@ -431,7 +431,8 @@ __device__ __forceinline__ float pair_in_float64(const NearTask& task, Index i, 
     return task.weight > 0 ? static_cast<float>(sqrt(sum / task.weight)) : 0.0f;
 }
 
-/// One CTA per tile of the block: computes what is left of it, or with in_float64 all.
+/// One CTA per tile of the block: computes the pairs that are left of it, or with in_float64 all
+/// pairs.
 static __global__ void __launch_bounds__(kDrmsdThreads)
     compute_near_pairs(const __grid_constant__ NearTask task) {
     __shared__ __align__(16) NearDistances rows, columns;

@@ -55,8 +55,8 @@ __device__ __forceinline__ int count_of(unsigned long long key) {
     return static_cast<int>(key >> 32) - 1;
 }
 
-/// First of three kernels, on the first part alone: the frame with the most active neighbours, the
-/// lowest of several.
+/// First of three kernels, only on the first part: finds the frame with the most active neighbours,
+/// the lowest of several.
 static __global__ void __launch_bounds__(kGromosThreads) find_largest(GromosTask task, int step) {
     const Index all = static_cast<Index>(gridDim.x) * kGromosThreads;
     unsigned long long best = 0;

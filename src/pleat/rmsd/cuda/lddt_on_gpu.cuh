@@ -114,7 +114,7 @@ struct LddtSide {
     Block block;
 };
 
-/// What a frame of each side misses of the other's distances.
+/// Numbers of the other side's distances that a frame of each side does not keep.
 struct MissedBoth {
     unsigned by_row, by_column;  ///< of distances below the radius in the row, and in the column
 };
@@ -179,7 +179,7 @@ __device__ __attribute__((noinline)) inline unsigned corrections(const LddtTask&
 
 using LddtTileDistances = float[kLddtChunk][kLddtTile];
 
-/// Begins to copy the distances of some pairs in the frames of a side of the tile.
+/// Starts copying the distances of some atom pairs for the frames of one side of the tile.
 __device__ __forceinline__ void load_distances(const LddtDistances& distances, Index frame,
                                                Index first, int count, LddtTileDistances& to) {
     constexpr int kPieces = kLddtTile / 4;  // of 16 bytes

@@ -14,10 +14,10 @@
 
 namespace pleat::rmsd::cuda {
 
-/// So many chains or groups change places at most: 12 groups of two equal chains.
+/// Maximum number of chains or groups that change places: 12 groups of two equal chains.
 constexpr int kMaxDepth = 24;
 
-/// Where the atoms of a block are among the packed ones.
+/// Positions of a block's atoms among the packed atoms.
 struct BlockSteps {
     Index row_step, column_step, steps;
 };

@@ -232,7 +232,7 @@ public:
     Gpu& gpu() { return gpu_; }
     const Gpu& gpu() const { return gpu_; }
 
-    /// Gives every pair of the rows with a later frame to the sink; returns before that is done.
+    /// Passes every pair of the rows with a later frame to the sink; returns before that is done.
     template <class Sink>
     void run(Block rows, const Sink& sink) {
         const Index end = rows.first + rows.count;

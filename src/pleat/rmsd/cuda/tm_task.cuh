@@ -81,8 +81,8 @@ static __device__ __attribute__((noinline)) void call_jacobi(const double (&r)[9
     rotation_by_jacobi(r, m);
 }
 
-/// The rotation `m` of the covariance `r`, as rotation_of_covariance() finds it: Jacobi where the
-/// largest root of the key matrix is not alone.
+/// The rotation `m` of the covariance `r`, as rotation_of_covariance() finds it: Jacobi if the
+/// largest root of the key matrix is not separated from the next.
 static __device__ __forceinline__ void find_rotation(const double (&r)[9], double (&m)[9]) {
     double square = 0.0;
 #pragma unroll
@@ -138,8 +138,8 @@ struct TmSets {
         __syncwarp();
     }
 
-    /// The sets found since the last call are to be superposed now. Makes room for as many again:
-    /// if there is none, the sets of earlier rounds are forgotten, which may only cost time.
+    /// The sets found since the last call are to be superposed now. Makes room for the same number
+    /// again; without room, the sets of earlier rounds are forgotten, which only costs time.
     __device__ void next_round() {
         first += count;
         count = end - first;

@@ -16,9 +16,9 @@ inline constexpr Index kPanel = 16;
 
 /// Frames p = m + a, turned onto a common structure m first. The covariance of a pair is
 ///     sum p q' = (sum m m' / 2 + sum a_p m') + (sum m m' / 2 + sum m a_q') + sum a_p a_q':
-/// two terms of one frame each, exact in float64, and a product of deviations alone. Float32 has
-/// all the digits wanted there, since its rounding is in proportion to how far frames are from m,
-/// no longer to the size of the molecule. In float64 m is 0 and a is p.
+/// two terms that depend on one frame each, exact in float64, and a product of deviations. Float32
+/// has all the digits wanted there, since its rounding is in proportion to how far frames are from
+/// m, no longer to the size of the molecule. In float64 m is 0 and a is p.
 template <class Real>
 struct Packed {
     Index frames = 0, atoms = 0;

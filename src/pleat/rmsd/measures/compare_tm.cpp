@@ -102,7 +102,7 @@ bool TmSearch::select(double limit) {
         std::nth_element(nearest_.begin(), nearest_.begin() + kMinAtoms - 1, nearest_.end());
         const double third = std::sqrt(nearest_[kMinAtoms - 1]);
         limit += kStep * (std::floor((third - limit) / kStep) + 1.0);
-        // Makes sure that rounding does not exclude the third atom.
+        // Ensures that rounding does not exclude the third atom.
         count = take(std::max(limit * limit, std::nextafter(nearest_[kMinAtoms - 1], HUGE_VAL)));
     }
     return count >= std::min(kMinAtoms, atoms_) && bits_ != previous_bits_;

@@ -76,7 +76,7 @@ double largest_eigenvalue(const Covariance& n) {
     return mean + 2 * size * std::cos(std::acos(cosine) / 3);
 }
 
-/// What another order of one group can gain at most when all is turned further.
+/// Maximum gain of another order of one group if everything is rotated further.
 struct Change {
     double trace, symmetric, axial;
     /// Over angles with these largest values of 1 - cos and sin.
@@ -346,7 +346,7 @@ Covariance covariance_of(const PlaceTable::Atoms& block, const double* p, const 
 }
 
 std::vector<Index> best_assignment(const std::vector<std::vector<double>>& values) {
-    // Shortest paths with potentials; row and column 0 stand for none.
+    // Shortest paths with potentials; row and column 0 mean "none".
     const std::size_t n = values.size();
     std::vector<double> of_row(n + 1), of_column(n + 1);
     std::vector<std::size_t> row_of(n + 1), before(n + 1);

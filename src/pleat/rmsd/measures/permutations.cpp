@@ -118,7 +118,7 @@ public:
             products += static_cast<double>(table_.blocks[n].row.size());
         if (!table_.are_chains)
             return 2000.0 + 9.0 * products + 60.0 * static_cast<double>(table_.blocks.size() - 1);
-        // Of more permutations most are never tried.
+        // If there are more permutations, most are never tried.
         return 1000.0 + 8.0 * products +
                60.0 * std::min(table_.permutations(), 2 * kMaxPermutations);
     }
@@ -134,9 +134,10 @@ public:
         // A value that need not be proven is not worth a minute.
         constexpr std::int64_t kFewNodes = 10'000;
         const PlaceCandidates found =
-            tries_all_ ? PlaceCandidates{.choices = table_.choices()}
-                       : find_places(table_, p, q, frames_->atom_count(), 0.5e-6 * squares,
-                                     {.nodes = allows_unproven_ ? kFewNodes : kMaxNodes});
+            tries_all_
+                ? PlaceCandidates{.choices = table_.choices()}
+                : find_places(table_, p, q, frames_->atom_count(), 0.5e-6 * squares,
+                              {.tried = {}, .nodes = allows_unproven_ ? kFewNodes : kMaxNodes});
         if (!found.is_proven && !allows_unproven_) refuse(row, column);
         if (!found.is_proven) ++unproven_;
         double min_sum = -1.0;

@@ -13,8 +13,9 @@ namespace pleat::rmsd {
 /// For each chain or group that may change, its block of a PlaceTable.
 using PlaceChoice = std::vector<std::int32_t>;
 
-/// The covariance of a permutation is a sum of blocks, each of some atoms of the row with as many
-/// of the column: a chain at the place of another, or a group of atoms in one of its orders.
+/// The covariance of a permutation is a sum of blocks, each of some atoms of the row with the same
+/// number of atoms of the column: a chain at the place of another, or a group of atoms in one of
+/// its orders.
 struct PlaceTable {
     struct Atoms {
         std::vector<Index> row, column;
@@ -40,8 +41,8 @@ struct PlaceTable {
 
 /// A device tries up to kMaxPermutations of so many blocks.
 inline constexpr Index kMaxPlaceBlocks = 128;
-/// Whether the equal chains or orders of `sets` are so few. Groups of atoms that are not superposed
-/// choose their order alone, and are not counted.
+/// Whether the equal chains or orders of `sets` are within these limits. Groups of atoms that are
+/// not superposed choose their order independently, and are not counted.
 bool can_try_all(const AtomSets& sets);
 
 using Covariance = std::array<double, 9>;  ///< [axis of p][axis of q]

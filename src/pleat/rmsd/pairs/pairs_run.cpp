@@ -64,7 +64,7 @@ public:
         reserve_pairs(counts.near.size());
         near_pairs_.insert(near_pairs_.end(), counts.near.begin(), counts.near.end());
     }
-    /// Makes it part of what `sums` saves, and adds up over ranks; it must outlive `sums`.
+    /// Registers it with `sums`, which saves it and adds it up over ranks; it must outlive `sums`.
     void join(AdditiveCheckpoint& sums) {
         result_.statistics.join(sums);
         sums.collect("near", *this);
@@ -113,7 +113,7 @@ public:
     }
 
 private:
-    /// Reserves memory for so many more pairs: 12 bytes each, and up to 16 at the end.
+    /// Reserves memory for this many more pairs: 12 bytes each, and up to 16 at the end.
     void reserve_pairs(std::size_t more) {
         const std::size_t count = near_pairs_.size() + more, capacity = near_pairs_.capacity();
         if (count <= capacity) return;
@@ -184,8 +184,8 @@ private:
 };
 
 /// Writes rows of the full matrix from the condensed one. Columns before the diagonal are gathered
-/// for several consecutive rows at a time, since the pairs of one such column and these rows lie
-/// side by side.
+/// for several consecutive rows at a time, since the pairs of one such column with these rows are
+/// consecutive in memory.
 void write_full(OutputFile& to, Index frames, std::span<const Tile> tiles, const TileFile& file,
                 float value_of_equal_structures) {
     constexpr Index kRowsAtOnce = 64;

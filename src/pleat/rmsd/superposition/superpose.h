@@ -206,7 +206,7 @@ struct ReachedSum {
 
 /// The largest root for a covariance of frames, `size` being the root of the product of their sums
 /// of squares, with the bounds of the CPU's float64 kernel (pair_block.cpp): the error is infinite
-/// unless Newton's iteration has converged and the root is alone.
+/// unless Newton's iteration has converged and the root is separated from the next.
 PLEAT_HOST_DEVICE inline ReachedSum reached_sum(const double (&r)[9], double size) {
     constexpr double kStep = 3e-9, kSlope = 1e-4, kRounding = 5e-15;
     constexpr int kMaxSteps = 12;
@@ -220,7 +220,7 @@ PLEAT_HOST_DEVICE inline ReachedSum reached_sum(const double (&r)[9], double siz
         x -= step;
     }
     const double slope = quartic.slope(x);
-    // A comparison with NaN is false: what is not known to be certain has no bound.
+    // A comparison with NaN is false, so NaN has no bound.
     const bool is_certain = slope > kSlope && std::fabs(step) < kStep;
     return {x * size, is_certain ? kRounding / slope * size : INFINITY};
 }
@@ -234,8 +234,8 @@ PLEAT_HOST_DEVICE inline void minors_of(const double (&x)[4], const double (&y)[
 }
 
 /// The quaternion, of any length, that turns p onto q: a column of the adjugate of (key matrix -
-/// root). Returns false if the root is not alone (the product of its gaps below 1e-3 of its cube),
-/// or not a number.
+/// root). Returns false if the root is not separated from the others (the product of its gaps below
+/// 1e-3 of its cube), or not a number.
 PLEAT_HOST_DEVICE inline bool quaternion_by_adjugate(const double (&r)[9], double root,
                                                      double (&best)[4]) {
     double n[4][4], upper[6], lower[6];
@@ -262,11 +262,11 @@ PLEAT_HOST_DEVICE inline bool quaternion_by_adjugate(const double (&r)[9], doubl
     return largest > kMinGaps * scale;
 }
 
-/// The proper rotation `m`, row by row, that brings p closest to q, of their covariance
-/// r[a][b] = sum p_a q_b, in float64. The largest root of the key matrix comes from Newton on its
-/// polynomial from above, and a column of the adjugate of (matrix - root) is the quaternion. Where
-/// the root is not alone (the product of its gaps below 1e-3 of its cube), or not a number, Jacobi
-/// takes over: rods, solids, single atoms.
+/// The proper rotation `m`, row by row, that brings p closest to q, of their covariance r[a][b] =
+/// sum p_a q_b, in float64. The largest root of the key matrix comes from Newton on its polynomial
+/// from above, and a column of the adjugate of (matrix - root) is the quaternion. If the root is
+/// not separated from the others (the product of its gaps below 1e-3 of its cube), or not a number,
+/// Jacobi takes over: rods, solids, single atoms.
 PLEAT_HOST_DEVICE inline void rotation_of_covariance(const double (&r)[9], double (&m)[9]) {
     double quaternion[4];
     if (quaternion_by_adjugate(r, Quartic(r).largest_root(), quaternion))

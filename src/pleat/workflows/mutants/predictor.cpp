@@ -33,7 +33,7 @@ double median_of(std::vector<double> values) {
     return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-/// Ranks of values of which equal ones share a rank.
+/// Ranks of values; equal values share a rank.
 template <class T>
 std::vector<double> ranks_of(const std::vector<T>& values) {
     std::vector<std::pair<T, std::size_t>> order;  // values beside their places sort faster

@@ -243,8 +243,8 @@ private:
         return fmt::format("{}", fmt::join(names.rbegin(), names.rend(), " and "));
     }
 
-    /// Whether the given structure says how atoms lie to one another: neither was built, and they
-    /// were moved alike.
+    /// Whether two atoms have the relative position of the given structure: neither was built, and
+    /// both were moved by the same motion.
     bool are_of_one_unit(Index a, Index b) const {
         if (units_.empty()) return true;
         const Index unit = units_[static_cast<std::size_t>(a)];
@@ -257,7 +257,7 @@ private:
         std::size_t contacts = 0;
     };
 
-    /// `in_unit`: of the domains in the unit of these atoms alone; others were moved.
+    /// `in_unit`: only of the domains in the unit of these atoms; others were moved.
     Touched find_nearest(const std::vector<Index>& atoms, bool in_unit) const {
         std::map<Index, std::size_t> contacts;
         Touched found;

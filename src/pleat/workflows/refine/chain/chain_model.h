@@ -15,7 +15,7 @@
 
 namespace pleat::refine {
 
-/// What divides a structure into rigid domains and linkers.
+/// The options that divide a structure into rigid domains and linkers.
 struct ChainOptions {
     std::vector<ResidueRange> linkers;
     std::vector<std::vector<ResidueRange>> groups = {};  ///< rigid domains that move as one
@@ -23,7 +23,7 @@ struct ChainOptions {
     std::vector<Index> units = {};
 };
 
-/// What a hinge changes: phi, the angle N-CA-C, or psi.
+/// The angle that a hinge changes: phi, the angle N-CA-C, or psi.
 enum class HingeKind { phi, bend, psi };
 
 /// The connection of a piece to its parent. The piece, and all that hangs on it, turns by the

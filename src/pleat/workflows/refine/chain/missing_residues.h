@@ -43,7 +43,7 @@ struct SegmentEnd {
 /// Neighbouring residues that the structure lacks, in the frame of what is in front of them.
 struct BuiltSegment {
     std::vector<BuiltResidue> residues;
-    /// Takes given positions of what is behind to that frame.
+    /// Transforms given positions of later residues to that frame.
     Transform behind;
     bool is_cis_behind = false;
 };

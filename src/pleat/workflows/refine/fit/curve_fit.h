@@ -21,8 +21,8 @@
 namespace pleat::refine {
 
 /// The profiles of R replicas. Their weight is L(mean profile)^R, so that each replica counts as
-/// much as one that is compared alone; R = 1 is such a one. A move of a replica changes the mean by
-/// 1 / R of the change of its profile.
+/// much as a single conformation; R = 1 is that case. A move of a replica changes the mean by 1 / R
+/// of the change of its profile.
 class ReplicaMean {
 public:
     /// The likelihood must outlive it.
@@ -33,9 +33,10 @@ public:
     void set(Index replica, View<const double, 2> profile);
     /// ln L of the mean with the profile of one replica replaced.
     double propose(Index replica, View<const double, 2> profile);
-    /// Makes the last proposal, of this replica, the state.
+    /// Accepts the last proposal, which must be of this replica.
     void accept(Index replica);
-    /// Takes over the profile of a replica and the mean of another, whose ln L has been computed.
+    /// Copies the profile of a replica and the mean of another object, whose ln L has been
+    /// computed.
     void adopt(Index replica, const ReplicaMean& from);
     /// ln L of the mean. All replicas must be set.
     double log_likelihood();
@@ -65,9 +66,9 @@ public:
     /// Notes a proposal, which the next call of begin() or proposed_profile() computes together
     /// with all others that were noted.
     void propose(Index conformation, const Conformation& proposed);
-    /// Begins to compute what was noted; on a GPU it returns before the end.
+    /// Starts computing the noted conformations; on a GPU it returns before they are done.
     void begin();
-    /// Whether what was begun has been computed.
+    /// Whether the computation that was started is done.
     bool is_ready() { return !has_begun_ || session().is_ready(); }
     /// Partial profiles [channel pair, q]; valid until the next call that computes.
     View<const double, 2> proposed_profile(Index conformation);
@@ -75,8 +76,8 @@ public:
     void accept(Index conformation);
     /// Also of a proposal that was not computed yet, for which it does not wait.
     void reject(Index conformation);
-    /// Takes over the state of a conformation of another batch of the same model, of which a
-    /// profile has been computed.
+    /// Copies the state of a conformation of another batch of the same model whose profile has been
+    /// computed.
     void adopt(Index conformation, const ProfileBatch& from);
     /// Computes a conformation's profile again from its positions.
     void refresh(Index conformation);

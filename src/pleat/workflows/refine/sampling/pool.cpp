@@ -36,7 +36,7 @@ struct Walker {
     void set_beta(double beta) {
         for (Sampler& replica : replicas) replica.target().set_beta(beta);
     }
-    /// Gives settings and counts to the replicas; the first one has the counts.
+    /// Copies settings and counts of moves to the replicas; only the first one keeps the counts.
     void set_replicas() {
         for (Sampler& replica : replicas) {
             replica.settings = settings;
@@ -59,7 +59,7 @@ struct Walker {
 
 constexpr double kLowest = 0.001;  // the lowest power above 0, before they adapt
 
-/// What ranks tell each other of a walker; its angles follow.
+/// What ranks send each other about a walker; its angles follow.
 enum WalkerNumber : std::size_t {
     kWalkerLikelihood,
     kPivotWidth,
@@ -229,7 +229,7 @@ private:
                     make_sampler(**target, first + n, replica));
         }
     }
-    /// Samplers for the threads that try steps of a walker beside the first.
+    /// Samplers for the other threads that try steps of a walker.
     void add_copies(Index number, const TargetFactory& make_targets) {
         Walker& walker = walkers_[static_cast<std::size_t>(number)];
         walker.copies.resize(static_cast<std::size_t>(copies_ - 1));
@@ -246,7 +246,7 @@ private:
     Sampler make_sampler(Target& target, Index walker, Index replica) const {
         return {moves_, target, model_, context_.seed, walker * options_.replicas + replica};
     }
-    /// Calls `use(first, walkers)` for those of this rank that a thread moves, on so many threads.
+    /// Calls `use(first, walkers)` on each thread for the walkers of this rank that it moves.
     template <class Use>
     void for_each_batch(int threads, const Use& use) {
         const Index count = static_cast<Index>(walkers_.size());
@@ -280,11 +280,11 @@ private:
             }
             for (Walker& walker : batch) walker.refresh();
         });
-        // One after the other, since each takes memory of its own.
+        // One after the other, since each allocates memory.
         for (const Walker& walker : walkers_)
             if (walker.ahead) walker.ahead->adopt_all();
     }
-    /// Tells all ranks what the moves of this one have changed.
+    /// Sends the changes by this rank's moves to all ranks.
     void exchange_numbers() {
         const auto hinges = static_cast<std::size_t>(model_.hinge_count());
         Array<double, 2> rows(

@@ -16,7 +16,7 @@
 
 namespace pleat::refine {
 
-/// Powers of the likelihood from 0 (prior and overlaps alone) to 1; rung 0 is 0. One rung is 1.
+/// Powers of the likelihood from 0 (only prior and overlaps) to 1; rung 0 is 0. One rung is 1.
 /// Swaps of neighbours are counted; in burn-in the powers adapt until all pairs swap equally often.
 class Ladder {
 public:

@@ -188,7 +188,7 @@ void PointSet::add_groups(const ChainModel& model) {
     }
 }
 
-/// Neighbouring small groups share a cluster.
+/// Small groups next to each other are put into one cluster.
 void PointSet::add_clusters(const ChainModel& model) {
     for (std::size_t n = 0; n < groups_.size();) {
         std::size_t last = n + 1;
