@@ -53,7 +53,8 @@ double count(Measure measure, Index frames, const WatchedGpu& gpu) {
     const Index band = std::max<Index>(1, (Index{1} << 28) / frames / 128) * 128;
     PairCounts counts;
     for (Index row = 0; row < frames; row += band)
-        comparison.counter({0.05, 0.0, false})->count({row, std::min(band, frames - row)}, counts);
+        comparison.counter()->count({row, std::min(band, frames - row)}, {0.05, 0.0, false},
+                                    counts);
     return now() - start;
 }
 

@@ -15,6 +15,8 @@
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/couplings/contacts/contact_list.h"
+#include "pleat/couplings/output.h"
+#include "pleat/couplings/parts/parts.h"
 
 namespace pleat::python {
 
@@ -71,13 +73,6 @@ Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
                                call.context);
         return fitted;
     });
-}
-
-/// Why the probabilities of contacts() are too high or missing; empty if they are neither.
-std::string warning(const Fitted& fitted) {
-    return fitted.is_calibrated ? couplings::depth_warning(fitted.result.effective_sequences,
-                                                           couplings::is_nucleic(fitted.alignment))
-                                : "";
 }
 
 Array<double, 2> matrix(const Argument<double>& values, Index columns) {
@@ -156,42 +151,7 @@ ResultColumns columns(const Fitted& fitted) {
 
 void add_couplings(py::module_& module) {
     PYBIND11_NUMPY_DTYPE(Listed, i, j, raw, corrected, z, probability);
-    PYBIND11_NUMPY_DTYPE(InterPair, i, j, raw, corrected, block_corrected, z, evcomplex,
-                         evcomplex_block, gremlin, fdr);
-    py::class_<Fitted>(module, "Couplings")
-        .def_property_readonly("scores",
-                               array([](const Result& r) -> auto& { return r.corrected; }))
-        .def_property_readonly("raw_scores", array([](const Result& r) -> auto& { return r.raw; }))
-        .def_property_readonly("fields",
-                               array([](const Result& r) -> auto& { return r.model.fields; }))
-        .def_property_readonly("pairs",
-                               array([](const Result& r) -> auto& { return r.model.pairs; }))
-        .def_property_readonly("columns",
-                               [](py::object self) {
-                                   return array_view(self.cast<const Fitted&>().alignment.columns,
-                                                     self);
-                               })
-        .def_property_readonly("weights", array([](const Result& r) -> auto& { return r.weights; }))
-        .def_property_readonly("effective_sequences",
-                               [](const Fitted& f) { return f.result.effective_sequences; })
-        .def_property_readonly("objective", [](const Fitted& f) { return f.result.objective; })
-        .def_property_readonly("relative_gap",
-                               [](const Fitted& f) { return f.result.relative_gap; })
-        .def_property_readonly("iterations", [](const Fitted& f) { return f.result.iterations; })
-        .def_property_readonly("evaluations", [](const Fitted& f) { return f.result.evaluations; })
-        .def_property_readonly("stop_reason",
-                               [](const Fitted& f) { return name_of(f.result.stop_reason); })
-        .def_property_readonly("warning", &warning)
-        .def_readonly("_is_calibrated", &Fitted::is_calibrated)
-        .def_property_readonly("_is_nucleic",
-                               [](const Fitted& f) { return couplings::is_nucleic(f.alignment); })
-        .def_property_readonly("base_pairs", &base_pairs)
-        .def_property_readonly(
-            "_has_given_base_pairs",
-            [](const Fitted& f) { return f.base_pairs && f.base_pairs->is_given; })
-        .def_property_readonly("parts", &part_names)
-        .def_property_readonly("inter_contacts", &inter_contacts)
-        .def_readonly("device", &Fitted::device);
+    add_result<Fitted>(module, "Couplings").def_readonly("device", &Fitted::device);
     module.def("rank_pairs", &ranked);
     module.attr("pair_classes") = py::cast(std::vector<std::string>(
         names_of(couplings::PairClass{}).begin(), names_of(couplings::PairClass{}).end()));

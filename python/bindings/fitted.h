@@ -7,11 +7,12 @@
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/couplings/couplings.h"
 #include "pleat/couplings/parts/analysis.h"
+#include "results.h"
 
 namespace pleat::python {
 
 /// The result of a fit, and what contacts(), warning() and mutants() need besides.
-struct Fitted : couplings::Analysis {
+struct Fitted : Described, couplings::Analysis {
     couplings::Result result;
     couplings::Parameters parameters;
     Alignment alignment;     ///< as fitted
