@@ -92,7 +92,7 @@ class Pages(unittest.TestCase):
         for page in [*PAGES, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "src" / "pleat").glob("*/README.md"))]:
             for command, flags in inline_commands(page.read_text(encoding="utf-8")):
                 with self.subTest(page=page.relative_to(ROOT).as_posix(), command=command):
-                    done = subprocess.run([PROGRAM, "help", command], capture_output=True, text=True,
+                    done = subprocess.run([PROGRAM, command, "--help-all"], capture_output=True, text=True,
                                           env=environment(ROOT), check=False)
                     self.assertEqual(done.returncode, 0, done.stderr)
                     words = set(done.stdout.replace(",", " ").split())
