@@ -6,7 +6,7 @@ from pathlib import Path
 from source import project_files
 
 CHECKS = ("layers", "rooms", "first_lines", "budgets", "conditionals", "errors", "words", "options",
-          "loops", "names", "results")
+          "loops", "names", "results", "type_names")
 
 
 def main():
