@@ -429,7 +429,7 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
          .base_pairs = std::move(input.base_pairs),
          .shuffled_fits = options.shuffle_parts,
          .checkpoint =
-             [&](Index fit) {
+             [&run = run](Index fit) {
                  return run.checkpoint(fmt::format("checkpoint-shuffled-{}.npz", fit));
              }},
         context);

@@ -105,7 +105,7 @@ public:
     template <class Values>
     requires(!std::is_lvalue_reference_v<Values> &&
              requires(Values values) { values.data(); }) static ColumnValue owned(Values&& values) {
-        return owned_with(std::move(values));
+        return owned_with(std::forward<Values>(values));
     }
     template <class Record>
     static ColumnValue owned(std::vector<Record> records, std::vector<RecordField> fields) {
