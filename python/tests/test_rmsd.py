@@ -135,11 +135,12 @@ def test_coordinates_are_not_copied():
     wrapped = growth("e = pleat.ensemble(xyz); assert np.shares_memory(e.xyz, xyz)\n"
                      "assert np.shares_memory(e[5:].xyz, xyz)", frames, 1000)
     assert wrapped < 0.05 * size
-    # The engine prepares some frames at a time; what has to be converted is a copy.
+    # The engine prepares some frames at a time: 48 MiB, and pieces of 16 MiB that the allocator keeps when they are
+    # freed, two to four by their order. What has to be converted is a copy.
     for options in ("reference=0", "against=xyz[:20], matrix='none'"):
         call = f"pleat.rmsd(xyz, {options}, threads=1)"
         plain, converted = growth(call, frames, 1000), growth(call, frames, 1000, "np.float64")
-        assert plain < 0.05 * size + 100, (options, plain)
+        assert plain < 0.05 * size + 130, (options, plain)
         assert converted - plain > 0.6 * size, (options, plain, converted)
 
 
