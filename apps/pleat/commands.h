@@ -1,10 +1,13 @@
 // Commands: the subcommands of the program, and the program itself.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace pleat::program {
 

@@ -119,10 +119,10 @@ void print_info() {
 }  // namespace
 
 Command table_command(CLI::App& program) {
-    CLI::App* parser = program.add_subcommand("table", kTableHelp);
+    CLI::App* parser = add_command(program, "table", kTableHelp, kTableExamples);
     const auto folder = std::make_shared<std::string>();
-    parser->add_option("FOLDER", *folder, "Folder of the jobs")->required();
-    parser->footer(help_footer(kTableExamples));
+    add_text(*parser, "FOLDER", *folder, "Folder of the jobs");
+    require(*parser, "FOLDER");
     return {.parser = parser, .run = [folder](const std::vector<std::string>&) {
                 const JobTable table = renew_job_table(*folder);
                 print(fmt::format("{}/{}: {} jobs, {}\n", printable(*folder), kJobTable,
@@ -131,12 +131,11 @@ Command table_command(CLI::App& program) {
 }
 
 Command report_command(CLI::App& program) {
-    CLI::App* parser = program.add_subcommand("report", kReportHelp);
+    CLI::App* parser = add_command(program, "report", kReportHelp, kReportExamples);
     const auto options = std::make_shared<ReportOptions>();
-    parser
-        ->add_option("RUN", options->runs,
-                     "Folders of runs, in the order in which the page shows them")
-        ->required();
+    add_texts(*parser, "RUN", options->runs,
+              "Folders of runs, in the order in which the page shows them");
+    require(*parser, "RUN");
     add_output(*parser, options->output, "FILE", "File for the page");
     add_fields(*parser, "Run",
                {{.name = "force",
@@ -148,15 +147,14 @@ Command report_command(CLI::App& program) {
                  .help = "Print nothing but errors",
                  .letter = 'q'}});
     add_fields(*parser, "Page", report::fields(options->parameters));
-    parser->footer(help_footer(kReportExamples));
     return {.parser = parser,
             .run = [options](const std::vector<std::string>&) { run_report(*options); }};
 }
 
 Command info_command(CLI::App& program) {
     CLI::App* parser =
-        program.add_subcommand("info", "Show version, devices, instruction sets, threads, memory");
-    parser->footer(help_footer("Example:\n  pleat info"));
+        add_command(program, "info", "Show version, devices, instruction sets, threads, memory",
+                    "Example:\n  pleat info");
     return {parser, [](const std::vector<std::string>&) { print_info(); }};
 }
 

@@ -71,7 +71,7 @@ void add_plain_commands(CLI::App& program, const std::string& overview,
 /// Runs the command that the line names. `ranks`: all of them read the same line.
 void run(int count, char** values, Ranks& ranks) {
     CLI::App program("Protein science on CPUs and GPUs.", "pleat");
-    program.formatter(std::make_shared<HelpFormat>());
+    set_help_format(program);
     program.set_version_flag("--version", version_line(), "Show the version");
     program.set_help_flag("-h,--help", "Show this help");
     program.set_help_all_flag("--help-all", "Show all options of a command");

@@ -743,10 +743,9 @@ Command cluster_command(CLI::App& program, Ranks& ranks) {
                     "mean"},
         .add_options =
             [](CLI::App& parser, ClusterOptions& options) {
-                parser.add_option(
-                    "INPUT", options.ensemble.sources,
-                    fmt::format("Folder of a finished 'pleat rmsd'; matrix .npy; or {}",
-                                kEnsembleFiles));
+                add_texts(parser, "INPUT", options.ensemble.sources,
+                          fmt::format("Folder of a finished 'pleat rmsd'; matrix .npy; or {}",
+                                      kEnsembleFiles));
                 add_fields(parser, "Input", fields(options.ensemble));
                 add_job_options(parser, options.run, options.jobs, true, true);
                 add_fields(parser, "Clustering", cluster::fields(options.parameters));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -155,14 +156,19 @@ std::string unknown_option(const CLI::App& parser, const std::string& word) {
     return fmt::format("unknown option '{}'; {}", given, question(near.empty() ? "" : "--" + near));
 }
 
-}  // namespace
+class HelpFormat : public CLI::Formatter {
+public:
+    std::string make_group(std::string group, bool is_positional,
+                           std::vector<const CLI::Option*> options) const override;
+    std::string make_option(const CLI::Option* option, bool is_positional) const override;
+    std::string make_subcommand(const CLI::App* command) const override;
+    std::string make_help(const CLI::App* command, std::string name,
+                          CLI::AppFormatMode mode) const override;
+    std::string make_usage(const CLI::App* command, std::string name) const override;
 
-std::string help_footer(const std::string& examples) {
-    return examples +
-           "\n\nExit codes:\n"
-           "  0 done  1 a bug of pleat  2 wrong usage  3 wrong input  4 device or memory\n"
-           "  5 a result cannot be written  130 stopped by the user";
-}
+private:
+    mutable std::vector<std::string> shown_;  ///< names of the options to show; empty: all
+};
 
 std::string HelpFormat::make_option(const CLI::Option* option, bool is_positional) const {
     std::string name = make_option_name(option, is_positional);
@@ -211,6 +217,24 @@ std::string HelpFormat::make_usage(const CLI::App* command, std::string name) co
         usage += " " + make_option_usage(option);
     return usage + " [OPTIONS]\n";
 }
+
+}  // namespace
+
+std::string help_footer(const std::string& examples) {
+    return examples +
+           "\n\nExit codes:\n"
+           "  0 done  1 a bug of pleat  2 wrong usage  3 wrong input  4 device or memory\n"
+           "  5 a result cannot be written  130 stopped by the user";
+}
+
+CLI::App* add_command(CLI::App& program, const std::string& name, const std::string& help,
+                      const std::string& examples) {
+    CLI::App* const command = program.add_subcommand(name, help);
+    command->footer(help_footer(examples));
+    return command;
+}
+
+void set_help_format(CLI::App& program) { program.formatter(std::make_shared<HelpFormat>()); }
 
 bool OptionEntry::takes_folders() const { return value == "FOLDER" || value == "RUN"; }
 

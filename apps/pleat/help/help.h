@@ -2,32 +2,27 @@
 // line.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
 
 namespace pleat::program {
 
 /// Examples, exit codes and links: the end of each command's help.
 std::string help_footer(const std::string& examples);
 
-/// Names in one column, and wrapped descriptions in a second. Commands with many options show the
-/// usual ones, and all in the mode AppFormatMode::All.
-class HelpFormat : public CLI::Formatter {
-public:
-    std::string make_group(std::string group, bool is_positional,
-                           std::vector<const CLI::Option*> options) const override;
-    std::string make_option(const CLI::Option* option, bool is_positional) const override;
-    std::string make_subcommand(const CLI::App* command) const override;
-    std::string make_help(const CLI::App* command, std::string name,
-                          CLI::AppFormatMode mode) const override;
-    std::string make_usage(const CLI::App* command, std::string name) const override;
+/// A new command of the program, whose help ends with the examples.
+CLI::App* add_command(CLI::App& program, const std::string& name, const std::string& help,
+                      const std::string& examples);
 
-private:
-    mutable std::vector<std::string> shown_;  ///< names of the options to show; empty: all
-};
+/// Lays out the program's help: names in one column, and wrapped descriptions in a second. Commands
+/// with many options show the usual ones, and all in the mode AppFormatMode::All.
+void set_help_format(CLI::App& program);
 
 /// One option or positional argument of a command.
 struct OptionEntry {

@@ -390,13 +390,13 @@ void write_pages(const Table& table, const std::filesystem::path& folder) {
 }  // namespace
 
 Command completion_command(CLI::App& program) {
-    CLI::App* parser = program.add_subcommand(
-        "completion", "Print the script that completes pleat's command line in a shell.");
+    CLI::App* parser = add_command(
+        program, "completion", "Print the script that completes pleat's command line in a shell.",
+        kCompletionExamples);
     const auto shell = std::make_shared<std::string>();
-    const CLI::Option* option =
-        parser->add_option("SHELL", *shell, "bash, zsh or fish")->required();
-    suggest(*option, {"bash", "zsh", "fish"});
-    parser->footer(help_footer(kCompletionExamples));
+    add_text(*parser, "SHELL", *shell, "bash, zsh or fish");
+    require(*parser, "SHELL");
+    suggest(*parser, "SHELL", {"bash", "zsh", "fish"});
     return {parser, [&program, shell](const std::vector<std::string>&) {
                 const std::map<std::string, std::string (*)(const Table&)> scripts{
                     {"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
@@ -409,16 +409,16 @@ Command completion_command(CLI::App& program) {
 }
 
 Command manual_command(CLI::App& program) {
-    CLI::App* parser = program.add_subcommand(
-        "manual", "Print the manual page of a command, or write those of all.");
+    CLI::App* parser =
+        add_command(program, "manual", "Print the manual page of a command, or write those of all.",
+                    kManualExamples);
     const auto name = std::make_shared<std::string>();
     const auto folder = std::make_shared<std::string>();
-    parser->add_option("COMMAND", *name,
-                       "Command whose page is printed; where not given, pleat itself");
-    parser->add_option("-o,--output", *folder, "Write the pages of all commands into this folder")
-        ->type_name("FOLDER")
-        ->check(not_standard_output());
-    parser->footer(help_footer(kManualExamples));
+    add_text(*parser, "COMMAND", *name,
+             "Command whose page is printed; where not given, pleat itself");
+    add_text(*parser, "-o,--output", *folder, "Write the pages of all commands into this folder",
+             "FOLDER");
+    refuse_standard_output(*parser, "--output");
     return {parser, [&program, name, folder](const std::vector<std::string>&) {
                 const Table table = option_table(program);
                 if (folder->empty())

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -242,10 +241,10 @@ void run_jobs_or_one(const CLI::App& parser, Options& options,
 /// The command; `functions` must outlive the program's parser.
 template <class Options>
 Command job_command(CLI::App& program, Ranks& ranks, const JobFunctions<Options>& functions) {
-    CLI::App* parser = program.add_subcommand(functions.command, functions.description);
+    CLI::App* parser = add_command(program, functions.command, functions.description,
+                                   functions.examples + kJobsHelp);
     const auto options = std::make_shared<Options>();
     functions.add_options(*parser, *options);
-    parser->footer(help_footer(functions.examples + kJobsHelp));
     return {.parser = parser,
             .run =
                 [=, &functions, &ranks](const std::vector<std::string>& arguments) {

@@ -373,11 +373,11 @@ Command mutants_command(CLI::App& program, Ranks& ranks) {
         .of_one_rank = "mutants of one family",
         .add_options =
             [](CLI::App& parser, MutantsOptions& options) {
-                parser.add_option("ALIGNMENT|RUN", options.alignment.paths,
-                                  "Alignment of the target's family, whose first row is the "
-                                  "target; or the folder of a run of 'pleat couplings', its "
-                                  "couplings.npz, or a binary model of plmc. Several are several "
-                                  "jobs");
+                add_texts(parser, "ALIGNMENT|RUN", options.alignment.paths,
+                          "Alignment of the target's family, whose first row is the "
+                          "target; or the folder of a run of 'pleat couplings', its "
+                          "couplings.npz, or a binary model of plmc. Several are several "
+                          "jobs");
                 add_fields(parser, "Input", mutant_row_fields(options));
                 add_fields(parser, "Input", mutant_file_fields(options));
                 add_fields(parser, "Input", fields(options.alignment));

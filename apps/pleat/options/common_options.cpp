@@ -127,8 +127,8 @@ void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
           .help = "Print more on standard error",
           .letter = 'v'}});
     // Accepted, but not shown where results depend on no random numbers.
-    if (!uses_seed) command.get_option("--seed")->group("");
-    suggest(*command.get_option("--device"), {"auto", "cpu", "reference", "cuda", "cuda:all"});
+    if (!uses_seed) hide(command, "--seed");
+    suggest(command, "--device", {"auto", "cpu", "reference", "cuda", "cuda:all"});
     add_environment(command, "--device", "PLEAT_DEVICE");
     add_environment(command, "--threads", "PLEAT_THREADS");
 }
@@ -241,9 +241,9 @@ std::vector<Field> fields(AlignmentOptions& options) {
 }
 
 void add_alignment_options(CLI::App& command, AlignmentOptions& options) {
-    command.add_option("ALIGNMENT", options.paths,
-                       "FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or one row per line; plain, "
-                       ".gz or .zst; - for standard input. Several files are several jobs");
+    add_texts(command, "ALIGNMENT", options.paths,
+              "FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or one row per line; plain, "
+              ".gz or .zst; - for standard input. Several files are several jobs");
     add_fields(command, kInput, fields(options));
 }
 
@@ -374,10 +374,7 @@ void add_estimate_option(CLI::App& command, RunOptions& options) {
                {{.name = "estimate",
                  .target = &options.estimate,
                  .help = "Print the memory and time that the run would need, and write nothing"}});
-    CLI::Option* const output = command.get_option("--output");
-    command.get_option("--estimate")->each([output](const std::string&) {
-        output->required(false);
-    });
+    require_unless(command, "--output", "--estimate");
 }
 
 void print_estimate(const std::string& name, const RunEstimate& run, const RunOptions& options,

@@ -2,8 +2,6 @@
 // prints.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -22,6 +20,10 @@
 #include "pleat/core/jobs/job_command.h"
 #include "pleat/core/run/run_directory.h"
 #include "process/process.h"
+
+namespace CLI {
+class App;
+}
 
 namespace pleat::program {
 

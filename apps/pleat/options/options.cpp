@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <cctype>
 #include <cmath>
 #include <map>
@@ -98,7 +99,7 @@ void add_fields(CLI::App& command, const std::string& group, const std::vector<F
             [own = field](const std::string& text) mutable { set_given(own, text); },
             described(field));
         option->type_name(value_name(field))->group(group);
-        suggest(*option, words_of(field));
+        all_suggestions()[option] = words_of(field);
     }
 }
 
@@ -108,8 +109,30 @@ std::vector<Field> concatenated(std::initializer_list<std::vector<Field>> lists)
     return all;
 }
 
-void suggest(const CLI::Option& option, std::vector<std::string> words) {
-    all_suggestions()[&option] = std::move(words);
+void add_text(CLI::App& command, const std::string& name, std::string& target,
+              const std::string& help, const std::string& value_name) {
+    CLI::Option* const option = command.add_option(name, target, help);
+    if (!value_name.empty()) option->type_name(value_name);
+}
+
+void add_texts(CLI::App& command, const std::string& name, std::vector<std::string>& target,
+               const std::string& help, const std::string& value_name, const std::string& group) {
+    CLI::Option* const option = command.add_option(name, target, help);
+    if (!value_name.empty()) option->type_name(value_name);
+    if (!group.empty()) option->group(group);
+}
+
+void require(CLI::App& command, const std::string& name) { command.get_option(name)->required(); }
+
+void require_unless(CLI::App& command, const std::string& name, const std::string& other) {
+    CLI::Option* const required = command.get_option(name);
+    command.get_option(other)->each([required](const std::string&) { required->required(false); });
+}
+
+void hide(CLI::App& command, const std::string& name) { command.get_option(name)->group(""); }
+
+void suggest(CLI::App& command, const std::string& name, std::vector<std::string> words) {
+    all_suggestions()[command.get_option(name)] = std::move(words);
 }
 
 std::vector<std::string> suggestions(const CLI::Option& option) {
@@ -129,22 +152,19 @@ void refuse_empty(CLI::App& command, std::initializer_list<const char*> names) {
         command.get_option(std::string("--") + name)->check(CLI::Validator(check, ""));
 }
 
-CLI::Validator not_standard_output() {
+void refuse_standard_output(CLI::App& command, const std::string& name) {
     const auto check = [](const std::string& text) {
         return text == "-" ? std::string(
                                  "results cannot go to standard output; name a file or "
                                  "folder (./- for one that is called -)")
                            : std::string();
     };
-    return {check, ""};
+    command.get_option(name)->check(CLI::Validator(check, ""));
 }
 
 void add_output(CLI::App& command, std::string& output, const char* kind, const std::string& help) {
-    command.add_option("-o,--output", output, help)
-        ->type_name(kind)
-        ->required()
-        ->group("Run")
-        ->check(not_standard_output());
+    command.add_option("-o,--output", output, help)->type_name(kind)->required()->group("Run");
+    refuse_standard_output(command, "--output");
     refuse_empty(command, {"output"});
 }
 

@@ -1,13 +1,16 @@
 // Options: an engine's fields as flags of the program, each described once where the field is.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "pleat/core/fields.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace pleat::program {
 
@@ -20,8 +23,23 @@ void add_fields(CLI::App& command, const std::string& group, const std::vector<F
 /// The fields of several lists, in their order.
 std::vector<Field> concatenated(std::initializer_list<std::vector<Field>> lists);
 
+/// Adds an option, or an argument where the name has no dashes, that takes a text, or several.
+void add_text(CLI::App& command, const std::string& name, std::string& target,
+              const std::string& help, const std::string& value_name = {});
+void add_texts(CLI::App& command, const std::string& name, std::vector<std::string>& target,
+               const std::string& help, const std::string& value_name = {},
+               const std::string& group = {});
+
+/// Refuses a command line without the option.
+void require(CLI::App& command, const std::string& name);
+/// No longer, where another option is given.
+void require_unless(CLI::App& command, const std::string& name, const std::string& other);
+
+/// Leaves the option out of the help.
+void hide(CLI::App& command, const std::string& name);
+
 /// Words that completion offers for the option's value.
-void suggest(const CLI::Option& option, std::vector<std::string> words);
+void suggest(CLI::App& command, const std::string& name, std::vector<std::string> words);
 /// Those words: what suggest() was given, or the choices of a field; else none.
 std::vector<std::string> suggestions(const CLI::Option& option);
 
@@ -33,7 +51,7 @@ void add_environment(CLI::App& command, const std::string& flag, const std::stri
 void refuse_empty(CLI::App& command, std::initializer_list<const char*> names);
 
 /// Refuses "-" for an option that names an output, which would create a file or folder called "-".
-CLI::Validator not_standard_output();
+void refuse_standard_output(CLI::App& command, const std::string& name);
 
 /// Adds the required -o; `kind`: FOLDER or FILE.
 void add_output(CLI::App& command, std::string& output, const char* kind, const std::string& help);

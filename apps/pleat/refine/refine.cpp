@@ -432,9 +432,9 @@ Command refine_command(CLI::App& program, Ranks& ranks) {
         .per_input = {"pae", "sequence"},
         .add_options =
             [](CLI::App& parser, RefineOptions& options) {
-                parser.add_option("STRUCTURE", options.ensemble.sources,
-                                  "PDB or mmCIF file; of several models the first, or all if they "
-                                  "hold different domains of the --sequence");
+                add_texts(parser, "STRUCTURE", options.ensemble.sources,
+                          "PDB or mmCIF file; of several models the first, or all if they "
+                          "hold different domains of the --sequence");
                 add_fields(parser, "Input", input_fields(options));
                 add_fields(parser, "Sampling", refine::fields(options.parameters));
                 add_fields(parser, "Curve", refined_curve_fields(options));

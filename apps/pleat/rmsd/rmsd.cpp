@@ -750,7 +750,7 @@ Command rmsd_command(CLI::App& program, Ranks& ranks) {
         .numbers = names_of_results(rmsd::columns({}, {})),
         .add_options =
             [](CLI::App& parser, RmsdOptions& options) {
-                parser.add_option("ENSEMBLE", options.ensemble.sources, kEnsembleFiles);
+                add_texts(parser, "ENSEMBLE", options.ensemble.sources, kEnsembleFiles);
                 add_fields(parser, "Input", input_fields(options));
                 add_job_options(parser, options.run, options.jobs, false, true);
                 add_fields(parser, "Comparison", fields(options.sets));

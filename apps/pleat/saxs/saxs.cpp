@@ -678,9 +678,9 @@ Command saxs_command(CLI::App& program, Ranks& ranks) {
                     "match_point"},
         .add_options =
             [](CLI::App& parser, SaxsOptions& options) {
-                parser.add_option("STRUCTURE", options.ensemble.sources,
-                                  "PDB, mmCIF, GRO, MOL2 or XYZ of one or many models, DCD, XTC, "
-                                  "TRR, AMBER NetCDF; folders; @LIST");
+                add_texts(parser, "STRUCTURE", options.ensemble.sources,
+                          "PDB, mmCIF, GRO, MOL2 or XYZ of one or many models, DCD, XTC, "
+                          "TRR, AMBER NetCDF; folders; @LIST");
                 add_fields(parser, "Input", input_fields(options));
                 add_fields(parser, "Curve", curve_fields(options));
                 add_job_options(parser, options.run, options.jobs, false, true);

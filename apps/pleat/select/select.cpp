@@ -564,9 +564,8 @@ Command select_command(CLI::App& program, Ranks& ranks) {
         .of_one_rank = "select of one ensemble",
         .add_options =
             [](CLI::App& parser, SelectOptions& options) {
-                parser.add_option("-e,--ensemble", options.ensemble.sources, kEnsembleFiles)
-                    ->type_name("ENSEMBLE ...")
-                    ->group("Input");
+                add_texts(parser, "-e,--ensemble", options.ensemble.sources, kEnsembleFiles,
+                          "ENSEMBLE ...", "Input");
                 add_fields(parser, "Input", frame_fields(options.ensemble));
                 add_fields(parser, "Input", {match_field(options.ensemble)});
                 add_fields(parser, "Input", evidence_fields(options));

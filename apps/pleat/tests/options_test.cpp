@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
 
@@ -52,7 +53,7 @@ std::vector<Field> fields(Parameters& p) {
 /// A program with one command, `fit`, and completion and manual pages.
 struct Program {
     Program() : app("A program.", "pleat") {
-        app.formatter(std::make_shared<HelpFormat>());
+        set_help_format(app);
         app.require_subcommand(0, 1);
         fit = app.add_subcommand("fit", "Fit something");
         add_fields(*fit, "Options", fields(parameters));
