@@ -15,9 +15,13 @@ if((automatic AND NOT PLEAT_SANITIZE AND NOT PLEAT_FUZZ) OR (NOT automatic AND P
   if(PLEAT_NVCC AND NOT DEFINED ENV{CUDACXX})
     set(ENV{CUDACXX} ${PLEAT_NVCC})
   endif()
-  # Machine code for Hopper; the driver makes that of other GPUs, 8.0 and newer, at the first start.
+  # Machine code for Hopper; the driver makes that of other GPUs, 8.0 and newer, at the first start. Both
+  # are made of one translation: the machine code is that of a translation for Hopper, byte for byte.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 80-virtual 90-real)
+    set(CMAKE_CUDA_ARCHITECTURES OFF)
+  endif()
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(PLEAT_CUDA_CODE "--generate-code=arch=compute_80,code=[compute_80,sm_90]")
   endif()
   include(CheckLanguage)
   check_language(CUDA)
@@ -38,6 +42,10 @@ function(pleat_cuda_options target)
   # CMake 3.25 knows no C++20 of newer nvcc, so the option is given as it is. Warning 554 is about
   # View's conversion to a view of constants, which a view of constants has and does not use.
   # Each host thread has a stream of its own, so that several fits share a GPU.
+  get_target_property(architectures ${target} CUDA_ARCHITECTURES)
+  if(PLEAT_CUDA_CODE AND NOT architectures)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${PLEAT_CUDA_CODE}>)
+  endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20
     --default-stream=per-thread --diag-suppress=554 -Xcompiler=-Wall,-Wextra,-Wno-unused-parameter>)
   if(PLEAT_WERROR)
