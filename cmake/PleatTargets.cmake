@@ -25,6 +25,9 @@ if(PLEAT_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+# Whether files of one folder are compiled together: right for one build, wrong for daily work.
+option(PLEAT_COMPILED_TOGETHER "Compile files of one folder together" ON)
+
 # The standard headers that most files include, with fmt: they are parsed once (a quarter of the time of
 # compiling the library).
 set(PLEAT_PRECOMPILED <fmt/format.h> <algorithm> <array> <cmath> <cstdint> <filesystem> <functional>
@@ -33,7 +36,18 @@ set(PLEAT_PRECOMPILED <fmt/format.h> <algorithm> <array> <cmath> <cstdint> <file
 # pleat_sources(a.cpp b.cpp ...): adds files of this folder to the library.
 function(pleat_sources)
   foreach(file IN LISTS ARGN)
-    target_sources(pleat_code PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    set(path ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    set(target pleat_code)
+    if(path IN_LIST PLEAT_BRIEF)
+      set(target pleat_brief)
+    endif()
+    target_sources(${target} PRIVATE ${path})
+    if(path IN_LIST PLEAT_BRIEF OR path IN_LIST PLEAT_TOGETHER)
+      file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/src/pleat ${path}/..)
+      string(REPLACE "/" "_" folder "${folder}")
+      set_source_files_properties(${path} TARGET_DIRECTORY ${target} PROPERTIES
+        UNITY_GROUP "${folder}")
+    endif()
   endforeach()
 endfunction()
 
@@ -57,9 +71,10 @@ endfunction()
 function(pleat_program main)
   find_package(CLI11 REQUIRED)
   add_library(pleat_commands STATIC ${ARGN})
-  # Options and summaries take no time that optimising would save; compiling CLI11 for each does.
+  # Options and summaries take no time that optimising would save. Few files include CLI11, whose
+  # headers alone take two seconds in each.
   target_compile_options(pleat_commands PRIVATE $<$<CONFIG:Release>:-O1>)
-  target_precompile_headers(pleat_commands PRIVATE <CLI/CLI.hpp> <fmt/format.h>)
+  target_precompile_headers(pleat_commands PRIVATE ${PLEAT_PRECOMPILED})
   target_include_directories(pleat_commands PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(pleat_commands PUBLIC pleat_code pleat_options CLI11::CLI11 fmt::fmt
     nlohmann_json::nlohmann_json)

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -368,7 +367,6 @@ Json values_section(const PairFile& pairs, const std::vector<ColumnLabel>& label
 
 void draw_pairs(Drawing& drawing, const PairFile& pairs) {
     std::optional<Table> columns;
-    constexpr Index kEveryRow = std::numeric_limits<Index>::max();
     if (drawing.run.has("columns.tsv")) {
         Table table = read_table(drawing.run.file("columns.tsv"), kEveryRow);
         if (table.has({"column", "letter"}) && table.total == pairs.size())

@@ -20,20 +20,20 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kAdded = 5;  // columns that pleat adds to a table of mutants
-constexpr Index kEveryRow = std::numeric_limits<Index>::max();
 
-struct Layer {
+struct MutantLayer {
     const char* column;
     const char* name;
     bool is_effect = false;  ///< 0 is the wild type
 };
-constexpr std::array<Layer, 7> kLayers = {{{"prediction_epistatic", "effect", true},
-                                           {"prediction_independent", "independent effect", true},
-                                           {"percentile", "percentile"},
-                                           {"independent_percentile", "independent percentile"},
-                                           {"z", "Z"},
-                                           {"independent_z", "independent Z"},
-                                           {"frequency", "frequency"}}};
+constexpr std::array<MutantLayer, 7> kMutantLayers = {
+    {{"prediction_epistatic", "effect", true},
+     {"prediction_independent", "independent effect", true},
+     {"percentile", "percentile"},
+     {"independent_percentile", "independent percentile"},
+     {"z", "Z"},
+     {"independent_z", "independent Z"},
+     {"frequency", "frequency"}}};
 
 /// Amino acids by their properties; nucleotides are one group.
 struct LetterGroup {
@@ -122,7 +122,7 @@ Json layer_matrix(const Table& table, const char* column, const Substitutions& a
 void add_substitutions(Drawing& drawing, const Table& table, const Substitutions& all,
                        const Places& places) {
     Json layers = Json::array();
-    for (const Layer& layer : kLayers) {
+    for (const MutantLayer& layer : kMutantLayers) {
         if (!table.find(layer.column)) continue;
         layers.push_back({{"name", layer.name},
                           {"effect", layer.is_effect},

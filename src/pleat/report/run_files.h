@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <set>
 #include <span>
@@ -33,6 +34,9 @@ struct Table {
 
 /// Called with every row and its number from 0; the views are valid during the call.
 using RowVisitor = std::function<void(Index row, std::span<const std::string_view> cells)>;
+
+/// No limit to the rows that read_table() keeps.
+constexpr Index kEveryRow = std::numeric_limits<Index>::max();
 
 /// Reads a table and keeps its first `max_rows` rows. Throws InputError, with file and line, if the
 /// header line is missing or a row has another number of cells. Memory: the file and the kept rows.

@@ -11,7 +11,6 @@ namespace pleat::report {
 
 namespace {
 
-constexpr Index kEveryRow = std::numeric_limits<Index>::max();
 constexpr const char* kQ = "q (1/angstrom)";
 
 Json axis(const std::string& label, const char* scale = "linear") {

@@ -36,6 +36,11 @@ std::filesystem::path without_trailing_slash(const std::filesystem::path& path) 
 
 }  // namespace
 
+bool remove_quietly(const std::filesystem::path& file) {
+    std::error_code ignored;
+    return std::filesystem::remove(file, ignored);
+}
+
 FolderClaim::FolderClaim(const std::filesystem::path& path, bool is_shared)
     : path_(without_trailing_slash(path)), is_shared_(is_shared) {
     if (path_.empty()) throw UsageError("expected a folder for the results, found an empty name");
@@ -205,11 +210,6 @@ bool is_own_folder(const path& file) {
     std::error_code none;
     return std::filesystem::symlink_status(file, none).type() ==
            std::filesystem::file_type::directory;
-}
-
-bool remove_quietly(const path& file) {
-    std::error_code ignored;
-    return std::filesystem::remove(file, ignored);
 }
 
 std::vector<std::string> entries_of(const path& folder) {

@@ -56,6 +56,9 @@ private:
 /// Name of the lock file.
 inline constexpr std::string_view kLockFile = ".pleat-lock";
 
+/// Removes a file or empty folder; returns whether it was there and could be removed.
+bool remove_quietly(const std::filesystem::path& file);
+
 /// Whether an entry of a run's folder is neither a result nor a user's file: it begins with
 /// ".pleat-".
 bool is_hidden_name(std::string_view name);

@@ -44,11 +44,6 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool remove_quietly(const std::filesystem::path& path) {
-    std::error_code ignored;
-    return std::filesystem::remove(path, ignored);
-}
-
 /// Refuses a folder to which a run without --force may not write.
 void require_unfinished(const EarlierRun& earlier, const RunDirectory::Request& request,
                         const std::string& folder) {
