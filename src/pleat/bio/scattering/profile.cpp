@@ -52,13 +52,13 @@ bool has_names_of_distances(const CurveTable& table) {
 /// Whether the numbers rise from 0 at 0 and end at 0, as P(r) does and no measured curve.
 bool has_shape_of_distances(const CurveTable& table) {
     constexpr std::size_t kMinRows = 10, kRise = 4;
-    constexpr double kMaxEnd = 0.01;  // of the largest
+    constexpr double kMaxLast = 0.01;  // of the largest
     std::vector<double> values;
     for (const CurveRow& row : table.rows)
         if (row.values.size() > 1) values.push_back(row.values[1]);
     return values.size() >= kMinRows && table.rows.front().values[0] == 0 && values[0] == 0 &&
            std::is_sorted(values.begin(), values.begin() + kRise) && values[1] > 0 &&
-           std::abs(values.back()) < kMaxEnd * std::ranges::max(values);
+           std::abs(values.back()) < kMaxLast * std::ranges::max(values);
 }
 
 [[noreturn]] void refuse_distances(const std::string& file, const CurveTable& table,

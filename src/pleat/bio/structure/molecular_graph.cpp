@@ -150,14 +150,14 @@ std::array<Colours, 2> refined_colours(const MolecularGraph& a, const MolecularG
         for (const std::string& element : graphs[n]->elements)
             colours[n].push_back(
                 elements.try_emplace(element, static_cast<int>(elements.size())).first->second);
-    using Key = std::pair<int, std::vector<std::pair<int, int>>>;
+    using Surroundings = std::pair<int, std::vector<std::pair<int, int>>>;
     for (std::size_t before = 0, after = elements.size(); after > before;) {
         before = after;
-        std::map<Key, int> keys;
+        std::map<Surroundings, int> keys;
         std::array<Colours, 2> next;
         for (std::size_t n = 0; n < 2; ++n)
             for (std::size_t v = 0; v < colours[n].size(); ++v) {
-                Key key{colours[n][v], {}};
+                Surroundings key{colours[n][v], {}};
                 for (const MolecularGraph::Edge& edge : graphs[n]->edges[v])
                     key.second.emplace_back(kind_of(edge, kinds), colours[n][edge.to]);
                 std::sort(key.second.begin(), key.second.end());
