@@ -127,8 +127,7 @@ py::tuple ranked(const Argument<double>& raw, const Argument<double>& corrected,
     {
         const py::gil_scoped_release released;
         for (const couplings::RankedPair& pair : rank_pairs(alignment, result, options)) {
-            listed.push_back({alignment.columns[static_cast<std::size_t>(pair.i)],
-                              alignment.columns[static_cast<std::size_t>(pair.j)], pair.raw,
+            listed.push_back({alignment.columns[pair.i], alignment.columns[pair.j], pair.raw,
                               pair.corrected, pair.z, pair.probability});
             if (base_pairs) classes.push_back(static_cast<std::uint8_t>(pair.pair_class));
         }
@@ -137,21 +136,36 @@ py::tuple ranked(const Argument<double>& raw, const Argument<double>& corrected,
                           base_pairs ? py::object(owned_array(std::move(classes))) : py::none());
 }
 
+couplings::Report report_of(const Fitted& fitted, const std::vector<couplings::RankedPair>& pairs) {
+    return {.alignment = fitted.alignment,
+            .parameters = fitted.parameters,
+            .result = fitted.result,
+            .reference = fitted.reference,
+            .pairs = pairs,
+            .base_pairs = fitted.base_pairs ? &*fitted.base_pairs : nullptr,
+            .parts = fitted.parts ? &*fitted.parts : nullptr};
+}
+
+void write(RunDirectory& run, const Fitted& fitted, const py::dict&) {
+    const int threads = available_threads();
+    const std::vector<couplings::RankedPair> pairs = couplings::rank_pairs(
+        fitted.alignment, fitted.result,
+        {.is_calibrated =
+             couplings::has_probabilities(fitted.parameters, *fitted.alignment.alphabet),
+         .base_pairs = fitted.base_pairs ? &*fitted.base_pairs : nullptr,
+         .part_of_column = fitted.parts ? fitted.parts->part_of_column : std::vector<Index>{},
+         .threads = threads});
+    couplings::write_results(run, report_of(fitted, pairs), threads);
+}
+
 }  // namespace
 
-ResultColumns columns(const Fitted& fitted) {
-    return couplings::columns({.alignment = fitted.alignment,
-                               .parameters = fitted.parameters,
-                               .result = fitted.result,
-                               .reference = fitted.reference,
-                               .pairs = {},
-                               .base_pairs = fitted.base_pairs ? &*fitted.base_pairs : nullptr,
-                               .parts = fitted.parts ? &*fitted.parts : nullptr});
-}
+ResultColumns columns(const Fitted& fitted) { return couplings::columns(report_of(fitted, {})); }
 
 void add_couplings(py::module_& module) {
     PYBIND11_NUMPY_DTYPE(Listed, i, j, raw, corrected, z, probability);
-    add_result<Fitted>(module, "Couplings").def_readonly("device", &Fitted::device);
+    py::class_<Fitted> result = add_result<Fitted>(module, "Couplings");
+    add_run(result.def_readonly("device", &Fitted::device), "couplings", &write);
     module.def("rank_pairs", &ranked);
     module.attr("pair_classes") = py::cast(std::vector<std::string>(
         names_of(couplings::PairClass{}).begin(), names_of(couplings::PairClass{}).end()));

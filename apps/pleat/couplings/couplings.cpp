@@ -152,11 +152,9 @@ void append_inter_contacts(std::string& text, const Report& report) {
     append(text, "{:>5} {:>16} {:>16} {:>9} {:>7} {:>10} {:>8} {:>8}\n", "rank", "i", "j", "score",
            "Z", "EVcomplex", "GREMLIN", "fdr");
     const auto position = [&](Index column) {
-        const auto at = static_cast<std::size_t>(column);
-        const couplings::Part& part =
-            report.parts->parts[static_cast<std::size_t>(report.parts->part_of_column[at])];
-        const Index source = report.alignment.columns[at];
-        const char letter = report.reference.letters[static_cast<std::size_t>(source)];
+        const couplings::Part& part = report.parts->parts[report.parts->part_of_column[column]];
+        const Index source = report.alignment.columns[column];
+        const char letter = report.reference.letters[source];
         return fmt::format("{} {} ({})", printable(part.name), source - part.first + 1,
                            letter == '-' ? "gap" : std::string(1, letter));
     };
@@ -471,7 +469,7 @@ Command couplings_command(CLI::App& program, Ranks& ranks) {
         .numbers = {"sequences", "columns", "effective_sequences", "evaluations", "relative_gap",
                     "stop_reason", "precision_L"},
         .per_input = {"structure", "row", "focus", "initial", "secondary", "parts", "weights"},
-        .of_one_rank = "couplings of one alignment",
+        .single_rank_work = "couplings of one alignment",
         .add_options =
             [](CLI::App& parser, CouplingsOptions& options) {
                 add_alignment_options(parser, options.alignment);

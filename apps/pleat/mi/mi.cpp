@@ -54,7 +54,7 @@ std::string number(double value, const char* format) {
 }
 
 /// The p of a pair without shuffles: exact where tables were enumerated, else marked.
-std::string tail_text(const mi::PairStatistics& pairs, std::size_t pair) {
+std::string tail_text(const mi::PairInformation& pairs, std::size_t pair) {
     if (pairs.tail_p.empty() || std::isnan(pairs.tail_p[pair])) return "-";
     const double p = pairs.tail_p[pair];
     const bool is_exact = !pairs.exact_p.empty() && !std::isnan(pairs.exact_p[pair]);
@@ -89,7 +89,7 @@ void append_null(std::string& text, const mi::Report& report) {
 }
 
 void append_pairs(std::string& text, const mi::Report& report) {
-    const mi::PairStatistics& pairs = report.result.pairs;
+    const mi::PairInformation& pairs = report.result.pairs;
     const std::vector<Index> ranked = mi::ranked_pairs(report.result, report.parameters);
     const std::size_t shown = std::min(kShown, ranked.size());
     if (shown == 0) {
@@ -137,7 +137,7 @@ void append_cliques(std::string& text, const mi::TripleResult& triples) {
 void append_triples(std::string& text, const mi::Report& report) {
     const mi::TripleResult& triples = *report.result.triples;
     const std::size_t shown = std::min(kShown, triples.best_triples.triples.size());
-    const std::string& key = triples.names[static_cast<std::size_t>(triples.key)];
+    const std::string& key = triples.names[triples.key];
     if (shown == 0) {
         append(text, "\nNo triple has a value of {} and three columns of at least {:g} bits{}\n",
                key, report.parameters.min_entropy,

@@ -53,7 +53,6 @@ private:
     std::vector<std::future<void>> files_;
 };
 
-/// The number as text, "NA" for NaN.
 std::string number_or_na(double value, int decimals) {
     std::string text;
     if (std::isnan(value)) return "NA";
@@ -84,9 +83,9 @@ TextPieces score_matrix(const Report& report, int threads) {
 
 /// "ALA\t52A", or "NA\tNA" for a column without a residue.
 std::string residue_cells(const KnownStructure& known, Index column) {
-    const Index residue = known.residues[static_cast<std::size_t>(column)];
+    const Index residue = known.residues[column];
     if (residue < 0) return "NA\tNA";
-    const Residue& of_column = known.chain().residues[static_cast<std::size_t>(residue)];
+    const Residue& of_column = known.chain().residues[residue];
     return fmt::format("{}\t{}", table_cell(of_column.name), table_cell(of_column.id()));
 }
 
@@ -102,8 +101,8 @@ std::string pair_head(const Report& report) {
 /// The first cells of a row: a pair of fitted columns; every cell ends in a tab.
 void append_pair(const Report& report, Index rank, Index column_i, Index column_j,
                  std::string& text) {
-    const Index i = report.alignment.columns[static_cast<std::size_t>(column_i)];
-    const Index j = report.alignment.columns[static_cast<std::size_t>(column_j)];
+    const Index i = report.alignment.columns[column_i];
+    const Index j = report.alignment.columns[column_j];
     for (const Index number :
          {rank + 1, report.reference.shown_number(i), report.reference.shown_number(j)}) {
         append_integer(text, number);
@@ -111,15 +110,13 @@ void append_pair(const Report& report, Index rank, Index column_i, Index column_
     }
     for (const Index column : {column_i, column_j}) {
         if (report.parts == nullptr) break;
-        const Part& part = report.parts->parts[static_cast<std::size_t>(
-            report.parts->part_of_column[static_cast<std::size_t>(column)])];
+        const Part& part = report.parts->parts[report.parts->part_of_column[column]];
         text += table_cell(part.name) + '\t';
-        append_integer(text,
-                       report.alignment.columns[static_cast<std::size_t>(column)] - part.first + 1);
+        append_integer(text, report.alignment.columns[column] - part.first + 1);
         text += '\t';
     }
     for (const Index column : {i, j}) {
-        text += report.reference.letters[static_cast<std::size_t>(column)];
+        text += report.reference.letters[column];
         text += '\t';
     }
     if (report.structure != nullptr) {
@@ -130,7 +127,7 @@ void append_pair(const Report& report, Index rank, Index column_i, Index column_
 }
 
 void append_contact(const Report& report, Index rank, std::string& text) {
-    const RankedPair& pair = report.pairs[static_cast<std::size_t>(rank)];
+    const RankedPair& pair = report.pairs[rank];
     append_pair(report, rank, pair.i, pair.j, text);
     for (const double score : {pair.raw, pair.corrected}) {
         append_number(text, score, std::chars_format::general, 9);
@@ -146,7 +143,7 @@ void append_contact(const Report& report, Index rank, std::string& text) {
 }
 
 void append_inter_contact(const Report& report, Index rank, std::string& text) {
-    const InterPair& pair = report.parts->pairs[static_cast<std::size_t>(rank)];
+    const InterPair& pair = report.parts->pairs[rank];
     append_pair(report, rank, pair.i, pair.j, text);
     for (const double score : {pair.raw, pair.corrected, pair.block_corrected}) {
         append_number(text, score, std::chars_format::general, 9);
@@ -205,12 +202,11 @@ TextPieces casp_contacts(const Report& report, int threads) {
     for (std::size_t at = 0; at < target.size(); at += kLettersPerLine)
         append(text, "{}\n", target.substr(at, kLettersPerLine));
     const auto number = [&](Index column) {
-        return report.reference.numbers[static_cast<std::size_t>(
-            report.alignment.columns[static_cast<std::size_t>(column)])];
+        return report.reference.numbers[report.alignment.columns[column]];
     };
     TextPieces pieces = make_lines(
         threads, static_cast<Index>(report.pairs.size()), [&](Index rank, std::string& line) {
-            const RankedPair& pair = report.pairs[static_cast<std::size_t>(rank)];
+            const RankedPair& pair = report.pairs[rank];
             const Index i = number(pair.i), j = number(pair.j);
             if (i == 0 || j == 0 || std::isnan(pair.probability)) return;
             append_integer(line, i);
@@ -259,8 +255,7 @@ void write_evaluation(const std::filesystem::path& table, const std::filesystem:
 
 std::string fitted_reference(const Report& report) {
     std::string letters;
-    for (const Index column : report.alignment.columns)
-        letters += report.reference.letters[static_cast<std::size_t>(column)];
+    for (const Index column : report.alignment.columns) letters += report.reference.letters[column];
     return letters;
 }
 
@@ -273,8 +268,8 @@ std::vector<InterPair> source_pairs(const Report& report) {
     std::vector<InterPair> pairs;
     if (report.parts != nullptr) pairs = report.parts->pairs;
     for (InterPair& pair : pairs) {
-        pair.i = report.alignment.columns[static_cast<std::size_t>(pair.i)];
-        pair.j = report.alignment.columns[static_cast<std::size_t>(pair.j)];
+        pair.i = report.alignment.columns[pair.i];
+        pair.j = report.alignment.columns[pair.j];
     }
     return pairs;
 }
@@ -284,9 +279,9 @@ Array<Index, 2> source_base_pairs(const Report& report) {
     if (report.base_pairs == nullptr) return {};
     Array<Index, 2> pairs(std::ssize(report.base_pairs->pairs), Index{2});
     for (Index k = 0; k < pairs.extent(0); ++k) {
-        const auto [i, j] = report.base_pairs->pairs[static_cast<std::size_t>(k)];
-        pairs(k, 0) = report.alignment.columns[static_cast<std::size_t>(i)];
-        pairs(k, 1) = report.alignment.columns[static_cast<std::size_t>(j)];
+        const auto [i, j] = report.base_pairs->pairs[k];
+        pairs(k, 0) = report.alignment.columns[i];
+        pairs(k, 1) = report.alignment.columns[j];
     }
     return pairs;
 }
@@ -296,13 +291,13 @@ std::vector<std::string> part_names(const Report& report) {
     std::vector<std::string> names;
     if (report.parts == nullptr) return names;
     for (const Index part : report.parts->part_of_column)
-        names.push_back(report.parts->parts[static_cast<std::size_t>(part)].name);
+        names.push_back(report.parts->parts[part].name);
     return names;
 }
 
 std::vector<RecordField> inter_fields() {
-    return {record_field("i", &InterPair::i),
-            record_field("j", &InterPair::j),
+    return {record_field("i", &InterPair::i, {.first = 1}),
+            record_field("j", &InterPair::j, {.first = 1}),
             record_field("raw", &InterPair::raw),
             record_field("corrected", &InterPair::corrected),
             record_field("block_corrected", &InterPair::block_corrected),
@@ -389,7 +384,8 @@ ResultColumns columns(const Report& report) {
          "records (i, j, raw, corrected, block_corrected, z, evcomplex, evcomplex_block, gremlin, "
          "fdr) of the pairs between parts, the highest block_corrected first, as "
          "contacts_inter.tsv; i and j as in contacts(); None for one part",
-         ColumnValue::owned(source_pairs(report), inter_fields()).or_none(has_parts)},
+         ColumnValue::owned(source_pairs(report), inter_fields()).or_none(has_parts),
+         "contacts_inter.tsv"},
         {"_is_calibrated", "whether scores of this kind have probabilities", is_calibrated},
         {"_is_nucleic", "whether the letters are those of a nucleic acid", is_nucleic},
         {"_has_given_base_pairs", "whether `secondary` was given",

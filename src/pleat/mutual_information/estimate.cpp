@@ -31,7 +31,7 @@ double triple_seconds(double symbols, double rows) {
 }
 
 /// CPU seconds of everything but shuffles.
-double observed_seconds(const Columns& columns, const Parameters& parameters, double symbols) {
+double observed_seconds(const CodedColumns& columns, const Parameters& parameters, double symbols) {
     const auto rows = static_cast<double>(columns.row_count());
     const auto pairs = static_cast<double>(pair_count(columns.column_count()));
     const auto triples = static_cast<double>(triple_count(columns.column_count()));
@@ -48,7 +48,7 @@ double observed_seconds(const Columns& columns, const Parameters& parameters, do
 }
 
 /// CPU seconds of shuffles of plain counts.
-double shuffle_seconds(const Columns& columns, const Parameters& parameters, double symbols) {
+double shuffle_seconds(const CodedColumns& columns, const Parameters& parameters, double symbols) {
     if (!parameters.has_gpu_work()) return 0;
     const auto rows = static_cast<double>(columns.row_count());
     double seconds =
@@ -129,7 +129,7 @@ Estimate estimate(const Alignment& alignment, const Parameters& parameters,
     // The alignment is read, filtered, and compacted.
     all.host_bytes = host_bytes(alignment, parameters, own) +
                      3 * alignment.sequence_count() * alignment.column_count();
-    const Columns columns = compact_columns(alignment.letters);
+    const CodedColumns columns = compact_columns(alignment.letters);
     if (has_gpu && !parameters.counts_on_cpu()) {
         const auto order = static_cast<int>(parameters.order);
         const Index shuffles = parameters.shuffle_count();

@@ -121,7 +121,7 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
             context, [&](const Context& lane) { return run(alignment, parameters, lane); });
     check_input(alignment, parameters);
     check_memory(alignment, parameters, context);
-    const Columns columns = compact_columns(alignment.letters);
+    const CodedColumns columns = compact_columns(alignment.letters);
     Result result;
     result.shuffles = parameters.shuffle_count();
     for (Index column = 0; column < columns.column_count(); ++column) {

@@ -97,7 +97,7 @@ constexpr double kMinTail = 1e-300;
 
 /// The numbers of all pairs, [pair] each, i < j in lexicographic order; arrays that were not
 /// requested are empty.
-struct PairStatistics {
+struct PairInformation {
     std::vector<double> mi, joint_entropy;  ///< bits
     std::vector<double> normalised;         ///< MI_ij / H_ij
     std::vector<double> apc, asc;           ///< MI less the average product, and the average sum
@@ -160,7 +160,7 @@ struct Result {
     std::vector<double> entropy;     ///< [column]: H_i in bits, which is MI_ii; Z_ii is 0/0 and NaN
     std::vector<int> symbol_counts;  ///< [column]
     std::vector<Index> low_entropy;  ///< columns below Parameters::min_entropy
-    PairStatistics pairs;
+    PairInformation pairs;
     std::vector<Index> pair_rows;  ///< [pair]: rows counted if gaps are omitted; else empty
     std::int64_t shuffles = 0;     ///< 0 without sampling
     std::vector<double> weights;   ///< of the sequences; empty: none

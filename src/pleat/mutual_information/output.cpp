@@ -44,7 +44,7 @@ std::vector<RecordField> sampled_fields() {
 }
 
 /// The values of pairs, in the order of pairs.npz and pairs.tsv.
-ResultColumns pair_columns(const PairStatistics& pairs) {
+ResultColumns pair_columns(const PairInformation& pairs) {
     constexpr const char* kFile = "pairs.npz";
     const auto asked_for = [](const std::vector<double>& values) {
         return ColumnValue(values).or_none(!values.empty());
@@ -97,27 +97,24 @@ public:
         for (const Index column : columns) text += fmt::format("\t{}", number(column));
         for (const Index column : columns) {
             text += '\t';
-            text += report_.reference.letters[static_cast<std::size_t>(source(column))];
+            text += report_.reference.letters[source(column)];
         }
         if (report_.structure != nullptr)
             for (const Index column : columns) append_residue(text, column);
     }
     /// The residue's name and number in two cells, or "NA" twice.
     void append_residue(std::string& text, Index column) const {
-        const Index residue = report_.structure->residues[static_cast<std::size_t>(column)];
+        const Index residue = report_.structure->residues[column];
         if (residue < 0) {
             text += "\tNA\tNA";
             return;
         }
-        const Residue& found =
-            report_.structure->chain().residues[static_cast<std::size_t>(residue)];
+        const Residue& found = report_.structure->chain().residues[residue];
         text += fmt::format("\t{}\t{}", table_cell(found.name), table_cell(found.id()));
     }
     /// The number that tables show.
     Index number(Index column) const { return report_.reference.shown_number(source(column)); }
-    Index source(Index column) const {
-        return report_.alignment.columns[static_cast<std::size_t>(column)];
-    }
+    Index source(Index column) const { return report_.alignment.columns[column]; }
 
 private:
     const Report& report_;
@@ -138,7 +135,7 @@ TextPieces pair_table(const Report& report, const std::vector<Index>& ranked, in
     for (const TableColumn& one : numbers) head += "\t" + one.name;
     TextPieces lines =
         make_lines(threads, static_cast<Index>(ranked.size()), [&](Index rank, std::string& text) {
-            const Index pair = ranked[static_cast<std::size_t>(rank)];
+            const Index pair = ranked[rank];
             const auto at = static_cast<std::size_t>(pair);
             append_integer(text, rank + 1);
             cells.append(text, pairs[at]);
@@ -174,14 +171,13 @@ TextPieces column_table(const Report& report) {
     for (Index column = 0; column < result.column_count(); ++column) {
         append_integer(text, cells.number(column));
         text += '\t';
-        text += report.reference.letters[static_cast<std::size_t>(cells.source(column))];
+        text += report.reference.letters[cells.source(column)];
         if (report.structure != nullptr) cells.append_residue(text, column);
-        const double bits = result.entropy[static_cast<std::size_t>(column)];
-        text += fmt::format("\t{}", result.symbol_counts[static_cast<std::size_t>(column)]);
+        const double bits = result.entropy[column];
+        text += fmt::format("\t{}", result.symbol_counts[column]);
         append_next(text, bits);
         text += fmt::format("\tNA\t{}", bits < report.parameters.min_entropy ? "yes" : "no");
-        for (const auto& [name, values] : members)
-            text += fmt::format("\t{}", (*values)[static_cast<std::size_t>(column)]);
+        for (const auto& [name, values] : members) text += fmt::format("\t{}", (*values)[column]);
         text += '\n';
     }
     return {text};
@@ -237,12 +233,11 @@ TextPieces triple_table(const Report& report, int threads) {
     const auto count = static_cast<Index>(triples.best_triples.triples.size());
     TextPieces lines = make_lines(threads, count, [&](Index rank, std::string& text) {
         append_integer(text, rank + 1);
-        const auto at = static_cast<std::size_t>(rank);
         cells.append(text,
-                     triple_at(triples.best_triples.triples[at], report.result.column_count()));
+                     triple_at(triples.best_triples.triples[rank], report.result.column_count()));
         for (const double value : triples.best_triples.numbers[rank]) append_next(text, value);
-        if (!triples.best_fdr.empty()) append_next(text, triples.best_fdr[at]);
-        if (!has_excess) append_next(text, triples.best_excess[at]);
+        if (!triples.best_fdr.empty()) append_next(text, triples.best_fdr[rank]);
+        if (!has_excess) append_next(text, triples.best_excess[rank]);
         text += '\n';
     });
     lines.insert(lines.begin(), head + "\n");
@@ -259,7 +254,7 @@ std::vector<std::array<Index, 2>> all_pairs(Index columns) {
 }
 
 std::vector<Index> ranked_pairs(const Result& result, const Parameters& parameters) {
-    const PairStatistics& pairs = result.pairs;
+    const PairInformation& pairs = result.pairs;
     const std::vector<double> key = !pairs.z.empty() ? pairs.z
                                     : !pairs.sampled.empty()
                                         ? member(pairs.sampled, &SampledNull::z)
@@ -268,12 +263,11 @@ std::vector<Index> ranked_pairs(const Result& result, const Parameters& paramete
     std::iota(ranked.begin(), ranked.end(), Index{0});
     // A pair above all of its shuffles, if these are equal, has no sampled Z, yet the smallest p.
     const auto value = [&](Index pair) {
-        const auto at = static_cast<std::size_t>(pair);
-        if (!std::isnan(key[at])) return key[at];
+        if (!std::isnan(key[pair])) return key[pair];
         const bool above_all =
-            pairs.z.empty() && !pairs.less_count.empty() && pairs.less_count[at] > 0;
+            pairs.z.empty() && !pairs.less_count.empty() && pairs.less_count[pair] > 0;
         const double infinity = std::numeric_limits<double>::infinity();
-        return above_all && pairs.equal_count[at] == 0 ? infinity : -infinity;
+        return above_all && pairs.equal_count[pair] == 0 ? infinity : -infinity;
     };
     if (parameters.order == 2 && parameters.min_z)
         std::erase_if(ranked, [&](Index pair) { return value(pair) < *parameters.min_z; });
@@ -302,8 +296,7 @@ ColumnValue of_cliques(const Result& result, const std::optional<TripleSet> Trip
 ResultColumns facts(const Report& report) {
     const Result& result = report.result;
     const TripleResult* const triples = result.triples ? &*result.triples : nullptr;
-    const std::string ranked_by =
-        triples != nullptr ? triples->names[static_cast<std::size_t>(triples->key)] : "";
+    const std::string ranked_by = triples != nullptr ? triples->names[triples->key] : "";
     return {
         fact("alphabet",
              report.alignment.alphabet != nullptr ? report.alignment.alphabet->name() : "",
@@ -342,8 +335,7 @@ ResultColumns facts(const Report& report) {
 ResultColumns columns(const Report& report) {
     const Result& result = report.result;
     std::vector<Index> low;
-    for (const Index column : result.low_entropy)
-        low.push_back(report.alignment.columns[static_cast<std::size_t>(column)]);
+    for (const Index column : result.low_entropy) low.push_back(report.alignment.columns[column]);
     const bool has_low = !low.empty();
     std::vector<std::int32_t> i, j;
     for (const auto& [a, b] : all_pairs(result.column_count())) {
