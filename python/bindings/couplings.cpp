@@ -34,12 +34,18 @@ std::optional<couplings::BasePairs> read_base_pairs(const std::string& secondary
     return couplings::given_base_pairs(structure, fitted.alignment, fitted.reference);
 }
 
+std::vector<Field> all_fields(couplings::Parameters& parameters) {
+    std::vector<Field> all = couplings::fields(parameters);
+    for (Field& field : couplings::null_fields(parameters)) all.push_back(std::move(field));
+    return all;
+}
+
 /// Fits the alignment after the program's filters; unknown letters count as gaps.
 Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
            const std::string& focus, const std::string& secondary, const std::string& parts_text,
            Index shuffle_parts, const py::dict& options, const py::dict& how) {
     couplings::Parameters parameters;
-    set_fields(couplings::fields(parameters), options);
+    set_fields(all_fields(parameters), options);
     Notes notes;
     const couplings::Parts parts =
         couplings::choose_parts(parts_text, alignment, !focus.empty(), shuffle_parts, notes);
@@ -143,7 +149,8 @@ couplings::Report report_of(const Fitted& fitted, const std::vector<couplings::R
             .reference = fitted.reference,
             .pairs = pairs,
             .base_pairs = fitted.base_pairs ? &*fitted.base_pairs : nullptr,
-            .parts = fitted.parts ? &*fitted.parts : nullptr};
+            .parts = fitted.parts ? &*fitted.parts : nullptr,
+            .tree = fitted.tree ? &*fitted.tree : nullptr};
 }
 
 void write(RunDirectory& run, const Fitted& fitted, const py::dict&) {
@@ -172,7 +179,7 @@ void add_couplings(py::module_& module) {
     module.def("couplings", &run);
     module.def("couplings_fields", [] {
         couplings::Parameters parameters;
-        return describe_fields(couplings::fields(parameters));
+        return describe_fields(all_fields(parameters));
     });
 }
 

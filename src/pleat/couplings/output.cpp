@@ -18,6 +18,7 @@
 #include "pleat/couplings/contacts/contact_list.h"
 #include "pleat/couplings/files/model_file.h"
 #include "pleat/couplings/files/plmc_file.h"
+#include "pleat/phylogeny/output.h"
 
 namespace pleat::couplings {
 
@@ -66,6 +67,18 @@ void write_scores(const std::filesystem::path& path, const Report& report) {
     writer.add("corrected", report.result.corrected.view());
     const std::vector<Index> columns = shown_columns(report.alignment, report.reference);
     writer.add("columns", columns.data(), {report.alignment.column_count()});
+    if (report.tree != nullptr) {
+        const phylogeny::TreeResult& tree = *report.tree;
+        const auto add = [&](const char* name, const auto& values) {
+            writer.add(name, values.data(), {std::ssize(values)});
+        };
+        add("tree_score", tree.score);
+        add("tree_mean", tree.mean);
+        add("tree_p", tree.p);
+        add("tree_e", tree.e);
+        add("extrapolated", tree.extrapolated);
+        add("substitutions", tree.substitutions);
+    }
     writer.close();
 }
 
@@ -139,6 +152,15 @@ void append_contact(const Report& report, Index rank, std::string& text) {
         text += '\t';
         text += name_of(pair.pair_class);
     }
+    if (report.tree != nullptr) {
+        const Index at = pair_index(pair.i, pair.j, report.alignment.column_count());
+        for (const std::vector<double>* values :
+             {&report.tree->score, &report.tree->mean, &report.tree->p, &report.tree->e}) {
+            text += '\t';
+            append_number(text, (*values)[at], std::chars_format::general, 9);
+        }
+        text += report.tree->extrapolated[at] != 0 ? "\t1" : "\t0";
+    }
     text += '\n';
 }
 
@@ -165,12 +187,15 @@ TextPieces inter_contact_table(const Report& report, int threads) {
     return pieces;
 }
 
+constexpr const char* kTreeHead = "\ttree_score\ttree_mean\ttree_p\ttree_e\textrapolated";
+
 TextPieces contact_table(const Report& report, int threads) {
     TextPieces pieces =
         make_lines(threads, static_cast<Index>(report.pairs.size()),
                    [&](Index rank, std::string& text) { append_contact(report, rank, text); });
     pieces.insert(pieces.begin(), pair_head(report) + "raw\tcorrected\tz\tprobability" +
-                                      (report.base_pairs != nullptr ? "\tclass\n" : "\n"));
+                                      (report.base_pairs != nullptr ? "\tclass" : "") +
+                                      (report.tree != nullptr ? kTreeHead : "") + "\n");
     return pieces;
 }
 
@@ -335,6 +360,7 @@ ResultColumns facts(const Report& report) {
         all.push_back(fact("base_pairs", std::ssize(report.base_pairs->pairs), "their number"));
     if (report.parts != nullptr)
         all.push_back(fact("parts", std::ssize(report.parts->parts), "their number"));
+    for (ResultColumn& one : phylogeny::facts(report.tree, "scores.npz")) all.push_back(std::move(one));
     if (report.evaluation == nullptr) return all;
     const ResidueMap& map = report.structure->map;
     all.push_back(fact("chain", map.chain_name, "that of --structure"));
@@ -390,7 +416,7 @@ ResultColumns columns(const Report& report) {
         {"_is_nucleic", "whether the letters are those of a nucleic acid", is_nucleic},
         {"_has_given_base_pairs", "whether `secondary` was given",
          has_pairs && report.base_pairs->is_given}};
-    return joined({all, facts(report)});
+    return joined({all, phylogeny::pair_columns(report.tree, kScores), facts(report)});
 }
 
 void write_results(RunDirectory& run, const Report& report, int threads) {
@@ -405,6 +431,7 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
                           report.result.effective_sequences >= kMinEffectiveSequences;
     const std::filesystem::path casp = has_casp ? run.output("contacts.rr") : "";
     const auto weights = run.output("weights.npy");
+    if (report.tree != nullptr) write_text(run.output("tree.nwk"), report.tree->newick);
     const std::filesystem::path inter =
         report.parts == nullptr ? "" : run.output("contacts_inter.tsv");
     FileWriters writers(threads);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "pleat/core/array.h"
+#include "pleat/phylogeny/significance.h"
 #include "pleat/phylogeny/tree.h"
-#include "pleat/phylogeny/tree_null_kind.h"
 
 namespace pleat::phylogeny {
 

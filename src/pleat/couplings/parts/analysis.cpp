@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "pleat/core/loops/steps.h"
+#include "pleat/couplings/tree/tree_contacts.h"
 
 namespace pleat::couplings {
 
@@ -239,6 +240,8 @@ Analysis analyse(const Alignment& alignment, const Result& result, const Paramet
     else if (is_nucleic(alignment))
         found.base_pairs = find_base_pairs(alignment, result.weights, result.corrected,
                                            score_scale(result.corrected, alignment.columns));
+    if (parameters.null == NullModel::tree)
+        found.tree = compare_with_tree(alignment, result, parameters, context);
     return found;
 }
 
