@@ -125,6 +125,9 @@ def _mutual_information(folder, manifest, values):
         values.update(weights=None, effective_sequences=0.0)
     else:
         values["effective_sequences"] = results["effective_sequences"]
+    tree = folder / "tree.nwk"
+    values.update(tree=tree.read_text(encoding="utf-8") if tree.is_file() else None,
+                  substitutions=_numbers(columns["substitutions"], np.int64) if "substitutions" in columns else None)
     parameters = manifest["parameters"]
     if parameters.get("all-triples") is False and parameters.get("min-z") == "none":
         values["kept_triples"] = None

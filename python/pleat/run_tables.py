@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _pleat
 from .mutation_effects import Mutants
-from .results import Clusters, Couplings, Fit, MutualInformation, Refinement, Rmsd, Saxs, Selection
+from .results import TREE_NUMBERS, Clusters, Couplings, Fit, MutualInformation, Refinement, Rmsd, Saxs, Selection
 
 TOP = 1000  # rows of tables of pairs and triples, as the program's --top
 MAX_LEAVES = 20000  # of trees
@@ -96,10 +96,11 @@ def _information(result):
                                                         "variance", "z")}
     columns.update(_sampled(result))
     columns.update({name: getattr(result, name) for name in ("exact_p", "tail_p", "fdr", "family_p")})
-    columns.update(n_less=result.less, n_equal=result.equal)
+    columns.update(n_less=result.less, n_equal=result.equal, **{name: known(result, name) for name in TREE_NUMBERS})
     columns = {name: values for name, values in columns.items() if values is not None}
     rows, others = np.triu_indices(len(result.columns), 1)
-    best = _best(next(columns[name] for name in ("z", "sampled_z", "apc") if name in columns))
+    best = _best(next(columns[name] for name in ("tree_score", "z", "sampled_z", "apc")
+                      if name in columns))
     i, j = result.columns[rows[best]], result.columns[others[best]]
     tables = {"pairs.tsv": {"rank": np.arange(1, len(best) + 1), "i": i + 1, "j": j + 1,
                             "letter_i": _letters(result, i), "letter_j": _letters(result, j),
@@ -109,6 +110,8 @@ def _information(result):
         tables["columns.tsv"] = {"column": result.columns + 1, "letter": _letters(result, result.columns),
                                  "mi": result.entropy, "low_entropy": np.where(
                                      np.isin(result.columns, low), "yes", "no")}
+        if known(result, "substitutions") is not None:
+            tables["columns.tsv"]["substitutions"] = result.substitutions
     if result.triples is not None:
         tables["triples.tsv"] = _triples(result, low)
     return tables

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/text.h"
+#include "pleat/mutual_information/count/columns.h"
 
 namespace pleat::mutual_information {
 
@@ -41,6 +43,33 @@ std::vector<RecordField> sampled_fields() {
             record_field("percentile", &Null::percentile),
             record_field("p", &Null::p),
             record_field("p_strict", &Null::p_strict)};
+}
+
+/// The values of the tree null, in the same order, after those of pair_columns().
+ResultColumns tree_columns(const std::optional<TreeResult>& tree) {
+    static const TreeResult none;
+    const TreeResult& from = tree ? *tree : none;
+    const auto column = [&](const char* name, const char* help, const auto& values) {
+        return ResultColumn{name, help, ColumnValue(values).or_none(tree.has_value()), "pairs.npz"};
+    };
+    return {
+        column("tree_score",
+               "float64 [pair], the number that `statistic` names, over the rows where both "
+               "columns have a residue",
+               from.score),
+        column("tree_mean", "float64 [pair], mean tree_score of the null alignments", from.mean),
+        column("tree_p",
+               "float64 [pair], probability that a pair of the null alignments has this "
+               "tree_score or more; calibrated where it is small only",
+               from.p),
+        column("tree_e",
+               "float64 [pair], tree_p x pairs: expected number of pairs with this tree_score "
+               "or more without covariation",
+               from.e),
+        column("extrapolated",
+               "uint8 [pair], 1: above all pairs of all null alignments, so that tree_p is of "
+               "the gamma tail alone",
+               from.extrapolated)};
 }
 
 /// The values of pairs, in the order of pairs.npz and pairs.tsv.
@@ -128,11 +157,18 @@ TextPieces pair_table(const Report& report, const std::vector<Index>& ranked, in
     const std::vector<std::array<Index, 2>> pairs = all_pairs(columns);
     const ColumnCells cells(report);
     std::vector<TableColumn> numbers;
-    for (const ResultColumn& column : pair_columns(report.result.pairs))
+    for (const ResultColumn& column :
+         joined({pair_columns(report.result.pairs), tree_columns(report.result.tree)}))
         if (column.value.is_there())
             for (TableColumn& one : table_columns(column.key.empty() ? column.name : column.key,
                                                   column.value, {.digits = 9}))
                 numbers.push_back(std::move(one));
+    if (report.annotated != nullptr) {
+        const auto relation = std::make_shared<std::vector<Annotation>>(annotations(report));
+        numbers.push_back(table_column("annotation", [relation](std::size_t pair) {
+            return names_of(Annotation{})[static_cast<std::size_t>((*relation)[pair])];
+        }));
+    }
     const KnownStructure* const known = report.structure;
     std::string head = cells.head({"i", "j"}) + (known != nullptr ? "\tdistance" : "");
     for (const TableColumn& one : numbers) head += "\t" + one.name;
@@ -158,6 +194,7 @@ TextPieces column_table(const Report& report) {
     const Result& result = report.result;
     const ColumnCells cells(report);
     std::vector<std::pair<std::string, const std::vector<Index>*>> members;
+    if (result.tree) members.emplace_back("substitutions", &result.tree->substitutions);
     if (result.triples) {
         const auto add = [&](const char* name, const std::optional<TripleSet>& set) {
             if (!set) return;
@@ -260,7 +297,8 @@ std::vector<std::array<Index, 2>> all_pairs(Index columns) {
 
 std::vector<Index> ranked_pairs(const Result& result, const Parameters& parameters) {
     const PairStatistics& pairs = result.pairs;
-    const std::vector<double> key = !pairs.z.empty() ? pairs.z
+    const std::vector<double> key = result.tree        ? result.tree->score
+                                    : !pairs.z.empty() ? pairs.z
                                     : !pairs.sampled.empty()
                                         ? member(pairs.sampled, &SampledNull::z)
                                         : pairs.apc;
@@ -287,6 +325,31 @@ std::vector<Index> ranked_pairs(const Result& result, const Parameters& paramete
     return ranked;
 }
 
+std::span<const std::string_view> names_of(Annotation) {
+    static constexpr std::string_view names[] = {"pair", "compatible", "other"};
+    return names;
+}
+
+std::vector<Annotation> annotations(const Report& report) {
+    const Index columns = report.result.column_count();
+    std::vector<bool> is_paired(static_cast<std::size_t>(columns));
+    for (const auto& [i, j] : *report.annotated) is_paired[i] = is_paired[j] = true;
+    std::vector<Annotation> all;
+    for (const auto& [i, j] : all_pairs(columns))
+        all.push_back(is_paired[i] || is_paired[j] ? Annotation::other : Annotation::compatible);
+    for (const auto& [i, j] : *report.annotated) all[pair_index(i, j, columns)] = Annotation::pair;
+    return all;
+}
+
+std::array<Index, 3> significant_pairs(const Report& report) {
+    std::array<Index, 3> counts{};
+    const std::vector<Annotation> relation = annotations(report);
+    for (std::size_t pair = 0; pair < relation.size(); ++pair)
+        counts[static_cast<std::size_t>(relation[pair])] +=
+            report.result.tree->e[pair] < kSignificantE;
+    return counts;
+}
+
 namespace {
 
 /// A part of a set of cliques, if there is one.
@@ -304,6 +367,23 @@ ResultColumns facts(const Report& report) {
     const TripleResult* const triples = result.triples ? &*result.triples : nullptr;
     const std::string ranked_by =
         triples != nullptr ? triples->names[static_cast<std::size_t>(triples->key)] : "";
+    const auto tree_fact = [&](const char* name, auto TreeResult::*member, const char* help) {
+        static const TreeResult none;
+        return fact(name,
+                    ColumnValue((result.tree ? *result.tree : none).*member)
+                        .or_none(result.tree.has_value()),
+                    help);
+    };
+    const Index significant = result.tree
+                                  ? std::count_if(result.tree->e.begin(), result.tree->e.end(),
+                                                  [](double e) { return e < kSignificantE; })
+                                  : 0;
+    const bool is_annotated = report.annotated != nullptr;
+    const std::array<Index, 3> found =
+        is_annotated && result.tree ? significant_pairs(report) : std::array<Index, 3>{};
+    const auto annotated_fact = [&](const char* name, Index number, const char* help) {
+        return fact(name, ColumnValue(number).or_none(is_annotated && result.tree), help);
+    };
     return {
         fact("alphabet",
              report.alignment.alphabet != nullptr ? report.alignment.alphabet->name() : "",
@@ -325,6 +405,27 @@ ResultColumns facts(const Report& report) {
              ColumnValue(result.effective_sequences).or_none(!result.weights.empty()),
              "the sum of the weights"),
         fact("reference_row", report.reference.name, "the row that tables show"),
+        tree_fact("null_alignments", &TreeResult::null_alignments, "number of null alignments"),
+        tree_fact("mean_identity", &TreeResult::mean_identity,
+                  "of all pairs of sequences, where both have residues"),
+        tree_fact("tree_mean_ratio", &TreeResult::mean_ratio,
+                  "mean statistic, without APC, of the null alignments / of the alignment"),
+        tree_fact("tree_dropped", &TreeResult::dropped,
+                  "substitutions per null alignment that found no column (--tree-null branch)"),
+        tree_fact("tree_tail_threshold", &TreeResult::tail_threshold,
+                  "score from which on tree_p is that of a gamma tail"),
+        tree_fact("tree_tail_shape", &TreeResult::tail_shape, "of the gamma tail"),
+        tree_fact("tree_tail_scale", &TreeResult::tail_scale, "of the gamma tail"),
+        fact("tree_significant", ColumnValue(significant).or_none(result.tree.has_value()),
+             "pairs with tree_e below 0.05"),
+        fact("annotated_pairs",
+             ColumnValue(is_annotated ? std::ssize(*report.annotated) : 0).or_none(is_annotated),
+             "pairs of --secondary among the columns"),
+        annotated_fact("annotated_found", found[0], "of these, with tree_e below 0.05"),
+        annotated_fact("compatible_found", found[1],
+                       "pairs with tree_e below 0.05 of columns in no annotated pair"),
+        annotated_fact("other_found", found[2],
+                       "pairs with tree_e below 0.05 that an annotated pair contradicts"),
         fact("triples",
              ColumnValue(triples != nullptr ? triples->count : 0).or_none(triples != nullptr),
              "number of triples"),
@@ -350,6 +451,7 @@ ResultColumns columns(const Report& report) {
         i.push_back(static_cast<std::int32_t>(a));
         j.push_back(static_cast<std::int32_t>(b));
     }
+    static const std::vector<Index> no_columns;
     std::vector<double> no_z(result.entropy.size(), std::numeric_limits<double>::quiet_NaN());
     const ResultColumns indices = {
         {{}, "int32 [pair], columns from 0", ColumnValue::owned(std::move(i)), "pairs.npz", "i"},
@@ -387,9 +489,18 @@ ResultColumns columns(const Report& report) {
         {"cliques_by_z", "the same of the clique set by Z",
          of_cliques(result, &TripleResult::cliques_by_z, &TripleSet::triples_per_column),
          "columns.tsv"},
+        {"substitutions",
+         "int64 [L], the fewest substitutions on the tree that explain each column",
+         ColumnValue(result.tree ? result.tree->substitutions : no_columns)
+             .or_none(result.tree.has_value()),
+         "columns.tsv"},
+        {"tree", "the tree of the null alignments in Newick format",
+         ColumnValue(result.tree ? result.tree->newick : "").or_none(result.tree.has_value()),
+         "tree.nwk"},
         {"device", "the device that computed", ColumnValue::kept("str"), "manifest"},
     };
-    return joined({indices, pair_columns(result.pairs), others, facts(report)});
+    return joined(
+        {indices, pair_columns(result.pairs), tree_columns(result.tree), others, facts(report)});
 }
 
 void write_results(RunDirectory& run, const Report& report, int threads) {
@@ -401,6 +512,7 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
     if (!report.result.weights.empty())
         write_npy(run.output("weights.npy"), report.result.weights.data(),
                   {static_cast<Index>(report.result.weights.size())});
+    if (report.result.tree) write_text(run.output("tree.nwk"), report.result.tree->newick);
     record(run, all);
     if (!report.result.triples) return;
     write_triple_arrays(run.output("triples.npz"), report);
@@ -418,6 +530,7 @@ std::vector<std::string_view> citations(const Parameters& parameters) {
     if (parameters.has_exact()) keys.insert(keys.end(), {"Vinh2010", "Romano2014"});
     if (parameters.has_sampled()) keys.push_back("Benjamini1995");
     if (parameters.order == 3) keys.push_back("Schneidman2003");
+    if (parameters.has_tree()) keys.push_back("Rivas2017");
     return keys;
 }
 
