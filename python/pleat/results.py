@@ -74,6 +74,9 @@ class Couplings(ColumnResult):
                              "residue_j": residues_of(self, found["j"]), **scores})
 
 
+TREE_NUMBERS = ("tree_score", "tree_mean", "tree_p", "tree_e", "extrapolated")
+
+
 class MutualInformation(ColumnResult):
     """What pleat.mutual_information returns, with L columns after filtering.
 
@@ -92,7 +95,7 @@ class MutualInformation(ColumnResult):
         i, j = self.columns[rows], self.columns[others]
         table = {"i": i, "j": j, "residue_i": residues_of(self, i), "residue_j": residues_of(self, j)}
         for name in ("mi", "joint_entropy", "normalised", "apc", "asc", "mean", "variance", "z", "tail_p",
-                     "exact_p", "fdr", "family_p", "less", "equal", "pair_rows"):
+                     "exact_p", "fdr", "family_p", "less", "equal", "pair_rows", *TREE_NUMBERS):
             if getattr(self, name) is not None:
                 table[name] = getattr(self, name)
         if self.sampled is not None:

@@ -290,7 +290,7 @@ FamilyInput read_family(CouplingsOptions& options, RunDirectory& run, const Cont
     check_structure_file(options.structure);
     check_couplings_options(options);
     check_readable({options.parameters.initial, options.parameters.weights, options.secondary,
-                    options.parameters.tree.tree});
+                    options.parameters.tree.file});
     FamilyInput input;
     options.alignment.reading.keep_full_rows = true;
     const std::shared_ptr<const Alignment> read = read_input(options.alignment, &run);
@@ -308,7 +308,7 @@ FamilyInput read_family(CouplingsOptions& options, RunDirectory& run, const Cont
         warn_of_other_structure(options.structure, *input.known, context);
     }
     for (const std::string& file :
-         {options.parameters.initial, options.parameters.weights, options.parameters.tree.tree})
+         {options.parameters.initial, options.parameters.weights, options.parameters.tree.file})
         if (!file.empty()) record_input(file, run);
     input.base_pairs = read_base_pairs(options, input, run);
     return input;
@@ -372,8 +372,9 @@ ContactEvaluation evaluate(const KnownStructure& known, const Alignment& alignme
 }  // namespace
 
 std::vector<Field> result_fields(CouplingsOptions& options) {
-    return concatenated({fit_fields(options), couplings::null_fields(options.parameters), fields(options.alignment), structure_fields(options),
-                         part_fields(options), output_fields(options)});
+    return concatenated({fit_fields(options), couplings::null_fields(options.parameters),
+                         fields(options.alignment), structure_fields(options), part_fields(options),
+                         output_fields(options)});
 }
 
 RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs) {
@@ -383,22 +384,22 @@ RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs) {
     const Alignment alignment =
         filter(*read, filter_options(options.alignment, options.structure, *read));
     const Index sequences = alignment.sequence_count(), columns = alignment.column_count();
-    return {.input = fmt::format("{} sequences, {} columns", sequences, columns),
-            .may_use_gpu = true,
-            .on = [=, bytes = fit_disk_space(options, columns, alignment.alphabet->size()),
-                   fits = options.shuffle_parts +
-                          (options.parameters.null == couplings::NullModel::tree
-                               ? options.parameters.tree.null_alignments
-                               : 0), letters = alignment.alphabet->size(),
-                   parameters = couplings::resolved(options.parameters, *alignment.alphabet)](
-                      const Context& context) {
-                require_one_device(context, "the fit of one alignment");
-                Estimate all =
-                    couplings::estimate(sequences, columns, letters, parameters, context);
-                all.seconds *= static_cast<double>(1 + fits);
-                all.disk_bytes = bytes;
-                return all;
-            }};
+    return {
+        .input = fmt::format("{} sequences, {} columns", sequences, columns),
+        .may_use_gpu = true,
+        .on = [=, bytes = fit_disk_space(options, columns, alignment.alphabet->size()),
+               fits = options.shuffle_parts + (options.parameters.null == couplings::NullModel::tree
+                                                   ? options.parameters.tree.alignments
+                                                   : 0),
+               letters = alignment.alphabet->size(),
+               parameters = couplings::resolved(options.parameters, *alignment.alphabet)](
+                  const Context& context) {
+            require_one_device(context, "the fit of one alignment");
+            Estimate all = couplings::estimate(sequences, columns, letters, parameters, context);
+            all.seconds *= static_cast<double>(1 + fits);
+            all.disk_bytes = bytes;
+            return all;
+        }};
 }
 
 std::string fit_family(CouplingsOptions options, const JobTask& task,
@@ -475,7 +476,8 @@ Command couplings_command(CLI::App& program, Ranks& ranks) {
         .uses_seed = true,
         .numbers = {"sequences", "columns", "effective_sequences", "evaluations", "relative_gap",
                     "stop_reason", "precision_L"},
-        .per_input = {"structure", "row", "focus", "initial", "secondary", "parts", "weights", "tree"},
+        .per_input = {"structure", "row", "focus", "initial", "secondary", "parts", "weights",
+                      "tree"},
         .single_rank_work = "couplings of one alignment",
         .add_options =
             [](CLI::App& parser, CouplingsOptions& options) {

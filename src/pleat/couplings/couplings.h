@@ -63,7 +63,8 @@ struct Parameters {
     std::string initial;  ///< couplings.npz of an earlier run to start from; empty: column counts
     bool models = true;   ///< false: Result::model stays empty
     NullModel null = NullModel::none;
-    phylogeny::TreeOptions tree = {.tree = {}, .null_alignments = 100, .write_null = {}};  ///< of NullModel::tree
+    phylogeny::TreeOptions tree = {
+        .file = {}, .alignments = 100, .write_null = {}};  ///< of NullModel::tree
 };
 
 /// The options with names, ranges and help, bound to `parameters`.

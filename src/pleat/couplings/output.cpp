@@ -360,7 +360,8 @@ ResultColumns facts(const Report& report) {
         all.push_back(fact("base_pairs", std::ssize(report.base_pairs->pairs), "their number"));
     if (report.parts != nullptr)
         all.push_back(fact("parts", std::ssize(report.parts->parts), "their number"));
-    for (ResultColumn& one : phylogeny::facts(report.tree, "scores.npz")) all.push_back(std::move(one));
+    for (ResultColumn& one : phylogeny::facts(report.tree, "scores.npz"))
+        all.push_back(std::move(one));
     if (report.evaluation == nullptr) return all;
     const ResidueMap& map = report.structure->map;
     all.push_back(fact("chain", map.chain_name, "that of --structure"));

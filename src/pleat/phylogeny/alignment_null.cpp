@@ -31,7 +31,7 @@ void check_rows(const Alignment& alignment, const TreeOptions& options) {
     if (rows < kMinRows)
         throw InputError(fmt::format("{}: expected at least {} sequences for --null tree, found {}",
                                      source, kMinRows, rows));
-    if (rows > kMaxUpgmaRows && options.tree.empty())
+    if (rows > kMaxUpgmaRows && options.file.empty())
         throw UsageError(fmt::format(
             "give --tree, or representatives of the sequences: {} has {} sequences, and --null "
             "tree makes a tree of at most {} itself",
@@ -82,17 +82,17 @@ void warn_of_ratio(const TreeResult& result, const Context& context) {
 
 std::vector<Field> fields(TreeOptions& options) {
     return {{.name = "tree",
-             .target = &options.tree,
+             .target = &options.file,
              .help = "With --null tree: the tree of the sequences, a Newick file whose leaves have "
                      "their names; by default UPGMA on identities, up to 10000 sequences",
              .value_name = "FILE"},
             {.name = "tree-null",
-             .target = &options.tree_null,
+             .target = &options.kind,
              .help = "With --null tree: each column keeps its own rate and composition (markov), "
                      "or each branch its substitutions, on random columns (branch, as R-scape), "
                      "which finds more pairs, also false ones where rates of columns differ"},
             {.name = "null-alignments",
-             .target = &options.null_alignments,
+             .target = &options.alignments,
              .help = "With --null tree: number of null alignments",
              .min = 100,
              .max = 1e6},
@@ -130,11 +130,11 @@ TreeNull make_null(const Alignment& alignment, const TreeOptions& options, const
     if (alignment.sequence_count() <= kMaxUpgmaRows) {
         std::vector<float> found = identities(alignment.letters, states, resolve_threads(context));
         result.mean_identity = mean_identity(found);
-        if (options.tree.empty()) tree = upgma(std::move(found), alignment.names, context);
+        if (options.file.empty()) tree = upgma(std::move(found), alignment.names, context);
     }
-    if (!options.tree.empty()) {
-        tree = read_newick(options.tree);
-        match_rows(tree, alignment.names, options.tree);
+    if (!options.file.empty()) {
+        tree = read_newick(options.file);
+        match_rows(tree, alignment.names, options.file);
     }
     result.newick = to_newick(tree);
     TreeNull null(std::move(tree), alignment.letters, states);
@@ -152,7 +152,7 @@ void compare(const TreeNull& null, const Alignment& alignment, const TreeOptions
              TreeResult& result) {
     result.score = std::move(observed.values);
     const auto pairs = static_cast<Index>(result.score.size());
-    const Index nulls = options.null_alignments;
+    const Index nulls = options.alignments;
     const auto share = 1 / static_cast<double>(nulls);
     const Index block = std::max<Index>(
         threads, std::min<Index>(256, kScoreBytes / (8 * std::max<Index>(pairs, 1))));
@@ -166,7 +166,7 @@ void compare(const TreeNull& null, const Alignment& alignment, const TreeOptions
         parallel_for_chunks(
             context, kStage, threads, count, 8 * threads, [&](Index at, int thread) {
                 TreeDraw& draw = draws[static_cast<std::size_t>(thread)];
-                null.draw(options.tree_null, context.seed, first + at, draw);
+                null.draw(options.kind, context.seed, first + at, draw);
                 scores[static_cast<std::size_t>(at)] = score(draw.letters);
                 dropped[static_cast<std::size_t>(at)] = draw.dropped;
                 if (first + at == 0 && !options.write_null.empty() && context.rank() == 0)

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "pleat/bio/input/byte_source.h"
 #include "pleat/core/error.h"
@@ -24,39 +25,40 @@ public:
     NewickParser(const std::string& name, std::string_view text) : name_(name), text_(text) {}
 
     Tree parse() {
-        Index open = -1;  // the inner node whose children are read
-        std::vector<Index> children;
+        struct Open {
+            Index node;
+            int children = 0;
+        };
+        std::vector<Open> open;  // the inner nodes around the next one
+        const auto add_node = [&](std::string name, Index row) {
+            return tree_.add(open.empty() ? -1 : open.back().node, std::move(name), row);
+        };
         while (true) {
             skip();
             if (peek() == '(') {
                 ++at_;
-                open = tree_.add(open, "");
-                children.push_back(0);
-                children_.resize(tree_.parent.size());
+                open.push_back({add_node("", -1)});
                 continue;
             }
-            Index node = leaf(open);
+            Index node = add_node(leaf_name(), leaf_count_++);
             // What may follow a node: its length, and then the end of its parent, again and again.
             while (true) {
                 read_length(node);
                 skip();
-                if (open < 0) return finished();
-                ++children_[static_cast<std::size_t>(open)];
-                const char mark = at_ < text_.size() ? text_[at_] : '\0';
+                if (open.empty()) return finished();
+                ++open.back().children;
+                const char mark = peek();
                 if (mark != ',' && mark != ')') refuse("',' or ')'");
                 ++at_;
                 if (mark == ',') break;
-                if (children_[static_cast<std::size_t>(open)] < 2)
+                if (open.back().children < 2)
                     throw InputError(
                         name_, line(),
-                        fmt::format("expected at least 2 branches below every node, "
-                                    "found one, with {} leaf{}",
-                                    leaves_below(open), leaves_below(open) == 1 ? "" : "s"));
-                node = open;
-                open = tree_.parent[static_cast<std::size_t>(open)];
+                        "expected at least 2 branches below every node, found a node with one");
+                node = open.back().node;
+                open.pop_back();
                 skip();
-                if (at_ < text_.size() && (peek() == '\'' || kMarks.find(peek()) == kMarks.npos))
-                    label();  // of an inner node
+                label();  // of an inner node
             }
         }
     }
@@ -114,20 +116,14 @@ private:
         return name;
     }
 
-    Index leaf(Index parent) {
-        const std::size_t begin = at_;
+    std::string leaf_name() {
         std::string name = label();
-        if (name.empty()) {
-            at_ = begin;
-            refuse("the name of a leaf or '('");
-        }
-        if (!seen_.emplace(name, 0).second)
+        if (name.empty()) refuse("the name of a leaf or '('");
+        if (!seen_.insert(name).second)
             throw InputError(
                 name_, line(),
                 fmt::format("expected each leaf once, found {} twice", in_quotes(name)));
-        const Index node = tree_.add(parent, std::move(name), leaf_count_++);
-        children_.resize(tree_.parent.size());
-        return node;
+        return name;
     }
 
     void read_length(Index node) {
@@ -152,23 +148,11 @@ private:
         return std::move(tree_);
     }
 
-    Index leaves_below(Index node) const {
-        Index count = 0;
-        std::vector<bool> below(tree_.parent.size());
-        below[static_cast<std::size_t>(node)] = true;
-        for (std::size_t at = static_cast<std::size_t>(node) + 1; at < below.size(); ++at) {
-            below[at] = below[static_cast<std::size_t>(tree_.parent[at])];
-            count += below[at] && tree_.row[at] >= 0;
-        }
-        return count;
-    }
-
     const std::string& name_;
     std::string_view text_;
     std::size_t at_ = 0;
     Tree tree_;
-    std::vector<Index> children_;  // [node]
-    std::unordered_map<std::string, int> seen_;
+    std::unordered_set<std::string> seen_;
     Index leaf_count_ = 0;
 };
 
@@ -217,9 +201,9 @@ Tree read_newick(const std::filesystem::path& path) {
 }
 
 void check_names(std::span<const std::string> rows, const std::string& source) {
-    std::unordered_map<std::string_view, Index> seen;
+    std::unordered_set<std::string_view> seen;
     for (const std::string& name : rows)
-        if (!seen.emplace(name, 0).second)
+        if (!seen.insert(name).second)
             throw InputError(source, 0,
                              fmt::format("expected rows with different names, which the leaves of "
                                          "a tree need, found {} twice",

@@ -19,21 +19,22 @@ ResultColumns pair_columns(const TreeResult* tree, const char* file) {
     const auto column = [&](const char* name, const char* help, const auto& values) {
         return ResultColumn{name, help, ColumnValue(values).or_none(tree != nullptr), file};
     };
-    return {column("tree_score", "float64 [pair], the number that is compared with the null alignments",
-                   from.score),
-            column("tree_mean", "float64 [pair], mean tree_score of the null alignments", from.mean),
-            column("tree_p",
-                   "float64 [pair], probability that a pair of the null alignments has this "
-                   "tree_score or more; calibrated where it is small only",
-                   from.p),
-            column("tree_e",
-                   "float64 [pair], tree_p x pairs: expected number of pairs with this tree_score "
-                   "or more without covariation",
-                   from.e),
-            column("extrapolated",
-                   "uint8 [pair], 1: above all pairs of all null alignments, so that tree_p is of "
-                   "the gamma tail alone",
-                   from.extrapolated)};
+    return {
+        column("tree_score", "float64 [pair], the number that is compared with the null alignments",
+               from.score),
+        column("tree_mean", "float64 [pair], mean tree_score of the null alignments", from.mean),
+        column("tree_p",
+               "float64 [pair], probability that a pair of the null alignments has this "
+               "tree_score or more; calibrated where it is small only",
+               from.p),
+        column("tree_e",
+               "float64 [pair], tree_p x pairs: expected number of pairs with this tree_score "
+               "or more without covariation",
+               from.e),
+        column("extrapolated",
+               "uint8 [pair], 1: above all pairs of all null alignments, so that tree_p is of "
+               "the gamma tail alone",
+               from.extrapolated)};
 }
 
 ResultColumns facts(const TreeResult* tree, const char* file) {

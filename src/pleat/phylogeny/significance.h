@@ -22,9 +22,9 @@ std::span<const std::string_view> names_of(TreeNullKind);
 
 /// Options of a comparison with null alignments.
 struct TreeOptions {
-    std::string tree;  ///< a Newick file; empty: UPGMA
-    TreeNullKind tree_null = TreeNullKind::markov;
-    std::int64_t null_alignments = 1000;
+    std::string file;  ///< a Newick file; empty: UPGMA
+    TreeNullKind kind = TreeNullKind::markov;
+    std::int64_t alignments = 1000;
     double tail_mass = 0.0005;
     std::string write_null;  ///< file for the first null alignment; empty: none
 };

@@ -55,6 +55,15 @@ std::vector<float> identities(View<const std::uint8_t, 2> letters, int states, i
 /// The mean of these, over all pairs.
 double mean_identity(std::span<const float> identities);
 
+/// How alike the rows are, from at most 500 of them.
+struct Relatedness {
+    double mean_identity = 0;
+    /// Identities of pairs vary at least 1.5 times as much as those of rows whose columns are
+    /// independent: some rows share more of their history than others.
+    bool is_tree = false;
+};
+Relatedness relatedness(View<const std::uint8_t, 2> letters, int states);
+
 /// The tree of average linkage (UPGMA: Sokal, Michener, Univ. Kansas Sci. Bull. 38:1409, 1958) on
 /// distances of 1 - identity, by chains of nearest neighbours, N^2 steps. Throws Cancelled.
 Tree upgma(std::vector<float> identities, std::span<const std::string> names,

@@ -53,6 +53,37 @@ double mean_identity(std::span<const float> identities) {
            std::max<double>(1, static_cast<double>(identities.size()));
 }
 
+Relatedness relatedness(View<const std::uint8_t, 2> letters, int states) {
+    constexpr Index kMaxRows = 500;
+    constexpr double kMinExcess = 1.5;
+    const Index columns = letters.extent(1);
+    const Index step = (letters.extent(0) + kMaxRows - 1) / kMaxRows;
+    const Index rows = (letters.extent(0) + step - 1) / step;
+    Array<std::uint8_t, 2> sample(rows, columns);
+    for (Index row = 0; row < rows; ++row)
+        std::copy_n(&letters(row * step, 0), columns, &sample(row, 0));
+    const std::vector<float> all = identities(sample.view(), states, 1);
+    Relatedness found{.mean_identity = mean_identity(all)};
+    double variance = 0, independent = 0;
+    for (const float identity : all)
+        variance += (identity - found.mean_identity) * (identity - found.mean_identity) /
+                    static_cast<double>(all.size());
+    for (Index column = 0; column < columns; ++column) {
+        std::vector<double> count(static_cast<std::size_t>(states));
+        double residues = 0, same = 0;
+        for (Index row = 0; row < rows; ++row) {
+            if (sample(row, column) >= states) continue;
+            ++count[sample(row, column)];
+            ++residues;
+        }
+        for (const double n : count) same += n * n;
+        if (residues > 0) same /= residues * residues;
+        independent += same * (1 - same);
+    }
+    found.is_tree = variance * static_cast<double>(columns * columns) > kMinExcess * independent;
+    return found;
+}
+
 Tree upgma(std::vector<float> identities, std::span<const std::string> names,
            const Context& context) {
     const auto rows = static_cast<Index>(names.size());

@@ -67,8 +67,8 @@ void set_false_discovery_rates(std::vector<InterPair>& ranked, std::vector<doubl
 
 /// What scores mean for nucleic acids and for several chains.
 struct Analysis {
-    std::optional<BasePairs> base_pairs;  ///< of nucleic acids
-    std::optional<ScoredParts> parts;     ///< of several parts
+    std::optional<BasePairs> base_pairs;        ///< of nucleic acids
+    std::optional<ScoredParts> parts;           ///< of several parts
     std::optional<phylogeny::TreeResult> tree;  ///< with NullModel::tree
 };
 

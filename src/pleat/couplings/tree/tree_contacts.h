@@ -8,7 +8,7 @@
 
 namespace pleat::couplings {
 
-/// Fits TreeOptions::null_alignments null alignments with the weights of `result`, whose scores
+/// Fits TreeOptions::alignments null alignments with the weights of `result`, whose scores
 /// after APC (without APC, if Parameters::apc is false) they are compared with. On CPUs as many
 /// fits run at a time as threads and memory allow, on a GPU one after another. Throws like run()
 /// and phylogeny::make_null().

@@ -44,7 +44,7 @@ TEST(Newick, ReadsChainsOfAnyDepth) {
 
 TEST(Newick, RefusesOtherText) {
     EXPECT_EQ(complaint("(a,\n(b));"),
-              "t.nwk:2: expected at least 2 branches below every node, found one, with 1 leaf");
+              "t.nwk:2: expected at least 2 branches below every node, found a node with one");
     EXPECT_EQ(complaint("(a,b:-0.1);"), "t.nwk:1: expected a length of at least 0, found '-0.1);'");
     EXPECT_EQ(complaint("(a,b,a);"), "t.nwk:1: expected each leaf once, found 'a' twice");
     EXPECT_EQ(complaint("(a,b"), "t.nwk:1: expected ',' or ')', found the end of the file");

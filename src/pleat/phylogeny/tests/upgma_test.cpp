@@ -45,5 +45,18 @@ TEST(Upgma, JoinsTheNearestByAverageDistance) {
     EXPECT_EQ(to_newick(tree), "(d:0.45,(c:0.25,(a:0.1,b:0.1):0.15):0.2);\n");
 }
 
+TEST(Relatedness, SeesRowsThatDescendFromEachOther) {
+    Array<std::uint8_t, 2> letters = random_letters(700, 60, 4);
+    EXPECT_FALSE(relatedness(letters, 4).is_tree);
+    EXPECT_NEAR(relatedness(letters, 4).mean_identity, 0.25, 0.01);
+    std::mt19937 random(3);
+    for (Index row = 1; row < 700; ++row)
+        for (Index column = 0; column < 60; ++column)
+            if (random() % 16 != 0) letters(row, column) = letters(row / 2, column);
+    EXPECT_TRUE(relatedness(letters, 4).is_tree);
+    for (auto& letter : letters.view()) letter = 4;
+    EXPECT_FALSE(relatedness(letters, 4).is_tree);
+}
+
 }  // namespace
 }  // namespace pleat::phylogeny
