@@ -26,6 +26,7 @@ namespace {
 
 struct Clustered : Described {
     cluster::Result result;
+    cluster::Parameters parameters;
     std::string device;
     rmsd::Nearest nearest = {};  ///< of frames that were given to medoids
 };
@@ -48,6 +49,7 @@ std::unique_ptr<Clustered> run(const Choose& choose, const Make& make, const py:
         made->result = first_of_lanes(call.context, [&](const Context& lane) {
             return cluster::run(*make(lane), parameters, lane);
         });
+        made->parameters = parameters;
         made->device = device_names(call.context);
         return made;
     });
@@ -177,6 +179,7 @@ std::unique_ptr<Clustered> assign(const Argument<float>& xyz, const Argument<flo
             },
             "frames");
         found->result = assignment.finish();
+        found->parameters = parameters;
         found->device = device_names(call.context);
         return found;
     });
@@ -222,6 +225,27 @@ py::object dwell_times(const Argument<std::int32_t>& assignment, const Argument<
                         {});
 }
 
+/// `values`: the names of chains and the lengths of series, or None, and is_trajectory.
+void write(RunDirectory& run, const Clustered& clustered, const py::dict& values) {
+    const std::vector<std::int32_t>& assignment = clustered.result.clustering.assignment;
+    std::vector<Index> lengths = {std::ssize(assignment)}, first = {0};
+    if (!values["series"].is_none()) lengths = copy_array(values["series"].cast<Argument<Index>>());
+    for (std::size_t n = 1; n < lengths.size(); ++n) first.push_back(first[n - 1] + lengths[n - 1]);
+    ChainItems chains;
+    if (!values["chains"].is_none()) {
+        chains.names = values["chains"].cast<std::vector<std::string>>();
+        chains.frames = std::ssize(assignment) / std::ssize(chains.names);
+        run.fact("frames", chains.frames);
+    }
+    cluster::write_results(run, clustered.result, clustered.parameters, lengths, {}, chains);
+    std::vector<TableColumn> series = table_columns("first", first);
+    series.push_back(std::move(table_columns("frames", lengths).front()));
+    write_table(run.output("series.tsv"), lengths.size(), series);
+    if (values["is_trajectory"].cast<bool>() && std::ranges::max(lengths) > 1)
+        cluster::write_states(run, assignment, lengths, 1, {});
+    cluster::record_facts(run, clustered.result);
+}
+
 }  // namespace
 
 void add_cluster(py::module_& module) {
@@ -235,8 +259,9 @@ void add_cluster(py::module_& module) {
             return array_view(values, self);
         };
     };
-    add_result<Clustered>(module, "Clusters")
-        .def_property_readonly("nearest", nearest(&rmsd::Nearest::indices))
+    py::class_<Clustered> result = add_result<Clustered>(module, "Clusters");
+    add_run(result, "cluster", &write);
+    result.def_property_readonly("nearest", nearest(&rmsd::Nearest::indices))
         .def_property_readonly("distances", nearest(&rmsd::Nearest::values))
         .def_readonly("device", &Clustered::device);
     module.def("cluster_matrix", &of_matrix);

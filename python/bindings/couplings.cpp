@@ -34,12 +34,18 @@ std::optional<couplings::BasePairs> read_base_pairs(const std::string& secondary
     return couplings::given_base_pairs(structure, fitted.alignment, fitted.reference);
 }
 
+std::vector<Field> all_fields(couplings::Parameters& parameters) {
+    std::vector<Field> all = couplings::fields(parameters);
+    for (Field& field : couplings::null_fields(parameters)) all.push_back(std::move(field));
+    return all;
+}
+
 /// Fits the alignment after the program's filters; unknown letters count as gaps.
 Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
            const std::string& focus, const std::string& secondary, const std::string& parts_text,
            Index shuffle_parts, const py::dict& options, const py::dict& how) {
     couplings::Parameters parameters;
-    set_fields(couplings::fields(parameters), options);
+    set_fields(all_fields(parameters), options);
     Notes notes;
     const couplings::Parts parts =
         couplings::choose_parts(parts_text, alignment, !focus.empty(), shuffle_parts, notes);
@@ -127,8 +133,7 @@ py::tuple ranked(const Argument<double>& raw, const Argument<double>& corrected,
     {
         const py::gil_scoped_release released;
         for (const couplings::RankedPair& pair : rank_pairs(alignment, result, options)) {
-            listed.push_back({alignment.columns[static_cast<std::size_t>(pair.i)],
-                              alignment.columns[static_cast<std::size_t>(pair.j)], pair.raw,
+            listed.push_back({alignment.columns[pair.i], alignment.columns[pair.j], pair.raw,
                               pair.corrected, pair.z, pair.probability});
             if (base_pairs) classes.push_back(static_cast<std::uint8_t>(pair.pair_class));
         }
@@ -137,28 +142,44 @@ py::tuple ranked(const Argument<double>& raw, const Argument<double>& corrected,
                           base_pairs ? py::object(owned_array(std::move(classes))) : py::none());
 }
 
+couplings::Report report_of(const Fitted& fitted, const std::vector<couplings::RankedPair>& pairs) {
+    return {.alignment = fitted.alignment,
+            .parameters = fitted.parameters,
+            .result = fitted.result,
+            .reference = fitted.reference,
+            .pairs = pairs,
+            .base_pairs = fitted.base_pairs ? &*fitted.base_pairs : nullptr,
+            .parts = fitted.parts ? &*fitted.parts : nullptr,
+            .tree = fitted.tree ? &*fitted.tree : nullptr};
+}
+
+void write(RunDirectory& run, const Fitted& fitted, const py::dict&) {
+    const int threads = available_threads();
+    const std::vector<couplings::RankedPair> pairs = couplings::rank_pairs(
+        fitted.alignment, fitted.result,
+        {.is_calibrated =
+             couplings::has_probabilities(fitted.parameters, *fitted.alignment.alphabet),
+         .base_pairs = fitted.base_pairs ? &*fitted.base_pairs : nullptr,
+         .part_of_column = fitted.parts ? fitted.parts->part_of_column : std::vector<Index>{},
+         .threads = threads});
+    couplings::write_results(run, report_of(fitted, pairs), threads);
+}
+
 }  // namespace
 
-ResultColumns columns(const Fitted& fitted) {
-    return couplings::columns({.alignment = fitted.alignment,
-                               .parameters = fitted.parameters,
-                               .result = fitted.result,
-                               .reference = fitted.reference,
-                               .pairs = {},
-                               .base_pairs = fitted.base_pairs ? &*fitted.base_pairs : nullptr,
-                               .parts = fitted.parts ? &*fitted.parts : nullptr});
-}
+ResultColumns columns(const Fitted& fitted) { return couplings::columns(report_of(fitted, {})); }
 
 void add_couplings(py::module_& module) {
     PYBIND11_NUMPY_DTYPE(Listed, i, j, raw, corrected, z, probability);
-    add_result<Fitted>(module, "Couplings").def_readonly("device", &Fitted::device);
+    py::class_<Fitted> result = add_result<Fitted>(module, "Couplings");
+    add_run(result.def_readonly("device", &Fitted::device), "couplings", &write);
     module.def("rank_pairs", &ranked);
     module.attr("pair_classes") = py::cast(std::vector<std::string>(
         names_of(couplings::PairClass{}).begin(), names_of(couplings::PairClass{}).end()));
     module.def("couplings", &run);
     module.def("couplings_fields", [] {
         couplings::Parameters parameters;
-        return describe_fields(couplings::fields(parameters));
+        return describe_fields(all_fields(parameters));
     });
 }
 

@@ -226,7 +226,7 @@ py::tuple chains_of(const Topology& topology) {
     const auto count = static_cast<Index>(chains.atoms.size());
     auto atoms = Array<Index, 2>::unset(count, static_cast<Index>(chains.atoms.front().size()));
     for (Index chain = 0; chain < count; ++chain)
-        std::ranges::copy(chains.atoms[static_cast<std::size_t>(chain)], atoms[chain].data);
+        std::ranges::copy(chains.atoms[chain], atoms[chain].data);
     return py::make_tuple(chains.names, owned_array(std::move(atoms)));
 }
 
@@ -246,8 +246,7 @@ py::tuple in_common(const Topology& wanted, const Topology& other) {
     const SequenceMatch match = match_by_sequence(wanted, other);
     std::vector<Index> places(wanted.atoms.size(), -1), ours, theirs;
     for (std::size_t atom = 0; atom < match.atoms.size(); ++atom)
-        if (match.atoms[atom] >= 0)
-            places[static_cast<std::size_t>(match.atoms[atom])] = static_cast<Index>(atom);
+        if (match.atoms[atom] >= 0) places[match.atoms[atom]] = static_cast<Index>(atom);
     for (std::size_t atom = 0; atom < places.size(); ++atom)
         if (places[atom] >= 0) {
             ours.push_back(static_cast<Index>(atom));

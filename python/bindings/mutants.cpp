@@ -32,6 +32,7 @@ py::str text_of(const std::string& bytes) {
 struct Effects : Described {
     mutants::Result result;
     couplings::ModelDescription about;
+    std::optional<mutants::MutantTable> table;
     std::string listed_text;
 };
 ResultColumns columns(const Effects& effects) {
@@ -132,8 +133,8 @@ SavedModel fitted_model(const Fitted& fitted) {
             couplings::describe(fitted.alignment, fitted.result.weights, fitted.reference)};
 }
 
-std::unique_ptr<Effects> run(const SavedModel& model, const Questions& questions,
-                             const py::dict& how) {
+/// Takes the table of `questions`.
+std::unique_ptr<Effects> run(const SavedModel& model, Questions& questions, const py::dict& how) {
     CallContext call(parse_execution_options(how));
     auto effects = std::make_unique<Effects>();
     without_lock(call.progress, [&] {
@@ -143,6 +144,7 @@ std::unique_ptr<Effects> run(const SavedModel& model, const Questions& questions
             for (const std::string& piece : mutants::listed_table(
                      *questions.table, effects->result.listed, resolve_threads(call.context)))
                 effects->listed_text += piece;
+        effects->table = std::move(questions.table);
     });
     return effects;
 }
@@ -184,7 +186,13 @@ void add_functions(py::module_& module) {
 void add_mutants(py::module_& module) {
     const py::class_<SavedModel> model(module, "PottsModel");
     const py::class_<Questions> questions(module, "MutantQuestions");
-    add_result<Effects>(module, "Mutants")
+    py::class_<Effects> result = add_result<Effects>(module, "Mutants");
+    add_run(result, "mutants", [](RunDirectory& run, const Effects& effects, const py::dict&) {
+        mutants::write_results(
+            run, {effects.result, effects.about, effects.table ? &*effects.table : nullptr},
+            available_threads());
+    });
+    result
         .def_property_readonly("correlations",
                                [](const Effects& e) {
                                    py::dict found;

@@ -22,7 +22,8 @@ namespace mi = mutual_information;
 struct Measured : Described {
     mi::Result result;
     mi::Parameters parameters;
-    Alignment alignment;  ///< as counted, without its letters
+    Alignment alignment;     ///< as counted, without its letters
+    ReferenceRow reference;  ///< the first row
     std::string device;
 };
 ResultColumns columns(const Measured& measured) {
@@ -44,7 +45,9 @@ std::unique_ptr<Measured> run(const Alignment& source, double max_gaps, double m
         if (is_filtered) filtered = filter(source, filters);
         const Alignment& alignment = is_filtered ? filtered : source;
         measured->parameters = parameters;
+        measured->alignment.alphabet = alignment.alphabet;
         measured->alignment.columns = alignment.columns;
+        measured->alignment.format = alignment.format;
         measured->alignment.letters = Array<std::uint8_t, 2>(alignment.sequence_count(), Index{0});
         if (!call.is_named())
             call.choose_device(
@@ -53,6 +56,7 @@ std::unique_ptr<Measured> run(const Alignment& source, double max_gaps, double m
             use_cuda_device(call.context.device.index);
         measured->device = device_names(call.context);
         measured->result = mi::run(alignment, parameters, call.context);
+        measured->reference = make_reference_row(source, filters.focus.value_or(0));
         return measured;
     });
 }
@@ -61,10 +65,9 @@ std::unique_ptr<Measured> run(const Alignment& source, double max_gaps, double m
 py::array_t<Index> columns_of(const mi::TripleRecords& records, const std::vector<Index>& columns) {
     auto all = Array<Index, 2>::unset(static_cast<Index>(records.triples.size()), Index{3});
     for (Index n = 0; n < all.extent(0); ++n) {
-        const std::array<Index, 3> triple = mi::triple_at(
-            records.triples[static_cast<std::size_t>(n)], static_cast<Index>(columns.size()));
-        for (std::size_t k = 0; k < 3; ++k)
-            all(n, static_cast<Index>(k)) = columns[static_cast<std::size_t>(triple[k])];
+        const std::array<Index, 3> triple =
+            mi::triple_at(records.triples[n], static_cast<Index>(columns.size()));
+        for (std::size_t k = 0; k < 3; ++k) all(n, static_cast<Index>(k)) = columns[triple[k]];
     }
     return owned_array(std::move(all));
 }
@@ -80,7 +83,7 @@ py::object records_of(const Measured& measured, const mi::TripleRecords& records
     table["columns"] = columns_of(records, measured.alignment.columns);
     constexpr py::ssize_t kSize = sizeof(double);
     for (py::ssize_t n = 0; n < numbers; ++n)
-        table[py::str(triples.names[static_cast<std::size_t>(n)])] =
+        table[py::str(triples.names[n])] =
             py::array_t<double>({count}, {kSize * numbers}, records.numbers.data() + n, self);
     if (!excess.empty()) table["excess"] = array_view(excess, self);
     if (!fdr.empty()) table["fdr"] = array_view(fdr, self);
@@ -104,10 +107,15 @@ py::object kept_triples(py::object self) {
 }  // namespace
 
 void add_mutual_information(py::module_& module) {
-    add_result<Measured>(module, "MutualInformation")
-        .def_property_readonly("triples", &best_triples)
+    py::class_<Measured> result = add_result<Measured>(module, "MutualInformation");
+    result.def_property_readonly("triples", &best_triples)
         .def_property_readonly("kept_triples", &kept_triples)
         .def_readonly("device", &Measured::device);
+    add_run(result, "mi", [](RunDirectory& run, const Measured& measured, const py::dict&) {
+        mi::write_results(
+            run, {measured.alignment, measured.parameters, measured.result, measured.reference},
+            available_threads());
+    });
     module.def("mutual_information", &run);
     module.def("mutual_information_fields", [] {
         mi::Parameters parameters;

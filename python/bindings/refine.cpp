@@ -123,8 +123,12 @@ py::dict moves_of(const Refined& refined) {
 }  // namespace
 
 void add_refine(py::module_& module) {
-    add_result<Refined>(module, "Refinement")
-        .def_property_readonly("table", &table_of)
+    py::class_<Refined> result = add_result<Refined>(module, "Refinement");
+    add_run(result, "refine", [](RunDirectory& run, const Refined& refined, const py::dict&) {
+        refine::write_tables(run, refined.result);
+        refine::record_facts(run, refined.result);
+    });
+    result.def_property_readonly("table", &table_of)
         .def_property_readonly("convergence", &convergence_of)
         .def_property_readonly("moves", &moves_of)
         .def_property_readonly("misfit", &misfit_of)

@@ -46,4 +46,16 @@ py::class_<T> add_result(py::module_& module, const char* name) {
     return result;
 }
 
+/// Adds `write_run(folder, values)`, which makes a run of `command` in a new folder: the files that
+/// write(run, object, values) writes. `values`: {attribute: value} of Python's object.
+template <class T, class Write>
+void add_run(py::class_<T>& result, const char* command, Write write) {
+    result.def("write_run",
+               [command, write](const T& shown, const std::string& folder, const py::dict& values) {
+                   RunDirectory run({.path = folder, .command = command});
+                   write(run, shown, values);
+                   run.finish();
+               });
+}
+
 }  // namespace pleat::python

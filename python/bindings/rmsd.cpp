@@ -87,12 +87,6 @@ py::tuple relabelled(const Argument<float>& xyz, const Argument<float>& referenc
     return py::make_tuple(owned_array(std::move(own)), done.changed, done.unproven);
 }
 
-/// An array for a matrix, not initialised; None if none is wanted.
-py::object empty_matrix(const std::vector<py::ssize_t>& shape, const rmsd::Parameters& parameters) {
-    if (parameters.matrix == rmsd::MatrixLayout::none) return py::none();
-    return py::array_t<float>(shape);
-}
-
 rmsd::MatrixTarget target_of(py::object& matrix) {
     if (matrix.is_none()) return {};
     auto array = py::cast<py::array_t<float>>(matrix);
@@ -107,74 +101,78 @@ void choose_device(CallContext& call, const rmsd::ComparedSizes& sizes, const rm
     call.choose_device(demand);
 }
 
-Compared pairs(const Argument<float>& xyz, const rmsd::AtomSets& sets, const py::dict& options,
-               const py::dict& how) {
-    rmsd::Parameters parameters;
-    set_fields(rmsd::fields(parameters), options);
-    CallContext call(parse_execution_options(how));
-    const View<const float, 3> view = coordinates(xyz);
-    const py::ssize_t frames = view.extent(0);
+/// What run(parameters, context, target of the matrix) returns for frames of these sizes.
+/// shape_of(parameters): of the matrix, if one is wanted.
+template <class Shape, class Run>
+Compared compare(const rmsd::ComparedSizes& sizes, const rmsd::AtomSets& sets,
+                 const py::dict& options, const py::dict& how, const Shape& shape_of,
+                 const Run& run) {
     Compared compared;
-    compared.matrix = empty_matrix(parameters.matrix == rmsd::MatrixLayout::full
-                                       ? std::vector<py::ssize_t>{frames, frames}
-                                       : std::vector<py::ssize_t>{frames * (frames - 1) / 2},
-                                   parameters);
+    const rmsd::Parameters& parameters = compared.parameters;
+    set_fields(rmsd::fields(compared.parameters), options);
+    CallContext call(parse_execution_options(how));
+    if (!sizes.has_reference && parameters.matrix != rmsd::MatrixLayout::none)
+        compared.matrix = py::array_t<float>(shape_of(parameters));
     const rmsd::MatrixTarget target = target_of(compared.matrix);
     compared.result = without_lock(call.progress, [&] {
-        choose_device(call, {.frames = view.extent(0), .atoms = view.extent(1)}, sets, parameters);
-        return rmsd::run(view, sets, parameters, call.context, target);
+        choose_device(call, sizes, sets, parameters);
+        return run(parameters, call.context, target);
     });
-    if (parameters.metric == rmsd::Metric::rmsd && sets.are_plain()) {
+    compared.device = device_names(call.context);
+    return compared;
+}
+
+using Shape = std::vector<py::ssize_t>;
+using rmsd::MatrixTarget, rmsd::Parameters;
+
+Compared pairs(const Argument<float>& xyz, const rmsd::AtomSets& sets, const py::dict& options,
+               const py::dict& how) {
+    const View<const float, 3> view = coordinates(xyz);
+    const py::ssize_t frames = view.extent(0);
+    Compared compared = compare(
+        {.frames = frames, .atoms = view.extent(1)}, sets, options, how,
+        [&](const Parameters& parameters) {
+            return parameters.matrix == rmsd::MatrixLayout::full ? Shape{frames, frames}
+                                                                 : Shape{frames * (frames - 1) / 2};
+        },
+        [&](const Parameters& parameters, const Context& context, const MatrixTarget& target) {
+            return rmsd::run(view, sets, parameters, context, target);
+        });
+    if (compared.parameters.metric == rmsd::Metric::rmsd && sets.are_plain()) {
         compared.coordinates = xyz;
         compared.weights = owned_array(std::vector<double>(sets.weights));
     }
-    compared.parameters = parameters;
-    compared.device = device_names(call.context);
     return compared;
 }
 
 Compared against(const Argument<float>& xyz, const Argument<float>& others,
                  const rmsd::AtomSets& sets, const py::dict& options, const py::dict& how) {
-    rmsd::Parameters parameters;
-    set_fields(rmsd::fields(parameters), options);
-    CallContext call(parse_execution_options(how));
     const View<const float, 3> view = coordinates(xyz), other_view = coordinates(others);
-    Compared compared;
-    compared.matrix = empty_matrix({view.extent(0), other_view.extent(0)}, parameters);
-    const rmsd::MatrixTarget target = target_of(compared.matrix);
-    compared.result = without_lock(call.progress, [&] {
-        choose_device(
-            call,
-            {.frames = view.extent(0), .atoms = view.extent(1), .others = other_view.extent(0)},
-            sets, parameters);
-        return rmsd::run_against(view, other_view, sets, parameters, call.context, target);
-    });
-    compared.parameters = parameters;
-    compared.device = device_names(call.context);
-    return compared;
+    return compare(
+        {.frames = view.extent(0), .atoms = view.extent(1), .others = other_view.extent(0)}, sets,
+        options, how,
+        [&](const Parameters&) {
+            return Shape{view.extent(0), other_view.extent(0)};
+        },
+        [&](const Parameters& parameters, const Context& context, const MatrixTarget& target) {
+            return rmsd::run_against(view, other_view, sets, parameters, context, target);
+        });
 }
 
 /// `reference` [atom, 3], or [0, 0]: the mean structure.
 Compared to_reference(const Argument<float>& xyz, const Argument<float>& reference,
                       const rmsd::AtomSets& sets, const py::dict& options, const py::dict& how) {
-    rmsd::Parameters parameters;
-    set_fields(rmsd::fields(parameters), options);
-    CallContext call(parse_execution_options(how));
     const View<const float, 3> view = coordinates(xyz);
     if (reference.ndim() != 2)
         throw InputError(
             fmt::format("expected a reference [atom, 3], found shape {}", shape_text(reference)));
-    const View<const float, 2> target(reference.data(), reference.shape(0), reference.shape(1));
-    Compared compared;
-    compared.result = without_lock(call.progress, [&] {
-        choose_device(call,
-                      {.frames = view.extent(0), .atoms = view.extent(1), .has_reference = true},
-                      sets, parameters);
-        return rmsd::run_reference(view, target, sets, parameters, call.context);
-    });
-    compared.parameters = parameters;
-    compared.device = device_names(call.context);
-    return compared;
+    const View<const float, 2> onto(reference.data(), reference.shape(0), reference.shape(1));
+    return compare(
+        {.frames = view.extent(0), .atoms = view.extent(1), .has_reference = true}, sets, options,
+        how, [](const Parameters&) { return Shape(); },
+        [&](const Parameters& parameters, const Context& context, const MatrixTarget&) {
+            return rmsd::run_reference(view, onto, sets, parameters, context);
+        });
 }
 
 py::array_t<double> mean_structure(const Argument<float>& xyz, const rmsd::AtomSets& sets,
@@ -195,8 +193,17 @@ void add_rmsd(py::module_& module) {
         .def(py::init(&sets_of), py::arg("fit"), py::arg("measured"), py::arg("weights"),
              py::arg("topology") = nullptr, py::arg("in_place") = false)
         .def("with_symmetry", &with_symmetry);
-    add_result<Compared>(module, "Rmsd")
-        .def_readonly("matrix", &Compared::matrix)
+    py::class_<Compared> result = add_result<Compared>(module, "Rmsd");
+    add_run(result, "rmsd", [](RunDirectory& run, const Compared& compared, const py::dict&) {
+        const ResultColumns all = columns(compared);
+        std::vector<TableColumn> table = table_columns(all, "reference.tsv");
+        table.insert(table.begin(), row_numbers("frame"));
+        write_histogram(run, compared.result.statistics);
+        if (!compared.result.values.empty())
+            write_table(run.output("reference.tsv"), compared.result.values.size(), table);
+        record(run, all);
+    });
+    result.def_readonly("matrix", &Compared::matrix)
         .def_readonly("device", &Compared::device)
         .def_readonly("_coordinates", &Compared::coordinates)
         .def_readonly("_weights", &Compared::weights);

@@ -42,7 +42,7 @@ Structures::Structures(const Argument<float>& xyz, std::shared_ptr<Topology> top
             throw InputError(fmt::format("expected origins in files from 0 to {}, found {}",
                                          static_cast<Index>(files.size()) - 1, file));
         const auto [number, is_new] = numbers.try_emplace(file, static_cast<Index>(numbers.size()));
-        if (is_new) ensemble.files.push_back(files[static_cast<std::size_t>(file)]);
+        if (is_new) ensemble.files.push_back(files[file]);
         ensemble.origins.push_back({number->second, frame});
     }
 }
@@ -57,14 +57,14 @@ void Structures::transpose() {
     });
 }
 
-std::vector<Field> SaxsOptions::fields() {
+std::vector<Field> SaxsKeywords::fields() {
     std::vector<Field> all = saxs::fields(parameters);
     all.push_back(saxs::models_are_field(models_are));
     return all;
 }
 
 SaxsInput saxs_input(const std::vector<Structures*>& components, const std::string& path,
-                     const SaxsOptions& options) {
+                     const SaxsKeywords& options) {
     SaxsInput input;
     if (!path.empty()) {
         saxs::check_bead_model(options.parameters.model);
@@ -86,12 +86,12 @@ namespace {
 struct SaxsResult : Described {
     saxs::Result result;
     ProfileFile curve;  ///< the points that were fitted
-    double bin_width = 0;
+    saxs::Parameters parameters;
     std::string device;
 };
 
 ResultColumns columns(const SaxsResult& scattered) {
-    return saxs::columns(scattered.result, scattered.bin_width);
+    return saxs::columns(scattered.result, scattered.parameters.bin_width);
 }
 
 /// Further curves and their D2O fractions; none: X-rays.
@@ -101,13 +101,13 @@ std::unique_ptr<SaxsResult> scatter(const std::vector<Structures*>& components,
                                     const ProfileFile* curve, const Series& series,
                                     const std::string& form_factors, const py::dict& given,
                                     const py::dict& how) {
-    SaxsOptions options;
+    SaxsKeywords options;
     set_fields(options.fields(), given);
     CallContext call(parse_execution_options(how));
     std::vector<saxs::FurtherCurve> further;
     for (const auto& [file, d2o] : series) further.push_back({file->profile, d2o});
     auto result = std::make_unique<SaxsResult>();
-    result->bin_width = options.parameters.bin_width;
+    result->parameters = options.parameters;
     without_lock(call.progress, [&] {
         call.choose_device(std::nullopt);
         const SaxsInput input = saxs_input(components, form_factors, options);
@@ -231,18 +231,22 @@ void add_saxs(py::module_& module) {
         .def_property_readonly("match_points", &match_points_of)
         .def_property_readonly("notes", [](const SaxsResult& s) { return s.result.notes; })
         .def_readonly("device", &SaxsResult::device);
+    add_run(result, "saxs", [](RunDirectory& run, const SaxsResult& scattered, const py::dict&) {
+        saxs::write_results(run, scattered.result, scattered.parameters);
+        saxs::record_facts(run, scattered.result);
+    });
     module.def("saxs", &scatter, py::arg(), py::arg().none(true), py::arg(), py::arg(), py::arg(),
                py::arg());
     module.def("gyration_of_structure",
                [](const Argument<float>& xyz, const std::shared_ptr<Topology>& topology,
                   const py::dict& given) {
-                   SaxsOptions options;
+                   SaxsKeywords options;
                    set_fields(options.fields(), given);
                    Structures structure(xyz, topology, {}, {}, {});
                    structure.transpose();
                    return saxs::gyration_of_structure(structure.ensemble, options.parameters);
                });
-    module.def("saxs_fields", [] { return describe_fields(SaxsOptions().fields()); });
+    module.def("saxs_fields", [] { return describe_fields(SaxsKeywords().fields()); });
 }
 
 }  // namespace pleat::python

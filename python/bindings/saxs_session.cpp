@@ -262,7 +262,7 @@ std::unique_ptr<FixedContrastModel> make_scatterers(Structures& structures,
                                                     const Argument<double>& q,
                                                     const std::string& form_factors,
                                                     const py::dict& given, const py::dict& how) {
-    SaxsOptions options;
+    SaxsKeywords options;
     set_fields(options.fields(), given);
     const saxs::Parameters& parameters = options.parameters;
     CallContext call(parse_execution_options(how));

@@ -21,6 +21,7 @@ namespace {
 
 struct Selected : Described {
     select::Result result;
+    Ensemble ensemble;  ///< without its coordinates
 };
 ResultColumns columns(const Selected& selected) { return select::columns(selected.result); }
 
@@ -59,6 +60,8 @@ std::unique_ptr<Selected> run(Structures& frames, const Argument<Index>& superpo
         if (contacts) input.contacts = &*contacts;
         frames.transpose();
         selected->result = select::run(input, parameters, call.context);
+        selected->ensemble = std::move(frames.ensemble);
+        selected->ensemble.xyz = {};
     });
     return selected;
 }
@@ -66,13 +69,16 @@ std::unique_ptr<Selected> run(Structures& frames, const Argument<Index>& superpo
 }  // namespace
 
 void add_select(py::module_& module) {
-    add_result<Selected>(module, "Selection")
-        .def_property_readonly("residues", [](const Selected& s) {
-            py::list names;
-            for (const auto& one : s.result.expected.contacts)
-                names.append(py::make_tuple(one.name_i, one.name_j));
-            return names;
-        });
+    py::class_<Selected> result = add_result<Selected>(module, "Selection");
+    result.def_property_readonly("residues", [](const Selected& s) {
+        py::list names;
+        for (const auto& one : s.result.expected.contacts)
+            names.append(py::make_tuple(one.name_i, one.name_j));
+        return names;
+    });
+    add_run(result, "select", [](RunDirectory& run, const Selected& selected, const py::dict&) {
+        select::write_results(run, selected.ensemble, selected.result);
+    });
     module.def("select", &run, py::arg(), py::arg(), py::arg().none(true), py::arg(), py::arg(),
                py::arg().none(true), py::arg(), py::arg(), py::arg(), py::arg(), py::arg());
     module.def("select_fields", [] {

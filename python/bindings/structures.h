@@ -32,7 +32,7 @@ public:
 };
 
 /// The options of pleat.saxs by the names of their fields.
-struct SaxsOptions {
+struct SaxsKeywords {
     saxs::Parameters parameters;
     saxs::ModelsAre models_are = saxs::ModelsAre::automatic;
 
@@ -48,6 +48,6 @@ struct SaxsInput {
 /// Reads form factors from `path` (empty: none) and transposes `components`, whose coordinates it
 /// moves from. Throws UsageError, InputError.
 SaxsInput saxs_input(const std::vector<Structures*>& components, const std::string& path,
-                     const SaxsOptions& options);
+                     const SaxsKeywords& options);
 
 }  // namespace pleat::python

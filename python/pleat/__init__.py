@@ -19,15 +19,13 @@ from .engines import cluster, couplings, mean_structure, mutual_information, rms
 from .ensemble import Ensemble, Topology, ensemble, read_ensemble
 from .errors import DeviceError, Error, InputError, OutputError, UsageError
 from .jobs import JobTable, run_jobs
-from .mutation_effects import Mutants, mutants
 from .note import Note
 from .profile import Profile, profile, read_profile
-from .refinement import refine
 from .report import Page, report
 from .result import square
-from .results import Clusters, Couplings, MutualInformation, Refinement, Rmsd, Saxs, Selection
+from .results import Clusters, Couplings, Mutants, MutualInformation, Refinement, Rmsd, Saxs, Selection
 from .run_folders import load
-from .selection import select
+from .workflows import mutants, refine, select
 
 __version__ = _pleat.version
 

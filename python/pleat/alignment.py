@@ -1,5 +1,4 @@
 # Alignments: from files, sequences, arrays and the objects of other packages.
-"""Making alignments from what people have."""
 import os
 
 import numpy as np
@@ -91,11 +90,8 @@ def alignment(source, *, names=None, alphabet=""):
     if names is not None and len(names) != len(rows):
         raise InputError(f"expected {len(rows)} names, one per sequence, found {len(names)}")
     names = list(names or [f"sequence {n}" for n in range(1, len(rows) + 1)])
-    text = "".join(f">{n}\n{_one_line(row)}\n" for n, row in enumerate(rows, 1))
+    for row in rows:
+        if "\n" in row or "\r" in row:
+            raise InputError(f"expected sequences of one line, found {row!r}")
+    text = "".join(f">{n}\n{row}\n" for n, row in enumerate(rows, 1))
     return _pleat.alignment_from_text("sequences", text, names, alphabet)
-
-
-def _one_line(text):
-    if "\n" in text or "\r" in text:
-        raise InputError(f"expected sequences of one line, found {text!r}")
-    return text

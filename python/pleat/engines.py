@@ -1,5 +1,4 @@
 # Engines: the functions that compute, each a call of the library.
-"""pleat.couplings, mutual_information, rmsd, mean_structure and cluster."""
 import json
 import os
 import warnings
@@ -53,9 +52,7 @@ def mutual_information(alignment, *, max_gaps=1.0, min_coverage=0.0, focus="", o
     columns.
 
     alignment : what pleat.alignment takes: a path, an Alignment, sequences, codes
-    max_gaps, min_coverage : leave out columns with a greater fraction of gaps, then sequences with a
-        smaller fraction of letters
-    focus : keep the columns where the row of this name has a letter
+    max_gaps, min_coverage, focus : as pleat.couplings takes them; unknown letters count as letters
     """
     family = as_alignment(alignment)
     measured = MutualInformation(_pleat.mutual_information(family, max_gaps, min_coverage, focus, options, how))
@@ -70,7 +67,13 @@ def _weights(frames, weights):
     if isinstance(weights, str):
         if weights not in ("mass", "gmx"):
             raise UsageError(f"expected atom_weights as 'mass', 'gmx', 'none' or [atom], found '{weights}'")
-        weights = _masses(frames, weights)
+        if not _has_names(frames):
+            raise InputError(f"expected atoms with names for atom_weights={weights!r}, found coordinates only")
+        masses = frames.topology.gmx_masses if weights == "gmx" else frames.topology.masses
+        if not (masses > 0).all():
+            raise InputError(f"expected elements for atom_weights={weights!r}, found "
+                             f"{np.count_nonzero(~(masses > 0))} atoms of none")
+        weights = masses
     found = np.asarray(weights, dtype=np.float64)
     if found.ndim != 1 or found.size == 0:
         raise InputError(f"expected a weight for each atom, [atom], found shape {found.shape}")
@@ -143,16 +146,6 @@ class _Atoms:
         return sets.with_symmetry(frames.topology, _NO_INDICES if self.indices is None else self.indices, symmetry)
 
 
-def _masses(frames, weights):
-    if not _has_names(frames):
-        raise InputError(f"expected atoms with names for atom_weights={weights!r}, found coordinates only")
-    masses = frames.topology.gmx_masses if weights == "gmx" else frames.topology.masses
-    if not (masses > 0).all():
-        raise InputError(f"expected elements for atom_weights={weights!r}, found "
-                         f"{np.count_nonzero(~(masses > 0))} atoms of none")
-    return masses
-
-
 @engine(_pleat.rmsd_fields(), Rmsd)
 def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, atom_weights=None,
          any_residues=False, fit=None, symmetry="none", relabel=False, match="names", options, how):
@@ -179,9 +172,7 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, a
         'none'
     relabel : with symmetry='chains': relabel the chains of each frame once, so that it is closest to the
         first frame (or to `reference`), instead of trying all permutations for each pair
-    match : how atoms of several files, of `against` and of `reference` are matched: 'names' (chain, residue
-        number and name), or 'sequence', for other numbers, chains and missing residues: chains are paired and
-        residues aligned, and the atoms that all have are compared
+    match : how atoms of several files, of `against` and of `reference` are matched, as pleat.read_ensemble takes it
 
     Atoms of `against` and `reference` are matched by chain, residue and name if they have names;
     molecules of SDF files by their bonds.
@@ -393,7 +384,7 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
         items = items.matrix
     if hasattr(items, "to_numpy") and getattr(items, "ndim", 0) in (1, 2):  # of pandas
         items = items.to_numpy(dtype=np.float64)
-    if not isinstance(items, Ensemble) and isinstance(items, np.ndarray) and items.ndim < 3:
+    if isinstance(items, np.ndarray) and items.ndim < 3:
         if atom_weights is not None or not (isinstance(select, str) and select == "all"):
             raise UsageError("leave select and atom_weights out: a matrix has no atoms")
         return _clusters(_pleat.cluster_matrix(items, options, how), options)
@@ -409,13 +400,13 @@ def cluster(items, *, assign=None, select="all", atom_weights=None, precision="m
     atoms = _Atoms(frames, select, None, "rmsd", in_place)
     if each_chain:
         return _of_each_chain(frames, atoms, atoms.weights_of(frames, atom_weights), precision, options, how)
-    xyz = atoms.of(frames.xyz)
-    if symmetry == "none" and not in_place:
-        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, atom_weights), precision, options, how), options, frames)
-    sets = atoms.with_weights(frames, atom_weights)
+    xyz, sets = atoms.of(frames.xyz), atoms.with_weights(frames, atom_weights)
     if symmetry != "none":
         sets = atoms.with_symmetry(sets, frames, symmetry)
     if relabel:
         xyz = _pleat.relabelled(xyz, xyz[0], sets, how)[0]
-        return _clusters(_pleat.cluster_frames(xyz, atoms.weights_of(frames, atom_weights), precision, options, how), options, frames)
-    return _clusters(_pleat.cluster_permuted(xyz, sets, precision, options, how), options, frames)
+    if relabel or (symmetry == "none" and not in_place):
+        native = _pleat.cluster_frames(xyz, atoms.weights_of(frames, atom_weights), precision, options, how)
+    else:
+        native = _pleat.cluster_permuted(xyz, sets, precision, options, how)
+    return _clusters(native, options, frames)

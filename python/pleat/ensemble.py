@@ -1,5 +1,4 @@
 # Ensembles: from files, arrays and the objects of other packages.
-"""Coordinates of many frames of the same atoms."""
 import operator
 import os
 import warnings
@@ -138,18 +137,14 @@ class Ensemble:
             frames = slice(index % len(self), index % len(self) + 1)
         chosen = np.arange(len(self))[frames]
         origins = [self.origins[n] for n in chosen] if self.origins else ()
-        return Ensemble(self.xyz[frames], self.topology, files=self.files, origins=origins,
-                        notes=self.notes, names=self.names, numbers=self.numbers[chosen],
-                        scores={name: values[chosen] for name, values in self.scores.items()},
-                        is_trajectory=self.is_trajectory)
+        return Ensemble(**{**vars(self), "xyz": self.xyz[frames], "origins": origins, "numbers": self.numbers[chosen],
+                           "scores": {name: values[chosen] for name, values in self.scores.items()}})
 
     def select(self, atoms):
         """The ensemble of some atoms: text as `pleat rmsd --select` takes it, indices or a mask."""
         indices = self.indices(atoms)
         topology = None if self.topology is None else self.topology.subset(indices)
-        return Ensemble(self.xyz[:, indices], topology, files=self.files, origins=self.origins,
-                        notes=self.notes, names=self.names, numbers=self.numbers, scores=self.scores,
-                        is_trajectory=self.is_trajectory)
+        return Ensemble(**{**vars(self), "xyz": self.xyz[:, indices], "topology": topology})
 
     def indices(self, atoms):
         """Indices of atoms, int64 [n], from text, indices or a mask: a truth value for each atom.
@@ -225,7 +220,8 @@ def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::
     worst_left_out : percentage of the frames to leave out, those with the worst scores: "10%"
     relaxed : read the relaxed copies of predicted models where there are both
     match : how atoms of several files are matched: "names" (chain, residue number and name), or "sequence", for
-        other numbers, chains and missing residues: the atoms that all files have are read, and a note counts them
+        other numbers, chains and missing residues: chains are paired and residues aligned, the atoms that all files
+        have are read, and a note counts them
 
     Warns of files that were cut short and of molecules that may still be split; `notes` says what was made whole.
     Memory while reading: twice the coordinates. InputError names the file and what is wrong with it.
@@ -267,6 +263,13 @@ def in_common(frames, others):
     for one in (frames, others):
         one.notes.append(note)
     return frames, others
+
+
+def with_topology(frames, what="atoms with names"):
+    """`frames`; InputError unless their atoms are known."""
+    if frames.topology is None:
+        raise InputError(f"expected {what}, found coordinates alone; pleat.Ensemble(xyz, topology) names them")
+    return frames
 
 
 def has_names(frames):
@@ -322,23 +325,19 @@ def ensemble(source, *, select=None, pbc="auto", match="names"):
     pbc : as read_ensemble takes it; for files and for objects with periodic cells. For arrays, see Ensemble
     match : of several files, as read_ensemble takes it
     """
-    found = _ensemble(source, pbc, match)
+    if isinstance(source, Ensemble):
+        found = source
+    elif is_paths(source):
+        found = read_ensemble(source, pbc=pbc, match=match)
+    else:
+        held = other_packages.frames_of(source)
+        xyz, atoms, box = held or (source, None, None)
+        found = Ensemble(xyz, None if atoms is None else _topology(atoms), box=box, pbc=pbc if held else "auto")
     return found if select is None else found.select(select)
 
 
-def _is_paths(source):
+def is_paths(source):
+    """Whether it is a path or a list of paths."""
     return isinstance(source, (str, os.PathLike)) or (
         isinstance(source, (list, tuple)) and len(source) > 0
         and all(isinstance(one, (str, os.PathLike)) for one in source))
-
-
-def _ensemble(source, pbc, match):
-    if isinstance(source, Ensemble):
-        return source
-    if _is_paths(source):
-        return read_ensemble(source, pbc=pbc, match=match)
-    found = other_packages.frames_of(source)
-    if found is not None:
-        xyz, atoms, box = found
-        return Ensemble(xyz, None if atoms is None else _topology(atoms), box=box, pbc=pbc)
-    return Ensemble(source)

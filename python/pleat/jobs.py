@@ -1,11 +1,11 @@
 # Jobs: many inputs and settings in one call, each a run in a folder of its own.
-"""pleat.run_jobs and the table that it returns."""
 import os
 
 from . import _pleat
 from .errors import UsageError
 from .options import python_words, range_text, slice_text
-from .progress import Progress
+from .progress import heard
+from .result import to_dataframe
 
 
 class JobTable(list):
@@ -19,8 +19,7 @@ class JobTable(list):
 
     def to_dataframe(self):
         """The table as a pandas.DataFrame, which needs pandas."""
-        import pandas
-        return pandas.DataFrame(list(self))
+        return to_dataframe(list(self))
 
 
 def _number(text):
@@ -107,8 +106,8 @@ def run_jobs(command, inputs=(), *, output, list_file=None, sweep=None, share=Fa
         if name in ("quiet", "verbose", "estimate", "each", "ensemble"):
             raise UsageError(f"expected an option of a run, found {name}")
         words.append((option, bool(value) if _is_flag(value) else _text(value, name)))
-    with python_words(None), Progress(progress) as heard:
-        made = _pleat.run_jobs(command, [os.fspath(path) for path in inputs], os.fspath(output), words, heard)
+    with python_words(None), heard(progress) as told:
+        made = _pleat.run_jobs(command, [os.fspath(path) for path in inputs], os.fspath(output), words, told)
     numeric = {"seconds", *made["options"], *made["numbers"]}
     table = JobTable()
     for cells, folder in zip(made["rows"], made["folders"]):

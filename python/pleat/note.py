@@ -1,5 +1,4 @@
 # Notes: what a reader decided about its input, as text with a kind.
-"""Notes of readers and engines."""
 
 
 class Note(str):

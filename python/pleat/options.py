@@ -1,15 +1,15 @@
 # Options: keywords of functions, made from the engines' fields.
-"""Signatures, docstrings and checks of keywords, from the list of options that the library keeps."""
 import contextlib
 import difflib
 import functools
 import inspect
 import math
+import os
 import re
-import textwrap
 
 from .errors import Error, UsageError
-from .progress import Progress
+from .progress import heard
+from .result import paragraph
 
 # How to compute; every function has them.
 HOW = (("device", "str", "auto", "Where to compute: auto, cpu, reference (slow, double precision), "
@@ -52,6 +52,13 @@ def slice_text(values):
     if not isinstance(values, slice):
         return values
     return ":".join("" if part is None else str(part) for part in (values.start, values.stop, values.step))
+
+
+def named_text(name, source, text_of):
+    """What the library takes in place of a file: (path, '') of a path, ('', '') of None, else (name, text)."""
+    if source is None:
+        return "", ""
+    return (os.fspath(source), "") if isinstance(source, (str, os.PathLike)) else (name, text_of(source))
 
 
 def _value(field, value):
@@ -120,8 +127,7 @@ def limits(field):
 def described(field):
     """One paragraph of a docstring."""
     notes = "; ".join(filter(None, (limits(field), f"default {field['default']!r}")))
-    text = f"{field['help']} [{notes}]"
-    return f"{keyword(field)}:\n" + textwrap.indent(textwrap.fill(text, 92), "    ")
+    return paragraph(keyword(field), f"{field['help']} [{notes}]")
 
 
 def engine(fields, returned=None):
@@ -152,7 +158,7 @@ def engine(fields, returned=None):
             if len(args) > len(positional):
                 raise TypeError(f"{function.__name__}() takes {len(positional)} positional "
                                 f"argument, found {len(args)}; options are keywords")
-            with python_words(allowed, choices), Progress(how.get("progress")) as how["progress"]:
+            with python_words(allowed, choices), heard(how.get("progress")) as how["progress"]:
                 return function(*args, options=options, how=how, **rest)
 
         call.__name__ = call.__qualname__ = function.__name__
@@ -180,7 +186,5 @@ def _documented(function, fields, returned):
     parts += ["Options", "-------"]
     parts += [described(field) for field in fields]
     parts += ["", "How to compute", "--------------"]
-    for name, _, default, text in HOW:
-        text = f"{text} [default {default!r}]"
-        parts.append(f"{name}:\n" + textwrap.indent(textwrap.fill(text, 92), "    "))
+    parts += [paragraph(name, f"{text} [default {default!r}]") for name, _, default, text in HOW]
     return "\n".join(parts) + "\n"

@@ -1,5 +1,4 @@
 # Profiles: scattering curves from files and arrays.
-"""Making scattering curves from what people have."""
 import os
 
 import numpy as np
@@ -37,12 +36,10 @@ def _to_dataframe(self):
     return to_dataframe(_columns(self))
 
 
-def _array(self, dtype=None, copy=None):
-    return as_array(np.transpose(list(_columns(self).values())), dtype, copy)
-
-
 describe_properties(Profile)
-Profile.to_dataframe, Profile.__array__ = _to_dataframe, _array
+Profile.to_dataframe = _to_dataframe
+Profile.__array__ = lambda self, dtype=None, copy=None: as_array(
+    np.transpose(list(_columns(self).values())), dtype, copy)
 
 
 @in_python_words

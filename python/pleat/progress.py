@@ -1,5 +1,5 @@
 # Progress: a bar on a terminal or in a notebook, for progress=True.
-"""What hears of the work while a function computes."""
+import contextlib
 import sys
 import time
 
@@ -52,16 +52,12 @@ def _notebook():
     return ipython.display.display
 
 
-class Progress:
-    """A context that gives what `progress` of a call means to the library: True is a bar."""
-
-    def __init__(self, progress):
-        self._bar = Bar() if progress is True else None
-        self._heard = self._bar if progress is True else None if progress is False else progress
-
-    def __enter__(self):
-        return self._heard
-
-    def __exit__(self, *_):
-        if self._bar is not None:
-            self._bar.close()
+@contextlib.contextmanager
+def heard(progress):
+    """What `progress` of a call means to the library: True is a bar."""
+    bar = Bar() if progress is True else None
+    try:
+        yield bar or (None if progress is False else progress)
+    finally:
+        if bar is not None:
+            bar.close()

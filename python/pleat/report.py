@@ -1,10 +1,10 @@
 # Report: one page of any runs, from their folders and from results in memory.
-"""pleat.report and the page that it returns."""
-import html
 import os
 import tempfile
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 
 from . import _pleat
@@ -14,37 +14,26 @@ from .result import Result
 from .run_folders import COMMANDS
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class Page:
-    """A page of runs, as pleat.report makes it. Notebooks show it in a frame."""
+    """A page of runs, as pleat.report makes it. Notebooks show it in a frame.
 
-    def __init__(self, text, runs, panels, notes):
-        self._text, self._runs, self._panels, self._notes = text, runs, panels, notes
+    html : its text, which needs no other files and no network
+    runs : the number of runs on the page
+    panels : the number of panels
+    notes : what is missing on the page, and why: list of str (also Python warnings)
+    """
 
-    @property
-    def html(self):
-        """The text of the page, which needs no other files and no network."""
-        return self._text
-
-    @property
-    def runs(self):
-        """The number of runs on the page."""
-        return self._runs
-
-    @property
-    def panels(self):
-        """The number of panels."""
-        return self._panels
-
-    @property
-    def notes(self):
-        """What is missing on the page, and why: list of str (also Python warnings)."""
-        return self._notes
+    html: str
+    runs: int
+    panels: int
+    notes: list
 
     def __repr__(self):
         return f"<pleat.Page: {self.panels} panels of {self.runs} runs, {len(self.html) / 2**20:.1f} MiB>"
 
     def _repr_html_(self):
-        return (f'<iframe srcdoc="{html.escape(self.html)}" title="pleat" '
+        return (f'<iframe srcdoc="{escape(self.html)}" title="pleat" '
                 'style="width: 100%; height: 40em; border: 0"></iframe>')
 
     def save(self, path, *, force=False):

@@ -1,9 +1,12 @@
 # Result: what all results share: attributes of the library, copies, pickles, texts and tables.
-"""The base of results. Attributes are fetched from the library when they are first used."""
 import base64
 import html
+import json
+import os
 import re
+import tempfile
 import textwrap
+from pathlib import Path
 
 import numpy as np
 
@@ -79,9 +82,25 @@ def as_array(values, dtype=None, copy=None):
     return found.copy() if copy and found is values else found
 
 
+def paragraph(name, text):
+    """What a docstring says of a name."""
+    return f"{name}:\n" + textwrap.indent(textwrap.fill(text, 92), "    ")
+
+
 def counted(number, noun):
     """'1 cluster', '2 clusters'."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+TEXTS = (".tsv", ".json", ".txt", ".nwk", ".csv")
+
+
+def texts_of_run(folder):
+    """{file: bytes} of the tables and texts of a finished run of the program, and of its manifest."""
+    manifest = (folder / "manifest.json").read_bytes()
+    files = [one["file"] for one in json.loads(manifest)["outputs"]]
+    return {"manifest.json": manifest,
+            **{file: (folder / file).read_bytes() for file in files if file.endswith(TEXTS)}}
 
 
 class Result:
@@ -99,8 +118,8 @@ class Result:
             if column["name"] and column["help"]:
                 setattr(cls, column["name"], Attribute(column["name"], column["help"]))
 
-    def __init__(self, native=None, **values):
-        self._native, self._values = native, values
+    def __init__(self, native=None, texts=None, **values):
+        self._native, self._values, self._known_texts = native, values, texts
 
     def _value(self, name):
         if name not in self._values:
@@ -117,19 +136,26 @@ class Result:
     @classmethod
     def described(cls):
         """A paragraph of a docstring per attribute."""
-        return [f"{name}:\n" + textwrap.indent(textwrap.fill(vars(cls)[name].__doc__, 92), "    ")
-                for name in cls._attributes() if not name.startswith("_")]
+        return [paragraph(name, vars(cls)[name].__doc__) for name in cls._attributes() if not name.startswith("_")]
 
     def _known(self):
         """{attribute: value} of all that are known."""
         names = self._attributes() if self._native is not None else list(self._values)
         return {name: self._value(name) for name in names}
 
-    def __getstate__(self):
-        return self._known()
+    def _texts(self):
+        """{file: bytes} of the tables and texts of the program's run with this result, and of its manifest.json."""
+        if self._known_texts is None and hasattr(self._native, "write_run"):
+            with tempfile.TemporaryDirectory(prefix="pleat-") as folder:
+                self._native.write_run(os.path.join(folder, "run"), self._values)
+                self._known_texts = texts_of_run(Path(folder, "run"))
+        return self._known_texts
 
-    def __setstate__(self, values):
-        self._native, self._values = None, dict(values)
+    def __getstate__(self):
+        return {"texts": self._texts(), **self._known()}
+
+    def __setstate__(self, state):
+        self.__init__(**state)
 
     def __repr__(self):
         return f"<{type(self).__module__}.{type(self).__name__}: {self._headline()}>"
@@ -150,7 +176,11 @@ class Result:
         table = table or self._tables[0]
         if table not in self._tables:
             raise UsageError(f"table: expected one of {', '.join(self._tables)}, found {table!r}")
-        return to_dataframe(getattr(self, f"_{table}_table")())
+        return to_dataframe(self._columns_of(table))
+
+    def _columns_of(self, table):
+        made = getattr(self, f"_{table}_table", None)
+        return made() if made is not None else records_table(getattr(self, table))
 
     def _shown_in(self, table):
         """{header: values} of the columns that a table of to_dataframe() shows."""
@@ -180,5 +210,7 @@ def _wrapped(value):
 
 
 def records_table(records):
-    """{field: values} of an array of records."""
-    return {name: records[name] for name in records.dtype.names}
+    """{field: values} of an array of records or of what returns one; letters as texts."""
+    records = records() if callable(records) else records
+    return {name: records[name].astype("U1") if records.dtype[name].kind == "S" else records[name]
+            for name in records.dtype.names}

@@ -1,6 +1,4 @@
 # Results: the classes of what the engines' functions return.
-"""Couplings, MutualInformation, Rmsd, Clusters, Saxs, Refinement, Selection and their parts. Their attributes are the
-columns that the library describes."""
 import math
 
 import numpy as np
@@ -76,6 +74,9 @@ class Couplings(ColumnResult):
                              "residue_j": residues_of(self, found["j"]), **scores})
 
 
+TREE_NUMBERS = ("tree_score", "tree_mean", "tree_p", "tree_e", "extrapolated")
+
+
 class MutualInformation(ColumnResult):
     """What pleat.mutual_information returns, with L columns after filtering.
 
@@ -94,7 +95,7 @@ class MutualInformation(ColumnResult):
         i, j = self.columns[rows], self.columns[others]
         table = {"i": i, "j": j, "residue_i": residues_of(self, i), "residue_j": residues_of(self, j)}
         for name in ("mi", "joint_entropy", "normalised", "apc", "asc", "mean", "variance", "z", "tail_p",
-                     "exact_p", "fdr", "family_p", "less", "equal", "pair_rows"):
+                     "exact_p", "fdr", "family_p", "less", "equal", "pair_rows", *TREE_NUMBERS):
             if getattr(self, name) is not None:
                 table[name] = getattr(self, name)
         if self.sampled is not None:
@@ -231,12 +232,6 @@ class Clusters(Result):
             times[name] = np.where(found["cut" if name == "longest_cut" else "visits"] > 0, times[name] * timestep, np.nan)
         return times
 
-    def _transitions_table(self):
-        return records_table(self.transitions())
-
-    def _dwell_times_table(self):
-        return records_table(self.dwell_times())
-
 
 class Fit(Result, module="pleat.saxs"):
     """A fit to a curve. numpy.asarray(fit) is `model`."""
@@ -333,12 +328,42 @@ class Selection(Result):
     def _frames_table(self):
         return {"frame": np.arange(len(self.scores)), **records_table(self.scores)}
 
-    def _clusters_table(self):
-        return records_table(self.clusters)
-
     def _contacts_table(self):
         names = list(zip(*self.residues)) or [(), ()]
         return {**records_table(self.contacts), "residue_i": list(names[0]), "residue_j": list(names[1])}
+
+
+class Mutants(Result):
+    """What pleat.mutants returns. An effect is E(mutant) - E(target): the more negative, the more harmful.
+
+    numpy.asarray(result) is `singles`; to_dataframe() is a table of single mutants with EVcouplings' column
+    names, to_dataframe('positions'), ('logo'), ('listed') and ('sequences') are the others.
+    """
+
+    _array_of, _tables = "singles", ("singles", "positions", "logo", "listed", "sequences")
+
+    def _headline(self):
+        return f"{self.target}, {len(self.positions)} residues, {len(self.singles)} single mutants"
+
+    def _singles_table(self):
+        table = records_table(self.singles)
+        wt, subs = table.pop("wt"), table.pop("subs")
+        first = {"mutant": [f"{a}{n}{b}" for a, n, b in zip(wt, table["pos"], subs)], "pos": table.pop("pos"),
+                 "wt": wt, "subs": subs, "frequency": table.pop("frequency"),
+                 "column_conservation": table.pop("conservation"),
+                 "prediction_epistatic": table.pop("epistatic"),
+                 "prediction_independent": table.pop("independent")}
+        return {**first, **table}
+
+    def _listed_table(self):
+        if len(self.listed) == 0:
+            raise UsageError("expected a result with mutants, found one without")
+        return {**records_table(self.listed), "problem": self.problems}
+
+    def _sequences_table(self):
+        if len(self.sequences) == 0:
+            raise UsageError("expected a result with sequences, found one without")
+        return {"name": self.sequence_names, **records_table(self.sequences), "problem": self.sequence_problems}
 
 
 PARTS.update({_pleat.Fit: Fit, _pleat.Weights: Weights})

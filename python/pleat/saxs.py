@@ -17,7 +17,7 @@ import warnings
 import numpy as np
 
 from . import _pleat
-from .ensemble import ensemble as as_ensemble
+from .ensemble import ensemble as as_ensemble, with_topology
 from .errors import InputError, UsageError
 from .options import engine, in_python_words
 from .profile import curve_of, profile as as_profile
@@ -36,14 +36,10 @@ def _selected(source, select="all"):
     frames = as_ensemble(source)
     if not (isinstance(select, str) and select == "all"):
         frames = frames.select(select)
-    if frames.topology is None:
-        raise InputError("expected atoms of known elements, found coordinates alone; "
-                         "pleat.Ensemble(xyz, topology) names them")
-    return frames
+    return with_topology(frames, "atoms of known elements")
 
 
-def _structures(source, select="all"):
-    frames = _selected(source, select)
+def _structures(frames):
     # The result shows how many atoms were selected.
     notes = [note for note in frames.notes if getattr(note, "kind", "") != "selection"]
     return _pleat.Structures(frames.xyz, frames.topology, frames.files, frames.origins, notes)
@@ -110,7 +106,7 @@ def scatterers(ensemble, *, q=None, form_factors=None, options, how):
     grid = _NO_VALUES if q is None else np.ascontiguousarray(q, dtype=np.float64).ravel()
     if q is not None and not grid.size:
         raise InputError("expected at least 1 value of q, found none")
-    return Scatterers(_pleat.scatterers(_structures(ensemble), grid, _text(form_factors), options, how))
+    return Scatterers(_pleat.scatterers(_structures(_selected(ensemble)), grid, _text(form_factors), options, how))
 
 
 Model = _pleat.SaxsModel
@@ -157,15 +153,9 @@ def _integers(values, what):
     return array.astype(np.int64)
 
 
-def _frames(xyz):
-    """[frame, scatterer, 3] of that or of one frame."""
-    array = np.asarray(xyz, dtype=np.float32)
-    return array[np.newaxis] if array.ndim == 2 else array
-
-
-def _scales(scales):
-    """[frame, channel, scatterer] of that or of one frame."""
-    array = np.asarray(_NO_VALUES if scales is None else scales, dtype=np.float32)
+def _by_frame(values):
+    """float32 [frame, ...] of coordinates or scales of frames or of one; empty of None."""
+    array = np.asarray(_NO_VALUES if values is None else values, dtype=np.float32)
     return array[np.newaxis] if array.ndim == 2 else array
 
 
@@ -177,7 +167,7 @@ def profiles(model, xyz, *, scales=None, options, how):
     xyz : float32 [frame, scatterer, 3] or [scatterer, 3], angstrom
     scales : float32 [frame, channel with scales, scatterer]; None if the model has none
     """
-    return _pleat.saxs_profiles(model, _frames(xyz), _scales(scales), options, how)
+    return _pleat.saxs_profiles(model, _by_frame(xyz), _by_frame(scales), options, how)
 
 
 class ProfileSession:
@@ -203,19 +193,13 @@ class ProfileSession:
     @in_python_words
     def __init__(self, model, xyz, *, scales=None, bodies=None, precision="float32", refresh=1000,
                  device="auto", threads=None):
-        self.model = model
         body_of = np.empty(0, np.int32) if bodies is None else _integers(bodies, "bodies")
-        self._session = _pleat.ProfileSession(model, _frames(xyz), _scales(scales), body_of.astype(np.int32),
-                                   refresh, {"precision": precision},
-                                   {"device": device, "threads": threads})
+        self._session = _pleat.ProfileSession(model, _by_frame(xyz), _by_frame(scales), body_of.astype(np.int32), refresh,
+                                              {"precision": precision}, {"device": device, "threads": threads})
+        self.model, self.device = model, self._session.device
 
     def __len__(self):
         return self._session.chains
-
-    @property
-    def device(self):
-        """The device that computes."""
-        return self._session.device
 
     @property
     def drift(self):

@@ -37,6 +37,7 @@ class Scatterers(_Result):
 
 class ProfileSession:
     model: Model
+    device: str
     def __init__(
         self,
         model: Model,
@@ -50,8 +51,6 @@ class ProfileSession:
         threads: int | None = None,
     ) -> None: ...
     def __len__(self) -> int: ...
-    @property
-    def device(self) -> str: ...
     @property
     def drift(self) -> float: ...
     @property

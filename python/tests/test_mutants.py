@@ -93,7 +93,7 @@ def test_it_is_pickled_saved_and_loaded(run, tmp_path):
         assert repr(other) == repr(found)
     assert np.asarray(found) is found.singles or np.array_equal(np.asarray(found), found.singles)
     for name in ("positions", "logo", "listed", "sequences"):
-        assert len({len(values) for values in getattr(found, f"_{name}_table")().values()}) == 1
+        assert len({len(values) for values in found._columns_of(name).values()}) == 1
 
 
 @pytest.mark.parametrize("text", [

@@ -38,6 +38,25 @@ def test_the_program_finds_the_same_bits(tmp_path):
     assert (found.less + found.equal <= 100).all()
 
 
+def test_the_tree_null_is_that_of_the_program(tmp_path):
+    rows = family(columns=15)
+    path = tmp_path / "family.fa"
+    path.write_text("".join(f">r{n}\n{row}\n" for n, row in enumerate(rows)), encoding="ascii")
+    program("mi", path, "-o", tmp_path / "run", "--null", "tree", "--null-alignments", 100)
+    found = pleat.mutual_information(path, null="tree", null_alignments=100)
+    loaded = pleat.load(tmp_path / "run")
+    for one in (found, loaded):
+        pairs = np.load(tmp_path / "run" / "pairs.npz")
+        for name in ("tree_score", "tree_mean", "tree_p", "tree_e", "extrapolated"):
+            np.testing.assert_array_equal(getattr(one, name), pairs[name])
+        assert one.tree.endswith(";\n") and len(one.substitutions) == 15
+        assert "tree_e" in one.to_dataframe()
+    np.testing.assert_array_equal(loaded.substitutions, found.substitutions)
+    assert loaded.tree == found.tree
+    found.save(tmp_path / "saved")
+    np.testing.assert_array_equal(pleat.load(tmp_path / "saved").tree_e, found.tree_e)
+
+
 def test_triples():
     found = pleat.mutual_information(family(columns=8), order=3, null="exact", top=5, all_triples=True)
     assert found.triples_ranked_by == "z"

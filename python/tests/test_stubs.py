@@ -46,7 +46,8 @@ def test_the_stubs_name_what_the_modules_have(name, module, own):
     assert set(defined) == set(module.__all__)
     for kind in own:
         stated = {part.name for part in defined[kind].body if isinstance(part, ast.FunctionDef)}
-        real = {part for part in vars(getattr(module, kind)) if not part.startswith("_")}
+        members = vars(getattr(module, kind))
+        real = {part for part in {**members, **members.get("__annotations__", {})} if not part.startswith("_")}
         assert {part for part in stated if not part.startswith("_")} == real, kind
 
 

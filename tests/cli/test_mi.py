@@ -238,6 +238,70 @@ class NullModels(Mi):
                 self.assertEqual("family p" in done.stdout.decode(), options == ("-n", "7"))
 
 
+class TreeNull(Mi):
+    """RNA whose rows descend from each other; columns 3 and 7 always pair."""
+
+    def write_descendants(self, rows=60):
+        draw = random.Random(11)
+        made = []
+        for n in range(rows):
+            parent = made[draw.randrange(n)] if n else [draw.choice("ACGU") for _ in range(12)]
+            row = [draw.choice("ACGU") if draw.random() < 0.15 else letter for letter in parent]
+            row[6] = dict(zip("ACGU", "UGCA"))[row[2]]
+            made.append(row)
+        marks = "".join("<" if at == 2 else ">" if at == 6 else "." for at in range(12))
+        path = self.folder / "rna.sto"
+        path.write_text("# STOCKHOLM 1.0\n" + "".join(f"r{n} {''.join(row)}\n" for n, row in enumerate(made)) +
+                        f"#=GC SS_cons {marks}\n//\n")
+        return path
+
+    def test_files_and_screen(self):
+        family = self.write_descendants()
+        done = pleat("mi", family, "-o", self.folder / "run", "--null", "tree", "--null-alignments", "200",
+                     "--secondary", family, "--write-null", self.folder / "null.fa")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = done.stdout.decode()
+        self.assertIn("\nNull model: 200 alignments that evolve along a tree by UPGMA (markov)\n", text)
+        self.assertIn("of these, 1 of 1 annotated pairs, ", text)
+        best = read_table(self.folder / "run" / "pairs.tsv")[0]
+        self.assertEqual((best["i"], best["j"], best["annotation"], best["extrapolated"]), ("3", "7", "pair", "1"))
+        self.assertLess(float(best["tree_e"]), 0.01)
+        told = manifest(self.folder / "run")["results"]
+        self.assertEqual((told["null_model"], told["null_alignments"], told["annotated_found"]), ("tree", 200, 1))
+        columns = read_table(self.folder / "run" / "columns.tsv")
+        self.assertTrue(all(int(column["substitutions"]) > 0 for column in columns))
+        self.assertEqual((self.folder / "null.fa").read_text().count(">"), 60)
+        # The written tree is the same tree.
+        found = results(self.folder / "run")["pairs.npz"]
+        again = self.measure(family, "--null", "tree", "--null-alignments", "200", "-t", "1", "--tree",
+                             self.folder / "run" / "tree.nwk", run="again")
+        self.assertEqual(results(again)["pairs.npz"], found)
+
+    def test_permutations_of_related_sequences_are_said_to_be_wrong(self):
+        done = pleat("mi", self.write_descendants(), "-o", self.folder / "run")
+        self.assertIn(b"p does not account for the tree of the sequences (mean pairwise identity ", done.stdout)
+        draw = random.Random(13)
+        rows = ["".join(draw.choices("ACGU", k=30)) for _ in range(60)]
+        done = pleat("mi", self.write_alignment(rows), "-o", self.folder / "run", "-f")
+        self.assertNotIn(b"does not account", done.stdout)
+
+    def test_bad_trees_are_one_line(self):
+        family = self.write_descendants(25)
+        tree = self.folder / "t.nwk"
+        leaves = [f"r{n}" for n in range(25)]
+        for text, said in ((f"({','.join(leaves[:-1])});", "no leaf for 1 (r24)"),
+                           (f"({','.join([*leaves, 'x'])});", "found 1 (x) that are no rows"),
+                           (f"(({','.join(leaves)}));", "at least 2 branches below every node"),
+                           (f"({','.join(leaves)}:-1);", "a length of at least 0"),
+                           (f"({','.join([*leaves, 'r3'])});", "each leaf once, found 'r3' twice")):
+            with self.subTest(said):
+                tree.write_text(text)
+                done = pleat("mi", family, "-o", self.folder / "deep" / "run", "--null", "tree", "--tree", tree)
+                self.assertEqual(done.returncode, 3)
+                self.assertIn(said, done.stderr.decode())
+                self.assertEqual(done.stderr.count(b"\n"), 1)
+
+
 class Refusals(Mi):
     def test_each_is_one_line(self):
         family = self.write_alignment(small_rows(20))

@@ -3,7 +3,7 @@ import re
 
 from source import CODE, ENGINES, is_test, line_of, read, without_comments
 
-BELOW_ENGINES = ("core", "bio", "report", "weights", "cluster")
+BELOW_ENGINES = ("core", "bio", "report", "weights", "cluster", "phylogeny")
 LEVEL = {name: level for level, name in enumerate(BELOW_ENGINES)}
 LEVEL.update({engine: len(BELOW_ENGINES) for engine in ENGINES})
 LEVEL["workflows"] = len(BELOW_ENGINES) + 1  # they call engines

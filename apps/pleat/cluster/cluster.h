@@ -35,7 +35,6 @@ inline void members(Packer& pack, PairStatistics& pairs) {
 
 namespace pleat::program {
 
-/// What is clustered.
 struct ClusterInput {
     std::string name;                          ///< of the first source, for messages
     std::optional<cluster::KnownPairs> known;  ///< what an earlier run has listed of all pairs

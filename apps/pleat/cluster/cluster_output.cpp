@@ -74,7 +74,7 @@ public:
              const At& at) {
         double mean[3] = {}, total = 0.0;
         for (Index k = 0; k < superposed.extent(0); ++k) {
-            const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(k)];
+            const double weight = weights.empty() ? 1.0 : weights[k];
             total += weight;
             for (int axis = 0; axis < 3; ++axis) mean[axis] += weight * superposed(k, axis);
         }
@@ -102,7 +102,6 @@ void gather(View<const float, 2> from, const std::vector<Index>& atoms, View<flo
             to(axis, static_cast<Index>(n)) = from(axis, atoms[n]);
 }
 
-/// Coordinates of the written atoms of the written frames.
 class WrittenFrames {
 public:
     WrittenFrames(const ClusterInput& input, const StructureOutput& options,
@@ -181,7 +180,7 @@ private:
         Index number = 0;
         // A file that is still being written may have more frames now.
         for (; number < of.frames && reader.next(frame); ++number) {
-            const FrameOrigin& before = coordinates_.origins[static_cast<std::size_t>(number)];
+            const FrameOrigin& before = coordinates_.origins[number];
             const FrameOrigin& origin = reader.origin();
             if (before.file != origin.file || before.frame != origin.frame)
                 throw InputError(name, 0, "expected the same frames as before, found others");
@@ -225,9 +224,7 @@ bool all_fit_pdb(const Coordinates& coordinates, EnsembleReader* reader) {
             const std::vector<Index>& atoms = of.atoms[chain];
             reach.add(coordinates.frame(static_cast<Index>(chain) * of.frames + frame),
                       coordinates.weights, static_cast<Index>(atoms.size()),
-                      [&](Index atom, Index axis) {
-                          return double{again(axis, atoms[static_cast<std::size_t>(atom)])};
-                      });
+                      [&](Index atom, Index axis) { return double{again(axis, atoms[atom])}; });
         }
     return reach.fits_pdb();
 }
@@ -361,9 +358,9 @@ void write_trajectory(RunDirectory& run, const std::vector<std::int32_t>& assign
     run.fact("trajectory", std::string_view(trajectory.is_ordered ? "yes" : "no"));
     std::string text = "first\tframes\tfile\tframe_of_file\tstep\n";
     for (const FrameSeries& one : trajectory.series)
-        text += fmt::format("{}\t{}\t{}\t{}\t{}\n", one.first, one.count,
-                            table_cell(trajectory.files[static_cast<std::size_t>(one.file)]),
-                            one.frame_of_file, trajectory.step);
+        text +=
+            fmt::format("{}\t{}\t{}\t{}\t{}\n", one.first, one.count,
+                        table_cell(trajectory.files[one.file]), one.frame_of_file, trajectory.step);
     write_text(run.output("series.tsv"), text);
     if (!trajectory.is_ordered) return;
     if (trajectory.interval) run.fact("ps_per_frame", *trajectory.interval);

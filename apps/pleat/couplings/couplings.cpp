@@ -152,11 +152,9 @@ void append_inter_contacts(std::string& text, const Report& report) {
     append(text, "{:>5} {:>16} {:>16} {:>9} {:>7} {:>10} {:>8} {:>8}\n", "rank", "i", "j", "score",
            "Z", "EVcomplex", "GREMLIN", "fdr");
     const auto position = [&](Index column) {
-        const auto at = static_cast<std::size_t>(column);
-        const couplings::Part& part =
-            report.parts->parts[static_cast<std::size_t>(report.parts->part_of_column[at])];
-        const Index source = report.alignment.columns[at];
-        const char letter = report.reference.letters[static_cast<std::size_t>(source)];
+        const couplings::Part& part = report.parts->parts[report.parts->part_of_column[column]];
+        const Index source = report.alignment.columns[column];
+        const char letter = report.reference.letters[source];
         return fmt::format("{} {} ({})", printable(part.name), source - part.first + 1,
                            letter == '-' ? "gap" : std::string(1, letter));
     };
@@ -291,7 +289,8 @@ std::optional<BasePairs> read_base_pairs(const CouplingsOptions& options, const 
 FamilyInput read_family(CouplingsOptions& options, RunDirectory& run, const Context& context) {
     check_structure_file(options.structure);
     check_couplings_options(options);
-    check_readable({options.parameters.initial, options.parameters.weights, options.secondary});
+    check_readable({options.parameters.initial, options.parameters.weights, options.secondary,
+                    options.parameters.tree.file});
     FamilyInput input;
     options.alignment.reading.keep_full_rows = true;
     const std::shared_ptr<const Alignment> read = read_input(options.alignment, &run);
@@ -308,7 +307,8 @@ FamilyInput read_family(CouplingsOptions& options, RunDirectory& run, const Cont
         measure(*input.known, input.alignment);
         warn_of_other_structure(options.structure, *input.known, context);
     }
-    for (const std::string& file : {options.parameters.initial, options.parameters.weights})
+    for (const std::string& file :
+         {options.parameters.initial, options.parameters.weights, options.parameters.tree.file})
         if (!file.empty()) record_input(file, run);
     input.base_pairs = read_base_pairs(options, input, run);
     return input;
@@ -372,8 +372,9 @@ ContactEvaluation evaluate(const KnownStructure& known, const Alignment& alignme
 }  // namespace
 
 std::vector<Field> result_fields(CouplingsOptions& options) {
-    return concatenated({fit_fields(options), fields(options.alignment), structure_fields(options),
-                         part_fields(options), output_fields(options)});
+    return concatenated({fit_fields(options), couplings::null_fields(options.parameters),
+                         fields(options.alignment), structure_fields(options), part_fields(options),
+                         output_fields(options)});
 }
 
 RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs) {
@@ -383,19 +384,22 @@ RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs) {
     const Alignment alignment =
         filter(*read, filter_options(options.alignment, options.structure, *read));
     const Index sequences = alignment.sequence_count(), columns = alignment.column_count();
-    return {.input = fmt::format("{} sequences, {} columns", sequences, columns),
-            .may_use_gpu = true,
-            .on = [=, bytes = fit_disk_space(options, columns, alignment.alphabet->size()),
-                   fits = options.shuffle_parts, letters = alignment.alphabet->size(),
-                   parameters = couplings::resolved(options.parameters, *alignment.alphabet)](
-                      const Context& context) {
-                require_one_device(context, "the fit of one alignment");
-                Estimate all =
-                    couplings::estimate(sequences, columns, letters, parameters, context);
-                all.seconds *= static_cast<double>(1 + fits);
-                all.disk_bytes = bytes;
-                return all;
-            }};
+    return {
+        .input = fmt::format("{} sequences, {} columns", sequences, columns),
+        .may_use_gpu = true,
+        .on = [=, bytes = fit_disk_space(options, columns, alignment.alphabet->size()),
+               fits = options.shuffle_parts + (options.parameters.null == couplings::NullModel::tree
+                                                   ? options.parameters.tree.alignments
+                                                   : 0),
+               letters = alignment.alphabet->size(),
+               parameters = couplings::resolved(options.parameters, *alignment.alphabet)](
+                  const Context& context) {
+            require_one_device(context, "the fit of one alignment");
+            Estimate all = couplings::estimate(sequences, columns, letters, parameters, context);
+            all.seconds *= static_cast<double>(1 + fits);
+            all.disk_bytes = bytes;
+            return all;
+        }};
 }
 
 std::string fit_family(CouplingsOptions options, const JobTask& task,
@@ -423,7 +427,8 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
     if (!input.parts.empty())
         for (const char* key : {"Hopf2014", "Ovchinnikov2014"}) run.cite(key);
     if (options.shuffle_parts > 0) run.stage("shuffled fits");
-    const auto [base_pairs, parts] = couplings::analyse(
+    if (options.parameters.null == couplings::NullModel::tree) run.cite("Rivas2017");
+    const auto [base_pairs, parts, tree] = couplings::analyse(
         input.alignment, result, options.parameters,
         {.parts = input.parts,
          .base_pairs = std::move(input.base_pairs),
@@ -453,6 +458,7 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
                         .evaluation = evaluation ? &*evaluation : nullptr,
                         .base_pairs = base_pairs ? &*base_pairs : nullptr,
                         .parts = parts ? &*parts : nullptr,
+                        .tree = tree ? &*tree : nullptr,
                         .models = options.models};
     couplings::write_results(run, report, threads);
     run.finish();
@@ -470,13 +476,15 @@ Command couplings_command(CLI::App& program, Ranks& ranks) {
         .uses_seed = true,
         .numbers = {"sequences", "columns", "effective_sequences", "evaluations", "relative_gap",
                     "stop_reason", "precision_L"},
-        .per_input = {"structure", "row", "focus", "initial", "secondary", "parts", "weights"},
-        .of_one_rank = "couplings of one alignment",
+        .per_input = {"structure", "row", "focus", "initial", "secondary", "parts", "weights",
+                      "tree"},
+        .single_rank_work = "couplings of one alignment",
         .add_options =
             [](CLI::App& parser, CouplingsOptions& options) {
                 add_alignment_options(parser, options.alignment);
                 add_job_options(parser, options.run, options.jobs, true, false);
                 add_fields(parser, "Fit", fit_fields(options));
+                add_fields(parser, "Null model", couplings::null_fields(options.parameters));
                 add_fields(parser, "Structure", structure_fields(options));
                 add_fields(parser, "Parts", part_fields(options));
                 add_fields(parser, "Output", output_fields(options));

@@ -42,7 +42,7 @@ const std::map<std::string_view, const char*> kUsual = {
      "max-gaps output force device threads list sweep lambda-pair identity models structure focus "
      "parts"},
     {"mi",
-     "max-gaps output force device threads list sweep order shuffles rank-by top structure focus"},
+     "max-gaps output force device threads list sweep order null shuffles top structure focus"},
     {"mutants",
      "row focus target mutants sequences max-gaps output force device threads first-number doubles "
      "align"},

@@ -50,7 +50,6 @@ struct CommandEntry {
 /// The program, then its commands in the order of the overview.
 std::vector<CommandEntry> option_table(const CLI::App& program);
 
-/// The names of the commands.
 std::vector<std::string> command_names(const std::vector<CommandEntry>& table);
 
 /// The name with the fewest differences from `word`, or that begins with it or has its words in

@@ -409,7 +409,7 @@ JobListResult run_jobs(const JobCall& call, std::unique_ptr<Progress> shown) {
     if (named == names.end())
         throw UsageError(fmt::format("expected one of the commands {}, found '{}'",
                                      fmt::join(names, ", "), call.command));
-    const Command& command = commands[static_cast<std::size_t>(named - names.begin())];
+    const Command& command = commands[named - names.begin()];
     const std::vector<std::string> words = words_of(call, *command.parser);
     try {
         program.parse(std::vector<std::string>(words.rbegin(), words.rend()));

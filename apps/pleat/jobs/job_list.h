@@ -84,7 +84,7 @@ struct JobFunctions {
     std::vector<std::string> per_input = {};  ///< options that belong to one input
     /// Name of the work that several ranks cannot share ("couplings of one alignment"); null if
     /// they can.
-    const char* of_one_rank = nullptr;
+    const char* single_rank_work = nullptr;
     void (*add_options)(CLI::App&, Options&);
     std::vector<Field> (*fields)(Options&);
     /// Looks at the options of a call before anything else; or null.
@@ -223,7 +223,7 @@ void run_jobs_or_one(const CLI::App& parser, Options& options,
     if (inputs.empty())
         throw UsageError(
             fmt::format("give {}; see 'pleat help {}'", functions.wanted, functions.command));
-    if (functions.of_one_rank != nullptr) ranks.require_one(functions.of_one_rank);
+    if (functions.single_rank_work != nullptr) ranks.require_one(functions.single_rank_work);
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     set_inputs(options, inputs);
@@ -282,7 +282,6 @@ public:
     /// replacing the run there if it is another.
     StageRun make(const Stage& stage, RunOptions& own, const Context& context,
                   const std::function<void(const JobTask& task)>& work);
-    /// How the stage runs as a job.
     JobTask task_of(const Stage& stage, const Context& context) const;
 
 private:

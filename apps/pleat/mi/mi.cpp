@@ -18,12 +18,16 @@
 #include "options/common_options.h"
 #include "options/options.h"
 #include "options/structure_choice.h"
+#include "pleat/bio/alignment/bracket_notation.h"
 #include "pleat/bio/alignment/filter.h"
 #include "pleat/core/cuda/cuda_device.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/text.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/couplings/contacts/contact_list.h"
 #include "pleat/mutual_information/estimate.h"
 #include "pleat/mutual_information/output.h"
+#include "pleat/phylogeny/tree.h"
 
 namespace pleat::program {
 
@@ -54,7 +58,7 @@ std::string number(double value, const char* format) {
 }
 
 /// The p of a pair without shuffles: exact where tables were enumerated, else marked.
-std::string tail_text(const mi::PairStatistics& pairs, std::size_t pair) {
+std::string tail_text(const mi::PairInformation& pairs, std::size_t pair) {
     if (pairs.tail_p.empty() || std::isnan(pairs.tail_p[pair])) return "-";
     const double p = pairs.tail_p[pair];
     const bool is_exact = !pairs.exact_p.empty() && !std::isnan(pairs.exact_p[pair]);
@@ -65,11 +69,31 @@ void append_input(std::string& text, const mi::Report& report) {
     append(text, "{}: {} sequences, {} columns, {}", printable(report.alignment.source.string()),
            report.alignment.sequence_count(), report.alignment.column_count(),
            report.alignment.alphabet->name());
-    if (!report.result.weights.empty())
+    if (!report.result.weights.empty() && !report.result.tree)
         append(text, " ({:.1f} effective sequences)", report.result.effective_sequences);
     const std::size_t count = report.result.low_entropy.size();
     append(text, "\n{} {} an entropy below {:g} bits\n", count,
            count == 1 ? "column has" : "columns have", report.parameters.min_entropy);
+}
+
+/// The null alignments, and how many pairs they leave significant.
+void append_tree_null(std::string& text, const mi::Report& report) {
+    const mi::Parameters& parameters = report.parameters;
+    const mi::TreeResult& tree = *report.result.tree;
+    append(
+        text, "Null model: {} alignments that evolve along {} ({})\n", tree.null_alignments,
+        parameters.tree.file.empty() ? "a tree by UPGMA" : "the given tree",
+        phylogeny::names_of(parameters.tree.kind)[static_cast<std::size_t>(parameters.tree.kind)]);
+    const auto hits =
+        std::count_if(tree.e.begin(), tree.e.end(), [](double e) { return e < mi::kSignificantE; });
+    append(text, "{} {} an E below {:g}\n", hits, hits == 1 ? "pair has" : "pairs have",
+           mi::kSignificantE);
+    if (report.annotated == nullptr) return;
+    const std::array<Index, 3> found = mi::significant_pairs(report);
+    append(text,
+           "of these, {} of {} annotated pairs, {} of columns without annotated partners, {} that "
+           "contradict an annotated pair\n",
+           found[0], report.annotated->size(), found[1], found[2]);
 }
 
 /// What the pairs and triples are compared with.
@@ -78,6 +102,7 @@ void append_null(std::string& text, const mi::Report& report) {
     const std::string shuffles = fmt::format("{} random shuffles", report.result.shuffles);
     const bool is_unused = parameters.shuffles && !parameters.has_sampled();
     const bool lacks_variance = parameters.order == 3 && !parameters.triple_variance;
+    if (report.result.tree) return append_tree_null(text, report);
     text += "Null model: ";
     if (parameters.has_exact())
         append(text, "exact, over all permutations of the columns{}{}",
@@ -88,8 +113,51 @@ void append_null(std::string& text, const mi::Report& report) {
     append(text, "{}\n", is_unused ? "; --null leaves --shuffles without use" : "");
 }
 
+void append_tree_pairs(std::string& text, const mi::Report& report,
+                       const std::vector<Index>& ranked) {
+    const mi::TreeResult& tree = *report.result.tree;
+    const mi::PairScore statistic = report.parameters.statistic;
+    append(text, "{:>5}", "rank");
+    append_heads(text, report, "ij");
+    append(text, " {:>8} {:>9} {:>9} {:>9}{}\n", "MI/bits",
+           mi::names_of(statistic)[static_cast<std::size_t>(statistic)], "null mean", "E",
+           report.annotated != nullptr ? "  annotation" : "");
+    const std::vector<mi::Annotation> relation =
+        report.annotated != nullptr ? mi::annotations(report) : std::vector<mi::Annotation>();
+    const auto columns_of = mi::all_pairs(report.alignment.column_count());
+    for (std::size_t rank = 0; rank < std::min(kShown, ranked.size()); ++rank) {
+        const auto at = static_cast<std::size_t>(ranked[rank]);
+        append(text, "{:>5}", rank + 1);
+        append_columns(text, report, columns_of[at]);
+        append(text, " {:>8.4f} {:>9.4g} {:>9.2g} {:>9}", report.result.pairs.mi[at],
+               tree.score[at], tree.mean[at],
+               fmt::format("{}{:.2g}", tree.extrapolated[at] ? "~" : "", tree.e[at]));
+        if (!relation.empty())
+            append(text, "  {}",
+                   mi::names_of(mi::Annotation{})[static_cast<std::size_t>(relation[at])]);
+        text += '\n';
+    }
+    text += "~ beyond the scores of all null alignments: of the fitted tail alone\n";
+}
+
+/// A line for p of permutations if the sequences are related; empty if they seem independent.
+std::string relatedness_text(const mi::Report& report) {
+    constexpr Index kMinSequences = 20;  // fewer have no tree null
+    const Alignment& alignment = report.alignment;
+    if (report.parameters.null_model() == mi::NullModel::none || report.parameters.order > 2 ||
+        alignment.sequence_count() < kMinSequences)
+        return {};
+    const phylogeny::Relatedness found =
+        phylogeny::relatedness(alignment.letters, alignment.alphabet->without_unknown().size() - 1);
+    if (!found.is_tree) return {};
+    return fmt::format(
+        "p does not account for the tree of the sequences (mean pairwise identity {:.0f} %): "
+        "use --null tree\n",
+        100 * found.mean_identity);
+}
+
 void append_pairs(std::string& text, const mi::Report& report) {
-    const mi::PairStatistics& pairs = report.result.pairs;
+    const mi::PairInformation& pairs = report.result.pairs;
     const std::vector<Index> ranked = mi::ranked_pairs(report.result, report.parameters);
     const std::size_t shown = std::min(kShown, ranked.size());
     if (shown == 0) {
@@ -97,6 +165,7 @@ void append_pairs(std::string& text, const mi::Report& report) {
         return;
     }
     append(text, "\nThe {} strongest pairs ({}):\n", shown, numbers_text(report.reference));
+    if (report.result.tree) return append_tree_pairs(text, report, ranked);
     append(text, "{:>5}", "rank");
     append_heads(text, report, "ij");
     const bool has_family_p = !pairs.family_p.empty();
@@ -122,6 +191,7 @@ void append_pairs(std::string& text, const mi::Report& report) {
         text +=
             "~ p of a gamma distribution with the exact mean and variance, not an exact p; see "
             "--shuffles\n";
+    text += relatedness_text(report);
 }
 
 void append_cliques(std::string& text, const mi::TripleResult& triples) {
@@ -137,7 +207,7 @@ void append_cliques(std::string& text, const mi::TripleResult& triples) {
 void append_triples(std::string& text, const mi::Report& report) {
     const mi::TripleResult& triples = *report.result.triples;
     const std::size_t shown = std::min(kShown, triples.best_triples.triples.size());
-    const std::string& key = triples.names[static_cast<std::size_t>(triples.key)];
+    const std::string& key = triples.names[triples.key];
     if (shown == 0) {
         append(text, "\nNo triple has a value of {} and three columns of at least {:g} bits{}\n",
                key, report.parameters.min_entropy,
@@ -200,6 +270,7 @@ constexpr const char* kExamples =
     "  pleat mi family.a3m.gz -o run\n"
     "  pleat mi family.a3m -o run --structure 1abc.pdb:A\n"
     "  pleat mi family.a3m -o run --shuffles 10000\n"
+    "  pleat mi rna.sto -o run --null tree --max-gaps 0.75 --secondary rna.sto\n"
     "  pleat mi rna.sto -o run --order 3 --shuffles 1000\n"
     "  pleat mi family.a3m -o run --order 3 --rank-by synergy --no-triple-variance\n"
     "  pleat mi families/*.a3m -o runs --shuffles 1000 --sweep null=exact,sampled\n"
@@ -210,6 +281,10 @@ constexpr const char* kExamples =
     "Z of pairs and triples, and a p of pairs (exact for conserved columns, else that of a\n"
     "gamma distribution). Percentiles, the family-wise p, and any p of triples\n"
     "need --shuffles N.\n\n"
+    "Permutations ignore that sequences are related, so that most pairs of a family get a\n"
+    "small p. --null tree compares with alignments that evolve along a tree of the\n"
+    "sequences, and gives E, the expected number of pairs without covariation that score\n"
+    "as high. Only small E are calibrated: p of 0.5 is not a probability of one half.\n\n"
     "The clique set C by percentiles holds the triples whose percentile c is at least that\n"
     "of each of their pairs. If most pairs reach c = 1, so do most triples, and C says\n"
     "little; C by exact Z does not saturate. Neither tests for third-order interactions,\n"
@@ -222,6 +297,7 @@ struct MiOptions {
     AlignmentOptions alignment;
     StructureOptions structure;
     mi::Parameters parameters;
+    std::string secondary;  ///< file of a secondary structure; empty: none
     JobListOptions jobs;
 };
 
@@ -229,6 +305,12 @@ struct MiOptions {
 std::vector<Field> structure_fields(MiOptions& options) {
     std::vector<Field> all = fields(options.structure);
     std::erase_if(all, [](const Field& field) { return field.name == "contact-cutoff"; });
+    all.push_back({.name = "secondary",
+                   .target = &options.secondary,
+                   .help = "Secondary structure of a nucleic acid, a Stockholm file (SS_cons) or "
+                           "dot-bracket: mark its pairs in pairs.tsv, and count those that --null "
+                           "tree finds",
+                   .value_name = "FILE"});
     return all;
 }
 
@@ -253,6 +335,7 @@ void record_result(RunDirectory& run, const mi::Report& report) {
 struct Aligned {
     std::optional<KnownStructure> structure;
     ReferenceRow reference;
+    std::optional<std::vector<std::pair<Index, Index>>> annotated;  ///< columns i < j
 };
 
 Aligned align_structure(const MiOptions& options, const Alignment& source, RunDirectory& run,
@@ -271,8 +354,12 @@ std::string write(const MiOptions& options, const Alignment& alignment, const mi
                   Aligned& aligned, OpenRun& run) {
     run.folder.stage("write");
     if (aligned.structure) measure(*aligned.structure, alignment);
-    const mi::Report report{alignment, options.parameters, result, aligned.reference,
-                            aligned.structure ? &*aligned.structure : nullptr};
+    const mi::Report report{alignment,
+                            options.parameters,
+                            result,
+                            aligned.reference,
+                            aligned.structure ? &*aligned.structure : nullptr,
+                            aligned.annotated ? &*aligned.annotated : nullptr};
     mi::write_results(run.folder, report, resolve_threads(run.context));
     record_result(run.folder, report);
     run.folder.finish();
@@ -320,6 +407,13 @@ std::string make_mi(MiOptions& options, const JobTask& task, Ranks& ranks) {
     if (ranks.is_leader()) aligned = align_structure(options, *source, folder, context);
     const Alignment alignment =
         filter(*source, filter_options(options.alignment, options.structure, *source));
+    if (ranks.is_leader() && !options.secondary.empty()) {
+        const SecondaryStructure marks = read_secondary_structure(options.secondary);
+        record_input(options.secondary, folder);
+        aligned.annotated = couplings::given_base_pairs(marks, alignment, aligned.reference).pairs;
+    }
+    if (!options.parameters.tree.file.empty() && ranks.is_leader())
+        record_input(options.parameters.tree.file, folder);
     folder.stage("device");
     const std::string remark = choose_mi_device(options, task, alignment, ranks, context);
     folder.context(context);
@@ -357,7 +451,7 @@ Command mi_command(CLI::App& program, Ranks& ranks) {
         .uses_seed = true,
         .numbers = {"sequences", "columns", "effective_sequences", "shuffles", "pairs", "triples",
                     "cliques", "cliques_by_z"},
-        .per_input = {"structure", "row", "focus"},
+        .per_input = {"structure", "row", "focus", "tree", "secondary"},
         .add_options =
             [](CLI::App& parser, MiOptions& options) {
                 add_alignment_options(parser, options.alignment);
@@ -368,6 +462,7 @@ Command mi_command(CLI::App& program, Ranks& ranks) {
         .fields = result_fields,
         .check =
             [](const MiOptions& options) {
+                check_readable({options.parameters.tree.file, options.secondary});
                 check_structure_options(options.structure);
                 check_alignment_job(options.alignment);
                 check_structure_file(options.structure);

@@ -341,7 +341,6 @@ RunEstimate estimate_mutants(MutantsOptions& options, SharedInputs& inputs) {
             }};
 }
 
-/// Moves a table of mutants from --list to --mutants.
 void take_table_from_list(MutantsOptions& options) {
     const std::string& list = options.jobs.list;
     if (list.empty() || is_read_once(list)) return;
@@ -370,7 +369,7 @@ Command mutants_command(CLI::App& program, Ranks& ranks) {
                     "energy_independent", "listed", "predicted"},
         .per_input = {"row", "focus", "target", "mutants", "sequences", "first-number", "doubles",
                       "initial", "weights"},
-        .of_one_rank = "mutants of one family",
+        .single_rank_work = "mutants of one family",
         .add_options =
             [](CLI::App& parser, MutantsOptions& options) {
                 add_texts(parser, "ALIGNMENT|RUN", options.alignment.paths,

@@ -74,9 +74,8 @@ void deal_lanes(Context& context) {
     const int count = std::max(1, static_cast<int>(all.size()));
     context.lanes.clear();
     for (int n = context.local_rank(); n < count; n += context.local_ranks())
-        context.lanes.push_back(all[static_cast<std::size_t>(n)]);
-    if (context.lanes.empty())
-        context.lanes.push_back(all[static_cast<std::size_t>(context.local_rank() % count)]);
+        context.lanes.push_back(all[n]);
+    if (context.lanes.empty()) context.lanes.push_back(all[context.local_rank() % count]);
     context.device = context.lanes.front();
 }
 

@@ -62,7 +62,6 @@ Context make_context(const RunOptions& options);
 Context make_context(const RunOptions& options, Ranks& ranks);
 /// How many ranks of this machine share each GPU that make_context() gives them.
 int ranks_per_gpu(const RunOptions& options, const Ranks& ranks);
-/// Whether the options allow a GPU.
 bool may_use_gpu(const RunOptions& options);
 /// Starts the GPU that the options may need: see start_cuda_early().
 [[nodiscard]] std::jthread start_device(const RunOptions& options, const Context& context,

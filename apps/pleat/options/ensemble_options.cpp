@@ -61,8 +61,8 @@ std::vector<double> masses_of(const Topology& topology, const std::string& weigh
     std::vector<double> masses = gmx_masses(topology);
     std::vector<std::string> unknown;
     for (Index atom = 0; atom < topology.atom_count(); ++atom) {
-        double& mass = masses[static_cast<std::size_t>(atom)];
-        if (weights != kGmxWeights) mass = topology.atoms[static_cast<std::size_t>(atom)].mass;
+        double& mass = masses[atom];
+        if (weights != kGmxWeights) mass = topology.atoms[atom].mass;
         if (!(mass > 0)) unknown.push_back(topology.label(atom));
     }
     if (unknown.empty()) return masses;

@@ -55,7 +55,6 @@ std::vector<Field> frame_fields(EnsembleSource& options);
 std::vector<Field> score_fields(EnsembleSource& options);
 /// How the sources are read, each frame centred by itself. Throws UsageError.
 EnsembleOptions reading_options(const EnsembleSource& options);
-/// The files of the sources.
 std::vector<std::string> files_of(const EnsembleSource& options);
 /// Tables of scores among the inputs, and those of the models' programs.
 std::vector<std::string> score_files(const EnsembleSource& options);
@@ -125,7 +124,6 @@ void write_frames(RunDirectory& run, const Coordinates& coordinates,
 /// Name, coordinates and weights, for Packer.
 void members(Packer& pack, Coordinates& coordinates);
 
-/// The size of an ensemble.
 struct EnsembleSize {
     Index frames = 0, atoms = 0;
     std::shared_ptr<const Topology> all_atoms = nullptr;  ///< of the files, selected or not

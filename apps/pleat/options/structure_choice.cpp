@@ -124,7 +124,7 @@ void warn_of_other_structure(const StructureOptions& options, const KnownStructu
 void measure(KnownStructure& known, const Alignment& filtered) {
     known.residues.clear();
     for (const Index column : filtered.columns)
-        known.residues.push_back(known.map.residues[static_cast<std::size_t>(column)]);
+        known.residues.push_back(known.map.residues[column]);
     known.distances = column_distances(known.chain(), known.residues, known.definition.atoms);
 }
 

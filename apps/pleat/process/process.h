@@ -62,7 +62,6 @@ private:
     std::unique_ptr<Ranks> alone_;
 };
 
-/// Appends a formatted text.
 template <class... Arguments>
 void append(std::string& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);

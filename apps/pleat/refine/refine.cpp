@@ -296,7 +296,6 @@ Input read_input(const RefineOptions& options, SharedInputs* shared) {
     return input;
 }
 
-/// Adds a stage that runs while the frames are kept.
 void add_stage(const refine::RunSize& size, const Estimate& stage, Estimate& all) {
     const std::int64_t kept = 12 * size.frames * size.atoms;
     all.host_bytes = std::max(all.host_bytes, kept + stage.host_bytes);

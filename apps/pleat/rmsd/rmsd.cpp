@@ -84,7 +84,6 @@ struct SetOptions {
     FrameFormat superposed = FrameFormat::none;
     SymmetryOptions symmetry;
 
-    /// Which atoms are superposed and measured.
     ComparedAtoms atoms(const std::string& select) const {
         return compared_atoms(symmetry, select, measure);
     }
@@ -306,7 +305,6 @@ Array<float, 2> narrowed(const Array<double, 2>& reference) {
     return narrow;
 }
 
-/// The measured atoms' topology.
 Topology measured_topology(const ComparedFrames& compared) {
     const Topology& all = *compared.frames.topology;
     return compared.sets.measured.empty() ? all : subset(all, compared.sets.measured);
@@ -316,8 +314,7 @@ template <class T>
 std::vector<T> measured_of(const ComparedFrames& compared, const std::vector<T>& values) {
     if (values.empty() || compared.sets.measured.empty()) return values;
     std::vector<T> some;
-    for (const Index atom : compared.sets.measured)
-        some.push_back(values[static_cast<std::size_t>(atom)]);
+    for (const Index atom : compared.sets.measured) some.push_back(values[atom]);
     return some;
 }
 

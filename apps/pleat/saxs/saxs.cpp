@@ -254,15 +254,15 @@ std::string bound_lines(const saxs::Result& result) {
 /// tell apart.
 std::string size_lines(const std::vector<saxs::Weighted>& sizes) {
     if (sizes.size() < 2) return {};
-    const std::vector<bool> near = saxs::are_near_best(sizes);
+    const std::vector<bool> is_near_best = saxs::are_near_best(sizes);
     std::string text = "  frames    chi^2  chi^2 on points left out\n", alike;
     for (std::size_t n = 0; n < sizes.size(); ++n) {
         text += fmt::format("  {:>6}  {:>7.3f}  {:.3f} +- {:.3f}\n", sizes[n].frames.size(),
                             sizes[n].fit.chi2, sizes[n].validation, sizes[n].validation_error);
-        if (near[n])
+        if (is_near_best[n])
             alike += fmt::format("{}{}", alike.empty() ? "" : ", ", sizes[n].frames.size());
     }
-    if (std::count(near.begin(), near.end(), true) > 1)
+    if (std::count(is_near_best.begin(), is_near_best.end(), true) > 1)
         text += fmt::format(
             "  The curve does not tell ensembles of {} frames apart (points left out: within a "
             "standard error of the best); the smallest of these is chosen.\n",
@@ -280,10 +280,9 @@ std::string ensemble_lines(const saxs::Result& result, bool is_atomic) {
                          chosen.fit, is_atomic);
         text += residual_line(result.curve, chosen.fit);
         for (std::size_t m = 0; m < chosen.frames.size(); ++m)
-            text +=
-                fmt::format("  {:.3f} of frame {} ({}, {})\n", chosen.weights[m], chosen.frames[m],
-                            result.files[static_cast<std::size_t>(chosen.frames[m])],
-                            result.frames_of_files[static_cast<std::size_t>(chosen.frames[m])]);
+            text += fmt::format("  {:.3f} of frame {} ({}, {})\n", chosen.weights[m],
+                                chosen.frames[m], result.files[chosen.frames[m]],
+                                result.frames_of_files[chosen.frames[m]]);
         text += size_lines(ensemble.minimal);
     }
     if (!ensemble.scan.empty()) {
@@ -524,10 +523,9 @@ struct Box {
     }
     void add(View<const float, 2> frame) {
         for (Index axis = 0; axis < 3; ++axis) {
-            const auto n = static_cast<std::size_t>(axis);
             for (const float x : frame[axis]) {
-                min[n] = std::min(min[n], x);
-                max[n] = std::max(max[n], x);
+                min[axis] = std::min(min[axis], x);
+                max[axis] = std::max(max[axis], x);
             }
         }
     }

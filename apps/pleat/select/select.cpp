@@ -409,7 +409,7 @@ void write_selected(RunDirectory& run, const SelectOptions& options, const Clust
     for (const select::ClusterSummary& one : result.clusters) {
         if (one.selected == 0) continue;
         best.push_back(one.best_frame);
-        medoids.push_back(result.medoids[static_cast<std::size_t>(one.cluster)]);
+        medoids.push_back(result.medoids[one.cluster]);
     }
     write_frames(run, "best", superposed, best, options.structures, context);
     write_frames(run, "medoids", superposed, medoids, options.structures, context);
@@ -561,7 +561,7 @@ Command select_command(CLI::App& program, Ranks& ranks) {
         .uses_seed = true,
         .numbers = {"frames", "clusters", "selected", "cutoff", "best_frame", "first_cluster",
                     "contacts"},
-        .of_one_rank = "select of one ensemble",
+        .single_rank_work = "select of one ensemble",
         .add_options =
             [](CLI::App& parser, SelectOptions& options) {
                 add_texts(parser, "-e,--ensemble", options.ensemble.sources, kEnsembleFiles,

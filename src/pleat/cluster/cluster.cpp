@@ -286,13 +286,13 @@ private:
     static std::int64_t max_bits() { return available_memory() / 2; }
 
     /// The neighbours below this cutoff; those of the first pass are handed out once.
-    std::unique_ptr<Neighbours> neighbours_below(double cutoff) {
+    std::unique_ptr<ItemNeighbours> neighbours_below(double cutoff) {
         if (neighbours_) return std::move(neighbours_);
         return find_neighbours(*source_, cutoff, trial_stage(kNeighbourStage), max_bits());
     }
 
     std::vector<Peak> peaks_at(double cutoff) {
-        const std::unique_ptr<Neighbours> neighbours = neighbours_below(cutoff);
+        const std::unique_ptr<ItemNeighbours> neighbours = neighbours_below(cutoff);
         return find_peaks(*source_, neighbours->degrees(), stage(kPeakStage));
     }
 
@@ -307,7 +307,7 @@ private:
                         {std::move(found.assignment), {found.centres.begin(), found.centres.end()}},
                         value};
                 }
-                const std::unique_ptr<Neighbours> neighbours = neighbours_below(value);
+                const std::unique_ptr<ItemNeighbours> neighbours = neighbours_below(value);
                 const auto method = parameters_.method == Method::gromos ? &gromos : &gmx;
                 return {method(*neighbours, trial_stage(kGreedyStage)), value};
             }
@@ -356,7 +356,7 @@ private:
     PairStatistics statistics_;
     std::size_t number_ = 0;    ///< index of the value that is tried
     double peak_cutoff_ = 0.0;  ///< cutoff of density peaks if the user gives none
-    std::unique_ptr<Neighbours> neighbours_;
+    std::unique_ptr<ItemNeighbours> neighbours_;
     NearestLists nearest_;
     std::vector<Merge> tree_;
     std::vector<Peak> peaks_;

@@ -103,7 +103,7 @@ std::vector<ClusterDescription> describe(const PairSource& distances, const Clus
     std::vector<ClusterDescription> clusters(count);
     for (std::size_t c = 0; c < count; ++c) {
         clusters[c].size = static_cast<Index>(members[c].size());
-        clusters[c].medoid = members[c][static_cast<std::size_t>(positions[c])];
+        clusters[c].medoid = members[c][positions[c]];
         clusters[c].mean = means[c];
         clusters[c].radius = radii[c];
     }

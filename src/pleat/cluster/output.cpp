@@ -68,7 +68,7 @@ void write_clusters(RunDirectory& run, const Result& result, const ResultColumns
         }));
         table.push_back(table_column("medoid_chain", [&](std::size_t row) {
             const Index chain = chains.chain_of(result.clusters[row].medoid);
-            return table_cell(chains.names[static_cast<std::size_t>(chain)]);
+            return table_cell(chains.names[chain]);
         }));
     }
     if (!scores.empty())
@@ -140,7 +140,7 @@ std::string dwell_table(const std::vector<DwellCount>& dwells, std::optional<dou
 Array<double, 2> linkage(const std::vector<Merge>& tree) {
     Array<double, 2> rows(std::ssize(tree), Index{4});
     for (Index row = 0; row < rows.extent(0); ++row) {
-        const Merge& merge = tree[static_cast<std::size_t>(row)];
+        const Merge& merge = tree[row];
         rows(row, 0) = merge.first;
         rows(row, 1) = merge.second;
         rows(row, 2) = merge.height;

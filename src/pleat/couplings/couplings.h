@@ -13,6 +13,7 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
+#include "pleat/phylogeny/significance.h"
 
 #pragma GCC visibility push(default)
 
@@ -26,6 +27,11 @@ std::span<const std::string_view> names_of(CompatibleProgram);
 /// automatic: residues for proteins, all for nucleic acids.
 enum class NormLetters { automatic, residues, all };
 std::span<const std::string_view> names_of(NormLetters);
+
+/// What the scores are compared with: nothing, or fits to alignments that evolve along a tree of
+/// the sequences, without covariation.
+enum class NullModel { none, tree };
+std::span<const std::string_view> names_of(NullModel);
 
 /// The files of the model that a run writes: couplings.npz, which pleat reads, and model.plmc.
 enum class ModelFiles { none, npz, plmc, both };
@@ -56,10 +62,15 @@ struct Parameters {
     CompatibleProgram compatible = CompatibleProgram::none;
     std::string initial;  ///< couplings.npz of an earlier run to start from; empty: column counts
     bool models = true;   ///< false: Result::model stays empty
+    NullModel null = NullModel::none;
+    phylogeny::TreeOptions tree = {
+        .file = {}, .alignments = 100, .write_null = {}};  ///< of NullModel::tree
 };
 
 /// The options with names, ranges and help, bound to `parameters`.
 std::vector<Field> fields(Parameters& parameters);
+/// The options of the null model.
+std::vector<Field> null_fields(Parameters& parameters);
 
 /// The parameters with the values that `identity` and `norm` take by default for an alphabet. With
 /// `compatible`, nucleic acids have those of proteins. run() does this by itself.

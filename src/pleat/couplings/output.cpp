@@ -18,6 +18,7 @@
 #include "pleat/couplings/contacts/contact_list.h"
 #include "pleat/couplings/files/model_file.h"
 #include "pleat/couplings/files/plmc_file.h"
+#include "pleat/phylogeny/output.h"
 
 namespace pleat::couplings {
 
@@ -53,7 +54,6 @@ private:
     std::vector<std::future<void>> files_;
 };
 
-/// The number as text, "NA" for NaN.
 std::string number_or_na(double value, int decimals) {
     std::string text;
     if (std::isnan(value)) return "NA";
@@ -67,6 +67,18 @@ void write_scores(const std::filesystem::path& path, const Report& report) {
     writer.add("corrected", report.result.corrected.view());
     const std::vector<Index> columns = shown_columns(report.alignment, report.reference);
     writer.add("columns", columns.data(), {report.alignment.column_count()});
+    if (report.tree != nullptr) {
+        const phylogeny::TreeResult& tree = *report.tree;
+        const auto add = [&](const char* name, const auto& values) {
+            writer.add(name, values.data(), {std::ssize(values)});
+        };
+        add("tree_score", tree.score);
+        add("tree_mean", tree.mean);
+        add("tree_p", tree.p);
+        add("tree_e", tree.e);
+        add("extrapolated", tree.extrapolated);
+        add("substitutions", tree.substitutions);
+    }
     writer.close();
 }
 
@@ -84,9 +96,9 @@ TextPieces score_matrix(const Report& report, int threads) {
 
 /// "ALA\t52A", or "NA\tNA" for a column without a residue.
 std::string residue_cells(const KnownStructure& known, Index column) {
-    const Index residue = known.residues[static_cast<std::size_t>(column)];
+    const Index residue = known.residues[column];
     if (residue < 0) return "NA\tNA";
-    const Residue& of_column = known.chain().residues[static_cast<std::size_t>(residue)];
+    const Residue& of_column = known.chain().residues[residue];
     return fmt::format("{}\t{}", table_cell(of_column.name), table_cell(of_column.id()));
 }
 
@@ -102,8 +114,8 @@ std::string pair_head(const Report& report) {
 /// The first cells of a row: a pair of fitted columns; every cell ends in a tab.
 void append_pair(const Report& report, Index rank, Index column_i, Index column_j,
                  std::string& text) {
-    const Index i = report.alignment.columns[static_cast<std::size_t>(column_i)];
-    const Index j = report.alignment.columns[static_cast<std::size_t>(column_j)];
+    const Index i = report.alignment.columns[column_i];
+    const Index j = report.alignment.columns[column_j];
     for (const Index number :
          {rank + 1, report.reference.shown_number(i), report.reference.shown_number(j)}) {
         append_integer(text, number);
@@ -111,15 +123,13 @@ void append_pair(const Report& report, Index rank, Index column_i, Index column_
     }
     for (const Index column : {column_i, column_j}) {
         if (report.parts == nullptr) break;
-        const Part& part = report.parts->parts[static_cast<std::size_t>(
-            report.parts->part_of_column[static_cast<std::size_t>(column)])];
+        const Part& part = report.parts->parts[report.parts->part_of_column[column]];
         text += table_cell(part.name) + '\t';
-        append_integer(text,
-                       report.alignment.columns[static_cast<std::size_t>(column)] - part.first + 1);
+        append_integer(text, report.alignment.columns[column] - part.first + 1);
         text += '\t';
     }
     for (const Index column : {i, j}) {
-        text += report.reference.letters[static_cast<std::size_t>(column)];
+        text += report.reference.letters[column];
         text += '\t';
     }
     if (report.structure != nullptr) {
@@ -130,7 +140,7 @@ void append_pair(const Report& report, Index rank, Index column_i, Index column_
 }
 
 void append_contact(const Report& report, Index rank, std::string& text) {
-    const RankedPair& pair = report.pairs[static_cast<std::size_t>(rank)];
+    const RankedPair& pair = report.pairs[rank];
     append_pair(report, rank, pair.i, pair.j, text);
     for (const double score : {pair.raw, pair.corrected}) {
         append_number(text, score, std::chars_format::general, 9);
@@ -142,11 +152,20 @@ void append_contact(const Report& report, Index rank, std::string& text) {
         text += '\t';
         text += name_of(pair.pair_class);
     }
+    if (report.tree != nullptr) {
+        const Index at = pair_index(pair.i, pair.j, report.alignment.column_count());
+        for (const std::vector<double>* values :
+             {&report.tree->score, &report.tree->mean, &report.tree->p, &report.tree->e}) {
+            text += '\t';
+            append_number(text, (*values)[at], std::chars_format::general, 9);
+        }
+        text += report.tree->extrapolated[at] != 0 ? "\t1" : "\t0";
+    }
     text += '\n';
 }
 
 void append_inter_contact(const Report& report, Index rank, std::string& text) {
-    const InterPair& pair = report.parts->pairs[static_cast<std::size_t>(rank)];
+    const InterPair& pair = report.parts->pairs[rank];
     append_pair(report, rank, pair.i, pair.j, text);
     for (const double score : {pair.raw, pair.corrected, pair.block_corrected}) {
         append_number(text, score, std::chars_format::general, 9);
@@ -168,12 +187,15 @@ TextPieces inter_contact_table(const Report& report, int threads) {
     return pieces;
 }
 
+constexpr const char* kTreeHead = "\ttree_score\ttree_mean\ttree_p\ttree_e\textrapolated";
+
 TextPieces contact_table(const Report& report, int threads) {
     TextPieces pieces =
         make_lines(threads, static_cast<Index>(report.pairs.size()),
                    [&](Index rank, std::string& text) { append_contact(report, rank, text); });
     pieces.insert(pieces.begin(), pair_head(report) + "raw\tcorrected\tz\tprobability" +
-                                      (report.base_pairs != nullptr ? "\tclass\n" : "\n"));
+                                      (report.base_pairs != nullptr ? "\tclass" : "") +
+                                      (report.tree != nullptr ? kTreeHead : "") + "\n");
     return pieces;
 }
 
@@ -205,12 +227,11 @@ TextPieces casp_contacts(const Report& report, int threads) {
     for (std::size_t at = 0; at < target.size(); at += kLettersPerLine)
         append(text, "{}\n", target.substr(at, kLettersPerLine));
     const auto number = [&](Index column) {
-        return report.reference.numbers[static_cast<std::size_t>(
-            report.alignment.columns[static_cast<std::size_t>(column)])];
+        return report.reference.numbers[report.alignment.columns[column]];
     };
     TextPieces pieces = make_lines(
         threads, static_cast<Index>(report.pairs.size()), [&](Index rank, std::string& line) {
-            const RankedPair& pair = report.pairs[static_cast<std::size_t>(rank)];
+            const RankedPair& pair = report.pairs[rank];
             const Index i = number(pair.i), j = number(pair.j);
             if (i == 0 || j == 0 || std::isnan(pair.probability)) return;
             append_integer(line, i);
@@ -259,8 +280,7 @@ void write_evaluation(const std::filesystem::path& table, const std::filesystem:
 
 std::string fitted_reference(const Report& report) {
     std::string letters;
-    for (const Index column : report.alignment.columns)
-        letters += report.reference.letters[static_cast<std::size_t>(column)];
+    for (const Index column : report.alignment.columns) letters += report.reference.letters[column];
     return letters;
 }
 
@@ -273,8 +293,8 @@ std::vector<InterPair> source_pairs(const Report& report) {
     std::vector<InterPair> pairs;
     if (report.parts != nullptr) pairs = report.parts->pairs;
     for (InterPair& pair : pairs) {
-        pair.i = report.alignment.columns[static_cast<std::size_t>(pair.i)];
-        pair.j = report.alignment.columns[static_cast<std::size_t>(pair.j)];
+        pair.i = report.alignment.columns[pair.i];
+        pair.j = report.alignment.columns[pair.j];
     }
     return pairs;
 }
@@ -284,9 +304,9 @@ Array<Index, 2> source_base_pairs(const Report& report) {
     if (report.base_pairs == nullptr) return {};
     Array<Index, 2> pairs(std::ssize(report.base_pairs->pairs), Index{2});
     for (Index k = 0; k < pairs.extent(0); ++k) {
-        const auto [i, j] = report.base_pairs->pairs[static_cast<std::size_t>(k)];
-        pairs(k, 0) = report.alignment.columns[static_cast<std::size_t>(i)];
-        pairs(k, 1) = report.alignment.columns[static_cast<std::size_t>(j)];
+        const auto [i, j] = report.base_pairs->pairs[k];
+        pairs(k, 0) = report.alignment.columns[i];
+        pairs(k, 1) = report.alignment.columns[j];
     }
     return pairs;
 }
@@ -296,13 +316,13 @@ std::vector<std::string> part_names(const Report& report) {
     std::vector<std::string> names;
     if (report.parts == nullptr) return names;
     for (const Index part : report.parts->part_of_column)
-        names.push_back(report.parts->parts[static_cast<std::size_t>(part)].name);
+        names.push_back(report.parts->parts[part].name);
     return names;
 }
 
 std::vector<RecordField> inter_fields() {
-    return {record_field("i", &InterPair::i),
-            record_field("j", &InterPair::j),
+    return {record_field("i", &InterPair::i, {.first = 1}),
+            record_field("j", &InterPair::j, {.first = 1}),
             record_field("raw", &InterPair::raw),
             record_field("corrected", &InterPair::corrected),
             record_field("block_corrected", &InterPair::block_corrected),
@@ -340,6 +360,8 @@ ResultColumns facts(const Report& report) {
         all.push_back(fact("base_pairs", std::ssize(report.base_pairs->pairs), "their number"));
     if (report.parts != nullptr)
         all.push_back(fact("parts", std::ssize(report.parts->parts), "their number"));
+    for (ResultColumn& one : phylogeny::facts(report.tree, "scores.npz"))
+        all.push_back(std::move(one));
     if (report.evaluation == nullptr) return all;
     const ResidueMap& map = report.structure->map;
     all.push_back(fact("chain", map.chain_name, "that of --structure"));
@@ -389,12 +411,13 @@ ResultColumns columns(const Report& report) {
          "records (i, j, raw, corrected, block_corrected, z, evcomplex, evcomplex_block, gremlin, "
          "fdr) of the pairs between parts, the highest block_corrected first, as "
          "contacts_inter.tsv; i and j as in contacts(); None for one part",
-         ColumnValue::owned(source_pairs(report), inter_fields()).or_none(has_parts)},
+         ColumnValue::owned(source_pairs(report), inter_fields()).or_none(has_parts),
+         "contacts_inter.tsv"},
         {"_is_calibrated", "whether scores of this kind have probabilities", is_calibrated},
         {"_is_nucleic", "whether the letters are those of a nucleic acid", is_nucleic},
         {"_has_given_base_pairs", "whether `secondary` was given",
          has_pairs && report.base_pairs->is_given}};
-    return joined({all, facts(report)});
+    return joined({all, phylogeny::pair_columns(report.tree, kScores), facts(report)});
 }
 
 void write_results(RunDirectory& run, const Report& report, int threads) {
@@ -409,6 +432,7 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
                           report.result.effective_sequences >= kMinEffectiveSequences;
     const std::filesystem::path casp = has_casp ? run.output("contacts.rr") : "";
     const auto weights = run.output("weights.npy");
+    if (report.tree != nullptr) write_text(run.output("tree.nwk"), report.tree->newick);
     const std::filesystem::path inter =
         report.parts == nullptr ? "" : run.output("contacts_inter.tsv");
     FileWriters writers(threads);

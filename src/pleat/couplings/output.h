@@ -24,9 +24,10 @@ struct Report {
     const std::vector<RankedPair>& pairs;       ///< from rank_pairs()
     const KnownStructure* structure = nullptr;  ///< null: no structure
     const ContactEvaluation* evaluation = nullptr;
-    const BasePairs* base_pairs = nullptr;  ///< of nucleic acids
-    const ScoredParts* parts = nullptr;     ///< null: one part
-    ModelFiles models = ModelFiles::none;   ///< those to write, of Result::model
+    const BasePairs* base_pairs = nullptr;        ///< of nucleic acids
+    const ScoredParts* parts = nullptr;           ///< null: one part
+    const phylogeny::TreeResult* tree = nullptr;  ///< with NullModel::tree
+    ModelFiles models = ModelFiles::none;         ///< those to write, of Result::model
 };
 
 /// What a result holds, each value described once; see ResultColumn.

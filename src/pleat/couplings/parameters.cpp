@@ -13,6 +13,11 @@ std::span<const std::string_view> names_of(NormLetters) {
     return kNames;
 }
 
+std::span<const std::string_view> names_of(NullModel) {
+    static constexpr std::string_view kNames[] = {"none", "tree"};
+    return kNames;
+}
+
 std::span<const std::string_view> names_of(StopReason) {
     static constexpr std::string_view kNames[] = {"converged", "stopped by the compatible rule",
                                                   "iteration limit", "stalled"};
@@ -85,6 +90,16 @@ std::vector<Field> fields(Parameters& p) {
              .target = &p.models,
              .help = "Keep the fitted fields and couplings, which are large",
              .negated_flag = true}};
+}
+
+std::vector<Field> null_fields(Parameters& p) {
+    std::vector<Field> all = phylogeny::fields(p.tree);
+    all.insert(all.begin(),
+               {.name = "null",
+                .target = &p.null,
+                .help = "Compare scores with fits to null alignments that evolve along a tree of "
+                        "the sequences without covariation (tree), for an E of each pair"});
+    return all;
 }
 
 std::span<const std::string_view> names_of(ModelFiles) {

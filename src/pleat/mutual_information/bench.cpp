@@ -24,7 +24,7 @@ constexpr Index kSide = 16;  // columns of a tile's blocks of triples
 
 struct Case {
     std::string name;
-    Columns columns;
+    CodedColumns columns;
     Statistic statistic = make_statistic(columns.row_count());
 };
 
@@ -42,7 +42,7 @@ void report(benchmark::State& state, Index items) {
 }
 
 void time_shuffles(benchmark::State& state, const Case& input) {
-    const Columns& columns = input.columns;
+    const CodedColumns& columns = input.columns;
     const PlaneLayout layout(columns, {0, columns.column_count()}, {});
     Array<std::uint64_t, 1> bits(layout.group_bytes() / 8);
     for (auto _ : state)

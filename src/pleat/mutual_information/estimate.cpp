@@ -9,6 +9,7 @@
 #include "pleat/mutual_information/exact/triple_moments.h"
 #include "pleat/mutual_information/kernel/row_counts.h"
 #include "pleat/mutual_information/kernel/shuffled_planes.h"
+#include "pleat/mutual_information/tree/tree_pairs.h"
 #include "pleat/mutual_information/triples/triple_run.h"
 
 namespace pleat::mutual_information {
@@ -31,12 +32,14 @@ double triple_seconds(double symbols, double rows) {
 }
 
 /// CPU seconds of everything but shuffles.
-double observed_seconds(const Columns& columns, const Parameters& parameters, double symbols) {
+double observed_seconds(const CodedColumns& columns, const Parameters& parameters, double symbols) {
     const auto rows = static_cast<double>(columns.row_count());
     const auto pairs = static_cast<double>(pair_count(columns.column_count()));
     const auto triples = static_cast<double>(triple_count(columns.column_count()));
     // Weighted and gap-free counts go row by row.
     double seconds = pairs * (0.5e-6 + (parameters.counts_on_cpu() ? 2e-9 : 0.2e-9) * rows);
+    if (parameters.has_tree())
+        seconds += tree_null_seconds(columns.row_count(), columns.column_count(), parameters);
     if (parameters.is_weighted() && parameters.has_sampled())
         seconds += pairs * 2e-9 * rows * static_cast<double>(parameters.shuffle_count());
     if (parameters.has_exact()) seconds += pairs * 0.35e-6 * symbols * symbols;
@@ -48,7 +51,7 @@ double observed_seconds(const Columns& columns, const Parameters& parameters, do
 }
 
 /// CPU seconds of shuffles of plain counts.
-double shuffle_seconds(const Columns& columns, const Parameters& parameters, double symbols) {
+double shuffle_seconds(const CodedColumns& columns, const Parameters& parameters, double symbols) {
     if (!parameters.has_gpu_work()) return 0;
     const auto rows = static_cast<double>(columns.row_count());
     double seconds =
@@ -75,6 +78,7 @@ std::int64_t host_bytes(const Alignment& alignment, const Parameters& parameters
                  resolve_threads(context) * 14 * rows * kLanes;
         if (parameters.order == 3) bytes += codes_bytes(rows, symbols);
     }
+    if (parameters.has_tree()) bytes += tree_null_bytes(rows, columns, symbols, context);
     const std::int64_t of_pairs =
         parameters.has_exact() ? pair_moments_bytes(rows, columns, symbols) : 0;
     const std::int64_t of_triples =
@@ -129,7 +133,7 @@ Estimate estimate(const Alignment& alignment, const Parameters& parameters,
     // The alignment is read, filtered, and compacted.
     all.host_bytes = host_bytes(alignment, parameters, own) +
                      3 * alignment.sequence_count() * alignment.column_count();
-    const Columns columns = compact_columns(alignment.letters);
+    const CodedColumns columns = compact_columns(alignment.letters);
     if (has_gpu && !parameters.counts_on_cpu()) {
         const auto order = static_cast<int>(parameters.order);
         const Index shuffles = parameters.shuffle_count();

@@ -15,6 +15,7 @@
 #include "pleat/mutual_information/kernel/kernel.h"
 #include "pleat/mutual_information/pairs/cpu_pairs.h"
 #include "pleat/mutual_information/pairs/pair_run.h"
+#include "pleat/mutual_information/tree/tree_pairs.h"
 #include "pleat/mutual_information/triples/triple_run.h"
 
 namespace pleat::mutual_information {
@@ -25,6 +26,7 @@ void check_combinations(const Parameters& p) {
     const auto refuse = [](bool is_wrong, const char* text) {
         if (is_wrong) throw UsageError(text);
     };
+    check_tree_options(p);
     refuse(
         p.is_weighted() && p.has_exact(),
         "give --null sampled or none: with --sequence-weights or --pseudocount there is no exact "
@@ -121,7 +123,7 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
             context, [&](const Context& lane) { return run(alignment, parameters, lane); });
     check_input(alignment, parameters);
     check_memory(alignment, parameters, context);
-    const Columns columns = compact_columns(alignment.letters);
+    const CodedColumns columns = compact_columns(alignment.letters);
     Result result;
     result.shuffles = parameters.shuffle_count();
     for (Index column = 0; column < columns.column_count(); ++column) {
@@ -132,6 +134,10 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
     const auto hash = [&](std::initializer_list<std::string_view> decisive) {
         return problem_hash(alignment, parameters, context, decisive);
     };
+    if (parameters.has_tree()) {
+        run_tree_pairs(alignment, parameters, context, result);
+        return result;
+    }
     if (parameters.counts_on_cpu()) {
         const std::string decisive =
             hash({"null", "shuffles", "gaps", "sequence-weights", "identity", "pseudocount"});

@@ -15,6 +15,7 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
+#include "pleat/phylogeny/significance.h"
 
 #pragma GCC visibility push(default)
 
@@ -23,8 +24,8 @@ namespace pleat::mutual_information {
 /// What the observed MI is compared with: random shuffles of the columns, the exact mean and
 /// variance over all permutations, both, or nothing. automatic: the exact one, and with
 /// Parameters::shuffles the shuffles too; for weighted counts, which have no exact one, only the
-/// shuffles.
-enum class NullModel { automatic, sampled, exact, both, none };
+/// shuffles. tree: alignments that evolve along a tree of the sequences, without covariation.
+enum class NullModel { automatic, sampled, exact, both, none, tree };
 std::span<const std::string_view> names_of(NullModel);
 
 /// Gaps count as a symbol, or pairs leave out the rows with a gap in either column.
@@ -34,6 +35,16 @@ std::span<const std::string_view> names_of(Gaps);
 /// The number that ranks triples; automatic: the first computed one of z, sampled_z and mi.
 enum class RankBy { automatic, mi, z, sampled_z, percentile, synergy, excess };
 std::span<const std::string_view> names_of(RankBy);
+
+/// The number that the tree null compares, over the rows where both columns have a residue: the G
+/// statistic, 2 N_ij MI_ij in nats, or the mutual information in bits; with `p` less the average
+/// product (APC).
+enum class PairScore { gtp, gt, mip, mi };
+std::span<const std::string_view> names_of(PairScore);
+
+/// Weights of the sequences for the tree null: position-based, by identity, or 1 each.
+enum class TreeWeights { position, identity, none };
+std::span<const std::string_view> names_of(TreeWeights);
 
 /// Shuffles of NullModel::sampled and both, unless their number is given.
 constexpr std::int64_t kDefaultShuffles = 10000;
@@ -54,7 +65,11 @@ struct Parameters {
     double identity = 0.8;
     double pseudocount = 0.0;
     double min_entropy = 0.3;
+    phylogeny::TreeOptions tree;  ///< of NullModel::tree
+    TreeWeights tree_weights = TreeWeights::position;
+    PairScore statistic = PairScore::gtp;
 
+    bool has_tree() const { return null == NullModel::tree; }
     bool has_sampled() const {
         return null == NullModel::sampled || null == NullModel::both ||
                (null == NullModel::automatic && shuffles);
@@ -65,6 +80,7 @@ struct Parameters {
     }
     /// The null model that is computed, never automatic.
     NullModel null_model() const {
+        if (has_tree()) return null;
         if (has_sampled()) return has_exact() ? NullModel::both : NullModel::sampled;
         return has_exact() ? NullModel::exact : NullModel::none;
     }
@@ -75,7 +91,7 @@ struct Parameters {
     /// Whether MI is of weighted counts in float64 instead of plain counts.
     bool is_weighted() const { return sequence_weights || pseudocount > 0; }
     /// Whether only the CPU computes these counts.
-    bool counts_on_cpu() const { return is_weighted() || gaps == Gaps::omit; }
+    bool counts_on_cpu() const { return is_weighted() || gaps == Gaps::omit || has_tree(); }
     /// Whether a GPU has work to do: shuffles with plain counts.
     bool has_gpu_work() const { return has_sampled() && !counts_on_cpu(); }
 };
@@ -97,7 +113,7 @@ constexpr double kMinTail = 1e-300;
 
 /// The numbers of all pairs, [pair] each, i < j in lexicographic order; arrays that were not
 /// requested are empty.
-struct PairStatistics {
+struct PairInformation {
     std::vector<double> mi, joint_entropy;  ///< bits
     std::vector<double> normalised;         ///< MI_ij / H_ij
     std::vector<double> apc, asc;           ///< MI less the average product, and the average sum
@@ -151,6 +167,9 @@ struct TripleResult {
     Index count = 0;                        ///< of all triples
 };
 
+using phylogeny::kSignificantE;
+using phylogeny::TreeResult;
+
 /// Seconds that a GPU took to count.
 struct GpuSeconds {
     double pairs = 0, triples = 0;
@@ -160,12 +179,13 @@ struct Result {
     std::vector<double> entropy;     ///< [column]: H_i in bits, which is MI_ii; Z_ii is 0/0 and NaN
     std::vector<int> symbol_counts;  ///< [column]
     std::vector<Index> low_entropy;  ///< columns below Parameters::min_entropy
-    PairStatistics pairs;
+    PairInformation pairs;
     std::vector<Index> pair_rows;  ///< [pair]: rows counted if gaps are omitted; else empty
     std::int64_t shuffles = 0;     ///< 0 without sampling
     std::vector<double> weights;   ///< of the sequences; empty: none
     double effective_sequences = 0;
     std::optional<TripleResult> triples;
+    std::optional<TreeResult> tree;  ///< of NullModel::tree
     /// Time that the GPU computed in this call, on this rank, by its own clock; empty without a
     /// GPU.
     std::optional<GpuSeconds> gpu_seconds;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -13,6 +14,8 @@
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/text.h"
+#include "pleat/mutual_information/count/columns.h"
+#include "pleat/phylogeny/output.h"
 
 namespace pleat::mutual_information {
 
@@ -43,8 +46,10 @@ std::vector<RecordField> sampled_fields() {
             record_field("p_strict", &Null::p_strict)};
 }
 
+const TreeResult* tree_of(const Result& result) { return result.tree ? &*result.tree : nullptr; }
+
 /// The values of pairs, in the order of pairs.npz and pairs.tsv.
-ResultColumns pair_columns(const PairStatistics& pairs) {
+ResultColumns pair_columns(const PairInformation& pairs) {
     constexpr const char* kFile = "pairs.npz";
     const auto asked_for = [](const std::vector<double>& values) {
         return ColumnValue(values).or_none(!values.empty());
@@ -97,27 +102,24 @@ public:
         for (const Index column : columns) text += fmt::format("\t{}", number(column));
         for (const Index column : columns) {
             text += '\t';
-            text += report_.reference.letters[static_cast<std::size_t>(source(column))];
+            text += report_.reference.letters[source(column)];
         }
         if (report_.structure != nullptr)
             for (const Index column : columns) append_residue(text, column);
     }
     /// The residue's name and number in two cells, or "NA" twice.
     void append_residue(std::string& text, Index column) const {
-        const Index residue = report_.structure->residues[static_cast<std::size_t>(column)];
+        const Index residue = report_.structure->residues[column];
         if (residue < 0) {
             text += "\tNA\tNA";
             return;
         }
-        const Residue& found =
-            report_.structure->chain().residues[static_cast<std::size_t>(residue)];
+        const Residue& found = report_.structure->chain().residues[residue];
         text += fmt::format("\t{}\t{}", table_cell(found.name), table_cell(found.id()));
     }
     /// The number that tables show.
     Index number(Index column) const { return report_.reference.shown_number(source(column)); }
-    Index source(Index column) const {
-        return report_.alignment.columns[static_cast<std::size_t>(column)];
-    }
+    Index source(Index column) const { return report_.alignment.columns[column]; }
 
 private:
     const Report& report_;
@@ -128,17 +130,25 @@ TextPieces pair_table(const Report& report, const std::vector<Index>& ranked, in
     const std::vector<std::array<Index, 2>> pairs = all_pairs(columns);
     const ColumnCells cells(report);
     std::vector<TableColumn> numbers;
-    for (const ResultColumn& column : pair_columns(report.result.pairs))
+    for (const ResultColumn& column :
+         joined({pair_columns(report.result.pairs),
+                 phylogeny::pair_columns(tree_of(report.result), "pairs.npz")}))
         if (column.value.is_there())
             for (TableColumn& one : table_columns(column.key.empty() ? column.name : column.key,
                                                   column.value, {.digits = 9}))
                 numbers.push_back(std::move(one));
+    if (report.annotated != nullptr) {
+        const auto relation = std::make_shared<std::vector<Annotation>>(annotations(report));
+        numbers.push_back(table_column("annotation", [relation](std::size_t pair) {
+            return names_of(Annotation{})[static_cast<std::size_t>((*relation)[pair])];
+        }));
+    }
     const KnownStructure* const known = report.structure;
     std::string head = cells.head({"i", "j"}) + (known != nullptr ? "\tdistance" : "");
     for (const TableColumn& one : numbers) head += "\t" + one.name;
     TextPieces lines =
         make_lines(threads, static_cast<Index>(ranked.size()), [&](Index rank, std::string& text) {
-            const Index pair = ranked[static_cast<std::size_t>(rank)];
+            const Index pair = ranked[rank];
             const auto at = static_cast<std::size_t>(pair);
             append_integer(text, rank + 1);
             cells.append(text, pairs[at]);
@@ -158,6 +168,7 @@ TextPieces column_table(const Report& report) {
     const Result& result = report.result;
     const ColumnCells cells(report);
     std::vector<std::pair<std::string, const std::vector<Index>*>> members;
+    if (result.tree) members.emplace_back("substitutions", &result.tree->substitutions);
     if (result.triples) {
         const auto add = [&](const char* name, const std::optional<TripleSet>& set) {
             if (!set) return;
@@ -174,14 +185,13 @@ TextPieces column_table(const Report& report) {
     for (Index column = 0; column < result.column_count(); ++column) {
         append_integer(text, cells.number(column));
         text += '\t';
-        text += report.reference.letters[static_cast<std::size_t>(cells.source(column))];
+        text += report.reference.letters[cells.source(column)];
         if (report.structure != nullptr) cells.append_residue(text, column);
-        const double bits = result.entropy[static_cast<std::size_t>(column)];
-        text += fmt::format("\t{}", result.symbol_counts[static_cast<std::size_t>(column)]);
+        const double bits = result.entropy[column];
+        text += fmt::format("\t{}", result.symbol_counts[column]);
         append_next(text, bits);
         text += fmt::format("\tNA\t{}", bits < report.parameters.min_entropy ? "yes" : "no");
-        for (const auto& [name, values] : members)
-            text += fmt::format("\t{}", (*values)[static_cast<std::size_t>(column)]);
+        for (const auto& [name, values] : members) text += fmt::format("\t{}", (*values)[column]);
         text += '\n';
     }
     return {text};
@@ -237,12 +247,11 @@ TextPieces triple_table(const Report& report, int threads) {
     const auto count = static_cast<Index>(triples.best_triples.triples.size());
     TextPieces lines = make_lines(threads, count, [&](Index rank, std::string& text) {
         append_integer(text, rank + 1);
-        const auto at = static_cast<std::size_t>(rank);
         cells.append(text,
-                     triple_at(triples.best_triples.triples[at], report.result.column_count()));
+                     triple_at(triples.best_triples.triples[rank], report.result.column_count()));
         for (const double value : triples.best_triples.numbers[rank]) append_next(text, value);
-        if (!triples.best_fdr.empty()) append_next(text, triples.best_fdr[at]);
-        if (!has_excess) append_next(text, triples.best_excess[at]);
+        if (!triples.best_fdr.empty()) append_next(text, triples.best_fdr[rank]);
+        if (!has_excess) append_next(text, triples.best_excess[rank]);
         text += '\n';
     });
     lines.insert(lines.begin(), head + "\n");
@@ -259,8 +268,9 @@ std::vector<std::array<Index, 2>> all_pairs(Index columns) {
 }
 
 std::vector<Index> ranked_pairs(const Result& result, const Parameters& parameters) {
-    const PairStatistics& pairs = result.pairs;
-    const std::vector<double> key = !pairs.z.empty() ? pairs.z
+    const PairInformation& pairs = result.pairs;
+    const std::vector<double> key = result.tree        ? result.tree->score
+                                    : !pairs.z.empty() ? pairs.z
                                     : !pairs.sampled.empty()
                                         ? member(pairs.sampled, &SampledNull::z)
                                         : pairs.apc;
@@ -268,12 +278,11 @@ std::vector<Index> ranked_pairs(const Result& result, const Parameters& paramete
     std::iota(ranked.begin(), ranked.end(), Index{0});
     // A pair above all of its shuffles, if these are equal, has no sampled Z, yet the smallest p.
     const auto value = [&](Index pair) {
-        const auto at = static_cast<std::size_t>(pair);
-        if (!std::isnan(key[at])) return key[at];
+        if (!std::isnan(key[pair])) return key[pair];
         const bool above_all =
-            pairs.z.empty() && !pairs.less_count.empty() && pairs.less_count[at] > 0;
+            pairs.z.empty() && !pairs.less_count.empty() && pairs.less_count[pair] > 0;
         const double infinity = std::numeric_limits<double>::infinity();
-        return above_all && pairs.equal_count[at] == 0 ? infinity : -infinity;
+        return above_all && pairs.equal_count[pair] == 0 ? infinity : -infinity;
     };
     if (parameters.order == 2 && parameters.min_z)
         std::erase_if(ranked, [&](Index pair) { return value(pair) < *parameters.min_z; });
@@ -285,6 +294,31 @@ std::vector<Index> ranked_pairs(const Result& result, const Parameters& paramete
                       before);
     ranked.resize(top);
     return ranked;
+}
+
+std::span<const std::string_view> names_of(Annotation) {
+    static constexpr std::string_view names[] = {"pair", "compatible", "other"};
+    return names;
+}
+
+std::vector<Annotation> annotations(const Report& report) {
+    const Index columns = report.result.column_count();
+    std::vector<bool> is_paired(static_cast<std::size_t>(columns));
+    for (const auto& [i, j] : *report.annotated) is_paired[i] = is_paired[j] = true;
+    std::vector<Annotation> all;
+    for (const auto& [i, j] : all_pairs(columns))
+        all.push_back(is_paired[i] || is_paired[j] ? Annotation::other : Annotation::compatible);
+    for (const auto& [i, j] : *report.annotated) all[pair_index(i, j, columns)] = Annotation::pair;
+    return all;
+}
+
+std::array<Index, 3> significant_pairs(const Report& report) {
+    std::array<Index, 3> counts{};
+    const std::vector<Annotation> relation = annotations(report);
+    for (std::size_t pair = 0; pair < relation.size(); ++pair)
+        counts[static_cast<std::size_t>(relation[pair])] +=
+            report.result.tree->e[pair] < kSignificantE;
+    return counts;
 }
 
 namespace {
@@ -302,8 +336,13 @@ ColumnValue of_cliques(const Result& result, const std::optional<TripleSet> Trip
 ResultColumns facts(const Report& report) {
     const Result& result = report.result;
     const TripleResult* const triples = result.triples ? &*result.triples : nullptr;
-    const std::string ranked_by =
-        triples != nullptr ? triples->names[static_cast<std::size_t>(triples->key)] : "";
+    const std::string ranked_by = triples != nullptr ? triples->names[triples->key] : "";
+    const bool is_annotated = report.annotated != nullptr;
+    const std::array<Index, 3> found =
+        is_annotated && result.tree ? significant_pairs(report) : std::array<Index, 3>{};
+    const auto annotated_fact = [&](const char* name, Index number, const char* help) {
+        return fact(name, ColumnValue(number).or_none(is_annotated && result.tree), help);
+    };
     return {
         fact("alphabet",
              report.alignment.alphabet != nullptr ? report.alignment.alphabet->name() : "",
@@ -325,6 +364,14 @@ ResultColumns facts(const Report& report) {
              ColumnValue(result.effective_sequences).or_none(!result.weights.empty()),
              "the sum of the weights"),
         fact("reference_row", report.reference.name, "the row that tables show"),
+        fact("annotated_pairs",
+             ColumnValue(is_annotated ? std::ssize(*report.annotated) : 0).or_none(is_annotated),
+             "pairs of --secondary among the columns"),
+        annotated_fact("annotated_found", found[0], "of these, with tree_e below 0.05"),
+        annotated_fact("compatible_found", found[1],
+                       "pairs with tree_e below 0.05 of columns in no annotated pair"),
+        annotated_fact("other_found", found[2],
+                       "pairs with tree_e below 0.05 that an annotated pair contradicts"),
         fact("triples",
              ColumnValue(triples != nullptr ? triples->count : 0).or_none(triples != nullptr),
              "number of triples"),
@@ -342,8 +389,7 @@ ResultColumns facts(const Report& report) {
 ResultColumns columns(const Report& report) {
     const Result& result = report.result;
     std::vector<Index> low;
-    for (const Index column : result.low_entropy)
-        low.push_back(report.alignment.columns[static_cast<std::size_t>(column)]);
+    for (const Index column : result.low_entropy) low.push_back(report.alignment.columns[column]);
     const bool has_low = !low.empty();
     std::vector<std::int32_t> i, j;
     for (const auto& [a, b] : all_pairs(result.column_count())) {
@@ -389,7 +435,9 @@ ResultColumns columns(const Report& report) {
          "columns.tsv"},
         {"device", "the device that computed", ColumnValue::kept("str"), "manifest"},
     };
-    return joined({indices, pair_columns(result.pairs), others, facts(report)});
+    return joined({indices, pair_columns(result.pairs),
+                   phylogeny::pair_columns(tree_of(result), "pairs.npz"), others, facts(report),
+                   phylogeny::facts(tree_of(result), "columns.tsv")});
 }
 
 void write_results(RunDirectory& run, const Report& report, int threads) {
@@ -401,6 +449,7 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
     if (!report.result.weights.empty())
         write_npy(run.output("weights.npy"), report.result.weights.data(),
                   {static_cast<Index>(report.result.weights.size())});
+    if (report.result.tree) write_text(run.output("tree.nwk"), report.result.tree->newick);
     record(run, all);
     if (!report.result.triples) return;
     write_triple_arrays(run.output("triples.npz"), report);
@@ -418,6 +467,7 @@ std::vector<std::string_view> citations(const Parameters& parameters) {
     if (parameters.has_exact()) keys.insert(keys.end(), {"Vinh2010", "Romano2014"});
     if (parameters.has_sampled()) keys.push_back("Benjamini1995");
     if (parameters.order == 3) keys.push_back("Schneidman2003");
+    if (parameters.has_tree()) keys.push_back("Rivas2017");
     return keys;
 }
 

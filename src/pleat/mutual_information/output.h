@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pleat/bio/alignment/alignment.h"
@@ -20,6 +21,8 @@ struct Report {
     const Result& result;
     const ReferenceRow& reference;
     const KnownStructure* structure = nullptr;  ///< may be null
+    /// Annotated pairs of columns, i < j; may be null.
+    const std::vector<std::pair<Index, Index>>* annotated = nullptr;
 };
 
 /// What a result holds, each value described once; see ResultColumn.
@@ -32,6 +35,16 @@ std::vector<std::array<Index, 2>> all_pairs(Index columns);
 /// only those of at least Parameters::min_z. Of equal ones the lexicographically first comes first;
 /// pairs without a Z (a column of one symbol) come last.
 std::vector<Index> ranked_pairs(const Result& result, const Parameters& parameters);
+
+/// Relation of each pair to the annotated ones, [pair]: it is one of them; compatible: both columns
+/// are in none; other: a column is in one, with another partner.
+enum class Annotation : std::uint8_t { pair, compatible, other };
+std::span<const std::string_view> names_of(Annotation);
+std::vector<Annotation> annotations(const Report& report);
+
+/// How many pairs of each Annotation have an E of the tree null below kSignificantE; requires
+/// Report::annotated and Result::tree.
+std::array<Index, 3> significant_pairs(const Report& report);
 
 /// Writes pairs.npz, pairs.tsv, columns.tsv and, with triples, triples.npz, triples.tsv and the
 /// clique sets; README.md describes each. Throws OutputError if a file cannot be written.

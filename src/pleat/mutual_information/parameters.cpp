@@ -17,7 +17,8 @@ std::vector<Field> null_fields(Parameters& p) {
          .target = &p.null,
          .help = "Null model, in which columns are permuted independently: exact (mean and "
                  "variance over all permutations), sampled (random shuffles), both, or none; auto: "
-                 "exact, and with --shuffles both"},
+                 "exact, and with --shuffles both; tree: alignments that evolve along a tree of "
+                 "the sequences instead, for related sequences"},
         {.name = "shuffles",
          .target = &p.shuffles,
          .help = "Compare with this number of random shuffles of all columns too, for p, "
@@ -31,6 +32,21 @@ std::vector<Field> null_fields(Parameters& p) {
          .help = "Compute the exact variance of the mutual information of triples, which their "
                  "Z-scores need",
          .negated_flag = true}};
+}
+
+std::vector<Field> tree_fields(Parameters& p) {
+    std::vector<Field> all = phylogeny::fields(p.tree);
+    all.insert(all.end(),
+               {{.name = "tree-weights",
+                 .target = &p.tree_weights,
+                 .help = "With --null tree: weight sequences by the letters of each column "
+                         "(position-based), by --identity, or not"},
+                {.name = "statistic",
+                 .target = &p.statistic,
+                 .help = "With --null tree: number that is compared, over the rows where both "
+                         "columns have a residue: G statistic (gt) or mutual information (mi), or "
+                         "these less the average product (gtp, mip)"}});
+    return all;
 }
 
 std::vector<Field> count_fields(Parameters& p) {
@@ -88,12 +104,23 @@ std::vector<Field> list_fields(Parameters& p) {
 }  // namespace
 
 std::span<const std::string_view> names_of(NullModel) {
-    static constexpr std::string_view names[] = {"auto", "sampled", "exact", "both", "none"};
+    static constexpr std::string_view names[] = {"auto", "sampled", "exact",
+                                                 "both", "none",    "tree"};
     return names;
 }
 
 std::span<const std::string_view> names_of(Gaps) {
     static constexpr std::string_view names[] = {"symbol", "omit"};
+    return names;
+}
+
+std::span<const std::string_view> names_of(PairScore) {
+    static constexpr std::string_view names[] = {"gtp", "gt", "mip", "mi"};
+    return names;
+}
+
+std::span<const std::string_view> names_of(TreeWeights) {
+    static constexpr std::string_view names[] = {"position", "identity", "none"};
     return names;
 }
 
@@ -105,7 +132,8 @@ std::span<const std::string_view> names_of(RankBy) {
 
 std::vector<Field> fields(Parameters& p) {
     std::vector<Field> all;
-    for (const std::vector<Field>& group : {null_fields(p), count_fields(p), list_fields(p)})
+    for (const std::vector<Field>& group :
+         {null_fields(p), tree_fields(p), count_fields(p), list_fields(p)})
         all.insert(all.end(), group.begin(), group.end());
     return all;
 }

@@ -55,8 +55,7 @@ std::vector<double> upper_of(const NpyArray& array, Index size, const std::strin
     std::vector<double> upper;
     upper.reserve(pairs);
     for (Index i = 0; i < size; ++i)
-        for (Index j = i + 1; j < size; ++j)
-            upper.push_back(values[static_cast<std::size_t>(i * size + j)]);
+        for (Index j = i + 1; j < size; ++j) upper.push_back(values[i * size + j]);
     return upper;
 }
 
@@ -99,7 +98,6 @@ private:
     std::map<std::string, ColumnLabel*, std::less<>> by_number_;
 };
 
-/// The content of the tables of columns and pairs.
 struct PairTables {  // NOLINT(bugprone-exception-escape): moving JSON throws nothing
     std::vector<ColumnLabel> labels;  ///< of each column
     Table pairs;                      ///< its first rows
@@ -263,8 +261,7 @@ Json column_structure(const AlignedChain& known) {
     const std::string letters = secondary_structure(known.chain);
     if (letters.empty()) return nullptr;
     std::string of_columns;
-    for (const Index residue : known.residues)
-        of_columns += residue >= 0 ? letters[static_cast<std::size_t>(residue)] : ' ';
+    for (const Index residue : known.residues) of_columns += residue >= 0 ? letters[residue] : ' ';
     return of_columns;
 }
 
@@ -406,10 +403,7 @@ void draw_columns(Drawing& drawing) {
         drawing.add(table_section("Pairs between parts",
                                   important_first(read_table(drawing.run.file("contacts_inter.tsv"),
                                                              drawing.limits.rows))));
-    if (drawing.claim_file("evaluation.tsv"))
-        drawing.add(
-            table_section("Precision of the best pairs",
-                          read_table(drawing.run.file("evaluation.tsv"), drawing.limits.rows)));
+    drawing.add_table("evaluation.tsv", "Precision of the best pairs");
     drawing.claim_file("evaluation.json");  // the same numbers
     drawing.claim_file("columns.tsv");
     drawing.claim_file("weights.npy");

@@ -66,7 +66,6 @@ Json shown_groups(const Drawing& drawing) {
     return groups;
 }
 
-/// The score of the frames that --score names.
 void add_named_score(const Drawing& drawing, const Table& table, Index every, Json& columns) {
     const std::string score = drawing.run.parameter("score");
     if (score.empty()) return;
@@ -121,19 +120,13 @@ void draw_scores(Drawing& drawing) {
 void draw_selection(Drawing& drawing) {
     if (!is_selection(drawing)) return;
     drawing.claim_file("scores.tsv");
-    if (drawing.claim_file("clusters.tsv"))
-        drawing.add(
-            table_section("Clusters, selected ones first",
-                          read_table(drawing.run.file("clusters.tsv"), drawing.limits.rows)));
+    drawing.add_table("clusters.tsv", "Clusters, selected ones first");
     draw_scores(drawing);
     if (drawing.claim_file("best.pdb"))
         draw_models(drawing, "best.pdb", "Best frames of selected clusters", "selected cluster", 1);
     if (drawing.claim_file("medoids.pdb"))
         draw_models(drawing, "medoids.pdb", "Medoids of selected clusters", "selected cluster", 1);
-    if (drawing.claim_file("explained.tsv"))
-        drawing.add(
-            table_section("Contacts, and the clusters that explain them",
-                          read_table(drawing.run.file("explained.tsv"), drawing.limits.rows)));
+    drawing.add_table("explained.tsv", "Contacts, and the clusters that explain them");
 }
 
 namespace {
@@ -252,7 +245,7 @@ std::vector<double> frame_weights(const RunFolder& run, std::size_t frames) {
                              fmt::format("expected a frame from 0 to {} and its weight, found {} "
                                          "and {}",
                                          frames - 1, frame, weight));
-        weights[static_cast<std::size_t>(frame)] = weight;
+        weights[frame] = weight;
         sum += weight;
     }
     return sum > 0 ? weights : std::vector<double>();

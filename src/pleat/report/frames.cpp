@@ -127,7 +127,6 @@ void draw_curve(Drawing& drawing, const std::string& title, const Json& x, const
                  {"series", Json::array({{{"name", name}, {"values", finite(curve.values)}}})}});
 }
 
-/// The measure between each frame and the reference structure.
 void draw_reference(Drawing& drawing, const Measure& measure) {
     const std::string_view names[] = {"frame", measure.name};
     const auto columns = read_columns(drawing.run.file("reference.tsv"), names);
@@ -411,10 +410,7 @@ void draw_states(Drawing& drawing) {
         draw_transitions(drawing);
     }
     if (drawing.claim_file("dwell_distribution.tsv")) draw_dwells(drawing);
-    if (drawing.claim_file("dwell_times.tsv"))
-        drawing.add(
-            table_section("Dwell times by cluster",
-                          read_table(drawing.run.file("dwell_times.tsv"), drawing.limits.rows)));
+    drawing.add_table("dwell_times.tsv", "Dwell times by cluster");
 }
 
 }  // namespace pleat::report

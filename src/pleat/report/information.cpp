@@ -43,7 +43,7 @@ public:
             return std::numeric_limits<double>::quiet_NaN();
         const auto size = static_cast<Index>(column_of_.size());
         const Index row = i->second * size - i->second * (i->second + 1) / 2;
-        return values_[static_cast<std::size_t>(row + j->second - i->second - 1)];
+        return values_[row + j->second - i->second - 1];
     }
 
 private:

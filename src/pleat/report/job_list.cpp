@@ -101,7 +101,6 @@ void add_plots(const JobTable& table, Json& sections) {
                             {"group", groups_by_input(table)}});
 }
 
-/// The jobs of a table with their setting of --shuffles.
 std::vector<SampledRun> sampled_runs(const JobTable& table, const std::filesystem::path& folder) {
     const auto option = std::find(table.options.begin(), table.options.end(), "shuffles");
     std::vector<SampledRun> runs;

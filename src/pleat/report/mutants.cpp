@@ -156,7 +156,7 @@ Json residue_values(const Drawing& drawing, const Places& places) {
         std::vector<double> values(places.size(), kNone);
         for (std::size_t n = 0; n < numbers.size(); ++n)
             if (const auto place = places.find(table.rows[n][*pos]); place != places.end())
-                values[static_cast<std::size_t>(place->second)] = numbers[n];
+                values[place->second] = numbers[n];
         found.push_back({{"name", name}, {"values", finite(values)}});
     }
     return found;
@@ -383,20 +383,15 @@ void draw_mutants(Drawing& drawing) {
     if (listed) add_scatter(drawing, *listed);
     const Json values = residue_values(drawing, places);
     if (!values.empty()) add_residues(drawing, all, values);
-    const auto add_table = [&](const char* file, const char* title) {
-        if (drawing.claim_file(file))
-            drawing.add(
-                table_section(title, read_table(drawing.run.file(file), drawing.limits.rows)));
-    };
-    add_table("correlations.tsv", "Rank correlations with measurements");
+    drawing.add_table("correlations.tsv", "Rank correlations with measurements");
     if (listed) {
         Table shown = *listed;
         shown.rows.resize(
             std::min(shown.rows.size(), static_cast<std::size_t>(drawing.limits.rows)));
         drawing.add(table_section("Listed mutants", shown));
     }
-    add_table("positions.tsv", "Residues");
-    add_table("sequences.tsv", "Energies of sequences");
+    drawing.add_table("positions.tsv", "Residues");
+    drawing.add_table("sequences.tsv", "Energies of sequences");
     Table shown = table;
     shown.rows.resize(std::min(shown.rows.size(), static_cast<std::size_t>(drawing.limits.rows)));
     drawing.add(table_section("Single mutants", shown));

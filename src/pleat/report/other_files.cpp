@@ -62,6 +62,10 @@ bool Drawing::claim_file(const std::string& file) {
     return run.has(file) && drawn.insert(file).second;
 }
 
+void Drawing::add_table(const std::string& file, const std::string& title) {
+    if (claim_file(file)) add(table_section(title, read_table(run.file(file), limits.rows)));
+}
+
 Json table_section(const std::string& title, const Table& table) {
     return {
         {"kind", "table"},          {"title", title},     {"file", table.path.filename().string()},

@@ -217,8 +217,7 @@ DistanceCells read_distances(const std::filesystem::path& path, Index max_cells,
         const Index first = file.condensed() ? i + 1 : 0;
         row.resize(static_cast<std::size_t>(cells.others - first));
         file.read(row);
-        for (Index j = first; j < cells.others; ++j)
-            means.add(i, j, row[static_cast<std::size_t>(j - first)]);
+        for (Index j = first; j < cells.others; ++j) means.add(i, j, row[j - first]);
     }
     cells.symmetric = file.condensed() || means.is_symmetric(self);
     cells.values = means.values(cells.symmetric, self);

@@ -131,7 +131,7 @@ AlignedChain chain_of_sequence(const std::string& letters, const Alphabet& alpha
         target.letters(0, static_cast<Index>(n)) =
             std::min(alphabet.code(letters[n]), alphabet.gap());
     ResidueMap map = map_residues(target, structure, {.chain = parsed.chain});
-    return {.chain = structure.chains[static_cast<std::size_t>(map.chain)],
+    return {.chain = structure.chains[map.chain],
             .residues = std::move(map.residues),
             .file = parsed.file.filename().string()};
 }

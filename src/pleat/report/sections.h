@@ -27,6 +27,8 @@ struct Drawing {
     void add(Json section) { sections.push_back(std::move(section)); }
     /// Returns whether the run has the file and no reader has drawn it yet, and marks it as drawn.
     bool claim_file(const std::string& file);
+    /// Adds the rows of such a table.
+    void add_table(const std::string& file, const std::string& title);
 };
 
 /// Pairs and triples of columns: contact map, molecule, values by column, lists.

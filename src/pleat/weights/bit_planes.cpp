@@ -33,14 +33,12 @@ std::vector<Index> order_by_diversity(View<const std::uint8_t, 2> letters) {
     for (Index i = 0; i < columns; ++i) {
         std::array<Index, 256> count{};
         for (Index n = 0; n < sequences; n += stride) ++count[letters(n, i)];
-        agreement[static_cast<std::size_t>(i)] =
-            std::inner_product(count.begin(), count.end(), count.begin(), Index{0});
+        agreement[i] = std::inner_product(count.begin(), count.end(), count.begin(), Index{0});
     }
     std::vector<Index> order(static_cast<std::size_t>(columns));
     std::iota(order.begin(), order.end(), Index{0});
-    std::stable_sort(order.begin(), order.end(), [&](Index i, Index j) {
-        return agreement[static_cast<std::size_t>(i)] < agreement[static_cast<std::size_t>(j)];
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Index i, Index j) { return agreement[i] < agreement[j]; });
     return order;
 }
 
@@ -55,7 +53,7 @@ std::vector<Index> number_distinct(View<const std::uint8_t, 2> letters, std::vec
         const std::string_view row(reinterpret_cast<const char*>(letters[n].data), columns);
         const auto [entry, is_new] = numbers.emplace(row, static_cast<Index>(first.size()));
         if (is_new) first.push_back(n);
-        number[static_cast<std::size_t>(n)] = entry->second;
+        number[n] = entry->second;
     }
     return number;
 }

@@ -193,8 +193,7 @@ public:
         const Index last = std::min(first + tiles_per_step_, static_cast<Index>(tiles_.size()));
         const auto count = HWY_DYNAMIC_DISPATCH(count_pairs);
         parallel_for(threads_, last - first, [&](Index offset, int thread) {
-            count(packed_, max_differences_, tiles_[static_cast<std::size_t>(first + offset)],
-                  counts_[thread].data);
+            count(packed_, max_differences_, tiles_[first + offset], counts_[thread].data);
         });
     }
 
@@ -202,12 +201,12 @@ public:
         std::vector<Index> total(static_cast<std::size_t>(counts_.extent(1)), 0);
         for (Index thread = 0; thread < counts_.extent(0); ++thread) {
             for (Index u = 0; u < counts_.extent(1); ++u) {
-                total[static_cast<std::size_t>(u)] += static_cast<Index>(counts_(thread, u));
+                total[u] += static_cast<Index>(counts_(thread, u));
             }
         }
         std::vector<Index> result(packed_.distinct.size());
         for (std::size_t n = 0; n < result.size(); ++n) {
-            result[n] = total[static_cast<std::size_t>(packed_.distinct[n])];
+            result[n] = total[packed_.distinct[n]];
         }
         return result;
     }

@@ -34,7 +34,7 @@ public:
             }
             if (identical >= min_identical) ++count;
         }
-        neighbours_[static_cast<std::size_t>(n)] = count;
+        neighbours_[n] = count;
     }
 
     std::vector<Index> neighbours() const override { return neighbours_; }

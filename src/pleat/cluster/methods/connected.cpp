@@ -10,7 +10,7 @@
 
 namespace pleat::cluster {
 
-Clustering dbscan(const Neighbours& neighbours, std::int64_t min_neighbours,
+Clustering dbscan(const ItemNeighbours& neighbours, std::int64_t min_neighbours,
                   const Context& context) {
     const Index count = neighbours.count();
     const std::vector<std::int32_t>& degrees = neighbours.degrees();
@@ -71,7 +71,7 @@ Clustering jarvis_patrick(const ItemLists& neighbours, std::int64_t common,
     return sets.clusters(count);
 }
 
-ItemLists lists_of(const Neighbours& neighbours) {
+ItemLists lists_of(const ItemNeighbours& neighbours) {
     std::int64_t listed = 0;
     for (const std::int32_t degree : neighbours.degrees()) listed += degree - 1;
     require_memory(4 * listed, fmt::format("lists of {} neighbours", listed),
@@ -99,9 +99,9 @@ ItemLists lists_of(const NearestLists& nearest, const PairSource& distances,
     if (cutoff) limit.emplace(distances, *cutoff);
     ItemLists lists;
     for (Index i = 0; i < distances.count(); ++i) {
-        for (const NearItem& near : nearest.of(i))
-            if (!limit || limit->is_below(near.distance, i, near.item))
-                lists.items.push_back(near.item);
+        for (const NearItem& one : nearest.of(i))
+            if (!limit || limit->is_below(one.distance, i, one.item))
+                lists.items.push_back(one.item);
         std::sort(lists.items.begin() + lists.starts.back(), lists.items.end());
         lists.starts.push_back(static_cast<std::int64_t>(lists.items.size()));
     }

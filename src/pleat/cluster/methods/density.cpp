@@ -128,7 +128,7 @@ void count_pairs(Block rows, const float* distances, Index items, int threads,
     parallel_for(threads, rows.count, [&](Index n, int thread) {
         const Index i = rows.first + n;
         const float* const values = distances + pairs_before(i, items) - before;
-        std::vector<std::int64_t>& own = counts[static_cast<std::size_t>(thread)];
+        std::vector<std::int64_t>& own = counts[thread];
         own.resize(kHalf);
         for (Index at = 0; at < items - 1 - i; ++at)
             count(std::bit_cast<std::uint32_t>(std::fabs(values[at])), own);
@@ -218,7 +218,7 @@ std::vector<DensityRound> iterate_density(const PairSource& distances, Index kee
         });
     std::vector<DensityRound> rounds(static_cast<std::size_t>(count));
     std::vector<Index> left(rounds.size());
-    for (Index i = 0; i < count; ++i) left[static_cast<std::size_t>(i)] = i;
+    for (Index i = 0; i < count; ++i) left[i] = i;
     Context own = context;  // a round is too short to be saved
     own.checkpoint.clear();
     const auto set_means = [&](std::span<const Index> items, std::int32_t round) {
@@ -263,8 +263,7 @@ Clustering densest_cluster(const std::vector<DensityRound>& rounds) {
     for (std::size_t i = 0; i < rounds.size(); ++i) {
         if (rounds[i].round != DensityRound::kLeft) continue;
         result.assignment[i] = 0;
-        if (densest < 0 || rounds[i].mean < rounds[static_cast<std::size_t>(densest)].mean)
-            densest = static_cast<Index>(i);
+        if (densest < 0 || rounds[i].mean < rounds[densest].mean) densest = static_cast<Index>(i);
     }
     result.centres = {densest};
     return result;

@@ -23,7 +23,7 @@ namespace {
 /// in the pool.
 class Pool final : public State {
 public:
-    Pool(const Neighbours& neighbours, const Context& context)
+    Pool(const ItemNeighbours& neighbours, const Context& context)
         : neighbours_(neighbours),
           progress_(context, "cluster", neighbours.count()),
           threads_(resolve_threads(context)),
@@ -117,16 +117,16 @@ private:
         for (Index i = 0; i < neighbours_.count(); ++i)
             if (counts_all_items_ || has(i)) items.push_back(i);
         const std::vector<std::uint32_t> positions = neighbours_.around(centre, items);
-        std::vector<Index> members, near;
+        std::vector<Index> members, nearby;
         for (std::size_t n = 0; n < items.size(); ++n) {
-            if (positions[n] == Neighbours::far) continue;
-            const bool is_member = positions[n] == Neighbours::neighbour && has(items[n]);
+            if (positions[n] == ItemNeighbours::far) continue;
+            const bool is_member = positions[n] == ItemNeighbours::neighbour && has(items[n]);
             if (is_member) members.push_back(items[n]);
-            if (counts_all_items_ || !is_member) near.push_back(items[n]);
+            if (counts_all_items_ || !is_member) nearby.push_back(items[n]);
         }
-        const std::vector<std::uint32_t> lost = neighbours_.count_between(members, near);
-        for (std::size_t n = 0; n < near.size(); ++n)
-            counts_[near[n]] -= static_cast<std::int32_t>(lost[n]);
+        const std::vector<std::uint32_t> lost = neighbours_.count_between(members, nearby);
+        for (std::size_t n = 0; n < nearby.size(); ++n)
+            counts_[nearby[n]] -= static_cast<std::int32_t>(lost[n]);
         assign(members);
     }
 
@@ -164,7 +164,7 @@ private:
                         [&](Index item) { --counts_[64 * first + item]; });
     }
 
-    const Neighbours& neighbours_;
+    const ItemNeighbours& neighbours_;
     StageProgress progress_;
     int threads_;
     std::vector<std::int32_t> counts_;
@@ -209,7 +209,7 @@ private:
 
 }  // namespace
 
-Clustering gromos(const Neighbours& neighbours, const Context& context) {
+Clustering gromos(const ItemNeighbours& neighbours, const Context& context) {
     Pool pool(neighbours, context);
     Search search(pool);
     const auto add_next = [&](std::int64_t) {
@@ -228,7 +228,7 @@ Clustering gromos(const Neighbours& neighbours, const Context& context) {
     return std::move(pool.result());
 }
 
-Clustering gmx(const Neighbours& neighbours, const Context& context) {
+Clustering gmx(const ItemNeighbours& neighbours, const Context& context) {
     struct Founder {
         std::int32_t near;
         std::int32_t item;

@@ -84,7 +84,7 @@ public:
 private:
     float& pair(Index i, Index j) {
         if (i > j) std::swap(i, j);
-        return pairs_[static_cast<std::size_t>(pairs_before(i, count_) + j - i - 1)];
+        return pairs_[pairs_before(i, count_) + j - i - 1];
     }
 
     /// Of equally near clusters: the previous one in the chain if it is among them, else the one

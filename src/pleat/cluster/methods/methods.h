@@ -16,19 +16,19 @@ namespace pleat::cluster {
 /// lowest index of equals) and its neighbours are a cluster and leave the pool; this is repeated
 /// until the pool is empty. `centres` are these items. If rows are computed, a stopped search
 /// resumes from `context.checkpoint`. Throws Cancelled, InputError (a checkpoint of other input).
-Clustering gromos(const Neighbours& neighbours, const Context& context);
+Clustering gromos(const ItemNeighbours& neighbours, const Context& context);
 
 /// What `gmx cluster -method gromos` of GROMACS computes: items in a cluster leave the lists of the
 /// others but keep a list of their own, and may found a further cluster of what is left in it; the
 /// order of equals is that of std::sort by number alone, sorted again for each cluster. A centre
 /// need not be in its cluster, and none is reported. Throws Cancelled.
-Clustering gmx(const Neighbours& neighbours, const Context& context);
+Clustering gmx(const ItemNeighbours& neighbours, const Context& context);
 
 /// Ester, Kriegel, Sander, Xu, Proceedings of KDD 226 (1996): items with at least `min_neighbours`
 /// neighbours (including themselves) are cores; cores that are neighbours share a cluster; another
 /// neighbour of cores belongs to the cluster, among theirs, whose lowest core comes first; all
 /// other items are noise. Throws Cancelled.
-Clustering dbscan(const Neighbours& neighbours, std::int64_t min_neighbours,
+Clustering dbscan(const ItemNeighbours& neighbours, std::int64_t min_neighbours,
                   const Context& context);
 
 /// Items in compressed rows, each ascending.
@@ -50,7 +50,7 @@ struct ItemLists {
 Clustering jarvis_patrick(const ItemLists& neighbours, std::int64_t common, const Context& context);
 
 /// All neighbours of each item but itself. Throws DeviceError if memory is too small for them.
-ItemLists lists_of(const Neighbours& neighbours);
+ItemLists lists_of(const ItemNeighbours& neighbours);
 /// The nearest of each item; with a cutoff those below it.
 ItemLists lists_of(const NearestLists& nearest, const PairSource& distances,
                    std::optional<double> cutoff);

@@ -41,7 +41,7 @@ void transpose(std::uint64_t (&block)[64]) {
     }
 }
 
-class KeptNeighbours final : public Neighbours {
+class KeptNeighbours final : public ItemNeighbours {
 public:
     KeptNeighbours(Array<std::uint64_t, 2> bits, std::vector<std::int32_t> degrees)
         : bits_(std::move(bits)) {
@@ -57,7 +57,7 @@ private:
     Array<std::uint64_t, 2> bits_;
 };
 
-class ComputedNeighbours final : public Neighbours {
+class ComputedNeighbours final : public ItemNeighbours {
 public:
     ComputedNeighbours(const Cutoff& cutoff, std::vector<std::int32_t> degrees,
                        const Context& context)
@@ -117,7 +117,7 @@ public:
             if (own[n] == centre || cutoff_.is_below(values[n], centre, own[n]))
                 position = neighbour;
             else if (values[n] < twice + margin)
-                position = near;
+                position = within_twice;
         });
         all_gather_rows(context_, View<std::uint32_t, 2>(positions.data(), size, Index{1}));
         return positions;
@@ -172,7 +172,7 @@ private:
 };
 
 /// Neighbours stored as lists; rows of bits are made from them on demand.
-class ListedNeighbours final : public Neighbours {
+class ListedNeighbours final : public ItemNeighbours {
 public:
     ListedNeighbours(std::vector<std::int64_t> starts, std::vector<std::int32_t> indices)
         : starts_(std::move(starts)), indices_(std::move(indices)) {
@@ -185,8 +185,7 @@ public:
         for (const Index item : items) {
             const auto flip_row = [&] {
                 flip(item);
-                for (std::int64_t n = starts_[item]; n < starts_[item + 1]; ++n)
-                    flip(indices_[static_cast<std::size_t>(n)]);
+                for (std::int64_t n = starts_[item]; n < starts_[item + 1]; ++n) flip(indices_[n]);
             };
             flip_row();
             visit(item, bits.data());
@@ -244,17 +243,17 @@ void NeighbourFinder::mirror() {
     });
 }
 
-std::vector<std::uint32_t> Neighbours::around(Index, std::span<const Index>) const {
+std::vector<std::uint32_t> ItemNeighbours::around(Index, std::span<const Index>) const {
     throw std::logic_error("these neighbours are not pruned");
 }
 
-std::vector<std::uint32_t> Neighbours::count_between(std::span<const Index>,
-                                                     std::span<const Index>) const {
+std::vector<std::uint32_t> ItemNeighbours::count_between(std::span<const Index>,
+                                                         std::span<const Index>) const {
     throw std::logic_error("these neighbours are not pruned");
 }
 
-std::unique_ptr<Neighbours> known_neighbours(const PairSource& distances, double cutoff,
-                                             const KnownPairs& known) {
+std::unique_ptr<ItemNeighbours> known_neighbours(const PairSource& distances, double cutoff,
+                                                 const KnownPairs& known) {
     const Cutoff limit(distances, cutoff);
     std::vector<std::int64_t> starts{0};
     std::vector<std::int32_t> indices;
@@ -299,7 +298,7 @@ void NeighbourFinder::add(Block rows, const float* distances) {
     });
 }
 
-std::unique_ptr<Neighbours> NeighbourFinder::finish() {
+std::unique_ptr<ItemNeighbours> NeighbourFinder::finish() {
     if (!keeps_) {
         for (std::int32_t& degree : degrees_) ++degree;  // an item is its own neighbour
         return std::make_unique<ComputedNeighbours>(cutoff_, std::move(degrees_), context_);
@@ -309,8 +308,8 @@ std::unique_ptr<Neighbours> NeighbourFinder::finish() {
     return std::make_unique<KeptNeighbours>(std::move(bits_), std::move(degrees_));
 }
 
-std::unique_ptr<Neighbours> find_neighbours(const PairSource& distances, double cutoff,
-                                            const Context& context, std::int64_t max_bytes) {
+std::unique_ptr<ItemNeighbours> find_neighbours(const PairSource& distances, double cutoff,
+                                                const Context& context, std::int64_t max_bytes) {
     NeighbourFinder finder(distances, cutoff, context, max_bytes);
     sum_over_pairs(
         distances, context, "neighbours", fmt::format("{} {}", cutoff, finder.keeps_bits()),

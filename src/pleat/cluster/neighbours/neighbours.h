@@ -21,9 +21,9 @@ namespace pleat::cluster {
 using RowVisitor = std::function<void(Index item, const std::uint64_t* bits)>;
 
 /// Pairs whose distance is below the cutoff; an item is its own neighbour.
-class Neighbours {
+class ItemNeighbours {
 public:
-    virtual ~Neighbours() = default;
+    virtual ~ItemNeighbours() = default;
     Index count() const { return static_cast<Index>(degrees_.size()); }
     Index words() const { return (count() + 63) / 64; }
     /// How many neighbours each item has.
@@ -38,9 +38,9 @@ public:
     virtual bool is_pruned() const { return false; }
     /// How each of some items lies to a centre.
     enum Position : std::uint32_t {
-        far,       ///< no neighbour of the centre has it as a neighbour
-        near,      ///< within twice the cutoff of the centre
-        neighbour  ///< below the cutoff
+        far,           ///< no neighbour of the centre has it as a neighbour
+        within_twice,  ///< within twice the cutoff of the centre
+        neighbour      ///< below the cutoff
     };
     /// The Position of each of `items`, which ascend. A collective call, if is_pruned().
     virtual std::vector<std::uint32_t> around(Index centre, std::span<const Index> items) const;
@@ -91,7 +91,7 @@ public:
     /// Registers what is gathered with `sums`, which saves it and adds it up over ranks.
     void join(AdditiveCheckpoint& sums);
     void add(Block rows, const float* distances);
-    std::unique_ptr<Neighbours> finish();
+    std::unique_ptr<ItemNeighbours> finish();
 
 private:
     void keep_row(Index i, const float* values);
@@ -108,13 +108,13 @@ private:
 };
 
 /// The pairs below a cutoff, which is not above that of `known`.
-std::unique_ptr<Neighbours> known_neighbours(const PairSource& distances, double cutoff,
-                                             const KnownPairs& known);
+std::unique_ptr<ItemNeighbours> known_neighbours(const PairSource& distances, double cutoff,
+                                                 const KnownPairs& known);
 
 /// Finds neighbours in a pass of its own, resuming from `context.checkpoint`; ranks share the
 /// pairs. Throws Cancelled.
-std::unique_ptr<Neighbours> find_neighbours(const PairSource& distances, double cutoff,
-                                            const Context& context, std::int64_t max_bytes);
+std::unique_ptr<ItemNeighbours> find_neighbours(const PairSource& distances, double cutoff,
+                                                const Context& context, std::int64_t max_bytes);
 
 /// Calls visit(item) for each bit that is set in both of `words` words.
 template <class Visit>

@@ -35,7 +35,7 @@ void with_matrices(const std::function<void(const StoredPairs&, double)>& check)
 
 /// With rows kept and computed, on one and several threads.
 void with_neighbours(const StoredPairs& distances, double cutoff,
-                     const std::function<void(const Neighbours&, const Context&)>& check) {
+                     const std::function<void(const ItemNeighbours&, const Context&)>& check) {
     for (const std::int64_t bytes : {kAll, std::int64_t{0}})
         for (const int many : {1, 3})
             check(*find_neighbours(distances, cutoff, threads(many), bytes), threads(many));
@@ -105,7 +105,7 @@ TEST(Daura, IsTheDefinition) {
     with_matrices([](const StoredPairs& distances, double cutoff) {
         const Clustering expected = slow_gromos(distances, cutoff);
         with_neighbours(distances, cutoff,
-                        [&](const Neighbours& neighbours, const Context& context) {
+                        [&](const ItemNeighbours& neighbours, const Context& context) {
                             const Clustering found = gromos(neighbours, context);
                             EXPECT_EQ(found.assignment, expected.assignment);
                             EXPECT_EQ(found.centres, expected.centres);
@@ -118,7 +118,7 @@ TEST(Gromacs, IsTheProgramsProcedure) {
     with_matrices([&](const StoredPairs& distances, double cutoff) {
         const std::vector<std::int32_t> expected = slow_gmx(distances, cutoff);
         with_neighbours(distances, cutoff,
-                        [&](const Neighbours& neighbours, const Context& context) {
+                        [&](const ItemNeighbours& neighbours, const Context& context) {
                             EXPECT_EQ(gmx(neighbours, context).assignment, expected);
                         });
         differs = differs || expected != slow_gromos(distances, cutoff).assignment;
@@ -129,7 +129,7 @@ TEST(Gromacs, IsTheProgramsProcedure) {
 TEST(Greedy, SizesFallFromClusterToCluster) {
     with_matrices([](const StoredPairs& distances, double cutoff) {
         with_neighbours(distances, cutoff,
-                        [](const Neighbours& neighbours, const Context& context) {
+                        [](const ItemNeighbours& neighbours, const Context& context) {
                             for (const auto& method : {gromos, gmx}) {
                                 const auto members = method(neighbours, context).members();
                                 for (std::size_t c = 1; c < members.size(); ++c)
@@ -184,7 +184,7 @@ TEST(Dbscan, IsTheDefinition) {
             has_noise = has_noise || std::count(expected.assignment.begin(),
                                                 expected.assignment.end(), kNoise) > 0;
             with_neighbours(
-                distances, cutoff, [&](const Neighbours& neighbours, const Context& context) {
+                distances, cutoff, [&](const ItemNeighbours& neighbours, const Context& context) {
                     EXPECT_EQ(dbscan(neighbours, fewest, context).assignment, expected.assignment)
                         << fewest;
                 });

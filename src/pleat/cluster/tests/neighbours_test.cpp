@@ -17,7 +17,7 @@ using test::threads;
 
 constexpr std::int64_t kAll = std::int64_t{1} << 40;
 
-void expect_neighbours(const Neighbours& found, const StoredPairs& truth, float cutoff) {
+void expect_neighbours(const ItemNeighbours& found, const StoredPairs& truth, float cutoff) {
     const Index count = truth.count();
     ASSERT_EQ(found.count(), count);
     std::vector<Index> items(static_cast<std::size_t>(count));
@@ -36,7 +36,7 @@ void expect_neighbours(const Neighbours& found, const StoredPairs& truth, float 
     EXPECT_EQ(shown, items.size());
 }
 
-TEST(Neighbours, AreThosePairsBelowTheCutoff) {
+TEST(ItemNeighbours, AreThosePairsBelowTheCutoff) {
     for (const Index count : {1, 2, 3, 63, 64, 65, 128, 200, 1030}) {
         SCOPED_TRACE(count);
         const StoredPairs truth = random_pairs(count, 6, 5);
@@ -50,7 +50,7 @@ TEST(Neighbours, AreThosePairsBelowTheCutoff) {
     }
 }
 
-TEST(Neighbours, InDoubtAreDecidedByThePairItself) {
+TEST(ItemNeighbours, InDoubtAreDecidedByThePairItself) {
     const StoredPairs truth = random_pairs(150, 6, 6);
     const OddBands doubtful(truth, 20, 0.01f);
     for (const std::int64_t bytes : {kAll, std::int64_t{0}}) {
@@ -59,7 +59,7 @@ TEST(Neighbours, InDoubtAreDecidedByThePairItself) {
     }
 }
 
-TEST(Neighbours, AreTheSameOnRanks) {
+TEST(ItemNeighbours, AreTheSameOnRanks) {
     const StoredPairs truth = random_pairs(200, 6, 5);
     for (const std::int64_t bytes : {kAll, std::int64_t{0}})
         pleat::test::on_ranks(3, [&](Comm& comm) {

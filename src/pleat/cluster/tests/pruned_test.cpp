@@ -75,9 +75,9 @@ TEST(Pruned, ItemsFarFromTheCentreAreKnown) {
     const std::vector<std::uint32_t> positions = computed->around(0, items);
     for (Index i = 0; i < 1100; ++i) {
         const float distance = i == 0 ? 0.0f : stored.at(0, i);
-        EXPECT_EQ(positions[i] == Neighbours::neighbour, distance < 1.0f) << i;
+        EXPECT_EQ(positions[i] == ItemNeighbours::neighbour, distance < 1.0f) << i;
         if (distance > 2.001f || distance < 2.0f) {
-            EXPECT_EQ(positions[i] == Neighbours::far, distance > 2.001f) << i;
+            EXPECT_EQ(positions[i] == ItemNeighbours::far, distance > 2.001f) << i;
         }
     }
 }

@@ -94,8 +94,8 @@ double pairing_fraction(const Alignment& alignment, const std::vector<double>& w
     for (Index n = 0; n < alignment.sequence_count(); ++n) {
         const int a = alignment.letters(n, i), b = alignment.letters(n, j);
         if (a == gap || b == gap) continue;
-        both += weights[static_cast<std::size_t>(n)];
-        if (can_pair(a, b)) pairing += weights[static_cast<std::size_t>(n)];
+        both += weights[n];
+        if (can_pair(a, b)) pairing += weights[n];
     }
     return both > 0 ? pairing / both : 0;
 }
@@ -108,14 +108,13 @@ std::vector<Index> source_columns(const SecondaryStructure& structure,
     const auto residues = static_cast<Index>(reference.sequence.size());
     std::vector<Index> column_of(structure.marks.size(), -1);
     if (marks == columns) {
-        for (Index k = 0; k < marks; ++k) column_of[static_cast<std::size_t>(k)] = k;
+        for (Index k = 0; k < marks; ++k) column_of[k] = k;
     } else if (std::ssize(structure.columns) == columns) {
-        for (Index k = 0; k < columns; ++k)
-            column_of[static_cast<std::size_t>(structure.columns[static_cast<std::size_t>(k)])] = k;
+        for (Index k = 0; k < columns; ++k) column_of[structure.columns[k]] = k;
     } else if (marks == residues) {
         for (Index k = 0; k < columns; ++k) {
-            const Index number = reference.numbers[static_cast<std::size_t>(k)];
-            if (number > 0) column_of[static_cast<std::size_t>(number - 1)] = k;
+            const Index number = reference.numbers[k];
+            if (number > 0) column_of[number - 1] = k;
         }
     } else {
         throw InputError(
@@ -148,8 +147,7 @@ std::vector<Candidate> candidates(const std::vector<Index>& columns, View<const 
     pairs.reserve(columns.size() * columns.size() / 2);
     for (std::int32_t i = 0; i < count; ++i) {
         for (std::int32_t j = i + 1; j < count; ++j) {
-            const Index separation =
-                columns[static_cast<std::size_t>(j)] - columns[static_cast<std::size_t>(i)];
+            const Index separation = columns[j] - columns[i];
             if (separation >= min_separation) pairs.push_back({scores(i, j), i, j});
         }
     }
@@ -264,11 +262,10 @@ BasePairs given_base_pairs(const SecondaryStructure& structure, const Alignment&
                            const ReferenceRow& reference) {
     const std::vector<Index> column_of = source_columns(structure, reference);
     std::vector<Index> kept(reference.letters.size(), -1);
-    for (Index k = 0; k < alignment.column_count(); ++k)
-        kept[static_cast<std::size_t>(alignment.columns[static_cast<std::size_t>(k)])] = k;
+    for (Index k = 0; k < alignment.column_count(); ++k) kept[alignment.columns[k]] = k;
     const auto column = [&](Index mark) {
-        const Index source = column_of[static_cast<std::size_t>(mark)];
-        return source < 0 ? -1 : kept[static_cast<std::size_t>(source)];
+        const Index source = column_of[mark];
+        return source < 0 ? -1 : kept[source];
     };
     BasePairs found{.pairs = {}, .is_given = true};
     for (const auto& [first, second] : nested_pairs(structure)) {
@@ -306,9 +303,8 @@ BasePairs find_base_pairs(const Alignment& alignment, const std::vector<double>&
     BasePairs found;
     std::vector<bool> is_paired(static_cast<std::size_t>(columns));
     for (const auto& [z, i, j] : candidates) {
-        if (is_paired[static_cast<std::size_t>(i)] || is_paired[static_cast<std::size_t>(j)])
-            continue;
-        is_paired[static_cast<std::size_t>(i)] = is_paired[static_cast<std::size_t>(j)] = true;
+        if (is_paired[i] || is_paired[j]) continue;
+        is_paired[i] = is_paired[j] = true;
         found.pairs.emplace_back(i, j);
     }
     std::sort(found.pairs.begin(), found.pairs.end());
@@ -360,10 +356,9 @@ std::vector<RankedPair> rank_pairs(const Alignment& alignment, const Result& res
     std::vector<RankedPair> pairs(order.size());
     const auto count = static_cast<Index>(pairs.size());
     const auto fill = [&](Index rank) {
-        const auto [score, i, j] = order[static_cast<std::size_t>(rank)];
-        const Index separation =
-            columns[static_cast<std::size_t>(j)] - columns[static_cast<std::size_t>(i)];
-        RankedPair& pair = pairs[static_cast<std::size_t>(rank)];
+        const auto [score, i, j] = order[rank];
+        const Index separation = columns[j] - columns[i];
+        RankedPair& pair = pairs[rank];
         pair = {.i = i,
                 .j = j,
                 .raw = result.raw(i, j),

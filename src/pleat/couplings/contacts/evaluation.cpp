@@ -46,8 +46,7 @@ std::vector<Pair> ranked_pairs(View<const double, 2> scores, View<const double, 
     std::vector<Pair> pairs;
     for (Index i = 0; i < scores.extent(0); ++i) {
         for (Index j = i + 1; j < scores.extent(1); ++j) {
-            const Index separation = std::abs(columns[static_cast<std::size_t>(j)] -
-                                              columns[static_cast<std::size_t>(i)]);
+            const Index separation = std::abs(columns[j] - columns[i]);
             const double distance = distances(i, j);
             if (separation < kMinSeparation || std::isnan(distance)) continue;
             if (std::isnan(scores(i, j))) {
@@ -133,7 +132,7 @@ ContactEvaluation evaluate(View<const double, 2> scores, View<const double, 2> d
 ContactEvaluation evaluate_parts(const Result& result, const ScoredParts& parts,
                                  View<const double, 2> distances, const std::vector<Index>& columns,
                                  double cutoff) {
-    const auto part = [&](Index i) { return parts.part_of_column[static_cast<std::size_t>(i)]; };
+    const auto part = [&](Index i) { return parts.part_of_column[i]; };
     const Index count = result.raw.extent(0);
     // Distances of the pairs within parts, and of those between them.
     Array<double, 2> within(count, count), between(count, count), block(count, count);

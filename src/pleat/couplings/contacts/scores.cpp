@@ -29,16 +29,15 @@ double zero_sum_norm(View<const float, 2> block) {
     for (Index a = 0; a < q; ++a) {
         for (Index b = 0; b < q; ++b) {
             const double share = block(a, b) / static_cast<double>(q);
-            row[static_cast<std::size_t>(a)] += share;
-            column[static_cast<std::size_t>(b)] += share;
+            row[a] += share;
+            column[b] += share;
             all += share / static_cast<double>(q);
         }
     }
     double sum = 0;
     for (Index a = 0; a < q; ++a) {
         for (Index b = 0; b < q; ++b) {
-            const double value = block(a, b) - row[static_cast<std::size_t>(a)] -
-                                 column[static_cast<std::size_t>(b)] + all;
+            const double value = block(a, b) - row[a] - column[b] + all;
             sum += value * value;
         }
     }

@@ -12,7 +12,7 @@ namespace pleat::couplings::cuda {
 constexpr int kCountThreads = 256;
 
 // grid (columns, tiles of 256 sequences): copies codes [sequence][column] to tiles of letters.
-static __global__ void tile_letters(Shape shape, const std::uint8_t* rows, Index tile_columns,
+static __global__ void tile_letters(DeviceShape shape, const std::uint8_t* rows, Index tile_columns,
                                     std::uint16_t* tiles) {
     const Index n = static_cast<Index>(blockIdx.y) * blockDim.x + threadIdx.x, i = blockIdx.x;
     if (n >= shape.sequences) return;
@@ -23,8 +23,8 @@ static __global__ void tile_letters(Shape shape, const std::uint8_t* rows, Index
 // grid (columns): weighted counts of the letters of a column. Each thread sums in its own row, so
 // that the order of sums is fixed.
 static __global__ void __launch_bounds__(kCountThreads)
-    count_letters(Shape shape, const std::uint16_t* tiles, Index tile_columns, const float* weights,
-                  double* sums) {
+    count_letters(DeviceShape shape, const std::uint16_t* tiles, Index tile_columns,
+                  const float* weights, double* sums) {
     __shared__ float counts[kMaxLetterCodes][kCountThreads];
     for (int a = 0; a < shape.letters; ++a) counts[a][threadIdx.x] = 0;
     for (Index n = threadIdx.x; n < shape.sequences; n += kCountThreads) {
@@ -197,7 +197,8 @@ __device__ __forceinline__ void sum_letters(float (&p)[kMaxFree], int free,
 // grid (columns, chunks): sums of w p, of w p p^T and of the data term for one chunk.
 template <int kFree>
 __global__ void __launch_bounds__(kSequenceTile, 3)
-    softmax_sums(Shape shape, ColumnInput input, const FieldState* states, Partial* partials) {
+    softmax_sums(DeviceShape shape, ColumnInput input, const FieldState* states,
+                 Partial* partials) {
     const Index i = blockIdx.x;
     const FieldState& state = states[i];
     if (state.done) return;
@@ -247,7 +248,7 @@ __global__ void __launch_bounds__(kSequenceTile, 3)
 // grid (columns, tiles of sequences): w (p - observed letter), and its sums over the tile.
 template <int kFree>
 __global__ void __launch_bounds__(kSequenceTile)
-    residuals(Shape shape, ColumnInput input, const FieldState* states, float scale,
+    residuals(DeviceShape shape, ColumnInput input, const FieldState* states, float scale,
               DenseOperand out, float* marginals) {
     const Index i = blockIdx.x;
     const Index n = static_cast<Index>(blockIdx.y) * kSequenceTile + threadIdx.x;
@@ -334,7 +335,7 @@ __device__ inline bool newton_solve(int n, double (*h)[kMaxFree], const double* 
 }
 
 // grid (columns), one warp each: the fields of a point become the first trial.
-static __global__ void start_fields(Shape shape, const float* x, FieldState* states) {
+static __global__ void start_fields(DeviceShape shape, const float* x, FieldState* states) {
     FieldState& state = states[blockIdx.x];
     const int lane = threadIdx.x;
     if (lane < shape.letters - 1)
@@ -343,7 +344,7 @@ static __global__ void start_fields(Shape shape, const float* x, FieldState* sta
 }
 
 // Sums over the chunks: the data term and, for this lane's letter, sum w p and df/de.
-__device__ inline double field_gradient(const Shape& shape, const ColumnInput& input,
+__device__ inline double field_gradient(const DeviceShape& shape, const ColumnInput& input,
                                         const Partial* partials, const FieldState& state,
                                         double& total, double& value) {
     const Index i = blockIdx.x;
@@ -360,7 +361,7 @@ __device__ inline double field_gradient(const Shape& shape, const ColumnInput& i
 }
 
 // The Hessian's lower triangle without the term sum w p + 2 lambda of its diagonal: - sum w p p^T.
-__device__ inline void field_hessian(const Shape& shape, const Partial* partials,
+__device__ inline void field_hessian(const DeviceShape& shape, const Partial* partials,
                                      double (*hessian)[kMaxFree]) {
     const int k = threadIdx.x;
     if (k >= triangle(shape.letters - 1, 0)) return;
@@ -376,7 +377,7 @@ __device__ inline void field_hessian(const Shape& shape, const Partial* partials
 // grid (columns): accepts or rejects the latest trial and computes the next. All threads sum the
 // Hessian, one warp does everything else. `remaining` counts the columns that need more passes.
 static __global__ void __launch_bounds__(kFieldThreads)
-    advance_fields(Shape shape, ColumnInput input, const Partial* partials, double target2,
+    advance_fields(DeviceShape shape, ColumnInput input, const Partial* partials, double target2,
                    int max_passes, FieldState* states, int* remaining) {
     FieldState& state = states[blockIdx.x];
     if (state.done) return;
@@ -449,7 +450,7 @@ struct Sums {
 // The gradient of the best fields is zero up to rounding, and the reduced problem has no fields.
 template <int kCount>
 __global__ void __launch_bounds__(kCount)
-    finish_evaluation(Shape shape, const FieldState* states, bool best_fields,
+    finish_evaluation(DeviceShape shape, const FieldState* states, bool best_fields,
                       const double2* pair_sums, Index pair_sum_count, const int* too_large,
                       float* x, float* gradient, Sums* out) {
     const int free = shape.letters - 1;

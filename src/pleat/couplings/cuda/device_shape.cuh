@@ -8,7 +8,7 @@
 namespace pleat::couplings::cuda {
 
 // The sizes of a Layout, computed once.
-struct Shape {
+struct DeviceShape {
     Index sequences, padded_sequences, columns;
     int letters, row, parts;
     Index depth, width, chunk, chunks;

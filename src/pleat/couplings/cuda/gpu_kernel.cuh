@@ -438,7 +438,7 @@ private:
     Problem problem_;
     Gpu gpu_;
     Layout layout_;
-    Shape shape_;
+    DeviceShape shape_;
     float residual_scale_ = 1;
     Array<std::uint16_t> letters_;
     Array<__half> dense_, residuals_;

@@ -24,7 +24,7 @@ __device__ __forceinline__ Index pair_offset(Index i, Index j, Index columns, in
 
 // grid (columns, count), CTA (j, k): multiplies the couplings of the pair (first + k, j) by their
 // scale, or divides them by it. `to` begins with the first pair of column `first`.
-static __global__ void rescale(Shape shape, const float* pairs, Index first, Spread spread,
+static __global__ void rescale(DeviceShape shape, const float* pairs, Index first, Spread spread,
                                bool divide, float* to) {
     const Index i = first + blockIdx.y, j = blockIdx.x;
     if (i >= j) return;
@@ -52,7 +52,7 @@ struct DenseBlock {
 // Couplings of column i with columns j0, j0 + 1, ..., unscaled: e[j][a * q + b], a of i and b of j.
 // Blocks of pairs with i > j are transposed.
 template <int kLetters>
-__device__ __forceinline__ void load_couplings(const Shape& shape, const float* pairs,
+__device__ __forceinline__ void load_couplings(const DeviceShape& shape, const float* pairs,
                                                const Spread& spread, Index i, Index j0, int count,
                                                float (*e)[kMaxBlock]) {
     const int q = kLetters > 0 ? kLetters : shape.letters;
@@ -88,7 +88,7 @@ __device__ __forceinline__ void load_couplings(const Shape& shape, const float* 
 // 8 columns are a whole number of pieces. kLetters 0: any number of letters.
 template <int kLetters>
 __global__ void __launch_bounds__(kPairThreads, 3)
-    build_dense(Shape shape, const float* pairs, Spread spread, DenseBlock block) {
+    build_dense(DeviceShape shape, const float* pairs, Spread spread, DenseBlock block) {
     const int q = kLetters > 0 ? kLetters : shape.letters, free = q - 1;
     const int row = kLetters > 0 ? (free + 3) / 4 * 4 : shape.row;
     const Index i = block.first_column + blockIdx.x, j0 = blockIdx.y * Index{kPairColumns};
@@ -179,8 +179,9 @@ __device__ __forceinline__ float4 load_four(const float* from) {
 // Loads the products of column i with `count` columns j > i: first those of the residuals of i, in
 // rows of the letters of j, then those of the residuals of j, in rows of the letters of i.
 template <int kLetters>
-__device__ __forceinline__ void load_products(const Shape& shape, const GradientStep& step, Index i,
-                                              Index j0, int count, PairBlock (*p)[kPairColumns]) {
+__device__ __forceinline__ void load_products(const DeviceShape& shape, const GradientStep& step,
+                                              Index i, Index j0, int count,
+                                              PairBlock (*p)[kPairColumns]) {
     const int free = (kLetters > 0 ? kLetters : shape.letters) - 1;
     const int row = kLetters > 0 ? (free + 3) / 4 * 4 : shape.row, fours = row / 4;
     const int fours_in_all = count * free * fours;
@@ -222,7 +223,7 @@ __device__ __forceinline__ void load_products(const Shape& shape, const Gradient
 // grid (columns i, tiles of 8 columns j) of two blocks: completes the gradient of pairs with i < j.
 template <int kLetters>
 __global__ void __launch_bounds__(kPairThreads, 3)
-    finish_gradient(Shape shape, Spread spread, GradientStep step, Index first_i,
+    finish_gradient(DeviceShape shape, Spread spread, GradientStep step, Index first_i,
                     Index first_tile) {
     const int q = kLetters > 0 ? kLetters : shape.letters, size = q * q;
     const Index i = first_i + blockIdx.x, tile = first_tile + blockIdx.y, j0 = tile * kPairColumns;
@@ -260,7 +261,7 @@ __global__ void __launch_bounds__(kPairThreads, 3)
 // grid (columns, columns), one warp, CTA (j, i): the norm of the pair's couplings without the gap
 // after subtracting the mean of all; see scores.h. Each lane computes one letter of j.
 static __global__ void __launch_bounds__(32)
-    pair_norms(Shape shape, const float* pairs, Spread spread, double* norms) {
+    pair_norms(DeviceShape shape, const float* pairs, Spread spread, double* norms) {
     const Index i = blockIdx.y, j = blockIdx.x;
     if (i >= j) return;
     const int q = shape.letters, b = threadIdx.x;

@@ -135,8 +135,8 @@ ModelDescription describe(const Alignment& alignment, const std::vector<double>&
         .reference_name = reference.name,
         .sequence = reference.sequence};
     for (const Index column : alignment.columns) {
-        about.reference += reference.letters[static_cast<std::size_t>(column)];
-        about.numbers.push_back(reference.numbers[static_cast<std::size_t>(column)]);
+        about.reference += reference.letters[column];
+        about.numbers.push_back(reference.numbers[column]);
     }
     return about;
 }

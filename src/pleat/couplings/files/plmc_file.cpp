@@ -26,8 +26,7 @@ std::vector<int> plmc_order(const Alphabet& alphabet) {
     std::sort(order.begin(), order.end(), [&](int a, int b) {
         const bool gap_a = a == alphabet.gap(), gap_b = b == alphabet.gap();
         if (gap_a != gap_b) return gap_a;
-        return alphabet.letters()[static_cast<std::size_t>(a)] <
-               alphabet.letters()[static_cast<std::size_t>(b)];
+        return alphabet.letters()[a] < alphabet.letters()[b];
     });
     return order;
 }
@@ -100,10 +99,9 @@ void write_rows(PlmcWriter& writer, Index columns, int threads,
     std::vector<std::vector<float>> rows(static_cast<std::size_t>(std::max(threads, 1)));
     for (Index first = 0; first < columns - 1; first += std::ssize(rows)) {
         const Index count = std::min<Index>(std::ssize(rows), columns - 1 - first);
-        parallel_for(threads, count,
-                     [&](Index k, int) { rows[static_cast<std::size_t>(k)] = numbers(first + k); });
+        parallel_for(threads, count, [&](Index k, int) { rows[k] = numbers(first + k); });
         for (Index k = 0; k < count; ++k) {
-            const std::vector<float>& row = rows[static_cast<std::size_t>(k)];
+            const std::vector<float>& row = rows[k];
             writer.file.write(row.data(), row.size() * sizeof(float));
         }
     }
@@ -259,7 +257,7 @@ Array<double, 2> letter_frequencies(const Alignment& alignment,
     const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
     Array<double, 2> frequencies(alignment.column_count(), alignment.alphabet->size());
     for (Index n = 0; n < alignment.sequence_count(); ++n) {
-        const double share = weights[static_cast<std::size_t>(n)] / total;
+        const double share = weights[n] / total;
         for (Index i = 0; i < alignment.column_count(); ++i)
             frequencies(i, alignment.letters(n, i)) += share;
     }
@@ -276,8 +274,8 @@ Array<double, 3> pair_frequencies(const Alignment& alignment, const std::vector<
     Array<double, 2> counts(columns, letters);
     for (Index a = 0; a < letters; ++a) {
         counts.fill(0);
-        for (const Index n : groups[static_cast<std::size_t>(a)]) {
-            const double weight = weights[static_cast<std::size_t>(n)];
+        for (const Index n : groups[a]) {
+            const double weight = weights[n];
             const View<const std::uint8_t, 1> row = alignment.letters.view()[n];
             double* at = counts.data();
             for (Index j = i + 1; j < columns; ++j) at[j * letters + row(j)] += weight;
@@ -336,8 +334,7 @@ SavedModel read_plmc_model(ByteReader& reader) {
         require_finite(reals, name);
         for (Index i = 0; i < columns; ++i)
             for (Index a = 0; a < count; ++a)
-                take(i, static_cast<Index>(letters.codes[static_cast<std::size_t>(a)]),
-                     reals[static_cast<std::size_t>(i * count + a)]);
+                take(i, static_cast<Index>(letters.codes[a]), reals[i * count + a]);
     };
     each_letter([&](Index i, Index a, double share) { about.frequencies(i, a) = share; });
     each_letter([&](Index i, Index a, double field) {

@@ -150,11 +150,6 @@ int check_memory(const Alignment& alignment, const Parameters& parameters, const
     return history;
 }
 
-Estimate memory_demand(const Alignment& alignment, const Parameters& parameters,
-                       const Context& context) {
-    return memory_of(layout_of(alignment), parameters, context);
-}
-
 Estimate estimate(Index sequences, Index columns, int letters, const Parameters& parameters,
                   const Context& context) {
     // Per pair of columns, i and j in either order: two scores (16), the text of one (27), pairs,

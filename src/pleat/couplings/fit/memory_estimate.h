@@ -17,10 +17,6 @@ constexpr int kHistory = 4;
 /// context is missing.
 int check_memory(const Alignment& alignment, const Parameters& parameters, const Context& context);
 
-/// Memory of a single fit; its time is not estimated.
-Estimate memory_demand(const Alignment& alignment, const Parameters& parameters,
-                       const Context& context);
-
 /// What reading an alignment of this size, run(), and writing the results need. The time is right
 /// to a factor of three, since it depends on the number of iterations.
 Estimate estimate(Index sequences, Index columns, int letters, const Parameters& parameters,

@@ -65,7 +65,6 @@ public:
     }
     virtual Evaluation evaluate_best_fields(int x, int gradient) = 0;
     virtual Evaluation evaluate_plain(int x, int gradient) = 0;
-    /// The Evaluation of the latest call.
     virtual const Evaluation& latest() const = 0;
 
     virtual Model model(int vector) const = 0;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "pleat/core/loops/steps.h"
+#include "pleat/couplings/tree/tree_contacts.h"
 
 namespace pleat::couplings {
 
@@ -107,9 +108,7 @@ std::vector<double> shuffled_scores(const Alignment& alignment,
             block_correction(run(shuffled, own, quiet).raw, part_of_column);
         for (Index i = 0; i < corrected.extent(0); ++i)
             for (Index j = i + 1; j < corrected.extent(0); ++j)
-                if (part_of_column[static_cast<std::size_t>(i)] !=
-                    part_of_column[static_cast<std::size_t>(j)])
-                    scores.push_back(corrected(i, j));
+                if (part_of_column[i] != part_of_column[j]) scores.push_back(corrected(i, j));
     }
     return scores;
 }
@@ -218,7 +217,7 @@ Alignment shuffle_pairing(const Alignment& alignment, const std::vector<Index>& 
         std::iota(from.begin(), from.end(), std::size_t{0});
         for (std::size_t n = rows; n > 1; --n) std::swap(from[n - 1], from[random() % n]);
         for (Index column = 0; column < alignment.column_count(); ++column) {
-            if (part_of_column[static_cast<std::size_t>(column)] != part) continue;
+            if (part_of_column[column] != part) continue;
             for (std::size_t n = 0; n < rows; ++n)
                 shuffled.letters(static_cast<Index>(n), column) =
                     alignment.letters(static_cast<Index>(from[n]), column);
@@ -241,6 +240,8 @@ Analysis analyse(const Alignment& alignment, const Result& result, const Paramet
     else if (is_nucleic(alignment))
         found.base_pairs = find_base_pairs(alignment, result.weights, result.corrected,
                                            score_scale(result.corrected, alignment.columns));
+    if (parameters.null == NullModel::tree)
+        found.tree = compare_with_tree(alignment, result, parameters, context);
     return found;
 }
 

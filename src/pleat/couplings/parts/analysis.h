@@ -12,6 +12,7 @@
 #include "pleat/couplings/contacts/contact_list.h"
 #include "pleat/couplings/couplings.h"
 #include "pleat/couplings/parts/parts.h"
+#include "pleat/phylogeny/significance.h"
 
 namespace pleat::couplings {
 
@@ -66,8 +67,9 @@ void set_false_discovery_rates(std::vector<InterPair>& ranked, std::vector<doubl
 
 /// What scores mean for nucleic acids and for several chains.
 struct Analysis {
-    std::optional<BasePairs> base_pairs;  ///< of nucleic acids
-    std::optional<ScoredParts> parts;     ///< of several parts
+    std::optional<BasePairs> base_pairs;        ///< of nucleic acids
+    std::optional<ScoredParts> parts;           ///< of several parts
+    std::optional<phylogeny::TreeResult> tree;  ///< with NullModel::tree
 };
 
 /// What is known of a family besides its alignment.
@@ -84,7 +86,8 @@ bool is_nucleic(const Alignment& alignment);
 
 /// Analyses the result of a fit of the alignment with these parameters. With `shuffled_fits`, that
 /// many alignments in which the rows of the parts are paired at random, by the context's seed, are
-/// weighted and fitted too. Throws like run().
+/// weighted and fitted too, with NullModel::tree null alignments along a tree. Throws like run()
+/// and compare_with_tree().
 Analysis analyse(const Alignment& alignment, const Result& result, const Parameters& parameters,
                  FamilyFacts facts, const Context& context);
 

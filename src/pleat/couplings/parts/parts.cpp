@@ -67,17 +67,17 @@ Alignment columns_of(const Alignment& source, const Part& part, std::optional<In
     one.letters = Array<std::uint8_t, 2>(rows, part.last - part.first);
     for (Index n = 0; n < rows; ++n) {
         const Index from = row.value_or(n);
-        one.names.push_back(source.names[static_cast<std::size_t>(from)]);
+        one.names.push_back(source.names[from]);
         for (Index k = part.first; k < part.last; ++k)
             one.letters(n, k - part.first) = source.letters(from, k);
         if (!source.has_full_row(from)) continue;
         one.full_rows.resize(static_cast<std::size_t>(rows));
         // Insertions between two parts belong to the first of them.
         Index column = 0;
-        for (const char c : source.full_rows[static_cast<std::size_t>(from)]) {
+        for (const char c : source.full_rows[from]) {
             const bool is_column = c == '-' || (c >= 'A' && c <= 'Z');
             const Index at = is_column ? column++ : std::max<Index>(column - 1, 0);
-            if (at >= part.first && at < part.last) one.full_rows[static_cast<std::size_t>(n)] += c;
+            if (at >= part.first && at < part.last) one.full_rows[n] += c;
         }
     }
     for (Index k = 0; k < part.last - part.first; ++k) one.columns.push_back(k);
@@ -166,7 +166,7 @@ Index part_count(const std::vector<Index>& part_of_column) {
 
 std::vector<Index> column_counts(const std::vector<Index>& part_of_column) {
     std::vector<Index> counts(static_cast<std::size_t>(part_count(part_of_column)));
-    for (const Index part : part_of_column) ++counts[static_cast<std::size_t>(part)];
+    for (const Index part : part_of_column) ++counts[part];
     return counts;
 }
 
@@ -194,7 +194,7 @@ ResidueMap map_parts(const Alignment& source, const Parts& parts, const std::str
         const ResidueMap one = map_residues(columns_of(source, parts[k], used_row), structure,
                                             {.chain = std::string(names[k])});
         if (!used_row) used_row = one.row;
-        const Chain& chain = structure.chains[static_cast<std::size_t>(one.chain)];
+        const Chain& chain = structure.chains[one.chain];
         const auto offset = static_cast<Index>(joined.residues.size());
         for (const Index residue : one.residues)
             all.residues.push_back(residue < 0 ? -1 : residue + offset);

@@ -8,9 +8,9 @@
 
 namespace pleat::mutual_information {
 
-Columns compact_columns(View<const std::uint8_t, 2> letters) {
+CodedColumns compact_columns(View<const std::uint8_t, 2> letters) {
     const Index rows = letters.extent(0), column_count = letters.extent(1);
-    Columns columns;
+    CodedColumns columns;
     columns.codes = Array<std::uint8_t, 2>(column_count, rows);
     columns.first_symbol.push_back(0);
     for (Index column = 0; column < column_count; ++column) {

@@ -16,7 +16,7 @@ constexpr int kMaxSymbols = 32;
 /// The columns of an alignment, compacted to the symbols that occur in each: code 0 is the most
 /// frequent symbol of its column, code 1 the next, and so on; of equally frequent symbols the one
 /// with the smaller letter code comes first.
-struct Columns {
+struct CodedColumns {
     Array<std::uint8_t, 2> codes;       ///< [column, row]
     std::vector<Index> first_symbol;    ///< [column_count + 1]: a column's first symbol
     std::vector<Index> counts;          ///< [symbol]: its number of rows in its column
@@ -36,7 +36,7 @@ struct Columns {
 };
 
 /// Compacts `letters`, [sequence, column], with codes below kMaxSymbols.
-Columns compact_columns(View<const std::uint8_t, 2> letters);
+CodedColumns compact_columns(View<const std::uint8_t, 2> letters);
 
 /// Entropy in bits of counts that sum to `rows`: lg rows - (1/rows) sum n lg n.
 double entropy(std::span<const Index> counts, Index rows);

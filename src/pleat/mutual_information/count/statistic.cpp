@@ -49,7 +49,7 @@ Statistic make_statistic(Index rows) {
     return made;
 }
 
-std::vector<std::int64_t> margin_sums(const Columns& columns, const Statistic& statistic) {
+std::vector<std::int64_t> margin_sums(const CodedColumns& columns, const Statistic& statistic) {
     std::vector<std::int64_t> sums(columns.column_count(), 0);
     for (Index column = 0; column < columns.column_count(); ++column)
         for (const Index count : columns.margin(column)) sums[column] += statistic.f[count];
@@ -72,7 +72,7 @@ double joint_entropy(const Statistic& statistic, std::int64_t t) {
     return per_row(statistic, statistic.f.back() - t);
 }
 
-std::vector<double> pair_information(const Columns& columns, const Statistic& statistic,
+std::vector<double> pair_information(const CodedColumns& columns, const Statistic& statistic,
                                      std::span<const std::int64_t> observed) {
     const std::vector<std::int64_t> margin = margin_sums(columns, statistic);
     std::vector<double> mi(observed.size());

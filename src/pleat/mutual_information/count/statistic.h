@@ -42,7 +42,7 @@ constexpr std::int64_t moment_difference(std::int64_t difference, int shift) {
 }
 
 /// T_i = sum of F over the margin of each column, [column], in units of 2^-scale bits.
-std::vector<std::int64_t> margin_sums(const Columns& columns, const Statistic& statistic);
+std::vector<std::int64_t> margin_sums(const CodedColumns& columns, const Statistic& statistic);
 
 /// MI_ij = H_i + H_j - H_ij = (F(N) - T_i - T_j + T) / N in bits, N the number of rows.
 ///
@@ -63,7 +63,7 @@ double triple_information(const Statistic& statistic, std::int64_t t_i, std::int
 double joint_entropy(const Statistic& statistic, std::int64_t t);
 
 /// MI in bits of every pair i < j in lexicographic order, from the observed T of each, [pair].
-std::vector<double> pair_information(const Columns& columns, const Statistic& statistic,
+std::vector<double> pair_information(const CodedColumns& columns, const Statistic& statistic,
                                      std::span<const std::int64_t> observed);
 
 /// H_ij in bits of every pair, [pair].

@@ -45,7 +45,7 @@ __device__ __forceinline__ std::int32_t pack_difference(long long difference, in
 constexpr int kSumThreads = 256;
 
 /// Differences of items in some shuffles, [arrangement][item], as pack_difference() makes them.
-struct Differences {
+struct PackedDifferences {
     const std::int32_t* packed;
     Index items, arrangements;
 };
@@ -53,7 +53,7 @@ struct Differences {
 /// Adds the differences to the items' sums, [item][kSums]. blockIdx.x: kSumThreads items;
 /// blockIdx.y: `share` arrangements.
 static __global__ void __launch_bounds__(kSumThreads)
-    sum_differences(Differences from, Index share, Wide* sums) {
+    sum_differences(PackedDifferences from, Index share, Wide* sums) {
     const Index item = static_cast<Index>(blockIdx.x) * kSumThreads + threadIdx.x;
     if (item >= from.items) return;
     const Index first = blockIdx.y * share;
@@ -88,7 +88,7 @@ static __global__ void __launch_bounds__(kSumThreads)
 /// z_factor over the arrangement's items. A z_factor of 0 leaves an item out. blockIdx.x is the
 /// arrangement.
 static __global__ void __launch_bounds__(kSumThreads)
-    find_largest(Differences from, const double* z_centre, const double* z_factor,
+    find_largest(PackedDifferences from, const double* z_centre, const double* z_factor,
                  long long* max_z_of_shuffles) {
     long long max_z = kBelowAll;
     for (Index item = threadIdx.x; item < from.items; item += kSumThreads) {
@@ -489,7 +489,7 @@ struct ItemSums {
 };
 
 /// For each column of a block the rows of the alignment sorted by its code, [column][row].
-inline std::vector<std::int32_t> sorted_rows(const Columns& columns, Block block) {
+inline std::vector<std::int32_t> sorted_rows(const CodedColumns& columns, Block block) {
     const Index rows = columns.row_count();
     std::vector<std::int32_t> order(static_cast<std::size_t>(block.count * rows));
     for (Index n = 0; n < block.count; ++n) {

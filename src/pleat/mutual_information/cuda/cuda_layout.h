@@ -47,7 +47,7 @@ inline int padded_planes(std::span<const Index> margin) {
 
 /// For each column of the blocks the index of its first bit plane; the last element is the number
 /// of planes.
-inline std::vector<std::int32_t> first_bit_planes(const Columns& columns,
+inline std::vector<std::int32_t> first_bit_planes(const CodedColumns& columns,
                                                   std::span<const Block> blocks) {
     std::vector<std::int32_t> first = {0};
     for (const Block& block : blocks) {
@@ -114,7 +114,7 @@ constexpr Batches fit_batches(Index max_groups, std::int64_t group, std::int64_t
 }
 
 /// Words of the planes of one shuffle of all columns.
-inline Index arrangement_words(const Columns& columns) {
+inline Index arrangement_words(const CodedColumns& columns) {
     Index planes = 0;
     for (Index column = 0; column < columns.column_count(); ++column)
         planes += padded_planes(columns.margin(column));
@@ -122,7 +122,7 @@ inline Index arrangement_words(const Columns& columns) {
 }
 
 /// Bytes of the planes of one group of shuffles of all columns.
-inline std::int64_t group_bytes(const Columns& columns) {
+inline std::int64_t group_bytes(const CodedColumns& columns) {
     return arrangement_words(columns) * kLanes * 4;
 }
 
@@ -140,7 +140,7 @@ constexpr std::int64_t kSpareBytes = std::int64_t{256} << 20;
 /// Bytes of GPU memory that keep it busy with `shuffles` shuffles of all pairs (order 2), or also
 /// of triples in tiles of kTileSide columns (order 3). The kernel uses more if that is free, and
 /// works with less, down to one group of 32 shuffles.
-inline std::int64_t memory_needed(const Columns& columns, int order, Index shuffles) {
+inline std::int64_t memory_needed(const CodedColumns& columns, int order, Index shuffles) {
     constexpr Index kEnoughGroups = 64;
     const Index groups = std::min(word_count(std::max<Index>(shuffles, 1)), kEnoughGroups);
     Index items = pair_count(columns.column_count());
@@ -157,7 +157,7 @@ inline std::int64_t memory_needed(const Columns& columns, int order, Index shuff
 }
 
 /// Bytes with which it works at all: one group of shuffles at a time.
-inline std::int64_t min_memory(const Columns& columns, int order, Index shuffles) {
+inline std::int64_t min_memory(const CodedColumns& columns, int order, Index shuffles) {
     return memory_needed(columns, order, std::min(shuffles, kLanes)) + 8 * shuffles;
 }
 

@@ -34,7 +34,7 @@ class GpuKernel final : public Kernel {
 public:
     GpuKernel(const Problem& problem, Gpu gpu)
         : problem_(problem), gpu_(std::move(gpu)), stride_(plane_stride(rows())) {
-        const Columns& from = *problem.columns;
+        const CodedColumns& from = *problem.columns;
         std::vector<std::int32_t> first_symbol, counts;
         const std::vector<std::uint32_t> margin(from.counts.begin(), from.counts.end());
         std::vector<Index> pair_rows;
@@ -131,16 +131,16 @@ public:
     }
 
     void sample_pairs(Block shuffles, View<const std::int64_t, 1> observed, NullSums& sums,
-                      const LargestZ* largest) override {
+                      const LargestZ* highest_z) override {
         const Index items = sums.items();
         if (items == 0 || shuffles.count == 0) return;
         const Batches batches = make_room(shuffles.count, items);
         items_.begin(gpu_, observed, items);
-        if (largest != nullptr) items_.upload(*largest, items, shuffles.count);
-        sample(pair_task(), shuffles, batches, largest != nullptr);
+        if (highest_z != nullptr) items_.upload(*highest_z, items, shuffles.count);
+        sample(pair_task(), shuffles, batches, highest_z != nullptr);
         items_.add_to(sums);
         gpu_seconds_ += timer_.seconds();
-        if (largest != nullptr) items_.download(*largest, shuffles.count);
+        if (highest_z != nullptr) items_.download(*highest_z, shuffles.count);
     }
 
     void sample_triples(const TripleTile& tile, Block shuffles,
@@ -338,7 +338,7 @@ private:
                 const Index arrangements = std::min(at_once, resident - done);
                 task.planes = planes_.data() + done * task.arrangement_stride;
                 launch_count(task, arrangements);
-                const Differences found{differences_.data(), task.items, arrangements};
+                const PackedDifferences found{differences_.data(), task.items, arrangements};
                 const Index item_blocks = (task.items + kSumThreads - 1) / kSumThreads;
                 const Index wanted = (kEnoughBlocks + item_blocks - 1) / item_blocks;
                 const Index share = std::max<Index>(kLanes, (arrangements + wanted - 1) / wanted);

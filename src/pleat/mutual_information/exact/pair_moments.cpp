@@ -151,7 +151,7 @@ Moments combine(std::span<const Index> i, std::span<const Index> j, const Letter
 // All pairs of columns, one pair of blocks of margins after the other.
 class AllPairs {
 public:
-    AllPairs(const Columns& columns, View<double, 1> mean, View<double, 1> variance,
+    AllPairs(const CodedColumns& columns, View<double, 1> mean, View<double, 1> variance,
              const Context& context)
         : columns_(columns),
           mean_(mean),
@@ -278,7 +278,7 @@ private:
                              [&](const MarginBlock& block) { return margin < block.last; });
     }
 
-    const Columns& columns_;
+    const CodedColumns& columns_;
     View<double, 1> mean_, variance_;
     const Context& context_;
     int threads_;
@@ -301,7 +301,7 @@ std::int64_t pair_moments_bytes(Index rows, Index columns, int symbols) {
            16 * orders * columns * symbols;
 }
 
-void pair_moments(const Columns& columns, View<double, 1> mean, View<double, 1> variance,
+void pair_moments(const CodedColumns& columns, View<double, 1> mean, View<double, 1> variance,
                   const Context& context, const std::string& problem_hash) {
     std::fill(mean.begin(), mean.end(), 0.0);
     std::fill(variance.begin(), variance.end(), 0.0);

@@ -15,7 +15,7 @@ namespace pleat::mutual_information {
 /// each other, for every pair i < j in lexicographic order, [pair] (README.md, section 4). The same
 /// bits for any number of threads and ranks. Stage "exact" of the progress; resumes from, and saves
 /// to, context.checkpoint, for the problem with this hash. Throws Cancelled.
-void pair_moments(const Columns& columns, View<double, 1> mean, View<double, 1> variance,
+void pair_moments(const CodedColumns& columns, View<double, 1> mean, View<double, 1> variance,
                   const Context& context, const std::string& problem_hash = {});
 
 /// Maximum bytes that pair_moments() takes beyond its arguments, for columns with up to `symbols`

@@ -7,18 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "pleat/core/math/incomplete_gamma.h"
 #include "pleat/mutual_information/count/statistic.h"
 
 namespace pleat::mutual_information {
-
-/// The regularised upper incomplete gamma function Q(a, x) = Gamma(a, x) / Gamma(a), a > 0, x >= 0,
-/// and its complement P = 1 - Q, each computed without cancellation (relative error below 1e-10 for
-/// a <= 1e8, down to the smallest doubles).
-struct IncompleteGamma {
-    double lower;  ///< P(a, x)
-    double upper;  ///< Q(a, x)
-};
-IncompleteGamma incomplete_gamma(double a, double x);
 
 /// P(Z >= z) of the Pearson type III distribution with mean 0, variance 1 and this skewness g: a
 /// gamma distribution of shape 4 / g^2, shifted, and mirrored where g < 0 (Pearson, Phil. Trans. A

@@ -58,7 +58,7 @@ std::int64_t maker_bytes(const TripleMoments::Size& size, const Bounds& bounds) 
 }  // namespace
 
 struct TripleMoments::Implementation {
-    Implementation(const Columns& all, const Context& how, bool variance)
+    Implementation(const CodedColumns& all, const Context& how, bool variance)
         : columns(all),
           context(how),
           with_variance(variance),
@@ -206,7 +206,7 @@ struct TripleMoments::Implementation {
                             });
     }
 
-    const Columns& columns;
+    const CodedColumns& columns;
     const Context& context;
     bool with_variance;
     int threads;
@@ -223,7 +223,8 @@ struct TripleMoments::Implementation {
     std::vector<double> pairs;                           // [pair]: its own mean, then its terms
 };
 
-TripleMoments::TripleMoments(const Columns& columns, const Context& context, bool with_variance)
+TripleMoments::TripleMoments(const CodedColumns& columns, const Context& context,
+                             bool with_variance)
     : implementation_(std::make_unique<Implementation>(columns, context, with_variance)) {}
 
 TripleMoments::~TripleMoments() = default;
@@ -261,7 +262,7 @@ std::int64_t TripleMoments::bytes(const Size& size) {
            std::max(expanded, working);
 }
 
-double TripleMoments::seconds(const Columns& columns, bool with_variance) {
+double TripleMoments::seconds(const CodedColumns& columns, bool with_variance) {
     // Measured at 140 and 753 rows: per cell of a pair, per letter of a third column, per triple.
     const double width = 1 + std::sqrt(static_cast<double>(columns.row_count())) / 50;
     const double of_cell = (with_variance ? 11e-6 : 0.3e-6) * width;

@@ -18,7 +18,7 @@ class TripleMoments {
 public:
     /// Computes the vectors of every column as a third one; `columns` and what `context` points to
     /// must outlive this. Stage "exact" of the progress; throws Cancelled.
-    TripleMoments(const Columns& columns, const Context& context, bool with_variance);
+    TripleMoments(const CodedColumns& columns, const Context& context, bool with_variance);
     ~TripleMoments();
     TripleMoments(const TripleMoments&) = delete;
     TripleMoments& operator=(const TripleMoments&) = delete;
@@ -44,7 +44,7 @@ public:
     static std::int64_t tile_bytes(const Size& size);
 
     /// Estimated seconds on one thread for all triples of `columns`, right to a factor of three.
-    static double seconds(const Columns& columns, bool with_variance);
+    static double seconds(const CodedColumns& columns, bool with_variance);
 
 private:
     struct Implementation;

@@ -48,7 +48,7 @@ struct LargestZ {
 
 /// The input of a kernel; both pointers must outlive it.
 struct Problem {
-    const Columns* columns = nullptr;
+    const CodedColumns* columns = nullptr;
     const Statistic* statistic = nullptr;
     std::uint64_t seed = 1;
 };
@@ -70,9 +70,9 @@ public:
     virtual void observe_triples(const TripleTile& tile, View<std::int64_t, 1> t) = 0;
 
     /// Adds the shuffles of this block to the sums of all pairs. `observed` is from
-    /// observe_pairs(); `largest` may be null.
+    /// observe_pairs(); `highest_z` may be null.
     virtual void sample_pairs(Block shuffles, View<const std::int64_t, 1> observed, NullSums& sums,
-                              const LargestZ* largest) = 0;
+                              const LargestZ* highest_z) = 0;
     /// sample_pairs() for the triples of a tile; `observed` is from observe_triples().
     virtual void sample_triples(const TripleTile& tile, Block shuffles,
                                 View<const std::int64_t, 1> observed, NullSums& sums) = 0;

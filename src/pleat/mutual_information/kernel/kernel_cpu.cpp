@@ -17,7 +17,7 @@ constexpr Index kMaxGroups = 8;                // groups of shuffles per batch
 constexpr std::int64_t kBlockBytes = 1 << 20;  // planes of two blocks of columns: half a cache
 constexpr std::int64_t kBatchBytes = 256 << 20;
 
-Block whole(const Columns& columns) { return {0, columns.column_count()}; }
+Block whole(const CodedColumns& columns) { return {0, columns.column_count()}; }
 
 class CpuKernel final : public Kernel {
 public:
@@ -49,7 +49,7 @@ public:
     void observe_triples(const TripleTile& tile, View<std::int64_t, 1> t) override {
         const Index rows = columns_.row_count();
         parallel_for(threads_, static_cast<Index>(tile.rows.size()), [&](Index r, int) {
-            const TripleTile::Row& at = tile.rows[static_cast<std::size_t>(r)];
+            const TripleTile::Row& at = tile.rows[r];
             const int width = columns_.symbol_count(at.j);
             Joint joint{std::vector<std::uint16_t>(rows),
                         std::vector<std::uint32_t>(columns_.symbol_count(at.i) * width)};
@@ -64,21 +64,20 @@ public:
     }
 
     void sample_pairs(Block shuffles, View<const std::int64_t, 1> observed, NullSums& sums,
-                      const LargestZ* largest) override {
+                      const LargestZ* highest_z) override {
         const PlaneLayout layout(columns_, whole(columns_), {});
         in_batches(layout, shuffles, false, [&](Index first, const PlaneGroups& groups) {
             const std::vector<BlockPair> blocks = block_pairs(layout, groups.last);
             Array<double, 2> highest(Index{threads_}, groups.last * kLanes);
             highest.fill(-std::numeric_limits<double>::infinity());
             parallel_for(threads_, static_cast<Index>(blocks.size()), [&](Index at, int thread) {
-                count_block(groups, blocks[static_cast<std::size_t>(at)], observed, largest,
-                            highest[thread].data, sums);
+                count_block(groups, blocks[at], observed, highest_z, highest[thread].data, sums);
             });
-            if (largest == nullptr) return;
+            if (highest_z == nullptr) return;
             for (Index thread = 0; thread < threads_; ++thread)
                 for (Index s = 0; s < groups.shuffles; ++s)
-                    largest->max_z[first + s] =
-                        std::max(largest->max_z[first + s], highest(thread, s));
+                    highest_z->max_z[first + s] =
+                        std::max(highest_z->max_z[first + s], highest(thread, s));
         });
     }
 
@@ -96,18 +95,18 @@ public:
         const bool with_codes = std::ranges::any_of(
             tile.rows, [&](const TripleTile::Row& row) { return counts_by_rows(columns_, row); });
         in_batches(layout, shuffles, with_codes, [&](Index, const PlaneGroups& groups) {
-            const Index shares = std::clamp<Index>(2 * threads_ / count, 1, groups.last);
-            parallel_for(threads_, count * shares, [&](Index task, int thread) {
-                const Block& rows = of_i[static_cast<std::size_t>(task / shares)];
+            const Index parts = std::clamp<Index>(2 * threads_ / count, 1, groups.last);
+            parallel_for(threads_, count * parts, [&](Index task, int thread) {
+                const Block& rows = of_i[task / parts];
                 PlaneGroups mine = groups;
-                mine.first = task % shares * groups.last / shares;
-                mine.last = (task % shares + 1) * groups.last / shares;
+                mine.first = task % parts * groups.last / parts;
+                mine.last = (task % parts + 1) * groups.last / parts;
                 const Index last_row = rows.first + rows.count;
                 const Index first_item = tile.rows[rows.first].offset;
                 const TripleTile::Row& last = tile.rows[last_row - 1];
-                std::vector<LaneSums> lanes(last.offset + last.count - first_item);
-                count_triples(mine, tile, rows.first, last_row, observed,
-                              scratch_[static_cast<std::size_t>(thread)], lanes.data());
+                std::vector<SumsByLane> lanes(last.offset + last.count - first_item);
+                count_triples(mine, tile, rows.first, last_row, observed, scratch_[thread],
+                              lanes.data());
                 const std::lock_guard lock(adding);
                 for (std::size_t item = 0; item < lanes.size(); ++item)
                     lanes[item].add_to(sums, first_item + static_cast<Index>(item));
@@ -153,7 +152,7 @@ private:
     }
 
     void count_block(const PlaneGroups& groups, const BlockPair& blocks,
-                     View<const std::int64_t, 1> observed, const LargestZ* largest,
+                     View<const std::int64_t, 1> observed, const LargestZ* highest_z,
                      double* largest_z, NullSums& sums) const {
         const Index last_i = blocks.i.first + blocks.i.count,
                     last_j = blocks.j.first + blocks.j.count;
@@ -161,11 +160,11 @@ private:
             for (Index j = std::max(i + 1, blocks.j.first); j < last_j; ++j) {
                 const Index pair = pair_index(i, j, columns_.column_count());
                 PairTarget target{i, j, observed[pair]};
-                if (largest != nullptr) {
-                    target.z_centre = largest->z_centre[pair];
-                    target.z_factor = largest->z_factor[pair];
+                if (highest_z != nullptr) {
+                    target.z_centre = highest_z->z_centre[pair];
+                    target.z_factor = highest_z->z_factor[pair];
                 }
-                LaneSums lanes{};
+                SumsByLane lanes{};
                 count_pair(groups, target, largest_z, lanes);
                 lanes.add_to(sums, pair);
             }
@@ -184,7 +183,7 @@ private:
         thread_local std::vector<std::uint32_t> table;
         table.assign(joint.counts.size() * static_cast<std::size_t>(width), 0);
         // Rows of the most frequent symbol, which are many, follow by subtraction.
-        for (const std::uint32_t row : rare_rows_[static_cast<std::size_t>(column)])
+        for (const std::uint32_t row : rare_rows_[column])
             ++table[joint.codes[row] * width + codes[row]];
         std::int64_t total = 0;
         for (std::size_t cell = 0; cell < joint.counts.size(); ++cell) {
@@ -200,7 +199,7 @@ private:
         return total;
     }
 
-    const Columns& columns_;
+    const CodedColumns& columns_;
     const Statistic& statistic_;
     std::uint64_t seed_;
     int threads_;

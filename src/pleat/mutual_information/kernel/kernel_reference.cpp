@@ -26,15 +26,15 @@ public:
     }
 
     void sample_pairs(Block shuffles, View<const std::int64_t, 1> observed, NullSums& sums,
-                      const LargestZ* largest) override {
+                      const LargestZ* highest_z) override {
         for (Index s = 0; s < shuffles.count; ++s) {
             const Array<std::uint8_t, 2> shuffled = shuffle(shuffles.first + s);
             pairs(shuffled, [&](Index pair, std::int64_t found) {
                 const std::int64_t d = add(pair, found - observed[pair], sums);
-                if (largest == nullptr || largest->z_factor[pair] == 0) return;
-                const double z =
-                    (static_cast<double>(d) - largest->z_centre[pair]) * largest->z_factor[pair];
-                largest->max_z[s] = std::max(largest->max_z[s], z);
+                if (highest_z == nullptr || highest_z->z_factor[pair] == 0) return;
+                const double z = (static_cast<double>(d) - highest_z->z_centre[pair]) *
+                                 highest_z->z_factor[pair];
+                highest_z->max_z[s] = std::max(highest_z->max_z[s], z);
             });
         }
     }
@@ -112,7 +112,7 @@ private:
         return total;
     }
 
-    const Columns& columns_;
+    const CodedColumns& columns_;
     const Statistic& statistic_;
     std::uint64_t seed_;
 };

@@ -106,7 +106,7 @@ HWY_INLINE Signed count_left(const Vector* HWY_RESTRICT left, int count, Vector 
 struct Accumulator {
     Signed less_count, equal_count, first, second, third_low, third_high;
 
-    HWY_INLINE void load(const LaneSums& sums, Index lane) {
+    HWY_INLINE void load(const SumsByLane& sums, Index lane) {
         const Numbers d;
         less_count = hn::Load(d, sums.rows[0] + lane);
         equal_count = hn::Load(d, sums.rows[1] + lane);
@@ -115,7 +115,7 @@ struct Accumulator {
         third_low = hn::Load(d, sums.rows[4] + lane);
         third_high = hn::Load(d, sums.rows[5] + lane);
     }
-    HWY_INLINE void store(LaneSums& sums, Index lane) const {
+    HWY_INLINE void store(SumsByLane& sums, Index lane) const {
         const Numbers d;
         hn::Store(less_count, d, sums.rows[0] + lane);
         hn::Store(equal_count, d, sums.rows[1] + lane);
@@ -194,8 +194,8 @@ HWY_INLINE Signed pair_statistic(const std::uint64_t* HWY_RESTRICT i,
     return hn::Add(t, count_left(left, count, hn::Set(d, margin_i[0]), f));
 }
 
-void count_pair(const PlaneGroups& groups, const PairTarget& target, double* HWY_RESTRICT largest,
-                LaneSums& sums) {
+void count_pair(const PlaneGroups& groups, const PairTarget& target,
+                double* HWY_RESTRICT max_z_by_lane, SumsByLane& sums) {
     const Numbers d;
     const Reals reals;
     const std::span<const Index> margin_i = groups.columns->margin(target.i);
@@ -213,7 +213,7 @@ void count_pair(const PlaneGroups& groups, const PairTarget& target, double* HWY
             const auto z =
                 hn::Mul(hn::Sub(hn::ConvertTo(reals, step), hn::Set(reals, target.z_centre)),
                         hn::Set(reals, target.z_factor));
-            double* const of_lanes = largest + group * kLanes + lane;
+            double* const of_lanes = max_z_by_lane + group * kLanes + lane;
             hn::Store(hn::Max(hn::Load(reals, of_lanes), z), reals, of_lanes);
         }
         at.store(sums, lane);
@@ -338,17 +338,15 @@ void triple_row(const PlaneGroups& groups, Index group, const TripleTile::Row& r
 
 void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index first_row,
                    Index last_row, View<const std::int64_t, 1> observed, TripleScratch& scratch,
-                   LaneSums* sums) {
+                   SumsByLane* sums) {
     const Numbers d;
     const PlaneLayout& layout = *groups.layout;
-    const std::vector<RowRange> ranges =
-        row_ranges(groups.columns->margin(tile.rows[static_cast<std::size_t>(first_row)].i));
-    const Index first_item = tile.rows[static_cast<std::size_t>(first_row)].offset;
+    const std::vector<RowRange> ranges = row_ranges(groups.columns->margin(tile.rows[first_row].i));
+    const Index first_item = tile.rows[first_row].offset;
     scratch.fit(static_cast<Index>(ranges.size()) * layout.planes * kLanes,
                 kMaxSymbols * layout.words * kLanes, tile.side[2].count * kLanes);
     const auto by_rows = [&](Index r) {
-        return groups.codes != nullptr &&
-               counts_by_rows(*groups.columns, tile.rows[static_cast<std::size_t>(r)]);
+        return groups.codes != nullptr && counts_by_rows(*groups.columns, tile.rows[r]);
     };
     bool any_by_planes = false;
     for (Index r = first_row; r < last_row; ++r) any_by_planes = any_by_planes || !by_rows(r);
@@ -358,7 +356,7 @@ void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index firs
                          scratch.planes_within_symbol.data() +
                              static_cast<Index>(a) * layout.planes * kLanes);
         for (Index r = first_row; r < last_row; ++r) {
-            const TripleTile::Row& row = tile.rows[static_cast<std::size_t>(r)];
+            const TripleTile::Row& row = tile.rows[r];
             if (by_rows(r))
                 scratch.tables.count({groups.columns, &layout, groups.statistic,
                                       groups.codes + group * layout.group_code_bytes()},
@@ -367,7 +365,7 @@ void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index firs
                 triple_row(groups, group, row, ranges, scratch.planes_within_symbol.data(),
                            scratch.masked_planes.data(), scratch.t.data());
             for (Index n = 0; n < row.count; ++n) {
-                LaneSums& item = sums[row.offset - first_item + n];
+                SumsByLane& item = sums[row.offset - first_item + n];
                 for (Index lane = 0; lane < kLanes; lane += static_cast<Index>(hn::Lanes(d))) {
                     Accumulator at;
                     at.load(item, lane);
@@ -393,7 +391,7 @@ HWY_EXPORT(count_triples);
 
 }  // namespace
 
-void LaneSums::add_to(NullSums& sums, Index item) const {
+void SumsByLane::add_to(NullSums& sums, Index item) const {
     const auto total = [&](int row) {
         return std::accumulate(rows[row], rows[row] + kLanes, std::int64_t{0});
     };
@@ -405,14 +403,14 @@ void LaneSums::add_to(NullSums& sums, Index item) const {
     sums.third_high[item] += total(5);
 }
 
-void count_pair(const PlaneGroups& groups, const PairTarget& target, double* largest,
-                LaneSums& sums) {
-    HWY_DYNAMIC_DISPATCH(count_pair)(groups, target, largest, sums);
+void count_pair(const PlaneGroups& groups, const PairTarget& target, double* max_z_by_lane,
+                SumsByLane& sums) {
+    HWY_DYNAMIC_DISPATCH(count_pair)(groups, target, max_z_by_lane, sums);
 }
 
 void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index first_row,
                    Index last_row, View<const std::int64_t, 1> observed, TripleScratch& scratch,
-                   LaneSums* sums) {
+                   SumsByLane* sums) {
     HWY_DYNAMIC_DISPATCH(count_triples)
     (groups, tile, first_row, last_row, observed, scratch, sums);
 }

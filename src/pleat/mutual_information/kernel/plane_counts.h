@@ -15,7 +15,7 @@ namespace pleat::mutual_information {
 
 /// Groups of shuffles of some columns, as shuffle_planes() makes them.
 struct PlaneGroups {
-    const Columns* columns = nullptr;
+    const CodedColumns* columns = nullptr;
     const PlaneLayout* layout = nullptr;
     const Statistic* statistic = nullptr;
     const std::uint64_t* bits = nullptr;  ///< [group][plane][word][lane]
@@ -27,12 +27,11 @@ struct PlaneGroups {
         return bits + ((group * layout->planes + layout->first_bit_plane[column]) * layout->words) *
                           kLanes;
     }
-    /// Number of shuffles in a group.
     Index shuffles_in(Index group) const { return std::min(kLanes, shuffles - group * kLanes); }
 };
 
 /// The sums of one item by lane: one row per member of NullSums.
-struct LaneSums {
+struct SumsByLane {
     alignas(64) std::int64_t rows[6][kLanes];  // less, equal, first, second, third_low, third_high
     void add_to(NullSums& sums, Index item) const;
 };
@@ -43,9 +42,9 @@ struct PairTarget {
     std::int64_t observed = 0;
     double z_centre = 0, z_factor = 0;
 };
-/// Adds the pair's shuffles to `sums`. If factor is not 0, raises `largest`, [group][lane].
-void count_pair(const PlaneGroups& groups, const PairTarget& target, double* largest,
-                LaneSums& sums);
+/// Adds the pair's shuffles to `sums`. If factor is not 0, raises `max_z_by_lane`, [group][lane].
+void count_pair(const PlaneGroups& groups, const PairTarget& target, double* max_z_by_lane,
+                SumsByLane& sums);
 
 /// Memory of count_triples(), reused by a thread.
 struct TripleScratch {
@@ -62,6 +61,6 @@ struct TripleScratch {
 /// which has one element per item of these rows. `observed` is that of the whole tile.
 void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index first_row,
                    Index last_row, View<const std::int64_t, 1> observed, TripleScratch& scratch,
-                   LaneSums* sums);
+                   SumsByLane* sums);
 
 }  // namespace pleat::mutual_information

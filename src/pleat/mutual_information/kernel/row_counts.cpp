@@ -12,7 +12,7 @@ constexpr Index kCellsPerRow = 10;
 
 }  // namespace
 
-bool counts_by_rows(const Columns& columns, const TripleTile::Row& row) {
+bool counts_by_rows(const CodedColumns& columns, const TripleTile::Row& row) {
     if (columns.row_count() > std::numeric_limits<std::uint16_t>::max()) return false;
     Index symbols = 0;
     for (Index n = 0; n < row.count; ++n) symbols += columns.symbol_count(row.first_k + n);
@@ -27,7 +27,7 @@ std::int64_t codes_bytes(Index rows, int symbols) {
 }
 
 // A row that shares its symbols of i and j with no other row is in a cell of 1, where F is 0.
-void RowTables::list_shared_rows(const Columns& columns, const TripleTile::Row& row,
+void RowTables::list_shared_rows(const CodedColumns& columns, const TripleTile::Row& row,
                                  const std::uint8_t* j) {
     const int width = columns.symbol_count(row.j);
     rows_of_symbol_pair_.assign(static_cast<std::size_t>(columns.symbol_count(row.i) * width), 0);
@@ -54,7 +54,7 @@ void RowTables::list_shared_rows(const Columns& columns, const TripleTile::Row& 
 }
 
 void RowTables::count(const GroupCodes& group, const TripleTile::Row& row, std::int64_t* t) {
-    const Columns& columns = *group.columns;
+    const CodedColumns& columns = *group.columns;
     const auto rows = static_cast<std::size_t>(columns.row_count());
     if (f_steps_.size() != rows) {
         const std::vector<std::int64_t>& f = group.statistic->f;

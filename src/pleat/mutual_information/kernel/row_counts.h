@@ -13,15 +13,14 @@ namespace pleat::mutual_information {
 
 /// Whether counting the triples of this row of a tile row by row is estimated to be faster than by
 /// bit planes. Both give the same integers.
-bool counts_by_rows(const Columns& columns, const TripleTile::Row& row);
+bool counts_by_rows(const CodedColumns& columns, const TripleTile::Row& row);
 
 /// Maximum bytes of the codes of a tile's columns, in all groups of a batch; 0 if triples of
 /// columns with this many symbols are never counted row by row.
 std::int64_t codes_bytes(Index rows, int symbols);
 
-/// The codes of one group of shuffles.
 struct GroupCodes {
-    const Columns* columns = nullptr;
+    const CodedColumns* columns = nullptr;
     const PlaneLayout* layout = nullptr;
     const Statistic* statistic = nullptr;
     const std::uint8_t* codes = nullptr;  ///< [column of the layout][lane][code_bytes()]
@@ -39,7 +38,7 @@ private:
     struct Entry {
         std::uint32_t row, first_cell;
     };
-    void list_shared_rows(const Columns& columns, const TripleTile::Row& row,
+    void list_shared_rows(const CodedColumns& columns, const TripleTile::Row& row,
                           const std::uint8_t* j);
 
     std::vector<std::int64_t> f_steps_;               // [n]: F(n + 1) - F(n)

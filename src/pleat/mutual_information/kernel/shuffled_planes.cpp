@@ -102,7 +102,7 @@ void pack(const std::uint8_t* HWY_RESTRICT codes, Index words, int symbols,
 
 /// One column for one group of shuffles; `codes` has room for kLanes rows of 64 `words` bytes,
 /// `draws` for kLanes numbers per row.
-void shuffle_group(const Columns& columns, Index column, Index words, std::uint64_t seed,
+void shuffle_group(const CodedColumns& columns, Index column, Index words, std::uint64_t seed,
                    std::uint32_t first, std::uint8_t* HWY_RESTRICT codes,
                    std::uint32_t* HWY_RESTRICT draws, std::uint64_t* HWY_RESTRICT bits) {
     const std::span<const Index> margin = columns.margin(column);
@@ -141,7 +141,7 @@ HWY_EXPORT(shuffle_group);
 
 }  // namespace
 
-PlaneLayout::PlaneLayout(const Columns& all, Block first, Block second)
+PlaneLayout::PlaneLayout(const CodedColumns& all, Block first, Block second)
     : words((all.row_count() + 63) / 64),
       first_bit_plane(all.column_count(), -1),
       position(all.column_count(), -1) {
@@ -156,7 +156,7 @@ PlaneLayout::PlaneLayout(const Columns& all, Block first, Block second)
     }
 }
 
-void shuffle_planes(const Columns& columns, const PlaneLayout& layout, std::uint64_t seed,
+void shuffle_planes(const CodedColumns& columns, const PlaneLayout& layout, std::uint64_t seed,
                     Index first, Index groups, int threads, std::uint64_t* bits,
                     std::uint8_t* codes) {
     const Index words = layout.words, group_words = layout.planes * words * kLanes;

@@ -18,7 +18,7 @@ constexpr Index kLanes = 8;
 struct PlaneLayout {
     PlaneLayout() = default;
     /// The columns of both blocks, each once.
-    PlaneLayout(const Columns& columns, Block first, Block second);
+    PlaneLayout(const CodedColumns& columns, Block first, Block second);
 
     Index words = 0;             ///< of a plane: row_count / 64, rounded up
     std::vector<Index> columns;  ///< in the order of their planes
@@ -26,7 +26,6 @@ struct PlaneLayout {
     std::vector<Index> first_bit_plane, position;
     Index planes = 0;  ///< of all columns together
 
-    /// Bytes per group of shuffles.
     std::int64_t group_bytes() const { return planes * words * kLanes * 8; }
     /// Bytes of the codes of one column in one shuffle: one byte per row, in whole words.
     Index code_bytes() const { return 64 * words; }
@@ -40,7 +39,7 @@ struct PlaneLayout {
 /// into `bits`, [group][plane][word][lane]. The first group begins with shuffle `first`. If
 /// `codes` is not null, it receives the shuffled codes: [group][column of the
 /// layout][lane][code_bytes()].
-void shuffle_planes(const Columns& columns, const PlaneLayout& layout, std::uint64_t seed,
+void shuffle_planes(const CodedColumns& columns, const PlaneLayout& layout, std::uint64_t seed,
                     Index first, Index groups, int threads, std::uint64_t* bits,
                     std::uint8_t* codes = nullptr);
 

@@ -25,7 +25,7 @@ namespace {
 constexpr const char* kGapFreeStage = "gaps omitted";
 
 /// Bit c: code c of the column is an omitted letter.
-std::uint32_t omitted_codes(const Columns& columns, Index column, LetterSet omitted) {
+std::uint32_t omitted_codes(const CodedColumns& columns, Index column, LetterSet omitted) {
     std::uint32_t codes = 0;
     for (int code = 0; code < columns.symbol_count(column); ++code) {
         const std::uint8_t letter = columns.letters[columns.first_symbol[column] + code];
@@ -147,7 +147,7 @@ private:
     std::array<std::array<double, kMaxSymbols * kMaxSymbols>, kTables> cells_;
 };
 
-void check(const Columns& columns, const WeightedOptions& options) {
+void check(const CodedColumns& columns, const WeightedOptions& options) {
     const std::span<const double> weights = options.weights;
     if (!weights.empty() && static_cast<Index>(weights.size()) != columns.row_count())
         throw UsageError(fmt::format("weights: expected one per sequence, {}, found {}",
@@ -210,7 +210,7 @@ struct Sums {
 /// The results of all pairs, and the function that computes one tile of pairs.
 class AllPairs {
 public:
-    AllPairs(const Columns& columns, const WeightedOptions& options, const Context& context)
+    AllPairs(const CodedColumns& columns, const WeightedOptions& options, const Context& context)
         : columns_(columns),
           options_(options),
           context_(context),
@@ -316,7 +316,7 @@ private:
         }
     }
 
-    const Columns& columns_;
+    const CodedColumns& columns_;
     const WeightedOptions& options_;
     const Context& context_;
     int threads_;
@@ -325,8 +325,9 @@ private:
     std::vector<std::pair<std::string, std::vector<double>>> numbers_;
 };
 
-void run_weighted(const Alignment& alignment, const Columns& columns, const Parameters& parameters,
-                  const std::string& problem_hash, const Context& context, Result& result) {
+void run_weighted(const Alignment& alignment, const CodedColumns& columns,
+                  const Parameters& parameters, const std::string& problem_hash,
+                  const Context& context, Result& result) {
     WeightedOptions options;
     options.pseudocount = parameters.pseudocount;
     options.symbols = alignment.alphabet->size();
@@ -341,7 +342,7 @@ void run_weighted(const Alignment& alignment, const Columns& columns, const Para
         options.weights = result.weights;
     }
     WeightedPairs counted = weighted_pairs(columns, options, context, problem_hash);
-    PairStatistics& pairs = result.pairs;
+    PairInformation& pairs = result.pairs;
     pairs.mi = std::move(counted.mi);
     pairs.joint_entropy = std::move(counted.joint_entropy);
     pairs.sampled = std::move(counted.sampled);
@@ -350,13 +351,13 @@ void run_weighted(const Alignment& alignment, const Columns& columns, const Para
     if (result.shuffles > 0) pairs.fdr = false_discovery_rate(tested_p(pairs, result.shuffles));
 }
 
-void run_without_gaps(const Alignment& alignment, const Columns& columns,
+void run_without_gaps(const Alignment& alignment, const CodedColumns& columns,
                       const Parameters& parameters, const std::string& problem_hash,
                       const Context& context, Result& result) {
     GapFreePairs counted =
         gap_free_pairs(columns, make_statistic(columns.row_count()),
                        letter_set(alignment.alphabet->gap()), context, problem_hash);
-    PairStatistics& pairs = result.pairs;
+    PairInformation& pairs = result.pairs;
     pairs.mi = std::move(counted.mi);
     pairs.joint_entropy = std::move(counted.joint_entropy);
     result.pair_rows = std::move(counted.rows);
@@ -369,7 +370,7 @@ void run_without_gaps(const Alignment& alignment, const Columns& columns,
 
 }  // namespace
 
-void PairRows::select_rows(const Columns& columns, Index i, Index j, LetterSet omitted) {
+void PairRows::select_rows(const CodedColumns& columns, Index i, Index j, LetterSet omitted) {
     const std::uint32_t out_i = omitted_codes(columns, i, omitted);
     const std::uint32_t out_j = omitted_codes(columns, j, omitted);
     code_i.clear();
@@ -386,8 +387,9 @@ void PairRows::select_rows(const Columns& columns, Index i, Index j, LetterSet o
     renumber(code_j, margin_j);
 }
 
-GapFreePairs gap_free_pairs(const Columns& columns, const Statistic& statistic, LetterSet omitted,
-                            const Context& context, const std::string& problem_hash) {
+GapFreePairs gap_free_pairs(const CodedColumns& columns, const Statistic& statistic,
+                            LetterSet omitted, const Context& context,
+                            const std::string& problem_hash) {
     const Index count = columns.column_count(), pairs = pair_count(count);
     GapFreePairs result{{},
                         std::vector<double>(pairs),
@@ -422,7 +424,7 @@ GapFreePairs gap_free_pairs(const Columns& columns, const Statistic& statistic, 
     return result;
 }
 
-WeightedPairs weighted_pairs(const Columns& columns, const WeightedOptions& options,
+WeightedPairs weighted_pairs(const CodedColumns& columns, const WeightedOptions& options,
                              const Context& context, const std::string& problem_hash) {
     check(columns, options);
     AllPairs all(columns, options, context);
@@ -431,8 +433,9 @@ WeightedPairs weighted_pairs(const Columns& columns, const WeightedOptions& opti
     return std::move(all).result();
 }
 
-void run_cpu_pairs(const Alignment& alignment, const Columns& columns, const Parameters& parameters,
-                   const std::string& problem_hash, const Context& context, Result& result) {
+void run_cpu_pairs(const Alignment& alignment, const CodedColumns& columns,
+                   const Parameters& parameters, const std::string& problem_hash,
+                   const Context& context, Result& result) {
     if (context.device.kind != Device::Kind::cpu)
         throw UsageError(
             "give --device cpu or auto: with --sequence-weights, --pseudocount or --gaps omit only "

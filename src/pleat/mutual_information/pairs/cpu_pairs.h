@@ -27,7 +27,7 @@ struct PairRows {
     std::vector<Index> margin_i, margin_j;     ///< [symbol]: rows kept, at least 1
 
     /// Replaces the content; reuses its memory.
-    void select_rows(const Columns& columns, Index i, Index j, LetterSet omitted);
+    void select_rows(const CodedColumns& columns, Index i, Index j, LetterSet omitted);
     Index count() const { return static_cast<Index>(row.size()); }
 };
 
@@ -44,8 +44,9 @@ struct GapFreePairs {
 /// Computes all pairs. `statistic` is that of all rows. The same bits for any number of threads and
 /// ranks. Stage "gaps omitted" of the progress; resumes from, and saves to, context.checkpoint, for
 /// the problem with this hash. Throws Cancelled.
-GapFreePairs gap_free_pairs(const Columns& columns, const Statistic& statistic, LetterSet omitted,
-                            const Context& context, const std::string& problem_hash = {});
+GapFreePairs gap_free_pairs(const CodedColumns& columns, const Statistic& statistic,
+                            LetterSet omitted, const Context& context,
+                            const std::string& problem_hash = {});
 
 /// How rows become counts, as in Buslje, Santos, Delfino, Nielsen, Bioinformatics 25:1125 (2009),
 /// who use weights of 1 / cluster size, lambda = 0.05 and leave gaps out:
@@ -77,13 +78,14 @@ inline constexpr double kEqualInformation = 1e-10;
 /// pair and shuffle at 753 rows. Each pair adds up its shuffles in their order: the same bits for
 /// any number of threads and ranks. Stage "weighted pairs" of the progress; resumes from, and saves
 /// to, context.checkpoint, for the problem with this hash. Throws UsageError, Cancelled.
-WeightedPairs weighted_pairs(const Columns& columns, const WeightedOptions& options,
+WeightedPairs weighted_pairs(const CodedColumns& columns, const WeightedOptions& options,
                              const Context& context, const std::string& problem_hash = {});
 
 /// Sets the result's pairs and, with weights, the weights. `problem_hash` is of the input and all
 /// options that decide, for the checkpoint. Throws UsageError on a device other than the CPU, and
 /// Cancelled.
-void run_cpu_pairs(const Alignment& alignment, const Columns& columns, const Parameters& parameters,
-                   const std::string& problem_hash, const Context& context, Result& result);
+void run_cpu_pairs(const Alignment& alignment, const CodedColumns& columns,
+                   const Parameters& parameters, const std::string& problem_hash,
+                   const Context& context, Result& result);
 
 }  // namespace pleat::mutual_information

@@ -73,7 +73,7 @@ CentralMoments central_moments(const NullSums& sums, Index item, std::int64_t sh
 }
 
 /// The tail of one pair, from the best known description of its null.
-double tail_of(const PairStatistics& known, std::size_t pair) {
+double tail_of(const PairInformation& known, std::size_t pair) {
     const bool exact = !known.mean.empty();
     if (known.sampled.empty()) {
         if (is_constant(known.mean[pair], known.variance[pair])) return kNaN;
@@ -91,11 +91,11 @@ double tail_of(const PairStatistics& known, std::size_t pair) {
 /// Returns at least kMinTail, since smaller values would underflow to 0. NaN stays NaN.
 double bounded(double p) { return std::max(p, kMinTail); }
 
-void add_moments(const PairSource& source, PairStatistics& pairs) {
+void add_moments(const CountedPairs& source, PairInformation& pairs) {
     pairs.mean.assign(source.mean.begin(), source.mean.end());
     pairs.variance.assign(source.variance.begin(), source.variance.end());
     pairs.z.resize(pairs.mi.size());
-    const Columns& columns = source.columns;
+    const CodedColumns& columns = source.columns;
     std::size_t pair = 0;
     for (Index i = 0; i < columns.column_count(); ++i) {
         for (Index j = i + 1; j < columns.column_count(); ++j, ++pair) {
@@ -106,7 +106,7 @@ void add_moments(const PairSource& source, PairStatistics& pairs) {
     }
 }
 
-void set_sampled_null(const PairSource& source, PairStatistics& pairs) {
+void set_sampled_null(const CountedPairs& source, PairInformation& pairs) {
     const Index count = static_cast<Index>(pairs.mi.size());
     pairs.less_count.assign(source.sums->less_count.begin(), source.sums->less_count.end());
     pairs.equal_count.assign(source.sums->equal_count.begin(), source.sums->equal_count.end());
@@ -188,7 +188,7 @@ void sample(Kernel& kernel, const std::vector<std::int64_t>& observed, Index row
 
 /// P(T >= observed) of each pair whose tables are enumerated within kTailWork; NaN for the others
 /// and if no permutation changes T.
-std::vector<double> enumerated_p(const Columns& columns, const Statistic& statistic,
+std::vector<double> enumerated_p(const CodedColumns& columns, const Statistic& statistic,
                                  const std::vector<std::int64_t>& observed,
                                  const Context& context) {
     const NullEnumerator nulls(statistic);
@@ -229,7 +229,7 @@ std::vector<double> sum_corrected(std::span<const double> mi, Index columns) {
     return corrected(mi, columns, [](double m_i, double m_j, double m) { return m_i + m_j - m; });
 }
 
-void correct(Index columns, PairStatistics& pairs) {
+void correct(Index columns, PairInformation& pairs) {
     pairs.normalised = normalised_information(pairs.mi, pairs.joint_entropy);
     pairs.apc = product_corrected(pairs.mi, columns);
     pairs.asc = sum_corrected(pairs.mi, columns);
@@ -309,7 +309,7 @@ std::vector<double> family_wise_p(const ZScale& standard, std::span<const double
     return p;
 }
 
-std::vector<double> tested_p(const PairStatistics& pairs, std::int64_t shuffles) {
+std::vector<double> tested_p(const PairInformation& pairs, std::int64_t shuffles) {
     if (pairs.sampled.empty()) return pairs.tail_p;
     std::vector<double> p(pairs.mi.size(), kNaN);
     for (std::size_t pair = 0; pair < p.size(); ++pair) {
@@ -321,8 +321,8 @@ std::vector<double> tested_p(const PairStatistics& pairs, std::int64_t shuffles)
     return p;
 }
 
-PairStatistics pair_statistics(const PairSource& source) {
-    PairStatistics pairs;
+PairInformation pair_statistics(const CountedPairs& source) {
+    PairInformation pairs;
     pairs.mi = pair_information(source.columns, source.statistic, source.observed);
     pairs.joint_entropy = joint_entropies(source.statistic, source.observed);
     correct(source.columns.column_count(), pairs);
@@ -350,12 +350,12 @@ PairStatistics pair_statistics(const PairSource& source) {
 
 PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& parameters,
                   const PairHashes& hashes, const Context& context) {
-    const Columns& columns = *problem.columns;
+    const CodedColumns& columns = *problem.columns;
     const Index pairs = pair_count(columns.column_count());
     PairRun run;
     run.observed.resize(pairs);
     kernel.observe_pairs(view_of(run.observed));
-    PairSource source{
+    CountedPairs source{
         .columns = columns, .statistic = *problem.statistic, .observed = run.observed};
 
     std::vector<double> mean, variance, exact_p;

@@ -31,7 +31,7 @@ std::vector<double> product_corrected(std::span<const double> mi, Index columns)
 std::vector<double> sum_corrected(std::span<const double> mi, Index columns);
 
 /// Sets `normalised`, `apc` and `asc` from `mi` and `joint_entropy`.
-void correct(Index columns, PairStatistics& pairs);
+void correct(Index columns, PairInformation& pairs);
 
 /// Whether all permutations have the same MI: the variance is at most 1e-18 bits^2 or 1e-10 mean^2,
 /// which is rounding. (A null that varies has at least about lg^2 N / N^3, 3e-13 at N = 100,000,
@@ -53,7 +53,7 @@ SampledNull sampled_null(const NullSums& sums, Index item, std::int64_t shuffles
 std::vector<double> false_discovery_rate(std::span<const double> p);
 
 /// p of the pairs whose null varies; NaN for the others.
-std::vector<double> tested_p(const PairStatistics& pairs, std::int64_t shuffles);
+std::vector<double> tested_p(const PairInformation& pairs, std::int64_t shuffles);
 
 /// The null of each item in units of NullSums, for LargestZ, from the exact mean and variance and
 /// the observed MI in bits. z_factor is 0 if the null is constant.
@@ -70,8 +70,8 @@ ZScale standardise(std::span<const double> mi, std::span<const double> mean,
 std::vector<double> family_wise_p(const ZScale& standard, std::span<const double> max_z);
 
 /// The input of pair_statistics(); pointers may be null and spans empty if not computed.
-struct PairSource {
-    const Columns& columns;
+struct CountedPairs {
+    const CodedColumns& columns;
     const Statistic& statistic;
     std::span<const std::int64_t> observed;            ///< T, [pair]
     std::span<const double> mean = {}, variance = {};  ///< exact, [pair]
@@ -83,12 +83,12 @@ struct PairSource {
 
 /// A pair with a column of one symbol has MI = 0, n_equal = n, p = 1 and NaN for z, tail_p, fdr and
 /// family_p, and does not count as a test.
-PairStatistics pair_statistics(const PairSource& source);
+PairInformation pair_statistics(const CountedPairs& source);
 
 /// The result of the pair stage, which the triple stage uses.
 struct PairRun {
     std::vector<std::int64_t> observed;  ///< T, [pair]
-    PairStatistics statistics;
+    PairInformation statistics;
 };
 
 /// Hashes of input and parameters for the checkpoints of the two stages.

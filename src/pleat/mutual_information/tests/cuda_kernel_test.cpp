@@ -26,7 +26,7 @@ protected:
 };
 
 struct Given {
-    Columns columns;
+    CodedColumns columns;
     Statistic statistic;
     Problem problem;
 

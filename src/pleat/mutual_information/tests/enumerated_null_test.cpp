@@ -95,7 +95,7 @@ TEST(EnumeratedNull, HasTheExactMoments) {
 }
 
 TEST(EnumeratedNull, HasTheExactMomentsOfARealFamily) {
-    const Columns columns = test::oracle_columns("trna60x20");
+    const CodedColumns columns = test::oracle_columns("trna60x20");
     const Statistic statistic = make_statistic(columns.row_count());
     const NullEnumerator nulls(statistic);
     const Index pairs = pair_count(columns.column_count());

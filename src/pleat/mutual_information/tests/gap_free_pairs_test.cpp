@@ -25,7 +25,8 @@ Context one_thread() {
 }
 
 TEST(PairRows, LeaveOmittedLettersOutAndRenumberTheCodes) {
-    const Columns columns = test::columns_of({{4, 4, 4, kGap, 2, 1, 1}, {3, kGap, 5, 5, 5, 3, 3}});
+    const CodedColumns columns =
+        test::columns_of({{4, 4, 4, kGap, 2, 1, 1}, {3, kGap, 5, 5, 5, 3, 3}});
     PairRows rows;
     rows.select_rows(columns, 0, 1, letter_set(kGap));
     EXPECT_EQ(rows.row, (std::vector<Index>{0, 2, 4, 5, 6}));
@@ -45,7 +46,7 @@ TEST(GapFreePairs, HaveTheMomentsOfAllPermutationsOfTheirRows) {
         std::vector<test::Letters> letters{test::random_column(random, 9, 3),
                                            test::random_column(random, 9, 4)};
         letters[0][1] = letters[1][4] = kGap;
-        const Columns columns = test::columns_of(letters);
+        const CodedColumns columns = test::columns_of(letters);
         const GapFreePairs found =
             gap_free_pairs(columns, make_statistic(9), letter_set(kGap), one_thread());
         std::vector<test::Letters> kept(2);
@@ -72,7 +73,7 @@ TEST(GapFreePairs, HaveTheMomentsOfAllPermutationsOfTheirRows) {
 
 TEST(GapFreePairs, AreAllRowsIfNothingIsOmittedAndZeroIfNoRowIsLeft) {
     std::mt19937_64 random(2);
-    const Columns columns =
+    const CodedColumns columns =
         test::columns_of({test::random_column(random, 30, 4), test::random_column(random, 30, 5),
                           test::Letters(30, kGap), test::Letters(30, 1)});
     const Statistic statistic = make_statistic(30);
@@ -96,7 +97,7 @@ TEST(GapFreePairs, AreAllRowsIfNothingIsOmittedAndZeroIfNoRowIsLeft) {
 
 /// Many shuffles of the same rows approach the exact moments.
 TEST(GapFreePairs, AgreeWithShufflesOfTheirRows) {
-    const Columns columns = test::oracle_columns("trna60x20");
+    const CodedColumns columns = test::oracle_columns("trna60x20");
     const LetterSet gap = letter_set(0);
     const GapFreePairs exact = gap_free_pairs(columns, make_statistic(60), gap, one_thread());
     const std::int64_t shuffles = 2000;
@@ -120,7 +121,7 @@ TEST(GapFreePairs, AgreeWithShufflesOfTheirRows) {
 }
 
 /// 40 columns, so that there are several tiles, with gaps.
-Columns gapped_columns() {
+CodedColumns gapped_columns() {
     std::mt19937_64 random(3);
     std::vector<test::Letters> letters;
     for (int column = 0; column < 40; ++column) {
@@ -140,7 +141,7 @@ void expect_same(const GapFreePairs& found, const GapFreePairs& expected) {
 }
 
 TEST(GapFreePairs, AreTheSameOnAnyThreadsAndRanks) {
-    const Columns columns = gapped_columns();
+    const CodedColumns columns = gapped_columns();
     const Statistic statistic = make_statistic(20);
     const LetterSet gap = letter_set(kGap);
     const GapFreePairs expected = gap_free_pairs(columns, statistic, gap, one_thread());
@@ -157,7 +158,7 @@ TEST(GapFreePairs, AreTheSameOnAnyThreadsAndRanks) {
 }
 
 TEST(GapFreePairs, ResumeWithTheSameNumbersAfterACancel) {
-    const Columns columns = gapped_columns();
+    const CodedColumns columns = gapped_columns();
     const Statistic statistic = make_statistic(20);
     const LetterSet gap = letter_set(kGap);
     const GapFreePairs expected = gap_free_pairs(columns, statistic, gap, one_thread());

@@ -19,18 +19,18 @@ using test::found_triples;
 using GpuOnHost = cuda::GpuKernel<HostGpu>;
 
 struct Given {
-    Columns columns;
+    CodedColumns columns;
     Statistic statistic;
     Problem problem;
 
-    explicit Given(Columns from, std::uint64_t seed = 42)
+    explicit Given(CodedColumns from, std::uint64_t seed = 42)
         : columns(std::move(from)),
           statistic(make_statistic(columns.row_count())),
           problem{&columns, &statistic, seed} {}
     Given(const Given&) = delete;
 };
 
-Columns letters_of(Index rows, Index columns, int symbols, unsigned seed) {
+CodedColumns letters_of(Index rows, Index columns, int symbols, unsigned seed) {
     std::mt19937 random(seed);
     Array<std::uint8_t, 2> letters(rows, columns);
     for (std::uint8_t& letter : letters)

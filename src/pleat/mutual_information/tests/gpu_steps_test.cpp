@@ -209,7 +209,7 @@ TEST(GpuSteps, CutsColumnsIntoStrips) {
         for (Index row = 0; row < 64; ++row)
             letters(row, column) = static_cast<std::uint8_t>(row % symbols[column]);
     }
-    const Columns columns = compact_columns(letters);
+    const CodedColumns columns = compact_columns(letters);
     const Block all{0, 9};
     const std::vector<std::int32_t> first = cuda::first_bit_planes(columns, {&all, 1});
     EXPECT_EQ(first, (std::vector<std::int32_t>{0, 32, 34, 40, 42, 44, 76, 86, 102, 110}));

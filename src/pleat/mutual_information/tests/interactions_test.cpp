@@ -16,7 +16,7 @@ namespace pleat::mutual_information {
 namespace {
 
 /// MI of the three pairs and of the triple 0, 1, 2.
-std::array<double, 4> informations(const Columns& columns) {
+std::array<double, 4> informations(const CodedColumns& columns) {
     const Statistic statistic = make_statistic(columns.row_count());
     const auto t = margin_sums(columns, statistic);
     const auto mi = pair_information(columns, statistic, test::observe_pairs(columns, statistic));
@@ -26,14 +26,31 @@ std::array<double, 4> informations(const Columns& columns) {
             triple_information(statistic, t[0], t[1], t[2], triples[0])};
 }
 
-Interaction interaction_of(const Columns& columns) {
+Interaction interaction_of(const CodedColumns& columns) {
     const auto mi = informations(columns);
     return pairwise_interaction(mi[0], mi[1], mi[2], mi[3]);
 }
 
+/// The excess of single triples.
+class ExcessFit {
+public:
+    explicit ExcessFit(const CodedColumns& columns, const ExcessOptions& options = {})
+        : columns_(columns), options_(options) {}
+    Excess operator()(Index i, Index j, Index k) const {
+        const std::array<Index, 3> triple = {i, j, k};
+        Excess excess;
+        third_order_excess(columns_, std::span(&triple, 1), std::span(&excess, 1), {}, options_);
+        return excess;
+    }
+
+private:
+    const CodedColumns& columns_;
+    ExcessOptions options_;
+};
+
 /// Rows that hold every combination of three columns as often as `weight` says.
 template <class Weight>
-Columns every_combination(int q_i, int q_j, int q_k, Weight weight) {
+CodedColumns every_combination(int q_i, int q_j, int q_k, Weight weight) {
     std::vector<test::Letters> columns(3);
     for (int a = 0; a < q_i; ++a) {
         for (int b = 0; b < q_j; ++b) {
@@ -50,7 +67,7 @@ Columns every_combination(int q_i, int q_j, int q_k, Weight weight) {
 }
 
 TEST(Interaction, IsMinusOneBitForAnExclusiveOr) {
-    const Columns columns =
+    const CodedColumns columns =
         every_combination(2, 2, 2, [](int a, int b, int c) { return (a ^ b) == c ? 25 : 0; });
     const auto mi = informations(columns);
     EXPECT_EQ(mi[0], 0);
@@ -67,7 +84,7 @@ TEST(Interaction, IsMinusOneBitForAnExclusiveOr) {
 }
 
 TEST(Interaction, IsTheEntropyOfThreeCopiesWithoutExcess) {
-    const Columns columns =
+    const CodedColumns columns =
         every_combination(3, 3, 3, [](int a, int b, int c) { return a == b && b == c ? 9 : 0; });
     EXPECT_NEAR(interaction_of(columns).co_information, std::log2(3), 1e-11);
     EXPECT_NEAR(interaction_of(columns).ij_with_k, std::log2(3), 1e-11);
@@ -77,7 +94,7 @@ TEST(Interaction, IsTheEntropyOfThreeCopiesWithoutExcess) {
 
 TEST(Excess, IsZeroForIndependentColumnsAndChains) {
     const int u[] = {5, 2, 1, 1}, v[] = {3, 2, 2}, w[] = {4, 1, 3};
-    const Columns independent =
+    const CodedColumns independent =
         every_combination(4, 3, 3, [&](int a, int b, int c) { return u[a] * v[b] * w[c]; });
     const Excess none = ExcessFit(independent)(0, 1, 2);
     EXPECT_NEAR(none.bits, 0, 1e-12);
@@ -87,7 +104,7 @@ TEST(Excess, IsZeroForIndependentColumnsAndChains) {
     // i - j - k: p(a, b, c) = f(a, b) g(b, c), with zeros among f and g.
     const int f[3][3] = {{4, 0, 1}, {1, 6, 0}, {2, 2, 3}},
               g[3][3] = {{2, 1, 0}, {1, 5, 1}, {0, 3, 2}};
-    const Columns chain =
+    const CodedColumns chain =
         every_combination(3, 3, 3, [&](int a, int b, int c) { return f[a][b] * g[b][c]; });
     EXPECT_GT(informations(chain)[1], 0.01);
     EXPECT_NEAR(ExcessFit(chain)(0, 1, 2).bits, 0, 1e-12);
@@ -95,7 +112,7 @@ TEST(Excess, IsZeroForIndependentColumnsAndChains) {
 
     // All three pairs interact and nothing else: p = f(a, b) g(b, c) h(a, c).
     const int h[3][3] = {{1, 2, 3}, {4, 1, 1}, {1, 1, 5}};
-    const Columns pairs = every_combination(
+    const CodedColumns pairs = every_combination(
         3, 3, 3, [&](int a, int b, int c) { return f[a][b] * g[b][c] * h[a][c]; });
     EXPECT_NEAR(ExcessFit(pairs)(0, 1, 2).bits, 0, 1e-12);
 }
@@ -125,7 +142,7 @@ TEST(Excess, AgreesWithBisectionForTwoSymbols) {
         for (int cell = 0; cell < 8; ++cell)
             expected +=
                 rows[cell] / total * std::log2(rows[cell] / (rows[cell] + sign(cell) * low));
-        const Columns columns = every_combination(2, 2, 2, [&](int a, int b, int c) {
+        const CodedColumns columns = every_combination(2, 2, 2, [&](int a, int b, int c) {
             return static_cast<int>(rows[a * 4 + b * 2 + c]);
         });
         const Excess excess = ExcessFit(columns)(0, 1, 2);
@@ -143,7 +160,7 @@ TEST(Excess, DoesNotDependOnTheOrderOfColumnsOrOfRows) {
                 test::random_column(random, 60, 2 + static_cast<int>(random() % 4), repeat % 2));
         for (std::size_t row = 0; row < 60; ++row)
             if (random() % 2) letters[2][row] = letters[0][row] % 3;
-        const Columns columns = test::columns_of(letters);
+        const CodedColumns columns = test::columns_of(letters);
         ExcessFit fit(columns);
         const Excess first = fit(0, 1, 2);
         const double slack = first.converged ? 1e-9 : 2e-4;
@@ -159,7 +176,7 @@ TEST(Excess, IsZeroAndNeverNaNForDegenerateColumns) {
     std::mt19937_64 random(9);
     test::Letters own(20);
     std::iota(own.begin(), own.end(), std::uint8_t{0});
-    const Columns columns = test::columns_of(
+    const CodedColumns columns = test::columns_of(
         {test::Letters(20, 7), own, test::random_column(random, 20, 3), test::Letters(20, 1), own});
     ExcessFit fit(columns);
     for (Index i = 0; i < 5; ++i) {
@@ -174,7 +191,7 @@ TEST(Excess, IsZeroAndNeverNaNForDegenerateColumns) {
 
 /// A table whose fit runs towards zeros that no line shows: it ends, says so, and errs upwards.
 TEST(Excess, ReportsAnEarlyEnd) {
-    const Columns columns = every_combination(2, 2, 2, [](int a, int b, int c) {
+    const CodedColumns columns = every_combination(2, 2, 2, [](int a, int b, int c) {
         const int cell = a * 4 + b * 2 + c;
         return cell == 1 || cell == 6 ? 0 : 3;  // of opposite sign: delta can only be 0
     });
@@ -202,7 +219,7 @@ TEST(Excess, RanksPlantedExclusiveOrsFirstOnAnyThreads) {
         letters(row, 10) = y;
         letters(row, 20) = x ^ y;
     }
-    const Columns columns = compact_columns(letters);
+    const CodedColumns columns = compact_columns(letters);
     std::vector<std::array<Index, 3>> triples;
     for (Index i = 0; i < 24; ++i)
         for (Index j = i + 1; j < 24; ++j)

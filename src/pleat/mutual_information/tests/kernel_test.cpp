@@ -29,7 +29,8 @@ Context context_of(const std::string& device, int threads) {
 }
 
 /// All pairs, in two blocks of shuffles.
-Found sample_pairs(const Columns& columns, const std::string& device, Index shuffles, int threads) {
+Found sample_pairs(const CodedColumns& columns, const std::string& device, Index shuffles,
+                   int threads) {
     const Statistic statistic = make_statistic(columns.row_count());
     const Problem problem{&columns, &statistic, 42};
     const auto kernel = make_kernel(problem, context_of(device, threads));
@@ -37,7 +38,7 @@ Found sample_pairs(const Columns& columns, const std::string& device, Index shuf
     return found_pairs(*kernel, columns, 3, {half, shuffles - half});
 }
 
-Found sample_triples(const Columns& columns, const std::string& device, const Tile& tile,
+Found sample_triples(const CodedColumns& columns, const std::string& device, const Tile& tile,
                      Index shuffles, int threads) {
     const Statistic statistic = make_statistic(columns.row_count());
     const Problem problem{&columns, &statistic, 43};
@@ -67,7 +68,7 @@ protected:
 TEST_P(EveryKernel, CountsPairsLikeTheReference) {
     for (const Shape& shape : kShapes) {
         SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
-        const Columns columns = random_columns(shape.rows, shape.columns, shape.symbols, 7);
+        const CodedColumns columns = random_columns(shape.rows, shape.columns, shape.symbols, 7);
         const Found expected = sample_pairs(columns, "reference", shape.shuffles, 1);
         expect_equal(sample_pairs(columns, GetParam(), shape.shuffles, 1), expected);
         expect_equal(sample_pairs(columns, GetParam(), shape.shuffles, 3), expected);
@@ -78,7 +79,7 @@ TEST_P(EveryKernel, CountsTriplesLikeTheReference) {
     for (const Shape& shape : kShapes) {
         SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
         const Index used = std::min<Index>(shape.columns, 11);
-        const Columns columns = random_columns(shape.rows, used, shape.symbols, 8);
+        const CodedColumns columns = random_columns(shape.rows, used, shape.symbols, 8);
         for (const Tile& tile : triple_tiles(used, 4)) {
             const Found expected = sample_triples(columns, "reference", tile, shape.shuffles, 1);
             expect_equal(sample_triples(columns, GetParam(), tile, shape.shuffles, 1), expected);
@@ -90,7 +91,7 @@ TEST_P(EveryKernel, CountsTriplesLikeTheReference) {
 // Triples of few symbols are counted by bit planes, those of many symbols row by row.
 TEST(CpuKernel, AgreesOnEveryInstructionSet) {
     for (const int symbols : {4, 22}) {
-        const Columns columns = random_columns(100, 9, symbols, 9);
+        const CodedColumns columns = random_columns(100, 9, symbols, 9);
         const Found pairs = sample_pairs(columns, "reference", 21, 1);
         const Tile tile = triple_tiles(9, 9).front();
         const auto by_rows = std::ranges::count_if(

@@ -70,7 +70,7 @@ inline Array<std::uint8_t, 2> oracle_letters(const std::string& name) {
     return read_letters(plain.string() + ".gz");
 }
 
-inline Columns oracle_columns(const std::string& name) {
+inline CodedColumns oracle_columns(const std::string& name) {
     return compact_columns(oracle_letters(name));
 }
 

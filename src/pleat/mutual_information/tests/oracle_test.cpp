@@ -24,7 +24,7 @@ Context one_thread() {
 }
 
 /// From the tables of counts, without the statistic that kernels sum.
-double information_of_table(const Columns& columns, Index i, Index j) {
+double information_of_table(const CodedColumns& columns, Index i, Index j) {
     const Index rows = columns.row_count();
     std::vector<Index> table(columns.symbol_count(i) * columns.symbol_count(j));
     for (Index row = 0; row < rows; ++row)
@@ -34,7 +34,7 @@ double information_of_table(const Columns& columns, Index i, Index j) {
 }
 
 void expect_pair_information(const std::string& name) {
-    const Columns columns = test::oracle_columns(name);
+    const CodedColumns columns = test::oracle_columns(name);
     const Statistic statistic = make_statistic(columns.row_count());
     const auto expected = test::oracle_numbers(name, "MI2");
     const auto mi = pair_information(columns, statistic, test::observe_pairs(columns, statistic));
@@ -50,7 +50,7 @@ void expect_pair_information(const std::string& name) {
 }
 
 void expect_triple_information(const std::string& name) {
-    const Columns columns = test::oracle_columns(name);
+    const CodedColumns columns = test::oracle_columns(name);
     const Statistic statistic = make_statistic(columns.row_count());
     const auto expected = test::oracle_numbers(name, "MI3");
     const auto margin = margin_sums(columns, statistic);
@@ -68,7 +68,7 @@ void expect_triple_information(const std::string& name) {
 /// The variances of ../shared are differences of float64 sums: they carry an absolute error of up
 /// to 2e-14 bits^2, and at 753 rows a relative one of 1e-7.
 void expect_pair_moments(const std::string& name) {
-    const Columns columns = test::oracle_columns(name);
+    const CodedColumns columns = test::oracle_columns(name);
     const Index pairs = pair_count(columns.column_count());
     Array<double, 1> mean(pairs), variance(pairs);
     pair_moments(columns, mean, variance, one_thread());
@@ -96,7 +96,7 @@ void expect_pair_moments(const std::string& name) {
 
 /// The variances of ../shared carry absolute errors of up to 1e-11 bits^2.
 void expect_triple_moments(const std::string& name) {
-    const Columns columns = test::oracle_columns(name);
+    const CodedColumns columns = test::oracle_columns(name);
     const Block whole{0, columns.column_count()};
     const TripleTile tile = triple_tile({whole, whole, whole});
     Array<double, 1> mean(tile.count), variance(tile.count), mean_alone(tile.count);
@@ -114,12 +114,12 @@ void expect_triple_moments(const std::string& name) {
     }
 }
 
-std::int64_t observed(const Columns& columns, Index i, Index j, const Statistic& statistic) {
+std::int64_t observed(const CodedColumns& columns, Index i, Index j, const Statistic& statistic) {
     return test::count(statistic, {test::codes_of(columns, i), test::codes_of(columns, j)});
 }
 
 void expect_enumerated_tails(const std::string& name) {
-    const Columns columns = test::oracle_columns(name);
+    const CodedColumns columns = test::oracle_columns(name);
     const Statistic statistic = make_statistic(columns.row_count());
     const NullEnumerator nulls(statistic);
     const auto pairs = test::enumerated_pairs(name);
@@ -138,7 +138,7 @@ void expect_enumerated_tails(const std::string& name) {
 /// Shuffles, and the tail fitted to their skewness: within half a decade of p down to 1e-3 for
 /// nulls of many values.
 void expect_sampled_tails(const std::string& name) {
-    const Columns columns = test::oracle_columns(name);
+    const CodedColumns columns = test::oracle_columns(name);
     const Statistic statistic = make_statistic(columns.row_count());
     const auto mean = test::oracle_numbers(name, "E2"), variance = test::oracle_numbers(name, "V2");
     const auto kernel = make_reference_kernel({&columns, &statistic, 1});
@@ -148,7 +148,7 @@ void expect_sampled_tails(const std::string& name) {
     NullSums sums(pairs);
     const std::int64_t shuffles = 2000;
     kernel->sample_pairs({0, shuffles}, t, sums, nullptr);
-    const PairStatistics found = pair_statistics(
+    const PairInformation found = pair_statistics(
         {columns, statistic, std::span(t.data(), t.size()), mean, variance, &sums, shuffles, {}});
     int compared = 0;
     double sum = 0;

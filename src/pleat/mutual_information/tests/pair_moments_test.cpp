@@ -224,7 +224,7 @@ TEST(Moments, HaveTheSameBitsForAnyThreads) {
     Array<std::uint8_t, 2> letters(90, 40);
     for (auto& letter : letters)
         letter = static_cast<std::uint8_t>(random() % 8 % (1 + random() % 7));
-    const Columns columns = compact_columns(letters);
+    const CodedColumns columns = compact_columns(letters);
     const Index pairs = pair_count(40);
     Array<double, 2> mean(3, pairs), variance(3, pairs);
     for (int threads = 1; threads <= 3; ++threads) {
@@ -260,7 +260,7 @@ TEST(Moments, CanBeCancelledAndReportProgress) {
     Array<std::uint8_t, 2> letters(30, 12);
     for (Index at = 0; at < letters.size(); ++at)
         letters.data()[at] = static_cast<std::uint8_t>(at * at % (at % 5 + 2));
-    const Columns columns = compact_columns(letters);
+    const CodedColumns columns = compact_columns(letters);
     Array<double, 1> mean(pair_count(12)), variance(pair_count(12));
     for (const int polls : {0, 1, 1000}) {
         StoppedAfter progress(polls);

@@ -66,7 +66,7 @@ TEST(PairInformation, KeepsTenDigitsToAMillionRowsAndExactZeros) {
 
 TEST(JointEntropy, IsBetweenTheLargerEntropyAndTheSum) {
     std::mt19937_64 random(1);
-    const Columns columns = test::columns_of(
+    const CodedColumns columns = test::columns_of(
         {test::random_column(random, 90, 4), test::random_column(random, 90, 7, false)});
     const Statistic statistic = make_statistic(90);
     const auto t = test::observe_pairs(columns, statistic);
@@ -218,15 +218,16 @@ TEST(FamilyWiseP, CountsTiesWithPairsOfTheSameNull) {
 }
 
 /// Without moments: a pair that no shuffle reached is tested although its shuffles are all alike.
-TEST(PairStatistics, RateAPairAboveItsEqualShuffles) {
-    const Columns columns = test::columns_of({{0, 0, 0, 0, 0, 1}, {2, 2, 2, 2, 2, 3}});
+TEST(PairInformation, RateAPairAboveItsEqualShuffles) {
+    const CodedColumns columns = test::columns_of({{0, 0, 0, 0, 0, 1}, {2, 2, 2, 2, 2, 3}});
     const Statistic statistic = make_statistic(6);
     const auto t = test::observe_pairs(columns, statistic);
     for (const std::int64_t difference : {-1'000'000'000, 0}) {
         NullSums sums(1);
         for (int shuffle = 0; shuffle < 9; ++shuffle)
             test::add_difference(sums, 0, difference, statistic.shift);
-        const PairStatistics pairs = pair_statistics({columns, statistic, t, {}, {}, &sums, 9, {}});
+        const PairInformation pairs =
+            pair_statistics({columns, statistic, t, {}, {}, &sums, 9, {}});
         if (difference == 0)
             EXPECT_TRUE(std::isnan(pairs.fdr[0]));
         else
@@ -235,7 +236,7 @@ TEST(PairStatistics, RateAPairAboveItsEqualShuffles) {
 }
 
 /// Shuffles of a pair, counted as a kernel would, against one pair whose columns are alike.
-TEST(PairStatistics, RankAPlantedPairFirstAndIgnoreConstants) {
+TEST(PairInformation, RankAPlantedPairFirstAndIgnoreConstants) {
     std::mt19937_64 random(11);
     std::vector<test::Letters> letters;
     for (int column = 0; column < 4; ++column)
@@ -243,7 +244,7 @@ TEST(PairStatistics, RankAPlantedPairFirstAndIgnoreConstants) {
     letters.push_back(letters[1]);
     for (int row = 0; row < 20; ++row) letters[4][row] = static_cast<std::uint8_t>(random() % 4);
     letters.push_back(test::Letters(80, 3));
-    const Columns columns = test::columns_of(letters);
+    const CodedColumns columns = test::columns_of(letters);
     const Statistic statistic = make_statistic(80);
     const auto t = test::observe_pairs(columns, statistic);
     const int shuffles = 400;
@@ -256,7 +257,7 @@ TEST(PairStatistics, RankAPlantedPairFirstAndIgnoreConstants) {
             test::add_difference(sums, pair, now[pair] - t[pair], statistic.shift);
     }
     std::vector<double> mean, variance;
-    const PairStatistics pairs =
+    const PairInformation pairs =
         pair_statistics({columns, statistic, t, {}, {}, &sums, shuffles, {}});
     for (const SampledNull& null : pairs.sampled) {
         mean.push_back(null.mean + 1e-15);  // as moments of rounding would be
@@ -264,13 +265,13 @@ TEST(PairStatistics, RankAPlantedPairFirstAndIgnoreConstants) {
     }
     EXPECT_TRUE(pairs.z.empty() && pairs.family_p.empty());
     const std::vector<double> largest(shuffles, 2.5);
-    const PairStatistics both =
+    const PairInformation both =
         pair_statistics({columns, statistic, t, mean, variance, &sums, shuffles, largest});
-    const PairStatistics exact =
+    const PairInformation exact =
         pair_statistics({columns, statistic, t, mean, variance, nullptr, 0, {}});
     const Index found = pair_index(1, 4, 6);
     for (Index pair = 0; pair < 15; ++pair) {
-        for (const PairStatistics* of : {&pairs, &both, &exact}) {
+        for (const PairInformation* of : {&pairs, &both, &exact}) {
             if (pair == 4 || pair == 8 || pair == 11 || pair == 13 || pair == 14) {  // column 5
                 EXPECT_EQ(of->mi[pair], 0);
                 EXPECT_TRUE(std::isnan(of->tail_p[pair]) && std::isnan(of->fdr[pair]));
@@ -298,21 +299,21 @@ TEST(PairStatistics, RankAPlantedPairFirstAndIgnoreConstants) {
 }
 
 /// Shuffles that never met the null's rare values leave the gamma tail; no moments, nothing at all.
-TEST(PairStatistics, UseTheGammaTailIfAllShufflesAreEqual) {
-    const Columns columns = test::columns_of({{0, 0, 0, 0, 0, 1}, {2, 2, 2, 2, 2, 3}});
+TEST(PairInformation, UseTheGammaTailIfAllShufflesAreEqual) {
+    const CodedColumns columns = test::columns_of({{0, 0, 0, 0, 0, 1}, {2, 2, 2, 2, 2, 3}});
     const Statistic statistic = make_statistic(6);
     const auto t = test::observe_pairs(columns, statistic);
     NullSums sums(1);
     for (int shuffle = 0; shuffle < 3; ++shuffle)
         test::add_difference(sums, 0, -1'000'000'000, statistic.shift);
     const std::vector<double> mean{0.1}, variance{0.02};
-    const PairStatistics pairs =
+    const PairInformation pairs =
         pair_statistics({columns, statistic, t, mean, variance, &sums, 3, {}});
     EXPECT_EQ(pairs.tail_p[0], gamma_tail(pairs.mi[0], 0.1, 0.02));
     EXPECT_GT(pairs.tail_p[0], 0);
-    const PairStatistics sampled = pair_statistics({columns, statistic, t, {}, {}, &sums, 3, {}});
+    const PairInformation sampled = pair_statistics({columns, statistic, t, {}, {}, &sums, 3, {}});
     EXPECT_TRUE(std::isnan(sampled.tail_p[0]));
-    const PairStatistics plain = pair_statistics({columns, statistic, t});
+    const PairInformation plain = pair_statistics({columns, statistic, t});
     EXPECT_TRUE(plain.tail_p.empty() && plain.fdr.empty() && plain.sampled.empty());
     EXPECT_EQ(plain.normalised[0], 1);
 }

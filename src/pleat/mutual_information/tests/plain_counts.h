@@ -18,7 +18,7 @@ namespace pleat::mutual_information::test {
 using Letters = std::vector<std::uint8_t>;
 
 /// Columns given one by one, each with a letter a row.
-inline Columns columns_of(const std::vector<Letters>& columns) {
+inline CodedColumns columns_of(const std::vector<Letters>& columns) {
     Array<std::uint8_t, 2> letters(columns[0].size(), columns.size());
     for (std::size_t column = 0; column < columns.size(); ++column)
         for (std::size_t row = 0; row < columns[0].size(); ++row)
@@ -58,11 +58,12 @@ inline std::int64_t count(const Statistic& statistic,
     return t;
 }
 
-inline std::span<const std::uint8_t> codes_of(const Columns& columns, Index column) {
+inline std::span<const std::uint8_t> codes_of(const CodedColumns& columns, Index column) {
     return {&columns.codes(column, 0), static_cast<std::size_t>(columns.row_count())};
 }
 
-inline std::vector<std::int64_t> observe_pairs(const Columns& columns, const Statistic& statistic) {
+inline std::vector<std::int64_t> observe_pairs(const CodedColumns& columns,
+                                               const Statistic& statistic) {
     std::vector<std::int64_t> t;
     for (Index i = 0; i < columns.column_count(); ++i)
         for (Index j = i + 1; j < columns.column_count(); ++j)
@@ -70,7 +71,7 @@ inline std::vector<std::int64_t> observe_pairs(const Columns& columns, const Sta
     return t;
 }
 
-inline std::vector<std::int64_t> observe_triples(const Columns& columns,
+inline std::vector<std::int64_t> observe_triples(const CodedColumns& columns,
                                                  const Statistic& statistic) {
     std::vector<std::int64_t> t;
     for (Index i = 0; i < columns.column_count(); ++i)

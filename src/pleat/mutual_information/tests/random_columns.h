@@ -9,7 +9,7 @@ namespace pleat::mutual_information {
 
 /// Columns of up to `max_symbols` symbols each, from one symbol in all rows to all equally
 /// frequent; neighbouring columns are alike, so that pairs and triples share information.
-inline Columns random_columns(Index rows, Index columns, int max_symbols, unsigned seed) {
+inline CodedColumns random_columns(Index rows, Index columns, int max_symbols, unsigned seed) {
     std::mt19937 random(seed);
     Array<std::uint8_t, 2> letters(rows, columns);
     for (Index c = 0; c < columns; ++c) {

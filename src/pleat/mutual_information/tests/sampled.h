@@ -17,7 +17,7 @@ struct Found {
 };
 
 /// All pairs, in blocks of shuffles of these lengths that begin with shuffle `first`.
-inline Found found_pairs(Kernel& kernel, const Columns& columns, Index first,
+inline Found found_pairs(Kernel& kernel, const CodedColumns& columns, Index first,
                          const std::vector<Index>& lengths) {
     const Index pairs = pair_count(columns.column_count());
     Found found{std::vector<std::int64_t>(pairs, -1), NullSums(pairs), {}};

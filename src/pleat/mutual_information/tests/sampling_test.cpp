@@ -35,7 +35,7 @@ struct Deviations {
 
 class Sampling : public testing::TestWithParam<std::string> {};
 
-Columns read_columns(const std::filesystem::path& path, Index max_columns) {
+CodedColumns read_columns(const std::filesystem::path& path, Index max_columns) {
     ReadOptions options;
     options.keep_unknown = true;
     if (path.string().ends_with(".sto.gz")) options.insertions = Insertions::keep;
@@ -71,7 +71,7 @@ void compare_shares(const TailProbabilities& tail, std::uint32_t less_count,
     ++found.tails;
 }
 
-Deviations deviations(const Columns& columns, const Context& context) {
+Deviations deviations(const CodedColumns& columns, const Context& context) {
     const Statistic statistic = make_statistic(columns.row_count());
     const auto kernel = make_kernel({&columns, &statistic, 1}, context);
     const Index count = columns.column_count(), pairs = pair_count(count);

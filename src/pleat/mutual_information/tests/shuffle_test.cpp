@@ -89,7 +89,7 @@ TEST(BoundedDraw, RedrawsWordsThatWouldFavourSomeValues) {
 
 TEST(ShuffledPlanes, AgreeWithShufflesBitForBit) {
     for (const Index rows : {1, 5, 64, 65, 200}) {
-        const Columns columns = random_columns(rows, 6, 22, 4);
+        const CodedColumns columns = random_columns(rows, 6, 22, 4);
         const PlaneLayout layout(columns, {1, 2}, {2, 4});
         ASSERT_EQ(layout.columns, (std::vector<Index>{1, 2, 3, 4, 5}));
         const Index groups = 3, first = 11;

@@ -50,11 +50,11 @@ TEST(Statistic, MomentDifferencesFitTheirSums) {
     EXPECT_EQ(moment_difference(-7, 2), -2);
 }
 
-TEST(Columns, AreCompactedByFrequency) {
+TEST(CodedColumns, AreCompactedByFrequency) {
     Array<std::uint8_t, 2> letters(4, 2);
     const std::uint8_t rows[4][2] = {{7, 20}, {3, 20}, {7, 20}, {1, 20}};
     std::copy_n(&rows[0][0], 8, letters.data());
-    const Columns columns = compact_columns(letters);
+    const CodedColumns columns = compact_columns(letters);
     EXPECT_EQ(columns.symbol_count(0), 3);
     EXPECT_EQ(columns.symbol_count(1), 1);
     EXPECT_EQ(columns.counts, (std::vector<Index>{2, 1, 1, 4}));

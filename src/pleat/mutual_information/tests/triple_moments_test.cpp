@@ -27,7 +27,7 @@ struct AllTriples {
     Array<double, 1> mean, variance;
 };
 
-AllTriples all_triples(const Columns& columns, int threads, bool with_variance) {
+AllTriples all_triples(const CodedColumns& columns, int threads, bool with_variance) {
     AllTriples all;
     const Block whole{0, columns.column_count()};
     all.tile = triple_tile({whole, whole, whole});
@@ -45,7 +45,7 @@ AllTriples all_triples(const Columns& columns, int threads, bool with_variance) 
 }
 
 // Columns with these margins, each sorted.
-Columns columns_of(const std::vector<Margin>& margins) {
+CodedColumns columns_of(const std::vector<Margin>& margins) {
     const Index rows = std::accumulate(margins[0].begin(), margins[0].end(), Index{0});
     Array<std::uint8_t, 2> letters(rows, static_cast<Index>(margins.size()));
     for (Index column = 0; column < letters.extent(1); ++column) {
@@ -74,7 +74,7 @@ TEST(TripleMoments, AgreeWithAllPermutations) {
         std::vector<Margin> margins;
         for (int column = 0; column < 3; ++column)
             margins.push_back(random_margin(rows, 9, random));
-        const Columns columns = columns_of(margins);
+        const CodedColumns columns = columns_of(margins);
         std::vector<int> j(rows), k(rows);
         for (Index row = 0; row < rows; ++row) j[row] = columns.codes(1, row);
         double entropies = 0;
@@ -145,7 +145,7 @@ TEST(TripleMoments, AgreeWithTheLawOfTotalVariance) {
             const Margin k = random_margin(rows, trial < 2 ? 20 : 3, random);
             const Moments expected = by_total_variance(i, j, k);
             // Other columns widen the basis; each order of the three gives the same.
-            const Columns columns = columns_of({i, j, k, i, j});
+            const CodedColumns columns = columns_of({i, j, k, i, j});
             const AllTriples all = all_triples(columns, 1, true);
             for (const auto& row : all.tile.rows) {
                 for (Index at = 0; at < row.count; ++at) {
@@ -168,7 +168,7 @@ TEST(TripleMoments, AreThoseOfThePairForAConstantColumn) {
         std::vector<Margin> margins{{rows}, {rows}};
         for (int column = 0; column < 12; ++column)
             margins.push_back(random_margin(rows, 8, random));
-        const Columns columns = columns_of(margins);
+        const CodedColumns columns = columns_of(margins);
         const AllTriples all = all_triples(columns, 1, true);
         for (const auto& row : all.tile.rows) {
             if (row.i >= 2) continue;
@@ -183,7 +183,7 @@ TEST(TripleMoments, AreThoseOfThePairForAConstantColumn) {
         // The pair may be the first two columns of the triple as well.
         Margin last{rows};
         margins.push_back(last);
-        const Columns reversed = columns_of({margins.rbegin(), margins.rend()});
+        const CodedColumns reversed = columns_of({margins.rbegin(), margins.rend()});
         const AllTriples other = all_triples(reversed, 1, true);
         for (const auto& row : other.tile.rows) {
             if (row.i == 0) continue;
@@ -197,7 +197,7 @@ TEST(TripleMoments, AreThoseOfThePairForAConstantColumn) {
     }
 }
 
-Columns random_columns(Index rows, Index columns) {
+CodedColumns random_columns(Index rows, Index columns) {
     std::mt19937 random(3);
     Array<std::uint8_t, 2> letters(rows, columns);
     for (auto& letter : letters)
@@ -206,7 +206,7 @@ Columns random_columns(Index rows, Index columns) {
 }
 
 TEST(TripleMoments, HaveTheSameBitsForAnyThreadsAndTiles) {
-    const Columns columns = random_columns(100, 17);
+    const CodedColumns columns = random_columns(100, 17);
     const AllTriples one = all_triples(columns, 1, true), three = all_triples(columns, 3, true);
     Context context;
     context.threads = 2;
@@ -236,7 +236,7 @@ TEST(TripleMoments, HaveTheSameBitsForAnyThreadsAndTiles) {
 }
 
 TEST(TripleMoments, EstimateTheirSeconds) {
-    const Columns small = random_columns(100, 10), large = random_columns(100, 60);
+    const CodedColumns small = random_columns(100, 10), large = random_columns(100, 60);
     EXPECT_GT(TripleMoments::seconds(small, false), 0);
     EXPECT_GT(TripleMoments::seconds(small, true), TripleMoments::seconds(small, false));
     EXPECT_GT(TripleMoments::seconds(large, true), 10 * TripleMoments::seconds(small, true));
@@ -266,7 +266,7 @@ TEST(TripleMoments, UseNoMoreMemoryThanEstimated) {
         for (std::uint8_t& letter : letters)
             letter = static_cast<std::uint8_t>(random() % static_cast<unsigned>(given.symbols) *
                                                (random() % 2));
-        const Columns columns = compact_columns(letters);
+        const CodedColumns columns = compact_columns(letters);
         Context context;
         context.threads = 2;
         const Block side{0, given.columns};
@@ -311,7 +311,7 @@ struct Stopped final : Progress {
 };
 
 TEST(TripleMoments, CanBeCancelledAndRefuseVariancesIfNotPrepared) {
-    const Columns columns = random_columns(30, 6);
+    const CodedColumns columns = random_columns(30, 6);
     Stopped progress;
     Context context;
     context.progress = &progress;

@@ -27,7 +27,7 @@ Context threads(int count) {
 }
 
 TEST(WeightedPairs, AgreeWithTheOracleWithoutWeights) {
-    const Columns columns = test::oracle_columns("trna120x24");
+    const CodedColumns columns = test::oracle_columns("trna120x24");
     const auto expected = test::oracle_numbers("trna120x24", "MI2");
     const WeightedPairs found = weighted_pairs(columns, {}, threads(2));
     for (std::size_t pair = 0; pair < expected.size(); ++pair) {
@@ -49,7 +49,7 @@ TEST(WeightedPairs, CountARowAsOftenAsItsWeightSays) {
             repeated[column].insert(repeated[column].end(), times, once[column].back());
         }
     }
-    const Columns columns = test::columns_of(once);
+    const CodedColumns columns = test::columns_of(once);
     const WeightedPairs expected = weighted_pairs(test::columns_of(repeated), {}, threads(1));
     const WeightedPairs whole = weighted_pairs(columns, {weights}, threads(1));
     const WeightedPairs parts = weighted_pairs(columns, {scaled}, threads(1));
@@ -92,7 +92,7 @@ TEST(WeightedPairs, AgreeWithTheFullTableOfPseudocounts) {
             EXPECT_NEAR(found.mi[0], plain_weighted(letters, weights, lambda, 8), 1e-13);
         }
     }
-    const Columns conserved = test::columns_of({test::Letters(9, 1), test::Letters(9, 2)});
+    const CodedColumns conserved = test::columns_of({test::Letters(9, 1), test::Letters(9, 2)});
     EXPECT_EQ(weighted_pairs(conserved, {}, threads(1)).mi[0], 0);
     const WeightedPairs counted = weighted_pairs(conserved, {{}, 0.05, 20}, threads(1));
     EXPECT_GT(counted.mi[0], 0.01);  // one cell stands out of a table of lambdas
@@ -101,7 +101,7 @@ TEST(WeightedPairs, AgreeWithTheFullTableOfPseudocounts) {
 }
 
 TEST(WeightedPairs, AgreeWithTheKernelsShufflesWithoutWeights) {
-    const Columns columns = random_columns(61, 9, 5, 3);
+    const CodedColumns columns = random_columns(61, 9, 5, 3);
     const Statistic statistic = make_statistic(61);
     const Context context = threads(2);
     const auto kernel = make_reference_kernel({&columns, &statistic, context.seed});
@@ -140,7 +140,7 @@ TEST(WeightedPairs, KeepWeightsWithTheirRowsInShuffles) {
     weights[4] = weights[9] = 0.5;
     std::vector<test::Letters> letters(2, test::Letters(12, 0));
     for (int row = 0; row < 6; ++row) letters[0][row] = letters[1][row + 2] = 1;
-    const Columns columns = test::columns_of(letters);
+    const CodedColumns columns = test::columns_of(letters);
     const WeightedPairs pairs =
         weighted_pairs(columns, {.weights = weights, .shuffles = 300}, threads(1));
     EXPECT_NEAR(pairs.mi[0], 1, 1e-15);
@@ -176,7 +176,7 @@ struct Planted {
     }
 
     std::vector<double> weights;
-    Columns columns;
+    CodedColumns columns;
 };
 
 /// The same bits in all numbers.
@@ -235,7 +235,7 @@ TEST(WeightedPairs, ResumeWithTheSameNumbersAfterACancel) {
 }
 
 TEST(WeightedPairs, RefuseImpossibleOptions) {
-    const Columns columns = random_columns(10, 3, 3, 1);
+    const CodedColumns columns = random_columns(10, 3, 3, 1);
     const std::vector<double> short_weights(9, 1.0);
     std::vector<double> negative(10, 1.0);
     negative[3] = -1;

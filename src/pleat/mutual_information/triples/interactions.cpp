@@ -14,11 +14,26 @@ namespace {
 
 constexpr Index kTriplesAtOnce = 4096;  // between two checks for a cancel
 
-}  // namespace
+/// Computes one triple after another and reuses its memory.
+///
+/// Iterative proportional fitting (Deming and Stephan, Ann. Math. Stat. 11:427, 1940) over the
+/// cells that no pair table forbids. Cells that the pair tables determine, because all others of a
+/// line are known, are removed first, in integers. In every round the divergence is an upper bound
+/// that falls: a fit that ends early, because it only approaches cells that must be 0, is too high.
+/// A line is a cell of a pair table, and the cells of the triple that add up to it; lines of ij, ik
+/// and jk are numbered consecutively.
+class ExcessFit {
+public:
+    ExcessFit(const CodedColumns& all, const ExcessOptions& chosen)
+        : columns(all), options(chosen) {}
 
-/// One triple. A line is a cell of a pair table, and the cells of the triple that add up to it;
-/// lines of ij, ik and jk are numbered consecutively.
-struct ExcessFit::Work {
+    Excess operator()(Index i, Index j, Index k) {
+        tabulate(i, j, k);
+        remove_determined_cells();
+        return fit();
+    }
+
+private:
     struct Cell {
         std::int32_t line[3];
         std::int32_t rows;  ///< observed
@@ -28,8 +43,6 @@ struct ExcessFit::Work {
         std::int32_t rows = 0;  ///< observed, without those of determined cells
         std::int32_t open = 0;  ///< number of cells not yet determined
     };
-
-    Work(const Columns& all, const ExcessOptions& chosen) : columns(all), options(chosen) {}
 
     /// Fills `cells` with those that are on no line of 0 rows.
     void tabulate(Index i, Index j, Index k) {
@@ -131,7 +144,7 @@ struct ExcessFit::Work {
         return sum_of / static_cast<double>(columns.row_count());
     }
 
-    const Columns& columns;
+    const CodedColumns& columns;
     ExcessOptions options;
     std::vector<std::int32_t> table;
     std::vector<Cell> cells;
@@ -140,16 +153,7 @@ struct ExcessFit::Work {
     Index lines_of[4] = {};  ///< the first line of each pair table
 };
 
-ExcessFit::ExcessFit(const Columns& columns, const ExcessOptions& options)
-    : work_(std::make_unique<Work>(columns, options)) {}
-ExcessFit::~ExcessFit() = default;
-ExcessFit::ExcessFit(ExcessFit&&) noexcept = default;
-
-Excess ExcessFit::operator()(Index i, Index j, Index k) {
-    work_->tabulate(i, j, k);
-    work_->remove_determined_cells();
-    return work_->fit();
-}
+}  // namespace
 
 std::vector<std::array<Index, 3>> triples_of(const TripleTile& tile) {
     std::vector<std::array<Index, 3>> triples;
@@ -160,7 +164,7 @@ std::vector<std::array<Index, 3>> triples_of(const TripleTile& tile) {
     return triples;
 }
 
-void third_order_excess(const Columns& columns, std::span<const std::array<Index, 3>> triples,
+void third_order_excess(const CodedColumns& columns, std::span<const std::array<Index, 3>> triples,
                         std::span<Excess> excess, const Context& context,
                         const ExcessOptions& options) {
     const int threads = resolve_threads(context);

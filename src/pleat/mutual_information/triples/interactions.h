@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -51,28 +50,9 @@ struct ExcessOptions {
 /// symbols.
 inline constexpr ExcessOptions kListedExcess{1e-4, 300};
 
-/// Computes one triple after another and reuses its memory. Not thread-safe.
-///
-/// Iterative proportional fitting (Deming and Stephan, Ann. Math. Stat. 11:427, 1940) over the
-/// cells that no pair table forbids. Cells that the pair tables determine, because all others of a
-/// line are known, are removed first, in integers. In every round the divergence is an upper bound
-/// that falls: a fit that ends early, because it only approaches cells that must be 0, is too high.
-class ExcessFit {
-public:
-    explicit ExcessFit(const Columns& columns, const ExcessOptions& options = {});
-    ~ExcessFit();
-    ExcessFit(ExcessFit&&) noexcept;
-
-    Excess operator()(Index i, Index j, Index k);
-
-private:
-    struct Work;
-    std::unique_ptr<Work> work_;
-};
-
 /// The excess of each listed triple; the same bits for any number of threads. Stage "interactions"
 /// of the progress. Throws Cancelled.
-void third_order_excess(const Columns& columns, std::span<const std::array<Index, 3>> triples,
+void third_order_excess(const CodedColumns& columns, std::span<const std::array<Index, 3>> triples,
                         std::span<Excess> excess, const Context& context,
                         const ExcessOptions& options = {});
 

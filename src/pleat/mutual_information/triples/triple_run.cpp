@@ -180,7 +180,7 @@ Index max_tile_side(const Context& context, Index columns, Index shuffles) {
 /// The cost of the triples of a tile: cells of a table, and what a table costs besides. Together
 /// with kCellsASecond it gives the times of two families on an H200: 998 x 160 of 20 letters and
 /// 753 x 264 of few, 23 and 4 s.
-Index cost_of(const TripleTile& tile, const Columns& columns) {
+Index cost_of(const TripleTile& tile, const CodedColumns& columns) {
     constexpr Index kTableCost = 280;
     Index cost = 0;
     for (const TripleTile::Row& row : tile.rows) {
@@ -195,7 +195,7 @@ Index cost_of(const TripleTile& tile, const Columns& columns) {
 /// All triples in tiles with their costs, the same for any number of ranks. On a GPU those of more
 /// than some 2 s are cut until a tile takes less than a second and less than a 36th of all: several
 /// GPUs, which get tiles of about equal cost in each round, then end together.
-std::vector<Tile> tiles_for(const Context& context, const Columns& columns, Index shuffles) {
+std::vector<Tile> tiles_for(const Context& context, const CodedColumns& columns, Index shuffles) {
     constexpr double kCellsASecond = 2.4e12, kUncutSeconds = 2, kTileSeconds = 0.7;
     constexpr Index kMinBlocks = 6;
     const Index count = columns.column_count();
@@ -250,7 +250,7 @@ std::int64_t tile_bytes(const TripleMoments::Size& size, const Parameters& param
 
 /// Maximum number of triples above a threshold: they may take half of the memory that is left for
 /// this rank on its machine.
-Index kept_room(const Columns& columns, const Parameters& parameters, const Context& context) {
+Index kept_room(const CodedColumns& columns, const Parameters& parameters, const Context& context) {
     const TripleMoments::Size size =
         moments_size(columns.row_count(), columns.column_count(), kMaxSymbols, parameters, context);
     const std::int64_t left =
@@ -288,7 +288,7 @@ void leave_out(TripleTileValues& at, int key, std::optional<double> threshold,
 
 /// The collectors of triples of one rank: the best, those above the threshold, and the clique sets.
 struct Collectors {
-    Collectors(const TripleValues& values, const Parameters& parameters, const Columns& of,
+    Collectors(const TripleValues& values, const Parameters& parameters, const CodedColumns& of,
                const Context& context)
         : layout(layout_of(values, parameters, of.column_count())),
           best_triples(layout, parameters.top) {
@@ -387,7 +387,7 @@ std::vector<double> record_rates(const TripleRecords& records, const TripleValue
     return found;
 }
 
-std::vector<double> excess_of(const TripleRecords& records, const Columns& columns,
+std::vector<double> excess_of(const TripleRecords& records, const CodedColumns& columns,
                               const Context& context) {
     std::vector<std::array<Index, 3>> triples;
     for (const Index triple : records.triples)
@@ -401,7 +401,8 @@ std::vector<double> excess_of(const TripleRecords& records, const Columns& colum
 }
 
 /// Reports the expected time of the exact moments if it is long.
-void report_cost(const Columns& columns, const Parameters& parameters, const Context& context) {
+void report_cost(const CodedColumns& columns, const Parameters& parameters,
+                 const Context& context) {
     const double seconds =
         TripleMoments::seconds(columns, parameters.triple_variance) / resolve_threads(context);
     if (seconds < kLongSeconds) return;

@@ -37,9 +37,9 @@ struct BlockMeans {
         std::fill(of_j.begin(), of_j.end(), 0.0);
         for (Index a = 0; a < letters; ++a) {
             const float* row = block.data + a * letters;
-            for (Index b = 0; b < letters; ++b) of_j[static_cast<std::size_t>(b)] += row[b];
+            for (Index b = 0; b < letters; ++b) of_j[b] += row[b];
             const double mean = share * sum_of(row, letters);
-            of_i[static_cast<std::size_t>(a)] = mean;
+            of_i[a] = mean;
             all += mean;
         }
         all *= share;
@@ -60,27 +60,26 @@ void centre_blocks(Index i, couplings::Model& model, std::span<const std::uint8_
                    RowSums& sums) {
     const Index columns = model.column_count(), letters = model.letter_count();
     BlockMeans means(letters);
-    const Index w_i = target[static_cast<std::size_t>(i)];
+    const Index w_i = target[i];
     for (Index j = i + 1; j < columns; ++j) {
         const View<float, 2> block = model.pairs[pair_index(i, j, columns)];
         means.set(block);
         for (Index a = 0; a < letters; ++a) {
-            const double of_a = means.of_i[static_cast<std::size_t>(a)];
-            sums.own_fields[static_cast<std::size_t>(a)] += of_a - means.all;
-            sums.later_fields(j, a) += means.of_j[static_cast<std::size_t>(a)] - means.all;
+            const double of_a = means.of_i[a];
+            sums.own_fields[a] += of_a - means.all;
+            sums.later_fields(j, a) += means.of_j[a] - means.all;
             float* row = block.data + a * letters;
             const double from_row = means.all - of_a;
             for (Index b = 0; b < letters; ++b)
-                row[b] =
-                    static_cast<float>(row[b] + from_row - means.of_j[static_cast<std::size_t>(b)]);
+                row[b] = static_cast<float>(row[b] + from_row - means.of_j[b]);
         }
-        const Index w_j = target[static_cast<std::size_t>(j)];
+        const Index w_j = target[j];
         if (w_i >= letters || w_j >= letters) continue;
         const float* own_row = block.data + w_i * letters;
         const double of_target = own_row[w_j];
         const View<double, 1> later = sums.later_singles[j];
         for (Index a = 0; a < letters; ++a) {
-            sums.own_singles[static_cast<std::size_t>(a)] += block(a, w_j) - of_target;
+            sums.own_singles[a] += block(a, w_j) - of_target;
             later(a) += own_row[a] - of_target;
         }
     }
@@ -117,7 +116,7 @@ EnergyModel::EnergyModel(couplings::Model model, std::span<const std::uint8_t> t
             for (Index block = 0; block < blocks; ++block) field += later_fields(block, i, a);
             model_.fields(i, a) = static_cast<float>(field);
         }
-        const Index own = target[static_cast<std::size_t>(i)];
+        const Index own = target[i];
         if (own >= letters) continue;
         for (Index a = 0; a < letters; ++a) {
             singles_.fields(i, a) =
@@ -133,12 +132,12 @@ Energy EnergyModel::energy(std::span<const std::uint8_t> codes) const {
     const Index columns = column_count(), letters = letter_count();
     Energy energy;
     for (Index i = 0; i < columns; ++i) {
-        const Index a = codes[static_cast<std::size_t>(i)];
+        const Index a = codes[i];
         if (a >= letters) continue;
         energy.fields += model_.fields(i, a);
         const Index first = pair_index(i, i + 1, columns);
         for (Index j = i + 1; j < columns; ++j) {
-            const Index b = codes[static_cast<std::size_t>(j)];
+            const Index b = codes[j];
             if (b < letters) energy.couplings += model_.pairs(first + j - i - 1, a, b);
         }
     }

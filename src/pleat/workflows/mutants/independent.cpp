@@ -16,7 +16,7 @@ ProfileScoring family_profile(const couplings::ModelDescription& about) {
     for (Index i = 0; i < columns; ++i) {
         for (Index a = 0; a < residues; ++a) {
             const double count = weight * about.frequencies(i, a);
-            background[static_cast<std::size_t>(a)] += count;
+            background[a] += count;
             total += count;
         }
     }
@@ -25,7 +25,7 @@ ProfileScoring family_profile(const couplings::ModelDescription& about) {
         double count = 0;
         for (Index a = 0; a < residues; ++a) count += weight * about.frequencies(i, a);
         for (Index a = 0; a < residues; ++a) {
-            const double expected = background[static_cast<std::size_t>(a)] / total;
+            const double expected = background[a] / total;
             const double odds = (weight * about.frequencies(i, a) + kBackgroundCounts * expected) /
                                 ((count + kBackgroundCounts) * expected);
             profile.scores(i, a) =
@@ -40,8 +40,7 @@ std::vector<Index> profile_columns(const ProfileScoring& profile,
     const std::vector<Index> residues = profile_partners(profile, sequence);
     std::vector<Index> columns(sequence.size(), -1);
     for (std::size_t i = 0; i < residues.size(); ++i)
-        if (residues[i] >= 0)
-            columns[static_cast<std::size_t>(residues[i])] = static_cast<Index>(i);
+        if (residues[i] >= 0) columns[residues[i]] = static_cast<Index>(i);
     return columns;
 }
 

@@ -51,7 +51,6 @@ std::optional<std::size_t> column_of(const std::vector<std::string>& names,
     return std::nullopt;
 }
 
-/// The columns that name the mutants.
 struct MutantColumns {
     std::optional<std::size_t> mutant, sequence;
 

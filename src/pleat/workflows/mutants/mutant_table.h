@@ -12,7 +12,6 @@
 
 namespace pleat::mutants {
 
-/// One row of a table.
 struct MutantRow {
     std::string mutant;     ///< "A24G:K30R"; empty if the table has no such column
     std::string sequence;   ///< of the mutant, if the table has no column of mutants

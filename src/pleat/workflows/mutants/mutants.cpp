@@ -22,7 +22,6 @@ namespace pleat::mutants {
 
 namespace {
 
-/// A sequence in the columns of a model.
 struct ColumnSequence {
     std::vector<std::uint8_t> codes;  ///< [column]; the alphabet's gap for none
     Index inserted = 0;               ///< residues outside the columns
@@ -54,7 +53,7 @@ std::optional<Layout> layout_of(const SequenceFile& file,
             if (!fits) continue;
             Layout layout{match_only, about.columns};
             if (width == own)
-                for (Index i = 0; i < own; ++i) layout.columns[static_cast<std::size_t>(i)] = i;
+                for (Index i = 0; i < own; ++i) layout.columns[i] = i;
             return layout;
         }
     }
@@ -69,7 +68,7 @@ ColumnSequence by_layout(const std::string& row, const Layout& layout, const Alp
         if (!layout.match_only || !is_insertion(c)) all += c;
     }
     for (const Index column : layout.columns) {
-        const char c = all[static_cast<std::size_t>(column)];
+        const char c = all[column];
         found.codes.push_back(std::min(alphabet.code(c), alphabet.gap()));
         found.inserted -= is_letter(c);  // an unknown letter is in its column, too
     }
@@ -89,7 +88,7 @@ ColumnSequence by_profile(const std::string& row, const ProfileScoring& profile,
         if (columns[n] < 0)
             ++found.inserted;
         else
-            found.codes[static_cast<std::size_t>(columns[n])] = residues[n];
+            found.codes[columns[n]] = residues[n];
     }
     return found;
 }
@@ -122,7 +121,7 @@ struct Work {
     const Alphabet& alphabet;
     std::vector<std::uint8_t> order;
     EnergyModel model;
-    Array<double, 2> shares, independent;  ///< [column, letter without the gap]
+    Array<double, 2> frequencies, independent;  ///< [column, letter without the gap]
     int threads = 1;
 
     Work(const couplings::ModelDescription& description, couplings::Model&& fitted,
@@ -131,8 +130,8 @@ struct Work {
           alphabet(*description.alphabet),
           order(residue_order(alphabet)),
           model(std::move(fitted), target.codes, thread_count),
-          shares(residue_frequencies(description.frequencies, alphabet.gap())),
-          independent(independent_fields(shares, description.effective_sequences)),
+          frequencies(residue_frequencies(description.frequencies, alphabet.gap())),
+          independent(independent_fields(frequencies, description.effective_sequences)),
           threads(thread_count) {}
 
     double independent_energy(std::span<const std::uint8_t> codes) const {
@@ -144,7 +143,7 @@ struct Work {
     /// Entropy of the residues of a column, bits; NaN if it has none.
     double entropy(Index column) const {
         double sum = 0, total = 0;
-        for (const double share : shares[column]) {
+        for (const double share : frequencies[column]) {
             if (share > 0) sum -= share * std::log2(share);
             total += share;
         }
@@ -188,7 +187,7 @@ void add_singles(const Work& work, Result& result) {
                                       .column = work.about.columns[i],
                                       .wild_type = work.alphabet.letter(target.codes[i]),
                                       .letter = work.alphabet.letter(a),
-                                      .frequency = work.shares(column, a),
+                                      .frequency = work.frequencies(column, a),
                                       .conservation = conservation,
                                       .epistatic = full,
                                       .couplings = full - fields,
@@ -242,22 +241,21 @@ EffectRanks rank_singles(Result& result) {
 
 void add_logo(const Work& work, Result& result) {
     const double max_entropy = std::log2(static_cast<double>(work.alphabet.gap()));
-    for (Index i = 0; i < work.shares.extent(0); ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        const bool has_residue = result.target.residues[at] != Target::kNone;
+    for (Index i = 0; i < work.frequencies.extent(0); ++i) {
+        const bool has_residue = result.target.residues[i] != Target::kNone;
         const double information = max_entropy - work.entropy(i);
         double mean = 0;
         for (const double field : work.independent[i]) mean += field / work.alphabet.gap();
         for (const std::uint8_t a : work.order) {
-            LogoLetter letter{.column = work.about.columns[at],
+            LogoLetter letter{.column = work.about.columns[i],
                               .letter = work.alphabet.letter(a),
-                              .frequency = work.shares(i, a),
+                              .frequency = work.frequencies(i, a),
                               .information = information,
-                              .height = information * work.shares(i, a),
+                              .height = information * work.frequencies(i, a),
                               .independent = work.independent(i, a) - mean};
             if (has_residue) {
-                letter.number = result.target.number(result.target.residues[at]);
-                letter.wild_type = work.alphabet.letter(result.target.codes[at]);
+                letter.number = result.target.number(result.target.residues[i]);
+                letter.wild_type = work.alphabet.letter(result.target.codes[i]);
             }
             result.logo.push_back(letter);
         }
@@ -295,9 +293,8 @@ std::vector<ColumnSequence> sequences_in_columns(const SequenceFile& file,
     const ProfileScoring profile = layout ? ProfileScoring{} : family_profile(about);
     std::vector<ColumnSequence> found(file.rows.size());
     parallel_for(resolve_threads(context), static_cast<Index>(found.size()), [&](Index n, int) {
-        const std::string& row = file.rows[static_cast<std::size_t>(n)];
-        found[static_cast<std::size_t>(n)] =
-            layout ? by_layout(row, *layout, alphabet) : by_profile(row, profile, alphabet);
+        const std::string& row = file.rows[n];
+        found[n] = layout ? by_layout(row, *layout, alphabet) : by_profile(row, profile, alphabet);
     });
     return found;
 }
@@ -309,9 +306,9 @@ void add_sequences(const Work& work, const SequenceFile& file, bool align, const
     const auto columns = static_cast<double>(work.about.reference.size());
     result.sequences.resize(rows.size());
     parallel_for(work.threads, static_cast<Index>(rows.size()), [&](Index n, int) {
-        const ColumnSequence& row = rows[static_cast<std::size_t>(n)];
-        SequenceEnergy& out = result.sequences[static_cast<std::size_t>(n)];
-        out.name = file.names[static_cast<std::size_t>(n)];
+        const ColumnSequence& row = rows[n];
+        SequenceEnergy& out = result.sequences[n];
+        out.name = file.names[n];
         out.inserted = row.inserted;
         out.gaps = std::count(row.codes.begin(), row.codes.end(), work.alphabet.gap());
         out.residues = static_cast<Index>(row.codes.size()) - out.gaps;
@@ -336,12 +333,12 @@ void add_doubles(const Work& work, const std::string& region, Result& result) {
     const Index letters = work.alphabet.gap();
     doubles.singles = Array<double, 2>(count, letters);
     doubles.epistasis = Array<float, 3>(count * (count - 1) / 2, letters, letters);
-    const auto code = [&](Index i) { return result.target.codes[static_cast<std::size_t>(i)]; };
+    const auto code = [&](Index i) { return result.target.codes[i]; };
     parallel_for(work.threads, count, [&](Index n, int) {
-        const Index i = doubles.columns[static_cast<std::size_t>(n)];
+        const Index i = doubles.columns[n];
         for (Index a = 0; a < letters; ++a) doubles.singles(n, a) = work.model.singles().full(i, a);
         for (Index m = n + 1; m < count; ++m) {
-            const Index j = doubles.columns[static_cast<std::size_t>(m)];
+            const Index j = doubles.columns[m];
             const View<float, 2> block = doubles.epistasis[couplings::pair_index(n, m, count)];
             for (Index a = 0; a < letters; ++a)
                 for (Index b = 0; b < letters; ++b)
@@ -367,14 +364,14 @@ void add_notes(const Input& input, const Target& target, Result& result) {
         for (std::size_t i = 0; i < target.residues.size(); ++i) {
             const char row = input.model.about.reference[i];
             other += row != '-' && target.residues[i] != Target::kNone &&
-                     row != target.sequence[static_cast<std::size_t>(target.residues[i])];
+                     row != target.sequence[target.residues[i]];
         }
         if (other > 0)
             result.notes.push_back(
                 {NoteKind::names_differ,
                  fmt::format("{}: '{}' has another letter than row '{}' in {} columns; its own are "
                              "the wild type",
-                             input.target->source, printable(target.name),
+                             input.target->file, printable(target.name),
                              printable(input.model.about.reference_name), other)});
     }
     if (result.sequences_are_aligned)
@@ -422,8 +419,8 @@ Result run(Input input, const Parameters& parameters, const Context& context) {
     const EffectRanks ranks = rank_singles(result);
     add_logo(work, result);
     if (input.table != nullptr) {
-        const Predictor predictor{work.model, work.alphabet, result.target, work.independent,
-                                  ranks};
+        const MutantPredictor predictor{work.model, work.alphabet, result.target, work.independent,
+                                        ranks};
         result.listed = predict_rows(predictor, *input.table, threads);
         result.correlations = correlations(*input.table, result.listed);
     }

@@ -131,9 +131,8 @@ std::pair<std::vector<Index>, std::string> double_residues(
     const Result& result, const couplings::ModelDescription& about) {
     std::pair<std::vector<Index>, std::string> found;
     for (const Index column : result.doubles.columns) {
-        const auto at = static_cast<std::size_t>(column);
-        found.first.push_back(result.target.number(result.target.residues[at]));
-        found.second += about.alphabet->letter(result.target.codes[at]);
+        found.first.push_back(result.target.number(result.target.residues[column]));
+        found.second += about.alphabet->letter(result.target.codes[column]);
     }
     return found;
 }
@@ -192,8 +191,7 @@ TextPieces listed_table(const MutantTable& table, const std::vector<Listed>& lis
     head += table.header_end;
     TextPieces pieces =
         make_lines(threads, static_cast<Index>(table.rows.size()), [&](Index n, std::string& text) {
-            const auto at = static_cast<std::size_t>(n);
-            append_listed(table.rows[at], listed[at], table.separator, text);
+            append_listed(table.rows[n], listed[n], table.separator, text);
         });
     pieces.insert(pieces.begin(), head);
     return pieces;

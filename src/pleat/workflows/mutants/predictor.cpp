@@ -108,7 +108,7 @@ struct Change {
     std::uint8_t from = 0, to = 0;
 };
 
-Listed sum_of(const Predictor& p, const std::vector<Change>& changes) {
+Listed sum_of(const MutantPredictor& p, const std::vector<Change>& changes) {
     Listed listed;
     // The couplings of a large model are far from the processor.
     for (std::size_t n = 0; n < changes.size(); ++n)
@@ -204,15 +204,14 @@ bool parse_mutant(std::string_view text, std::vector<Substitution>& substitution
     }
 }
 
-Listed Predictor::predict(const std::vector<Substitution>& substitutions) const {
+Listed MutantPredictor::predict(const std::vector<Substitution>& substitutions) const {
     std::vector<Change> changes;
     for (const Substitution& one : substitutions) {
         const Index residue = target.residue(one.number);
-        const Index column =
-            residue == Target::kNone ? residue : target.columns[static_cast<std::size_t>(residue)];
-        if (column == Target::kNone || target.residues[static_cast<std::size_t>(column)] != residue)
+        const Index column = residue == Target::kNone ? residue : target.columns[residue];
+        if (column == Target::kNone || target.residues[column] != residue)
             return without_prediction(Problem::outside);
-        const std::uint8_t from = target.codes[static_cast<std::size_t>(column)];
+        const std::uint8_t from = target.codes[column];
         if (alphabet.code(one.wild_type) != from)
             return without_prediction(Problem::other_wild_type);
         const std::uint8_t to = alphabet.code(one.letter);
@@ -226,7 +225,7 @@ Listed Predictor::predict(const std::vector<Substitution>& substitutions) const 
     return sum_of(*this, changes);
 }
 
-Listed Predictor::predict_sequence(std::string_view sequence) const {
+Listed MutantPredictor::predict_sequence(std::string_view sequence) const {
     if (sequence.size() != target.sequence.size()) return without_prediction(Problem::other_length);
     std::vector<Change> changes;
     for (std::size_t at = 0; at < sequence.size(); ++at) {
@@ -236,11 +235,10 @@ Listed Predictor::predict_sequence(std::string_view sequence) const {
         if (is_known ? to == alphabet.code(target.sequence[at]) : letter == target.sequence[at])
             continue;
         const Index column = target.columns[at];
-        if (column == Target::kNone ||
-            target.residues[static_cast<std::size_t>(column)] != static_cast<Index>(at))
+        if (column == Target::kNone || target.residues[column] != static_cast<Index>(at))
             return without_prediction(Problem::outside);
         if (!is_known) return without_prediction(Problem::unknown_letter);
-        changes.push_back({column, target.codes[static_cast<std::size_t>(column)], to});
+        changes.push_back({column, target.codes[column], to});
     }
     return sum_of(*this, changes);
 }
@@ -296,7 +294,7 @@ const Target& best_target(const std::vector<Target>& targets, const MutantTable&
                                  printable(best->name), what, advice));
 }
 
-std::vector<Listed> predict_rows(const Predictor& predictor, const MutantTable& table,
+std::vector<Listed> predict_rows(const MutantPredictor& predictor, const MutantTable& table,
                                  int threads) {
     constexpr Index kRows = 256;
     const auto rows = static_cast<Index>(table.rows.size());
@@ -304,8 +302,8 @@ std::vector<Listed> predict_rows(const Predictor& predictor, const MutantTable& 
     parallel_for(threads, (rows + kRows - 1) / kRows, [&](Index block, int) {
         std::vector<Substitution> substitutions;
         for (Index n = block * kRows; n < std::min(rows, (block + 1) * kRows); ++n) {
-            const MutantRow& row = table.rows[static_cast<std::size_t>(n)];
-            Listed& out = listed[static_cast<std::size_t>(n)];
+            const MutantRow& row = table.rows[n];
+            Listed& out = listed[n];
             if (row.is_blank) continue;
             if (!table.has_mutants)
                 out = predictor.predict_sequence(row.sequence);

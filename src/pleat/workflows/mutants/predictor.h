@@ -47,7 +47,7 @@ struct Substitution {
 bool parse_mutant(std::string_view text, std::vector<Substitution>& substitutions);
 
 /// The input of predictions. Everything referred to must outlive it.
-struct Predictor {
+struct MutantPredictor {
     const EnergyModel& model;
     const Alphabet& alphabet;
     const Target& target;
@@ -68,7 +68,8 @@ ListedLetters listed_letters(const MutantTable& table);
 const Target& best_target(const std::vector<Target>& targets, const MutantTable& table);
 
 /// Predictions for all rows; threads divide them.
-std::vector<Listed> predict_rows(const Predictor& predictor, const MutantTable& table, int threads);
+std::vector<Listed> predict_rows(const MutantPredictor& predictor, const MutantTable& table,
+                                 int threads);
 
 /// Rank correlations of the predictions with each column of numbers.
 std::vector<Correlation> correlations(const MutantTable& table, const std::vector<Listed>& listed);

@@ -46,7 +46,7 @@ std::vector<Index> columns_by_row(const couplings::ModelDescription& about,
         identical += row[residue] == chain.letters[at];
     }
     if (static_cast<double>(identical) < kMinIdentity * static_cast<double>(known))
-        throw InputError(sequence.source, 0,
+        throw InputError(sequence.file, 0,
                          fmt::format("expected the sequence of row '{}', found one with {} of its "
                                      "{} residues",
                                      printable(about.reference_name), identical, known));
@@ -92,9 +92,7 @@ Target make_target(const couplings::ModelDescription& about,
                 "it with -f); give --target");
         target.columns.assign(about.sequence.size(), Target::kNone);
         for (std::size_t i = 0; i < width; ++i)
-            if (about.numbers[i] > 0)
-                target.columns[static_cast<std::size_t>(about.numbers[i] - 1)] =
-                    static_cast<Index>(i);
+            if (about.numbers[i] > 0) target.columns[about.numbers[i] - 1] = static_cast<Index>(i);
     }
     Index mapped = 0;
     for (std::size_t residue = 0; residue < target.columns.size(); ++residue) {
@@ -129,7 +127,7 @@ Agreement agreement(const Target& target, const ListedLetters& listed) {
             continue;
         }
         if (!target.is_known(residue)) continue;
-        const char letter = target.sequence[static_cast<std::size_t>(residue)];
+        const char letter = target.sequence[residue];
         found.compared += times;
         found.differing +=
             target.alphabet->code(letter) == target.alphabet->code(one.letter) ? 0 : times;
@@ -141,8 +139,7 @@ Shift best_shift(const Target& target, const ListedLetters& listed) {
     std::array<std::vector<Index>, 256> residues;  // [code]
     for (Index at = 0; at < static_cast<Index>(target.sequence.size()); ++at)
         if (target.is_known(at))
-            residues[target.alphabet->code(target.sequence[static_cast<std::size_t>(at)])]
-                .push_back(target.number(at));
+            residues[target.alphabet->code(target.sequence[at])].push_back(target.number(at));
     std::unordered_map<Index, Index> agreeing;
     for (const auto& [one, times] : listed)
         for (const Index number : residues[target.alphabet->code(one.letter)])

@@ -15,7 +15,7 @@ namespace pleat::mutants {
 
 /// A sequence with its name, as a file has it.
 struct NamedSequence {
-    std::string source;  ///< the file, for messages
+    std::string file;  ///< for messages
     std::string name;
     std::string letters;  ///< upper case
 };
@@ -39,7 +39,7 @@ struct Target {
     Index number(Index residue) const { return first_number + residue; }
     /// Whether the alphabet has a code for this residue.
     bool is_known(Index residue) const {
-        return alphabet->code(sequence[static_cast<std::size_t>(residue)]) < alphabet->gap();
+        return alphabet->code(sequence[residue]) < alphabet->gap();
     }
     /// The residue with this number; kNone if the sequence does not reach there.
     Index residue(Index number) const {

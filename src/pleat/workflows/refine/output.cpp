@@ -165,8 +165,9 @@ ResultColumns columns(const Result& result) {
          "pleat.Saxs, the profiles of these frames by pleat.saxs, with `data` fitted to it; None "
          "without data and profiles",
          ColumnValue::kept("Saxs | None")},
-        fact("frames", result.frames.frame_count(), "number of frames"),
-        fact("atoms", result.frames.atom_count(), "of a frame"),
+        fact("frames", std::ssize(result.chain), "number of frames"),
+        fact("atoms", result.frames.topology ? result.frames.topology->atom_count() : 0,
+             "of a frame"),
         {"angles", "how many angles change", result.hinges, "results"},
         fact("built_residues",
              ColumnValue(result.built_residues).or_none(result.built_residues > 0),
@@ -190,6 +191,10 @@ void write_results(RunDirectory& run, const Result& result, const Context& conte
     for_each_frame(context, "write", frames.frame_count(),
                    [&](Index frame) { dcd.add(frames.xyz.view()[frame]); });
     dcd.close();
+    write_tables(run, result);
+}
+
+void write_tables(RunDirectory& run, const Result& result) {
     std::vector<TableColumn> table = {row_numbers("frame")};
     for (const FrameColumn& column : frame_columns(result))
         for (TableColumn& one : table_columns(column.name, column.value, column.shown))

@@ -24,6 +24,8 @@ ResultColumns columns(const Result& result);
 /// domains.txt; README.md of this
 /// folder describes each. Throws OutputError, Cancelled.
 void write_results(RunDirectory& run, const Result& result, const Context& context);
+/// Those of them that are texts but topology.pdb.
+void write_tables(RunDirectory& run, const Result& result);
 
 /// Records the numbers that summarise a run in its manifest.
 void record_facts(RunDirectory& run, const Result& result);

@@ -53,8 +53,7 @@ double gyration_radius(const Topology& topology, View<const float, 2> xyz) {
     constexpr double kCarbon = 12.011;
     double mass = 0, sum[3] = {}, squares = 0;
     for (Index atom = 0; atom < xyz.extent(1); ++atom) {
-        const double known = topology.atoms[static_cast<std::size_t>(atom)].mass,
-                     one = known > 0 ? known : kCarbon;
+        const double known = topology.atoms[atom].mass, one = known > 0 ? known : kCarbon;
         mass += one;
         for (Index axis = 0; axis < 3; ++axis) {
             const double x = xyz(axis, atom);
@@ -153,8 +152,8 @@ Array<double, 2> measure_frames(const ChainModel& model, const Moves& moves, con
                 const View<float, 2> at = leads ? xyz.view()[frame] : scratch.view()[thread];
                 conformation.write(at, resting);
                 if (is_own)
-                    measure(conformation, at, moves, sterics[static_cast<std::size_t>(thread)],
-                            overlaps[static_cast<std::size_t>(thread)], rows.view()[frame].data);
+                    measure(conformation, at, moves, sterics[thread], overlaps[thread],
+                            rows.view()[frame].data);
             });
         },
         "frames");
@@ -170,18 +169,18 @@ void measure_all(const ChainModel& model, const Moves& moves, const Pool& pool,
         model, moves, pool, kFrameNumbers + static_cast<Index>(result.quantities.size()), context,
         result.frames.xyz);
     for (Index frame = 0; frame < frames; ++frame) {
-        const auto to = static_cast<std::size_t>(frame);
         const Index of_round = pool.angles.extent(1), round = frame / of_round,
                     at = frame % of_round;
-        result.diameter[to] = numbers(frame, kDiameter);
-        result.log_prior[to] = numbers(frame, kLogPrior);
-        result.clash_energy[to] = numbers(frame, kClashEnergy);
-        result.close_atoms[to] = static_cast<Index>(numbers(frame, kCloseAtoms));
+        result.diameter[frame] = numbers(frame, kDiameter);
+        result.log_prior[frame] = numbers(frame, kLogPrior);
+        result.clash_energy[frame] = numbers(frame, kClashEnergy);
+        result.close_atoms[frame] = static_cast<Index>(numbers(frame, kCloseAtoms));
         for (std::size_t n = 0; n < result.quantities.size(); ++n)
-            result.quantities[n].values[to] = numbers(frame, kFrameNumbers + static_cast<Index>(n));
-        result.chain[to] = at / options.replicas;
-        if (!result.replica.empty()) result.replica[to] = at % options.replicas;
-        result.step[to] = (options.burn_in + round + 1) * options.moves;
+            result.quantities[n].values[frame] =
+                numbers(frame, kFrameNumbers + static_cast<Index>(n));
+        result.chain[frame] = at / options.replicas;
+        if (!result.replica.empty()) result.replica[frame] = at % options.replicas;
+        result.step[frame] = (options.burn_in + round + 1) * options.moves;
     }
 }
 
@@ -195,8 +194,7 @@ void assess_all(const PoolOptions& options, Index frames, Result& result) {
             for (Index chain = 0; chain < options.chains; ++chain) {
                 const Index first = (draw * options.chains + chain) * replicas;
                 double sum = 0;
-                for (Index n = first; n < first + replicas; ++n)
-                    sum += quantity.values[static_cast<std::size_t>(n)];
+                for (Index n = first; n < first + replicas; ++n) sum += quantity.values[n];
                 by_chain(chain, draw) = sum / static_cast<double>(replicas);
             }
         quantity.convergence = assess(by_chain.view());

@@ -76,7 +76,7 @@ HeavyAtoms heavy_atoms(const Ensemble& structure) {
     const Topology& topology = *structure.topology;
     std::vector<Index> kept;
     for (Index atom = 0; atom < topology.atom_count(); ++atom) {
-        const std::string& element = topology.atoms[static_cast<std::size_t>(atom)].element;
+        const std::string& element = topology.atoms[atom].element;
         if (element != "H" && element != "D" &&
             !selection::is_water(topology.residue_of(atom).name))
             kept.push_back(atom);

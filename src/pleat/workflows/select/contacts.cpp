@@ -18,7 +18,6 @@ namespace {
 
 constexpr Index kMinSeparation = 6;
 
-/// The predicted sequence as an alignment of one row.
 Alignment one_row(const PredictedContacts& predicted) {
     const Alphabet& alphabet = Alphabet::protein();
     const auto length = static_cast<Index>(predicted.sequence.size());
@@ -32,7 +31,7 @@ Alignment one_row(const PredictedContacts& predicted) {
                         .parts = {},
                         .full_rows = {}};
     for (Index at = 0; at < length; ++at) {
-        const char letter = predicted.sequence[static_cast<std::size_t>(at)];
+        const char letter = predicted.sequence[at];
         const std::uint8_t code = alphabet.code(letter);
         alignment.letters(0, at) = code == Alphabet::invalid ? alphabet.gap() : code;
         alignment.columns.push_back(at);
@@ -53,7 +52,7 @@ std::vector<Index> contact_atoms(const Chain& chain, const Topology& topology) {
     std::vector<Index> atoms(chain.residues.size(), -1);
     std::vector<std::uint8_t> is_beta(chain.residues.size(), 0);
     for (Index atom = 0; atom < topology.atom_count(); ++atom) {
-        const std::string& name = topology.atoms[static_cast<std::size_t>(atom)].name;
+        const std::string& name = topology.atoms[atom].name;
         if (name != "CA" && name != "CB") continue;
         const Topology::Residue& residue = topology.residue_of(atom);
         if (!chain.name.empty() && residue.chain != chain.name) continue;
@@ -89,17 +88,15 @@ PredictedContacts read_predicted(const std::string& source) {
 ExpectedContacts expected_contacts(const PredictedContacts& predicted, const Structure& structure,
                                    const Topology& topology, Index count) {
     const ResidueMap map = map_residues(one_row(predicted), structure);
-    const Chain& chain = structure.chains[static_cast<std::size_t>(map.chain)];
+    const Chain& chain = structure.chains[map.chain];
     const std::vector<Index> atoms = contact_atoms(chain, topology);
     ExpectedContacts expected{.contacts = {},
                               .chain = map.chain_name,
                               .identity = map.identity,
                               .mapped_residues = map.mapped,
                               .pairs_without_atoms = 0};
-    const auto residue_of = [&](Index at) { return map.residues[static_cast<std::size_t>(at)]; };
-    const auto atom_of = [&](Index residue) {
-        return residue < 0 ? Index{-1} : atoms[static_cast<std::size_t>(residue)];
-    };
+    const auto residue_of = [&](Index at) { return map.residues[at]; };
+    const auto atom_of = [&](Index residue) { return residue < 0 ? Index{-1} : atoms[residue]; };
     Index considered = 0;
     for (const PredictedContact& pair : predicted.pairs) {
         if (considered == count) break;
@@ -113,8 +110,8 @@ ExpectedContacts expected_contacts(const PredictedContacts& predicted, const Str
         }
         expected.contacts.push_back({.i = pair.i + 1,
                                      .j = pair.j + 1,
-                                     .name_i = name_of(chain.residues[static_cast<std::size_t>(a)]),
-                                     .name_j = name_of(chain.residues[static_cast<std::size_t>(b)]),
+                                     .name_i = name_of(chain.residues[a]),
+                                     .name_j = name_of(chain.residues[b]),
                                      .atom_i = atom_a,
                                      .atom_j = atom_b,
                                      .strength = pair.probability});

@@ -108,13 +108,12 @@ void write_scores(const std::filesystem::path& path, const Ensemble& ensemble,
         frames[place] = static_cast<Index>(frame);
     }
     const auto origin = [&](std::size_t row) -> const FrameOrigin& {
-        return ensemble.origins[static_cast<std::size_t>(frames[row])];
+        return ensemble.origins[frames[row]];
     };
     std::vector<TableColumn> table = with_columns(table_columns("", {placed, score_fields()}),
                                                   "cluster", table_columns("frame", frames));
-    table.push_back(table_column("file", [&](std::size_t row) {
-        return table_cell(ensemble.files[static_cast<std::size_t>(origin(row).file)]);
-    }));
+    table.push_back(table_column(
+        "file", [&](std::size_t row) { return table_cell(ensemble.files[origin(row).file]); }));
     table.push_back(
         table_column("frame_of_file", [&](std::size_t row) { return origin(row).frame; }));
     if (!ensemble.scores.empty())
@@ -129,8 +128,7 @@ void write_clusters(const std::filesystem::path& path, const Result& result,
     std::vector<std::vector<Index>> members(scores.empty() ? 0 : result.medoids.size());
     for (std::size_t frame = 0; !members.empty() && frame < result.assignment.size(); ++frame)
         if (result.assignment[frame] >= 0)
-            members[static_cast<std::size_t>(result.assignment[frame])].push_back(
-                static_cast<Index>(frame));
+            members[result.assignment[frame]].push_back(static_cast<Index>(frame));
     const auto cluster = [&](std::size_t row) {
         return static_cast<std::size_t>(result.clusters[row].cluster);
     };
@@ -157,7 +155,7 @@ void write_explained(const std::filesystem::path& path, const Result& result,
     std::vector<Index> group_of(result.medoids.size(), 0);
     std::vector<std::string> names = {"all"};
     for (const ClusterSummary& one : result.clusters) {
-        group_of[static_cast<std::size_t>(one.cluster)] = one.selected;
+        group_of[one.cluster] = one.selected;
         if (one.selected == 0) continue;
         groups.emplace_back();
         names.push_back(fmt::format("selected_{}", one.selected));
@@ -165,8 +163,8 @@ void write_explained(const std::filesystem::path& path, const Result& result,
     for (std::size_t frame = 0; frame < result.assignment.size(); ++frame) {
         groups[0].push_back(static_cast<Index>(frame));
         if (result.assignment[frame] < 0) continue;
-        const Index group = group_of[static_cast<std::size_t>(result.assignment[frame])];
-        if (group > 0) groups[static_cast<std::size_t>(group)].push_back(static_cast<Index>(frame));
+        const Index group = group_of[result.assignment[frame]];
+        if (group > 0) groups[group].push_back(static_cast<Index>(frame));
     }
     const std::vector<ExpectedContact>& contacts = result.expected.contacts;
     std::vector<TableColumn> table = with_columns(

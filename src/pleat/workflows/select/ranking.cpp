@@ -40,7 +40,7 @@ std::vector<double> values_of(std::span<const double> values, const std::vector<
     std::vector<double> some;
     some.reserve(frames.size());
     if (values.empty()) return some;
-    for (const Index frame : frames) some.push_back(values[static_cast<std::size_t>(frame)]);
+    for (const Index frame : frames) some.push_back(values[frame]);
     return some;
 }
 
@@ -94,11 +94,9 @@ Ranks rank_some(const Evidence& evidence, const Parameters& p, std::span<const d
 std::vector<Index> positions(const std::vector<double>& joint_rank) {
     std::vector<Index> order(joint_rank.size()), position(joint_rank.size());
     std::iota(order.begin(), order.end(), Index{0});
-    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
-        return joint_rank[static_cast<std::size_t>(a)] > joint_rank[static_cast<std::size_t>(b)];
-    });
-    for (std::size_t n = 0; n < order.size(); ++n)
-        position[static_cast<std::size_t>(order[n])] = static_cast<Index>(n) + 1;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Index a, Index b) { return joint_rank[a] > joint_rank[b]; });
+    for (std::size_t n = 0; n < order.size(); ++n) position[order[n]] = static_cast<Index>(n) + 1;
     return position;
 }
 
@@ -130,8 +128,7 @@ public:
         const std::vector<double> contacts = formed_share(evidence_, open_, frames);
         const Ranks ranks = rank_some(evidence_, parameters_, contacts, frames);
         std::vector<double> of_frame(evidence_.assignment.size(), kUnknown);
-        for (std::size_t n = 0; n < frames.size(); ++n)
-            of_frame[static_cast<std::size_t>(frames[n])] = ranks.mean[n];
+        for (std::size_t n = 0; n < frames.size(); ++n) of_frame[frames[n]] = ranks.mean[n];
         ClusterSummary next{.cluster = -1, .joint_rank_when_selected = -1.0};
         for (std::size_t cluster = 0; cluster < members_.size(); ++cluster) {
             if (!is_candidate(cluster)) continue;
@@ -142,8 +139,8 @@ public:
         }
         if (next.cluster < 0) return false;
         next.selected = static_cast<Index>(chosen_.size()) + 1;
-        next.added = explain(members_[static_cast<std::size_t>(next.cluster)], next.selected);
-        selected_[static_cast<std::size_t>(next.cluster)] = 1;
+        next.added = explain(members_[next.cluster], next.selected);
+        selected_[next.cluster] = 1;
         chosen_.push_back(next);
         return true;
     }
@@ -172,8 +169,7 @@ private:
         std::vector<Index> frames;
         for (std::size_t frame = 0; frame < evidence_.assignment.size(); ++frame) {
             const std::int32_t cluster = evidence_.assignment[frame];
-            if (cluster < 0 || selected_[static_cast<std::size_t>(cluster)] == 0)
-                frames.push_back(static_cast<Index>(frame));
+            if (cluster < 0 || selected_[cluster] == 0) frames.push_back(static_cast<Index>(frame));
         }
         return frames;
     }
@@ -209,8 +205,7 @@ void describe(const Evidence& evidence, const Scores& scores, const std::vector<
               ClusterSummary& cluster) {
     cluster.size = static_cast<Index>(frames.size());
     cluster.best_frame = *std::min_element(frames.begin(), frames.end(), [&](Index a, Index b) {
-        return scores.position[static_cast<std::size_t>(a)] <
-               scores.position[static_cast<std::size_t>(b)];
+        return scores.position[a] < scores.position[b];
     });
     cluster.joint_rank = median(values_of(scores.joint_rank, frames));
     cluster.contacts = median(values_of(scores.contacts, frames));
@@ -284,8 +279,7 @@ Ranking rank(const Evidence& evidence, const Parameters& parameters) {
     result.explained_by = selector.explained_by();
     result.clusters = selector.clusters();
     for (ClusterSummary& cluster : result.clusters)
-        describe(evidence, scores, selector.members()[static_cast<std::size_t>(cluster.cluster)],
-                 cluster);
+        describe(evidence, scores, selector.members()[cluster.cluster], cluster);
     std::stable_sort(result.clusters.begin(), result.clusters.end(),
                      [](const ClusterSummary& a, const ClusterSummary& b) {
                          if ((a.selected > 0) != (b.selected > 0)) return a.selected > 0;

@@ -170,7 +170,7 @@ void rank_frames(View<const float, 3> xyz, const Input& input, const Parameters&
     result.clusters = std::move(ranking.clusters);
     result.explained_by = std::move(ranking.explained_by);
     if (result.clusters.empty() || result.clusters.front().selected == 0) return;
-    const Index medoid = result.medoids[static_cast<std::size_t>(result.clusters.front().cluster)];
+    const Index medoid = result.medoids[result.clusters.front().cluster];
     result.rmsd.resize(static_cast<std::size_t>(distances->count()));
     distances->rows(std::span(&medoid, 1), result.rmsd.data());
 }

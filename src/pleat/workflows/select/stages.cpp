@@ -49,9 +49,7 @@ PredictedContacts predicted_contacts(const Alignment& alignment, const Reference
     PredictedContacts predicted{
         .source = alignment.source, .sequence = reference.sequence, .pairs = {}};
     const auto residue_of = [&](Index column) {
-        return reference.numbers[static_cast<std::size_t>(
-                   alignment.columns[static_cast<std::size_t>(column)])] -
-               1;
+        return reference.numbers[alignment.columns[column]] - 1;
     };
     for (const couplings::RankedPair& pair : pairs) {
         const Index i = residue_of(pair.i), j = residue_of(pair.j);

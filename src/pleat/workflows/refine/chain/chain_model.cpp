@@ -29,13 +29,12 @@ public:
             parent_.push_back(static_cast<Index>(parent_.size()));
     }
     Index find(Index item) const {
-        while (parent_[static_cast<std::size_t>(item)] != item)
-            item = parent_[static_cast<std::size_t>(item)];
+        while (parent_[item] != item) item = parent_[item];
         return item;
     }
     void join(Index a, Index b) {
         const Index low = std::min(find(a), find(b)), high = std::max(find(a), find(b));
-        parent_[static_cast<std::size_t>(high)] = low;
+        parent_[high] = low;
     }
 
 private:
@@ -86,11 +85,10 @@ public:
             for (std::size_t n = at.first; n <= at.last; ++n) {
                 const PeptideResidue& residue = molecules_.chains[at.chain].residues[n];
                 if (residue.linker >= 0)
-                    fail(fmt::format(
-                        "expected a group of rigid residues, found {} of linker {} "
-                        "in {}",
-                        label(residue), linkers_[static_cast<std::size_t>(residue.linker)].text(),
-                        text));
+                    fail(
+                        fmt::format("expected a group of rigid residues, found {} of linker {} "
+                                    "in {}",
+                                    label(residue), linkers_[residue.linker].text(), text));
                 members.push_back(piece_of(residue.ca));
             }
         }
@@ -162,18 +160,18 @@ private:
     [[noreturn]] void fail(const std::string& text) const {
         throw InputError(topology_.source.string(), 0, text);
     }
-    const Vector& at(Index atom) const { return positions_[static_cast<std::size_t>(atom)]; }
-    Index piece_of(Index atom) const { return graph_.piece_of[static_cast<std::size_t>(atom)]; }
+    const Vector& at(Index atom) const { return positions_[atom]; }
+    Index piece_of(Index atom) const { return graph_.piece_of[atom]; }
     void assign(Index atom, Index piece) {
-        if (atom >= 0) graph_.piece_of[static_cast<std::size_t>(atom)] = piece;
+        if (atom >= 0) graph_.piece_of[atom] = piece;
     }
     Index new_piece() { return graph_.pieces++; }
     std::string label(const PeptideResidue& residue) const {
-        return residue_label(topology_.residues[static_cast<std::size_t>(residue.residue)]);
+        return residue_label(topology_.residues[residue.residue]);
     }
     std::string label_of(const HingeEdge& edge) const {
         const int linker = molecules_.chains[edge.chain].residues[edge.residue].linker;
-        return "linker " + linkers_[static_cast<std::size_t>(linker)].text();
+        return "linker " + linkers_[linker].text();
     }
 
     void cut_chain(std::size_t number) {
@@ -184,8 +182,7 @@ private:
             assign(residue.n, piece);
             const bool in_linker = residue.linker >= 0;
             const bool has_phi =
-                in_linker && n > 0 &&
-                !is_proline(topology_.residues[static_cast<std::size_t>(residue.residue)].name);
+                in_linker && n > 0 && !is_proline(topology_.residues[residue.residue].name);
             const bool has_psi = in_linker && n + 1 < residues.size();
             const auto turn = [&](HingeKind kind, Vector origin, Vector axis) {
                 const Index before = piece;
@@ -208,7 +205,7 @@ private:
 
     /// Whether this is an oxygen bonded to the C of a peptide bond.
     bool is_oxygen(Index atom) const {
-        const std::string& name = topology_.atoms[static_cast<std::size_t>(atom)].name;
+        const std::string& name = topology_.atoms[atom].name;
         return name == "O" || name == "OXT" || name == "OT1" || name == "OT2";
     }
 
@@ -247,8 +244,8 @@ private:
     /// both were moved by the same motion.
     bool are_of_one_unit(Index a, Index b) const {
         if (units_.empty()) return true;
-        const Index unit = units_[static_cast<std::size_t>(a)];
-        return unit >= 0 && unit == units_[static_cast<std::size_t>(b)];
+        const Index unit = units_[a];
+        return unit >= 0 && unit == units_[b];
     }
 
     /// A rigid domain that others touch, or that is near to them.
@@ -330,8 +327,8 @@ Neighbours neighbours_of(const PieceGraph& graph) {
     Neighbours all(static_cast<std::size_t>(graph.pieces));
     for (std::size_t n = 0; n < graph.edges.size(); ++n) {
         const HingeEdge& edge = graph.edges[n];
-        all[static_cast<std::size_t>(edge.before)].emplace_back(edge.after, static_cast<Index>(n));
-        all[static_cast<std::size_t>(edge.after)].emplace_back(edge.before, static_cast<Index>(n));
+        all[edge.before].emplace_back(edge.after, static_cast<Index>(n));
+        all[edge.after].emplace_back(edge.before, static_cast<Index>(n));
     }
     return all;
 }
@@ -347,18 +344,18 @@ Tree visit(const Neighbours& neighbours, Index root) {
         const Open at = open.back();
         open.pop_back();
         const auto number = static_cast<Index>(tree.order.size());
-        tree.number[static_cast<std::size_t>(at.piece)] = number;
+        tree.number[at.piece] = number;
         tree.order.push_back(at.piece);
         tree.parent.push_back(at.parent);
         tree.edge.push_back(at.edge);
-        for (const auto& [piece, edge] : neighbours[static_cast<std::size_t>(at.piece)])
+        for (const auto& [piece, edge] : neighbours[at.piece])
             if (edge != at.edge) open.push_back({piece, number, edge});
     }
     tree.subtree_end.resize(tree.order.size());
     for (std::size_t n = tree.order.size(); n-- > 0;) {
         tree.subtree_end[n] = std::max(tree.subtree_end[n], static_cast<Index>(n) + 1);
         if (tree.parent[n] >= 0) {
-            Index& end = tree.subtree_end[static_cast<std::size_t>(tree.parent[n])];
+            Index& end = tree.subtree_end[tree.parent[n]];
             end = std::max(end, tree.subtree_end[n]);
         }
     }
@@ -369,8 +366,7 @@ Tree visit(const Neighbours& neighbours, Index root) {
 Index centre_of(const PieceGraph& graph, const Neighbours& neighbours) {
     const Tree tree = visit(neighbours, 0);
     std::vector<Index> atoms(tree.order.size(), 0), largest(tree.order.size(), 0);
-    for (const Index piece : graph.piece_of)
-        ++atoms[static_cast<std::size_t>(tree.number[static_cast<std::size_t>(piece)])];
+    for (const Index piece : graph.piece_of) ++atoms[tree.number[piece]];
     const auto total = static_cast<Index>(graph.piece_of.size());
     for (std::size_t n = tree.order.size(); n-- > 1;) {
         const auto parent = static_cast<std::size_t>(tree.parent[n]);
@@ -388,7 +384,7 @@ Index centre_of(const PieceGraph& graph, const Neighbours& neighbours) {
 ResidueClass class_of(const Topology& topology, const PeptideChain& chain, std::size_t n) {
     const auto name = [&](std::size_t at) -> std::string_view {
         if (at >= chain.residues.size()) return {};
-        return topology.residues[static_cast<std::size_t>(chain.residues[at].residue)].name;
+        return topology.residues[chain.residues[at].residue].name;
     };
     return residue_class(name(n), name(n + 1));
 }
@@ -396,7 +392,7 @@ ResidueClass class_of(const Topology& topology, const PeptideChain& chain, std::
 void add_hinges(ChainModel& model, const PieceGraph& graph, const Tree& tree) {
     model.subtree_end = tree.subtree_end;
     for (std::size_t n = 1; n < tree.order.size(); ++n) {
-        const HingeEdge& edge = graph.edges[static_cast<std::size_t>(tree.edge[n])];
+        const HingeEdge& edge = graph.edges[tree.edge[n]];
         // The torsion also rises if the other side turns the other way.
         const bool is_after = tree.order[n] == edge.after;
         model.hinges.push_back(
@@ -408,20 +404,18 @@ void add_residues(ChainModel& model, const PieceGraph& graph, const Tree& tree,
                   const Molecules& molecules) {
     std::map<std::pair<std::size_t, std::size_t>, std::array<Index, 3>> hinges;
     for (std::size_t n = 1; n < tree.order.size(); ++n) {
-        const HingeEdge& edge = graph.edges[static_cast<std::size_t>(tree.edge[n])];
+        const HingeEdge& edge = graph.edges[tree.edge[n]];
         auto& found =
             hinges.try_emplace({edge.chain, edge.residue}, std::array<Index, 3>{-1, -1, -1})
                 .first->second;
         found[static_cast<std::size_t>(edge.kind)] = static_cast<Index>(n) - 1;
     }
-    const auto at = [&](Index atom) { return model.start[static_cast<std::size_t>(atom)]; };
+    const auto at = [&](Index atom) { return model.start[atom]; };
     for (std::size_t chain = 0; chain < molecules.chains.size(); ++chain) {
         const std::vector<PeptideResidue>& all = molecules.chains[chain].residues;
         for (std::size_t n = 0; n < all.size(); ++n) {
             if (all[n].linker < 0) continue;
             LinkerResidue one;
-            one.label =
-                residue_label(model.topology->residues[static_cast<std::size_t>(all[n].residue)]);
             one.linker = all[n].linker;
             one.residue_class = class_of(*model.topology, molecules.chains[chain], n);
             one.n = all[n].n;
@@ -461,14 +455,12 @@ void add_domains(ChainModel& model, const Molecules& molecules) {
             std::size_t end = n + 1;
             while (end < all.size() && (all[end].linker < 0) == (all[n].linker < 0)) ++end;
             if (all[n].linker < 0) {
-                Found& domain = found[static_cast<std::size_t>(
-                    model.piece_of[static_cast<std::size_t>(all[n].ca)])];
+                Found& domain = found[model.piece_of[all[n].ca]];
                 const ResidueRange range =
-                    range_of(names[static_cast<std::size_t>(all[n].residue)],
-                             names[static_cast<std::size_t>(all[end - 1].residue)]);
+                    range_of(names[all[n].residue], names[all[end - 1].residue]);
                 domain.name += (domain.name.empty() ? "" : ",") + range.text();
                 for (std::size_t m = n; m < end; ++m) {
-                    domain.sum = domain.sum + model.start[static_cast<std::size_t>(all[m].ca)];
+                    domain.sum = domain.sum + model.start[all[m].ca];
                     ++domain.residues;
                 }
             }
@@ -494,7 +486,7 @@ void add_points(ChainModel& model, const Molecules& molecules) {
     // Points of nucleotides have no neighbours here: their chains are rigid.
     for (const OtherMolecule& molecule : molecules.others) {
         for (const Index atom : molecule.atoms) {
-            const std::string& name = model.topology->atoms[static_cast<std::size_t>(atom)].name;
+            const std::string& name = model.topology->atoms[atom].name;
             if (name == "P" || name == "C1'" || name == "C1*")
                 model.points.push_back({atom, chains, 0});
         }
@@ -529,8 +521,7 @@ ChainModel make_chain_model(std::shared_ptr<const Topology> topology, View<const
     PieceGraph graph = make_pieces(molecules, *model.topology, model.start, options);
     const Neighbours neighbours = neighbours_of(graph);
     const Tree tree = visit(neighbours, centre_of(graph, neighbours));
-    for (const Index piece : graph.piece_of)
-        model.piece_of.push_back(tree.number[static_cast<std::size_t>(piece)]);
+    for (const Index piece : graph.piece_of) model.piece_of.push_back(tree.number[piece]);
     add_hinges(model, graph, tree);
     add_residues(model, graph, tree, molecules);
     add_domains(model, molecules);
@@ -563,8 +554,7 @@ void Conformation::set_angles(const std::vector<double>& angles) {
 }
 
 Vector Conformation::atom(Index index) const {
-    const auto n = static_cast<std::size_t>(index);
-    return piece(model_->piece_of[n])(model_->start[n]);
+    return piece(model_->piece_of[index])(model_->start[index]);
 }
 
 void Conformation::write(View<float, 2> xyz, Index resting_piece) const {

@@ -36,8 +36,7 @@ struct Hinge {
 
 /// A residue of a linker. Hinges are indices, -1 for none; atoms are indices into the topology.
 struct LinkerResidue {
-    std::string label;  ///< "A:289"
-    int linker = 0;     ///< number of its linker
+    int linker = 0;  ///< number of its linker
     ResidueClass residue_class = ResidueClass::other;
     Index phi_hinge = -1, bend_hinge = -1, psi_hinge = -1;
     double phi = 0, psi = 0;                ///< of the start, radians; 0 at an end of the chain
@@ -95,7 +94,7 @@ public:
     /// angles, so errors do not add up over moves.
     void set_angles(const std::vector<double>& angles);
     const std::vector<double>& angles() const { return angles_; }
-    const Transform& piece(Index number) const { return pieces_[static_cast<std::size_t>(number)]; }
+    const Transform& piece(Index number) const { return pieces_[number]; }
     Vector atom(Index index) const;
     /// Writes all atoms, [axis, atom], moved together such that one piece is as in the start.
     void write(View<float, 2> xyz, Index resting_piece) const;
@@ -107,9 +106,7 @@ public:
     const ChainModel& model() const { return *model_; }
 
 private:
-    double angle(Index hinge) const {
-        return hinge < 0 ? 0.0 : angles_[static_cast<std::size_t>(hinge)];
-    }
+    double angle(Index hinge) const { return hinge < 0 ? 0.0 : angles_[hinge]; }
 
     const ChainModel* model_;
     std::vector<double> angles_;

@@ -48,9 +48,7 @@ public:
     }
 
 private:
-    const Topology& topology(Index structure) const {
-        return *structures_[static_cast<std::size_t>(structure)].topology;
-    }
+    const Topology& topology(Index structure) const { return *structures_[structure].topology; }
     /// "b.pdb", or "model 2 of a.pdb".
     std::string name_of(Index structure) const {
         const std::filesystem::path& file = topology(structure).source;
@@ -67,8 +65,7 @@ private:
     void match_chains(Index structure) {
         const Topology& own = topology(structure);
         const Molecules molecules = find_molecules(own);
-        const std::vector<Vector> positions =
-            positions_of(structures_[static_cast<std::size_t>(structure)].xyz.view()[0]);
+        const std::vector<Vector> positions = positions_of(structures_[structure].xyz.view()[0]);
         std::map<std::string, Renamed>& renamed = renamed_.emplace_back();
         Notes left_out;  // build_missing_residues() reports it with the new names
         std::set<const WholeChain*> used;
@@ -178,8 +175,8 @@ private:
                 for (const PeptideResidue& residue : chain.residues)
                     peptides.insert(residue.residue);
             for (Index r = 0; r < static_cast<Index>(own.residues.size()); ++r) {
-                const Topology::Residue& residue = own.residues[static_cast<std::size_t>(r)];
-                const Renamed& now = renamed_[static_cast<std::size_t>(n)].at(residue.chain);
+                const Topology::Residue& residue = own.residues[r];
+                const Renamed& now = renamed_[n].at(residue.chain);
                 all.push_back({now.name, peptides.count(r) > 0, residue.number + now.shift,
                                residue.insertion, n, r});
             }
@@ -220,8 +217,7 @@ private:
                                         entry.number, entry.insertion, entry.chain});
             for (const Index atom : atoms[from][residue]) {
                 const Index to = joined->atom_count();
-                joined->atoms.push_back(
-                    topology(entry.structure).atoms[static_cast<std::size_t>(atom)]);
+                joined->atoms.push_back(topology(entry.structure).atoms[atom]);
                 joined->atoms.back().residue = static_cast<Index>(joined->residues.size()) - 1;
                 for (Index axis = 0; axis < 3; ++axis)
                     result.xyz(0, axis, to) =
@@ -258,7 +254,7 @@ std::set<ResidueKey> peptide_keys(const Topology& topology) {
     std::set<ResidueKey> keys;
     for (const PeptideChain& chain : find_molecules(topology).chains)
         for (const PeptideResidue& one : chain.residues) {
-            const auto& residue = topology.residues[static_cast<std::size_t>(one.residue)];
+            const auto& residue = topology.residues[one.residue];
             keys.emplace(residue.chain, residue.number, residue.insertion, residue.name);
         }
     return keys;

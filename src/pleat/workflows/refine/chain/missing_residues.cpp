@@ -132,7 +132,7 @@ public:
               at_(positions),
               unit_of_(positions.size(), -1) {
             const auto assign = [&](Index atom) {
-                if (atom >= 0) unit_of_[static_cast<std::size_t>(atom)] = units_ - 1;
+                if (atom >= 0) unit_of_[atom] = units_ - 1;
             };
             for (const PeptideChain& chain : molecules.chains) {
                 ++units_;
@@ -170,23 +170,22 @@ public:
             if (ends.empty()) return;
             std::vector<std::vector<Index>> atoms(static_cast<std::size_t>(units_));
             for (Index atom = 0; atom < topology_.atom_count(); ++atom)
-                atoms[static_cast<std::size_t>(of(atom))].push_back(atom);
+                atoms[of(atom)].push_back(atom);
             std::set<Index> domains;
             for (const Index end : ends) domains.insert(of(end));
             for (Index loose = 0; loose < units_; ++loose) {
-                const std::vector<Index>& own = atoms[static_cast<std::size_t>(loose)];
+                const std::vector<Index>& own = atoms[loose];
                 if (domains.count(loose) > 0 || own.empty()) continue;
                 std::optional<std::pair<Contacts, Index>> best;
                 for (const Index domain : domains) {
-                    const std::pair found(contacts(own, atoms[static_cast<std::size_t>(domain)]),
-                                          domain);
+                    const std::pair found(contacts(own, atoms[domain]), domain);
                     if (!best || found.first > best->first) best = found;
                 }
                 join(best->second, loose);
             }
         }
 
-        Index of(Index atom) const { return unit_of_[static_cast<std::size_t>(atom)]; }
+        Index of(Index atom) const { return unit_of_[atom]; }
         /// Moves units from one bridge to the next; the largest rest. Returns a bridge that closes
         /// a loop.
         std::optional<std::size_t> move(const std::vector<UnitBridge>& bridges) {
@@ -198,9 +197,8 @@ public:
                 for (bool has_changed = true; has_changed;) {
                     has_changed = false;
                     for (std::size_t n = 0; n < bridges.size(); ++n) {
-                        std::optional<Transform>&before =
-                            transforms_[static_cast<std::size_t>(of(bridges[n].before))],
-                        &behind = transforms_[static_cast<std::size_t>(of(bridges[n].behind))];
+                        std::optional<Transform>&before = transforms_[of(bridges[n].before)],
+                        &behind = transforms_[of(bridges[n].behind)];
                         if (is_used[n] != 0 || (!before && !behind)) continue;
                         if (before && behind) return n;
                         if (before)
@@ -216,9 +214,7 @@ public:
         }
 
         /// How an atom moves; call move() before.
-        const Transform& transform(Index atom) const {
-            return *transforms_[static_cast<std::size_t>(of(atom))];
-        }
+        const Transform& transform(Index atom) const { return *transforms_[of(atom)]; }
 
     private:
         void join(Index one, Index other) {
@@ -234,8 +230,7 @@ public:
             Contacts found{0, -std::numeric_limits<double>::infinity()};
             for (const Index a : one)
                 for (const Index b : other) {
-                    const double apart = distance(at_[static_cast<std::size_t>(a)],
-                                                  at_[static_cast<std::size_t>(b)]);
+                    const double apart = distance(at_[a], at_[b]);
                     if (apart < kContact) ++found.close;
                     found.minus_distance = std::max(found.minus_distance, -apart);
                 }
@@ -244,7 +239,7 @@ public:
 
         std::vector<std::size_t> largest_first() const {
             std::vector<Index> sizes(static_cast<std::size_t>(units_));
-            for (const Index unit : unit_of_) ++sizes[static_cast<std::size_t>(unit)];
+            for (const Index unit : unit_of_) ++sizes[unit];
             std::vector<std::size_t> order(sizes.size());
             std::iota(order.begin(), order.end(), std::size_t{0});
             std::stable_sort(order.begin(), order.end(),
@@ -264,15 +259,13 @@ private:
     [[noreturn]] void fail(const std::string& text) const {
         throw InputError(topology_.source.string(), 0, text);
     }
-    const Vector& at(Index atom) const { return at_[static_cast<std::size_t>(atom)]; }
-    const std::string& name_of(Index atom) const {
-        return topology_.atoms[static_cast<std::size_t>(atom)].name;
-    }
+    const Vector& at(Index atom) const { return at_[atom]; }
+    const std::string& name_of(Index atom) const { return topology_.atoms[atom].name; }
     const PeptideChain& chain_of(const SequencedChain& chain) const {
         return molecules_.chains[chain.chain];
     }
     const Topology::Residue& residue_of(const PeptideResidue& residue) const {
-        return topology_.residues[static_cast<std::size_t>(residue.residue)];
+        return topology_.residues[residue.residue];
     }
     /// "A:285-301" of letters [first, last).
     ResidueRange range(std::size_t chain, std::size_t first, std::size_t last) const {
@@ -289,9 +282,7 @@ private:
             fail(fmt::format("expected at most {} missing residues in chain '{}', found {}",
                              kMaxMissing, chain_of(chain).name, chain.missing()));
         const std::vector<PeptideResidue>& residues = chain_of(chain).residues;
-        const auto residue = [&](std::size_t at) {
-            return &residues[static_cast<std::size_t>(chain.residues[at])];
-        };
+        const auto residue = [&](std::size_t at) { return &residues[chain.residues[at]]; };
         for (std::size_t n = 0; n < chain.residues.size();) {
             if (chain.residues[n] >= 0) {
                 ++n;
@@ -412,8 +403,7 @@ private:
         result_.units.push_back(unit);
     }
     void add_given_atom(Index atom) {
-        add_atom(topology_.atoms[static_cast<std::size_t>(atom)], units_->transform(atom)(at(atom)),
-                 units_->of(atom));
+        add_atom(topology_.atoms[atom], units_->transform(atom)(at(atom)), units_->of(atom));
     }
     void add_built_atom(const std::string& name, Vector position) {
         const std::string element = name.substr(0, 1);
@@ -449,12 +439,12 @@ private:
                 without_side_chain_.push_back(residue.name + " " + label.text());
             return;
         }
-        const PeptideResidue& one = *found->second[static_cast<std::size_t>(
-            random.below(static_cast<Index>(found->second.size())))];
+        const PeptideResidue& one =
+            *found->second[random.below(static_cast<Index>(found->second.size()))];
         const Transform copy =
             at_end.frame() * inverse(Backbone{at(one.n), at(one.ca), at(one.c)}.frame());
         for (const Index atom : one.others) {
-            Topology::Atom copied = topology_.atoms[static_cast<std::size_t>(atom)];
+            Topology::Atom copied = topology_.atoms[atom];
             if (copied.name == "O" || copied.name == "OT1" || is_terminal_oxygen(copied.name))
                 continue;
             copied.b_factor = 0;
@@ -473,9 +463,8 @@ private:
         const std::vector<PeptideResidue>& residues = chain_of(chain).residues;
         for (std::size_t n = 0; n < chain.residues.size(); ++n) {
             if (chain.residues[n] >= 0) {
-                const PeptideResidue& residue =
-                    residues[static_cast<std::size_t>(chain.residues[n])];
-                write_given(residue, atoms[static_cast<std::size_t>(residue.residue)],
+                const PeptideResidue& residue = residues[chain.residues[n]];
+                write_given(residue, atoms[residue.residue],
                             n + 1 < chain.residues.size() && chain.residues[n + 1] < 0);
                 continue;
             }

@@ -68,7 +68,7 @@ constexpr double kMaxPeptideBond = 2.5;  // angstrom, as in Chain::broken_after(
 
 bool is_nucleotide(const Topology& topology, const std::vector<Index>& atoms) {
     return std::any_of(atoms.begin(), atoms.end(), [&](Index atom) {
-        const std::string& name = topology.atoms[static_cast<std::size_t>(atom)].name;
+        const std::string& name = topology.atoms[atom].name;
         return name == "C1'" || name == "C1*";
     });
 }
@@ -77,7 +77,7 @@ PeptideResidue peptide_residue(const Topology& topology, Index residue,
                                const std::vector<Index>& atoms) {
     PeptideResidue found{.residue = residue};
     for (const Index index : atoms) {
-        const Topology::Atom& atom = topology.atoms[static_cast<std::size_t>(index)];
+        const Topology::Atom& atom = topology.atoms[index];
         if (atom.name == "N" && found.n < 0)
             found.n = index;
         else if (atom.name == "CA" && atom.element == "C" && found.ca < 0)
@@ -97,7 +97,7 @@ PeptideChain& chain_named(std::vector<PeptideChain>& chains, const std::string& 
 }
 
 std::string label_of(const Topology& topology, const PeptideResidue& residue) {
-    return residue_label(topology.residues[static_cast<std::size_t>(residue.residue)]);
+    return residue_label(topology.residues[residue.residue]);
 }
 
 std::string chain_names(const Molecules& molecules) {
@@ -111,7 +111,7 @@ std::string chain_names(const Molecules& molecules) {
 std::size_t find_residue(const PeptideChain& chain, const Topology& topology, int number,
                          char insertion, const std::string& range) {
     for (std::size_t n = 0; n < chain.residues.size(); ++n) {
-        const auto& one = topology.residues[static_cast<std::size_t>(chain.residues[n].residue)];
+        const auto& one = topology.residues[chain.residues[n].residue];
         if (one.number == number && one.insertion == insertion) return n;
     }
     throw InputError(topology.source.string(), 0,
@@ -143,8 +143,7 @@ void add_unmarked(const PeptideChain& chain, const Topology& topology,
                   std::vector<ResidueRange>& ranges) {
     for (std::size_t n = first; n < last; ++n) {
         if (marks[n] != 0) continue;
-        const auto& residue =
-            topology.residues[static_cast<std::size_t>(chain.residues[n].residue)];
+        const auto& residue = topology.residues[chain.residues[n].residue];
         if (n == first || marks[n - 1] != 0) ranges.push_back(range_of(residue, residue));
         ranges.back().last = residue.number;
         ranges.back().last_insertion = residue.insertion;
@@ -201,7 +200,7 @@ class Matcher {
 public:
     Matcher(const PeptideChain& chain, const Topology& topology) {
         for (const PeptideResidue& residue : chain.residues) {
-            const auto& one = topology.residues[static_cast<std::size_t>(residue.residue)];
+            const auto& one = topology.residues[residue.residue];
             residues_.push_back({letter_of(one.name), one.number, one.insertion == ' ', &one.name,
                                  residue_label(one)});
         }
@@ -230,7 +229,7 @@ public:
     std::string misfit(const Sequence& sequence, const Match& match) const {
         for (const Residue& residue : residues_) {
             if (fits(residue, sequence.letters, match)) continue;
-            const std::string found = fmt::format("{} {}", *residue.name, residue.label);
+            const std::string found = fmt::format("{} {}", *residue.name, residue.chain_and_number);
             if (!residue.has_plain_number) return found + ", which has an insertion code";
             const int at = residue.number - match.first_number;
             if (at < 0 || at >= static_cast<int>(sequence.letters.size()))
@@ -238,7 +237,7 @@ public:
                                    found, sequence.letters.size(), sequence.name,
                                    match.first_number);
             return fmt::format("{}, where letter {} of sequence '{}' is {}", found, at + 1,
-                               sequence.name, sequence.letters[static_cast<std::size_t>(at)]);
+                               sequence.name, sequence.letters[at]);
         }
         return "none";
     }
@@ -249,14 +248,14 @@ private:
         int number;
         bool has_plain_number;
         const std::string* name;
-        std::string label;
+        std::string chain_and_number;  ///< "A:205"
     };
 
     static bool fits(const Residue& residue, const std::string& letters, const Match& match) {
         const int at = residue.number - match.first_number;
         if (!residue.has_plain_number || at < 0 || at >= static_cast<int>(letters.size()))
             return false;
-        const char letter = letters[static_cast<std::size_t>(at)];
+        const char letter = letters[at];
         return letter == residue.letter || letter == kUnknown || residue.letter == kUnknown;
     }
 
@@ -277,14 +276,13 @@ SequencedChain sequenced_chain(const Molecules& molecules, const Topology& topol
         throw InputError(topology.source.string(), 0, text);
     };
     const auto residue = [&](std::size_t n) -> const Topology::Residue& {
-        return topology.residues[static_cast<std::size_t>(all[n].residue)];
+        return topology.residues[all[n].residue];
     };
     for (std::size_t n = 0; n < all.size(); ++n) {
         if (n > 0 && residue(n).number <= residue(n - 1).number)
             fail(fmt::format("expected residues in the order of their numbers, found {} behind {}",
                              residue_label(residue(n)), residue_label(residue(n - 1))));
-        placed.residues[static_cast<std::size_t>(residue(n).number - match.first_number)] =
-            static_cast<Index>(n);
+        placed.residues[residue(n).number - match.first_number] = static_cast<Index>(n);
         if (n > 0 && residue(n).number == residue(n - 1).number + 1 &&
             !is_bonded(all[n - 1], all[n], positions))
             fail(fmt::format("expected a bond or missing residues between {} and {}, found neither",
@@ -335,15 +333,13 @@ std::string residue_label(const Topology::Residue& residue) {
 bool is_bonded(const PeptideResidue& before, const PeptideResidue& behind,
                const std::vector<Vector>& positions) {
     return before.c >= 0 && behind.n >= 0 &&
-           distance(positions[static_cast<std::size_t>(before.c)],
-                    positions[static_cast<std::size_t>(behind.n)]) <= kMaxPeptideBond;
+           distance(positions[before.c], positions[behind.n]) <= kMaxPeptideBond;
 }
 
 std::vector<std::vector<Index>> atoms_by_residue(const Topology& topology) {
     std::vector<std::vector<Index>> atoms(topology.residues.size());
     for (Index atom = 0; atom < topology.atom_count(); ++atom)
-        atoms[static_cast<std::size_t>(topology.atoms[static_cast<std::size_t>(atom)].residue)]
-            .push_back(atom);
+        atoms[topology.atoms[atom].residue].push_back(atom);
     return atoms;
 }
 
@@ -431,8 +427,7 @@ void mark_linkers(Molecules& molecules, const Topology& topology,
                 throw InputError(
                     source, 0,
                     fmt::format("expected linkers that do not overlap, found {} in {} and {}",
-                                label_of(topology, residues[n]),
-                                linkers[static_cast<std::size_t>(residues[n].linker)].text(),
+                                label_of(topology, residues[n]), linkers[residues[n].linker].text(),
                                 text));
             if (residues[n].n < 0 || residues[n].c < 0)
                 throw InputError(source, 0,

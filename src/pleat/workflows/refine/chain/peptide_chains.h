@@ -62,7 +62,6 @@ struct Molecules {
     std::vector<OtherMolecule> others;
 };
 
-/// The atoms of each residue.
 std::vector<std::vector<Index>> atoms_by_residue(const Topology& topology);
 
 /// The positions of all atoms, from [axis, atom].

@@ -24,7 +24,6 @@ constexpr double kSmallestError = 0.01;  // angstrom, of different residues
 
 using Json = nlohmann::ordered_json;
 
-/// A residue of a protein chain.
 struct Residue {
     std::size_t chain = 0, number = 0;  ///< of Molecules
     double confidence = 0;
@@ -52,7 +51,7 @@ ErrorMatrix find_matrix(const Json& json, const std::filesystem::path& file) {
 }
 
 double error_at(const Json& rows, Index row, Index column, const std::filesystem::path& file) {
-    const Json& value = rows[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)];
+    const Json& value = rows[row][column];
     const double error = value.is_number() ? value.get<double>() : -1.0;
     if (!(error >= 0 && error < 1000))
         refuse(file, fmt::format("expected errors in angstrom, found {} in row {}, column {}",
@@ -67,7 +66,7 @@ std::vector<Residue> residues_of(const Molecules& molecules, const Topology& top
     for (std::size_t chain = 0; chain < molecules.chains.size(); ++chain)
         for (std::size_t n = 0; n < molecules.chains[chain].residues.size(); ++n) {
             const Index ca = molecules.chains[chain].residues[n].ca;
-            const double value = topology.atoms[static_cast<std::size_t>(ca)].b_factor;
+            const double value = topology.atoms[ca].b_factor;
             residues.push_back({chain, n, value});
             largest = std::max(largest, value);
             is_confidence = is_confidence && value >= 0 && value <= 100;
@@ -110,8 +109,7 @@ std::vector<Index> rows_of(const std::vector<Residue>& residues, const Molecules
                                  chains->size(), numbers->size()));
     std::map<std::pair<std::string, std::int64_t>, Index> tokens;
     for (Index row = 0; row < count; ++row) {
-        const Json &chain = (*chains)[static_cast<std::size_t>(row)],
-                   &number = (*numbers)[static_cast<std::size_t>(row)];
+        const Json &chain = (*chains)[row], &number = (*numbers)[row];
         if (!chain.is_string() || !number.is_number_integer())
             refuse(file, fmt::format("expected chain and number of each token, found other values "
                                      "in token {}",
@@ -120,8 +118,7 @@ std::vector<Index> rows_of(const std::vector<Residue>& residues, const Molecules
     }
     for (const Residue& residue : residues) {
         const PeptideChain& chain = molecules.chains[residue.chain];
-        const auto& named =
-            topology.residues[static_cast<std::size_t>(chain.residues[residue.number].residue)];
+        const auto& named = topology.residues[chain.residues[residue.number].residue];
         const auto found = tokens.find({chain.name, named.number});
         if (found == tokens.end())
             refuse(file, fmt::format("expected errors of all residues of {}, found none of {}",
@@ -206,8 +203,8 @@ public:
         : molecules_(molecules), topology_(topology) {}
     ResidueRange range(std::size_t chain, std::size_t first, std::size_t last) const {
         const std::vector<PeptideResidue>& all = molecules_.chains[chain].residues;
-        return range_of(topology_.residues[static_cast<std::size_t>(all[first].residue)],
-                        topology_.residues[static_cast<std::size_t>(all[last].residue)]);
+        return range_of(topology_.residues[all[first].residue],
+                        topology_.residues[all[last].residue]);
     }
     ResidueRange range(const Span& span) const { return range(span.chain, span.first, span.last); }
 
@@ -251,10 +248,10 @@ std::vector<std::vector<ResidueRange>> groups_of(const std::vector<Span>& spans,
     for (std::size_t n = 0; n < spans.size(); ++n) {
         group[n] = n;
         for (std::size_t m = 0; m < n; ++m) {
-            const bool shares =
+            const bool has_common_cluster =
                 std::any_of(spans[n].clusters.begin(), spans[n].clusters.end(),
                             [&](int cluster) { return spans[m].clusters.count(cluster) > 0; });
-            if (!shares) continue;
+            if (!has_common_cluster) continue;
             const std::size_t from = group[n], to = group[m];
             std::replace(group.begin(), group.begin() + static_cast<std::ptrdiff_t>(n) + 1, from,
                          to);

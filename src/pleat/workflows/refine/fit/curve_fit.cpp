@@ -5,14 +5,146 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
+#include <utility>
 
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/error.h"
 #include "pleat/saxs/fit/fit.h"
+#include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 
 namespace pleat::refine {
+
+namespace {
+
+/// Bodies of whole pieces: pieces of few scatterers share one with the next pieces, since each pair
+/// of bodies has a cost of its own. On a GPU that is a row of results which goes to the host.
+std::vector<std::int32_t> divide_into_bodies(const std::vector<Index>& piece_of, Index pieces,
+                                             bool is_gpu) {
+    constexpr Index kMinScatterers = 8;
+    const Index wanted =
+        std::max<Index>(static_cast<Index>(piece_of.size()) / (is_gpu ? 8 : 64), kMinScatterers);
+    std::vector<Index> counts(static_cast<std::size_t>(pieces));
+    for (const Index piece : piece_of) ++counts[piece];
+    std::vector<std::int32_t> body_of_piece(counts.size());
+    std::int32_t body = 0;
+    Index held = 0;
+    for (std::size_t piece = 0; piece < counts.size(); ++piece) {
+        if (held > 0 && (held >= wanted || counts[piece] >= wanted)) {
+            ++body;
+            held = 0;
+        }
+        body_of_piece[piece] = body;
+        held += counts[piece];
+    }
+    std::vector<std::int32_t> bodies;
+    bodies.reserve(piece_of.size());
+    for (const Index piece : piece_of) bodies.push_back(body_of_piece[piece]);
+    return bodies;
+}
+
+/// The atoms of one scatterer, by piece.
+void add_shares(const ChainModel& chain, const saxs::Scatterers& scatterers, Index scatterer,
+                std::vector<ProfileModel::Share>& shares) {
+    std::map<Index, std::pair<double, Vector>> by_piece;  // mass, and its sum of positions
+    double mass = 0;
+    for (Index m = scatterers.starts[scatterer];
+         m < scatterers.starts[static_cast<std::size_t>(scatterer) + 1]; ++m) {
+        const auto atom = static_cast<std::size_t>(scatterers.members[m]);
+        auto& [its_mass, sum] = by_piece[chain.piece_of[atom]];
+        its_mass += scatterers.masses[m];
+        sum = sum + scatterers.masses[m] * chain.start[atom];
+        mass += scatterers.masses[m];
+    }
+    for (const auto& [piece, of_piece] : by_piece)
+        shares.push_back(
+            {scatterer, piece, (1 / of_piece.first) * of_piece.second, of_piece.first / mass});
+}
+
+/// By piece, where all of a scatterer is in one.
+void divide_shares(Index pieces, ProfileModel& model) {
+    model.of_piece.resize(static_cast<std::size_t>(pieces));
+    const std::vector<ProfileModel::Share>& shares = model.shares;
+    for (std::size_t first = 0; first < shares.size();) {
+        std::size_t last = first + 1;
+        while (last < shares.size() && shares[last].scatterer == shares[first].scatterer) ++last;
+        const auto& [scatterer, piece, centre, weight] = shares[first];
+        if (last == first + 1) {
+            ProfileModel::PieceScatterers& of = model.of_piece[piece];
+            of.scatterers.push_back(scatterer);
+            of.places.push_back(centre);
+        } else {
+            model.mixed.push_back(first);
+        }
+        first = last;
+    }
+}
+
+}  // namespace
+
+void ProfileModel::write(const Conformation& conformation, View<float, 2> positions) const {
+    std::vector<float> x, y, z;
+    for (std::size_t piece = 0; piece < of_piece.size(); ++piece) {
+        const std::vector<Index>& scatterers = of_piece[piece].scatterers;
+        for (std::vector<float>* const to : {&x, &y, &z}) to->resize(scatterers.size());
+        of_piece[piece].write(conformation.piece(static_cast<Index>(piece)), x.data(), y.data(),
+                              z.data());
+        for (std::size_t n = 0; n < scatterers.size(); ++n) {
+            positions(0, scatterers[n]) = x[n];
+            positions(1, scatterers[n]) = y[n];
+            positions(2, scatterers[n]) = z[n];
+        }
+    }
+    for (const std::size_t first : mixed) {
+        const Vector at = position(conformation, first);
+        const Index scatterer = shares[first].scatterer;
+        positions(0, scatterer) = static_cast<float>(at.x);
+        positions(1, scatterer) = static_cast<float>(at.y);
+        positions(2, scatterer) = static_cast<float>(at.z);
+    }
+}
+
+ProfileModel make_profile_model(const ChainModel& chain, const Conformation& open,
+                                const std::vector<double>& q, const Context& context,
+                                bool few_moves) {
+    ProfileModel result;
+    Array<float, 3> frame(Index{1}, Index{3}, chain.atom_count());
+    open.write(frame.view()[0], 0);
+    const saxs::Scatterers scatterers = saxs::make_scatterers(
+        *chain.topology, frame.view()[0], {.resolution = saxs::Resolution::two_bead});
+    const saxs::ScattererPositions found =
+        saxs::scatterer_positions(frame.view(), scatterers, true, context);
+    result.model = saxs::make_model(scatterers, nullptr, q, found.sites);
+    result.beads = scatterers.count();
+    result.sites = found.sites;
+    std::vector<Index> piece_of;
+    for (Index bead = 0; bead < result.beads; ++bead) {
+        const std::size_t first = result.shares.size();
+        add_shares(chain, scatterers, bead, result.shares);
+        piece_of.push_back(result.shares[first].piece);
+    }
+    for (Index site = 0; site < result.sites; ++site) {
+        const Index bead = found.scatterer_of_site[site], piece = piece_of[bead],
+                    index = result.beads + site;
+        const Vector at{found.xyz(0, 0, index), found.xyz(0, 1, index), found.xyz(0, 2, index)};
+        result.shares.push_back({index, piece, inverse(open.piece(piece))(at), 1});
+        piece_of.push_back(piece);
+    }
+    divide_shares(chain.piece_count(), result);
+    result.bodies = divide_into_bodies(piece_of, chain.piece_count(),
+                                       context.device.kind == Device::Kind::cuda);
+    // Beads scatter only in the first channel and sites only in the last, so they can share scales.
+    result.model.scaled = {1, 2};
+    result.scales = Array<float, 2>(Index{1}, found.scales.extent(2));
+    std::copy_n(&found.scales(0, 0, 0), found.scales.extent(2), &result.scales(0, 0));
+    std::fill_n(&result.scales(0, 0), result.beads, 1.0f);
+    if (context.device.kind == Device::Kind::cuda)
+        result.gpu =
+            saxs::make_shared_gpu(result.model, result.bodies, context.device.index, few_moves);
+    return result;
+}
 
 namespace {
 
@@ -54,7 +186,7 @@ ReplicaMean::ReplicaMean(const CurveLikelihood& likelihood, Index replicas)
     : likelihood_(&likelihood), profiles_(static_cast<std::size_t>(replicas)) {}
 
 void ReplicaMean::set(Index replica, View<const double, 2> profile) {
-    copy(profile, profiles_[static_cast<std::size_t>(replica)]);
+    copy(profile, profiles_[replica]);
     is_stale_ = true;
 }
 
@@ -73,7 +205,7 @@ double ReplicaMean::propose(Index replica, View<const double, 2> profile) {
     copy(profile, proposed_mean_);
     if (profiles_.size() > 1) {
         const double share = 1 / static_cast<double>(profiles_.size());
-        const double* const before = profiles_[static_cast<std::size_t>(replica)].data();
+        const double* const before = profiles_[replica].data();
         for (Index k = 0; k < mean_.size(); ++k)
             proposed_mean_.data()[k] = mean_.data()[k] + share * (proposed_.data()[k] - before[k]);
     }
@@ -81,14 +213,13 @@ double ReplicaMean::propose(Index replica, View<const double, 2> profile) {
 }
 
 void ReplicaMean::accept(Index replica) {
-    std::swap(profiles_[static_cast<std::size_t>(replica)], proposed_);
+    std::swap(profiles_[replica], proposed_);
     std::swap(mean_, proposed_mean_);
     log_likelihood_ = proposed_log_likelihood_;
 }
 
 void ReplicaMean::adopt(Index replica, const ReplicaMean& from) {
-    const auto n = static_cast<std::size_t>(replica);
-    copy(from.profiles_[n].view(), profiles_[n]);
+    copy(from.profiles_[replica].view(), profiles_[replica]);
     copy(from.mean_.view(), mean_);
     log_likelihood_ = from.log_likelihood_;
     is_stale_ = false;
@@ -141,16 +272,16 @@ void ProfileBatch::start(Index conformation, const Conformation& at) {
     session_.reset();
     has_begun_ = false;
     model_->write(at, xyz_.view()[conformation]);
-    std::vector<Transform>& pieces = pieces_[static_cast<std::size_t>(conformation)];
+    std::vector<Transform>& pieces = pieces_[conformation];
     pieces.clear();
     for (Index piece = 0; piece < at.model().piece_count(); ++piece)
         pieces.push_back(at.piece(piece));
-    proposals_[static_cast<std::size_t>(conformation)].is_noted = false;
+    proposals_[conformation].is_noted = false;
 }
 
 void ProfileBatch::propose(Index conformation, const Conformation& proposed) {
-    Proposal& proposal = proposals_[static_cast<std::size_t>(conformation)];
-    const std::vector<Transform>& pieces = pieces_[static_cast<std::size_t>(conformation)];
+    NotedProposal& proposal = proposals_[conformation];
+    const std::vector<Transform>& pieces = pieces_[conformation];
     proposal.turns.clear();
     has_moved_.assign(pieces.size(), 0);
     std::size_t count = 0;
@@ -166,7 +297,7 @@ void ProfileBatch::propose(Index conformation, const Conformation& proposed) {
         const Index scatterer = model_->shares[first].scatterer;
         for (std::size_t n = first;
              n < model_->shares.size() && model_->shares[n].scatterer == scatterer; ++n) {
-            if (has_moved_[static_cast<std::size_t>(model_->shares[n].piece)] == 0) continue;
+            if (has_moved_[model_->shares[n].piece] == 0) continue;
             mixed_.push_back(first);
             break;
         }
@@ -198,7 +329,7 @@ void ProfileBatch::propose(Index conformation, const Conformation& proposed) {
 void ProfileBatch::begin() {
     moves_.clear();
     for (std::size_t n = 0; n < proposals_.size(); ++n) {
-        Proposal& proposal = proposals_[n];
+        NotedProposal& proposal = proposals_[n];
         if (!proposal.is_noted) continue;
         proposal.is_noted = false;
         proposal.in_call = -1;
@@ -217,7 +348,7 @@ void ProfileBatch::finish() {
 }
 
 View<const double, 2> ProfileBatch::proposed_profile(Index conformation) {
-    const Proposal& proposal = proposals_[static_cast<std::size_t>(conformation)];
+    const NotedProposal& proposal = proposals_[conformation];
     if (proposal.is_noted) begin();
     finish();
     return proposal.in_call < 0 ? profile(conformation) : computed_[proposal.in_call];
@@ -228,14 +359,13 @@ View<const double, 2> ProfileBatch::profile(Index conformation) {
 }
 
 void ProfileBatch::accept(Index conformation) {
-    const Proposal& proposal = proposals_[static_cast<std::size_t>(conformation)];
-    for (const auto& [piece, turn] : proposal.turns)
-        pieces_[static_cast<std::size_t>(conformation)][piece] = turn;
+    const NotedProposal& proposal = proposals_[conformation];
+    for (const auto& [piece, turn] : proposal.turns) pieces_[conformation][piece] = turn;
     if (proposal.in_call >= 0) session().accept(conformation);
 }
 
 void ProfileBatch::reject(Index conformation) {
-    Proposal& proposal = proposals_[static_cast<std::size_t>(conformation)];
+    NotedProposal& proposal = proposals_[conformation];
     if (!proposal.is_noted && proposal.in_call >= 0) session().reject(conformation);
     proposal.is_noted = false;
 }
@@ -243,9 +373,8 @@ void ProfileBatch::reject(Index conformation) {
 void ProfileBatch::adopt(Index conformation, const ProfileBatch& from) {
     if (!session_) copy_positions(*from.session_);
     session().adopt(conformation, *from.session_);
-    const auto n = static_cast<std::size_t>(conformation);
-    pieces_[n] = from.pieces_[n];
-    proposals_[n].is_noted = false;
+    pieces_[conformation] = from.pieces_[conformation];
+    proposals_[conformation].is_noted = false;
 }
 
 void ProfileBatch::refresh(Index conformation) {
@@ -271,7 +400,7 @@ bool CurveTarget::prepare(const Conformation& proposed) {
         profiles_->propose(in_batch_, proposed);
         profiles_->begin();
     }
-    const Overlap overlap = sterics_.overlap(proposed);
+    const OverlapEnergy overlap = sterics_.overlap(proposed);
     if (overlap.hard_pairs > 0) {
         if (begins_early_) profiles_->reject(in_batch_);
         return false;
@@ -294,7 +423,7 @@ void CurveTarget::accept() {
 
 void CurveTarget::reject() { profiles_->reject(in_batch_); }
 
-void CurveTarget::adopt(const Target& from) {
+void CurveTarget::adopt(const SamplingTarget& from) {
     const auto& other = dynamic_cast<const CurveTarget&>(from);
     profiles_->adopt(in_batch_, *other.profiles_);
     mean_->adopt(replica_, *other.mean_);

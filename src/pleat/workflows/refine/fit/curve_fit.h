@@ -1,4 +1,5 @@
-// Curve fit: what the targets of mode `fit` share, and the target of one conformation.
+// Curve fit: the scatterers of a chain model, what the targets of mode `fit` share, and the target
+// of one conformation.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +11,67 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/notes.h"
+#include "pleat/saxs/debye/debye.h"
 #include "pleat/saxs/session/profile_session.h"
+#include "pleat/saxs/session/session_sums.h"
+#include "pleat/workflows/refine/chain/chain_model.h"
 #include "pleat/workflows/refine/fit/curve_likelihood.h"
-#include "pleat/workflows/refine/fit/profile_model.h"
 #include "pleat/workflows/refine/moves/moves.h"
 #include "pleat/workflows/refine/refine.h"
 #include "pleat/workflows/refine/sampling/pool.h"
 #include "pleat/workflows/refine/sampling/sampler.h"
 
 namespace pleat::refine {
+
+/// Two beads per residue and sites of the hydration layer. The sites are found once, in an open
+/// conformation, and move with their atoms, so that a conformation has one profile.
+struct ProfileModel {
+    /// The atoms of a scatterer in one piece, at their centre in the start structure.
+    struct Share {
+        Index scatterer = 0, piece = 0;
+        Vector centre;
+        double weight = 1;  ///< mass divided by the scatterer's
+    };
+
+    /// Scatterers, and their places in the start structure.
+    struct PieceScatterers {
+        std::vector<Index> scatterers;
+        Coordinates places;
+
+        /// Writes their places after a move of the piece.
+        void write(const Transform& move, float* x, float* y, float* z) const {
+            write_moved(move, places, 0, scatterers.size(), x, y, z);
+        }
+    };
+
+    saxs::Model model;  ///< channels: net amplitudes, hydration
+    Index beads = 0, sites = 0;
+    Array<float, 2> scales;                 ///< [row of scales, scatterer]
+    std::vector<std::int32_t> bodies;       ///< [scatterer]
+    std::vector<Share> shares;              ///< by scatterer
+    std::vector<PieceScatterers> of_piece;  ///< [piece]: scatterers in that piece alone
+    std::vector<std::size_t> mixed;         ///< the first shares of scatterers in several pieces
+    /// With a GPU: the object that computes the profiles of all conformations on it.
+    std::shared_ptr<saxs::SharedGpu> gpu;
+
+    /// Positions [axis, scatterer] in a conformation.
+    void write(const Conformation& conformation, View<float, 2> positions) const;
+    /// The position of the scatterer whose shares begin there.
+    Vector position(const Conformation& conformation, std::size_t first_share) const {
+        const Share& share = shares[first_share];
+        Vector at = share.weight * conformation.piece(share.piece)(share.centre);
+        for (std::size_t n = first_share + 1;
+             n < shares.size() && shares[n].scatterer == share.scatterer; ++n)
+            at = at + shares[n].weight * conformation.piece(shares[n].piece)(shares[n].centre);
+        return at;
+    }
+};
+
+/// `open`: the conformation in which the hydration layer is found; `few_moves`: as
+/// saxs::make_shared_gpu() has it. Throws InputError for residues without beads.
+ProfileModel make_profile_model(const ChainModel& chain, const Conformation& open,
+                                const std::vector<double>& q, const Context& context,
+                                bool few_moves = false);
 
 /// The profiles of R replicas. Their weight is L(mean profile)^R, so that each replica counts as
 /// much as a single conformation; R = 1 is that case. A move of a replica changes the mean by 1 / R
@@ -83,8 +136,7 @@ public:
     void refresh(Index conformation);
 
 private:
-    /// A noted proposal.
-    struct Proposal {
+    struct NotedProposal {
         std::vector<Index> moved;                              ///< scatterers
         std::vector<float> xyz;                                ///< [axis, index into `moved`]
         std::vector<std::pair<std::size_t, Transform>> turns;  ///< pieces that moved
@@ -102,7 +154,7 @@ private:
     Context context_;
     Array<float, 3> xyz_;  ///< [conformation, axis, scatterer], with which the session starts
     std::vector<std::vector<Transform>> pieces_;  ///< [conformation][piece], accepted
-    std::vector<Proposal> proposals_;             ///< [conformation]
+    std::vector<NotedProposal> proposals_;        ///< [conformation]
     std::vector<std::uint8_t> has_moved_;         ///< [piece], of a proposal
     std::vector<std::size_t> mixed_;              ///< as ProfileModel::mixed, those that moved
     std::vector<saxs::Move> moves_;               ///< of the last call
@@ -114,7 +166,7 @@ private:
 /// ln w = -overlap energy + beta R ln L(mean profile of R replicas), of which this is one. Overlaps
 /// are found before the profile, which is not computed for a conformation that they exclude, unless
 /// it was begun early.
-class CurveTarget final : public Target {
+class CurveTarget final : public SamplingTarget {
 public:
     /// `in_batch`: the number of its conformation in `profiles`; `replica`: in `mean`.
     CurveTarget(const ChainModel& chain, std::shared_ptr<ProfileBatch> profiles, Index in_batch,
@@ -128,7 +180,7 @@ public:
     double prepared_log_weight() override;
     void accept() override;
     void reject() override;
-    void adopt(const Target& from) override;
+    void adopt(const SamplingTarget& from) override;
     void refresh() override;
     void set_beta(double beta) override { beta_ = beta; }
     double accepted_log_weight() override;

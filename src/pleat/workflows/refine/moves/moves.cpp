@@ -26,28 +26,26 @@ Moves::Moves(const ChainModel& model, const Prior& prior, BendSpring spring)
     : model_(&model), prior_(&prior), spring_(spring), residue_of_(model.hinges.size(), -1) {
     const auto count = static_cast<Index>(model.residues.size());
     for (Index n = 0; n < count; ++n) {
-        const LinkerResidue& residue = model.residues[static_cast<std::size_t>(n)];
+        const LinkerResidue& residue = model.residues[n];
         for (const Index hinge : {residue.phi_hinge, residue.bend_hinge, residue.psi_hinge})
-            if (hinge >= 0) residue_of_[static_cast<std::size_t>(hinge)] = n;
+            if (hinge >= 0) residue_of_[hinge] = n;
         for (const Index hinge : {residue.phi_hinge, residue.psi_hinge})
             if (hinge >= 0) torsions_.push_back(hinge);
         for (Index m = n + 1; m < std::min(count, n + kMaxCrankshaft); ++m) {
-            const LinkerResidue& other = model.residues[static_cast<std::size_t>(m)];
+            const LinkerResidue& other = model.residues[m];
             if (other.linker != residue.linker) break;
             if (residue.bend_hinge >= 0 && other.bend_hinge >= 0) cranks_.emplace_back(n, m);
         }
     }
 }
 
-Proposal Moves::pivot(const Conformation& from, double width, Random& random) const {
-    Proposal proposal{.angles = from.angles()};
-    const Index hinge =
-        torsions_[static_cast<std::size_t>(random.below(static_cast<Index>(torsions_.size())))];
-    const Index number = residue_of_[static_cast<std::size_t>(hinge)];
-    const LinkerResidue& residue = model_->residues[static_cast<std::size_t>(number)];
+MoveProposal Moves::pivot(const Conformation& from, double width, Random& random) const {
+    MoveProposal proposal{.angles = from.angles()};
+    const Index hinge = torsions_[random.below(static_cast<Index>(torsions_.size()))];
+    const Index number = residue_of_[hinge];
+    const LinkerResidue& residue = model_->residues[number];
     const double turn = width * (2 * random.uniform() - 1);
-    proposal.angles[static_cast<std::size_t>(hinge)] =
-        wrapped(proposal.angles[static_cast<std::size_t>(hinge)] + turn);
+    proposal.angles[hinge] = wrapped(proposal.angles[hinge] + turn);
     const double phi = from.phi(residue), psi = from.psi(residue);
     const bool is_phi = hinge == residue.phi_hinge;
     proposal.log_ratio = prior_->log_density(number, is_phi ? wrapped(phi + turn) : phi,
@@ -58,34 +56,28 @@ Proposal Moves::pivot(const Conformation& from, double width, Random& random) co
 
 void Moves::set_phi_psi(Index residue, std::pair<double, double> drawn,
                         std::vector<double>& angles) const {
-    const LinkerResidue& one = model_->residues[static_cast<std::size_t>(residue)];
-    if (one.phi_hinge >= 0)
-        angles[static_cast<std::size_t>(one.phi_hinge)] = wrapped(drawn.first - one.phi);
-    if (one.psi_hinge >= 0)
-        angles[static_cast<std::size_t>(one.psi_hinge)] = wrapped(drawn.second - one.psi);
+    const LinkerResidue& one = model_->residues[residue];
+    if (one.phi_hinge >= 0) angles[one.phi_hinge] = wrapped(drawn.first - one.phi);
+    if (one.psi_hinge >= 0) angles[one.psi_hinge] = wrapped(drawn.second - one.psi);
 }
 
-Proposal Moves::redraw(const Conformation& from, Random& random) const {
+MoveProposal Moves::redraw(const Conformation& from, Random& random) const {
     // The proposal's density is the prior's, so their ratio is 1. Which residues are drawn does not
     // depend on the conformation.
-    Proposal proposal{.angles = from.angles()};
+    MoveProposal proposal{.angles = from.angles()};
     const auto count = static_cast<Index>(model_->residues.size());
     const Index first = random.below(count), residues = 1 + random.below(kMaxRedrawn);
     for (Index n = first; n < std::min(count, first + residues); ++n) {
-        if (model_->residues[static_cast<std::size_t>(n)].linker !=
-            model_->residues[static_cast<std::size_t>(first)].linker)
-            break;
+        if (model_->residues[n].linker != model_->residues[first].linker) break;
         set_phi_psi(n, prior_->draw(n, random), proposal.angles);
     }
     return proposal;
 }
 
-Proposal Moves::crankshaft(const Conformation& from, double width, Random& random) const {
-    Proposal proposal{.angles = from.angles()};
-    const auto [one, other] =
-        cranks_[static_cast<std::size_t>(random.below(static_cast<Index>(cranks_.size())))];
-    const LinkerResidue &i = model_->residues[static_cast<std::size_t>(one)],
-                        &j = model_->residues[static_cast<std::size_t>(other)];
+MoveProposal Moves::crankshaft(const Conformation& from, double width, Random& random) const {
+    MoveProposal proposal{.angles = from.angles()};
+    const auto [one, other] = cranks_[random.below(static_cast<Index>(cranks_.size()))];
+    const LinkerResidue &i = model_->residues[one], &j = model_->residues[other];
     const Vector ca_i = from.atom(i.ca), ca_j = from.atom(j.ca);
     const Transform turn =
         rotation_about(ca_i, unit(ca_j - ca_i), width * (2 * random.uniform() - 1));
@@ -96,9 +88,9 @@ Proposal Moves::crankshaft(const Conformation& from, double width, Random& rando
                     new_i = angles_at(at(i.c_before), at(i.n), ca_i, moved(i.c), moved(i.n_behind)),
                     new_j = angles_at(moved(j.c_before), moved(j.n), ca_j, at(j.c), at(j.n_behind));
     const auto set = [&](Index residue, const EndAngles& before, const EndAngles& after) {
-        const LinkerResidue& end = model_->residues[static_cast<std::size_t>(residue)];
+        const LinkerResidue& end = model_->residues[residue];
         const auto add = [&](Index hinge, double change) {
-            double& angle = proposal.angles[static_cast<std::size_t>(hinge)];
+            double& angle = proposal.angles[hinge];
             angle = wrapped(angle + change);
         };
         add(end.phi_hinge, after.phi - before.phi);
@@ -122,7 +114,7 @@ std::vector<double> Moves::draw_all(Random& random) const {
 }
 
 double Moves::bend_energy(const Conformation& conformation, Index residue) const {
-    const LinkerResidue& one = model_->residues[static_cast<std::size_t>(residue)];
+    const LinkerResidue& one = model_->residues[residue];
     return spring_.energy(conformation.bend(one), one.bend);
 }
 

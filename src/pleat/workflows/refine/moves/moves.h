@@ -27,7 +27,7 @@ struct BendSpring {
 /// for the distribution p of prior and springs and the density q of proposals, so that a move is
 /// accepted with probability min(1, exp(log_ratio) w(new) / w(old)), where w is all that counts
 /// besides: overlaps and curves.
-struct Proposal {
+struct MoveProposal {
     std::vector<double> angles;  ///< [hinge]
     double log_ratio = 0;
 };
@@ -38,16 +38,15 @@ public:
     Moves(const ChainModel& model, const Prior& prior, BendSpring spring = {});
 
     /// Turns one torsion by an angle uniform in [-width, width].
-    Proposal pivot(const Conformation& from, double width, Random& random) const;
+    MoveProposal pivot(const Conformation& from, double width, Random& random) const;
     /// Draws phi and psi of 1 to 4 neighbouring residues from the prior.
-    Proposal redraw(const Conformation& from, Random& random) const;
+    MoveProposal redraw(const Conformation& from, Random& random) const;
     /// Turns the atoms between two CA atoms of a linker about the line through these, by an angle
     /// uniform in [-width, width]; other atoms do not move. The angles N-CA-C, phi and psi of the
     /// two residues change.
-    Proposal crankshaft(const Conformation& from, double width, Random& random) const;
+    MoveProposal crankshaft(const Conformation& from, double width, Random& random) const;
 
     bool has_crankshafts() const { return !cranks_.empty(); }
-    /// Draws all residues from the prior.
     std::vector<double> draw_all(Random& random) const;
     /// The logarithm of the density of prior and springs, up to a constant.
     double log_density(const Conformation& conformation) const;

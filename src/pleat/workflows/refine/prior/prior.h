@@ -47,7 +47,7 @@ private:
         std::vector<double> log_probability;  ///< [cell], of 72 x 72 or 72
         std::vector<double> cumulative;       ///< [cell]
     };
-    const Law& law(Index residue) const { return *laws_[static_cast<std::size_t>(residue)]; }
+    const Law& law(Index residue) const { return *laws_[residue]; }
     static std::shared_ptr<const Law> make_law(const LinkerResidue& residue,
                                                const std::vector<double>& table);
 

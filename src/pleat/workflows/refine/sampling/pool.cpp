@@ -32,7 +32,7 @@ struct Walker {
     double log_likelihood = 0;
     std::vector<double> angles;  ///< [replica, hinge]
 
-    Target& target() const { return replicas.front().target(); }
+    SamplingTarget& target() const { return replicas.front().target(); }
     void set_beta(double beta) {
         for (Sampler& replica : replicas) replica.target().set_beta(beta);
     }
@@ -223,15 +223,14 @@ private:
                 targets_.push_back(std::move(target));
         auto target = targets_.end() - static_cast<Index>(batch.size()) * options_.replicas;
         for (Index n = 0; n < static_cast<Index>(batch.size()); ++n) {
-            is_own_[static_cast<std::size_t>(first + n)] = 1;
+            is_own_[first + n] = 1;
             for (Index replica = 0; replica < options_.replicas; ++replica, ++target)
-                batch[static_cast<std::size_t>(n)].replicas.push_back(
-                    make_sampler(**target, first + n, replica));
+                batch[n].replicas.push_back(make_sampler(**target, first + n, replica));
         }
     }
     /// Samplers for the other threads that try steps of a walker.
     void add_copies(Index number, const TargetFactory& make_targets) {
-        Walker& walker = walkers_[static_cast<std::size_t>(number)];
+        Walker& walker = walkers_[number];
         walker.copies.resize(static_cast<std::size_t>(copies_ - 1));
         std::vector<std::span<Sampler>> all{walker.replicas};
         for (std::vector<Sampler>& copy : walker.copies) {
@@ -243,7 +242,7 @@ private:
         }
         walker.ahead = std::make_unique<StepsAhead>(std::move(all), options_.few_moves);
     }
-    Sampler make_sampler(Target& target, Index walker, Index replica) const {
+    Sampler make_sampler(SamplingTarget& target, Index walker, Index replica) const {
         return {moves_, target, model_, context_.seed, walker * options_.replicas + replica};
     }
     /// Calls `use(first, walkers)` on each thread for the walkers of this rank that it moves.
@@ -376,13 +375,10 @@ private:
         run_team(static_cast<int>(count * copies_), [&](int member, int members) {
             const Index of_walker = std::clamp<Index>(members / count, 1, copies_);
             for (Index n = member / of_walker; n < count; n += members / of_walker)
-                own[static_cast<std::size_t>(n)]->run(member % of_walker, of_walker, first,
-                                                      end - first);
+                own[n]->run(member % of_walker, of_walker, first, end - first);
         });
     }
-    double beta_of(const Walker& walker) const {
-        return pool_.ladder.betas[static_cast<std::size_t>(walker.rung)];
-    }
+    double beta_of(const Walker& walker) const { return pool_.ladder.betas[walker.rung]; }
     Index kept_rounds() const {
         return std::clamp(rounds_ - options_.burn_in, Index{0}, options_.kept);
     }
@@ -421,7 +417,7 @@ private:
             const Walker& walker = walkers_[at];
             std::copy(walker.angles.begin(), walker.angles.end(),
                       &pool_.angles(frame, chain * options_.replicas, 0));
-            has_fit[static_cast<std::size_t>(chain)] = is_own_[at];
+            has_fit[chain] = is_own_[at];
             if (is_own_[at] == 0) continue;
             const CurveFit fit = walker.target().fit();
             const ResidualTest test = walker.target().residual_test();
@@ -468,8 +464,8 @@ double Ladder::swap_probability(Index lower, double log_likelihood,
 }
 
 void Ladder::count(Index lower, double probability) {
-    sums[static_cast<std::size_t>(lower)] += probability;
-    ++numbers[static_cast<std::size_t>(lower)];
+    sums[lower] += probability;
+    ++numbers[lower];
 }
 
 void Ladder::adapt(Index round) {

@@ -73,7 +73,7 @@ struct Pool {
     std::int64_t arrivals = 0;  ///< after burn-in: conformations that came from power 0 to power 1
 };
 
-using TargetBatch = std::vector<std::unique_ptr<Target>>;  ///< [walker and replica]
+using TargetBatch = std::vector<std::unique_ptr<SamplingTarget>>;  ///< [walker and replica]
 /// Makes the targets of some walkers, whose profiles are computed together.
 using TargetFactory = std::function<TargetBatch(Index walkers, Index replicas)>;
 

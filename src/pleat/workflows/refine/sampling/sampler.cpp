@@ -18,7 +18,7 @@ constexpr double kWide = 1;        // radians: pivots with which redraws have th
 constexpr double kMinShare = 0.1;  // of it, with narrow ones
 
 MoveKind choose_kind(const MoveSettings& settings, bool has_crankshafts, Random& random) {
-    const auto& shares = settings.shares;
+    const auto& shares = settings.kind_shares;
     // If a curve allows only narrow pivots, it allows hardly any redraw.
     const double crankshafts = has_crankshafts ? shares[2] : 0.0,
                  redraws = shares[1] * std::clamp(settings.pivot_width / kWide, kMinShare, 1.0);
@@ -27,8 +27,8 @@ MoveKind choose_kind(const MoveSettings& settings, bool has_crankshafts, Random&
     return at < shares[0] + redraws ? MoveKind::redraw : MoveKind::crankshaft;
 }
 
-Proposal propose(const Moves& moves, MoveKind kind, const Conformation& from,
-                 const MoveSettings& settings, Random& random) {
+MoveProposal propose(const Moves& moves, MoveKind kind, const Conformation& from,
+                     const MoveSettings& settings, Random& random) {
     if (kind == MoveKind::pivot) return moves.pivot(from, settings.pivot_width, random);
     if (kind == MoveKind::redraw) return moves.redraw(from, random);
     return moves.crankshaft(from, settings.crankshaft_width, random);
@@ -36,20 +36,20 @@ Proposal propose(const Moves& moves, MoveKind kind, const Conformation& from,
 
 }  // namespace
 
-double allowed_energy(const Overlap& overlap) {
+double allowed_energy(const OverlapEnergy& overlap) {
     if (overlap.hard_pairs > 0)
         throw std::logic_error("a chain starts from a conformation that is not allowed");
     return overlap.energy;
 }
 
 bool StericTarget::prepare(const Conformation& proposed) {
-    const Overlap overlap = sterics_.overlap(proposed);
+    const OverlapEnergy overlap = sterics_.overlap(proposed);
     pending_ = -overlap.energy;
     return overlap.hard_pairs == 0;
 }
 
-Sampler::Sampler(const Moves& moves, Target& target, const ChainModel& model, std::uint64_t seed,
-                 Index chain)
+Sampler::Sampler(const Moves& moves, SamplingTarget& target, const ChainModel& model,
+                 std::uint64_t seed, Index chain)
     : moves_(&moves),
       target_(&target),
       current_(model),
@@ -71,7 +71,7 @@ void Sampler::run(Index first, Index count) {
 bool Sampler::propose(Index number) {
     Random random(seed_, chain_, number);
     const MoveKind kind = choose_kind(settings, moves_->has_crankshafts(), random);
-    const Proposal proposal = refine::propose(*moves_, kind, current_, settings, random);
+    const MoveProposal proposal = refine::propose(*moves_, kind, current_, settings, random);
     kind_ = static_cast<std::size_t>(kind);
     ++counts.proposed[kind_];
     threshold_ =
@@ -136,17 +136,17 @@ std::vector<double> find_start(const ChainModel& model, const Moves& moves, Ster
     constexpr Index kDraws = 20, kMovesPerDraw = 1000;
     Sterics sterics(model, options);
     Conformation current(model), proposed(model);
-    const Overlap at_start = sterics.overlap(current);
+    const OverlapEnergy at_start = sterics.overlap(current);
     Index fewest = std::numeric_limits<Index>::max();
     for (Index draw = 0; draw < kDraws; ++draw) {
         Random drawn(seed, chain, draw * (kMovesPerDraw + 1), Random::kStart);
         current.set_angles(moves.draw_all(drawn));
-        Overlap overlap = sterics.overlap(current);
+        OverlapEnergy overlap = sterics.overlap(current);
         for (Index n = 0; n < kMovesPerDraw && overlap.hard_pairs > 0; ++n) {
             Random random(seed, chain, draw * (kMovesPerDraw + 1) + 1 + n, Random::kStart);
-            const Proposal proposal = moves.redraw(current, random);
+            const MoveProposal proposal = moves.redraw(current, random);
             proposed.set_angles(proposal.angles);
-            const Overlap after = sterics.overlap(proposed);
+            const OverlapEnergy after = sterics.overlap(proposed);
             if (after.energy > overlap.energy) continue;
             std::swap(current, proposed);
             overlap = after;

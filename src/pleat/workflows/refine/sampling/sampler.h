@@ -15,12 +15,12 @@ namespace pleat::refine {
 
 /// What counts besides prior and springs: overlaps, and the curve. A weight is computed in two
 /// steps, between which the profiles of many targets are computed together.
-class Target {
+class SamplingTarget {
 public:
-    Target() = default;
-    virtual ~Target() = default;
-    Target(const Target&) = delete;
-    Target& operator=(const Target&) = delete;
+    SamplingTarget() = default;
+    virtual ~SamplingTarget() = default;
+    SamplingTarget(const SamplingTarget&) = delete;
+    SamplingTarget& operator=(const SamplingTarget&) = delete;
 
     /// Sets the accepted conformation. Throws std::logic_error if it is not allowed. All targets
     /// that are computed together start, then refresh.
@@ -44,7 +44,9 @@ public:
     /// Takes over the accepted state of another target of the same kind and problem, whose
     /// log_likelihood() has been computed since its last refresh(). The other may have a proposal
     /// on another thread meanwhile, which it must not accept.
-    virtual void adopt(const Target&) { throw std::logic_error("a target that nobody adopts"); }
+    virtual void adopt(const SamplingTarget&) {
+        throw std::logic_error("a target that nobody adopts");
+    }
     /// The logarithm of the weight of the accepted conformation.
     virtual double accepted_log_weight() = 0;
     /// Computes again what moves changed step by step.
@@ -59,10 +61,10 @@ public:
 };
 
 /// The energy of overlaps of a start. Throws std::logic_error if it is not allowed.
-double allowed_energy(const Overlap& overlap);
+double allowed_energy(const OverlapEnergy& overlap);
 
 /// Overlaps alone: the target of a pool.
-class StericTarget final : public Target {
+class StericTarget final : public SamplingTarget {
 public:
     explicit StericTarget(const ChainModel& model, StericOptions options = {})
         : sterics_(model, options) {}
@@ -72,7 +74,7 @@ public:
     bool prepare(const Conformation& proposed) override;
     double prepared_log_weight() override { return pending_; }
     void accept() override { accepted_ = pending_; }
-    void adopt(const Target& from) override {
+    void adopt(const SamplingTarget& from) override {
         accepted_ = dynamic_cast<const StericTarget&>(from).accepted_;
     }
     double accepted_log_weight() override { return accepted_; }
@@ -87,7 +89,7 @@ struct MoveSettings {
     double pivot_width = 0.5, crankshaft_width = 0.5;  ///< radians
     /// By MoveKind. If pivots are narrower than 1 radian, they replace redraws, of which at least a
     /// tenth remain.
-    std::array<double, kMoveKinds> shares = {0.4, 0.4, 0.2};
+    std::array<double, kMoveKinds> kind_shares = {0.4, 0.4, 0.2};
 };
 
 /// Proposed and accepted moves by MoveKind.
@@ -108,7 +110,7 @@ struct MoveCounts {
 class Sampler {
 public:
     /// All must outlive the sampler. `chain`: number of the chain, for random numbers.
-    Sampler(const Moves& moves, Target& target, const ChainModel& model, std::uint64_t seed,
+    Sampler(const Moves& moves, SamplingTarget& target, const ChainModel& model, std::uint64_t seed,
             Index chain);
 
     /// Starts from these angles; refresh() must follow, when all that are computed together have
@@ -127,7 +129,8 @@ public:
     void reject();
     /// Undoes propose().
     void drop();
-    /// Copies conformation and settings of another sampler of this chain, as Target::adopt().
+    /// Copies conformation and settings of another sampler of this chain, as
+    /// SamplingTarget::adopt().
     void adopt(const Sampler& from);
     /// After a block of moves in burn-in: narrows or widens moves whose share of accepted ones is
     /// below 0.2 or above 0.5.
@@ -135,7 +138,7 @@ public:
     /// Removes rounding that moves add up, so that a resumed chain has the same bits.
     void refresh() { target_->refresh(); }
 
-    Target& target() const { return *target_; }
+    SamplingTarget& target() const { return *target_; }
     const Conformation& conformation() const { return current_; }
 
     MoveSettings settings;
@@ -143,7 +146,7 @@ public:
 
 private:
     const Moves* moves_;
-    Target* target_;
+    SamplingTarget* target_;
     Conformation current_, proposed_;
     std::uint64_t seed_;
     Index chain_;

@@ -42,7 +42,7 @@ void StepsAhead::prepare() {
 }
 
 void StepsAhead::note_accepted(Index thread, Index round) {
-    std::atomic<Index>& of_round = accepted_[static_cast<std::size_t>(round % 2)];
+    std::atomic<Index>& of_round = accepted_[round % 2];
     const Index number = number_of(round, thread);
     Index before = of_round.load(std::memory_order_relaxed);
     while (before < number &&
@@ -51,8 +51,7 @@ void StepsAhead::note_accepted(Index thread, Index round) {
 }
 
 Index StepsAhead::accepting(Index round) const {
-    const Index number =
-        accepted_[static_cast<std::size_t>(round % 2)].load(std::memory_order_relaxed);
+    const Index number = accepted_[round % 2].load(std::memory_order_relaxed);
     return round_of(number) == round ? thread_of(number) : -1;
 }
 
@@ -71,8 +70,7 @@ bool StepsAhead::wait_for(const std::atomic<Index>& counter, Index value) const 
 }
 
 void StepsAhead::adopt(Index thread, Index from, Index replica) {
-    const auto n = static_cast<std::size_t>(replica);
-    copies_[static_cast<std::size_t>(thread)][n].adopt(copies_[static_cast<std::size_t>(from)][n]);
+    copies_[thread][replica].adopt(copies_[from][replica]);
 }
 
 void StepsAhead::adopt_all() {
@@ -82,7 +80,7 @@ void StepsAhead::adopt_all() {
 }
 
 StepsAhead::Trial StepsAhead::try_step(Sampler& sampler, Index number, Index thread, Index round) {
-    Target& target = sampler.target();
+    SamplingTarget& target = sampler.target();
     const auto is_ready_in_time = [&] {
         bool is_needed = true;
         look_until([&] {
@@ -100,12 +98,12 @@ StepsAhead::Trial StepsAhead::try_step(Sampler& sampler, Index number, Index thr
 }
 
 void StepsAhead::run(Index thread, Index threads, Index first, Index count) try {
-    const std::span<Sampler> mine = copies_[static_cast<std::size_t>(thread)];
+    const std::span<Sampler> mine = copies_[thread];
     const auto replicas = static_cast<Index>(mine.size());
     for (Index replica = 0; thread > 0 && replica < replicas; ++replica) adopt(thread, 0, replica);
     for (Index step = 0, round = 1; step < count * replicas; ++round) {
         const Index tried = std::min(threads, count * replicas - step), own = step + thread;
-        Sampler& sampler = mine[static_cast<std::size_t>(own % replicas)];
+        Sampler& sampler = mine[own % replicas];
         const Trial trial =
             thread < tried ? try_step(sampler, first + own / replicas, thread, round) : Trial::none;
         if (trial == Trial::accepted) note_accepted(thread, round);

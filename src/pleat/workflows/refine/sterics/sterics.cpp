@@ -51,13 +51,12 @@ std::vector<Index> side_chain_atoms(const ChainModel& model) {
     const Topology& topology = *model.topology;
     std::vector<std::vector<Index>> atoms(topology.residues.size());
     for (Index atom = 0; atom < model.atom_count(); ++atom) {
-        const Topology::Atom& one = topology.atoms[static_cast<std::size_t>(atom)];
-        if (one.element != "H" && !is_backbone(one.name))
-            atoms[static_cast<std::size_t>(one.residue)].push_back(atom);
+        const Topology::Atom& one = topology.atoms[atom];
+        if (one.element != "H" && !is_backbone(one.name)) atoms[one.residue].push_back(atom);
     }
     std::vector<Index> nearest;
     for (const std::vector<Index>& side : atoms) {
-        const auto at = [&](Index atom) { return model.start[static_cast<std::size_t>(atom)]; };
+        const auto at = [&](Index atom) { return model.start[atom]; };
         Vector centre;
         for (const Index atom : side)
             centre = centre + (1.0 / static_cast<double>(side.size())) * at(atom);
@@ -75,8 +74,8 @@ std::vector<StericPoint> steric_points(const ChainModel& model) {
     std::vector<StericPoint> points;
     for (const ClashPoint& point : model.points) {
         points.push_back({point.atom, point.chain, point.residue, false});
-        const Topology::Atom& atom = model.topology->atoms[static_cast<std::size_t>(point.atom)];
-        const Index side = side_chains[static_cast<std::size_t>(atom.residue)];
+        const Topology::Atom& atom = model.topology->atoms[point.atom];
+        const Index side = side_chains[atom.residue];
         if (atom.name == "CA" && side >= 0)
             points.push_back({side, point.chain, point.residue, true});
     }
@@ -93,8 +92,7 @@ std::vector<Index> atoms_of(const std::vector<StericPoint>& points) {
 std::vector<Index> heavy_atoms(const ChainModel& model) {
     std::vector<Index> atoms;
     for (Index atom = 0; atom < model.atom_count(); ++atom)
-        if (model.topology->atoms[static_cast<std::size_t>(atom)].element != "H")
-            atoms.push_back(atom);
+        if (model.topology->atoms[atom].element != "H") atoms.push_back(atom);
     return atoms;
 }
 
@@ -161,7 +159,7 @@ PointSet::PointSet(const ChainModel& model, const std::vector<Index>& atoms) : a
     now_.blocks.resize_padded(blocks);
     now_.clusters.resize_padded(clusters);
     for (std::size_t n = 0; n < atoms_.size(); ++n) {
-        start_points_.push_back(model.start[static_cast<std::size_t>(atoms_[n])]);
+        start_points_.push_back(model.start[atoms_[n]]);
         now_.points.set(n, start_points_.at(n));
     }
     for (std::size_t n = 0; n < blocks; ++n)
@@ -174,9 +172,7 @@ PointSet::PointSet(const ChainModel& model, const std::vector<Index>& atoms) : a
 }
 
 void PointSet::add_groups(const ChainModel& model) {
-    const auto piece_of = [&](Index atom) {
-        return model.piece_of[static_cast<std::size_t>(atom)];
-    };
+    const auto piece_of = [&](Index atom) { return model.piece_of[atom]; };
     std::stable_sort(atoms_.begin(), atoms_.end(),
                      [&](Index a, Index b) { return piece_of(a) < piece_of(b); });
     for (std::size_t n = 0; n < atoms_.size();) {
@@ -212,7 +208,7 @@ void PointSet::sort_into_blocks(const ChainModel& model, std::size_t first, std:
     }
     const auto begin = atoms_.begin() + static_cast<std::ptrdiff_t>(first),
                end = atoms_.begin() + static_cast<std::ptrdiff_t>(last);
-    const auto at = [&](Index atom) { return model.start[static_cast<std::size_t>(atom)]; };
+    const auto at = [&](Index atom) { return model.start[atom]; };
     double Vector::*longest = &Vector::x;
     double extent = -1;
     for (double Vector::*const axis : {&Vector::x, &Vector::y, &Vector::z}) {
@@ -269,71 +265,67 @@ Sterics::Sterics(const ChainModel& model, StericOptions options)
     // In the order of `points_`, which sorts by piece.
     std::map<Index, StericPoint> of_atom;
     for (const StericPoint& point : list_) of_atom[point.atom] = point;
-    for (Index n = 0; n < points_.size(); ++n)
-        list_[static_cast<std::size_t>(n)] = of_atom[points_.atom(n)];
-    Pairs excused;
-    excuse_neighbours(model, excused);
-    excuse_fixed_pairs(model, excused);
-    std::sort(excused.begin(), excused.end());
-    excused.erase(std::unique(excused.begin(), excused.end()), excused.end());
-    first_excused_.push_back(0);
+    for (Index n = 0; n < points_.size(); ++n) list_[n] = of_atom[points_.atom(n)];
+    Pairs left_out;
+    leave_out_neighbours(model, left_out);
+    leave_out_fixed_pairs(model, left_out);
+    std::sort(left_out.begin(), left_out.end());
+    left_out.erase(std::unique(left_out.begin(), left_out.end()), left_out.end());
+    first_left_out_.push_back(0);
     for (std::size_t n = 0, point = 0; point < list_.size(); ++point) {
-        for (; n < excused.size() && excused[n].first == static_cast<Index>(point); ++n)
-            excused_.push_back(excused[n].second);
-        first_excused_.push_back(excused_.size());
+        for (; n < left_out.size() && left_out[n].first == static_cast<Index>(point); ++n)
+            left_out_.push_back(left_out[n].second);
+        first_left_out_.push_back(left_out_.size());
     }
 }
 
-void Sterics::excuse_neighbours(const ChainModel& model, Pairs& excused) const {
+void Sterics::leave_out_neighbours(const ChainModel& model, Pairs& left_out) const {
     std::map<std::pair<Index, Index>, std::vector<Index>> points_at;  // by chain and residue
     for (std::size_t n = 0; n < list_.size(); ++n)
         points_at[{list_[n].chain, list_[n].residue}].push_back(static_cast<Index>(n));
-    const auto piece = [&](Index point) {
-        return model.piece_of[static_cast<std::size_t>(points_.atom(point))];
-    };
+    const auto piece = [&](Index point) { return model.piece_of[points_.atom(point)]; };
     for (std::size_t n = 0; n < list_.size(); ++n)
         for (Index apart = 0; apart < kNeighbours; ++apart) {
             const auto others = points_at.find({list_[n].chain, list_[n].residue + apart});
             if (others == points_at.end()) continue;
             const auto one = static_cast<Index>(n);
             for (const Index other : others->second)
-                if (piece(one) != piece(other)) excused.push_back(std::minmax(one, other));
+                if (piece(one) != piece(other)) left_out.push_back(std::minmax(one, other));
         }
 }
 
 // CA of a linker's residue is on the axes of its hinges: it keeps its distance from all points of
 // the pieces that these connect.
-void Sterics::excuse_fixed_pairs(const ChainModel& model, Pairs& excused) const {
+void Sterics::leave_out_fixed_pairs(const ChainModel& model, Pairs& left_out) const {
     for (const LinkerResidue& residue : model.residues) {
-        const Index own = model.piece_of[static_cast<std::size_t>(residue.ca)];
+        const Index own = model.piece_of[residue.ca];
         std::vector<Index> pieces;
         for (const Index hinge : {residue.phi_hinge, residue.bend_hinge, residue.psi_hinge}) {
             if (hinge < 0) continue;
             pieces.push_back(hinge + 1);
-            pieces.push_back(model.hinges[static_cast<std::size_t>(hinge)].parent);
+            pieces.push_back(model.hinges[hinge].parent);
         }
         Index ca = 0;
         while (points_.atom(ca) != residue.ca) ++ca;
         for (Index point = 0; point < points_.size(); ++point) {
-            const Index piece = model.piece_of[static_cast<std::size_t>(points_.atom(point))];
+            const Index piece = model.piece_of[points_.atom(point)];
             const double reach = reach_ + 0.1;
             if (piece != own && std::find(pieces.begin(), pieces.end(), piece) != pieces.end() &&
                 points_.square_distance(ca, point) < reach * reach)
-                excused.push_back(std::minmax(ca, point));
+                left_out.push_back(std::minmax(ca, point));
         }
     }
 }
 
-bool Sterics::is_excused(Index a, Index b) const {
+bool Sterics::is_left_out(Index a, Index b) const {
     const auto point = static_cast<std::size_t>(a);
-    const Index *const first = excused_.data() + first_excused_[point],
-                       *const last = excused_.data() + first_excused_[point + 1];
+    const Index *const first = left_out_.data() + first_left_out_[point],
+                       *const last = left_out_.data() + first_left_out_[point + 1];
     return std::find(first, last, b) != last;
 }
 
-void Sterics::add(Index a, Index b, double square, Overlap& sum) const {
-    const int side_chains = (list_[static_cast<std::size_t>(a)].is_side_chain ? 1 : 0) +
-                            (list_[static_cast<std::size_t>(b)].is_side_chain ? 1 : 0);
+void Sterics::add(Index a, Index b, double square, OverlapEnergy& sum) const {
+    const int side_chains = (list_[a].is_side_chain ? 1 : 0) + (list_[b].is_side_chain ? 1 : 0);
     const double reach = side_chains == 0   ? options_.distance
                          : side_chains == 1 ? options_.side_to_main
                                             : options_.side_to_side;
@@ -343,11 +335,11 @@ void Sterics::add(Index a, Index b, double square, Overlap& sum) const {
     if (side_chains == 0 && square < options_.hard * options_.hard) ++sum.hard_pairs;
 }
 
-Overlap Sterics::overlap(const Conformation& conformation) {
+OverlapEnergy Sterics::overlap(const Conformation& conformation) {
     points_.move_to(conformation);
-    Overlap sum;
+    OverlapEnergy sum;
     points_.for_each_close_pair(
-        reach_, [&](Index a, Index b) { return !is_excused(a, b); },
+        reach_, [&](Index a, Index b) { return !is_left_out(a, b); },
         [&](Index a, Index b, double square) { add(a, b, square, sum); });
     return sum;
 }
@@ -360,8 +352,7 @@ AtomOverlaps::AtomOverlaps(const ChainModel& model)
         number[n] =
             number[n - 1] + (topology.residues[n].chain != topology.residues[n - 1].chain ? 2 : 1);
     residue_of_.reserve(topology.atoms.size());
-    for (const Topology::Atom& atom : topology.atoms)
-        residue_of_.push_back(number[static_cast<std::size_t>(atom.residue)]);
+    for (const Topology::Atom& atom : topology.atoms) residue_of_.push_back(number[atom.residue]);
     at_start_ = close_pairs();
 }
 

@@ -49,7 +49,7 @@ public:
 
     Index size() const { return static_cast<Index>(atoms_.size()); }
     /// The atom of a point. Points are sorted by piece.
-    Index atom(Index point) const { return atoms_[static_cast<std::size_t>(point)]; }
+    Index atom(Index point) const { return atoms_[point]; }
     void move_to(const Conformation& conformation);
     double square_distance(Index a, Index b) const {
         const Vector apart = position(a) - position(b);
@@ -61,9 +61,7 @@ public:
     template <class Counts, class Use>
     void for_each_close_pair(double reach, const Counts& counts, const Use& use) {
         for (const auto& [a, b] : search_.find(now_, reach)) {
-            if (group_of_[static_cast<std::size_t>(a)] == group_of_[static_cast<std::size_t>(b)] ||
-                !counts(a, b))
-                continue;
+            if (group_of_[a] == group_of_[b] || !counts(a, b)) continue;
             const double square = square_distance(a, b);
             if (square < reach * reach) use(a, b, square);
         }
@@ -110,7 +108,7 @@ struct StericPoint {
     bool is_side_chain = false;
 };
 
-struct Overlap {
+struct OverlapEnergy {
     double energy = 0;     ///< kT
     Index hard_pairs = 0;  ///< CA, P or C1' closer than StericOptions::hard
 };
@@ -121,23 +119,23 @@ class Sterics {
 public:
     explicit Sterics(const ChainModel& model, StericOptions options = {});
 
-    Overlap overlap(const Conformation& conformation);
+    OverlapEnergy overlap(const Conformation& conformation);
 
 private:
     using Pairs = std::vector<std::pair<Index, Index>>;
 
-    void excuse_neighbours(const ChainModel& model, Pairs& excused) const;
-    void excuse_fixed_pairs(const ChainModel& model, Pairs& excused) const;
-    bool is_excused(Index a, Index b) const;
-    void add(Index a, Index b, double square, Overlap& sum) const;
+    void leave_out_neighbours(const ChainModel& model, Pairs& left_out) const;
+    void leave_out_fixed_pairs(const ChainModel& model, Pairs& left_out) const;
+    bool is_left_out(Index a, Index b) const;
+    void add(Index a, Index b, double square, OverlapEnergy& sum) const;
 
     StericOptions options_;
     double reach_;                   ///< the largest distance of two points that overlap
     std::vector<StericPoint> list_;  ///< [point of points_]
     PointSet points_;
     /// Pairs of points that do not count: the second ones, in ranges for each of the first.
-    std::vector<Index> excused_;
-    std::vector<std::size_t> first_excused_;  ///< [point, and one]
+    std::vector<Index> left_out_;
+    std::vector<std::size_t> first_left_out_;  ///< [point, and one]
 };
 
 /// Pairs of heavy atoms of different pieces that are closer than 2.5 angstrom, except those of one

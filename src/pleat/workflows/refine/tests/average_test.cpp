@@ -46,7 +46,7 @@ Array<double, 2> quadrant_profile(std::size_t quadrant) {
 }
 
 /// A replica whose profile is that of its quadrant.
-class QuadrantTarget final : public Target {
+class QuadrantTarget final : public SamplingTarget {
 public:
     QuadrantTarget(ReplicaMean& mean, Index replica) : mean_(&mean), replica_(replica) {}
     void start(const Conformation& at) override {

@@ -46,9 +46,11 @@ TEST(ChainModel, HasPhiAndPsiOfEachResidueAndNoPhiOfProline) {
     const ChainModel model = made_model("AAAAAAGPVAAAAAAAAAAAAAAAA", "A:6-9");
     ASSERT_EQ(model.residues.size(), 4u);
     for (const LinkerResidue& residue : model.residues) {
-        const bool is_proline = residue.label == "A:8";
-        EXPECT_EQ(residue.phi_hinge < 0, is_proline) << residue.label;
-        EXPECT_EQ(residue.bend_hinge < 0, is_proline) << residue.label;
+        const bool is_proline = residue_label(model.topology->residue_of(residue.ca)) == "A:8";
+        EXPECT_EQ(residue.phi_hinge < 0, is_proline)
+            << residue_label(model.topology->residue_of(residue.ca));
+        EXPECT_EQ(residue.bend_hinge < 0, is_proline)
+            << residue_label(model.topology->residue_of(residue.ca));
         EXPECT_GE(residue.psi_hinge, 0);
         EXPECT_NEAR(residue.phi, -120 * kDegree, 1e-4);
         EXPECT_NEAR(residue.psi, 130 * kDegree, 1e-4);
@@ -78,14 +80,14 @@ TEST(ChainModel, AnglesOfHingesAreTorsionsAndBondsKeepTheirLength) {
                                                    at(residue.ca), at(residue.c)) -
                                     conformation.phi(residue)),
                             0, 1e-9)
-                    << linkers << " " << residue.label;
+                    << linkers << " " << residue_label(model.topology->residue_of(residue.ca));
             }
             if (residue.has_psi) {
                 EXPECT_NEAR(wrapped(dihedral_angle(at(residue.n), at(residue.ca), at(residue.c),
                                                    at(residue.n_behind)) -
                                     conformation.psi(residue)),
                             0, 1e-9)
-                    << linkers << " " << residue.label;
+                    << linkers << " " << residue_label(model.topology->residue_of(residue.ca));
             }
             EXPECT_NEAR(bond_angle(at(residue.n), at(residue.ca), at(residue.c)),
                         conformation.bend(residue), 1e-9);

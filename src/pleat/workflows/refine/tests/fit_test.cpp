@@ -25,14 +25,14 @@ using test::StopAfter;
 using test::structure;
 
 /// The only target of a batch.
-std::unique_ptr<Target> single_target(const Hinge174& hinge, const ProfileModel& model,
-                                      const CurveLikelihood& likelihood) {
+std::unique_ptr<SamplingTarget> single_target(const Hinge174& hinge, const ProfileModel& model,
+                                              const CurveLikelihood& likelihood) {
     return std::make_unique<CurveTarget>(hinge.chain,
                                          std::make_shared<ProfileBatch>(model, 1, Device{}), 0,
                                          std::make_shared<ReplicaMean>(likelihood, 1), 0);
 }
 
-void start(Target& target, const Conformation& at) {
+void start(SamplingTarget& target, const Conformation& at) {
     target.start(at);
     target.refresh();
 }

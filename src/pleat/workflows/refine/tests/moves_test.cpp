@@ -57,7 +57,7 @@ double state_log_weight(std::size_t state) {
     return -chi_square / 2;
 }
 
-class StateTarget : public Target {
+class StateTarget : public SamplingTarget {
 public:
     void start(const Conformation& at) override { accepted_ = weight_of(at); }
     bool prepare(const Conformation& proposed) override {
@@ -169,10 +169,10 @@ Found compare(const ThreeResidues& three, const std::array<double, kMoveKinds>& 
     return found;
 }
 
-Found run_sampler(const ThreeResidues& three, Target& target,
+Found run_sampler(const ThreeResidues& three, SamplingTarget& target,
                   const std::array<double, kMoveKinds>& shares, Index moves) {
     Sampler sampler(three.moves, target, three.model, 4, 0);
-    sampler.settings = {.pivot_width = 2.5, .crankshaft_width = 2.0, .shares = shares};
+    sampler.settings = {.pivot_width = 2.5, .crankshaft_width = 2.0, .kind_shares = shares};
     sampler.start(three.allowed_start());
     return compare(
         three, shares,
@@ -228,8 +228,8 @@ TEST(Moves, CrankshaftsWithoutTheRatioOfThePriorFailTheComparison) {
     const auto step = [&](Conformation& at, Index number) {
         Random random(4, 0, number);
         const bool is_crankshaft = random.uniform() < 0.8;
-        Proposal proposal = is_crankshaft ? three.moves.crankshaft(at, 2.0, random)
-                                          : three.moves.redraw(at, random);
+        MoveProposal proposal = is_crankshaft ? three.moves.crankshaft(at, 2.0, random)
+                                              : three.moves.redraw(at, random);
         proposed.set_angles(proposal.angles);
         if (is_crankshaft)
             proposal.log_ratio -= three.prior.log_density(proposed) - three.prior.log_density(at);
@@ -249,7 +249,7 @@ TEST(Moves, CrankshaftsLeaveTheRestInPlace) {
     before.set_angles(moves.draw_all(start));
     for (Index n = 0; n < 50; ++n) {
         Random random(2, 0, n);
-        const Proposal proposal = moves.crankshaft(before, 1.0, random);
+        const MoveProposal proposal = moves.crankshaft(before, 1.0, random);
         after.set_angles(proposal.angles);
         // The log ratio is that of the whole density.
         EXPECT_NEAR(proposal.log_ratio, moves.log_density(after) - moves.log_density(before), 1e-6);

@@ -19,7 +19,7 @@ namespace {
 
 using test::made_model;
 
-struct NoTarget final : Target {
+struct NoTarget final : SamplingTarget {
     void start(const Conformation&) override {}
     bool prepare(const Conformation&) override { return true; }
     double prepared_log_weight() override { return 0; }
@@ -75,7 +75,7 @@ std::vector<double> test_distribution(std::uint64_t seed, Index samples) {
     const Moves moves(model, prior);
     NoTarget target;
     Sampler sampler(moves, target, model, seed, 0);
-    sampler.settings = {.pivot_width = 1.0, .crankshaft_width = 1.0, .shares = {0.5, 0.5, 0}};
+    sampler.settings = {.pivot_width = 1.0, .crankshaft_width = 1.0, .kind_shares = {0.5, 0.5, 0}};
     Random random(seed, 0, 0, Random::kStart);
     sampler.start(moves.draw_all(random));
     constexpr std::size_t kWide = kCells / 2;

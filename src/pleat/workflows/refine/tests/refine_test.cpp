@@ -214,10 +214,10 @@ bool keeps_distance(const ChainModel& model, Index ca, Index piece) {
 }
 
 /// Overlap energy as its definition says it; CB is the only atom of side chains here.
-Overlap overlap_by_definition(const Conformation& conformation) {
+OverlapEnergy overlap_by_definition(const Conformation& conformation) {
     const ChainModel& model = conformation.model();
     const Topology& topology = *model.topology;
-    Overlap sum;
+    OverlapEnergy sum;
     for (Index a = 0; a < model.atom_count(); ++a)
         for (Index b = a + 1; b < model.atom_count(); ++b) {
             const auto &one = topology.atoms[static_cast<std::size_t>(a)],
@@ -250,8 +250,8 @@ TEST(Sterics, IsItsDefinition) {
     for (Index n = 0; n < 300; ++n) {
         Random random(8, 0, n);
         conformation.set_angles(moves.draw_all(random));
-        const Overlap found = sterics.overlap(conformation),
-                      expected = overlap_by_definition(conformation);
+        const OverlapEnergy found = sterics.overlap(conformation),
+                            expected = overlap_by_definition(conformation);
         EXPECT_NEAR(found.energy, expected.energy, 1e-9 * (1 + expected.energy));
         EXPECT_EQ(found.hard_pairs, expected.hard_pairs);
         with_overlaps += expected.hard_pairs > 0;

@@ -66,7 +66,7 @@ TEST(StepsAhead, ResumeWithTheSameBits) {
 }
 
 /// Counts the overlaps that it finds, and fails at one of them.
-class FailingTarget final : public Target {
+class FailingTarget final : public SamplingTarget {
 public:
     FailingTarget(const ChainModel& model, std::atomic<int>& left, int& early)
         : sterics_(model), left_(left), early_(early) {}
@@ -78,7 +78,7 @@ public:
     }
     double prepared_log_weight() override { return sterics_.prepared_log_weight(); }
     void accept() override { sterics_.accept(); }
-    void adopt(const Target& from) override {
+    void adopt(const SamplingTarget& from) override {
         sterics_.adopt(dynamic_cast<const FailingTarget&>(from).sterics_);
     }
     double accepted_log_weight() override { return sterics_.accepted_log_weight(); }
@@ -113,13 +113,13 @@ TEST(StepsAhead, EndOnEveryThreadIfOneFails) {
 TEST(StepsAhead, NeedCopiesAndTargetsThatCanBeAdopted) {
     EXPECT_THROW(StepsAhead({}), std::logic_error);
     EXPECT_THROW(StepsAhead(std::vector<std::span<Sampler>>(257)), std::logic_error);
-    class Plain final : public Target {
+    class Plain final : public SamplingTarget {
         void start(const Conformation&) override {}
         bool prepare(const Conformation&) override { return false; }
         double prepared_log_weight() override { return 0; }
         double accepted_log_weight() override { return 0; }
     } one, other;
-    Target& target = one;
+    SamplingTarget& target = one;
     EXPECT_THROW(target.adopt(other), std::logic_error);
 }
 

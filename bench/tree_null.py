@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+# Prints the tables of the tree null: base pairs found, false hits and mean statistics on simulated alignments.
+"""Two tables:
+
+    bench/tree_null.py --pleat build/release/apps/pleat/pleat pairs       # acceptance 1 and 2
+    bench/tree_null.py --pleat ... simulations --count 200                # acceptance 3 and 4
+
+Alignments, trees and the outputs of R-scape 2.6.11 are those of ../shared/data/tree_null (--data). If
+R-scape is on PATH, `pairs` runs it too. Simulated alignments evolve along the alignment's own tree, column
+by column, and get the gaps of the alignment: a pair among their hits is false.
+"""
+import argparse
+import concurrent.futures
+import csv
+import json
+import math
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+LETTERS = "ACGU"
+TRANSITION = {0: 2, 2: 0, 1: 3, 3: 1}
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+MAX_GAPS = "0.75"
+# Alignment, R-scape's output, its hits, how many of them `branch` must find.
+FAMILIES = (("updated_Arisong", "updated_Arisong_1", 3), ("ar14", "ar14_1", 15), ("manA", "manA_1", 36),
+            ("RF00005", "RF00005_tRNA", 34), ("RF00001-noss", "RF00001_5S_rRNA", 29))
+SIMULATED = (("updated_Arisong", None), ("ar14", None), ("RF00005", 300))
+SIMULATORS = ("gamma", "homogeneous", "hky")
+
+
+def read_stockholm(path):
+    rows = {}
+    for line in path.read_text().splitlines():
+        if line.strip() and not line.startswith(("#", "//")):
+            name, letters = line.split()
+            rows[name] = rows.get(name, "") + letters.upper().replace("T", "U")
+    return rows
+
+
+def without_gappy_columns(rows):
+    columns = [column for column in zip(*rows.values())
+               if sum(not letter.isalpha() for letter in column) <= float(MAX_GAPS) * len(column)]
+    return dict(zip(rows, map("".join, zip(*columns))))
+
+
+def write_fasta(path, rows):
+    path.write_text("".join(f">{name}\n{letters}\n" for name, letters in rows.items()))
+
+
+def parse_newick(text):
+    """The root of a tree: (name, length, children); names of the test data need no quotes."""
+    stack, node = [[]], None
+    at = 0
+    while at < len(text):
+        mark = text[at]
+        if mark == "(":
+            stack.append([])
+        elif mark in ",);":
+            if mark == ")":
+                children = stack.pop()
+                node = ["", 0.0, children]
+                stack[-1].append(node)
+        at += 1
+        begin = at
+        while at < len(text) and text[at] not in "(),;":
+            if text[at] == "'":
+                at = text.index("'", at + 1)
+            at += 1
+        label = text[begin:at].strip()
+        if mark in "(," and label:
+            node = ["", 0.0, []]
+            stack[-1].append(node)
+        if label:
+            name, _, length = label.rpartition(":") if ":" in label else (label, "", "0")
+            if not node[2]:
+                node[0] = name.strip("'")
+            node[1] = float(length)
+    return stack[0][0]
+
+
+class Model:
+    """Rates of substitution of one column, with a mean of 1 per unit of length, times its own rate."""
+
+    def __init__(self, frequencies, rate, kappa=1.0):
+        self.frequencies = frequencies
+        raw = [[0 if a == b else frequencies[b] * (kappa if TRANSITION[a] == b else 1) for b in range(4)]
+               for a in range(4)]
+        mean = sum(frequencies[a] * sum(raw[a]) for a in range(4))
+        self.exits = [rate * sum(row) / mean for row in raw]
+        self.targets = raw
+
+    def evolve(self, state, length, numbers):
+        while self.exits[state] > 0:
+            length -= numbers.expovariate(self.exits[state])
+            if length < 0:
+                break
+            state = numbers.choices(range(4), self.targets[state])[0]
+        return state
+
+
+def frequencies_of(letters):
+    counts = [letters.count(letter) + 0.25 for letter in LETTERS]
+    return [count / sum(counts) for count in counts]
+
+
+def models(rows, simulator, numbers):
+    """gamma: F81 with the column's composition and rates of shape 0.7; homogeneous: F81, the same for all
+    columns; hky: transitions four times as frequent, rates of shape 0.3."""
+    columns = ["".join(column) for column in zip(*rows.values())]
+    overall = frequencies_of("".join(columns))
+    for column in columns:
+        if simulator == "gamma":
+            yield Model(frequencies_of(column), numbers.gammavariate(0.7, 1 / 0.7))
+        elif simulator == "homogeneous":
+            yield Model(overall, 1.0)
+        else:
+            yield Model(overall, numbers.gammavariate(0.3, 1 / 0.3), kappa=4.0)
+
+
+def simulate(rows, tree, simulator, seed):
+    """The alignment without any covariation: {name: letters}."""
+    numbers = random.Random(f"{simulator} {seed}")
+    leaves = {name: [] for name in rows}
+    for model in models(rows, simulator, numbers):
+        stack = [(tree, numbers.choices(range(4), model.frequencies)[0])]
+        while stack:
+            (name, _, children), state = stack.pop()
+            if not children:
+                leaves[name].append(LETTERS[state])
+            for child in children:
+                stack.append((child, model.evolve(state, child[1], numbers)))
+    return {name: "".join(letter if seen.isalpha() else "-" for letter, seen in zip(leaves[name], rows[name]))
+            for name in rows}
+
+
+def scaled(node, height_of):
+    """The tree with heights changed by a function, as distances saturate."""
+    def height(one):
+        return max((child[1] + height(child) for child in one[2]), default=0.0)
+    return [node[0], 0.0, [[child[0], max(0.0, height_of(height(node)) - height_of(height(child))),
+                            scaled(child, height_of)[2]] for child in node[2]]]
+
+
+def jukes_cantor(height):
+    return -0.375 * math.log(1 - 4 / 3 * min(2 * height, 0.72))
+
+
+def run_pleat(pleat, alignment, folder, *options):
+    """The run's results and its pairs."""
+    command = [pleat, "mi", str(alignment), "-o", str(folder), "--force", "--quiet", "--top", "100000000",
+               "--insertions", "keep", "--max-gaps", MAX_GAPS, *map(str, options)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    results = json.loads((folder / "manifest.json").read_text())["results"]
+    with (folder / "pairs.tsv").open() as table:
+        return results, list(csv.DictReader(table, delimiter="\t"))
+
+
+def tree_of(rows, data, name, pleat, folder):
+    """The given tree of FastTree; else UPGMA of pleat with heights corrected for repeated changes."""
+    path = data / "trees" / f"{name}.nwk"
+    if path.exists():
+        return parse_newick(path.read_text())
+    write_fasta(folder / "family.fa", rows)
+    run_pleat(pleat, folder / "family.fa", folder / "run", "--null", "tree", "--null-alignments", 100)
+    return scaled(parse_newick((folder / "run" / "tree.nwk").read_text()), jukes_cantor)
+
+
+def significant(pairs, key="tree_e"):
+    return {(int(pair["i"]), int(pair["j"])) for pair in pairs if float(pair[key]) < 0.05}
+
+
+def shuffle_hits(pairs):
+    p = [float(pair["tail_p"]) for pair in pairs if pair["tail_p"] != "NA"]
+    return sum(value * len(pairs) < 0.05 for value in p)
+
+
+def rscape_pairs(path):
+    rows = [line.split("\t") for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    return {(int(row[1]), int(row[2])) for row in rows if float(row[4]) < 0.05}
+
+
+def table_of_pairs(options):
+    print("alignment        null    pairs + others    R-scape's hits found    ratio    CPU s")
+    for name, output, wanted in FAMILIES:
+        alignment = options.data / f"{name}.sto"
+        theirs = rscape_pairs(options.data / "rscape_2.6.11_one_set" / f"{output}.cov")
+        has_structure = "SS_cons" in alignment.read_text()
+        for null in ("branch", "markov"):
+            with tempfile.TemporaryDirectory() as folder:
+                secondary = ["--secondary", alignment] if has_structure else []
+                results, pairs = run_pleat(options.pleat, alignment, pathlib.Path(folder) / "run", "--null",
+                                           "tree", "--tree-null", null, "--null-alignments",
+                                           options.null_alignments, *secondary)
+            hits = significant(pairs)
+            annotated = results.get("annotated_found", 0)
+            need = f"(at least {wanted})" if null == "branch" else ""
+            print(f"{name:16} {null:7} {annotated:5} + {len(hits) - annotated:<5} "
+                  f"{len(hits & theirs):8} of {len(theirs)} {need:15} {results['tree_mean_ratio']:6.2f}", flush=True)
+        if shutil.which("R-scape"):
+            with tempfile.TemporaryDirectory() as folder:
+                subprocess.run(["R-scape", "--outdir", folder, str(alignment)], check=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                for path in pathlib.Path(folder).glob("*.cov"):
+                    if "sorted" not in path.name:
+                        print(f"{name:16} R-scape {len(rscape_pairs(path)):5} pairs")
+
+
+def one_simulation(options, rows, tree, simulator, seed):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        write_fasta(folder / "made.fa", simulate(rows, tree, simulator, seed))
+        found = {}
+        for null in ("markov", "branch"):
+            results, _ = run_pleat(options.pleat, folder / "made.fa", folder / "run", "--null", "tree", "--tree-null",
+                                   null, "--null-alignments", options.null_alignments, "--seed", seed + 1,
+                                   "--threads", 1)
+            found[null] = results["tree_significant"]
+            found[null + " ratio"] = results["tree_mean_ratio"]
+        if simulator == "gamma":
+            found["shuffle"] = shuffle_hits(run_pleat(options.pleat, folder / "made.fa", folder / "run", "--threads", 1)[1])
+        return found
+
+
+def table_of_simulations(options):
+    print("simulated on          by            mean hits: markov  branch  shuffle    mean null / simulated: "
+          "markov  branch")
+    for name, limit in SIMULATED:
+        rows = read_stockholm(options.data / f"{name}.sto")
+        if limit:
+            names = random.Random(1).sample(sorted(rows), limit)
+            rows = {one: rows[one] for one in names}
+        rows = without_gappy_columns(rows)
+        with tempfile.TemporaryDirectory() as folder:
+            tree = tree_of(rows, options.data, name, options.pleat, pathlib.Path(folder))
+        for simulator in options.simulators.split(","):
+            with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+                runs = list(pool.map(lambda seed: one_simulation(options, rows, tree, simulator, seed),
+                                     range(options.count)))
+            def mean(key):
+                return sum(run[key] for run in runs) / len(runs) if key in runs[0] else math.nan
+            print(f"{name + (f' ({limit})' if limit else ''):21} {simulator:13} {mean('markov'):17.3f} "
+                  f"{mean('branch'):7.3f} {mean('shuffle'):8.1f} {mean('markov ratio'):30.2f} "
+                  f"{mean('branch ratio'):7.2f}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pleat", default="pleat", help="the program (default: that on PATH)")
+    parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared" / "data" / "tree_null")
+    parser.add_argument("--null-alignments", type=int, default=1000)
+    tables = parser.add_subparsers(required=True)
+    tables.add_parser("pairs").set_defaults(table=table_of_pairs)
+    simulations = tables.add_parser("simulations")
+    simulations.add_argument("--count", type=int, default=200, help="simulated alignments per family and simulator")
+    simulations.add_argument("--simulators", default=",".join(SIMULATORS))
+    simulations.add_argument("--jobs", type=int, default=1, help="simulations at a time")
+    simulations.set_defaults(table=table_of_simulations)
+    options = parser.parse_args()
+    if not options.data.is_dir():
+        sys.exit(f"expected the alignments in {options.data}, found no such folder")
+    options.table(options)
+
+
+if __name__ == "__main__":
+    main()

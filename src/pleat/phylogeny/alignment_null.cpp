@@ -1,0 +1,198 @@
+// Alignment null: checks of the alignment, its tree, the scores of null alignments, and p.
+#include "pleat/phylogeny/alignment_null.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "pleat/core/error.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/steps.h"
+#include "pleat/phylogeny/score_tail.h"
+#include "pleat/phylogeny/tree.h"
+
+namespace pleat::phylogeny {
+
+namespace {
+
+constexpr Index kMinRows = 20;
+constexpr const char* kStage = "null alignments";
+/// Scores of null alignments that are kept until their turn comes.
+constexpr std::int64_t kScoreBytes = std::int64_t{64} << 20;
+/// Outside this range the null alignments do not resemble the alignment.
+constexpr double kMinRatio = 0.8, kMaxRatio = 1.25;
+
+void check_rows(const Alignment& alignment, const TreeOptions& options) {
+    const std::string source = alignment.source.string();
+    const Index rows = alignment.sequence_count();
+    if (rows < kMinRows)
+        throw InputError(fmt::format("{}: expected at least {} sequences for --null tree, found {}",
+                                     source, kMinRows, rows));
+    if (rows > kMaxUpgmaRows && options.file.empty())
+        throw UsageError(fmt::format(
+            "give --tree, or representatives of the sequences: {} has {} sequences, and --null "
+            "tree makes a tree of at most {} itself",
+            source, rows, kMaxUpgmaRows));
+    check_names(alignment.names, source);
+    const int states = state_count(alignment);
+    for (Index column = 0; column < alignment.column_count(); ++column) {
+        Index row = 0;
+        while (row < rows && alignment.letters(row, column) >= states) ++row;
+        if (row == rows)
+            throw InputError(fmt::format(
+                "{}: expected residues in every column for --null tree, found none in column {} "
+                "(--max-gaps leaves it out)",
+                source, alignment.columns[static_cast<std::size_t>(column)] + 1));
+    }
+}
+
+/// The null alignment in FASTA, with the gaps and unknown letters of the alignment.
+void write_alignment(const std::string& path, const Alignment& alignment,
+                     View<const std::uint8_t, 2> letters, int states) {
+    OutputFile file(path);
+    const Alphabet& alphabet = *alignment.alphabet;
+    for (Index row = 0; row < alignment.sequence_count(); ++row) {
+        std::string line;
+        for (Index column = 0; column < alignment.column_count(); ++column) {
+            const std::uint8_t state = letters(column, row);
+            line += alphabet.letter(state < states ? state : alignment.letters(row, column));
+        }
+        file.write(fmt::format(">{}\n{}\n", alignment.names[static_cast<std::size_t>(row)], line));
+    }
+    file.close();
+}
+
+void warn_of_ratio(const TreeResult& result, const Context& context) {
+    if (result.mean_ratio >= kMinRatio && result.mean_ratio <= kMaxRatio) return;
+    context.note({.kind = NoteKind::assumption,
+                  .text = fmt::format(
+                      "the mean statistic of the null alignments is {:.2f} of the alignment's, "
+                      "outside {} to {}: {}",
+                      result.mean_ratio, kMinRatio, kMaxRatio,
+                      result.mean_ratio < 1 ? "many pairs covary, or the tree does not fit"
+                                            : "E may be too large, or the tree does not fit"),
+                  .option = {},
+                  .is_warning = true});
+}
+
+}  // namespace
+
+std::vector<Field> fields(TreeOptions& options) {
+    return {{.name = "tree",
+             .target = &options.file,
+             .help = "With --null tree: the tree of the sequences, a Newick file whose leaves have "
+                     "their names; by default UPGMA on identities, up to 10000 sequences",
+             .value_name = "FILE"},
+            {.name = "tree-null",
+             .target = &options.kind,
+             .help = "With --null tree: each column keeps its own rate and composition (markov), "
+                     "or each branch its substitutions, on random columns (branch, as R-scape), "
+                     "which finds more pairs, also false ones where rates of columns differ"},
+            {.name = "null-alignments",
+             .target = &options.alignments,
+             .help = "With --null tree: number of null alignments",
+             .min = 100,
+             .max = 1e6},
+            {.name = "tail-mass",
+             .target = &options.tail_mass,
+             .help = "With --null tree: fraction of the largest null scores to which the gamma "
+                     "tail of p is fitted",
+             .min = 0,
+             .max = 0.5,
+             .min_excluded = true},
+            {.name = "write-null",
+             .target = &options.write_null,
+             .help = "With --null tree: write the first null alignment to this file (FASTA)",
+             .value_name = "FILE"}};
+}
+
+int state_count(const Alignment& alignment) {
+    return alignment.alphabet->without_unknown().size() - 1;
+}
+
+Array<std::uint8_t, 2> transposed_letters(const Alignment& alignment, int states) {
+    Array<std::uint8_t, 2> letters(alignment.column_count(), alignment.sequence_count());
+    for (Index row = 0; row < alignment.sequence_count(); ++row)
+        for (Index column = 0; column < alignment.column_count(); ++column)
+            letters(column, row) =
+                static_cast<std::uint8_t>(std::min<int>(alignment.letters(row, column), states));
+    return letters;
+}
+
+TreeNull make_null(const Alignment& alignment, const TreeOptions& options, const Context& context,
+                   TreeResult& result) {
+    check_rows(alignment, options);
+    const int states = state_count(alignment);
+    Tree tree;
+    if (alignment.sequence_count() <= kMaxUpgmaRows) {
+        std::vector<float> found = identities(alignment.letters, states, resolve_threads(context));
+        result.mean_identity = mean_identity(found);
+        if (options.file.empty()) tree = upgma(std::move(found), alignment.names, context);
+    }
+    if (!options.file.empty()) {
+        tree = read_newick(options.file);
+        match_rows(tree, alignment.names, options.file);
+    }
+    result.newick = to_newick(tree);
+    TreeNull null(std::move(tree), alignment.letters, states);
+    result.substitutions = null.substitutions();
+    if (std::accumulate(result.substitutions.begin(), result.substitutions.end(), Index{0}) == 0)
+        throw InputError(fmt::format(
+            "{}: expected substitutions for --null tree, found none: all residues of each column "
+            "are equal",
+            alignment.source.string()));
+    return null;
+}
+
+void compare(const TreeNull& null, const Alignment& alignment, const TreeOptions& options,
+             PairScores observed, const ScoreLetters& score, int threads, const Context& context,
+             TreeResult& result) {
+    result.score = std::move(observed.values);
+    const auto pairs = static_cast<Index>(result.score.size());
+    const Index nulls = options.alignments;
+    const auto share = 1 / static_cast<double>(nulls);
+    const Index block = std::max<Index>(
+        threads, std::min<Index>(256, kScoreBytes / (8 * std::max<Index>(pairs, 1))));
+    ScorePool pool(result.score, nulls, options.tail_mass);
+    std::vector<TreeDraw> draws(static_cast<std::size_t>(threads));
+    std::vector<PairScores> scores(static_cast<std::size_t>(block));
+    std::vector<Index> dropped(static_cast<std::size_t>(block));
+    result.mean.assign(result.score.size(), 0);
+    double mean = 0;
+    for_each_block(context, kStage, nulls, block, [&](Index first, Index count) {
+        parallel_for_chunks(
+            context, kStage, threads, count, 8 * threads, [&](Index at, int thread) {
+                TreeDraw& draw = draws[static_cast<std::size_t>(thread)];
+                null.draw(options.kind, context.seed, first + at, draw);
+                scores[static_cast<std::size_t>(at)] = score(draw.letters);
+                dropped[static_cast<std::size_t>(at)] = draw.dropped;
+                if (first + at == 0 && !options.write_null.empty() && context.rank() == 0)
+                    write_alignment(options.write_null, alignment, draw.letters, null.states());
+            });
+        for (Index at = 0; at < count; ++at) {
+            const PairScores& of = scores[static_cast<std::size_t>(at)];
+            pool.add(of.values);
+            for (std::size_t pair = 0; pair < of.values.size(); ++pair)
+                result.mean[pair] += of.values[pair] * share;
+            mean += of.mean * share;
+            result.dropped += static_cast<double>(dropped[static_cast<std::size_t>(at)]) * share;
+        }
+    });
+    const ScoreTail tail = pool.fit();
+    result.p = pool.p(tail);
+    for (std::size_t pair = 0; pair < result.p.size(); ++pair) {
+        result.e.push_back(result.p[pair] * static_cast<double>(pairs));
+        result.extrapolated.push_back(result.score[pair] > tail.max);
+    }
+    result.null_alignments = nulls;
+    result.mean_ratio = observed.mean > 0 ? mean / observed.mean : 1;
+    result.tail_threshold = tail.threshold;
+    result.tail_shape = tail.shape;
+    result.tail_scale = tail.scale;
+    warn_of_ratio(result, context);
+}
+
+}  // namespace pleat::phylogeny
