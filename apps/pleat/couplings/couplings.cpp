@@ -50,6 +50,7 @@ constexpr const char* kExamples =
     "  pleat couplings family.a3m.gz -o run\n"
     "  pleat couplings family.a3m -o run --structure 1abc.pdb:A --max-gaps 0.7\n"
     "  zcat family.sto.gz | pleat couplings - -o run -t 4\n"
+    "  pleat couplings family.a3m -o run --null tree\n"
     "  pleat couplings rna.sto -o run --secondary rna.sto --max-gaps 0.5\n"
     "  pleat couplings pair.aln -o run --parts 218,310 --shuffle-parts 5\n"
     "  pleat couplings families/*.a3m -o runs\n"
@@ -181,6 +182,7 @@ void append_contacts(std::string& text, const Report& report) {
     if (report.structure != nullptr) append(text, " {:>10} {:>10}", "residue i", "residue j");
     append(text, " {:>11} {:>11} {:>9} {:>7} {:>11}", number_heading(report.reference, 'i'),
            number_heading(report.reference, 'j'), "score", "Z", "probability");
+    if (report.tree != nullptr) append(text, " {:>9}", "E");
     if (report.structure != nullptr) append(text, " {:>8}", "distance");
     if (report.base_pairs != nullptr) append(text, " {:>8}", "class");
     text += '\n';
@@ -194,6 +196,12 @@ void append_contacts(std::string& text, const Report& report) {
                column_label(report.alignment, report.reference, pair.i),
                column_label(report.alignment, report.reference, pair.j), pair.corrected, pair.z,
                std::isnan(pair.probability) ? "-" : fmt::format("{:.3f}", pair.probability));
+        if (report.tree != nullptr) {
+            const Index at = couplings::pair_index(pair.i, pair.j, report.alignment.column_count());
+            append(text, " {:>9}",
+                   fmt::format("{}{:.2g}", report.tree->extrapolated[at] != 0 ? "~" : "",
+                               report.tree->e[at]));
+        }
         if (report.structure != nullptr) {
             const double distance = report.structure->distances(pair.i, pair.j);
             append(text, " {:>8}", std::isnan(distance) ? "-" : fmt::format("{:.1f}", distance));
@@ -204,6 +212,18 @@ void append_contacts(std::string& text, const Report& report) {
                 pair.pair_class == couplings::PairClass::unknown ? "-" : name_of(pair.pair_class));
         text += '\n';
     }
+}
+
+/// How many pairs null alignments leave significant.
+void append_tree_null(std::string& text, const Report& report) {
+    if (report.tree == nullptr) return;
+    const std::vector<double>& e = report.tree->e;
+    const auto hits = std::count_if(e.begin(), e.end(),
+                                    [](double one) { return one < phylogeny::kSignificantE; });
+    append(text,
+           "\n{} of {} pairs have an E below {:g} against fits to {} alignments along a tree; ~ "
+           "beyond all their scores, of the fitted tail alone\n",
+           hits, e.size(), phylogeny::kSignificantE, report.tree->null_alignments);
 }
 
 void append_evaluation(std::string& text, const Report& report) {
@@ -235,6 +255,7 @@ std::string summary(const Report& report, const std::string& folder) {
     append_fit(text, report);
     append_scoring(text, report);
     append_contacts(text, report);
+    append_tree_null(text, report);
     append_inter_contacts(text, report);
     if (report.evaluation != nullptr) append_evaluation(text, report);
     append(text, "\nThe run is in {}: contacts.tsv, scores.npz, manifest.json and more\n",
@@ -388,7 +409,7 @@ RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs) {
         .input = fmt::format("{} sequences, {} columns", sequences, columns),
         .may_use_gpu = true,
         .on = [=, bytes = fit_disk_space(options, columns, alignment.alphabet->size()),
-               fits = options.shuffle_parts + (options.parameters.null == couplings::NullModel::tree
+               fits = options.shuffle_parts + (options.parameters.null == couplings::ScoreNull::tree
                                                    ? options.parameters.tree.alignments
                                                    : 0),
                letters = alignment.alphabet->size(),
@@ -427,7 +448,7 @@ std::string fit_family(CouplingsOptions options, const JobTask& task,
     if (!input.parts.empty())
         for (const char* key : {"Hopf2014", "Ovchinnikov2014"}) run.cite(key);
     if (options.shuffle_parts > 0) run.stage("shuffled fits");
-    if (options.parameters.null == couplings::NullModel::tree) run.cite("Rivas2017");
+    if (options.parameters.null == couplings::ScoreNull::tree) run.cite("Rivas2017");
     const auto [base_pairs, parts, tree] = couplings::analyse(
         input.alignment, result, options.parameters,
         {.parts = input.parts,

@@ -97,7 +97,7 @@ std::string problem_hash(const Alignment& alignment, const Parameters& parameter
 void check_input(const Alignment& alignment, Parameters parameters) {
     check(fields(parameters));
     check(null_fields(parameters));
-    if (parameters.null == NullModel::none &&
+    if (parameters.null == ScoreNull::none &&
         (!parameters.tree.file.empty() || !parameters.tree.write_null.empty()))
         throw UsageError("give --null tree with --tree or --write-null, which belong to it");
     if (!parameters.weights.empty() && !parameters.sequence_weights)

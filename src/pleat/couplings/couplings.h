@@ -30,8 +30,8 @@ std::span<const std::string_view> names_of(NormLetters);
 
 /// What the scores are compared with: nothing, or fits to alignments that evolve along a tree of
 /// the sequences, without covariation.
-enum class NullModel { none, tree };
-std::span<const std::string_view> names_of(NullModel);
+enum class ScoreNull { none, tree };
+std::span<const std::string_view> names_of(ScoreNull);
 
 /// The files of the model that a run writes: couplings.npz, which pleat reads, and model.plmc.
 enum class ModelFiles { none, npz, plmc, both };
@@ -62,9 +62,9 @@ struct Parameters {
     CompatibleProgram compatible = CompatibleProgram::none;
     std::string initial;  ///< couplings.npz of an earlier run to start from; empty: column counts
     bool models = true;   ///< false: Result::model stays empty
-    NullModel null = NullModel::none;
+    ScoreNull null = ScoreNull::none;
     phylogeny::TreeOptions tree = {
-        .file = {}, .alignments = 100, .write_null = {}};  ///< of NullModel::tree
+        .file = {}, .alignments = 100, .write_null = {}};  ///< of ScoreNull::tree
 };
 
 /// The options with names, ranges and help, bound to `parameters`.

@@ -26,7 +26,7 @@ struct Report {
     const ContactEvaluation* evaluation = nullptr;
     const BasePairs* base_pairs = nullptr;        ///< of nucleic acids
     const ScoredParts* parts = nullptr;           ///< null: one part
-    const phylogeny::TreeResult* tree = nullptr;  ///< with NullModel::tree
+    const phylogeny::TreeResult* tree = nullptr;  ///< with ScoreNull::tree
     ModelFiles models = ModelFiles::none;         ///< those to write, of Result::model
 };
 

@@ -13,7 +13,7 @@ std::span<const std::string_view> names_of(NormLetters) {
     return kNames;
 }
 
-std::span<const std::string_view> names_of(NullModel) {
+std::span<const std::string_view> names_of(ScoreNull) {
     static constexpr std::string_view kNames[] = {"none", "tree"};
     return kNames;
 }

@@ -70,4 +70,18 @@ private:
     Progress* shown_;
 };
 
+/// Passes on that the user asked to stop, and nothing else, for parts that run at the same time.
+/// `shown` may be null and must outlive it.
+class CancelOnly final : public Progress {
+public:
+    explicit CancelOnly(Progress* shown) : shown_(shown) {}
+    void update(std::string_view, std::int64_t, std::int64_t, std::string_view) override {}
+    bool cancelled() override { return shown_ != nullptr && shown_->cancelled(); }
+    void message(std::string_view) override {}
+    void note(const Note&) override {}
+
+private:
+    Progress* shown_;
+};
+
 }  // namespace pleat

@@ -240,7 +240,7 @@ Analysis analyse(const Alignment& alignment, const Result& result, const Paramet
     else if (is_nucleic(alignment))
         found.base_pairs = find_base_pairs(alignment, result.weights, result.corrected,
                                            score_scale(result.corrected, alignment.columns));
-    if (parameters.null == NullModel::tree)
+    if (parameters.null == ScoreNull::tree)
         found.tree = compare_with_tree(alignment, result, parameters, context);
     return found;
 }

@@ -69,7 +69,7 @@ void set_false_discovery_rates(std::vector<InterPair>& ranked, std::vector<doubl
 struct Analysis {
     std::optional<BasePairs> base_pairs;        ///< of nucleic acids
     std::optional<ScoredParts> parts;           ///< of several parts
-    std::optional<phylogeny::TreeResult> tree;  ///< with NullModel::tree
+    std::optional<phylogeny::TreeResult> tree;  ///< with ScoreNull::tree
 };
 
 /// What is known of a family besides its alignment.
@@ -86,7 +86,7 @@ bool is_nucleic(const Alignment& alignment);
 
 /// Analyses the result of a fit of the alignment with these parameters. With `shuffled_fits`, that
 /// many alignments in which the rows of the parts are paired at random, by the context's seed, are
-/// weighted and fitted too, with NullModel::tree null alignments along a tree. Throws like run()
+/// weighted and fitted too, with ScoreNull::tree null alignments along a tree. Throws like run()
 /// and compare_with_tree().
 Analysis analyse(const Alignment& alignment, const Result& result, const Parameters& parameters,
                  FamilyFacts facts, const Context& context);

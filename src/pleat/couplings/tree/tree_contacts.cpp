@@ -5,6 +5,7 @@
 
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/steps.h"
 #include "pleat/couplings/fit/memory_estimate.h"
 #include "pleat/couplings/parts/analysis.h"
 #include "pleat/phylogeny/alignment_null.h"
@@ -12,19 +13,6 @@
 namespace pleat::couplings {
 
 namespace {
-
-/// Passes on that the user asked to stop, and nothing else: fits run at the same time.
-class OnlyCancels final : public Progress {
-public:
-    explicit OnlyCancels(Progress* shown) : shown_(shown) {}
-    void update(std::string_view, std::int64_t, std::int64_t, std::string_view) override {}
-    bool cancelled() override { return shown_ != nullptr && shown_->cancelled(); }
-    void message(std::string_view) override {}
-    void note(const Note&) override {}
-
-private:
-    Progress* shown_;
-};
 
 /// The scores of all pairs i < j in row order: after APC, before its shift to a minimum of 0, which
 /// would differ between alignments.
@@ -64,11 +52,11 @@ phylogeny::TreeResult compare_with_tree(const Alignment& alignment, const Result
     const phylogeny::TreeNull null =
         phylogeny::make_null(alignment, parameters.tree, context, tree);
     Parameters own = parameters;
-    own.null = NullModel::none;
+    own.null = ScoreNull::none;
     own.models = false;
     own.initial.clear();
     const int at_a_time = fits_at_a_time(alignment, own, context);
-    OnlyCancels progress(context.progress);
+    CancelOnly progress(context.progress);
     Context quiet = context;
     quiet.progress = &progress;
     quiet.checkpoint.clear();
