@@ -3,7 +3,6 @@
 #include <pybind11/stl/filesystem.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "arrays.h"
 #include "notes.h"

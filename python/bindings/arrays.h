@@ -6,8 +6,6 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
-#include <memory>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/device_choice.h"

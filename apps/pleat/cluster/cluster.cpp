@@ -7,14 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <string>
 #include <thread>
 #include <utility>

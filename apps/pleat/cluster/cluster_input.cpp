@@ -16,7 +16,6 @@
 #include "pleat/cluster/estimate.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
-#include "pleat/core/hardware/memory.h"
 #include "pleat/core/run/manifest.h"
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/estimate.h"

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <utility>
 
 #include "commands.h"
 #include "help/help.h"

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <memory>
@@ -10,7 +9,6 @@
 #include <span>
 #include <string_view>
 #include <thread>
-#include <utility>
 
 #include "commands.h"
 #include "help/help.h"

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <string>

@@ -1,7 +1,6 @@
 // SAXS: options of `pleat saxs`, and its runs.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

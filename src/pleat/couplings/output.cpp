@@ -284,10 +284,6 @@ std::string fitted_reference(const Report& report) {
     return letters;
 }
 
-}  // namespace
-
-namespace {
-
 /// The pairs between parts with columns of the source.
 std::vector<InterPair> source_pairs(const Report& report) {
     std::vector<InterPair> pairs;

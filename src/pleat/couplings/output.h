@@ -1,7 +1,6 @@
 // Output: writes the result of a fit to files of a run directory.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -2,9 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "pleat/bio/alignment/read_alignment.h"

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <numeric>
 

@@ -6,7 +6,6 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>

@@ -4,9 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "pleat/bio/alignment/read_alignment.h"

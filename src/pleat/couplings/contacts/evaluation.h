@@ -1,7 +1,6 @@
 // Evaluation: how many of the pairs with the highest scores are contacts in a known structure.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

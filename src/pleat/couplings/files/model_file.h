@@ -40,8 +40,6 @@ ModelDescription describe(const Alignment& alignment, const std::vector<double>&
 struct SavedModel {
     Model model;
     ModelDescription about;
-
-    bool has_gap_state() const { return model.letter_count() == about.alphabet->size(); }
 };
 
 /// Writes couplings.npz: `fields` (L x q, float32), `pairs` (L(L-1)/2 x q x q, float32: i < j in

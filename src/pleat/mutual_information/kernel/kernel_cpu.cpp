@@ -4,7 +4,6 @@
 #include <mutex>
 #include <vector>
 
-#include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/mutual_information/kernel/kernel.h"
 #include "pleat/mutual_information/kernel/plane_counts.h"

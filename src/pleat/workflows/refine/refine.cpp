@@ -7,7 +7,6 @@
 #include <cmath>
 #include <memory>
 
-#include "pleat/bio/scattering/profile.h"
 #include "pleat/core/files/hash.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"

@@ -2,7 +2,6 @@
 #include "pleat/workflows/select/ranking.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <stdexcept>

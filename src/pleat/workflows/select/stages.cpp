@@ -8,7 +8,6 @@
 
 #include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
-#include "pleat/core/files/output_file.h"
 #include "pleat/core/hardware/device_choice.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/rmsd/device_choice.h"

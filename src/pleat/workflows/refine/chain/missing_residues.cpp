@@ -10,6 +10,7 @@
 #include <map>
 #include <numbers>
 #include <numeric>
+#include <set>
 #include <string_view>
 #include <utility>
 

@@ -82,6 +82,38 @@ void divide_shares(Index pieces, ProfileModel& model) {
     }
 }
 
+void copy(View<const double, 2> from, Array<double, 2>& to) {
+    if (to.size() != from.size()) to = Array<double, 2>(from.extent(0), from.extent(1));
+    std::copy(from.begin(), from.end(), to.begin());
+}
+
+constexpr Index kOpenDraws = 20;
+constexpr int kContrasts = 9;  // values of c2
+constexpr Index kMinPoints = 10;
+constexpr Index kMinGrid = 26, kMaxGrid = 401;
+
+/// The diagonal of the box of a conformation, angstrom.
+double extent_of(const Conformation& conformation) {
+    Array<float, 2> frame(Index{3}, conformation.model().atom_count());
+    conformation.write(frame.view(), 0);
+    return saxs::box_diagonal(frame.view());
+}
+
+/// The widest of some conformations drawn from the prior; its domains cover little of one another's
+/// surface.
+Conformation open_conformation(const ChainModel& chain, const Moves& moves, std::uint64_t seed) {
+    Conformation open(chain), drawn(chain);
+    double widest = 0;
+    for (Index draw = 0; draw < kOpenDraws; ++draw) {
+        drawn.set_angles(find_start(chain, moves, {}, seed, -1 - draw));
+        if (const double extent = extent_of(drawn); extent > widest) {
+            widest = extent;
+            open = drawn;
+        }
+    }
+    return open;
+}
+
 }  // namespace
 
 void ProfileModel::write(const Conformation& conformation, View<float, 2> positions) const {
@@ -145,42 +177,6 @@ ProfileModel make_profile_model(const ChainModel& chain, const Conformation& ope
             saxs::make_shared_gpu(result.model, result.bodies, context.device.index, few_moves);
     return result;
 }
-
-namespace {
-
-void copy(View<const double, 2> from, Array<double, 2>& to) {
-    if (to.size() != from.size()) to = Array<double, 2>(from.extent(0), from.extent(1));
-    std::copy(from.begin(), from.end(), to.begin());
-}
-
-constexpr Index kOpenDraws = 20;
-constexpr int kContrasts = 9;  // values of c2
-constexpr Index kMinPoints = 10;
-constexpr Index kMinGrid = 26, kMaxGrid = 401;
-
-/// The diagonal of the box of a conformation, angstrom.
-double extent_of(const Conformation& conformation) {
-    Array<float, 2> frame(Index{3}, conformation.model().atom_count());
-    conformation.write(frame.view(), 0);
-    return saxs::box_diagonal(frame.view());
-}
-
-/// The widest of some conformations drawn from the prior; its domains cover little of one another's
-/// surface.
-Conformation open_conformation(const ChainModel& chain, const Moves& moves, std::uint64_t seed) {
-    Conformation open(chain), drawn(chain);
-    double widest = 0;
-    for (Index draw = 0; draw < kOpenDraws; ++draw) {
-        drawn.set_angles(find_start(chain, moves, {}, seed, -1 - draw));
-        if (const double extent = extent_of(drawn); extent > widest) {
-            widest = extent;
-            open = drawn;
-        }
-    }
-    return open;
-}
-
-}  // namespace
 
 ReplicaMean::ReplicaMean(const CurveLikelihood& likelihood, Index replicas)
     : likelihood_(&likelihood), profiles_(static_cast<std::size_t>(replicas)) {}
