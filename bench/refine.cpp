@@ -162,13 +162,13 @@ nlohmann::ordered_json measure_stages(const ChainModel& chain, const Moves& move
         for (std::size_t n = 0; n < current.size(); ++n) {
             stages.split(nullptr);
             Random random(7, static_cast<Index>(n), step);
-            const Proposal proposal = step % 5 < 2   ? moves.pivot(current[n], 0.3, random)
+            const MoveProposal proposal = step % 5 < 2   ? moves.pivot(current[n], 0.3, random)
                                       : step % 5 < 4 ? moves.redraw(current[n], random)
                                                      : moves.crankshaft(current[n], 0.3, random);
             stages.split("1 angles");
             proposed[n].set_angles(proposal.angles);
             stages.split("2 transforms");
-            const Overlap overlap = sterics.overlap(proposed[n]);
+            const OverlapEnergy overlap = sterics.overlap(proposed[n]);
             stages.split("3 overlaps");
             made += 1;
             if (overlap.hard_pairs > 0) continue;
