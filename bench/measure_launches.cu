@@ -68,7 +68,7 @@ Json run(const std::string& metric, Index frames, Index atoms) {
         const double start = now();
         if (metric == "drmsd") {
             rmsd::cuda::DrmsdOnGpu<WatchedGpu> measure(
-                xyz.view(), xyz.view(), {}, rmsd::Precision::mixed, gpu, gpu.free_bytes() / 2);
+                xyz.view(), xyz.view(), {}, rmsd::FitPrecision::mixed, gpu, gpu.free_bytes() / 2);
             told["made"] = now() - start;
             told["counted"] = count(std::move(measure), frames, gpu);
         } else {

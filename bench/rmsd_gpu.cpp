@@ -82,7 +82,7 @@ Json matrix(const Size& size) {
     const Context context = gpu_context();
     std::vector<float> truth(static_cast<std::size_t>(size.pairs())), found(truth.size());
     double seconds = 0.0;
-    make_cuda_kernel({.frames = &frames, .precision = Precision::float64}, context, &seconds)
+    make_cuda_kernel({.frames = &frames, .precision = FitPrecision::float64}, context, &seconds)
         ->band({0, size.frames}, truth.data());
     Json told{
         {"frames", size.frames}, {"atoms", size.atoms}, {"float64", {{"kernel_seconds", seconds}}}};
@@ -171,7 +171,7 @@ DeviceClusters by_definition(const Frames& frames, double cutoff) {
     Context context;
     context.threads = available_threads();
     const auto kernel =
-        make_cpu_kernel({.frames = &frames, .precision = Precision::float64}, context);
+        make_cpu_kernel({.frames = &frames, .precision = FitPrecision::float64}, context);
     const Index count = frames.frame_count();
     std::vector<std::vector<std::int32_t>> near(static_cast<std::size_t>(count));
     std::vector<float> rmsd;

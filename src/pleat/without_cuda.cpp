@@ -58,7 +58,7 @@ DeviceClusters rmsd::cluster_on_cuda(const FrameSource&, double, const Context& 
 }
 
 std::unique_ptr<rmsd::Comparison> rmsd::make_drmsd_on_cuda(const TwoSets&,
-                                                           const std::vector<double>&, Precision,
+                                                           const std::vector<double>&, FitPrecision,
                                                            const Context& context) {
     refuse(context.device.index);
 }

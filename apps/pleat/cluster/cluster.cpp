@@ -474,7 +474,7 @@ RunEstimate estimate_assignment(const ClusterOptions& options) {
                 constexpr std::int64_t kFrameBytes = 4, kBlockBytes = std::int64_t{64} << 20;
                 rmsd::Parameters pairs;
                 pairs.matrix = rmsd::MatrixLayout::none;
-                pairs.precision = rmsd::Precision::float64;
+                pairs.precision = rmsd::FitPrecision::float64;
                 const rmsd::ComparedSizes compared{
                     .frames = size.frames, .atoms = size.atoms, .others = others.frames};
                 Estimate all = rmsd::estimate(compared, pairs, context);

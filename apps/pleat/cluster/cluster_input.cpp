@@ -89,9 +89,9 @@ rmsd::Metric metric_of(const EarlierRun& earlier, const std::string& folder) {
     return metric;
 }
 
-rmsd::Precision precision_of(const EarlierRun& earlier) {
-    return text_parameter(earlier, "precision") == "float64" ? rmsd::Precision::float64
-                                                             : rmsd::Precision::mixed;
+rmsd::FitPrecision precision_of(const EarlierRun& earlier) {
+    return text_parameter(earlier, "precision") == "float64" ? rmsd::FitPrecision::float64
+                                                             : rmsd::FitPrecision::mixed;
 }
 
 double number_of(const std::map<std::string, std::string>& values, const std::string& name) {
@@ -422,7 +422,7 @@ void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
     // Neighbours on a GPU are those of all frames, which it does not hold in float64 if they are on
     // disk. GPUs of several processes only superpose.
     const bool is_held =
-        !frames.on_disk.is_on_disk() || input.superposition.precision == rmsd::Precision::mixed;
+        !frames.on_disk.is_on_disk() || input.superposition.precision == rmsd::FitPrecision::mixed;
     const bool is_gromos = parameters.method == cluster::Method::gromos && is_held &&
                            (context.lanes.empty() || ranks.size() == 1);
     if (task.choose_device) {

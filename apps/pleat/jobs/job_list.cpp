@@ -70,7 +70,7 @@ void check_options(const CLI::App& parser, const JobListOptions& options, const 
         throw UsageError(
             "give either --share or --force: each process would replace what the others have "
             "finished");
-    for (const std::string& option : plan.swept)
+    for (const std::string& option : plan.swept_options)
         if (is_given(option))
             throw UsageError(
                 fmt::format("give either --{} or --sweep {}=..., not both", option, option));

@@ -63,7 +63,7 @@ std::vector<double> masses_of(const Topology& topology, const std::string& weigh
     for (Index atom = 0; atom < topology.atom_count(); ++atom) {
         double& mass = masses[atom];
         if (weights != kGmxWeights) mass = topology.atoms[atom].mass;
-        if (!(mass > 0)) unknown.push_back(topology.label(atom));
+        if (!(mass > 0)) unknown.push_back(topology.atom_label(atom));
     }
     if (unknown.empty()) return masses;
     constexpr std::size_t kMaxNamed = 5;

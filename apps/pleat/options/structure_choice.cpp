@@ -21,7 +21,7 @@ ContactDefinition contact_definition(const StructureOptions& options, Chain::Kin
     if (options.contact != ContactChoice::automatic) {
         const std::string_view name =
             names_of(options.contact)[static_cast<std::size_t>(options.contact)];
-        definition = ContactDefinition::usual(parse_contact_atoms(name), kind);
+        definition = ContactDefinition::with_default_cutoff(parse_contact_atoms(name), kind);
     }
     definition.cutoff = options.contact_cutoff.value_or(definition.cutoff);
     return definition;

@@ -119,7 +119,7 @@ std::vector<Field> input_fields(SaxsOptions& options) {
 }
 
 std::string shape_lines(const saxs::Result& result) {
-    const auto& shapes = result.shapes;
+    const auto& shapes = result.frame_shapes;
     const auto rg = [](const saxs::Shape& shape) {
         return shape.gyration_radius2 >= 0 ? fmt::format("{:.2f}", shape.gyration_radius) : "NA";
     };
@@ -299,20 +299,20 @@ std::string summary(const SaxsOptions& options, const saxs::Result& result,
                     const std::string& folder) {
     const std::vector<std::string>& sources = options.ensemble.sources;
     const bool is_atomic = result.model == saxs::Resolution::all_atom;
-    std::string text =
-        fmt::format("{}{}: {} frame{}, {} scatterers ({}), {} points to q = {:g} 1/angstrom\n",
-                    printable(sources.front()), sources.size() > 1 ? " and more" : "",
-                    result.shapes.size(), result.shapes.size() == 1 ? "" : "s", result.scatterers,
-                    saxs::name_of(result.model), result.q.size(), result.q.back());
+    std::string text = fmt::format(
+        "{}{}: {} frame{}, {} scatterers ({}), {} points to q = {:g} 1/angstrom\n",
+        printable(sources.front()), sources.size() > 1 ? " and more" : "",
+        result.frame_shapes.size(), result.frame_shapes.size() == 1 ? "" : "s", result.scatterers,
+        saxs::name_of(result.model), result.q.size(), result.q.back());
     if (result.neutrons)
         text += fmt::format("Neutrons, {:g} % D2O in the solvent\n", 100 * result.d2o);
     text += shape_lines(result);
     text += match_lines(result);
     if (result.has_fit) {
-        text +=
-            fit_line(result.shapes.size() == 1 ? "Fit" : "Fit of the mean", result.fit, is_atomic);
+        text += fit_line(result.frame_shapes.size() == 1 ? "Fit" : "Fit of the mean", result.fit,
+                         is_atomic);
         text += series_lines(result, is_atomic);
-        if (result.shapes.size() == 1) text += residual_line(result.curve, result.fit);
+        if (result.frame_shapes.size() == 1) text += residual_line(result.curve, result.fit);
         text += bound_lines(result);
         text += guinier_line(result);
         text += ensemble_lines(result, is_atomic);

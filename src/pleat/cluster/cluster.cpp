@@ -258,10 +258,11 @@ private:
                 if (uses_nearest) nearest_.add(rows, values, threads);
             });
         if (neighbours) neighbours_ = neighbours->finish();
-        if (uses_nearest)
-            all_gather_rows(context,
-                            View<NearItem, 2>(nearest_.all().data(), 1, std::ssize(nearest_.all())),
-                            std::vector<std::uint8_t>{context.rank() == 0});
+        if (uses_nearest) {
+            const std::vector<std::uint8_t> has_row(count, context.rank() == 0);
+            all_gather_rows(context, nearest_.items.view(), has_row);
+            all_gather_rows(context, nearest_.distances.view(), has_row);
+        }
         if (is_kept) {
             auto pairs = std::make_shared<const StoredPairs>(
                 count, is_tree ? condensed : std::move(condensed));

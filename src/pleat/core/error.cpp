@@ -82,7 +82,7 @@ std::string first_line(const std::string& text) {
     const std::size_t end = text.find('\n');
     if (end == std::string::npos) return text;
     return fmt::format("{} (and {} more like it)", text.substr(0, end),
-                       std::count(text.begin(), text.end(), '\n'));
+                       std::ranges::count(text, '\n'));
 }
 
 }  // namespace pleat

@@ -98,8 +98,7 @@ void assign(Field& field, bool* target, const std::string& text) {
 
 void assign(Field& field, std::string* target, const std::string& text) {
     const auto& choices = field.choices;
-    if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end())
-        refuse(field, text);
+    if (!choices.empty() && std::ranges::find(choices, text) == choices.end()) refuse(field, text);
     *target = text;
 }
 
@@ -126,7 +125,7 @@ std::string_view Choice::name() const {
 }
 
 bool Choice::set(std::string_view name) {
-    const auto found = std::find(names_.begin(), names_.end(), name);
+    const auto found = std::ranges::find(names_, name);
     if (found == names_.end()) return false;
     set_(value_, static_cast<int>(found - names_.begin()));
     return true;
@@ -199,11 +198,10 @@ void Field::check() const {
     if (const auto* count = std::get_if<std::optional<std::int64_t>*>(&target))
         is_good = !**count || in_range(*this, ***count);
     if (const auto* word = std::get_if<std::string*>(&target))
-        is_good =
-            choices.empty() || std::find(choices.begin(), choices.end(), **word) != choices.end();
+        is_good = choices.empty() || std::ranges::find(choices, **word) != choices.end();
     if (const auto* choice = std::get_if<Choice>(&target)) {
         const std::span<const std::string_view> names = choice->names();
-        is_good = std::find(names.begin(), names.end(), choice->name()) != names.end();
+        is_good = std::ranges::find(names, choice->name()) != names.end();
     }
     if (!is_good) refuse(*this, text());
 }

@@ -24,8 +24,8 @@ Notes with_source(Notes notes, std::string_view source) {
 }
 
 int count(const Notes& notes, NoteKind kind) {
-    return static_cast<int>(std::count_if(notes.begin(), notes.end(),
-                                          [kind](const Note& note) { return note.kind == kind; }));
+    return static_cast<int>(
+        std::ranges::count_if(notes, [kind](const Note& note) { return note.kind == kind; }));
 }
 
 std::string full_text(const Note& note) {

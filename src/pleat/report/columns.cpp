@@ -200,7 +200,8 @@ PairTables read_tables(Drawing& drawing, const PairFile& pairs,
 Json true_contacts(const RunFolder& run, const AlignedChain& known) {
     ContactDefinition definition = ContactDefinition::standard(known.chain.kind);
     if (const std::string atoms = run.parameter("contact"); !atoms.empty())
-        definition = ContactDefinition::usual(parse_contact_atoms(atoms), known.chain.kind);
+        definition =
+            ContactDefinition::with_default_cutoff(parse_contact_atoms(atoms), known.chain.kind);
     definition.cutoff = contact_cutoff(run, definition);
     const Array<double, 2> distances =
         column_distances(known.chain, known.residues, definition.atoms);

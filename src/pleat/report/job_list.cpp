@@ -77,7 +77,7 @@ void add_plots(const JobTable& table, Json& sections) {
     const std::size_t options = table.options.size();
     std::vector<NumberColumn> swept, results;
     for (std::size_t k = 0; k < options; ++k) {
-        const auto& names = table.swept;
+        const auto& names = table.swept_options;
         if (std::find(names.begin(), names.end(), table.options[k]) != names.end())
             swept.push_back(read_column(table, k + 1, true));
     }

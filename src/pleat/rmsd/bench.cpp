@@ -20,8 +20,8 @@ struct Case {
 constexpr Case kCases[] = {
     {"2000x70", 2000, 70}, {"2000x140", 2000, 140}, {"1500x1000", 1500, 1000}};
 
-void time_pairs(benchmark::State& state, const Case& size, Device::Kind kind, Precision precision,
-                int threads) {
+void time_pairs(benchmark::State& state, const Case& size, Device::Kind kind,
+                FitPrecision precision, int threads) {
     const Array<float, 3> xyz = random_ensemble(size.frames, size.atoms, 2.0, 1);
     const Frames frames = centre(xyz, {}, threads);
     Context context;
@@ -43,7 +43,7 @@ void time_pairs(benchmark::State& state, const Case& size, Device::Kind kind, Pr
                            benchmark::Counter::kIsIterationInvariantRate);
 }
 
-void add(const std::string& name, const Case& size, Device::Kind kind, Precision precision,
+void add(const std::string& name, const Case& size, Device::Kind kind, FitPrecision precision,
          int threads) {
     benchmark::RegisterBenchmark((name + "/" + size.name).c_str(),
                                  [&size, kind, precision, threads](benchmark::State& state) {
@@ -59,10 +59,10 @@ int main(int count, char** values) {
     benchmark::Initialize(&count, values);
     const bool has_gpu = pleat::test::cuda_absence().empty();
     for (const Case& size : kCases) {
-        add("mixed", size, Device::Kind::cpu, Precision::mixed, 1);
-        add("mixed_2_threads", size, Device::Kind::cpu, Precision::mixed, 2);
-        add("float64", size, Device::Kind::cpu, Precision::float64, 1);
-        if (has_gpu) add("gpu", size, Device::Kind::cuda, Precision::float64, 1);
+        add("mixed", size, Device::Kind::cpu, FitPrecision::mixed, 1);
+        add("mixed_2_threads", size, Device::Kind::cpu, FitPrecision::mixed, 2);
+        add("float64", size, Device::Kind::cpu, FitPrecision::float64, 1);
+        if (has_gpu) add("gpu", size, Device::Kind::cuda, FitPrecision::float64, 1);
     }
     benchmark::RunSpecifiedBenchmarks();
 }

@@ -8,7 +8,6 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/pairs/pair_order.h"
-#include "pleat/rmsd/estimate.h"
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/measures/permutations.h"
 

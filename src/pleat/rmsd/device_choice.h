@@ -1,7 +1,6 @@
 // Device choice: whether GPUs compare frames, and whether they find clusters too.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>

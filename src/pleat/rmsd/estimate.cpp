@@ -33,7 +33,7 @@ double pair_seconds(Index atoms, const Parameters& parameters) {
         case Metric::tm:
         case Metric::gdt_ts: return 3e-6 * count;
     }
-    const double exactness = parameters.precision == Precision::float64 ? 2 : 1;
+    const double exactness = parameters.precision == FitPrecision::float64 ? 2 : 1;
     return (25e-9 + 0.3e-9 * count) * exactness;
 }
 

@@ -6,7 +6,6 @@
 
 namespace pleat::rmsd {
 
-/// What is compared with what.
 struct ComparedSizes {
     Index frames = 0, atoms = 0;  ///< that are read
     Index others = 0;             ///< frames of a second set; 0: all pairs of one set

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/text.h"
@@ -31,7 +30,7 @@ void write_residue_table(RunDirectory& run, const Topology& topology,
     for (std::size_t atom = 0; atom < residues.size(); ++atom) {
         if (residues[atom] != next) continue;  // the first atom of each
         const Index residue = next++;
-        const std::int64_t distances = lddt.distances[static_cast<std::size_t>(residue)];
+        const std::int64_t distances = lddt.distances[residue];
         double sum = 0.0;
         float min = 1.0F, max = 0.0F;
         for (Index i = 0; i < frames; ++i) {
@@ -52,7 +51,7 @@ constexpr const char* kResidueArray = "lddt_residues.npy";
 
 /// Neighbours and nearest frames. Lists without a neighbour are there, too.
 ResultColumns list_columns(const Result& result, const Parameters& parameters) {
-    const Neighbours& near = result.neighbours;
+    const NeighbourRows& near = result.neighbours;
     const Nearest& best = result.nearest;
     const auto with_cutoff = [&](ColumnValue value) {
         return std::move(value).or_none(!near.starts.empty());
@@ -130,7 +129,7 @@ ResultColumns columns(const Result& result, const Parameters& parameters) {
          ColumnValue::kept("Any")},
         {"_weights", "weights of the atoms of these", ColumnValue::kept("Any")},
         {"_precision", "precision of the superposition",
-         names_of(Precision())[static_cast<std::size_t>(parameters.precision)], "parameters",
+         names_of(FitPrecision())[static_cast<std::size_t>(parameters.precision)], "parameters",
          "precision"},
     };
     return joined({all, list_columns(result, parameters)});
@@ -152,9 +151,8 @@ void write_reference(RunDirectory& run, const Result& result, const Parameters& 
                      const std::vector<FrameOrigin>& origins, const std::vector<std::string>& files,
                      const Topology& topology, const std::vector<Index>& residues) {
     const ResultColumns all = columns(result, parameters);
-    const auto file = table_column("file", [&](std::size_t row) {
-        return table_cell(files[static_cast<std::size_t>(origins[row].file)]);
-    });
+    const auto file =
+        table_column("file", [&](std::size_t row) { return table_cell(files[origins[row].file]); });
     std::vector<TableColumn> table = table_columns(all, "reference.tsv");
     table.insert(table.begin(), row_numbers("frame"));
     table.push_back(file);
@@ -174,17 +172,16 @@ void write_rmsf(RunDirectory& run, const Topology& topology, const Fluctuations&
     Index count = 0;
     for (Index k = 0; k < topology.atom_count(); ++k) {
         const std::string columns = residue_columns(topology.residue_of(k));
-        const auto at = static_cast<std::size_t>(k);
-        const double rmsf = fluctuations.rmsf[at], distance = fluctuations.distance[at];
-        atoms += fmt::format("{}\t{}\t{:.6g}\t{:.6g}\n", columns,
-                             printable(topology.atoms[at].name), rmsf, distance);
-        const double own = weights.empty() ? 1.0 : weights[at];
+        const double rmsf = fluctuations.rmsf[k], distance = fluctuations.distance[k];
+        atoms += fmt::format("{}\t{}\t{:.6g}\t{:.6g}\n", columns, printable(topology.atoms[k].name),
+                             rmsf, distance);
+        const double own = weights.empty() ? 1.0 : weights[k];
         squares += own * rmsf * rmsf;
         distances += own * distance * distance;
         weight += own;
         ++count;
         const bool is_last = k + 1 == topology.atom_count() ||
-                             topology.atoms[at + 1].residue != topology.atoms[at].residue;
+                             topology.atoms[k + 1].residue != topology.atoms[k].residue;
         if (!is_last) continue;
         // A residue without weight has no mean.
         residues += fmt::format("{}\t{}\t", columns, count);

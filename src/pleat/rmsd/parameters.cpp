@@ -48,7 +48,7 @@ constexpr std::string_view kPrecisions[] = {"mixed", "float64"},
 
 }  // namespace
 
-std::span<const std::string_view> names_of(Precision) { return kPrecisions; }
+std::span<const std::string_view> names_of(FitPrecision) { return kPrecisions; }
 std::span<const std::string_view> names_of(MatrixLayout) { return kLayouts; }
 
 std::vector<Field> fields(Parameters& p) {

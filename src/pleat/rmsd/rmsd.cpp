@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
-#include <utility>
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
@@ -31,28 +30,27 @@ void check_set(const AtomSets& sets, const std::vector<Index>& set, Index atoms)
     double sum = 0.0;
     if (set.empty())
         for (const double weight : weights) sum += weight;
-    for (const Index atom : set) sum += weights[static_cast<std::size_t>(atom)];
+    for (const Index atom : set) sum += weights[atom];
     if (!(sum > 0)) throw InputError(sets.weights_file, 0, "expected a weight above 0, found none");
 }
 
 /// Equal chains have the same number of atoms, each atom once, and corresponding atoms one weight.
 void check_chains(const AtomSets& sets, Index atoms) {
-    std::vector<std::uint8_t> is_used(static_cast<std::size_t>(atoms));
+    std::vector<std::uint8_t> is_used(atoms);
     for (const auto& group : sets.equal_chains) {
         if (group.size() < 2) throw UsageError("expected groups of at least 2 equal chains");
         for (const std::vector<Index>& chain : group) {
             if (chain.size() != group.front().size() || chain.empty())
                 throw UsageError("expected equal chains of the same number of atoms");
             for (std::size_t k = 0; k < chain.size(); ++k) {
-                if (chain[k] < 0 || chain[k] >= atoms ||
-                    is_used[static_cast<std::size_t>(chain[k])])
+                if (chain[k] < 0 || chain[k] >= atoms || is_used[chain[k]])
                     throw UsageError(
                         fmt::format("expected atoms from 0 to {}, each in one chain, found {}",
                                     atoms - 1, chain[k]));
-                is_used[static_cast<std::size_t>(chain[k])] = 1;
+                is_used[chain[k]] = 1;
                 if (sets.weights.empty()) continue;
-                const double weight = sets.weights[static_cast<std::size_t>(chain[k])],
-                             first = sets.weights[static_cast<std::size_t>(group.front()[k])];
+                const double weight = sets.weights[chain[k]],
+                             first = sets.weights[group.front()[k]];
                 if (weight != first)
                     throw InputError(
                         sets.weights_file, 0,
@@ -77,14 +75,13 @@ void check_group(const AtomSets& sets, const std::vector<std::vector<Index>>& gr
         throw UsageError(fmt::format("expected from 1 to {} orders of a group of atoms, found {}",
                                      kMaxOrders, group.size()));
     std::vector<Index> atoms = group.front();
-    std::sort(atoms.begin(), atoms.end());
+    std::ranges::sort(atoms);
     for (const std::vector<Index>& order : group) {
         std::vector<Index> sorted = order;
-        std::sort(sorted.begin(), sorted.end());
+        std::ranges::sort(sorted);
         if (sorted != atoms) throw UsageError("expected orders of the same atoms in each group");
         for (std::size_t k = 0; k < order.size() && !sets.weights.empty(); ++k)
-            if (sets.weights[static_cast<std::size_t>(order[k])] !=
-                sets.weights[static_cast<std::size_t>(group.front()[k])])
+            if (sets.weights[order[k]] != sets.weights[group.front()[k]])
                 throw InputError(sets.weights_file, 0,
                                  "expected one weight for atoms that may change places, found two");
     }
@@ -98,16 +95,16 @@ void check_orders(const AtomSets& sets, Index atoms) {
     if (sets.in_place && !sets.equal_chains.empty())
         throw UsageError("equal chains need all atoms superposed and measured");
     const auto has = [](const std::vector<Index>& set, Index atom) {
-        return set.empty() || std::binary_search(set.begin(), set.end(), atom);
+        return set.empty() || std::ranges::binary_search(set, atom);
     };
-    std::vector<std::uint8_t> is_used(static_cast<std::size_t>(atoms));
+    std::vector<std::uint8_t> is_used(atoms);
     for (const auto& group : sets.equal_orders) {
         for (const Index atom : group.empty() ? std::vector<Index>() : group.front()) {
             const bool is_there = atom >= 0 && atom < atoms;
             const bool is_fitted =
                 is_there && !sets.in_place && !sets.are_one() && has(sets.fit, atom);
             if (!is_there || is_fitted || !has(sets.measured, atom) ||
-                std::exchange(is_used[static_cast<std::size_t>(atom)], std::uint8_t{1}) != 0)
+                std::exchange(is_used[atom], std::uint8_t{1}) != 0)
                 throw UsageError(
                     fmt::format("expected groups of other atoms each, which are measured and not "
                                 "superposed, or all that are superposed, found {}",
@@ -132,7 +129,7 @@ std::vector<Tile> gpu_bands(Kernel& kernel, Index frames, const Parameters& para
 }  // namespace
 
 void check(const AtomSets& sets, Index atoms) {
-    if (!sets.weights.empty() && static_cast<Index>(sets.weights.size()) != atoms)
+    if (!sets.weights.empty() && std::ssize(sets.weights) != atoms)
         throw InputError(sets.weights_file, 0,
                          fmt::format("expected a weight for each of {} atoms, found {}", atoms,
                                      sets.weights.size()));
@@ -142,7 +139,7 @@ void check(const AtomSets& sets, Index atoms) {
                              fmt::format("expected weights from 0 to 1e15, found {}", weight));
     check_set(sets, sets.fit, atoms);
     check_set(sets, sets.measured, atoms);
-    if (!sets.residues.empty() && static_cast<Index>(sets.residues.size()) != atoms)
+    if (!sets.residues.empty() && std::ssize(sets.residues) != atoms)
         throw UsageError(fmt::format("expected the residue of each of {} atoms, found {}", atoms,
                                      sets.residues.size()));
     check_chains(sets, atoms);
@@ -178,7 +175,7 @@ void check_sets(const AtomSets& sets, Index atoms, const Parameters& parameters)
     if (metric.is_score && !sets.weights.empty())
         throw UsageError(
             fmt::format("leave weights of atoms out: --metric {} has none", metric.name));
-    if (metric.is_score && parameters.precision != Precision::mixed)
+    if (metric.is_score && parameters.precision != FitPrecision::mixed)
         throw UsageError(fmt::format(
             "leave --precision out: --metric {} is always computed in float64", metric.name));
     if (parameters.metric != Metric::rmsd && sets.fit != sets.measured)
@@ -190,7 +187,7 @@ void check_sets(const AtomSets& sets, Index atoms, const Parameters& parameters)
                                      has_symmetry ? "--symmetry" : "--fit none", metric.name));
     if (parameters.metric != Metric::lddt) return;
     const std::vector<Index> residues = residues_in_order(sets, atoms);
-    if (std::count(residues.begin(), residues.end(), 0) == static_cast<Index>(residues.size()))
+    if (std::ranges::count(residues, 0) == std::ssize(residues))
         throw InputError("expected atoms of at least 2 residues for lDDT, found those of 1");
 }
 
@@ -198,13 +195,13 @@ void check_matrix(const Parameters& parameters, const MatrixTarget& matrix, Inde
     if (parameters.matrix == MatrixLayout::none || !matrix.file.empty()) return;
     if (matrix.memory.data() == nullptr && size > 0)
         throw UsageError("give a file or memory for the matrix, or take --matrix none");
-    if (static_cast<Index>(matrix.memory.size()) != size)
+    if (std::ssize(matrix.memory) != size)
         throw UsageError(fmt::format("expected memory for a matrix of {} numbers, found {}", size,
                                      matrix.memory.size()));
 }
 
 std::int64_t nearest_memory(Index frames, Index others, const Parameters& parameters) {
-    return 16 * frames * std::clamp<Index>(parameters.nearest, 0, std::max<Index>(others, 0));
+    return 8 * frames * std::clamp<Index>(parameters.nearest, 0, std::max<Index>(others, 0));
 }
 
 Index matrix_size(Index frames, const Parameters& parameters) {
@@ -223,16 +220,15 @@ void add_coordinates(const FrameStore& xyz, int threads, Sha256& hash) {
         return;
     }
     for (const Index extent : all.extents) hash.field(extent);
-    std::vector<std::string> blocks(static_cast<std::size_t>((xyz.size() + kBlock - 1) / kBlock));
-    parallel_for(threads, static_cast<Index>(blocks.size()), [&](Index n, int) {
+    std::vector<std::string> blocks((xyz.size() + kBlock - 1) / kBlock);
+    parallel_for(threads, std::ssize(blocks), [&](Index n, int) {
         const Index first = n * kBlock, count = std::min(kBlock, xyz.size() - first);
-        std::vector<float> read(static_cast<std::size_t>(xyz.is_on_disk() ? count : 0));
+        std::vector<float> read(xyz.is_on_disk() ? count : 0);
         if (xyz.is_on_disk()) xyz.read(first, count, read.data());
-        blocks[static_cast<std::size_t>(n)] =
-            Sha256()
-                .add(xyz.is_on_disk() ? read.data() : all.data + first,
-                     static_cast<std::size_t>(count) * sizeof(float))
-                .hex();
+        blocks[n] = Sha256()
+                        .add(xyz.is_on_disk() ? read.data() : all.data + first,
+                             static_cast<std::size_t>(count) * sizeof(float))
+                        .hex();
     });
     for (const std::string& block : blocks) hash.field(block);
 }
@@ -296,7 +292,7 @@ std::int64_t memory_needed(Index frames, Index atoms, const Parameters& paramete
                std::min<std::int64_t>(4 * pairs_before(frames, frames), std::int64_t{1} << 28) +
                (std::int64_t{512} << 20);
     // Centred in float64, and packed twice in the type of the product.
-    const std::int64_t packed = parameters.precision == Precision::float64 ? 16 : 8;
+    const std::int64_t packed = parameters.precision == FitPrecision::float64 ? 16 : 8;
     return (8 + packed) * coordinates + 200 * frames + band +
            nearest_memory(frames, frames - 1, parameters) + (std::int64_t{32} << 20);
 }
@@ -317,7 +313,7 @@ Result run(const FrameStore& xyz, const AtomSets& sets, const Parameters& parame
                                  nearest_memory(frames, frames - 1, parameters),
                              frames, atoms);
     const double cutoff = parameters.cutoff.value_or(0.0);
-    const Index measured = sets.measured.empty() ? atoms : static_cast<Index>(sets.measured.size());
+    const Index measured = sets.measured.empty() ? atoms : std::ssize(sets.measured);
     // What all lanes share: centred frames, and the hash if there is a file to resume from.
     std::shared_ptr<const FrameSource> source;
     if (has_blocks)

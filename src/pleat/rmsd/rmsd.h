@@ -26,8 +26,8 @@ namespace pleat::rmsd {
 enum class Metric { rmsd, drmsd, tm, gdt_ts, lddt };
 std::span<const std::string_view> names_of(Metric);
 /// The accuracy of values: see README.md.
-enum class Precision { mixed, float64 };
-std::span<const std::string_view> names_of(Precision);
+enum class FitPrecision { mixed, float64 };
+std::span<const std::string_view> names_of(FitPrecision);
 /// Condensed pairs i < j, a full square (with two sets both mean the rectangle), or no matrix.
 enum class MatrixLayout { condensed, full, none };
 std::span<const std::string_view> names_of(MatrixLayout);
@@ -35,7 +35,7 @@ std::span<const std::string_view> names_of(MatrixLayout);
 /// The options; fields() describes each.
 struct Parameters {
     Metric metric = Metric::rmsd;
-    Precision precision = Precision::mixed;
+    FitPrecision precision = FitPrecision::mixed;
     MatrixLayout matrix = MatrixLayout::condensed;
     std::optional<double> cutoff;
     std::int64_t nearest = 0;
@@ -111,7 +111,7 @@ Relabelled relabel_chains(View<float, 3> xyz, View<const float, 2> reference, co
 /// Frames near each other (below the cutoff; scores above it) in compressed rows: those of frame i
 /// are indices[starts[i]], ..., indices[starts[i + 1] - 1], ascending, without itself; each pair is
 /// in both rows.
-struct Neighbours {
+struct NeighbourRows {
     std::vector<std::int64_t> starts;
     std::vector<std::int32_t> indices;
     std::vector<float> values;
@@ -148,7 +148,7 @@ struct ResidueLddt {
 struct Result {
     Index frames = 0, atoms = 0;
     PairStatistics statistics;  ///< of all pairs
-    Neighbours neighbours;      ///< empty without a cutoff
+    NeighbourRows neighbours;   ///< empty without a cutoff
     Nearest nearest;            ///< empty unless asked for
     /// Of run_reference() alone: [frame], the residues of lDDT, and how many values are not proven
     /// to be the least over all permutations and orders.
@@ -218,8 +218,8 @@ std::unique_ptr<PairSource> recompute_near_cutoffs(std::unique_ptr<PairSource> m
 
 /// How far, in angstrom, values of this precision may be from the exact ones, besides their
 /// rounding to float32.
-inline double error_of(Precision precision) {
-    return precision == Precision::float64 ? 1e-6 : 1e-5;
+inline double error_of(FitPrecision precision) {
+    return precision == FitPrecision::float64 ? 1e-6 : 1e-5;
 }
 
 /// Bytes of memory that run() needs besides the coordinates to keep all frames in memory; for

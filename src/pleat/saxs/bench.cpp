@@ -69,7 +69,7 @@ void time_gradient(benchmark::State& state, const RandomScatterers& given, int t
     Array<double, 2> weight(given.model.pair_count(), given.model.q_count());
     weight.fill(1e-3);
     Array<double, 2> gradient(Index{3}, given.model.scatterer_count());
-    for (auto _ : state) kernel->gradient(given.xyz.view()[0], {}, weight, gradient);
+    for (auto _ : state) kernel->gradient(given.xyz[0], {}, weight, gradient);
 }
 
 /// Rigid moves of two bodies in five, every second one accepted.

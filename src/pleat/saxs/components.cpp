@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -16,7 +15,7 @@ namespace pleat::saxs {
 
 Probes::Probes(const Parameters& parameters, std::span<const FurtherCurve> further) {
     const auto add = [&](double fraction) {
-        if (std::find(d2o.begin(), d2o.end(), fraction) == d2o.end()) d2o.push_back(fraction);
+        if (std::ranges::find(d2o, fraction) == d2o.end()) d2o.push_back(fraction);
     };
     xrays = !parameters.neutrons;
     if (parameters.neutrons) add(parameters.d2o.value_or(0));
@@ -56,7 +55,7 @@ std::vector<Component> make_components(std::span<const Ensemble> ensembles, cons
             scatterer_positions(ensemble.xyz, scatterers, with_hydration, context);
         check_size(ensemble, component.positions.xyz, parameters);
         for (const FrameOrigin& origin : ensemble.origins) {
-            result.files.push_back(ensemble.files[static_cast<std::size_t>(origin.file)]);
+            result.files.push_back(ensemble.files[origin.file]);
             result.frames_of_files.push_back(origin.frame);
         }
         if (ensembles.size() == 1) {
@@ -173,12 +172,10 @@ MatchPoint match_point_of(const Component& component, const std::string* chain, 
     MatchPoint sum;
     const Scatterers& scatterers = component.scatterers;
     for (Index s = 0; s < scatterers.count(); ++s) {
-        const auto n = static_cast<std::size_t>(s);
-        const Index atom = scatterers.members[static_cast<std::size_t>(scatterers.starts[n])];
+        const Index atom = scatterers.members[scatterers.starts[s]];
         if (chain != nullptr && component.ensemble->topology->residue_of(atom).chain != *chain)
             continue;
-        const NeutronAtom& type =
-            component.neutrons.types[static_cast<std::size_t>(component.neutrons.type_of[n])];
+        const NeutronAtom& type = component.neutrons.types[component.neutrons.type_of[s]];
         sum.length += type.length();
         sum.gain += type.exchange_gain();
         sum.volume += c1 * c1 * c1 * type.atom.volume();

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
@@ -97,7 +96,7 @@ void check_deuterated_chains(std::span<const Ensemble> components, const std::st
     for (const Ensemble& ensemble : components)
         for (const std::string& chain : ensemble.topology->chains()) chains.push_back(chain);
     for (const auto& [chain, fraction] : parse_deuteration(deuterate))
-        if (std::find(chains.begin(), chains.end(), chain) == chains.end())
+        if (std::ranges::find(chains, chain) == chains.end())
             throw InputError(components[0].topology->source.string(), 0,
                              fmt::format("expected a chain of the structure for --deuterate "
                                          "({}), found '{}'",
@@ -111,8 +110,7 @@ void check_input(std::span<const Ensemble> components, const Profile* curve,
     Parameters checked = parameters;
     check(fields(checked));
     const bool has_neutron_curves =
-        std::any_of(further.begin(), further.end(),
-                    [](const FurtherCurve& one) { return one.d2o.has_value(); });
+        std::ranges::any_of(further, [](const FurtherCurve& one) { return one.d2o.has_value(); });
     check_neutrons(parameters, has_neutron_curves);
     for (const FurtherCurve& one : further)
         if (one.d2o && !(*one.d2o >= 0 && *one.d2o <= 1))
@@ -162,7 +160,7 @@ void check_size(const Ensemble& ensemble, View<const float, 3> xyz, const Parame
 
 ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& parameters) {
     ScattererOptions options;
-    options.water = parameters.water;
+    options.includes_water = parameters.includes_water;
     options.ions = parameters.ions;
     options.explicit_hydrogens = parameters.hydrogens == Hydrogens::listed;
     const bool is_trace = has_alpha_carbons_only(*ensemble.topology);

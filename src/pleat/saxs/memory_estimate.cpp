@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
@@ -14,7 +13,6 @@
 #include "pleat/saxs/input_checks.h"
 #include "pleat/saxs/kernel/kernel.h"
 #include "pleat/saxs/kernel/multipole_table.h"
-#include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 
 namespace pleat::saxs {
@@ -23,9 +21,7 @@ namespace {
 
 constexpr Index kNeutronPairs = kNeutronChannels * (kNeutronChannels + 1) / 2;
 
-Index points_of(const Profile* curve) {
-    return curve == nullptr ? 0 : static_cast<Index>(curve->size());
-}
+Index points_of(const Profile* curve) { return curve == nullptr ? 0 : std::ssize(*curve); }
 
 /// Whether atoms at the surface also scatter as a layer of water.
 bool has_hydration(const Parameters& parameters, bool with_curve) {

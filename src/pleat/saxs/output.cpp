@@ -19,9 +19,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string frame_label(const Result& result, Index frame) {
-    const auto at = static_cast<std::size_t>(frame);
-    return fmt::format("{}\t{}\t{}", frame, table_cell(result.files[at]),
-                       result.frames_of_files[at]);
+    return fmt::format("{}\t{}\t{}", frame, table_cell(result.files[frame]),
+                       result.frames_of_files[frame]);
 }
 
 std::string profile_table(const Result& result) {
@@ -42,13 +41,13 @@ std::string pairs_table(const Result& result, double bin_width) {
 std::string frames_table(const Result& result) {
     const bool has_fits = !result.frame_fits.empty(),
                has_numbers =
-                   !result.scores.empty() && result.numbers.size() == result.shapes.size(),
+                   !result.scores.empty() && result.numbers.size() == result.frame_shapes.size(),
                is_atomic = result.model == Resolution::all_atom;
     std::string text = fmt::format("frame{}\tfile\tframe_of_file\trg\ti0\tdmax{}",
                                    has_numbers ? "\tnumber" : "", has_fits ? "\tchi2\tc1\tc2" : "");
     text += score_names(result.scores, text) + '\n';
-    for (std::size_t frame = 0; frame < result.shapes.size(); ++frame) {
-        const Shape& shape = result.shapes[frame];
+    for (std::size_t frame = 0; frame < result.frame_shapes.size(); ++frame) {
+        const Shape& shape = result.frame_shapes[frame];
         text += fmt::format("{}", frame);
         if (has_numbers) text += fmt::format("\t{}", result.numbers[frame]);
         text += fmt::format(
@@ -281,20 +280,20 @@ void write_ensemble(RunDirectory& run, const Result& result) {
 /// What the manifest says.
 ResultColumns facts(const Result& result) {
     double forward_intensity = 0, diameter = 0;
-    for (const Shape& shape : result.shapes) {
+    for (const Shape& shape : result.frame_shapes) {
         forward_intensity += shape.forward_intensity;
         diameter = std::max(diameter, shape.diameter);
     }
-    const double gyration_radius = root_mean_gyration(result.shapes);
+    const double gyration_radius = root_mean_gyration(result.frame_shapes);
     const Guinier& guinier = result.guinier;
     const bool is_atomic = result.model == Resolution::all_atom;
     ResultColumns all = {
         {"model", "the model of scatterers that was used", name_of(result.model), "results"},
-        {"frames", "number of frames", std::ssize(result.shapes), "results"},
+        {"frames", "number of frames", std::ssize(result.frame_shapes), "results"},
         {"scatterers", "number of scatterers", result.scatterers, "results"},
         fact("rg", std::isnan(gyration_radius) ? ColumnValue("NA") : ColumnValue(gyration_radius),
              "angstrom, root mean square of the frames"),
-        fact("i0", forward_intensity / static_cast<double>(result.shapes.size()),
+        fact("i0", forward_intensity / static_cast<double>(result.frame_shapes.size()),
              "electrons^2, mean of the frames"),
         fact("dmax", diameter, "angstrom, of the largest frame")};
     if (guinier.is_valid) {
@@ -326,7 +325,7 @@ ResultColumns facts(const Result& result) {
 /// A number of each frame.
 ColumnValue of_frames(const Result& result, double Shape::*part) {
     std::vector<double> all;
-    for (const Shape& shape : result.shapes) all.push_back(shape.*part);
+    for (const Shape& shape : result.frame_shapes) all.push_back(shape.*part);
     return ColumnValue::owned(std::move(all));
 }
 
@@ -444,10 +443,10 @@ void write_results(RunDirectory& run, const Result& result, const Parameters& pa
     write_text(run.output("profile.tsv"), profile_table(result));
     if (parameters.bin_width > 0)
         write_text(run.output("pr.tsv"), pairs_table(result, parameters.bin_width));
-    if (result.shapes.size() > 1) {
+    if (result.frame_shapes.size() > 1) {
         write_npy(run.output("profiles.npy"), result.intensity.data(),
                   {result.intensity.extent(0), result.intensity.extent(1)});
-        write_npy(run.output("q.npy"), result.q.data(), {static_cast<Index>(result.q.size())});
+        write_npy(run.output("q.npy"), result.q.data(), {std::ssize(result.q)});
         write_text(run.output("frames.tsv"), frames_table(result));
     }
     if (!result.match_points.empty())

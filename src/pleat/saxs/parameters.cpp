@@ -25,7 +25,7 @@ std::vector<Field> profile_fields(Parameters& p) {
          .min = 2,
          .max = 100000},
         {.name = "water",
-         .target = &p.water,
+         .target = &p.includes_water,
          .help = "Treat water molecules in the file as part of the structure"},
         {.name = "ions",
          .target = &p.ions,

@@ -10,7 +10,6 @@
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/sweep.h"
-#include "pleat/core/notes.h"
 #include "pleat/core/ranks/gather_rows.h"
 #include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/components.h"
@@ -34,8 +33,7 @@ std::vector<double> amplitudes_at(Index k, const Model& model, View<const float,
                                   const Contrast& contrast, double mean_radius) {
     std::vector<double> amplitudes(model.types.size());
     const bool is_atomic = model.channel_count() == kAtomChannels;
-    const double volume =
-        volume_factor(contrast.c1, mean_radius, model.q[static_cast<std::size_t>(k)]);
+    const double volume = volume_factor(contrast.c1, mean_radius, model.q[k]);
     for (std::size_t i = 0; i < amplitudes.size(); ++i) {
         const Index type = model.types[i];
         double net = model.factors(0, type, k);
@@ -87,26 +85,25 @@ void gather_shapes(const Context& context, std::vector<Shape>& shapes) {
     // A table with one row per frame: three numbers of its shape, then P(r), whose last bins may be
     // empty.
     constexpr Index kNumbers = 3;
-    const auto count = static_cast<Index>(shapes.size());
+    const auto count = std::ssize(shapes);
     Array<double, 2> rows(count, static_cast<Index>(bins) + kNumbers);
     for (Index n = 0; n < count; ++n) {
-        const Shape& shape = shapes[static_cast<std::size_t>(n)];
-        double* const row = rows.view()[n].data;
+        const Shape& shape = shapes[n];
+        double* const row = rows[n].data;
         row[0] = shape.gyration_radius2;
         row[1] = shape.forward_intensity;
         row[2] = shape.diameter;
-        std::copy(shape.pairs.begin(), shape.pairs.end(), row + kNumbers);
+        std::ranges::copy(shape.pairs, row + kNumbers);
     }
     all_gather_rows(context, rows.view());
     for (Index n = 0; n < count; ++n) {
-        const View<const double, 1> row = rows.view()[n];
+        const View<const double, 1> row = rows[n];
         const double gyration_radius2 = row.data[0];
-        shapes[static_cast<std::size_t>(n)] = {
-            gyration_radius2,
-            gyration_radius2 >= 0 ? std::sqrt(gyration_radius2) : NAN,
-            row.data[1],
-            row.data[2],
-            {row.begin() + kNumbers, row.end()}};
+        shapes[n] = {gyration_radius2,
+                     gyration_radius2 >= 0 ? std::sqrt(gyration_radius2) : NAN,
+                     row.data[1],
+                     row.data[2],
+                     {row.begin() + kNumbers, row.end()}};
     }
 }
 
@@ -124,10 +121,10 @@ void measure_shapes(const Component& component, const Parameters& parameters,
     const double weight = static_cast<double>(frames) / static_cast<double>(all_frames) /
                           static_cast<double>(measured);
     const auto measure = [&](Index first, Index count) {
-        std::vector<Shape> shapes(static_cast<std::size_t>(count));
+        std::vector<Shape> shapes(count);
         parallel_for_frames(context, rows.count_of(count), [&](Index n, const Context& of_frame) {
             const Index frame = first + rows.row(n);
-            shapes[static_cast<std::size_t>(rows.row(n))] =
+            shapes[rows.row(n)] =
                 measure_frame(component, frame, frame % step == 0 ? parameters.bin_width : 0,
                               result.contrast, of_frame);
         });
@@ -137,7 +134,7 @@ void measure_shapes(const Component& component, const Parameters& parameters,
             for (std::size_t n = 0; n < shape.pairs.size(); ++n)
                 result.pairs[n] += shape.pairs[n] * weight;
             shape.pairs = {};
-            result.shapes.push_back(std::move(shape));
+            result.frame_shapes.push_back(std::move(shape));
         }
     };
     for_each_block(context, "shape", frames, block, measure, "frames");
@@ -155,9 +152,8 @@ void fit_frames(const EnsembleProblem& problem, Result& result) {
         fit_from_grid(ProductTable(problem, false, threads), singles, 0, threads);
     result.frame_fits.resize(fitted.size());
     cancellable_parallel_for(problem.context, threads, frames, [&](Index frame, int) {
-        const auto n = static_cast<std::size_t>(frame);
-        Fit& one = result.frame_fits[n];
-        one = fit_at(fitted[n].contrast, *problem.curve, problem.partial[frame],
+        Fit& one = result.frame_fits[frame];
+        one = fit_at(fitted[frame].contrast, *problem.curve, problem.partial[frame],
                      problem.mean_radius, problem.options);
         one.model = {};
     });
@@ -210,15 +206,14 @@ void fit_series(std::span<const FurtherCurve> further, const ProbeProfiles& comp
              "weights of frames need a single curve"});
 }
 
-/// Fits the mean of the frames, and weights of frames, to the curve of the result.
 void fit_curve(View<const double, 3> partial, double mean_radius, const Parameters& parameters,
                const Context& context, Result& result) {
     const Index frames = partial.extent(0);
-    const auto points = static_cast<Index>(result.curve.size());
+    const auto points = std::ssize(result.curve);
     Array<double, 3> at_curve(frames, partial.extent(1), points);
     cancellable_parallel_for(context, resolve_threads(context), frames, [&](Index frame, int) {
         const Array<double, 2> one = profiles_at_curve(partial[frame], result.q, result.curve);
-        std::copy(one.begin(), one.end(), at_curve[frame].begin());
+        std::ranges::copy(one, at_curve[frame].begin());
     });
     const FitOptions options = fit_options(parameters);
     result.fit = fit(result.curve, mean_of(at_curve), mean_radius, options, nullptr, context);
@@ -265,12 +260,11 @@ void combine_frames(View<const double, 3> partial, double mean_radius, int threa
     parallel_for(threads, frames, [&](Index frame, int) {
         std::ranges::copy(intensity(partial[frame], factors), result.intensity[frame].begin());
     });
-    result.mean.assign(static_cast<std::size_t>(points), 0);
+    result.mean.assign(points, 0);
     parallel_for(threads, (points + kPoints - 1) / kPoints, [&](Index block, int) {
         for (Index frame = 0; frame < frames; ++frame)
             for (Index k = block * kPoints; k < std::min(points, (block + 1) * kPoints); ++k)
-                result.mean[static_cast<std::size_t>(k)] +=
-                    result.intensity(frame, k) / static_cast<double>(frames);
+                result.mean[k] += result.intensity(frame, k) / static_cast<double>(frames);
     });
 }
 

@@ -52,7 +52,7 @@ struct Parameters {
     Resolution model = Resolution::automatic;
     double q_max = 0.5;  ///< 1/angstrom
     std::int64_t q_points = 101;
-    bool water = false;
+    bool includes_water = false;
     Ions ions = Ions::near;
     Hydrogens hydrogens = Hydrogens::implicit;
     std::optional<double> c1;  ///< not set: fitted to a curve, 1 without one
@@ -196,7 +196,7 @@ struct Result {
     Array<double, 2> intensity;          ///< [frame, q], electrons^2 or fm^2, at `contrast`
     std::vector<double> mean;            ///< [q]: mean over the frames
     Contrast contrast;                   ///< fitted if there is a curve, else as given
-    std::vector<Shape> shapes;           ///< [frame]; Rg with the extent of scatterers; no P(r)
+    std::vector<Shape> frame_shapes;     ///< [frame]; Rg with the extent of scatterers; no P(r)
     std::vector<double> pairs;           ///< P(r) of the mean, bins of Parameters::bin_width
     Index scatterers = 0;                ///< of the largest component
     Resolution model = Resolution::all_atom;

@@ -71,13 +71,12 @@ const Alphabet& Alphabet::named(std::string_view name) {
 namespace {
 
 void check_fraction(double value, const char* name) {
-    if (!(value >= 0.0 && value <= 1.0)) {
+    if (!(value >= 0.0 && value <= 1.0))
         throw UsageError(fmt::format("expected {} in [0, 1], found {}", name, value));
-    }
 }
 
 std::vector<Index> all_of(Index count) {
-    std::vector<Index> all(static_cast<std::size_t>(count));
+    std::vector<Index> all(count);
     std::iota(all.begin(), all.end(), Index{0});
     return all;
 }
@@ -143,7 +142,7 @@ Alignment filter(const Alignment& alignment, const FilterOptions& options) {
     kept.notes = alignment.notes;
     kept.letters = Array<std::uint8_t, 2>::unset(sequences.size(), columns.size());
     kept.names.reserve(sequences.size());
-    const bool whole_rows = static_cast<Index>(columns.size()) == alignment.column_count();
+    const bool whole_rows = std::ssize(columns) == alignment.column_count();
     std::uint8_t* to = kept.letters.data();
     for (Index n : sequences) {
         kept.names.push_back(alignment.names[n]);
@@ -161,10 +160,10 @@ Alignment filter(const Alignment& alignment, const FilterOptions& options) {
 std::string gap_only_text(const Alignment& alignment) {
     const std::uint8_t gap = alignment.alphabet->gap();
     const Index width = alignment.column_count();
-    std::vector<std::uint8_t> has_residue(static_cast<std::size_t>(width), 0);
+    std::vector<std::uint8_t> has_residue(width, 0);
     Index sequences = 0;
     for (Index n = 0; n < alignment.sequence_count(); ++n) {
-        const View<const std::uint8_t, 1> row = alignment.letters.view()[n];
+        const View<const std::uint8_t, 1> row = alignment.letters[n];
         bool any = false;
         for (Index j = 0; j < width; ++j) {
             const bool is_residue = row(j) != gap;
@@ -173,7 +172,7 @@ std::string gap_only_text(const Alignment& alignment) {
         }
         sequences += !any;
     }
-    const Index columns = std::count(has_residue.begin(), has_residue.end(), 0);
+    const Index columns = std::ranges::count(has_residue, 0);
     std::string text;
     const auto add = [&](Index count, const char* what) {
         if (count > 0)

@@ -77,10 +77,7 @@ struct Alignment {
     /// text; empty if no row leaves out a residue. A filtered copy has none.
     std::vector<std::string> full_rows = {};
 
-    /// Whether `full_rows` has the row.
-    bool has_full_row(Index row) const {
-        return !full_rows.empty() && !full_rows[static_cast<std::size_t>(row)].empty();
-    }
+    bool has_full_row(Index row) const { return !full_rows.empty() && !full_rows[row].empty(); }
     Index sequence_count() const { return letters.extent(0); }
     Index column_count() const { return letters.extent(1); }
 };

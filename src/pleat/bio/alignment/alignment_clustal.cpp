@@ -18,7 +18,7 @@ bool is_consensus(std::string_view line, std::size_t letters_at) {
 }
 
 bool is_number(std::string_view word) {
-    return std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 }  // namespace

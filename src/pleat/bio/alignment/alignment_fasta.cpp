@@ -14,7 +14,7 @@ namespace {
 bool is_annotation(std::string_view name) {
     const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
     return (name.starts_with("ss_") || name.starts_with("sa_") || name.starts_with("aa_")) &&
-           std::all_of(name.begin(), name.end(), is_letter);
+           std::ranges::all_of(name, is_letter);
 }
 
 /// The first word of a header. Any control character ends it too (old NCBI headers join with 0x01).
@@ -98,7 +98,7 @@ bool is_psicov_row(std::string_view line) {
         return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
                std::string_view("-.~_*?").find(c) != std::string_view::npos;
     };
-    return !row.empty() && std::all_of(row.begin(), row.end(), is_letter);
+    return !row.empty() && std::ranges::all_of(row, is_letter);
 }
 
 void read_psicov(ByteSource& source, TextAlignment& text) {

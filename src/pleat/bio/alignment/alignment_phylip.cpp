@@ -27,7 +27,7 @@ struct PhylipRow {
 
     void add(std::string_view text, Index line) {
         pieces.push_back({text, line});
-        letters += std::count_if(text.begin(), text.end(), [](char c) { return c > ' '; });
+        letters += std::ranges::count_if(text, [](char c) { return c > ' '; });
     }
 };
 
@@ -76,7 +76,7 @@ std::vector<PhylipRow> rows_of(const std::vector<Line>& lines, Size size, bool i
     const auto is_sound = [&](const PhylipRow& row) {
         return row.letters == size.second && !row.name.empty();
     };
-    if (rows.size() != count || !std::all_of(rows.begin(), rows.end(), is_sound)) rows.clear();
+    if (rows.size() != count || !std::ranges::all_of(rows, is_sound)) rows.clear();
     return rows;
 }
 

@@ -88,13 +88,13 @@ std::string_view line_marks(std::string_view line, const ByteSource& source) {
     if (found.empty() || found[0].front() == '>') return {};
     // "((..)) (-1.20)" or "((..)) ( -1.20)"
     const bool has_energy = found.size() > 1 && found[1].front() == '(';
-    const bool is_text = std::all_of(found[0].begin(), found[0].end(), is_mark);
+    const bool is_text = std::ranges::all_of(found[0], is_mark);
     if (!is_text || (found.size() > 1 && !has_energy))
         throw InputError(source.name(), source.line(),
                          fmt::format("expected marks of a secondary structure (brackets, dots, "
                                      "letters), found {}",
                                      in_quotes(line)));
-    return std::all_of(found[0].begin(), found[0].end(), is_letter) ? std::string_view{} : found[0];
+    return std::ranges::all_of(found[0], is_letter) ? std::string_view{} : found[0];
 }
 
 std::string bracket_marks(ByteSource& source) {
@@ -148,7 +148,7 @@ std::vector<std::pair<Index, Index>> nested_pairs(const SecondaryStructure& stru
                 nested.push_back(pair);
         }
     }
-    std::sort(nested.begin(), nested.end());
+    std::ranges::sort(nested);
     return nested;
 }
 

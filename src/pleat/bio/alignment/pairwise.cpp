@@ -39,8 +39,8 @@ PairScoring protein_scoring() {
     const std::int8_t* next = kBlosum62;
     for (int a = 0; a < 20; ++a) {
         for (int b = 0; b <= a; ++b, ++next) {
-            scoring.scores[static_cast<std::size_t>(a) * 21 + static_cast<std::size_t>(b)] = *next;
-            scoring.scores[static_cast<std::size_t>(b) * 21 + static_cast<std::size_t>(a)] = *next;
+            scoring.scores[a * 21 + static_cast<std::size_t>(b)] = *next;
+            scoring.scores[b * 21 + static_cast<std::size_t>(a)] = *next;
         }
     }
     return scoring;
@@ -49,10 +49,8 @@ PairScoring protein_scoring() {
 PairScoring nucleic_scoring() {
     PairScoring scoring{5, std::vector<std::int8_t>(5 * 5, kUnknown), 10, 1};
     for (int a = 0; a < 4; ++a) {
-        for (int b = 0; b < 4; ++b) {
-            scoring.scores[static_cast<std::size_t>(a) * 5 + static_cast<std::size_t>(b)] =
-                a == b ? 5 : -4;
-        }
+        for (int b = 0; b < 4; ++b)
+            scoring.scores[a * 5 + static_cast<std::size_t>(b)] = a == b ? 5 : -4;
     }
     return scoring;
 }
@@ -81,27 +79,26 @@ struct GapCost {
 template <class ScoresOf>
 End fill(Index n, const ScoresOf& scores_of, const ChainLetters& chain, GapCost gap,
          std::uint8_t* steps) {
-    const auto m = static_cast<Index>(chain.letters.size());
-    std::vector<int> best(static_cast<std::size_t>(m + 1), 0);
-    std::vector<int> skip_row(static_cast<std::size_t>(m + 1), kNever);
+    const auto m = std::ssize(chain.letters);
+    std::vector<int> best(m + 1, 0);
+    std::vector<int> skip_row(m + 1, kNever);
     End end;
     for (Index i = 1; i <= n; ++i) {
         const auto* scores = scores_of(i - 1);
         int diagonal = best[0];
         int skip_chain = kNever;
         for (Index j = 1; j <= m; ++j) {
-            const auto at = static_cast<std::size_t>(j);
-            const bool broken = chain.broken[at - 1] != 0;
-            const int row_open = best[at] - (broken ? 1 : gap.open);
-            const int row_extend = skip_row[at] - (broken ? 0 : gap.extend);
-            skip_row[at] = std::max(row_open, row_extend);
-            const int chain_open = best[at - 1] - gap.open;
+            const bool broken = chain.broken[j - 1] != 0;
+            const int row_open = best[j] - (broken ? 1 : gap.open);
+            const int row_extend = skip_row[j] - (broken ? 0 : gap.extend);
+            skip_row[j] = std::max(row_open, row_extend);
+            const int chain_open = best[j - 1] - gap.open;
             const int chain_extend = skip_chain - gap.extend;
             skip_chain = std::max(chain_open, chain_extend);
-            const int pair = diagonal + scores[chain.letters[at - 1]];
-            const int score = std::max({pair, skip_chain, skip_row[at]});
-            diagonal = best[at];
-            best[at] = score;
+            const int pair = diagonal + scores[chain.letters[j - 1]];
+            const int score = std::max({pair, skip_chain, skip_row[j]});
+            diagonal = best[j];
+            best[j] = score;
             if (steps != nullptr) {
                 std::uint8_t step = score == pair         ? kPair
                                     : score == skip_chain ? kSkipChain
@@ -133,13 +130,12 @@ std::vector<Index> partners_of(Index n, const ScoresOf& scores_of, const ChainLe
     const std::size_t m = chain.letters.size();
     std::vector<std::uint8_t> steps(static_cast<std::size_t>(n) * m);
     const End end = fill(n, scores_of, chain, gap, steps.data());
-    std::vector<Index> partners(static_cast<std::size_t>(n), -1);
+    std::vector<Index> partners(n, -1);
     Index i = end.row;
     Index j = end.chain;
     std::uint8_t state = kPair;
     while (i > 0 && j > 0) {
-        const std::uint8_t cell =
-            steps[static_cast<std::size_t>(i - 1) * m + static_cast<std::size_t>(j - 1)];
+        const std::uint8_t cell = steps[(i - 1) * m + static_cast<std::size_t>(j - 1)];
         if (state == kPair) state = cell & kStepMask;
         if (state == kPair) {
             partners[--i] = --j;
@@ -164,14 +160,14 @@ const PairScoring& PairScoring::of(const Alphabet& alphabet) {
 
 int pair_score(std::span<const std::uint8_t> row, const ChainLetters& chain,
                const PairScoring& scoring) {
-    return fill(static_cast<Index>(row.size()), RowScores{row, scoring}, chain,
+    return fill(std::ssize(row), RowScores{row, scoring}, chain,
                 {scoring.gap_open, scoring.gap_extend}, nullptr)
         .score;
 }
 
 std::vector<Index> pair_partners(std::span<const std::uint8_t> row, const ChainLetters& chain,
                                  const PairScoring& scoring) {
-    return partners_of(static_cast<Index>(row.size()), RowScores{row, scoring}, chain,
+    return partners_of(std::ssize(row), RowScores{row, scoring}, chain,
                        {scoring.gap_open, scoring.gap_extend});
 }
 

@@ -18,7 +18,6 @@ namespace {
 constexpr std::string_view kReadFormats =
     "FASTA, A2M, A3M, Stockholm, CLUSTAL, PHYLIP or PSICOV .aln";
 
-/// One format.
 struct FormatReader {
     std::string_view name;
     /// Whether the first line of a file with content tells the format; null: only its letters do.
@@ -44,7 +43,7 @@ constexpr FormatReader kFormats[] = {
 /// Throws UsageError if there is no such format.
 AlignmentFormat named_format(const std::string& name) {
     const std::vector<std::string>& names = alignment_formats();
-    const auto found = std::find(names.begin(), names.end(), name);
+    const auto found = std::ranges::find(names, name);
     if (found == names.end()) {
         throw UsageError(fmt::format("expected an alignment format ({}), found '{}'",
                                      fmt::join(names, ", "), name));
@@ -130,8 +129,7 @@ struct Reading {
     bool has_modified_bases = false;     ///< letters of RNA that stand for its bases
 
     Index width() const {
-        return text.summary.width(match_only) -
-               std::count(is_inserted.begin(), is_inserted.end(), true);
+        return text.summary.width(match_only) - std::ranges::count(is_inserted, true);
     }
     bool leaves_out(char c, std::size_t at) const {
         return is_inserted.empty() ? match_only && is_insertion(c) : is_inserted[at];
@@ -314,7 +312,7 @@ Alignment encoded(Reading& reading, const ReadOptions& options) {
             if (!is_inserted) *to++ = code;
         }
         if (leaves_out && options.keep_full_rows) {
-            alignment.full_rows.resize(static_cast<std::size_t>(count));
+            alignment.full_rows.resize(count);
             alignment.full_rows[n] = full_row(letters, reading);
         }
         std::string().swap(rows[n].letters);

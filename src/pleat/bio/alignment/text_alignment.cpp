@@ -63,8 +63,8 @@ void AlignmentSummary::add(TextRow& row, std::string_view letters, Index line) {
     add_odd_letters(row, letters, line, seen & ~row.seen);
     seen_ |= seen;
     row.seen |= seen;
-    row.length += static_cast<Index>(letters.size());
-    row.match += static_cast<Index>(letters.size()) - insertions;
+    row.length += std::ssize(letters);
+    row.match += std::ssize(letters) - insertions;
 }
 
 void AlignmentSummary::compare_insertions(const TextRow& row, std::string_view letters,
@@ -91,8 +91,8 @@ void AlignmentSummary::add_odd_letters(const TextRow& row, std::string_view lett
         auto& rows = odd_[n];
         const bool is_full = rows.size() == kMaxFaults;
         if ((fresh & odd_bit(n)) == 0 || (is_full && row.number > rows.rbegin()->first)) continue;
-        const char letter = *std::find_if(letters.begin(), letters.end(),
-                                          [n](char c) { return (kinds_of(c) & odd_bit(n)) != 0; });
+        const char letter =
+            *std::ranges::find_if(letters, [n](char c) { return (kinds_of(c) & odd_bit(n)) != 0; });
         rows.emplace(row.number, OddLetter{line, letter, label(row)});
         if (is_full) rows.erase(std::prev(rows.end()));
     }
@@ -123,9 +123,8 @@ bool AlignmentSummary::is_like_a2m() const {
 AlignmentFormat AlignmentSummary::fasta_relative(const std::string& file) const {
     const bool has_insertions = (seen_ & (kLower | kDot)) != 0;
     if (!has_insertions || (seen_ & kUpper) == 0) return AlignmentFormat::fasta;
-    if (is_ragged()) {
+    if (is_ragged())
         return other_count_[1] < other_count_[0] ? AlignmentFormat::a3m : AlignmentFormat::fasta;
-    }
     if (pure_) return AlignmentFormat::a2m;
     if ((seen_ & kLower) != 0 && other_count_[1] == 0) {
         throw InputError(
@@ -180,9 +179,8 @@ void AlignmentSummary::check(const std::string& file, bool match_only, const Alp
                                    expected, what, row.found, row.label));
     }
     complaints.throw_if_any();
-    if (row_count_ < 2) {
+    if (row_count_ < 2)
         throw InputError(file, first_line_, "expected at least 2 sequences, found 1");
-    }
     if (expected < 2) {
         throw InputError(file, first_letters_line_,
                          fmt::format("expected at least 2 {}, found {}", what, expected));
@@ -277,8 +275,7 @@ Index TextAlignment::append(TextRow& row, std::string_view letters, Index line, 
     static const std::array<Sort, 256> kSorts = sorts();
     const auto sort = [](char c) { return kSorts[static_cast<unsigned char>(c)]; };
     spend(letters.size(), line);
-    const auto odd = std::find_if(letters.begin(), letters.end(),
-                                  [&](char c) { return sort(c) != Sort::letter; });
+    const auto odd = std::ranges::find_if(letters, [&](char c) { return sort(c) != Sort::letter; });
     if (odd != letters.end()) {
         letters_.clear();
         for (char c : letters) {
@@ -293,11 +290,11 @@ Index TextAlignment::append(TextRow& row, std::string_view letters, Index line, 
         letters = letters_;
     }
     summary.add(row, letters, line);
-    if (!keeps_letters_) return static_cast<Index>(letters.size());
+    if (!keeps_letters_) return std::ssize(letters);
     const std::size_t needed = row.letters.size() + letters.size(), room = row.letters.capacity();
     if (needed > room) keep(std::max(needed, 2 * room) - room, line);
     if (keeps_letters_) row.letters.append(letters);
-    return static_cast<Index>(letters.size());
+    return std::ssize(letters);
 }
 
 bool TextAlignment::next_line(ByteSource& source, std::string_view& line) {
@@ -320,9 +317,8 @@ void TextAlignment::end_records(Index count, Index line) {
 
 void TextAlignment::finish(Index line) {
     complaints.throw_if_any();
-    if (rows.empty()) {
+    if (rows.empty())
         throw InputError(file, std::max<Index>(line, 1), "expected sequences, found none");
-    }
     close_rows();
 }
 
@@ -339,7 +335,7 @@ void Blocks::add(std::string_view name, std::string_view letters, Index line) {
     }
     if (first_block_) {
         text_.add_row(name, line);
-    } else if (row_ == static_cast<Index>(text_.rows.size())) {
+    } else if (row_ == std::ssize(text_.rows)) {
         throw InputError(
             text_.file, line,
             fmt::format("expected {} sequences in each block as in the first, found one "
@@ -376,7 +372,7 @@ void Blocks::require_different_names() {
 
 void Blocks::end(Index line) {
     if (row_ == 0) return;
-    const Index count = static_cast<Index>(text_.rows.size());
+    const Index count = std::ssize(text_.rows);
     if (row_ < count) {
         throw InputError(
             text_.file, line,

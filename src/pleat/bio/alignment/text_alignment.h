@@ -130,7 +130,6 @@ public:
     /// `max_bytes` bounds the memory that rows, names and letters would take together.
     TextAlignment(const ByteSource& source, Index max_bytes, Index max_kept_bytes);
 
-    /// Adds a row behind `rows`.
     void add_row(std::string_view name, Index line);
     /// Appends the letters of one line to one of `rows`; returns how many. Blanks and tabs between
     /// letters are dropped when `blanks` says so and complained about otherwise.

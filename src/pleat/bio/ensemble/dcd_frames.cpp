@@ -26,13 +26,11 @@ public:
         read_control();
         read_titles();
         const std::vector<char>& count = read_record("the number of atoms");
-        if (count.size() != 4) {
+        if (count.size() != 4)
             fail(fmt::format("expected the number of atoms in 4 bytes, found {}", count.size()));
-        }
         set_atom_count(integer(count, 0));
-        if (fixed_ < 0 || fixed_ >= atoms_) {
+        if (fixed_ < 0 || fixed_ >= atoms_)
             fail(fmt::format("expected 0 to {} fixed atoms, found {}", atoms_ - 1, fixed_));
-        }
     }
 
     std::string_view format() const override { return "DCD"; }
@@ -145,9 +143,8 @@ private:
         free_.reserve(count);
         for (std::size_t i = 0; i < count; ++i) {
             const Index atom = integer(record, 4 * i) - 1;
-            if (atom < 0 || atom >= atoms_) {
+            if (atom < 0 || atom >= atoms_)
                 fail(fmt::format("expected free atoms from 1 to {}, found {}", atoms_, atom + 1));
-            }
             free_.push_back(atom);
         }
     }
@@ -171,9 +168,7 @@ private:
         for (std::size_t i = 0; i < 6; ++i)
             x[i] = stored_number<double>(bytes + 8 * i, big_endian_);
         const std::array<double, 3> angles = {x[4], x[3], x[1]};
-        const auto all = [&](auto holds) {
-            return std::all_of(angles.begin(), angles.end(), holds);
-        };
+        const auto all = [&](auto holds) { return std::ranges::all_of(angles, holds); };
         constexpr double kDegree = 180 / std::numbers::pi;
         cell_ = {};
         if (all([](double angle) { return angle >= -1 && angle <= 1; }))
@@ -205,9 +200,8 @@ private:
     void read_axis(Index axis, bool only_free, View<float, 2> frame) {
         const char* at = frame_record(axis_bytes(only_free), "coordinates");
         if (!only_free) {
-            for (Index atom = 0; atom < atoms_; ++atom, at += 4) {
+            for (Index atom = 0; atom < atoms_; ++atom, at += 4)
                 frame(axis, atom) = stored_number<float>(at, big_endian_);
-            }
             return;
         }
         const float* fixed = first_.data() + axis * atoms_;

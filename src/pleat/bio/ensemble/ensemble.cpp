@@ -36,7 +36,7 @@ std::span<const std::string_view> names_of(Matching) {
 InputError Ensemble::error_in(Index frame, std::string_view text) const {
     const auto at = static_cast<std::size_t>(frame);
     if (at >= origins.size()) return InputError(fmt::format("frame {}: {}", frame, text));
-    return InputError(files.at(static_cast<std::size_t>(origins[at].file)), 0,
+    return InputError(files.at(origins[at].file), 0,
                       fmt::format("frame {}: {}", origins[at].frame, text));
 }
 
@@ -52,7 +52,7 @@ public:
 
     void add(View<const float, 2> frame) {
         if (blocks_.empty() || in_last_ == in_block_) begin_block();
-        std::copy(frame.begin(), frame.end(), blocks_.back()[in_last_++].begin());
+        std::ranges::copy(frame, blocks_.back()[in_last_++].begin());
         ++count_;
     }
 
@@ -95,7 +95,7 @@ private:
 
     /// Appends the frames in memory to the file, atom by atom, and keeps the last block's memory.
     void write_blocks() {
-        std::vector<float> frame(static_cast<std::size_t>(3 * atoms_));
+        std::vector<float> frame(3 * atoms_);
         for (; !blocks_.empty(); blocks_.erase(blocks_.begin())) {
             const bool is_last = blocks_.size() == 1;
             const Index count = is_last ? in_last_ : in_block_;
@@ -148,7 +148,7 @@ Ensemble read_ensemble(const std::vector<std::string>& sources, EnsembleOptions 
 }
 
 Array<float, 3> atom_by_atom(const Ensemble& ensemble, std::span<const Index> atoms, int threads) {
-    const Index count = atoms.empty() ? ensemble.atom_count() : static_cast<Index>(atoms.size());
+    const Index count = atoms.empty() ? ensemble.atom_count() : std::ssize(atoms);
     auto xyz = Array<float, 3>::unset(ensemble.frame_count(), count, 3);
     parallel_for(threads, ensemble.frame_count(), [&](Index frame, int) {
         for (Index axis = 0; axis < 3; ++axis)

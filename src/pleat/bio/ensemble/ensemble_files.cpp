@@ -61,7 +61,7 @@ void add_folder(const std::string& folder, Relaxation wanted, EnsembleFiles& fil
     for (const PredictedModel& model : found->models) {
         files.paths.push_back(model.file);
         files.names.push_back(model.name);
-        files.folders.push_back(static_cast<Index>(files.models.size()));
+        files.folders.push_back(std::ssize(files.models));
     }
     files.notes.push_back(
         {NoteKind::format,

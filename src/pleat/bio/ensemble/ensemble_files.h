@@ -11,7 +11,6 @@
 
 namespace pleat {
 
-/// The files of an ensemble.
 struct EnsembleFiles {
     std::vector<std::string> paths;
     std::vector<std::string> names;   ///< [file]: of the model, else of the file without endings

@@ -208,8 +208,8 @@ std::vector<Index> EnsembleReader::compare_models(std::size_t file) {
     if (a == first->residues.end() && b == own->residues.end()) return {};
     // Programs list chains in any order.
     const auto sorted = [](std::vector<Topology::Residue> residues) {
-        std::stable_sort(residues.begin(), residues.end(),
-                         [](const auto& one, const auto& two) { return one.chain < two.chain; });
+        std::ranges::stable_sort(
+            residues, [](const auto& one, const auto& two) { return one.chain < two.chain; });
         return residues;
     };
     const std::vector<Topology::Residue> ours = sorted(own->residues),
@@ -274,8 +274,7 @@ void EnsembleReader::average_b_factors(const std::vector<std::string>& sources) 
 }
 
 bool EnsembleReader::are_models() const {
-    return std::none_of(files_.folders.begin(), files_.folders.end(),
-                        [](Index folder) { return folder < 0; });
+    return std::ranges::none_of(files_.folders, [](Index folder) { return folder < 0; });
 }
 
 /// The cell of the frame last read; none if it is that of a crystal. Throws InputError if some
@@ -354,9 +353,8 @@ bool EnsembleReader::step(bool& wanted, bool reads, View<float, 2> frame) {
 
 void EnsembleReader::gather(View<float, 2> frame) const {
     for (Index axis = 0; axis < 3; ++axis) {
-        for (std::size_t i = 0; i < selected_.size(); ++i) {
+        for (std::size_t i = 0; i < selected_.size(); ++i)
             frame(axis, static_cast<Index>(i)) = scratch_(axis, selected_[i]);
-        }
     }
 }
 
@@ -375,7 +373,8 @@ void EnsembleReader::check(View<float, 2> frame) const {
                 fmt::format(
                     "frame {}: expected {}, found {} for {}", origin_.frame,
                     std::isfinite(x) ? "coordinates between -1e15 and 1e15" : "finite coordinates",
-                    x, topology_->named ? topology_->label(atom) : fmt::format("atom {}", atom)));
+                    x,
+                    topology_->named ? topology_->atom_label(atom) : fmt::format("atom {}", atom)));
         }
     }
 }

@@ -47,7 +47,7 @@ double parse_percentage(std::string_view text) {
 
 const std::vector<double>& FrameScores::ranking() const {
     static const std::vector<double> kNone;
-    const auto at = std::find(columns.begin(), columns.end(), ranked_by);
+    const auto at = std::ranges::find(columns, ranked_by);
     return at == columns.end() ? kNone : values[at - columns.begin()];
 }
 
@@ -66,7 +66,7 @@ std::vector<Index> best_frames(const std::vector<double>& values, bool lowest_is
                                std::int64_t best, double worst_share) {
     std::vector<Index> order(values.size());
     std::iota(order.begin(), order.end(), Index{0});
-    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+    std::ranges::stable_sort(order, [&](Index a, Index b) {
         const double x = values[a], y = values[b];
         if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
         return lowest_is_best ? x < y : x > y;
@@ -77,7 +77,7 @@ std::vector<Index> best_frames(const std::vector<double>& values, bool lowest_is
         values.size() - static_cast<std::size_t>(std::floor(worst_share * count * (1 + 1e-12)));
     if (best > 0) kept = std::min(kept, static_cast<std::size_t>(best));
     order.resize(kept);
-    std::sort(order.begin(), order.end());
+    std::ranges::sort(order);
     return order;
 }
 
@@ -194,7 +194,7 @@ FrameChoice::FrameChoice(const ScoreOptions& options, const EnsembleFiles& files
 void FrameChoice::add_column(const std::string& source, const std::string& name,
                              std::vector<double> values) {
     if (source_.empty()) source_ = source;
-    if (std::find(scores_.columns.begin(), scores_.columns.end(), name) != scores_.columns.end())
+    if (std::ranges::find(scores_.columns, name) != scores_.columns.end())
         throw InputError(source, 0,
                          fmt::format("expected each score once, found a second one called '{}'; "
                                      "rename one of them",
@@ -219,7 +219,7 @@ void FrameChoice::add_models(const EnsembleFiles& files) {
         const ModelFolder& folder = files.models[at];
         const PredictedModel& model = folder.models[next[at]++];
         for (const auto& [name, value] : model_scores(folder, model)) {
-            auto column = std::find(columns.begin(), columns.end(), name) - columns.begin();
+            auto column = std::ranges::find(columns, name) - columns.begin();
             if (column == static_cast<std::ptrdiff_t>(columns.size())) {
                 columns.push_back(name);
                 values.emplace_back(count, kUnknown);
@@ -238,7 +238,7 @@ void FrameChoice::add_table(const Table& table, const EnsembleFiles& files,
     const FileNames names(table.is_by_name ? files : EnsembleFiles());
     is_of_files_ = is_of_files_ || table.is_by_name;
     std::vector<Index> frames;  // [row]; -1: a name of no file
-    Index count = table.is_by_name ? static_cast<Index>(files.paths.size()) : 0;
+    Index count = table.is_by_name ? std::ssize(files.paths) : 0;
     Index unknown = 0;
     for (std::size_t row = 0; row < table.keys.size(); ++row) {
         Index frame = 0;
@@ -259,13 +259,13 @@ void FrameChoice::add_table(const Table& table, const EnsembleFiles& files,
         count = std::max(count, frame + 1);
     }
     // A table of few rows with a large number cannot be whole.
-    if (count > 1000 * (static_cast<Index>(frames.size()) + 1000) && !table.is_by_name)
+    if (count > 1000 * (std::ssize(frames) + 1000) && !table.is_by_name)
         throw InputError(table.path, 0,
                          fmt::format("expected scores of all frames, found {} rows up to frame {}",
                                      frames.size(), count - 1));
-    std::vector<std::int64_t> line_of(static_cast<std::size_t>(count));
-    std::vector<std::vector<double>> values(
-        table.columns.size(), std::vector<double>(static_cast<std::size_t>(count), kUnknown));
+    std::vector<std::int64_t> line_of(count);
+    std::vector<std::vector<double>> values(table.columns.size(),
+                                            std::vector<double>(count, kUnknown));
     for (std::size_t row = 0; row < frames.size(); ++row) {
         if (frames[row] < 0) continue;
         const auto frame = static_cast<std::size_t>(frames[row]);
@@ -297,7 +297,7 @@ void FrameChoice::add_table(const Table& table, const EnsembleFiles& files,
         throw InputError(table.path, 0,
                          fmt::format("expected scores of {} frames as in {}, found those of {}",
                                      has_.size(), source_, count));
-    has_.resize(static_cast<std::size_t>(count), 1);
+    has_.resize(count, 1);
     for (std::size_t frame = 0; frame < has_.size(); ++frame)
         has_[frame] = has_[frame] && line_of[frame] != 0;
     for (std::size_t c = 0; c < table.columns.size(); ++c)
@@ -311,8 +311,7 @@ void FrameChoice::choose_column(const ScoreOptions& options, const EnsembleFiles
     if (options.column.empty() && columns.size() == 1) scores_.ranked_by = columns.front();
     if (options.column.empty() && options.of_models && !options.lowest_is_best)
         scores_.ranked_by = ranking_column(files.models.front().program, columns);
-    const bool is_known =
-        std::find(columns.begin(), columns.end(), scores_.ranked_by) != columns.end();
+    const bool is_known = std::ranges::find(columns, scores_.ranked_by) != columns.end();
     if (!options.column.empty() && !is_known)
         throw UsageError(fmt::format("--score: expected one of {}, found '{}'",
                                      fmt::join(columns, ", "), options.column));
@@ -324,14 +323,14 @@ void FrameChoice::choose_column(const ScoreOptions& options, const EnsembleFiles
 
 void FrameChoice::leave_out(const ScoreOptions& options, const FrameRange& range) {
     std::vector<Index> frames;  // to choose from
-    for (Index frame = 0; frame < static_cast<Index>(has_.size()); ++frame)
+    for (Index frame = 0; frame < std::ssize(has_); ++frame)
         if (range.has(frame)) frames.push_back(frame);
     notes_.push_back({NoteKind::scores, fmt::format("scores of {} frames: {}", frames.size(),
                                                     fmt::join(scores_.columns, ", "))});
     if (scores_.ranked_by.empty()) return;
     const std::vector<double> values = scores_.of(frames).ranking();
     const auto unknown =
-        std::count_if(values.begin(), values.end(), [](double value) { return std::isnan(value); });
+        std::ranges::count_if(values, [](double value) { return std::isnan(value); });
     if (unknown > 0)
         notes_.push_back({NoteKind::scores,
                           fmt::format("{} of {} frames have no {}, and are worse than all others",
@@ -364,7 +363,7 @@ void FrameChoice::require(Index frame) const {
     throw InputError(source_, 0,
                      fmt::format("expected scores of frame {} (frames count from 0), found those "
                                  "of {} frames",
-                                 frame, std::count(has_.begin(), has_.end(), 1)));
+                                 frame, std::ranges::count(has_, 1)));
 }
 
 void FrameChoice::check_count(Index count) const {

@@ -323,9 +323,8 @@ Topology read_topology(const std::filesystem::path& path, Notes* notes,
                          fmt::format("expected {}, found {}", kTopologyFiles, reader->format()));
     }
     if (!assembly.empty()) reader->choose_assembly(assembly);
-    if (notes != nullptr) {
+    if (notes != nullptr)
         notes->insert(notes->end(), reader->notes().begin(), reader->notes().end());
-    }
     return *reader->topology();
 }
 

@@ -47,7 +47,7 @@ std::string score_names(const FrameScores& scores, std::string_view header) {
     const std::vector<std::string> taken = split_cells(header);
     std::string text;
     for (const std::string& name : scores.columns) {
-        const bool is_taken = std::find(taken.begin(), taken.end(), name) != taken.end();
+        const bool is_taken = std::ranges::find(taken, name) != taken.end();
         text += fmt::format("\t{}{}", is_taken ? "score_" : "", table_cell(name));
     }
     return text;
@@ -92,7 +92,7 @@ std::string score_summary_cells(const FrameScores& scores, std::span<const Index
 }
 
 Array<float, 3> chain_by_chain(const Ensemble& ensemble, const EqualChains& chains, int threads) {
-    const Index frames = ensemble.frame_count(), count = static_cast<Index>(chains.atoms.size()),
+    const Index frames = ensemble.frame_count(), count = std::ssize(chains.atoms),
                 atoms = static_cast<Index>(chains.atoms.front().size());
     auto xyz = Array<float, 3>::unset(count * frames, atoms, 3);
     parallel_for(threads, frames, [&](Index frame, int) {

@@ -92,7 +92,7 @@ std::vector<std::string> coordinate_files(const fs::path& folder) {
     for (const fs::directory_entry& entry : entries_of(folder))
         if (names_coordinates(entry.path()) && entry.is_regular_file())
             files.push_back(entry.path().string());
-    std::sort(files.begin(), files.end(), comes_before);
+    std::ranges::sort(files, comes_before);
     return files;
 }
 
@@ -114,7 +114,6 @@ std::optional<std::string> number_behind(std::string_view text, std::string_view
     return is_number(number) ? std::optional(std::string(number)) : std::nullopt;
 }
 
-/// The files of a folder.
 struct Listing {
     explicit Listing(const fs::path& from) : folder(from), files(coordinate_files(from)) {
         for (const fs::directory_entry& entry : entries_of(from)) {
@@ -124,7 +123,7 @@ struct Listing {
             else
                 names.insert(entry.path().filename().string());
         }
-        std::sort(folders.begin(), folders.end(), [](const fs::path& a, const fs::path& b) {
+        std::ranges::sort(folders, [](const fs::path& a, const fs::path& b) {
             return comes_before(a.string(), b.string());
         });
     }
@@ -166,7 +165,7 @@ std::vector<Found> without_copies(std::vector<Found> all, Relaxation wanted, Mod
     std::set<std::string> seen;
     std::erase_if(all, [&](const Found& one) { return !seen.insert(one.model.name).second; });
     const bool has_copies =
-        std::any_of(all.begin(), all.end(), [](const Found& one) { return !one.copy_of.empty(); });
+        std::ranges::any_of(all, [](const Found& one) { return !one.copy_of.empty(); });
     const bool is_relaxed = wanted == Relaxation::relaxed;
     if (!has_copies && !is_relaxed) return all;
     std::set<std::string> models, kept;
@@ -194,8 +193,8 @@ std::vector<Found> without_copies(std::vector<Found> all, Relaxation wanted, Mod
 
 /// Describes the coordinate files of a folder. Nothing if none of them is a model; throws
 /// InputError if some are no models.
-std::optional<ModelFolder> described(const Listing& listing, Predictor program, Relaxation wanted,
-                                     const Describe& describe) {
+std::optional<ModelFolder> described(const Listing& listing, PredictionProgram program,
+                                     Relaxation wanted, const Describe& describe) {
     ModelFolder folder{.path = listing.folder.string(), .program = program};
     std::vector<Found> all;
     std::vector<std::string> others;
@@ -210,7 +209,7 @@ std::optional<ModelFolder> described(const Listing& listing, Predictor program, 
         all.push_back(std::move(*one));
     }
     if (all.empty()) return std::nullopt;
-    if (!others.empty() && program == Predictor::alphafold_database) return std::nullopt;
+    if (!others.empty() && program == PredictionProgram::alphafold_database) return std::nullopt;
     if (!others.empty()) {
         constexpr std::size_t kNamed = 3;
         const std::size_t count = others.size();
@@ -223,8 +222,7 @@ std::optional<ModelFolder> described(const Listing& listing, Predictor program, 
                         fmt::join(names_of(others), ", "), count > kNamed ? ", ..." : ""));
     }
     all = without_copies(std::move(all), wanted, folder);
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Found& a, const Found& b) { return a.rank < b.rank; });
+    std::ranges::stable_sort(all, [](const Found& a, const Found& b) { return a.rank < b.rank; });
     for (Found& one : all) folder.models.push_back(std::move(one.model));
     return folder;
 }
@@ -238,11 +236,10 @@ void rank_by_scores(ModelFolder& folder, std::string_view column) {
         unknown += !value || std::isnan(*value);
         values[model.name] = value && !std::isnan(*value) ? *value : -HUGE_VAL;
     }
-    std::stable_sort(folder.models.begin(), folder.models.end(),
-                     [&](const PredictedModel& a, const PredictedModel& b) {
-                         return values[a.name] > values[b.name];
-                     });
-    folder.is_ranked = unknown < static_cast<Index>(folder.models.size());
+    std::ranges::stable_sort(folder.models, [&](const PredictedModel& a, const PredictedModel& b) {
+        return values[a.name] > values[b.name];
+    });
+    folder.is_ranked = unknown < std::ssize(folder.models);
     if (unknown > 0)
         folder.notes.push_back(
             {NoteKind::scores,
@@ -254,7 +251,7 @@ void rank_by_scores(ModelFolder& folder, std::string_view column) {
 /// JOB_unrelaxed_rank_001_MODEL_seed_000.pdb, and its relaxed copy.
 std::optional<ModelFolder> find_colabfold(const Listing& listing, Relaxation wanted) {
     return described(
-        listing, Predictor::colabfold, wanted,
+        listing, PredictionProgram::colabfold, wanted,
         [&](const std::string& file) -> std::optional<Found> {
             const std::string name = name_without_endings(file);
             for (const std::string mark : {"_unrelaxed_", "_relaxed_"}) {
@@ -285,7 +282,7 @@ std::optional<ModelFolder> find_alphafold2(const Listing& listing, Relaxation wa
     const std::vector<std::string> order =
         ranking.empty() ? std::vector<std::string>() : model_order(ranking);
     const auto rank_of = [&](const std::string& key) {
-        return static_cast<double>(std::find(order.begin(), order.end(), key) - order.begin());
+        return static_cast<double>(std::ranges::find(order, key) - order.begin());
     };
     bool has_ranked = false, has_others = false;
     const auto describe = [&](const std::string& file) -> std::optional<Found> {
@@ -316,15 +313,15 @@ std::optional<ModelFolder> find_alphafold2(const Listing& listing, Relaxation wa
             return one && one->copy_of.empty() != takes_ranked;
         });
     }
-    std::optional<ModelFolder> folder = described(read, Predictor::alphafold2, wanted, describe);
+    std::optional<ModelFolder> folder =
+        described(read, PredictionProgram::alphafold2, wanted, describe);
     if (!folder) return folder;
     folder->scores = ranking;
     if (folder->models.front().name.starts_with("ranked_")) return folder;
-    const auto unknown = std::count_if(
-        folder->models.begin(), folder->models.end(), [&](const PredictedModel& model) {
-            return std::find(order.begin(), order.end(), model.key) == order.end();
-        });
-    folder->is_ranked = unknown < static_cast<Index>(folder->models.size());
+    const auto unknown = std::ranges::count_if(folder->models, [&](const PredictedModel& model) {
+        return std::ranges::find(order, model.key) == order.end();
+    });
+    folder->is_ranked = unknown < std::ssize(folder->models);
     if (unknown > 0)
         folder->notes.push_back(
             {NoteKind::scores,
@@ -338,7 +335,7 @@ std::optional<ModelFolder> find_alphafold2(const Listing& listing, Relaxation wa
 
 /// JOB_model_K.cif with confidence_JOB_model_K.json.
 std::optional<ModelFolder> find_boltz(const Listing& listing, Relaxation wanted) {
-    return described(listing, Predictor::boltz, wanted,
+    return described(listing, PredictionProgram::boltz, wanted,
                      [&](const std::string& file) -> std::optional<Found> {
                          const std::string name = name_without_endings(file);
                          const auto number = number_behind(name, "_model_");
@@ -358,7 +355,8 @@ std::optional<ModelFolder> find_boltz_jobs(const Listing& listing, Relaxation wa
     for (const fs::path& job : jobs) {
         std::optional<ModelFolder> one = find_boltz(Listing(job), wanted);
         if (!one) continue;
-        if (!all) all = ModelFolder{.path = listing.folder.string(), .program = Predictor::boltz};
+        if (!all)
+            all = ModelFolder{.path = listing.folder.string(), .program = PredictionProgram::boltz};
         all->models.insert(all->models.end(), one->models.begin(), one->models.end());
         all->notes.insert(all->notes.end(), one->notes.begin(), one->notes.end());
     }
@@ -368,7 +366,8 @@ std::optional<ModelFolder> find_boltz_jobs(const Listing& listing, Relaxation wa
 /// pred.model_idx_K.cif with scores.model_idx_K.npz.
 std::optional<ModelFolder> find_chai(const Listing& listing, Relaxation wanted) {
     std::optional<ModelFolder> folder = described(
-        listing, Predictor::chai, wanted, [&](const std::string& file) -> std::optional<Found> {
+        listing, PredictionProgram::chai, wanted,
+        [&](const std::string& file) -> std::optional<Found> {
             const auto number = number_behind(name_without_endings(file), "pred.model_idx_");
             if (!number) return std::nullopt;
             return Found{
@@ -382,7 +381,7 @@ std::optional<ModelFolder> find_chai(const Listing& listing, Relaxation wanted) 
 /// JOB_model.cif with JOB_summary_confidences.json, the best model alone.
 std::optional<ModelFolder> find_server(const Listing& listing, Relaxation wanted) {
     return described(
-        listing, Predictor::alphafold3, wanted,
+        listing, PredictionProgram::alphafold3, wanted,
         [&](const std::string& file) -> std::optional<Found> {
             const std::string name = name_without_endings(file);
             const auto number = number_behind(name, "_model_");
@@ -401,7 +400,7 @@ bool names_model(const std::string& name) { return name == "model" || name.ends_
 /// seed-S_sample-K/JOB_seed-S_sample-K_model.cif, of older versions seed-S_sample-K/model.cif. The
 /// model at the top is a copy of the best one.
 std::optional<ModelFolder> find_alphafold3(const Listing& listing) {
-    ModelFolder folder{.path = listing.folder.string(), .program = Predictor::alphafold3};
+    ModelFolder folder{.path = listing.folder.string(), .program = PredictionProgram::alphafold3};
     for (const fs::path& sample : listing.folders) {
         const std::string name = sample.filename().string();
         const auto number = number_behind(name, "_sample-");
@@ -438,7 +437,7 @@ std::optional<ModelFolder> find_alphafold3(const Listing& listing) {
 /// AF-ACCESSION-F1-model_v4.cif, each a protein or a fragment of one.
 std::optional<ModelFolder> find_database(const Listing& listing, Relaxation wanted) {
     std::optional<ModelFolder> folder =
-        described(listing, Predictor::alphafold_database, wanted,
+        described(listing, PredictionProgram::alphafold_database, wanted,
                   [&](const std::string& file) -> std::optional<Found> {
                       const std::string name = name_without_endings(file);
                       if (!name.starts_with("AF-") || !number_behind(name, "-model_v"))
@@ -451,7 +450,7 @@ std::optional<ModelFolder> find_database(const Listing& listing, Relaxation want
 
 }  // namespace
 
-std::string_view name_of(Predictor program) {
+std::string_view name_of(PredictionProgram program) {
     static constexpr std::string_view kNames[] = {"AlphaFold 2", "ColabFold", "AlphaFold 3",
                                                   "Boltz",       "Chai-1",    "AlphaFold DB"};
     return kNames[static_cast<std::size_t>(program)];
@@ -582,8 +581,9 @@ NamedScores ranking_scores(const std::string& path, const std::string& key) {
 /// Scores of a model in the table of the whole folder.
 NamedScores shared_scores(const ModelFolder& folder, const PredictedModel& model) {
     if (folder.scores.empty() || model.key.empty()) return {};
-    return folder.program == Predictor::alphafold2 ? ranking_scores(folder.scores, model.key)
-                                                   : csv_scores(folder.scores, model.key);
+    return folder.program == PredictionProgram::alphafold2
+               ? ranking_scores(folder.scores, model.key)
+               : csv_scores(folder.scores, model.key);
 }
 
 NamedScores own_scores(const PredictedModel& model) {
@@ -640,29 +640,29 @@ NamedScores model_scores(const ModelFolder& folder, const PredictedModel& model)
             if (find(scores, name) == nullptr) scores.emplace_back(name, value);
     };
     add(shared_scores(folder, model));
-    if (scores.empty() && folder.program != Predictor::alphafold_database)
+    if (scores.empty() && folder.program != PredictionProgram::alphafold_database)
         throw InputError(model.file, 0,
                          fmt::format("expected a file of its scores, as {} writes it, found none",
                                      name_of(folder.program)));
-    if (folder.program == Predictor::colabfold && !model.scores.empty())
+    if (folder.program == PredictionProgram::colabfold && !model.scores.empty())
         add(pae_scores(model.scores, model.file));
     if (find(scores, "plddt") == nullptr && find(scores, "complex_plddt") == nullptr)
         scores.emplace_back("plddt", mean_b_factor(model.file));
     return scores;
 }
 
-std::string ranking_column(Predictor program, const std::vector<std::string>& columns) {
+std::string ranking_column(PredictionProgram program, const std::vector<std::string>& columns) {
     const auto has = [&](std::string_view name) {
-        return std::find(columns.begin(), columns.end(), name) != columns.end();
+        return std::ranges::find(columns, name) != columns.end();
     };
     switch (program) {
-        case Predictor::alphafold2: return has("iptm+ptm") ? "iptm+ptm" : "plddt";
+        case PredictionProgram::alphafold2: return has("iptm+ptm") ? "iptm+ptm" : "plddt";
         // For complexes, the sum of two columns, which no file contains.
-        case Predictor::colabfold: return has("iptm") || !has("plddt") ? "" : "plddt";
-        case Predictor::alphafold3: return has("ranking_score") ? "ranking_score" : "";
-        case Predictor::boltz: return has("confidence_score") ? "confidence_score" : "";
-        case Predictor::chai: return has("aggregate_score") ? "aggregate_score" : "";
-        case Predictor::alphafold_database: break;
+        case PredictionProgram::colabfold: return has("iptm") || !has("plddt") ? "" : "plddt";
+        case PredictionProgram::alphafold3: return has("ranking_score") ? "ranking_score" : "";
+        case PredictionProgram::boltz: return has("confidence_score") ? "confidence_score" : "";
+        case PredictionProgram::chai: return has("aggregate_score") ? "aggregate_score" : "";
+        case PredictionProgram::alphafold_database: break;
     }
     return "plddt";
 }

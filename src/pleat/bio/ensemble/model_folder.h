@@ -26,8 +26,8 @@ std::vector<std::filesystem::directory_entry> entries_of(const std::filesystem::
 std::vector<std::string> coordinate_files(const std::filesystem::path& folder);
 
 /// What wrote the models of a folder.
-enum class Predictor { alphafold2, colabfold, alphafold3, boltz, chai, alphafold_database };
-std::string_view name_of(Predictor program);
+enum class PredictionProgram { alphafold2, colabfold, alphafold3, boltz, chai, alphafold_database };
+std::string_view name_of(PredictionProgram program);
 
 /// One model of a folder.
 struct PredictedModel {
@@ -41,7 +41,7 @@ struct PredictedModel {
 /// The models of a folder, each once.
 struct ModelFolder {
     std::string path = {};
-    Predictor program = Predictor::alphafold2;
+    PredictionProgram program = PredictionProgram::alphafold2;
     std::string scores = {};  ///< file of the scores of all models; empty: none
     /// In the order of the program's ranking, the best first; of their names if they are not
     /// ranked.
@@ -79,6 +79,6 @@ NamedScores model_scores(const ModelFolder& folder, const PredictedModel& model)
 
 /// The column of these scores by which the program ranks its models, or the closest to it; empty if
 /// there is none.
-std::string ranking_column(Predictor program, const std::vector<std::string>& columns);
+std::string ranking_column(PredictionProgram program, const std::vector<std::string>& columns);
 
 }  // namespace pleat

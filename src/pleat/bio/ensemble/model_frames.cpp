@@ -33,8 +33,8 @@ const std::string& chain_of(const AtomRecord& atom, ChainName name) {
 }
 
 bool one_chain(const std::vector<AtomRecord>& records) {
-    return std::all_of(records.begin(), records.end(),
-                       [&](const AtomRecord& atom) { return atom.chain == records.front().chain; });
+    return std::ranges::all_of(
+        records, [&](const AtomRecord& atom) { return atom.chain == records.front().chain; });
 }
 
 }  // namespace
@@ -52,8 +52,7 @@ std::shared_ptr<Topology> topology_of(const std::vector<AtomRecord>& records,
                                           atom.chain, atom.segment, atom.shared_chain});
         }
         topology->atoms.push_back({atom.name, atom.element, element_mass(atom.element),
-                                   static_cast<Index>(topology->residues.size()) - 1,
-                                   atom.b_factor});
+                                   std::ssize(topology->residues) - 1, atom.b_factor});
         topology->positions.push_back({atom.xyz[0], atom.xyz[1], atom.xyz[2]});
         previous = &atom;
     }
@@ -285,16 +284,15 @@ void ModelFrames::refuse_missing(const std::vector<Index>& missing) const {
                                       residue.insertion, wanted_->atoms[atom].name,
                                       indexed_with_chain_)) < 0;
     };
-    const auto ambiguous = std::find_if(missing.begin(), missing.end(), is_ambiguous);
+    const auto ambiguous = std::ranges::find_if(missing, is_ambiguous);
     if (ambiguous != missing.end())
         throw MissingAtoms(
             file_, 0,
             fmt::format("frame {}: expected atoms that chain, residue and name tell apart, as "
                         "their order is not that of {}, found several {}",
-                        model_, wanted_->source.string(), wanted_->label(*ambiguous)));
-    for (std::size_t i = 0; i < std::min(kNamed, missing.size()); ++i) {
-        names.push_back(wanted_->label(missing[i]));
-    }
+                        model_, wanted_->source.string(), wanted_->atom_label(*ambiguous)));
+    for (std::size_t i = 0; i < std::min(kNamed, missing.size()); ++i)
+        names.push_back(wanted_->atom_label(missing[i]));
     throw UnmatchedAtoms(
         file_, 0,
         fmt::format("frame {}: expected the {} selected atoms of {}, found {} of them missing: "
@@ -306,7 +304,7 @@ void ModelFrames::refuse_missing(const std::vector<Index>& missing) const {
 void ModelFrames::match_by_identity(const std::vector<AtomRecord>& records, bool with_chain,
                                     View<float, 2> frame) {
     index_wanted(with_chain);
-    std::fill(frame.begin(), frame.end(), std::numeric_limits<float>::quiet_NaN());
+    std::ranges::fill(frame, std::numeric_limits<float>::quiet_NaN());
     std::vector<std::uint8_t> found(wanted_->atoms.size());
     Index extra = 0;
     for (const AtomRecord& atom : records) {
@@ -322,7 +320,7 @@ void ModelFrames::match_by_identity(const std::vector<AtomRecord>& records, bool
         if (seen) {
             throw InputError(file_, 0,
                              fmt::format("frame {}: expected every atom once, found two of {}",
-                                         model_, wanted_->label(at->second)));
+                                         model_, wanted_->atom_label(at->second)));
         }
         seen = 1;
         for (Index axis = 0; axis < 3; ++axis) frame(axis, at->second) = atom.xyz[axis];
@@ -374,9 +372,8 @@ bool ModelFrames::next(View<float, 2> frame) {
         return true;
     }
     for (std::size_t i = 0; i < records.size(); ++i) {
-        for (Index axis = 0; axis < 3; ++axis) {
+        for (Index axis = 0; axis < 3; ++axis)
             frame(axis, static_cast<Index>(i)) = records[i].xyz[axis];
-        }
         b_factors_[i] = records[i].b_factor;
     }
     return true;

@@ -59,29 +59,25 @@ struct NetcdfHeader {
     std::map<std::string, Attribute> attributes;
     std::vector<Variable> variables;
 
-    const Variable* find(const std::string& name) const;
+    const Variable* find(const std::string& name) const {
+        for (const Variable& variable : variables) {
+            if (variable.name == name) return &variable;
+        }
+        return nullptr;
+    }
     /// Bytes from one record to the next.
-    Index record_bytes() const;
+    Index record_bytes() const {
+        Index padded = 0, plain = 0, count = 0;
+        for (const Variable& variable : variables) {
+            if (!variable.in_records) continue;
+            padded += (variable.bytes + 3) / 4 * 4;
+            plain += variable.bytes;
+            ++count;
+        }
+        // The only variable with records is not padded.
+        return count == 1 ? plain : padded;
+    }
 };
-
-const NetcdfHeader::Variable* NetcdfHeader::find(const std::string& name) const {
-    for (const Variable& variable : variables) {
-        if (variable.name == name) return &variable;
-    }
-    return nullptr;
-}
-
-Index NetcdfHeader::record_bytes() const {
-    Index padded = 0, plain = 0, count = 0;
-    for (const Variable& variable : variables) {
-        if (!variable.in_records) continue;
-        padded += (variable.bytes + 3) / 4 * 4;
-        plain += variable.bytes;
-        ++count;
-    }
-    // The only variable with records is not padded.
-    return count == 1 ? plain : padded;
-}
 
 class HeaderReader {
 public:
@@ -108,9 +104,8 @@ public:
             header.lengths.push_back(count(kMaxBytes));
         }
         header.attributes = attributes();
-        for (Index left = list(kVariables); left > 0; --left) {
+        for (Index left = list(kVariables); left > 0; --left)
             header.variables.push_back(variable(header));
-        }
         return header;
     }
 
@@ -124,9 +119,8 @@ private:
         if (size > kMaxHeader - bytes_.position())
             fail(
                 fmt::format("a NetCDF header of at most {} bytes, found a longer one", kMaxHeader));
-        if (bytes_.read(buffer_, static_cast<std::size_t>(size)) < static_cast<std::size_t>(size)) {
+        if (bytes_.read(buffer_, static_cast<std::size_t>(size)) < static_cast<std::size_t>(size))
             fail("a whole NetCDF header, found the end of the file (cut short)");
-        }
         return buffer_.data();
     }
 
@@ -138,9 +132,8 @@ private:
     }
     Index count(Index max) {
         const Index value = number();
-        if (value < 0 || value > max) {
+        if (value < 0 || value > max)
             fail(fmt::format("a count of at most {} in the NetCDF header, found {}", max, value));
-        }
         return value;
     }
     /// Letters as messages may show them.
@@ -156,9 +149,8 @@ private:
     Index list(std::int32_t tag) {
         const std::int32_t found = integer();
         const Index items = count(kMaxItems);
-        if (found != tag && !(found == 0 && items == 0)) {
+        if (found != tag && !(found == 0 && items == 0))
             fail(fmt::format("list {} in the NetCDF header, found {}", tag, found));
-        }
         return items;
     }
 
@@ -196,7 +188,7 @@ private:
         const Index rank = count(1024);
         for (Index i = 0; i < rank; ++i) {
             const Index dimension = count(kMaxItems);
-            if (dimension >= static_cast<Index>(header.lengths.size())) {
+            if (dimension >= std::ssize(header.lengths)) {
                 fail(fmt::format("one of {} dimensions for '{}', found {}", header.lengths.size(),
                                  variable.name, dimension));
             }
@@ -245,14 +237,12 @@ public:
                              bytes_->position(), coordinates_.begin));
         }
         before_ = coordinates_.begin - start;
-        if (before_ + coordinates_.bytes > record_bytes_) {
+        if (before_ + coordinates_.bytes > record_bytes_)
             fail("expected coordinates within a record, found them beyond its end");
-        }
         find_parts(start);
         const auto gap = static_cast<std::size_t>(start - bytes_->position());
-        if (bytes_->skip(gap) < gap) {
+        if (bytes_->skip(gap) < gap)
             fail("expected the values behind the header, found the end of the file (cut short)");
-        }
     }
 
     std::string_view format() const override { return "AMBER NetCDF"; }
@@ -279,7 +269,7 @@ private:
     /// The values of the frame in a block that begins at this offset of the file.
     const char* values_of_frame(Index begin, Index bytes) const {
         const Index at = begin - whole_begin_ + frames_ * bytes;
-        const auto size = static_cast<Index>(whole_.size());
+        const auto size = std::ssize(whole_);
         if (at < 0 || at + bytes > size)
             fail_at_end(static_cast<std::size_t>(bytes),
                         static_cast<std::size_t>(std::clamp<Index>(size - at, 0, bytes)));

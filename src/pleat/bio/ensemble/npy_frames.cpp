@@ -134,9 +134,8 @@ private:
     }
 
     const char* row() {
-        if (!header_.fortran_order) {
+        if (!header_.fortran_order)
             return frames_ == 0 ? buffer_.data() : frame_bytes(row_bytes()).data();
-        }
         return reinterpret_cast<const char*>(whole_.data()) +
                static_cast<std::size_t>(frames_) * row_bytes();
     }

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -89,18 +88,118 @@ public:
     std::string_view format() const override { return "PDB"; }
 
 protected:
-    bool next_records(std::vector<AtomRecord>& records) override;
+    bool next_records(std::vector<AtomRecord>& records) override {
+        Complaints complaints(source_->name());
+        std::vector<PdbFields> fields;
+        std::string_view line;
+        bool open = false, ended = false, has_atoms = false;
+        std::vector<std::int64_t> problems;  // their lines
+        AtomLines lines;
+        const auto parse_lines = [&] {
+            problems = lines.parse(records, fields, complaints);
+            for (const AtomRecord& atom : records) has_long_serials_ |= atom.serial[0] == '\0';
+        };
+        while (!ended && source_->next(line)) {
+            if (line.starts_with("REMARK 350")) {
+                if (first_count_ == 0 && remarks_.size() < kMaxRemarks) remarks_.emplace_back(line);
+            } else if (is_atom_line(line)) {
+                // Endless text must not fill the memory before it is refused.
+                source_->limit_pipe(static_cast<Index>(records.size() + lines.size()), 500'000,
+                                    "models of at most {} atoms");
+                lines.add(line, source_->line());
+                has_atoms = true;
+            } else if (line.starts_with("MODEL ")) {
+                if (has_atoms) {
+                    source_->hold();
+                    ended = true;
+                }
+                open = true;
+            } else if (line.starts_with("ENDMDL") || is_end(line)) {
+                if (!has_atoms && open && !std::exchange(noted_empty_, true))
+                    notes_.push_back(
+                        {NoteKind::frames,
+                         fmt::format("{}: passed over models without atoms, such as that "
+                                     "which ends in line {}",
+                                     file_, source_->line())});
+                ended = has_atoms;
+                open = false;
+            } else if (line.starts_with("CRYST1")) {
+                cell_ = parse_cell(line);
+            } else if (first_count_ == 0 && line.starts_with("CONECT")) {
+                if (lines.size() > 0) parse_lines();
+                add_connections(line);
+            }
+        }
+        if (lines.size() > 0) parse_lines();
+        if (complaints.empty()) dialect_.complete(records, fields, complaints);
+        try {
+            complaints.throw_if_any();
+        } catch (const InputError& error) {
+            // Only the last line is damaged: the file was cut within it.
+            const bool is_cut = first_count_ > 0 && open && !ended && problems.size() == 1;
+            if (is_cut && problems.back() == source_->line()) throw CutShort(error.what());
+            throw;
+        }
+        if (records.empty()) return false;
+        if (first_count_ == 0) {
+            first_count_ = records.size();
+            if (ended) read_connections();
+            assemblies_ = pdb_assemblies(remarks_);
+            remarks_ = {};
+            for (const Note& note : with_source(dialect_.notes(), file_)) notes_.push_back(note);
+        }
+        if (!ended) check_whole(open, records.size());
+        return true;
+    }
     std::string bond_key(const AtomRecord& atom) const override {
-        return {atom.serial.data(),
-                static_cast<std::size_t>(std::find(atom.serial.begin(), atom.serial.end(), '\0') -
-                                         atom.serial.begin())};
+        return {atom.serial.data(), static_cast<std::size_t>(std::ranges::find(atom.serial, '\0') -
+                                                             atom.serial.begin())};
     }
 
 private:
-    void add_connections(std::string_view line);
-    void read_connections();
-    void read_last_connections();
-    void check_whole(bool open, std::size_t count);
+    void add_connections(std::string_view line) {
+        constexpr std::size_t kMaxConnections = 10'000'000;
+        const auto serial = [&](std::size_t first) {
+            return std::string(first < line.size() ? trimmed(line.substr(first, 5)) : "");
+        };
+        // Serial numbers of six digits leave no blanks between them.
+        if (has_long_serials_ && line.substr(0, 16).find(' ', 6) == std::string_view::npos) return;
+        for (const std::size_t first : {11, 16, 21, 26})
+            if (std::string other = serial(first);
+                !other.empty() && connections_.size() < kMaxConnections)
+                connections_.push_back({serial(6), std::move(other)});
+    }
+    /// The bonds behind the first model, in front of the next.
+    void read_connections() {
+        std::string_view line;
+        while (source_->next(line)) {
+            if (line.starts_with("CONECT")) {
+                add_connections(line);
+            } else if (is_atom_line(line) || line.starts_with("MODEL ") ||
+                       line.starts_with("CRYST1")) {
+                source_->hold();
+                return read_last_connections();
+            }
+        }
+    }
+    /// The bonds behind the last model, which are those of each: the first one of several models is
+    /// read before the file's end.
+    void read_last_connections() {
+        if (file_of_source_.empty() || source_->is_from_pipe() || !connections_.empty()) return;
+        for (const std::string& line : is_packed(file_of_source_)
+                                           ? last_lines_of_packed(file_of_source_)
+                                           : last_lines(file_of_source_))
+            if (line.starts_with("CONECT")) add_connections(line);
+    }
+    /// A model that was opened and not closed is whole when it has as many atoms as the first.
+    void check_whole(bool open, std::size_t count) {
+        if (!open || count >= first_count_) return;
+        throw CutShort(
+            source_->name(), source_->line(),
+            fmt::format("expected {} atoms and ENDMDL, found the end of the file after {} "
+                        "atoms (cut short)",
+                        first_count_, count));
+    }
 
     std::unique_ptr<ByteSource> source_;
     std::filesystem::path file_of_source_;
@@ -113,114 +212,6 @@ private:
 PdbFrames::PdbFrames(std::unique_ptr<ByteSource> source, std::filesystem::path file)
     : ModelFrames(source->name()), source_(std::move(source)), file_of_source_(std::move(file)) {
     start();
-}
-
-/// A model that was opened and not closed is whole when it has as many atoms as the first.
-void PdbFrames::check_whole(bool open, std::size_t count) {
-    if (!open || count >= first_count_) return;
-    throw CutShort(source_->name(), source_->line(),
-                   fmt::format("expected {} atoms and ENDMDL, found the end of the file after {} "
-                               "atoms (cut short)",
-                               first_count_, count));
-}
-
-void PdbFrames::add_connections(std::string_view line) {
-    constexpr std::size_t kMaxConnections = 10'000'000;
-    const auto serial = [&](std::size_t first) {
-        return std::string(first < line.size() ? trimmed(line.substr(first, 5)) : "");
-    };
-    // Serial numbers of six digits leave no blanks between them.
-    if (has_long_serials_ && line.substr(0, 16).find(' ', 6) == std::string_view::npos) return;
-    for (const std::size_t first : {11, 16, 21, 26})
-        if (std::string other = serial(first);
-            !other.empty() && connections_.size() < kMaxConnections)
-            connections_.push_back({serial(6), std::move(other)});
-}
-
-/// The bonds behind the last model, which are those of each: the first one of several models is
-/// read before the file's end.
-void PdbFrames::read_last_connections() {
-    if (file_of_source_.empty() || source_->is_from_pipe() || !connections_.empty()) return;
-    for (const std::string& line : is_packed(file_of_source_)
-                                       ? last_lines_of_packed(file_of_source_)
-                                       : last_lines(file_of_source_))
-        if (line.starts_with("CONECT")) add_connections(line);
-}
-
-/// The bonds behind the first model, in front of the next.
-void PdbFrames::read_connections() {
-    std::string_view line;
-    while (source_->next(line)) {
-        if (line.starts_with("CONECT")) {
-            add_connections(line);
-        } else if (is_atom_line(line) || line.starts_with("MODEL ") || line.starts_with("CRYST1")) {
-            source_->hold();
-            return read_last_connections();
-        }
-    }
-}
-
-bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
-    Complaints complaints(source_->name());
-    std::vector<PdbFields> fields;
-    std::string_view line;
-    bool open = false, ended = false, has_atoms = false;
-    std::vector<std::int64_t> problems;  // their lines
-    AtomLines lines;
-    const auto parse_lines = [&] {
-        problems = lines.parse(records, fields, complaints);
-        for (const AtomRecord& atom : records) has_long_serials_ |= atom.serial[0] == '\0';
-    };
-    while (!ended && source_->next(line)) {
-        if (line.starts_with("REMARK 350")) {
-            if (first_count_ == 0 && remarks_.size() < kMaxRemarks) remarks_.emplace_back(line);
-        } else if (is_atom_line(line)) {
-            // Endless text must not fill the memory before it is refused.
-            source_->limit_pipe(static_cast<Index>(records.size() + lines.size()), 500'000,
-                                "models of at most {} atoms");
-            lines.add(line, source_->line());
-            has_atoms = true;
-        } else if (line.starts_with("MODEL ")) {
-            if (has_atoms) {
-                source_->hold();
-                ended = true;
-            }
-            open = true;
-        } else if (line.starts_with("ENDMDL") || is_end(line)) {
-            if (!has_atoms && open && !std::exchange(noted_empty_, true))
-                notes_.push_back({NoteKind::frames,
-                                  fmt::format("{}: passed over models without atoms, such as that "
-                                              "which ends in line {}",
-                                              file_, source_->line())});
-            ended = has_atoms;
-            open = false;
-        } else if (line.starts_with("CRYST1")) {
-            cell_ = parse_cell(line);
-        } else if (first_count_ == 0 && line.starts_with("CONECT")) {
-            if (lines.size() > 0) parse_lines();
-            add_connections(line);
-        }
-    }
-    if (lines.size() > 0) parse_lines();
-    if (complaints.empty()) dialect_.complete(records, fields, complaints);
-    try {
-        complaints.throw_if_any();
-    } catch (const InputError& error) {
-        // Only the last line is damaged: the file was cut within it.
-        const bool is_cut = first_count_ > 0 && open && !ended && problems.size() == 1;
-        if (is_cut && problems.back() == source_->line()) throw CutShort(error.what());
-        throw;
-    }
-    if (records.empty()) return false;
-    if (first_count_ == 0) {
-        first_count_ = records.size();
-        if (ended) read_connections();
-        assemblies_ = pdb_assemblies(remarks_);
-        remarks_ = {};
-        for (const Note& note : with_source(dialect_.notes(), file_)) notes_.push_back(note);
-    }
-    if (!ended) check_whole(open, records.size());
-    return true;
 }
 
 }  // namespace

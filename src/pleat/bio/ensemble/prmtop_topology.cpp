@@ -133,8 +133,7 @@ private:
         if (!is_printable_ascii(line))
             throw InputError(name_, source_.line(),
                              "expected printable ASCII, found other characters");
-        source_.limit_pipe(static_cast<Index>(section.fields.size()), 5'000'000,
-                           "sections of at most {} values");
+        source_.limit_pipe(std::ssize(section.fields), 5'000'000, "sections of at most {} values");
         const std::size_t filled =
             section.may_be_blank ? sections_["RESIDUE_LABEL"].fields.size() : 0;
         for (std::size_t n = 0; n < section.per_line; ++n) {
@@ -154,12 +153,12 @@ private:
         if (section.line == 0)
             throw InputError(name_, 0, fmt::format("expected a section {}, found none", flag));
         std::vector<std::string>& all = section.fields;
-        if (count == kNone || static_cast<Index>(all.size()) < count) {
+        if (count == kNone || std::ssize(all) < count) {
             while (!all.empty() && all.back().empty()) all.pop_back();
         } else {
-            while (static_cast<Index>(all.size()) > count && all.back().empty()) all.pop_back();
+            while (std::ssize(all) > count && all.back().empty()) all.pop_back();
         }
-        if (count != kNone && static_cast<Index>(all.size()) != count)
+        if (count != kNone && std::ssize(all) != count)
             fail(flag, fmt::format("expected {} values in {}, found {}", count, flag, all.size()));
         return all;
     }
@@ -188,11 +187,10 @@ private:
             has_numbers ? numbers<int>("RESIDUE_NUMBER", residues_) : std::vector<int>();
         const bool has_codes = has("RESIDUE_ICODE");
         for (Index r = 0; r < residues_; ++r) {
-            const auto n = static_cast<std::size_t>(r);
-            const int number = has_numbers ? given[n] : static_cast<int>(r + 1);
-            Topology::Residue residue{names[n], number, ' ', {}};
+            const int number = has_numbers ? given[r] : static_cast<int>(r + 1);
+            Topology::Residue residue{names[r], number, ' ', {}};
             if (has_codes)
-                if (const std::string& code = fields("RESIDUE_ICODE", residues_)[n]; !code.empty())
+                if (const std::string& code = fields("RESIDUE_ICODE", residues_)[r]; !code.empty())
                     residue.insertion = code[0];
             topology_.residues.push_back(std::move(residue));
         }
@@ -214,7 +212,7 @@ private:
                 fail("ATOM_NAME", fmt::format("expected a name for each atom, found none for atom "
                                               "{}",
                                               number));
-            if (number >= starts[static_cast<std::size_t>(residue) + 1]) ++residue;
+            if (number >= starts[residue + 1]) ++residue;
             topology_.atoms.push_back({name, "X", 0, residue});
         }
     }

@@ -51,7 +51,6 @@ bool parse_names(std::string_view segment, std::string_view number, std::string_
     return !name.empty() && parse_residue(number, atom);
 }
 
-/// The mass behind the type and the charge.
 bool parse_mass(const std::vector<std::string_view>& from_type, PsfAtom& atom) {
     double charge = 0;
     return from_type.size() >= 3 && parse_number(from_type[1], charge) &&
@@ -157,7 +156,7 @@ private:
             residues.back().name != atom.residue_name || residues.back().chain != atom.segment)
             residues.push_back(
                 {atom.residue_name, atom.number, atom.insertion, atom.segment, atom.segment});
-        topology_.atoms.push_back({atom.name, "X", 0, static_cast<Index>(residues.size()) - 1});
+        topology_.atoms.push_back({atom.name, "X", 0, std::ssize(residues) - 1});
         masses_.push_back(atom.mass);
     }
 
@@ -166,7 +165,7 @@ private:
         if (!find_section("!NBOND", count)) return;
         const std::string expected = fmt::format("{} bonds", count);
         std::vector<Index> atoms;
-        while (static_cast<Index>(atoms.size()) < 2 * count) {
+        while (std::ssize(atoms) < 2 * count) {
             next_line(expected);
             for (const std::string_view word : words(line_)) {
                 Index atom = 0;
@@ -178,7 +177,7 @@ private:
                 atoms.push_back(atom - 1);
             }
         }
-        if (static_cast<Index>(atoms.size()) > 2 * count)
+        if (std::ssize(atoms) > 2 * count)
             throw InputError(source_.name(), source_.line(),
                              fmt::format("expected {} bonds, found more", count));
         for (std::size_t n = 0; n < atoms.size(); n += 2)

@@ -42,9 +42,8 @@ public:
         if (start.size() < 12) fail("expected a TRR header, found the end of the file (cut short)");
         const std::size_t text = padded(stored_number<std::uint32_t>(start.data() + 8, true));
         const std::size_t at = 12 + text + 4 * kSections;
-        if (text > kMaxText || start.size() < at + 4) {
+        if (text > kMaxText || start.size() < at + 4)
             fail("expected a TRR header, found the end of the file (cut short)");
-        }
         set_atom_count(stored_number<std::int32_t>(start.data() + at, true));
     }
 
@@ -100,9 +99,8 @@ private:
 
     void read_header() {
         const std::int32_t magic = integer();
-        if (magic != kMagic) {
+        if (magic != kMagic)
             fail_in_frame(fmt::format("expected the magic number {}, found {}", kMagic, magic));
-        }
         (void)integer();  // the length of the version text, once more than XDR needs
         const auto text = static_cast<std::uint32_t>(integer());
         if (text > kMaxText) {
@@ -116,9 +114,8 @@ private:
             size = static_cast<std::size_t>(bytes);
         }
         const std::int32_t atoms = integer();
-        if (atoms != atoms_) {
+        if (atoms != atoms_)
             fail_in_frame(fmt::format("expected {} atoms, found {}", atoms_, atoms));
-        }
         for (const Section section : {kInput, kEnergy, kTopology, kSymbols}) {
             if (size(section) == 0) continue;
             fail_in_frame(

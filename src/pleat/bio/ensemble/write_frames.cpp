@@ -146,7 +146,7 @@ StructureWriter::StructureWriter(std::filesystem::path path, const Topology& top
 }
 
 void StructureWriter::add(View<const float, 2> frame) {
-    const auto atoms = static_cast<Index>(before_.size());
+    const auto atoms = std::ssize(before_);
     if (frame.extent(0) != 3 || frame.extent(1) != atoms)
         throw std::logic_error(
             fmt::format("StructureWriter: expected a frame [3, {}], found [{}, {}]", atoms,

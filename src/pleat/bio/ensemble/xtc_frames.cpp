@@ -205,9 +205,8 @@ private:
         Integers previous = start;
         for (int k = 0; k < run_; ++k) {
             Integers position = read_mixed(bits_, small_, {range, range, range});
-            for (std::size_t axis = 0; axis < 3; ++axis) {
+            for (std::size_t axis = 0; axis < 3; ++axis)
                 position[axis] += previous[axis] - small_range_ / 2;
-            }
             set_next(position);
             // The atom stored first is the second one of the frame.
             if (k == 0) set_next(start);

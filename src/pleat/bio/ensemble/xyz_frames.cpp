@@ -62,7 +62,7 @@ public:
             const std::string& wanted = wanted_->atoms[n].element;
             if (elements_[n] != wanted && elements_[n] != "X" && wanted != "X")
                 fail(fmt::format("expected element {} for atom {} ({}), found {}", wanted, n,
-                                 wanted_->label(static_cast<Index>(n)), elements_[n]));
+                                 wanted_->atom_label(static_cast<Index>(n)), elements_[n]));
             for (std::size_t axis = 0; axis < 3; ++axis)
                 frame(static_cast<Index>(axis), static_cast<Index>(n)) = xyz_[n][axis];
         }

@@ -235,7 +235,7 @@ struct ByteReader::Implementation {
     }
     Implementation(std::string called, std::string_view memory)
         : name(std::move(called)), decoder(nullptr, memory) {
-        if (decoder.is_plain()) known_size = static_cast<Index>(memory.size());
+        if (decoder.is_plain()) known_size = std::ssize(memory);
     }
 
     /// Fills the buffer, which is empty, and takes bytes from it; 0 at the end only.
@@ -390,9 +390,8 @@ struct ByteSource::Implementation {
         while (last < 3 && refill()) {
         }
         const std::string_view start(buffer.data(), last);
-        if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff")) {
+        if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff"))
             fail("expected ASCII or UTF-8 text, found UTF-16");
-        }
         if (start.starts_with("\xef\xbb\xbf")) first = 3;
     }
 
@@ -413,9 +412,8 @@ struct ByteSource::Implementation {
         if (read == 0 && !bytes->problem().empty()) fail(bytes->problem());
         last += read;
         total += static_cast<Index>(read);
-        if (total > max_bytes) {
+        if (total > max_bytes)
             fail(fmt::format("expected at most {} bytes of text, found more", max_bytes));
-        }
         return read > 0;
     }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -78,7 +77,6 @@ T stored_number(const char* bytes, bool big_endian) {
     return value;
 }
 
-/// Reads a number of 4 or 8 bytes.
 inline double real_number(const char* bytes, std::size_t width, bool big_endian) {
     return width == 4 ? double{stored_number<float>(bytes, big_endian)}
                       : stored_number<double>(bytes, big_endian);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <unordered_map>
 
 #include "pleat/bio/selection/residue_kinds.h"
@@ -54,7 +53,7 @@ constexpr Index kMaxBeads = 5;
 
 /// The atom that represents a residue of a polymer, or -1.
 Index representative(const Topology& topology, const std::vector<Index>& starts, Index residue) {
-    const Index first = starts[residue], last = starts[static_cast<std::size_t>(residue) + 1];
+    const Index first = starts[residue], last = starts[residue + 1];
     const bool is_beads = last - first <= kMaxBeads;
     for (const std::string_view name : {"CA", "C3'", "C3*", "BB", "P", "CB"}) {
         if (!is_beads && (name == "P" || name == "CB")) continue;  // lipids have a P, too
@@ -78,8 +77,8 @@ public:
         for (const Bond& bond : bonds_) mark(bond);
         // Coordinates that are all equal mean that there are none.
         const auto& all = topology.positions;
-        has_positions_ = std::any_of(all.begin(), all.end(),
-                                     [&](const Point& point) { return point != all.front(); });
+        has_positions_ =
+            std::ranges::any_of(all, [&](const Point& point) { return point != all.front(); });
         if (cell_.exists()) lattice_.push_back(Lattice(cell_));
     }
 
@@ -88,16 +87,16 @@ public:
         for (Index r = 0; r + 1 < residues(); ++r) add_link(r);
         if (has_positions_) add_distances();
         for (Index r = 0; r < residues(); ++r) add_lonely(r);
-        for (Bond& bond : bonds_) std::sort(bond.begin(), bond.end());
-        std::sort(bonds_.begin(), bonds_.end());
+        for (Bond& bond : bonds_) std::ranges::sort(bond);
+        std::ranges::sort(bonds_);
         bonds_.erase(std::unique(bonds_.begin(), bonds_.end()), bonds_.end());
         return std::move(bonds_);
     }
 
 private:
-    Index residues() const { return static_cast<Index>(topology_.residues.size()); }
+    Index residues() const { return std::ssize(topology_.residues); }
     Index first(Index r) const { return starts_[r]; }
-    Index last(Index r) const { return starts_[static_cast<std::size_t>(r) + 1]; }
+    Index last(Index r) const { return starts_[r + 1]; }
     const Topology::Atom& atom(Index i) const { return topology_.atoms[i]; }
     bool is_water(Index r) const { return selection::is_water(topology_.residues[r].name); }
 
@@ -155,7 +154,7 @@ private:
     /// The bond between residue r and the next one, unless the chain has a break there.
     void add_link(Index r) {
         const Topology::Residue& one = topology_.residues[r];
-        const Topology::Residue& next = topology_.residues[static_cast<std::size_t>(r) + 1];
+        const Topology::Residue& next = topology_.residues[r + 1];
         if (one.chain != next.chain || is_water(r)) return;
         const int step = next.number - one.number;
         if (!has_positions_ && step != 0 && step != 1) return;
@@ -261,8 +260,8 @@ private:
             waiting.push_back({i, near, distance(i, near)});
         }
         while (!waiting.empty()) {
-            const auto next = std::min_element(
-                waiting.begin(), waiting.end(),
+            const auto next = std::ranges::min_element(
+                waiting,
                 [](const Waiting& a, const Waiting& b) { return a.distance < b.distance; });
             const Index joined = next->atom;
             add(next->nearest, joined);
@@ -311,8 +310,8 @@ std::vector<Bond> find_bonds(const Topology& topology, const PeriodicCell& cell)
     if (!topology.has_all_bonds && !topology.named) return {};
     if (!topology.has_all_bonds) return BondFinder(topology, cell).find();
     std::vector<Bond> bonds = topology.bonds;
-    for (Bond& bond : bonds) std::sort(bond.begin(), bond.end());
-    std::sort(bonds.begin(), bonds.end());
+    for (Bond& bond : bonds) std::ranges::sort(bond);
+    std::ranges::sort(bonds);
     bonds.erase(std::unique(bonds.begin(), bonds.end()), bonds.end());
     return bonds;
 }
@@ -321,9 +320,9 @@ std::vector<Bond> chain_neighbours(const Topology& topology) {
     std::vector<Bond> pairs;
     if (!topology.named) return pairs;
     const std::vector<Index> starts = residue_starts(topology);
-    for (Index r = 0; r + 1 < static_cast<Index>(topology.residues.size()); ++r) {
+    for (Index r = 0; r + 1 < std::ssize(topology.residues); ++r) {
         const Topology::Residue& one = topology.residues[r];
-        const Topology::Residue& next = topology.residues[static_cast<std::size_t>(r) + 1];
+        const Topology::Residue& next = topology.residues[r + 1];
         const int step = next.number - one.number;
         if (one.chain != next.chain || (step != 0 && step != 1)) continue;
         // Ligands are numbered behind the chain that they share.

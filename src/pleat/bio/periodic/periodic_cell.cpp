@@ -26,8 +26,8 @@ std::array<Point, 3> reduced(std::array<Point, 3> v) {
     constexpr double kShorter = 1 - 1e-12;
     for (bool changed = true; changed;) {
         changed = false;
-        std::stable_sort(v.begin(), v.end(),
-                         [](const Point& a, const Point& b) { return dot(a, a) < dot(b, b); });
+        std::ranges::stable_sort(
+            v, [](const Point& a, const Point& b) { return dot(a, a) < dot(b, b); });
         const double n = std::round(dot(v[1], v[0]) / dot(v[0], v[0]));
         const Point second = v[1] - n * v[0];
         if (dot(second, second) < kShorter * dot(v[1], v[1])) {
@@ -55,8 +55,7 @@ std::array<Point, 3> reduced(std::array<Point, 3> v) {
 }  // namespace
 
 bool PeriodicCell::exists() const {
-    return std::none_of(vectors.begin(), vectors.end(),
-                        [](const Point& v) { return length(v) < kMinEdge; });
+    return std::ranges::none_of(vectors, [](const Point& v) { return length(v) < kMinEdge; });
 }
 
 double PeriodicCell::volume() const {
@@ -138,7 +137,7 @@ constexpr Index kLeaf = 8;  // points that are not divided further
 PointTree::PointTree(const std::vector<Point>& points) : order_(points.size()), points_(points) {
     std::iota(order_.begin(), order_.end(), Index{0});
     if (points.empty()) return;
-    nodes_.push_back({{}, {}, 0, static_cast<Index>(points.size())});
+    nodes_.push_back({{}, {}, 0, std::ssize(points)});
     for (std::size_t n = 0; n < nodes_.size(); ++n) fill(n);
     for (std::size_t i = 0; i < order_.size(); ++i) points_[i] = points[order_[i]];
 }
@@ -156,12 +155,11 @@ void PointTree::fill(std::size_t number) {
         }
     if (node.last - node.first > kLeaf) {
         const Point edges = node.max - node.min;
-        const auto axis =
-            static_cast<std::size_t>(std::max_element(edges.begin(), edges.end()) - edges.begin());
+        const auto axis = static_cast<std::size_t>(std::ranges::max_element(edges) - edges.begin());
         const Index middle = node.first + (node.last - node.first) / 2;
         std::nth_element(begin, order_.begin() + middle, end,
                          [&](Index a, Index b) { return points_[a][axis] < points_[b][axis]; });
-        node.left = static_cast<Index>(nodes_.size());
+        node.left = std::ssize(nodes_);
         nodes_.push_back({{}, {}, node.first, middle});
         nodes_.push_back({{}, {}, middle, node.last});
     }

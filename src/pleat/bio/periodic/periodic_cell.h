@@ -78,7 +78,6 @@ public:
     /// Points must be finite.
     explicit PointTree(const std::vector<Point>& points);
 
-    /// Whether a point is at most `distance` away.
     bool has_near(const Point& place, double distance) const;
     /// Calls `visit` with the index of each point at most `distance` away.
     void for_each_near(const Point& place, double distance,

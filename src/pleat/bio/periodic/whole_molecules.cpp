@@ -30,11 +30,11 @@ class BondTree::Search {
 public:
     Search(Index atoms, const std::vector<Bond>& bonds)
         : begin_(static_cast<std::size_t>(atoms) + 1),
-          parent_(static_cast<std::size_t>(atoms), kUnseen),
-          depth_(static_cast<std::size_t>(atoms)),
-          needed_(static_cast<std::size_t>(atoms)) {
+          parent_(atoms, kUnseen),
+          depth_(atoms),
+          needed_(atoms) {
         for (const Bond& bond : bonds)
-            for (const Index i : bond) ++begin_[static_cast<std::size_t>(i) + 1];
+            for (const Index i : bond) ++begin_[i + 1];
         for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
         neighbours_.resize(2 * bonds.size());
         std::vector<std::size_t> at(begin_.begin(), begin_.end() - 1);
@@ -55,15 +55,13 @@ public:
         order.push_back({to_int(root), kRoot});
         for (std::size_t n = 0; n < order.size(); ++n) {
             const std::int32_t atom = order[n].atom;
-            const auto i = static_cast<std::size_t>(atom);
-            for (std::size_t k = begin_[i]; k < begin_[i + 1]; ++k) {
+            for (std::size_t k = begin_[atom]; k < begin_[atom + 1]; ++k) {
                 const std::int32_t other = neighbours_[k];
-                const auto o = static_cast<std::size_t>(other);
-                if (parent_[o] == kUnseen) {
-                    parent_[o] = atom;
-                    depth_[o] = depth_[i] + 1;
+                if (parent_[other] == kUnseen) {
+                    parent_[other] = atom;
+                    depth_[other] = depth_[atom] + 1;
                     order.push_back({other, atom});
-                } else if (other != parent_[i] && parent_[o] != atom && other < atom) {
+                } else if (other != parent_[atom] && parent_[other] != atom && other < atom) {
                     closing.push_back({atom, other});
                 }
             }
@@ -88,7 +86,6 @@ private:
     std::int32_t parent(Index i) const { return parent_[i]; }
     bool is_needed(Index i) const { return needed_[i]; }
 
-    /// Atoms of the ring that a bond closes.
     Index ring_size(const Edge& bond) const {
         std::int32_t a = bond.atom, b = bond.parent;
         Index size = 1;
@@ -112,13 +109,13 @@ BondTree::BondTree(Index atoms, const std::vector<Bond>& bonds, const std::vecto
     Search search(atoms, bonds);
     for (const Index i : first) search.need(i);
     for (const Index i : selected) search.need(i);
-    std::vector<Index> molecule_of(static_cast<std::size_t>(atoms), -1);
+    std::vector<Index> molecule_of(atoms, -1);
     const auto visit = [&](const std::vector<Index>& roots, bool in_first) {
         for (const Index root : roots) {
             if (search.is_seen(root)) continue;
             molecules_.push_back(search.molecule_from(root));
             molecules_.back().in_first = in_first;
-            const auto number = static_cast<Index>(molecules_.size()) - 1;
+            const auto number = std::ssize(molecules_) - 1;
             molecule_of[root] = number;
             for (const Edge& edge : molecules_.back().edges) molecule_of[edge.atom] = number;
         }
@@ -175,12 +172,12 @@ void MoleculeImages::keep_largest() {
     };
     if (placed_.size() > kMaxMolecules) {
         left_out_ = static_cast<Index>(placed_.size() - kMaxMolecules);
-        std::sort(placed_.begin(), placed_.end(), comes_before);
+        std::ranges::sort(placed_, comes_before);
         placed_.resize(kMaxMolecules);
-        std::sort(placed_.begin(), placed_.end(),
-                  [](const Molecule& a, const Molecule& b) { return a.number < b.number; });
+        std::ranges::sort(placed_,
+                          [](const Molecule& a, const Molecule& b) { return a.number < b.number; });
     }
-    const auto largest = std::min_element(placed_.begin(), placed_.end(), comes_before);
+    const auto largest = std::ranges::min_element(placed_, comes_before);
     if (largest != placed_.end()) std::rotate(placed_.begin(), largest, largest + 1);
 }
 
@@ -306,7 +303,7 @@ WholeMolecules::WholeMolecules(std::shared_ptr<const Topology> all, std::vector<
 }
 
 std::string WholeMolecules::label(Index atom) const {
-    return all_->named ? all_->label(atom) : fmt::format("atom {}", atom);
+    return all_->named ? all_->atom_label(atom) : fmt::format("atom {}", atom);
 }
 
 /// An atom with the shift that was found for it.
@@ -342,7 +339,7 @@ void WholeMolecules::set_reference(const PeriodicCell& cell, bool has_cell,
     lattice_.emplace(cell);
     cell_ = cell;
     Array<float, 2> copy(Index{3}, positions.extent(1));
-    std::copy(positions.begin(), positions.end(), copy.begin());
+    std::ranges::copy(positions, copy.begin());
     const std::string name = all_->source.string();
     Frame frame{copy, name};
     const Count endless = endless_;  // of frames alone

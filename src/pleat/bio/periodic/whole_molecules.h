@@ -1,7 +1,6 @@
 // Whole molecules: frames whose molecules lie on both sides of their periodic cell, made whole.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>

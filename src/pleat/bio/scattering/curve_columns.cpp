@@ -20,7 +20,7 @@ namespace {
 std::string key_of(std::string_view name) {
     std::string key;
     int depth = 0;
-    for (const char c : lower_case(name)) {
+    for (const char c : in_lower_case(name)) {
         depth += c == '(' || c == '[';
         if (depth == 0 && c >= 'a' && c <= 'z') key += c;
         depth -= (c == ')' || c == ']') && depth > 0;
@@ -55,12 +55,6 @@ std::vector<std::string> parts_of(std::string_view line, std::string_view separa
 
 }  // namespace
 
-std::string lower_case(std::string_view text) {
-    std::string low(text);
-    for (char& c : low) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return low;
-}
-
 ColumnRole role_of(std::string_view name) {
     static constexpr std::pair<ColumnRole, std::string_view> kNames[] = {
         {ColumnRole::momentum,
@@ -77,7 +71,7 @@ ColumnRole role_of(std::string_view name) {
          " r pr p fit ifit model modelintensity jreg ireg imod imodel icalc calc theory atom shape "
          "border size radius diameter distance "}};
     // "q A-1": a unit behind a blank.
-    const std::string start = lower_case(name.substr(0, 2));
+    const std::string start = in_lower_case(name.substr(0, 2));
     const std::string key = key_of(start == "q " || start == "s " ? name.substr(0, 1) : name);
     for (const auto& [role, names] : kNames)
         if (names.find(" " + key + " ") != std::string_view::npos) return role;
@@ -85,7 +79,7 @@ ColumnRole role_of(std::string_view name) {
         if (key.find(part) != std::string::npos && key.find('q') == std::string::npos)
             return ColumnRole::error;
     // Irena's SMR_Qvec, SMR_Int, and Q_sample, R_sample, S_sample.
-    const std::string low = lower_case(name);
+    const std::string low = in_lower_case(name);
     if (low.ends_with("_qvec") || low.starts_with("q_")) return ColumnRole::momentum;
     if (low.ends_with("_int") || low.starts_with("r_")) return ColumnRole::intensity;
     if (low.starts_with("s_")) return ColumnRole::error;
@@ -101,7 +95,7 @@ std::vector<std::string> column_names(std::string_view line, std::size_t width) 
     if (line.find("Dif/Atom/Shape/Bord") != std::string_view::npos)  // CRYSOL's .int
         return {"q", "I", "atom", "shape", "border"};
     // Behind the names, programs write the quality of a fit.
-    const std::string low = lower_case(line);
+    const std::string low = in_lower_case(line);
     const std::size_t end = std::min({low.find("chi"), low.find("//"), line.size()});
     line = line.substr(0, end);
     std::vector<std::string> best;
@@ -138,7 +132,7 @@ std::vector<std::string> column_names(std::string_view line, std::size_t width) 
 MomentumUnit unit_named(std::string_view text) {
     // Without signs of powers: "[A^{-1}]" becomes "[a-1]".
     std::string word;
-    for (const char c : lower_case(text))
+    for (const char c : in_lower_case(text))
         if (std::string_view("^{}*$\\").find(c) == std::string_view::npos)
             word += c == '_' ? ' ' : c;
     static constexpr std::string_view kPerNanometre[] = {"1/nm",        "nm-1",         "1/nanomet",
@@ -163,7 +157,7 @@ MomentumUnit unit_in_prose(std::string_view line) {
     // FoXS computes in 1/angstrom alone.
     if (line.find("SAXS profile: number of points") != std::string_view::npos)
         return MomentumUnit::per_angstrom;
-    std::string low = " " + lower_case(line.substr(0, 300)) + " ";
+    std::string low = " " + in_lower_case(line.substr(0, 300)) + " ";
     for (char& c : low)
         if (std::string_view("\t\"_([=:").find(c) != std::string_view::npos) c = ' ';
     static constexpr std::string_view kTopics[] = {" q ",   " s ",      " q-",
@@ -228,8 +222,8 @@ bool is_like_a_model(const CurveTable& table, std::size_t intensity, std::size_t
         largest = std::max(largest, i);
     }
     if (all.size() < kMinRatios || !(largest > 1.2 * smallest)) return false;
-    const auto near = std::count_if(all.begin(), all.end(),
-                                    [](double ratio) { return ratio > 0.5 && ratio < 2; });
+    const auto near =
+        std::ranges::count_if(all, [](double ratio) { return ratio > 0.5 && ratio < 2; });
     return 10 * static_cast<std::size_t>(near) >= 9 * all.size() ||
            (median(all) > 0.5 && roughness(table, column) < (median(all) > 1 ? 5e-3 : 1e-3));
 }
@@ -255,7 +249,7 @@ std::size_t column_of(const std::string& file, const CurveTable& table, std::str
     if (parse_number(word, number) && number > 0) return number - 1;
     const std::vector<std::string>& names =
         table.columns.empty() ? table.words_above : table.columns;
-    const auto found = std::ranges::find(names, lower_case(word), lower_case);
+    const auto found = std::ranges::find(names, in_lower_case(word), in_lower_case);
     if (found == names.end())
         throw InputError(
             file, table.rows.front().line,

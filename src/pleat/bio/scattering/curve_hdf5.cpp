@@ -40,7 +40,7 @@ std::string text_of(hid_t object, const char* name) {
     if (count < 1 || count > 64) return {};
     std::string text;
     if (H5Tis_variable_str(type) > 0) {
-        std::vector<char*> strings(static_cast<std::size_t>(count), nullptr);
+        std::vector<char*> strings(count, nullptr);
         if (H5Aread(attribute, type, strings.data()) < 0) return {};
         if (strings.front() != nullptr) text = strings.front();
         H5Dvlen_reclaim(type, space, H5P_DEFAULT, strings.data());
@@ -65,13 +65,13 @@ std::vector<double> numbers_of(const std::string& file, hid_t group, const std::
     const Handle space(H5Dget_space(data), H5Sclose);
     const int rank = H5Sget_simple_extent_ndims(space);
     if (rank < 1 || rank > H5S_MAX_RANK) return {};
-    std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
+    std::vector<hsize_t> extents(rank);
     H5Sget_simple_extent_dims(space, extents.data(), nullptr);
     int longer = 0;
     for (const hsize_t extent : extents) longer += extent != 1;
     const hssize_t count = H5Sget_simple_extent_npoints(space);
     if (longer > 1 || count < 1 || count > hssize_t{kMaxCurvePoints}) return {};
-    std::vector<double> numbers(static_cast<std::size_t>(count));
+    std::vector<double> numbers(count);
     if (H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) < 0)
         throw InputError(file, 0,
                          "expected numbers that HDF5 can read in data set '" + name +
@@ -79,7 +79,6 @@ std::vector<double> numbers_of(const std::string& file, hid_t group, const std::
     return numbers;
 }
 
-/// The text of an attribute of a data set.
 std::string text_of_data(hid_t group, const std::string& name, const char* attribute) {
     if (H5Lexists(group, name.c_str(), H5P_DEFAULT) <= 0) return {};
     const Handle data(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose);

@@ -27,7 +27,6 @@ struct CurveRow {
 };
 std::string text_of(const CurveRow& row);
 
-/// A table that may be a curve.
 struct CurveTable {
     std::string name;                 ///< by which --curve chooses it
     std::string q_unit = {};          ///< as the file has it; empty: it has none
@@ -53,7 +52,6 @@ std::vector<CurveTable> curves_from_hdf5(const std::string& file, std::string_vi
 /// The text in UTF-8 or Latin-1 with ASCII for what numbers and units are made of: non-breaking
 /// spaces, the minus sign, angstrom, superscripts.
 std::string plain_text(std::string_view text);
-std::string lower_case(std::string_view text);
 
 /// What a column of a known name is.
 enum class ColumnRole { unknown, momentum, intensity, error, spread, other };

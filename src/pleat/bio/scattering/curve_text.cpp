@@ -171,7 +171,7 @@ public:
 private:
     void note_title(std::string_view text) {
         constexpr std::size_t kMaxTitles = 200, kMaxLength = 2000;
-        const std::string low = lower_case(text.substr(0, kMaxLength));
+        const std::string low = in_lower_case(text.substr(0, kMaxLength));
         for (const char* const name : {"spinecholength", "spin echo length", "depolarisation"})
             if (low.find(name) != std::string::npos)
                 throw InputError(file_, 0,
@@ -226,12 +226,12 @@ private:
     MomentumUnit unit_of_names(const std::vector<std::string>& names, std::size_t n) const {
         const auto q = std::ranges::find(names, ColumnRole::momentum, role_of) - names.begin();
         if (q == std::ssize(names)) return MomentumUnit::automatic;
-        MomentumUnit unit = unit_named(names[static_cast<std::size_t>(q)]);
+        MomentumUnit unit = unit_named(names[q]);
         for (const std::size_t near : {n - 1, n + 1}) {
             if (unit != MomentumUnit::automatic || near >= titles_.size()) continue;
             const std::vector<std::string_view> units =
                 words(titles_[titles_.size() - 1 - near], " \t,;\"#");
-            if (units.size() == names.size()) unit = unit_named(units[static_cast<std::size_t>(q)]);
+            if (units.size() == names.size()) unit = unit_named(units[q]);
         }
         return unit;
     }

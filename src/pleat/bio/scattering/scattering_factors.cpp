@@ -37,8 +37,8 @@ bool find_scattering_factor(const std::string& symbol, ScatteringFactor& factor)
     if (element == gemmi::El::X || !gemmi::IT92<double>::has(element)) return false;
     const auto& table = coefficients_of_neutral<gemmi::IT92<double>>(element.elem, 0);
     for (int k = 0; k < 4; ++k) {
-        factor.a[static_cast<std::size_t>(k)] = table.a(k);
-        factor.b[static_cast<std::size_t>(k)] = table.b(k);
+        factor.a[k] = table.a(k);
+        factor.b[k] = table.b(k);
     }
     factor.c = table.c();
     return true;

@@ -21,7 +21,7 @@ struct Item {
 };
 
 bool is_in(const std::vector<Item>& items, Index position, std::string_view name) {
-    return std::any_of(items.begin(), items.end(), [&](const Item& item) {
+    return std::ranges::any_of(items, [&](const Item& item) {
         return item.first > 0 ? item.first <= position && position <= item.last
                               : matches(item.name, name);
     });

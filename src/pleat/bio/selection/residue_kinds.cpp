@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "pleat/bio/structure/topology_gemmi.h"
+
 namespace pleat::selection {
 
 namespace {

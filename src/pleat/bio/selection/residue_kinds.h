@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "pleat/bio/structure/topology.h"
-#include "pleat/bio/structure/topology_gemmi.h"
 
 namespace pleat::selection {
 

@@ -160,7 +160,7 @@ std::vector<Group> read_groups(ByteSource& source, Index atom_count) {
         }
     }
     for (Group& group : groups) {
-        std::sort(group.atoms.begin(), group.atoms.end());
+        std::ranges::sort(group.atoms);
         group.atoms.erase(std::unique(group.atoms.begin(), group.atoms.end()), group.atoms.end());
     }
     return groups;
@@ -346,7 +346,7 @@ private:
                                                key == Key::bfactor || key == Key::plddt);
         if (!is_word || is_range || topology_.atoms.empty()) return;
         const Flags flags = value_flags_of_name(key, word);
-        if (std::find(flags.begin(), flags.end(), 1) == flags.end())
+        if (std::ranges::find(flags, 1) == flags.end())
             refuse(fmt::format("'and' or 'or' before '{}'", word));
     }
 
@@ -434,8 +434,8 @@ private:
 };
 
 void Expression::refuse_absent_chain(std::string_view word) const {
-    const bool names_chains = std::all_of(
-        word.begin(), word.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == ','; });
+    const bool names_chains =
+        std::ranges::all_of(word, [](unsigned char c) { return std::isalnum(c) != 0 || c == ','; });
     if (!names_chains || topology_.atoms.empty()) return;
     for (const std::string_view chain : split_commas({word})) {
         if (has_chain(topology_, chain)) continue;
@@ -475,7 +475,7 @@ std::vector<Index> positions_among(const std::vector<Index>& some, const std::ve
     std::vector<Index> positions;
     positions.reserve(some.size());
     for (const Index atom : some)
-        positions.push_back(std::lower_bound(all.begin(), all.end(), atom) - all.begin());
+        positions.push_back(std::ranges::lower_bound(all, atom) - all.begin());
     return positions;
 }
 

@@ -1,7 +1,6 @@
 // Selections: text such as "ca and A:10-50" that selects atoms of a topology.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

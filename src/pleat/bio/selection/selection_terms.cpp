@@ -106,9 +106,8 @@ Ranges<Number> ranges_of(const Words& values, const Number* lowest, const Number
 
 template <class Number>
 bool is_in(const Ranges<Number>& ranges, const Number& number) {
-    return std::any_of(ranges.begin(), ranges.end(), [&](const auto& range) {
-        return range.first <= number && number <= range.second;
-    });
+    return std::ranges::any_of(
+        ranges, [&](const auto& range) { return range.first <= number && number <= range.second; });
 }
 
 template <class Number>
@@ -196,7 +195,7 @@ Flags name_flags(const Topology& topology, Key key, const Words& patterns) {
                                   : key == Key::segment ? of_segment(residue)
                                   : key == Key::chain   ? residue.chain
                                                         : in_upper_case(atom.element);
-        return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
+        return std::ranges::any_of(wanted, [&](const std::string& name) {
             return matches(name, found) || (key == Key::chain && !residue.shared_chain.empty() &&
                                             matches(name, residue.shared_chain));
         });
@@ -336,9 +335,8 @@ Flags flags_of(const Topology& topology, const Test& test) {
 std::vector<std::uint8_t> polymer_residues(const Topology& topology) {
     std::vector<std::uint8_t> polymer(topology.residues.size());
     for (const Topology::Atom& atom : topology.atoms) {
-        if (is_carbon_alpha(atom) || atom.name == "C3'" || atom.name == "P") {
+        if (is_carbon_alpha(atom) || atom.name == "C3'" || atom.name == "P")
             polymer[atom.residue] = 1;
-        }
     }
     return polymer;
 }
@@ -412,13 +410,14 @@ std::string foreign_word(std::string_view word) {
 }  // namespace
 
 bool has_chain(const Topology& topology, std::string_view name) {
-    return std::any_of(topology.residues.begin(), topology.residues.end(),
-                       [&](const Topology::Residue& residue) { return residue.is_of_chain(name); });
+    return std::ranges::any_of(topology.residues, [&](const Topology::Residue& residue) {
+        return residue.is_of_chain(name);
+    });
 }
 
 bool has_residue(const Topology& topology, std::string_view name) {
-    return std::any_of(topology.residues.begin(), topology.residues.end(),
-                       [&](const Topology::Residue& residue) { return residue.name == name; });
+    return std::ranges::any_of(
+        topology.residues, [&](const Topology::Residue& residue) { return residue.name == name; });
 }
 
 bool is_keyword(std::string_view word) {
@@ -459,7 +458,7 @@ Flags ends_of_chains(const Topology& topology, Index count, bool from_end) {
         std::set<ResidueNumber>& of_chain = seen[residue.chain];
         const ResidueNumber number{residue.number, residue.insertion};
         // Parts of one residue that are apart in the file count once.
-        if (of_chain.count(number) == 0 && static_cast<Index>(of_chain.size()) == count) continue;
+        if (of_chain.count(number) == 0 && std::ssize(of_chain) == count) continue;
         of_chain.insert(number);
         chosen[at] = 1;
     }
@@ -527,7 +526,7 @@ Flags written_flags(const Topology& topology, std::string_view term) {
         return match_cid(records_of(topology, name), std::string(term));
     };
     Flags flags = flags_by(ChainName::chain);
-    const bool is_empty = std::find(flags.begin(), flags.end(), 1) == flags.end();
+    const bool is_empty = std::ranges::find(flags, 1) == flags.end();
     return is_empty ? flags_by(ChainName::shared_chain) : flags;
 }
 
@@ -565,7 +564,7 @@ std::string contents_of(const Topology& topology) {
     std::vector<std::pair<Index, std::string>> common;
     common.reserve(names.size());
     for (const auto& [name, count] : names) common.emplace_back(-count, name);
-    std::sort(common.begin(), common.end());
+    std::ranges::sort(common);
     for (const auto& [count, name] : common) {
         if (atoms.size() < kMax) atoms.push_back(name);
     }
@@ -579,7 +578,7 @@ Flags near_flags(const Topology& topology, const Flags& others, double distance)
         throw InputError(topology.source.string(), 0,
                          "expected coordinates of the topology for distances, found none");
     for (const Point& point : topology.positions)
-        if (!std::all_of(point.begin(), point.end(), [](double x) { return std::isfinite(x); }))
+        if (!std::ranges::all_of(point, [](double x) { return std::isfinite(x); }))
             throw InputError(topology.source.string(), 0,
                              "expected finite coordinates for distances, found others");
     std::vector<Point> points;

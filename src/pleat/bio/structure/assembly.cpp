@@ -47,7 +47,7 @@ void add_row(std::string_view line, Assembly& assembly) {
             fmt::format("expected rows of BIOMT with four numbers, found '{}'", line);
         return;
     }
-    std::vector<RigidMotion>& motions = assembly.generators.back().motions;
+    std::vector<AssemblyOperation>& motions = assembly.generators.back().motions;
     if (row == 0) motions.emplace_back();
     motions.back().rows[row] = values;
 }
@@ -81,7 +81,7 @@ std::vector<std::size_t> members(const Assembly::Generator& generator,
     return found;
 }
 
-bool is_rotation(const RigidMotion& motion) {
+bool is_rotation(const AssemblyOperation& motion) {
     constexpr double kRounded = 0.01;  // files give six digits, often fewer
     for (std::size_t i = 0; i < 3; ++i) {
         for (std::size_t j = 0; j < 3; ++j) {
@@ -109,7 +109,7 @@ public:
             std::string fresh = fmt::format("{}-{}", chain, number);
             if (used_.insert(fresh).second) names.push_back(std::move(fresh));
         }
-        return names[static_cast<std::size_t>(copy) - 1];
+        return names[copy - 1];
     }
 
 private:
@@ -117,7 +117,7 @@ private:
     std::map<std::string, std::vector<std::string>> names_;  // of each chain, copy by copy
 };
 
-void move(const RigidMotion& motion, AtomRecord& atom) {
+void move(const AssemblyOperation& motion, AtomRecord& atom) {
     const std::array<double, 3> x = {atom.xyz[0], atom.xyz[1], atom.xyz[2]};
     for (std::size_t axis = 0; axis < 3; ++axis) {
         const std::array<double, 4>& row = motion.rows[axis];
@@ -141,7 +141,7 @@ std::size_t check(const std::string& file, const std::vector<AtomRecord>& atoms,
     };
     if (!assembly.problem.empty()) refuse(assembly.problem);
     for (const Assembly::Generator& generator : assembly.generators)
-        for (const RigidMotion& motion : generator.motions)
+        for (const AssemblyOperation& motion : generator.motions)
             if (!is_rotation(motion))
                 refuse("expected rotations and translations, found another matrix");
     const std::size_t count = count_atoms(atoms, assembly);
@@ -153,7 +153,7 @@ std::size_t check(const std::string& file, const std::vector<AtomRecord>& atoms,
 
 }  // namespace
 
-bool RigidMotion::is_identity() const {
+bool AssemblyOperation::is_identity() const {
     for (std::size_t i = 0; i < 3; ++i)
         for (std::size_t j = 0; j < 4; ++j)
             if (rows[i][j] != (i == j ? 1.0 : 0.0)) return false;
@@ -206,8 +206,8 @@ std::vector<std::vector<std::string>> parse_operations(std::string_view expressi
     return products.front().empty() ? std::vector<std::vector<std::string>>{} : products;
 }
 
-RigidMotion product(const RigidMotion& first, const RigidMotion& second) {
-    RigidMotion both;
+AssemblyOperation product(const AssemblyOperation& first, const AssemblyOperation& second) {
+    AssemblyOperation both;
     for (std::size_t i = 0; i < 3; ++i) {
         for (std::size_t j = 0; j < 4; ++j) {
             double sum = j == 3 ? first.rows[i][3] : 0;
@@ -227,7 +227,7 @@ std::vector<AtomRecord> assembled(const std::string& file, const std::vector<Ato
     for (const Assembly::Generator& generator : assembly.generators) {
         const std::set<std::string> chains(generator.chains.begin(), generator.chains.end());
         const std::vector<std::size_t> copied = members(generator, atoms);
-        for (const RigidMotion& motion : generator.motions) {
+        for (const AssemblyOperation& motion : generator.motions) {
             for (const std::string& chain : chains) ++made[chain];
             for (const std::size_t i : copied) {
                 copies.push_back(atoms[i]);
@@ -243,7 +243,7 @@ std::vector<AtomRecord> assembled(const std::string& file, const std::vector<Ato
 bool is_as_listed(const Assembly& assembly, const std::vector<AtomRecord>& atoms) {
     if (!assembly.problem.empty()) return false;
     for (const Assembly::Generator& generator : assembly.generators)
-        for (const RigidMotion& motion : generator.motions)
+        for (const AssemblyOperation& motion : generator.motions)
             if (!motion.is_identity()) return false;
     return count_atoms(atoms, assembly) == atoms.size();
 }

@@ -11,7 +11,7 @@
 namespace pleat {
 
 /// A rotation and a translation in angstrom: x' = rows[axis][0..2] . x + rows[axis][3].
-struct RigidMotion {
+struct AssemblyOperation {
     std::array<std::array<double, 4>, 3> rows{};
 
     bool is_identity() const;
@@ -22,7 +22,7 @@ struct Assembly {
     /// Chains that are copied once by each of the motions.
     struct Generator {
         std::vector<std::string> chains;  ///< AtomRecord::assembly_chain() of their atoms
-        std::vector<RigidMotion> motions;
+        std::vector<AssemblyOperation> motions;
     };
 
     std::string name;     ///< "1", "PAU"
@@ -40,7 +40,7 @@ std::vector<Assembly> pdb_assemblies(const std::vector<std::string>& records);
 std::vector<std::vector<std::string>> parse_operations(std::string_view expression);
 
 /// The motion that applies `second` first, then `first`.
-RigidMotion product(const RigidMotion& first, const RigidMotion& second);
+AssemblyOperation product(const AssemblyOperation& first, const AssemblyOperation& second);
 
 /// The atoms of an assembly, copy after copy. The first copy of a chain keeps its name; further
 /// copies are named, ... Throws InputError, naming `file`, for an assembly that cannot be

@@ -28,7 +28,7 @@ struct PolymerChain {
     ChainLetters sequence;
 
     const Alphabet& alphabet() const { return is_protein ? Alphabet::protein() : Alphabet::rna(); }
-    Index size() const { return static_cast<Index>(residues.size()); }
+    Index size() const { return std::ssize(residues); }
 };
 
 /// The atoms, chains and ligands of a topology by residue.
@@ -39,7 +39,7 @@ struct Polymers {
             atoms[topology.atoms[atom].residue].push_back(atom);
         const std::vector<ResidueKind> kinds = selection::residue_kinds(topology);
         std::map<std::pair<std::string, bool>, std::size_t> known;
-        for (Index r = 0; r < static_cast<Index>(kinds.size()); ++r) {
+        for (Index r = 0; r < std::ssize(kinds); ++r) {
             const Topology::Residue& residue = topology.residues[r];
             const ResidueKind kind = kinds[r];
             const bool is_protein = kind == ResidueKind::protein;
@@ -114,7 +114,7 @@ void align(const PolymerChain& wanted, const PolymerChain& other, ChainPair& pai
     const ChainLetters& chain = (is_longer ? other : wanted).sequence;
     pair.score = pair_score(row, chain, scoring);
     const std::vector<Index> partners = pair_partners(row, chain, scoring);
-    for (Index n = 0; n < static_cast<Index>(partners.size()); ++n) {
+    for (Index n = 0; n < std::ssize(partners); ++n) {
         if (partners[n] < 0) continue;
         pair.places.push_back({is_longer ? n : partners[n], is_longer ? partners[n] : n});
         pair.identical += row[n] == chain.letters[partners[n]];
@@ -141,7 +141,7 @@ std::vector<ChainPair> all_pairs(const Polymers& wanted, const Polymers& other) 
             pair.other = o;
             pairs.push_back(std::move(pair));
         }
-    std::stable_sort(pairs.begin(), pairs.end(), [&](const ChainPair& a, const ChainPair& b) {
+    std::ranges::stable_sort(pairs, [&](const ChainPair& a, const ChainPair& b) {
         const auto has_name = [&](const ChainPair& pair) {
             return wanted.chains[pair.wanted].name == other.chains[pair.other].name;
         };
@@ -185,7 +185,7 @@ public:
                 match_.is_by_order |= one.name != two.name && like.score == pair.score &&
                                       (like.wanted == pair.wanted) != (like.other == pair.other);
             for (const auto& [w, o] : pair.places) add(one.residues[w], two.residues[o]);
-            match_.residues += static_cast<Index>(pair.places.size());
+            match_.residues += std::ssize(pair.places);
             match_.identical += pair.identical;
         }
         if (texts.empty()) refuse(pairs);
@@ -308,7 +308,7 @@ std::vector<Index> find_atoms(const Topology& wanted, const Topology& other) {
     const bool in_order = with_chain && (name == ChainName::segment ||
                                          (wanted.has_chain_names && other.has_chain_names));
     const Index count = wanted.atom_count();
-    std::vector<Index> found(static_cast<std::size_t>(count), -1);
+    std::vector<Index> found(count, -1);
     std::map<Key, Index> by_key;  // made when the atoms are not in the same order
     for (Index atom = 0; atom < count; ++atom) {
         if (atom < other.atom_count() &&

@@ -43,12 +43,12 @@ struct PairLine {
 bool is_record(std::string_view word) {
     constexpr std::array kRecords = {"PFRMAT", "TARGET", "AUTHOR", "REMARK",
                                      "METHOD", "MODEL",  "RMODE"};
-    return std::find(kRecords.begin(), kRecords.end(), word) != kRecords.end();
+    return std::ranges::find(kRecords, word) != kRecords.end();
 }
 
 bool is_letters(std::string_view word) {
-    return std::all_of(word.begin(), word.end(),
-                       [](unsigned char c) { return std::isalpha(c) || c == '-' || c == '*'; });
+    return std::ranges::all_of(
+        word, [](unsigned char c) { return std::isalpha(c) || c == '-' || c == '*'; });
 }
 
 /// Collects the sequence and pairs, and up to ten complaints.
@@ -81,14 +81,13 @@ public:
         else if (pairs_.empty())
             complaints_.add(last_line, "expected pairs 'i j 0 8 probability', found none");
         complaints_.throw_if_any();
-        std::sort(pairs_.begin(), pairs_.end(), [](const PairLine& a, const PairLine& b) {
+        std::ranges::sort(pairs_, [](const PairLine& a, const PairLine& b) {
             return a.probability != b.probability ? a.probability > b.probability
                                                   : a.line() < b.line();
         });
         read_.pairs.reserve(pairs_.size());
-        for (const PairLine& pair : pairs_) {
+        for (const PairLine& pair : pairs_)
             read_.pairs.push_back({pair.i() - 1, pair.j() - 1, pair.probability});
-        }
         return std::move(read_);
     }
 
@@ -98,7 +97,7 @@ private:
             return complaints_.add(number,
                                    fmt::format("expected a pair, found {}", in_quotes(letters)));
         read_.sequence += in_upper_case(letters);
-        if (static_cast<Index>(read_.sequence.size()) > kMaxResidues)
+        if (std::ssize(read_.sequence) > kMaxResidues)
             throw InputError(read_.source.string(), number,
                              fmt::format("expected at most {} residues, found more", kMaxResidues));
     }
@@ -112,7 +111,7 @@ private:
         if (!is_pair)
             return complaints_.add(
                 number, fmt::format("expected 'i j 0 8 probability', found {}", in_quotes(line)));
-        const auto length = static_cast<Index>(read_.sequence.size());
+        const auto length = std::ssize(read_.sequence);
         if (pair.i > pair.j) std::swap(pair.i, pair.j);
         if (pair.i < 1 || pair.j > length || pair.i == pair.j)
             return complaints_.add(number,
@@ -123,15 +122,15 @@ private:
             return complaints_.add(number,
                                    fmt::format("expected a probability from 0 to 1, found {}",
                                                in_quotes(cells.back())));
-        if (static_cast<Index>(pairs_.size()) == kMaxPairs)
+        if (std::ssize(pairs_) == kMaxPairs)
             throw InputError(read_.source.string(), number,
                              fmt::format("expected at most {} pairs, found more", kMaxPairs));
         pairs_.emplace_back(pair.i, pair.j, number, pair.probability);
     }
 
     void complain_of_repeated_pairs() {
-        std::sort(pairs_.begin(), pairs_.end(),
-                  [](const PairLine& a, const PairLine& b) { return a.code < b.code; });
+        std::ranges::sort(pairs_,
+                          [](const PairLine& a, const PairLine& b) { return a.code < b.code; });
         std::vector<PairLine> repeated;
         const auto by_line = [](const PairLine& a, const PairLine& b) {
             return a.line() < b.line();
@@ -144,7 +143,7 @@ private:
             std::pop_heap(repeated.begin(), repeated.end(), by_line);
             repeated.pop_back();
         }
-        std::sort(repeated.begin(), repeated.end(), by_line);
+        std::ranges::sort(repeated, by_line);
         for (const PairLine& pair : repeated) {
             complaints_.add(
                 pair.line(),

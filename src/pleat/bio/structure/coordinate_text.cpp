@@ -10,7 +10,6 @@
 #include <cmath>
 #include <tuple>
 
-#include "pleat/bio/selection/residue_kinds.h"
 #include "pleat/bio/structure/missing_names.h"
 
 namespace pleat {
@@ -38,10 +37,10 @@ std::string remaining_text(ByteSource& source, std::size_t max_from_pipe) {
     std::string text;
     std::string_view line;
     while (source.next(line)) {
-        source.limit_pipe(static_cast<Index>(text.size()), static_cast<Index>(max_from_pipe),
+        source.limit_pipe(std::ssize(text), static_cast<Index>(max_from_pipe),
                           "at most {} bytes of mmCIF");
         if (text.empty()) {
-            text.assign(static_cast<std::size_t>(source.line() - 1), '\n');
+            text.assign(source.line() - 1, '\n');
             if (!opens_block(trimmed(line))) text += "data_ ";  // some programs leave it out
         }
         text += line;
@@ -150,8 +149,7 @@ std::string parse_atom_line(std::string_view line, AtomRecord& atom, PdbFields& 
     fields.is_het = line.front() == 'H';
     const std::string_view serial = trimmed(line.substr(6, 5));
     atom.serial = {};
-    if (!is_digit(line[5]) && !is_digit(line[11]))
-        std::copy(serial.begin(), serial.end(), atom.serial.begin());
+    if (!is_digit(line[5]) && !is_digit(line[11])) std::ranges::copy(serial, atom.serial.begin());
     line.remove_prefix(shift_of(line));  // what was read is at the front
     if (line.size() < kCoordinatesEnd) return "expected three coordinates, found fewer";
     atom.name = std::string(trimmed(line.substr(12, 4)));
@@ -267,7 +265,7 @@ struct PdbDialect::Counter {
 
 void PdbDialect::note(NoteKind kind, const std::string& text) {
     const auto is_same = [&](const Note& other) { return other.text == text; };
-    if (std::none_of(notes_.begin(), notes_.end(), is_same)) notes_.push_back({kind, text});
+    if (std::ranges::none_of(notes_, is_same)) notes_.push_back({kind, text});
 }
 
 void PdbDialect::choose_names(const std::vector<PdbFields>& fields) {
@@ -453,8 +451,7 @@ void PdbDialect::choose_segments(const std::vector<AtomRecord>& atoms,
     }
     for (const auto& [chain, of_chain] : polymers)
         if (of_chain.size() > 1 && !chain.empty() &&
-            std::all_of(of_chain.begin(), of_chain.end(),
-                        [](const auto& one) { return one.second.size() > 1; }))
+            std::ranges::all_of(of_chain, [](const auto& one) { return one.second.size() > 1; }))
             shared.insert(chain);
     has_segments_ = true;
     names_blank_ = names.size() > 1;
@@ -463,7 +460,7 @@ void PdbDialect::choose_segments(const std::vector<AtomRecord>& atoms,
         const auto is_other = [&name = segment, &letter = chain](const auto& one) {
             return (one.first == name && one.second != letter) || one.second == name;
         };
-        const bool is_used = std::any_of(segments.begin(), segments.end(), is_other);
+        const bool is_used = std::ranges::any_of(segments, is_other);
         names_[{chain, segment}] = is_used ? fmt::format("{}.{}", chain, segment) : segment;
     }
     if (!names_.empty())

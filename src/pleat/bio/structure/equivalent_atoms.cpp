@@ -181,7 +181,7 @@ std::vector<Index> atoms_of_residues(const Topology& topology, const std::vector
             throw InputError(topology.source.string(), 0,
                              fmt::format("expected heavy atoms for --symmetry ligand, found {}: "
                                          "add 'and heavy' to the selection",
-                                         topology.label(atom)));
+                                         topology.atom_label(atom)));
         is_wanted[one.residue] = 1;
     }
     std::vector<Index> atoms;
@@ -231,7 +231,7 @@ void check_connected(const Topology& topology, const MolecularGraph& graph,
                     fmt::format("expected bonds (CONECT) between all atoms of {} for --symmetry "
                                 "ligand, found none to {}: give the ligand as SDF, or select it "
                                 "alone, as with 'ligand and heavy'",
-                                name_of(topology, atom), topology.label(atom)));
+                                name_of(topology, atom), topology.atom_label(atom)));
             part = static_cast<Index>(n);
         }
 }
@@ -274,8 +274,7 @@ std::vector<LigandOrders> ligand_orders(const Topology& topology,
     std::vector<LigandOrders> ligands;
     for (const std::vector<Index>& vertices : parts) {
         const MolecularGraph part = part_of(graph, vertices);
-        if (std::none_of(part.atoms.begin(), part.atoms.end(),
-                         [&](Index atom) { return is_measured[atom] != 0; }))
+        if (std::ranges::none_of(part.atoms, [&](Index atom) { return is_measured[atom] != 0; }))
             continue;
         const auto maps = graph_maps(part, part, BondKinds::compared, kMaxAutomorphisms + 1);
         const std::string name = name_of(topology, part.atoms.front());

@@ -60,18 +60,18 @@ void check_kind(const Chain& chain, ContactAtoms atoms) {
         throw UsageError(
             "expected contact atoms 'heavy' or 'sugar' for a nucleic acid, found 'cb'");
     }
-    if (atoms == ContactAtoms::sugar && protein) {
+    if (atoms == ContactAtoms::sugar && protein)
         throw UsageError("expected contact atoms 'cb' or 'heavy' for a protein, found 'sugar'");
-    }
 }
 
 }  // namespace
 
 ContactDefinition ContactDefinition::standard(Chain::Kind kind) {
-    return usual(kind == Chain::Kind::protein ? ContactAtoms::beta : ContactAtoms::heavy, kind);
+    return with_default_cutoff(
+        kind == Chain::Kind::protein ? ContactAtoms::beta : ContactAtoms::heavy, kind);
 }
 
-ContactDefinition ContactDefinition::usual(ContactAtoms atoms, Chain::Kind kind) {
+ContactDefinition ContactDefinition::with_default_cutoff(ContactAtoms atoms, Chain::Kind kind) {
     switch (atoms) {
         case ContactAtoms::beta: return {atoms, 8.0};
         case ContactAtoms::sugar: return {atoms, 12.0};
@@ -99,12 +99,11 @@ ContactAtoms parse_contact_atoms(std::string_view name) {
 Array<double, 2> column_distances(const Chain& chain, const std::vector<Index>& residues,
                                   ContactAtoms atoms) {
     check_kind(chain, atoms);
-    const auto columns = static_cast<Index>(residues.size());
+    const auto columns = std::ssize(residues);
     std::vector<std::vector<Atom>> picked(residues.size());
     for (std::size_t column = 0; column < residues.size(); ++column) {
         if (residues[column] < 0) continue;
-        picked[column] =
-            measured_atoms(chain.residues.at(static_cast<std::size_t>(residues[column])), atoms);
+        picked[column] = measured_atoms(chain.residues.at(residues[column]), atoms);
     }
     Array<double, 2> distances(columns, columns);
     distances.fill(std::numeric_limits<double>::quiet_NaN());
@@ -141,7 +140,7 @@ std::vector<std::uint8_t> ungapped(const Alignment& alignment, Index row) {
             if (c != '-') letters.push_back(std::min(alignment.alphabet->code(c), gap));
         return letters;
     }
-    for (std::uint8_t code : alignment.letters.view()[row]) {
+    for (std::uint8_t code : alignment.letters[row]) {
         if (code != gap) letters.push_back(code);
     }
     return letters;
@@ -176,16 +175,14 @@ void for_each_word(const std::vector<std::uint8_t>& letters, const Alphabet& alp
 /// The rows worth an exact alignment to the chain, most shared words first.
 std::vector<Index> candidate_rows(const Alignment& alignment, const ChainLetters& chain) {
     const Alphabet& alphabet = *alignment.alphabet;
-    const Index cells =
-        std::max<Index>(1, alignment.column_count() * static_cast<Index>(chain.letters.size()));
+    const Index cells = std::max<Index>(1, alignment.column_count() * std::ssize(chain.letters));
     const Index max_rows = std::max(kMinCandidates, kCellBudget / cells);
-    std::vector<Index> rows(static_cast<std::size_t>(alignment.sequence_count()));
+    std::vector<Index> rows(alignment.sequence_count());
     std::iota(rows.begin(), rows.end(), Index{0});
     if (alignment.sequence_count() <= max_rows) return rows;
 
     const int length = alphabet.kind() == Alphabet::Kind::protein ? 3 : 5;
-    std::vector<std::uint8_t> in_chain(static_cast<std::size_t>(std::pow(alphabet.gap(), length)),
-                                       0);
+    std::vector<std::uint8_t> in_chain(std::pow(alphabet.gap(), length), 0);
     for_each_word(chain.letters, alphabet, length, [&](std::size_t word) { in_chain[word] = 1; });
     std::vector<Index> shared(rows.size(), 0);
     for (Index row : rows) {
@@ -197,7 +194,7 @@ std::vector<Index> candidate_rows(const Alignment& alignment, const ChainLetters
         const Index shared_b = shared[b];
         return shared_a != shared_b ? shared_a > shared_b : a < b;
     });
-    rows.resize(static_cast<std::size_t>(max_rows));
+    rows.resize(max_rows);
     return rows;
 }
 
@@ -216,7 +213,7 @@ std::optional<Index> row_of_whole_name(const Alignment& alignment, const std::st
             found = row;
             continue;
         }
-        const auto first = alignment.letters.view()[*found], other = alignment.letters.view()[row];
+        const auto first = alignment.letters[*found], other = alignment.letters[row];
         if (std::equal(first.begin(), first.end(), other.begin())) continue;
         throw UsageError(
             fmt::format("expected the name of one row of {}, found '{}' on the rows {} and {}, "
@@ -247,7 +244,7 @@ std::vector<std::size_t> candidate_chains(const Alignment& alignment, const Stru
     for (std::size_t i = 0; i < structure.chains.size(); ++i) {
         if (!fits(alphabet, structure.chains[i])) continue;
         std::string sequence = structure.chains[i].sequence();
-        if (std::find(sequences.begin(), sequences.end(), sequence) != sequences.end()) continue;
+        if (std::ranges::find(sequences, sequence) != sequences.end()) continue;
         sequences.push_back(std::move(sequence));
         chains.push_back(i);
     }
@@ -344,7 +341,7 @@ ResidueMap map_residues(const Alignment& alignment, const Structure& structure,
     map.row_name = alignment.names[best.row];
     map.chain = static_cast<Index>(best.chain);
     map.chain_name = chain.name;
-    map.residues.assign(static_cast<std::size_t>(alignment.column_count()), -1);
+    map.residues.assign(alignment.column_count(), -1);
     Index known = 0;
     Index identical = 0;
     const ReferenceRow row = make_reference_row(alignment, best.row);
@@ -363,21 +360,20 @@ ResidueMap map_residues(const Alignment& alignment, const Structure& structure,
     }
     map.identity = known > 0 ? static_cast<double>(identical) / static_cast<double>(known) : 0.0;
     const double automatic = alphabet.kind() == Alphabet::Kind::protein ? 0.3 : 0.6;
-    judge(map, static_cast<Index>(letters.size()), static_cast<Index>(chain.residues.size()),
-          alignment, structure, options.min_identity.value_or(automatic));
+    judge(map, std::ssize(letters), std::ssize(chain.residues), alignment, structure,
+          options.min_identity.value_or(automatic));
     return map;
 }
 
 ReferenceRow make_reference_row(const Alignment& source, Index row) {
-    const auto at = static_cast<std::size_t>(row);
-    ReferenceRow reference{source.names[at], {}, {}, {}};
-    for (const std::uint8_t code : source.letters.view()[row])
+    ReferenceRow reference{source.names[row], {}, {}, {}};
+    for (const std::uint8_t code : source.letters[row])
         reference.letters += source.alphabet->letter(code);
-    for (const char c : source.has_full_row(row) ? source.full_rows[at] : reference.letters) {
+    for (const char c : source.has_full_row(row) ? source.full_rows[row] : reference.letters) {
         if (c != '-')
             reference.sequence += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
         if (std::islower(static_cast<unsigned char>(c)) != 0) continue;
-        reference.numbers.push_back(c == '-' ? 0 : static_cast<Index>(reference.sequence.size()));
+        reference.numbers.push_back(c == '-' ? 0 : std::ssize(reference.sequence));
     }
     return reference;
 }

@@ -30,9 +30,9 @@ struct ContactDefinition {
 
     /// CB-CB below 8 angstrom for proteins (CASP), heavy atoms below 8 angstrom for nucleic acids.
     static ContactDefinition standard(Chain::Kind kind);
-    /// The atoms' usual cut-off: beta 8, heavy 5 (proteins) or 8 (nucleic acids), sugar 12, wide
+    /// The atoms' default cut-off: beta 8, heavy 5 (proteins) or 8 (nucleic acids), sugar 12, wide
     /// enough for the two sugars of a base pair (10.5).
-    static ContactDefinition usual(ContactAtoms atoms, Chain::Kind kind);
+    static ContactDefinition with_default_cutoff(ContactAtoms atoms, Chain::Kind kind);
 };
 
 /// The names of ContactAtoms in options and files: "cb", "heavy", "sugar".
@@ -106,7 +106,7 @@ struct ReferenceRow {
     std::vector<Index> shown = {};
 
     Index shown_number(Index source_column) const {
-        return shown.empty() ? source_column + 1 : shown[static_cast<std::size_t>(source_column)];
+        return shown.empty() ? source_column + 1 : shown[source_column];
     }
 };
 
@@ -140,7 +140,7 @@ struct KnownStructure {
     ContactDefinition definition;
     Array<double, 2> distances;  ///< of each two kept columns, angstrom; NaN: not known
 
-    const Chain& chain() const { return structure.chains[static_cast<std::size_t>(map.chain)]; }
+    const Chain& chain() const { return structure.chains[map.chain]; }
 };
 
 /// "GLY 121" of a kept column; `none` if it has no residue.

@@ -21,8 +21,7 @@ using Edge = MolecularGraph::Edge;
 
 Edge& edge_between(MolecularGraph& graph, Index a, Index b) {
     auto& edges = graph.edges[a];
-    return *std::find_if(edges.begin(), edges.end(),
-                         [&](const Edge& edge) { return edge.to == b; });
+    return *std::ranges::find_if(edges, [&](const Edge& edge) { return edge.to == b; });
 }
 
 void mark(MolecularGraph& graph, Index a, Index b) {
@@ -42,7 +41,7 @@ public:
 
     const std::vector<std::vector<Index>>& all() const { return rings_; }
     bool have_bond(Index a, Index b) const {
-        return std::any_of(rings_.begin(), rings_.end(), [&](const std::vector<Index>& ring) {
+        return std::ranges::any_of(rings_, [&](const std::vector<Index>& ring) {
             for (std::size_t n = 0; n < ring.size(); ++n) {
                 const Index one = ring[n], other = ring[(n + 1) % ring.size()];
                 if ((one == a && other == b) || (one == b && other == a)) return true;
@@ -73,7 +72,7 @@ private:
 };
 
 bool is_one_of(const std::string& element, std::initializer_list<std::string_view> elements) {
-    return std::find(elements.begin(), elements.end(), element) != elements.end();
+    return std::ranges::find(elements, element) != elements.end();
 }
 
 /// How many electrons an atom shares in a ring; -1 if it shares none and interrupts the ring.
@@ -160,7 +159,7 @@ std::array<Colours, 2> refined_colours(const MolecularGraph& a, const MolecularG
                 Surroundings key{colours[n][v], {}};
                 for (const MolecularGraph::Edge& edge : graphs[n]->edges[v])
                     key.second.emplace_back(kind_of(edge, kinds), colours[n][edge.to]);
-                std::sort(key.second.begin(), key.second.end());
+                std::ranges::sort(key.second);
                 next[n].push_back(
                     keys.try_emplace(std::move(key), static_cast<int>(keys.size())).first->second);
             }
@@ -181,8 +180,8 @@ public:
             return std::make_pair(std::move(both[0]), std::move(both[1]));
         }();
         Colours sorted_a = colours_a_, sorted_b = colours_b_;
-        std::sort(sorted_a.begin(), sorted_a.end());
-        std::sort(sorted_b.begin(), sorted_b.end());
+        std::ranges::sort(sorted_a);
+        std::ranges::sort(sorted_b);
         if (sorted_a != sorted_b) return;
         choose_order();
         map_.assign(a.size(), -1);
@@ -202,7 +201,7 @@ private:
             order_.push_back(vertex);
             earlier_.push_back(earlier);
         };
-        for (std::size_t done = 0; static_cast<Index>(order_.size()) < a_.size();) {
+        for (std::size_t done = 0; std::ssize(order_) < a_.size();) {
             Index first = -1;  // of the rarest colour
             for (Index v = 0; v < a_.size(); ++v)
                 if (is_chosen[v] == 0 &&
@@ -224,7 +223,7 @@ private:
             if (mapped < 0) continue;
             const auto& others = b_.edges[image];
             const bool is_there =
-                std::any_of(others.begin(), others.end(), [&](const MolecularGraph::Edge& other) {
+                std::ranges::any_of(others, [&](const MolecularGraph::Edge& other) {
                     return other.to == mapped && kind_of(other, kinds_) == kind_of(edge, kinds_);
                 });
             if (!is_there) return false;
@@ -265,8 +264,8 @@ private:
 /// Programs list the bonds of one molecule in any order, and either atom of a bond first.
 std::vector<std::array<Index, 2>> sorted_bonds(const Topology& topology) {
     std::vector<std::array<Index, 2>> bonds = topology.bonds;
-    for (auto& bond : bonds) std::sort(bond.begin(), bond.end());
-    std::sort(bonds.begin(), bonds.end());
+    for (auto& bond : bonds) std::ranges::sort(bond);
+    std::ranges::sort(bonds);
     return bonds;
 }
 
@@ -287,8 +286,7 @@ MolecularGraph heavy_graph(const Topology& topology, const std::vector<Index>& a
         if (a < 0 || b < 0) continue;
         const auto& known = graph.edges[a];
         // CONECT lists each bond from both sides.
-        if (std::any_of(known.begin(), known.end(), [&](const auto& edge) { return edge.to == b; }))
-            continue;
+        if (std::ranges::any_of(known, [&](const auto& edge) { return edge.to == b; })) continue;
         const int kind = topology.bond_orders.empty() ? 0 : topology.bond_orders[n];
         graph.edges[a].push_back({b, kind});
         graph.edges[b].push_back({a, kind});
@@ -313,7 +311,7 @@ std::vector<std::vector<Index>> connected_parts(const MolecularGraph& graph) {
         for (std::size_t n = 0; n < part.size(); ++n)
             for (const MolecularGraph::Edge& edge : graph.edges[part[n]])
                 if (!std::exchange(is_seen[edge.to], std::uint8_t{1})) part.push_back(edge.to);
-        std::sort(part.begin(), part.end());
+        std::ranges::sort(part);
     }
     return parts;
 }

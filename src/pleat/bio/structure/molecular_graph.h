@@ -1,7 +1,6 @@
 // Molecular graph: heavy atoms and their bonds, and the maps of one such graph onto another.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,7 +23,7 @@ struct MolecularGraph {
     std::vector<std::string> elements;     ///< [vertex]
     std::vector<std::vector<Edge>> edges;  ///< [vertex]
 
-    Index size() const { return static_cast<Index>(atoms.size()); }
+    Index size() const { return std::ssize(atoms); }
 };
 
 /// The graph of all heavy atoms, or of these.
@@ -33,7 +32,6 @@ MolecularGraph heavy_graph(const Topology& topology, const std::vector<Index>& a
 
 /// The vertices of each connected part, by its first vertex.
 std::vector<std::vector<Index>> connected_parts(const MolecularGraph& graph);
-/// The graph of some of its vertices.
 MolecularGraph part_of(const MolecularGraph& graph, const std::vector<Index>& vertices);
 
 /// The numbers of heavy atoms by element: "C20 N2 O5, 27 heavy atoms".

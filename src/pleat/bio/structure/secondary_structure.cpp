@@ -79,8 +79,7 @@ public:
     }
 
     bool has_backbone() const {
-        return std::any_of(backbones_.begin(), backbones_.end(),
-                           [](const auto& one) { return one.has_value(); });
+        return std::ranges::any_of(backbones_, [](const auto& one) { return one.has_value(); });
     }
 
     std::string letters() {
@@ -139,11 +138,10 @@ private:
             for (std::size_t j = i + 3; j < letters_.size(); ++j)
                 for (const bool parallel : {true, false}) {
                     if (!has_neighbours(j) || !is_bridge(parallel, i, j)) continue;
-                    const auto next =
-                        std::find_if(ladders.begin(), ladders.end(), [&](const Ladder& ladder) {
-                            return ladder.parallel == parallel && ladder.last_i + 1 == i &&
-                                   (parallel ? ladder.last_j + 1 == j : ladder.first_j == j + 1);
-                        });
+                    const auto next = std::ranges::find_if(ladders, [&](const Ladder& ladder) {
+                        return ladder.parallel == parallel && ladder.last_i + 1 == i &&
+                               (parallel ? ladder.last_j + 1 == j : ladder.first_j == j + 1);
+                    });
                     if (next == ladders.end()) {
                         ladders.push_back({parallel, i, i, j, j});
                         continue;

@@ -40,9 +40,9 @@ PdbModel first_model(ByteSource& source, Notes* notes) {
             model.ends.push_back(lines.size());
         }
     }
-    const bool is_fine = lines.parse(model.atoms, model.fields, complaints).empty();
+    const bool is_fine = lines.parse(model.atoms, model.pdb_fields, complaints).empty();
     PdbDialect dialect;
-    if (is_fine) dialect.complete(model.atoms, model.fields, complaints);
+    if (is_fine) dialect.complete(model.atoms, model.pdb_fields, complaints);
     complaints.throw_if_any();
     if (model.atoms.empty()) {
         throw InputError(source.name(), 0,
@@ -139,9 +139,8 @@ StructureChoice parse_structure_choice(std::string_view text) {
     }
     const std::string_view file = text.substr(0, colon);
     const std::string_view chain = text.substr(colon + 1);
-    if (file.empty() || chain.empty()) {
+    if (file.empty() || chain.empty())
         throw UsageError(fmt::format("expected a structure as FILE[:chain], found '{}'", text));
-    }
     return {std::filesystem::path(file), std::string(chain)};
 }
 
@@ -165,7 +164,7 @@ std::string Topology::identity(Index atom) const {
                        atoms[atom].name);
 }
 
-std::string Topology::label(Index atom) const {
+std::string Topology::atom_label(Index atom) const {
     const Residue& residue = residue_of(atom);
     std::string text = fmt::format("{} of {} {}", atoms[atom].name, residue.name, residue.number);
     if (residue.insertion != ' ') text += residue.insertion;
@@ -176,17 +175,15 @@ std::string Topology::label(Index atom) const {
 std::vector<std::string> Topology::chains() const {
     std::vector<std::string> names;
     for (const Residue& residue : residues) {
-        if (std::find(names.begin(), names.end(), residue.chain) == names.end()) {
-            names.push_back(residue.chain);
-        }
+        if (std::ranges::find(names, residue.chain) == names.end()) names.push_back(residue.chain);
     }
     return names;
 }
 
 ChainName common_chain_name(const Topology& a, const Topology& b) {
     const auto has = [](const Topology& topology, std::string Topology::Residue::*name) {
-        return std::any_of(topology.residues.begin(), topology.residues.end(),
-                           [name](const auto& residue) { return !(residue.*name).empty(); });
+        return std::ranges::any_of(
+            topology.residues, [name](const auto& residue) { return !(residue.*name).empty(); });
     };
     const bool segments =
         has(a, &Topology::Residue::segment) && has(b, &Topology::Residue::segment);
@@ -248,7 +245,7 @@ Topology subset(const Topology& topology, const std::vector<Index>& atoms) {
         Topology::Atom atom = topology.atoms[at];
         if (atom.residue != last) part.residues.push_back(topology.residue_of(at));
         last = atom.residue;
-        atom.residue = static_cast<Index>(part.residues.size()) - 1;
+        atom.residue = std::ssize(part.residues) - 1;
         part.atoms.push_back(std::move(atom));
         if (!topology.positions.empty()) part.positions.push_back(topology.positions[at]);
     }
@@ -260,8 +257,8 @@ Topology unnamed_topology(Index atom_count, const std::filesystem::path& source)
     Topology topology;
     topology.source = source;
     topology.named = false;
-    topology.atoms.resize(static_cast<std::size_t>(atom_count));
-    topology.residues.resize(static_cast<std::size_t>(atom_count));
+    topology.atoms.resize(atom_count);
+    topology.residues.resize(atom_count);
     for (Index i = 0; i < atom_count; ++i) {
         topology.atoms[i] = {"X", "X", 0, i};
         topology.residues[i] = {"UNK", static_cast<int>(i + 1), ' ', ""};

@@ -65,13 +65,13 @@ struct Topology {
     /// Orders of these bonds: 1, 2, 3, or 4 for aromatic ones; empty if the file does not say.
     std::vector<std::uint8_t> bond_orders = {};
 
-    Index atom_count() const { return static_cast<Index>(atoms.size()); }
+    Index atom_count() const { return std::ssize(atoms); }
     const Residue& residue_of(Index atom) const;
     /// The key by which an atom is found in other files: chain, residue number, insertion code and
     /// name.
     std::string identity(Index atom) const;
     /// How messages name an atom: "CA of ALA 52A in chain 'B'".
-    std::string label(Index atom) const;
+    std::string atom_label(Index atom) const;
     /// The chains in the order of their first atom.
     std::vector<std::string> chains() const;
 };

@@ -90,9 +90,7 @@ gemmi::cif::Table atom_sites(gemmi::cif::Block& block) {
 /// The author's value if there is one, else the archive's, else empty.
 std::string text_of(gemmi::cif::Table::Row& row, Column author, int label = -1) {
     if (row.has2(author)) return printable(row.str(author));
-    if (label >= 0 && row.has2(static_cast<std::size_t>(label))) {
-        return printable(row.str(label));
-    }
+    if (label >= 0 && row.has2(static_cast<std::size_t>(label))) return printable(row.str(label));
     return {};
 }
 
@@ -182,7 +180,7 @@ bool same_atoms(const std::vector<AtomRecord>& a, const std::vector<AtomRecord>&
                       });
 }
 
-using Operations = std::map<std::string, RigidMotion>;
+using Operations = std::map<std::string, AssemblyOperation>;
 
 /// Of all assemblies of a file. Few bytes can describe many motions.
 constexpr std::size_t kMaxMotions = 100000;
@@ -195,7 +193,7 @@ Operations read_operations(gemmi::cif::Block& block) {
                     "matrix[3][2]", "matrix[3][3]", "vector[3]"});
     Operations operations;
     for (gemmi::cif::Table::Row row : table) {
-        RigidMotion motion;
+        AssemblyOperation motion;
         bool fine = true;
         for (std::size_t k = 0; k < 12; ++k) {
             const double value = gemmi::cif::as_number(row[k + 1]);
@@ -222,13 +220,13 @@ std::vector<std::string> split_names(const std::string& text) {
 }
 
 /// The motions of an expression; empty, with `problem` set, if one cannot be found.
-std::vector<RigidMotion> find_motions(const std::string& expression, const Operations& operations,
-                                      std::string& problem) {
+std::vector<AssemblyOperation> find_motions(const std::string& expression,
+                                            const Operations& operations, std::string& problem) {
     const auto products = parse_operations(expression);
     if (products.empty()) problem = "cannot read its operations '" + expression + "'";
-    std::vector<RigidMotion> motions;
+    std::vector<AssemblyOperation> motions;
     for (const std::vector<std::string>& names : products) {
-        RigidMotion motion;
+        AssemblyOperation motion;
         for (std::size_t k = 0; k < names.size(); ++k) {
             const auto found = operations.find(names[k]);
             if (found == operations.end()) {
@@ -653,13 +651,13 @@ std::vector<Chain> chains_from_pdb(const std::string& file, const PdbModel& mode
         const auto [at, fresh] = residues.try_emplace(id, list.size());
         if (fresh) {
             gemmi::Residue& residue = list.emplace_back(id);
-            residue.het_flag = model.fields[n].is_het ? 'H' : 'A';
+            residue.het_flag = model.pdb_fields[n].is_het ? 'H' : 'A';
             if (ended.count(record.chain) != 0) residue.entity_type = gemmi::EntityType::NonPolymer;
         }
         gemmi::Atom atom;
         atom.name = record.name;
         atom.altloc = record.altloc == ' ' ? '\0' : record.altloc;
-        const std::array<double, 3>& xyz = model.fields[n].xyz;
+        const std::array<double, 3>& xyz = model.pdb_fields[n].xyz;
         atom.pos = gemmi::Position(xyz[0], xyz[1], xyz[2]);
         atom.occ = static_cast<float>(record.occupancy);
         atom.element = gemmi::Element(record.element);

@@ -96,10 +96,9 @@ std::vector<std::uint8_t> match_cid(const std::vector<AtomRecord>& atoms, const 
 /// The atoms of one model of a PDB file in the order of its lines.
 struct PdbModel {
     std::vector<AtomRecord> atoms;
-    std::vector<PdbFields> fields;  ///< [atom]
-    std::vector<std::size_t> ends;  ///< atoms in front of each TER, ascending
+    std::vector<PdbFields> pdb_fields;  ///< [atom]
+    std::vector<std::size_t> ends;      ///< atoms in front of each TER, ascending
 };
-/// Chains of a model.
 std::vector<Chain> chains_from_pdb(const std::string& file, const PdbModel& model);
 
 /// Chains of the first model of an mmCIF text. Throws InputError naming `file` and line.

@@ -214,9 +214,9 @@ TEST(Assembly, OperationsAreListsRangesAndProducts) {
 }
 
 TEST(Assembly, LastOperationOfAProductIsAppliedFirst) {
-    RigidMotion turn;  // by 90 degrees about z
+    AssemblyOperation turn;  // by 90 degrees about z
     turn.rows = {{{0, -1, 0, 0}, {1, 0, 0, 0}, {0, 0, 1, 0}}};
-    RigidMotion shift;
+    AssemblyOperation shift;
     shift.rows = {{{1, 0, 0, 5}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
     EXPECT_EQ(product(turn, shift).rows[1][3], 5);  // shifted along x, then turned to y
     EXPECT_EQ(product(shift, turn).rows[0][3], 5);

@@ -66,7 +66,9 @@ TEST(Contacts, DefinitionsHaveTheirCutOffs) {
     EXPECT_EQ(protein_default.atoms, ContactAtoms::beta);
     EXPECT_EQ(protein_default.cutoff, 8.0);
     EXPECT_EQ(ContactDefinition::standard(Chain::Kind::nucleic).atoms, ContactAtoms::heavy);
-    EXPECT_EQ(ContactDefinition::usual(ContactAtoms::heavy, Chain::Kind::protein).cutoff, 5.0);
+    EXPECT_EQ(
+        ContactDefinition::with_default_cutoff(ContactAtoms::heavy, Chain::Kind::protein).cutoff,
+        5.0);
     EXPECT_EQ(parse_contact_atoms("sugar"), ContactAtoms::sugar);
     EXPECT_EQ(parse_contact_atoms("cb"), ContactAtoms::beta);
     EXPECT_EQ(name_of(ContactAtoms::heavy), "heavy");

@@ -114,7 +114,7 @@ TEST(Ensemble, OneEntryIsTheSameInBothFormats) {
     for (Index i = 0; i < ensemble.atom_count(); ++i) {
         for (Index axis = 0; axis < 3; ++axis) {
             ASSERT_EQ(ensemble.xyz(0, axis, i), ensemble.xyz(1, axis, i))
-                << ensemble.topology->label(i);
+                << ensemble.topology->atom_label(i);
         }
     }
     EnsembleOptions options;
@@ -155,7 +155,7 @@ TEST(Ensemble, KeepsTheResidueOfHighestOccupancyAtOnePosition) {
         folder.write("a.pdb", pdb_line(serine) + pdb_line(hydroxyl) + pdb_line(proline));
     const Ensemble ensemble = read_ensemble({file.string()});
     ASSERT_EQ(ensemble.atom_count(), 1);
-    EXPECT_EQ(ensemble.topology->label(0), "CA of PRO 22 in chain 'A'");
+    EXPECT_EQ(ensemble.topology->atom_label(0), "CA of PRO 22 in chain 'A'");
     EXPECT_FLOAT_EQ(ensemble.xyz(0, 0, 0), 2);
 }
 
@@ -186,7 +186,7 @@ TEST(Ensemble, InsertionCodesTellResiduesApart) {
     const Ensemble ensemble = read_ensemble({one.string(), other.string()});
     EXPECT_FLOAT_EQ(ensemble.xyz(1, 0, 0), 3);
     EXPECT_FLOAT_EQ(ensemble.xyz(1, 0, 1), 4);
-    EXPECT_EQ(ensemble.topology->label(1), "CA of ALA 52A in chain 'A'");
+    EXPECT_EQ(ensemble.topology->atom_label(1), "CA of ALA 52A in chain 'A'");
 }
 
 TEST(Ensemble, MissingAtomsMatterWhereTheyAreSelected) {
@@ -261,7 +261,7 @@ TEST_F(TrajectoryEnsemble, TakesItsAtomsFromTheTopology) {
     ASSERT_EQ(ensemble.frame_count(), 2);
     ASSERT_EQ(ensemble.atom_count(), 2);
     EXPECT_NEAR(ensemble.xyz(1, 2, 1), pleat::testing::place(1, 2, 2), 1e-5);
-    EXPECT_EQ(ensemble.topology->label(1), "CA of ALA 2 in chain 'A'");
+    EXPECT_EQ(ensemble.topology->atom_label(1), "CA of ALA 2 in chain 'A'");
     EXPECT_EQ(ensemble.notes.at(0).text, "selection 'ca': 2 of 3 atoms of " + topology);
     EXPECT_EQ(read_ensemble({topology, xtc.string()}).frame_count(), 3)
         << "the first file names the atoms of those after it";

@@ -53,7 +53,7 @@ TEST(Sdf, GivesEachRecordAsAFrame) {
     EXPECT_EQ(reader->format(), "SDF");
     const Topology& topology = *reader->topology();
     ASSERT_EQ(topology.atom_count(), 4);
-    EXPECT_EQ(topology.label(1), "C2 of LIG 1");
+    EXPECT_EQ(topology.atom_label(1), "C2 of LIG 1");
     EXPECT_EQ(topology.atoms[3].element, "H");
     EXPECT_EQ(topology.bonds, (std::vector<std::array<Index, 2>>{{0, 1}, {1, 2}, {2, 3}}));
     EXPECT_EQ(topology.bond_orders, (std::vector<std::uint8_t>{1, 1, 1}));
@@ -82,7 +82,7 @@ TEST(Sdf, ReadsV3000AsV2000) {
     const auto reader = open_frames("made.sdf", kEthanolV3000 + kEthanolV3000 + kEthanol);
     const Topology &topology = *reader->topology(), &old = *expected->topology();
     ASSERT_EQ(topology.atom_count(), old.atom_count());
-    for (Index n = 0; n < 4; ++n) EXPECT_EQ(topology.label(n), old.label(n));
+    for (Index n = 0; n < 4; ++n) EXPECT_EQ(topology.atom_label(n), old.atom_label(n));
     EXPECT_EQ(topology.bonds, old.bonds);
     EXPECT_EQ(topology.bond_orders, old.bond_orders);
     Array<float, 2> frame(3, Index{4}), wanted(3, Index{4});

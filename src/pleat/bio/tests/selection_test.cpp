@@ -263,7 +263,7 @@ TEST(Subset, HasTheAtomsThatThereAre) {
     const Topology part = subset(topology, {11, 4, 5});
     EXPECT_EQ(part.atom_count(), 3);
     EXPECT_EQ(part.residues.size(), 2u);
-    EXPECT_EQ(part.label(1), topology.label(4));
+    EXPECT_EQ(part.atom_label(1), topology.atom_label(4));
     EXPECT_EQ(subset(topology, {}).atom_count(), 0);
     for (const Index atom : {Index{-1}, Index{12}, Index{1'000'000'000}})
         EXPECT_EQ(refusal([&] {

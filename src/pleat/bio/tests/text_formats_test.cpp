@@ -29,7 +29,7 @@ TEST(Mol2, MoleculesAreFramesMatchedByTheirBonds) {
     const std::string text = kMol2 + reversed;
     const auto reader = open_frames("made.mol2", text);
     EXPECT_EQ(reader->format(), "MOL2");
-    EXPECT_EQ(reader->topology()->label(2), "O1 of EOH 1");
+    EXPECT_EQ(reader->topology()->atom_label(2), "O1 of EOH 1");
     EXPECT_EQ(reader->topology()->atoms[2].element, "O");
     EXPECT_EQ(reader->topology()->bonds.size(), 2u);
     Array<float, 2> frame(3, Index{3});

@@ -58,8 +58,8 @@ void expect_same(const Topology& expected, const Topology& found) {
     ASSERT_EQ(found.atom_count(), expected.atom_count());
     for (Index at = 0; at < expected.atom_count(); ++at) {
         EXPECT_EQ(found.identity(at), expected.identity(at));
-        EXPECT_EQ(found.label(at), expected.label(at));
-        EXPECT_EQ(found.atoms[at].element, expected.atoms[at].element) << found.label(at);
+        EXPECT_EQ(found.atom_label(at), expected.atom_label(at));
+        EXPECT_EQ(found.atoms[at].element, expected.atoms[at].element) << found.atom_label(at);
     }
 }
 

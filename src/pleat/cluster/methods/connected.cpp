@@ -99,9 +99,9 @@ ItemLists lists_of(const NearestLists& nearest, const PairSource& distances,
     if (cutoff) limit.emplace(distances, *cutoff);
     ItemLists lists;
     for (Index i = 0; i < distances.count(); ++i) {
-        for (const NearItem& one : nearest.of(i))
-            if (!limit || limit->is_below(one.distance, i, one.item))
-                lists.items.push_back(one.item);
+        for (Index rank = 0; rank < nearest.length(); ++rank)
+            if (!limit || limit->is_below(nearest.distances(i, rank), i, nearest.items(i, rank)))
+                lists.items.push_back(nearest.items(i, rank));
         std::sort(lists.items.begin() + lists.starts.back(), lists.items.end());
         lists.starts.push_back(static_cast<std::int64_t>(lists.items.size()));
     }

@@ -60,7 +60,6 @@ public:
 
     void upload(const T* from) { upload(from, 0, count_); }
     void download(T* to) const { download(to, 0, count_); }
-    /// The elements [first, first + count).
     void upload(const T* from, Index first, Index count) {
         check(cudaMemcpy(data_ + first, from, bytes(count), cudaMemcpyHostToDevice),
               "cannot copy to the device");

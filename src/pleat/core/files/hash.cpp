@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -120,7 +119,7 @@ FileHash hash_input(const std::filesystem::path& path, std::int64_t max_bytes) {
     Sha256 hash;
     hash.field(std::int64_t{about.st_size});
     hash.field(std::int64_t{about.st_mtim.tv_sec}).field(std::int64_t{about.st_mtim.tv_nsec});
-    std::vector<std::uint8_t> buffer(static_cast<std::size_t>(kEnd));
+    std::vector<std::uint8_t> buffer(kEnd);
     bool failed = false;
     for (const std::int64_t offset : {std::int64_t{0}, about.st_size - kEnd}) {
         const ssize_t n = read_at(descriptor, offset, buffer.data(), buffer.size());

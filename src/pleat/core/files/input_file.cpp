@@ -36,9 +36,7 @@ bool is_once(const struct stat& about) {
 }
 
 [[noreturn]] void fail(const std::filesystem::path& path, int reason) {
-    if (reason == EISDIR) {
-        throw InputError(name_of(path), 0, "expected a file, found a directory");
-    }
+    if (reason == EISDIR) throw InputError(name_of(path), 0, "expected a file, found a directory");
     if (reason == ENOENT) {
         throw InputError(name_of(path), 0,
                          path.empty() ? "expected the name of a file, found an empty one"

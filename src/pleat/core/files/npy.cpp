@@ -255,8 +255,7 @@ std::vector<std::uint8_t> row_major(const std::vector<std::uint8_t>& bytes,
     for (std::size_t to = 0; to < out.size(); to += element_bytes) {
         Index from = 0;
         for (std::size_t axis = 0; axis < rank; ++axis) from += index[axis] * stride[axis];
-        std::memcpy(&out[to], &bytes[static_cast<std::size_t>(from) * element_bytes],
-                    element_bytes);
+        std::memcpy(&out[to], &bytes[from * element_bytes], element_bytes);
         for (std::size_t axis = rank; axis-- > 0;) {
             if (++index[axis] < shape[axis]) break;
             index[axis] = 0;
@@ -283,7 +282,7 @@ bool fits(From value) {
 
 template <class T, class From>
 std::vector<T> converted(const NpyArray& array, std::string_view what) {
-    std::vector<T> out(static_cast<std::size_t>(array.size()));
+    std::vector<T> out(array.size());
     for (std::size_t i = 0; i < out.size(); ++i) {
         From value;
         std::memcpy(&value, array.bytes.data() + i * sizeof(From), sizeof(From));
@@ -373,8 +372,7 @@ void NpzWriter::add(std::string_view name, const T* data, const std::vector<Inde
 }
 
 void NpzWriter::add_text(std::string_view name, std::string_view text) {
-    add(name, reinterpret_cast<const std::uint8_t*>(text.data()),
-        {static_cast<Index>(text.size())});
+    add(name, reinterpret_cast<const std::uint8_t*>(text.data()), {std::ssize(text)});
 }
 
 void NpzWriter::close() { implementation_->archive.close(); }

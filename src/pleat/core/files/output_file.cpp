@@ -79,7 +79,7 @@ void OutputFile::open_partial() {
 bool OutputFile::create_partial() {
     descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0) return false;
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
+    if (lock_file(descriptor_, LOCK_EX | LOCK_NB)) return true;
     ::close(std::exchange(descriptor_, -1));
     errno = EEXIST;
     return false;
@@ -187,6 +187,13 @@ bool is_open_file(int descriptor, const std::filesystem::path& path) {
            open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
+bool lock_file(int descriptor, int operation) {
+    int result = 0;
+    do result = ::flock(descriptor, operation);
+    while (result != 0 && errno == EINTR);
+    return result == 0 || errno != EWOULDBLOCK;
+}
+
 std::int64_t free_disk_space(std::filesystem::path folder) {
     folder = std::filesystem::absolute(folder.empty() ? "." : folder);
     struct statvfs disk {};
@@ -234,7 +241,7 @@ TextPieces make_lines(int threads, Index count,
                       const std::function<void(Index, std::string&)>& append) {
     const Index lines = threads <= 1 ? count + 1 : count / (kPiecesPerThread * threads) + 1;
     TextPieces pieces(static_cast<std::size_t>((count + lines - 1) / lines));
-    parallel_for(threads, static_cast<Index>(pieces.size()), [&](Index piece, int) {
+    parallel_for(threads, std::ssize(pieces), [&](Index piece, int) {
         std::string text;
         const Index last = std::min(count, (piece + 1) * lines);
         for (Index line = piece * lines; line < last; ++line) {

@@ -68,6 +68,8 @@ std::string complete_name(std::string_view partial);
 
 /// Whether this path still names the file that is open.
 bool is_open_file(int descriptor, const std::filesystem::path& path);
+/// flock(); false if another process has the lock, true also if the file system has no locks.
+bool lock_file(int descriptor, int operation);
 
 /// The bytes that can be written to the disk of this folder, or of the one in which it will be; if
 /// the system does not say, all that can be counted.

@@ -103,7 +103,7 @@ bool is_blank(std::string_view line) {
 }
 
 bool is_printable_ascii(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+    return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 namespace {

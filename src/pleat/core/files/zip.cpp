@@ -173,7 +173,7 @@ void ZipReader::read_entries(const std::vector<std::uint8_t>& directory, std::ui
         member.header_offset = number(entry + 42, 4);
         member.name.assign(reinterpret_cast<const char*>(entry + kEntryBytes), name_bytes);
         // A zero byte would cut short every message that names the member.
-        if (std::any_of(member.name.begin(), member.name.end(), is_control))
+        if (std::ranges::any_of(member.name, is_control))
             damaged("a member's name with control characters");
         if (!apply_zip64(member, entry + kEntryBytes + name_bytes, extra_bytes))
             damaged(fmt::format("a broken Zip64 field of member '{}'", member.name));

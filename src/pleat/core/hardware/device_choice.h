@@ -5,7 +5,6 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "pleat/core/context.h"
 #include "pleat/core/cuda/cuda_device.h"
@@ -23,7 +22,6 @@ struct GpuLookup {
     /// The number of GPUs; starts none of them.
     std::function<int()> count = {};
 };
-/// The GPUs that this machine has.
 GpuLookup machine_gpus();
 
 /// Sets `context.device` and, for several devices, `context.lanes` from what a user wrote: one

@@ -55,7 +55,7 @@ std::string instruction_set() {
     const std::vector<std::int64_t>& all = all_targets();
     const auto is_allowed = [](std::int64_t target) { return (target & allowed_targets) != 0; };
     // The lowest target is never forbidden.
-    const auto found = std::find_if(all.begin(), all.end(), is_allowed);
+    const auto found = std::ranges::find_if(all, is_allowed);
     return name_of(found == all.end() ? all.back() : *found);
 }
 

@@ -58,14 +58,6 @@ struct Owner {
         fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
 }
 
-/// False if another process has the lock; true also if the file system has no locks.
-bool lock(int descriptor, int operation) {
-    int result = 0;
-    do result = ::flock(descriptor, operation);
-    while (result != 0 && errno == EINTR);
-    return result == 0 || errno != EWOULDBLOCK;
-}
-
 /// open(), after making the folder again if another process has just ended and removed it.
 int create(const std::filesystem::path& path, int flags) {
     constexpr int kTries = 100;
@@ -83,7 +75,7 @@ int create(const std::filesystem::path& path, int flags) {
 JobClaims::Lock::Lock(const std::filesystem::path& path)
     : descriptor_(create(path, O_RDWR | O_CREAT | O_CLOEXEC)) {
     if (descriptor_ < 0) fail(path);
-    lock(descriptor_, LOCK_EX);
+    lock_file(descriptor_, LOCK_EX);
 }
 
 JobClaims::Lock::~Lock() { ::close(descriptor_); }
@@ -146,7 +138,7 @@ bool JobClaims::claim(const std::string& job) {
         if (descriptor < 0 && errno == ENOENT) return false;  // released at this moment
         if (descriptor < 0) fail(path);
     }
-    if (!lock(descriptor, LOCK_EX | LOCK_NB) || !is_open_file(descriptor, path) ||
+    if (!lock_file(descriptor, LOCK_EX | LOCK_NB) || !is_open_file(descriptor, path) ||
         (!is_new && !is_void(descriptor))) {
         ::close(descriptor);
         return false;
@@ -199,8 +191,8 @@ bool JobClaims::remove_void(const std::filesystem::path& claim) const {
     struct stat info {};
     // An empty one is being made: its owner is about to lock it.
     const bool is_left = ::fstat(descriptor, &info) == 0 && info.st_size > 0 &&
-                         lock(descriptor, LOCK_EX | LOCK_NB) && is_open_file(descriptor, claim) &&
-                         is_void(descriptor);
+                         lock_file(descriptor, LOCK_EX | LOCK_NB) &&
+                         is_open_file(descriptor, claim) && is_void(descriptor);
     if (is_left) ::unlink(claim.c_str());
     ::close(descriptor);
     return is_left;

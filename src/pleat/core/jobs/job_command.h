@@ -111,7 +111,6 @@ public:
     virtual std::optional<std::uint64_t> seed() const = 0;
     /// Throws if options exclude each other or a file is missing.
     virtual void check() = 0;
-    /// The files of the input.
     virtual std::vector<std::string> input_files() const = 0;
     /// The arguments of a single call of `pleat` that makes the same run.
     virtual std::vector<std::string> call() = 0;

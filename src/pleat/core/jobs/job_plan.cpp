@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <initializer_list>
@@ -59,7 +58,7 @@ std::vector<JobSettings> parse_values(const std::string& sweep, std::vector<Fiel
     std::vector<JobSettings> rows;
     for (const std::string_view part : split(text, ',')) {
         const std::string where = fmt::format("--sweep {}", option.name);
-        const auto colons = std::count(part.begin(), part.end(), ':');
+        const auto colons = std::ranges::count(part, ':');
         const bool is_series = std::holds_alternative<TextTarget>(option.target);  // of numbers
         const bool is_range = (option.is_number() && colons > 0) || (is_series && colons == 2);
         const std::vector<std::string> values =
@@ -86,8 +85,7 @@ std::vector<JobSettings> parse_table(const std::string& path, std::vector<Field>
     std::vector<JobSettings> rows;
     for (std::size_t row = 1; row < lines.size(); ++row) {
         const std::vector<std::string> cells = split_cells(lines[row].text);
-        if (cells.size() != names.size() ||
-            std::find(cells.begin(), cells.end(), "") != cells.end())
+        if (cells.size() != names.size() || std::ranges::find(cells, "") != cells.end())
             throw InputError(
                 path, lines[row].number,
                 fmt::format("expected {} values, found '{}'", names.size(), lines[row].text));
@@ -99,8 +97,7 @@ std::vector<JobSettings> parse_table(const std::string& path, std::vector<Field>
 
 std::size_t position(const std::vector<Field>& options, const std::string& name) {
     const auto same = [&](const Field& option) { return option.name == name; };
-    return static_cast<std::size_t>(std::find_if(options.begin(), options.end(), same) -
-                                    options.begin());
+    return static_cast<std::size_t>(std::ranges::find_if(options, same) - options.begin());
 }
 
 }  // namespace
@@ -155,10 +152,9 @@ std::vector<JobSettings> parse_sweeps(const std::vector<std::string>& sweeps,
         all = std::move(product);
     }
     for (JobSettings& settings : all)
-        std::stable_sort(settings.begin(), settings.end(),
-                         [&](const JobSetting& a, const JobSetting& b) {
-                             return position(options, a.option) < position(options, b.option);
-                         });
+        std::ranges::stable_sort(settings, [&](const JobSetting& a, const JobSetting& b) {
+            return position(options, a.option) < position(options, b.option);
+        });
     return all;
 }
 
@@ -172,10 +168,8 @@ constexpr const char* kInputColumn = "input";
 void cut_ending(std::string& name, std::initializer_list<std::string_view> endings) {
     const std::size_t dot = name.rfind('.');
     if (dot == std::string::npos || dot == 0) return;
-    std::string ending = name.substr(dot + 1);
-    const auto lower = [](unsigned char c) { return static_cast<char>(std::tolower(c)); };
-    std::transform(ending.begin(), ending.end(), ending.begin(), lower);
-    if (std::find(endings.begin(), endings.end(), ending) != endings.end()) name.resize(dot);
+    if (std::ranges::find(endings, in_lower_case(name.substr(dot + 1))) != endings.end())
+        name.resize(dot);
 }
 
 /// Paths separated by blanks; blanks between double quotes belong to a path.
@@ -196,7 +190,6 @@ std::vector<std::string> split_paths(std::string_view text) {
     return paths;
 }
 
-/// The columns of a table of inputs.
 struct ListColumns {
     std::optional<std::size_t> name, input;
     std::map<std::size_t, std::string> options;
@@ -232,8 +225,8 @@ private:
         return cell == kInputColumn || cell == input_column_;
     }
     bool is_option(const std::string& cell) const {
-        return std::any_of(options_.begin(), options_.end(),
-                           [&](const Field& option) { return option.name == cell; });
+        return std::ranges::any_of(options_,
+                                   [&](const Field& option) { return option.name == cell; });
     }
     bool is_header(const std::vector<std::string>& cells) const {
         const auto is_path = [](const std::string& cell) {
@@ -243,9 +236,9 @@ private:
         const auto is_column = [&](const std::string& cell) {
             return is_input(cell) || (cells.size() > 1 && (cell == kNameColumn || is_option(cell)));
         };
-        const bool has_path = std::any_of(cells.begin(), cells.end(), is_path);
-        if (cells.size() > 1 && std::all_of(cells.begin(), cells.end(), is_column)) return true;
-        return std::any_of(cells.begin(), cells.end(), is_column) && !has_path;
+        const bool has_path = std::ranges::any_of(cells, is_path);
+        if (cells.size() > 1 && std::ranges::all_of(cells, is_column)) return true;
+        return std::ranges::any_of(cells, is_column) && !has_path;
     }
 
     ListColumns read_header(const ListedLine& line) {
@@ -330,7 +323,7 @@ std::string folder_name(const JobSettings& settings) {
     std::string name;
     for (const JobSetting& setting : settings) {
         const auto is_bad = [](unsigned char c) { return c == '/' || c < ' ' || c == 127; };
-        if (std::any_of(setting.value.begin(), setting.value.end(), is_bad))
+        if (std::ranges::any_of(setting.value, is_bad))
             throw UsageError(fmt::format(
                 "--sweep {}: expected values that the name of a folder can have, found '{}'; a "
                 "path can be in a column of --list",
@@ -344,8 +337,8 @@ std::string folder_name(const JobSettings& settings) {
 std::vector<std::string> folder_names(const std::vector<JobSettings>& sweep, std::string& table) {
     std::vector<std::string> names;
     for (const JobSettings& settings : sweep) names.push_back(folder_name(settings));
-    if (std::all_of(names.begin(), names.end(),
-                    [](const std::string& name) { return name.size() <= kMaxFolderBytes; }))
+    if (std::ranges::all_of(names,
+                            [](const std::string& name) { return name.size() <= kMaxFolderBytes; }))
         return names;
     table = "folder";
     for (const JobSetting& setting : sweep.front()) table += '\t' + setting.option;
@@ -404,20 +397,19 @@ JobPlan plan_jobs(const std::vector<JobInput>& inputs, const std::vector<JobSett
                                      kMaxJobs, inputs.size(), sweep.size()));
     JobPlan plan;
     const auto add_column = [&](const std::string& option) {
-        if (std::find(plan.options.begin(), plan.options.end(), option) == plan.options.end())
+        if (std::ranges::find(plan.options, option) == plan.options.end())
             plan.options.push_back(option);
     };
     for (const JobInput& input : inputs)
         for (const JobSetting& setting : input.settings) add_column(setting.option);
     for (const JobSetting& setting : sweep.front()) {
-        if (std::find(plan.options.begin(), plan.options.end(), setting.option) !=
-            plan.options.end())
+        if (std::ranges::find(plan.options, setting.option) != plan.options.end())
             throw UsageError(fmt::format(
                 "--sweep {}: expected an option that the list does not set, found a column of it",
                 setting.option));
-        plan.swept.push_back(setting.option);
+        plan.swept_options.push_back(setting.option);
     }
-    for (const std::string& option : plan.swept) add_column(option);
+    for (const std::string& option : plan.swept_options) add_column(option);
     const std::vector<std::string> folders = folder_names(sweep, plan.settings_table);
     for (const JobInput& input : inputs)
         for (std::size_t k = 0; k < sweep.size(); ++k) {

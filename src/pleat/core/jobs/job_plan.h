@@ -70,10 +70,10 @@ struct Job {
 };
 
 struct JobPlan {
-    std::vector<std::string> options;  ///< that differ between jobs: columns of the table
-    std::vector<std::string> swept;    ///< those of them that --sweep names
-    std::vector<Job> jobs;             ///< input by input
-    std::string settings_table;        ///< what settings.tsv says of numbered folders, or empty
+    std::vector<std::string> options;        ///< that differ between jobs: columns of the table
+    std::vector<std::string> swept_options;  ///< those of them that --sweep names
+    std::vector<Job> jobs;                   ///< input by input
+    std::string settings_table;  ///< what settings.tsv says of numbered folders, or empty
 };
 
 /// Plans every input with every setting. The folder of a setting is named after its values; where

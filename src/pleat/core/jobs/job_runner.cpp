@@ -6,10 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
-#include <memory>
 #include <mutex>
-#include <string>
 #include <utility>
 
 #include "pleat/core/error.h"
@@ -17,7 +14,6 @@
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/jobs/job_claims.h"
-#include "pleat/core/jobs/job_command.h"
 #include "pleat/core/jobs/job_ranks.h"
 #include "pleat/core/jobs/job_resources.h"
 #include "pleat/core/loops/parallel.h"
@@ -149,35 +145,334 @@ bool has_ended(const JobRow& row) {
 
 class JobRunner {
 public:
-    JobRunner(const JobPlan& plan, const JobCommand& command, JobListRequest& request);
-    JobListResult run();
+    JobRunner(const JobPlan& plan, const JobCommand& command, JobListRequest& request)
+        : command_(command),
+          request_(request),
+          is_shared_(request.share),
+          ranks_(request.comm),
+          table_(request.call, plan, command.numbers),
+          settings_table_(plan.settings_table),
+          progress_(std::move(request.shown), std::ssize(plan.jobs), request.verbose,
+                    request.shows_count) {
+        for (std::size_t k = 0; k < plan.jobs.size(); ++k)
+            items_.push_back({.job = &plan.jobs[k],
+                              .row = &table_.rows[k],
+                              .folder = request.folder / plan.jobs[k].folder});
+        check();
+    }
+    JobListResult run() {
+        try {
+            run_all();
+        } catch (...) {
+            if (claims_) claims_->tidy();
+            if (folder_) folder_->remove_created();  // if nothing was written
+            throw;
+        }
+        JobListResult result{
+            .table = std::move(table_), .skipped = skipped_, .seconds = now() - start_};
+        for (const JobRow& row : result.table.rows)
+            if (row.status == JobStatus::failed && result.exit_code == 0)
+                result.exit_code = row.exit_code;
+        return result;
+    }
 
 private:
-    void check();
-    void claim_folder();
-    void run_all();
-    void find_earlier_runs();
-    void tidy(const Item& item);
+    void check() {
+        for (Item& item : items_) {
+            const std::unique_ptr<JobRun> run = command_.make(*item.job, item.folder);
+            run->check();
+            item.files = run->input_files();
+            item.work = file_bytes(item.files);
+        }
+    }
+    void claim_folder() {
+        std::error_code absent;
+        if (std::filesystem::is_regular_file(request_.folder / "manifest.json", absent))
+            throw UsageError(fmt::format(
+                "{}: expected a folder for the runs of several jobs, found the run of one; choose "
+                "another folder",
+                request_.folder.string()));
+        folder_.emplace(request_.folder, is_shared_);
+        earlier_ = earlier_jobs(folder_->path(), table_);
+        if (is_shared_) claims_ = std::make_unique<JobClaims>(folder_->path(), folder_->was_free());
+        if (!settings_table_.empty()) write_text(folder_->path() / kSettingsTable, settings_table_);
+    }
+    void run_all() {
+        lead(ranks_.comm(), [&] { claim_folder(); });
+        ranks_.check_shared(request_.folder);
+        find_earlier_runs();
+        lead(ranks_.comm(), [&] { refuse_other_runs(table_); });
+        const std::vector<Item*> left = jobs_left();
+        std::vector<std::vector<std::string>> files;
+        double work = 0;
+        for (const Item* item : left) {
+            files.push_back(item->files);
+            work += item->work;
+        }
+        // If no job is left, looking for GPUs would take most of the time.
+        if (!left.empty()) {
+            const Comm& comm = ranks_.comm();
+            if (comm.local_size() > 1) limit_memory(memory_ / comm.local_size());
+            resources_ = std::make_unique<JobResources>(
+                JobResources::Request{.devices = request_.devices,
+                                      .threads = request_.threads,
+                                      .workers = request_.workers,
+                                      .local_rank = comm.local_rank(),
+                                      .local_ranks = comm.local_size(),
+                                      .ranks_per_gpu = request_.ranks_per_gpu},
+                files);
+            // Input that only one job uses is freed as soon as that job has prepared it.
+            const auto is_same = [](const Item* a, const Item* b) { return a->files == b->files; };
+            const bool has_shared =
+                std::adjacent_find(left.begin(), left.end(), is_same) != left.end();
+            inputs_ = std::make_unique<SharedInputs>(
+                has_shared ? static_cast<std::size_t>(resources_->workers()) : 0);
+            if (!resources_->gpu_line().empty()) progress_.message(resources_->gpu_line());
+            save_table();  // from here on `pleat table` knows all jobs
+        }
+        skipped_ = std::ranges::count_if(
+            items_, [](const Item& item) { return item.row->status == JobStatus::done; });
+        if (skipped_ > 0)
+            progress_.message(
+                fmt::format("{} of {} jobs are finished and skipped", skipped_, items_.size()));
+        progress_.start(skipped_, work);
+        is_dealt_ = true;
+        for (const Item& item : items_) {
+            if (item.row->status != JobStatus::failed) continue;
+            progress_.job_begins();
+            progress_.job_ends({}, 0);
+            report_failure(item);
+        }
+        deal(left);
+        deal_claimed();
+        retry();
+        if (ranks_.comm().any(progress_.is_stopped())) progress_.stop();
+        if (!ranks_.is_leader()) return;
+        for (const Item& item : items_)  // empty if all settings of an input have failed
+            if (item.row->status == JobStatus::failed)
+                ::rmdir((folder_->path() / item.job->name).c_str());
+        save_table();
+        if (claims_) claims_->tidy();
+        if (progress_.is_stopped() && !table_.all_ended())
+            throw Cancelled(fmt::format(
+                "stopped with {} of {} jobs; run the same command again to resume, {} "
+                "lists them",
+                table_.counts(), items_.size(), (folder_->path() / kJobTable).string()));
+    }
+    /// Each rank looks at a block of the jobs, so that it reads few inputs.
+    void find_earlier_runs() {
+        const auto count = std::ssize(items_);
+        const auto start_of = [&](int rank) { return count * rank / ranks_.size(); };
+        const int rank = ranks_.comm().rank();
+        const Index first = start_of(rank);
+        parallel_for(request_.threads, start_of(rank + 1) - first, [&](Index k, int) {
+            Item& item = items_[first + k];
+            find_earlier_run(item);
+            if (has_ended(*item.row)) ranks_.add_news(first + k, *item.row);
+        });
+        ranks_.gather_news(hear_);
+    }
+    /// Completes the end of a run that a kill interrupted. Others may be about to run a shared job.
+    void tidy(const Item& item) {
+        if (!claims_) return RunDirectory::tidy(item.folder);
+        if (!std::filesystem::exists(item.folder / kLockFile) || !claims_->claim(item.row->folder))
+            return;
+        const std::shared_ptr<void> release(nullptr,
+                                            [&](void*) { claims_->release(item.row->folder); });
+        RunDirectory::tidy(item.folder);
+    }
     /// Skips the job if its run is finished; fails it if another run is in its folder.
-    void find_earlier_run(Item& item);
+    void find_earlier_run(Item& item) {
+        if (request_.force || progress_.is_stopped()) return;
+        try {
+            tidy(item);
+            const std::unique_ptr<JobRun> run = command_.make(*item.job, item.folder);
+            const auto found = find_finished_run(item.folder, command_.name, run->options(),
+                                                 item.files, run->seed(), hashes_);
+            if (!found) return;
+            if (found->difference.empty()) return update(*item.row, item.folder, table_.numbers);
+            throw UsageError(
+                fmt::format("{}: expected a run of the same command, found a finished one "
+                            "with {}; choose another folder, or --force to replace it",
+                            item.folder.string(), found->difference));
+        } catch (const std::exception&) {
+            set_failed(*item.row, current_failure());
+        }
+    }
     /// The jobs that are left, the largest first; the same on all ranks.
-    std::vector<Item*> jobs_left();
-    void deal(const std::vector<Item*>& items);
+    std::vector<Item*> jobs_left() {
+        std::vector<Index> left;
+        for (const Item& item : items_)
+            if (!has_ended(*item.row)) left.push_back(&item - items_.data());
+        const auto work = [&](Index k) { return items_[k].work; };
+        std::ranges::stable_sort(left, [&](Index a, Index b) { return work(a) > work(b); });
+        std::vector<Item*> items;
+        for (const Index k : ranks_.share(left)) items.push_back(&items_[k]);
+        return items;
+    }
+    void deal(const std::vector<Item*>& items) {
+        const int workers = resources_ ? resources_->workers() : 1;
+        const auto work = [&](Index k) { run_claimed(*items[k]); };
+        ranks_.deal(workers, std::ssize(items),
+                    {.run = work,
+                     .is_stopped = [&] { return progress_.is_stopped(); },
+                     .stop = [&] { progress_.stop(); }},
+                    hear_);
+    }
     /// Deals jobs that other processes had claimed, until all have ended or are in progress there.
-    void deal_claimed();
-    void run_claimed(Item& item);
+    void deal_claimed() {
+        while (!claimed_by_others_.empty() && !progress_.is_stopped()) {
+            const std::vector<Item*> before = std::exchange(claimed_by_others_, {});
+            deal(before);
+            if (claimed_by_others_.size() == before.size()) return;
+        }
+    }
+    void run_claimed(Item& item) {
+        if (!claims_) return run_job(item, false);
+        if (!claims_->claim(item.row->folder)) {
+            const std::lock_guard lock(mutex_);
+            claimed_by_others_.push_back(&item);
+            return;
+        }
+        // Another process may have ended it since this one looked.
+        const auto failure = claims_->failure(item.row->folder);
+        bool is_left = true;
+        {
+            const std::lock_guard lock(mutex_);
+            if (failure) set_failed(*item.row, *failure);
+            update(*item.row, item.folder, table_.numbers);
+            is_left = !has_ended(*item.row);
+        }
+        if (!is_left)
+            progress_.job_ended_elsewhere({}, item.work);
+        else
+            run_job(item, false);
+        claims_->release(item.row->folder);
+    }
     /// `is_alone`: no other job is in progress, as in a second attempt.
-    void run_job(Item& item, bool is_alone);
-    void attempt(const Item& item, bool is_alone);
+    void run_job(Item& item, bool is_alone) {
+        progress_.job_begins();
+        JobRow ended;
+        {
+            const std::lock_guard lock(mutex_);
+            ended = *item.row;
+        }
+        bool is_retried = false;
+        const auto stops = [&] {
+            const bool has_state = RunDirectory::has_state(item.folder);
+            ended.status = has_state ? JobStatus::unfinished : JobStatus::waiting;
+            progress_.job_stops();
+        };
+        Failure failure;
+        try {
+            attempt(item, is_alone);
+            update(ended, item.folder, table_.numbers);
+            progress_.job_ends(row_line(ended, table_.numbers), item.work);
+        } catch (const Cancelled&) {
+            stops();
+        } catch (const std::exception&) {
+            failure = current_failure();
+            // A job that ran out of memory next to others may have enough alone.
+            is_retried = failure.exit_code == kDeviceOrMemory && !is_alone &&
+                         (resources_->workers() > 1 || ranks_.comm().local_size() > 1);
+            if (is_retried) stops();
+        }
+        if (is_retried && request_.verbose)
+            progress_.message(fmt::format("{}: will be retried alone at the end: {}", ended.folder,
+                                          first_line(failure.text)));
+        const std::lock_guard lock(mutex_);
+        *item.row = ended;
+        if (is_retried) {
+            to_retry_.push_back(&item);
+        } else if (failure.exit_code != 0) {
+            set_failed(*item.row, failure);
+            progress_.job_ends({}, item.work);
+            report_failure(item);
+        }
+        ranks_.add_news(&item - items_.data(), *item.row);
+        try {
+            if (claims_ && item.row->status == JobStatus::failed)
+                claims_->record_failure(item.row->folder, failure);
+        } catch (const OutputError&) {
+            // Another process may try the job again.
+        }
+        save_table_in_time();
+    }
+    void attempt(const Item& item, bool is_alone) {
+        const std::unique_ptr<JobRun> run = command_.make(*item.job, item.folder);
+        const std::unique_ptr<Progress> shown = progress_.watch(item.row->folder);
+        const auto is_stopped = [&] { return progress_.is_stopped(); };
+        JobResources::Share share;
+        const auto acquire = [&](const JobDemand& demand, Context& context) {
+            share = resources_->acquire(demand, is_alone, is_stopped, context);
+            return fmt::format("device {}, up to {} threads", context.device.name(),
+                               context.threads);
+        };
+        const ThreadBudget::Worker here;
+        run->run({.arguments = run->call(),
+                  .shown = shown.get(),
+                  .shares_process = true,
+                  .inputs = inputs_.get(),
+                  .choose_device = acquire,
+                  .computed = [&] { share.gpu_bytes.release(); },
+                  .stage_ended = [&] { share = {}; }});
+    }
     /// Runs the jobs that ran out of memory again, one after another on each machine.
-    void retry();
-    void retry_own();
+    void retry() {
+        if (!ranks_.comm().any(!to_retry_.empty())) return;
+        ranks_.take_turns([&] { retry_own(); });
+        ranks_.gather_news(hear_);
+    }
+    void retry_own() {
+        if (ranks_.comm().local_size() > 1) limit_memory(memory_);
+        if (!to_retry_.empty()) inputs_ = std::make_unique<SharedInputs>(0);
+        for (Item* const item : std::exchange(to_retry_, {})) {
+            if (progress_.is_stopped()) return;
+            if (claims_ && !claims_->claim(item->row->folder)) continue;
+            if (!claims_ || !claims_->failure(item->row->folder)) run_job(*item, true);
+            if (claims_) claims_->release(item->row->folder);
+        }
+    }
     /// Sets what another rank knows of a job.
-    void hear(Index index, const JobRow& heard);
-    void report_failure(const Item& item);
-    void save_table();
+    void hear(Index index, const JobRow& heard) {
+        const Item& item = items_[index];
+        const std::lock_guard lock(mutex_);
+        JobRow& row = *item.row;
+        set_outcome(row, heard);
+        if (!is_dealt_ || !has_ended(row)) return;
+        const bool is_done = row.status == JobStatus::done;
+        progress_.job_ended_elsewhere(is_done ? row_line(row, table_.numbers) : "", item.work);
+        if (!is_done) report_failure(item);
+        save_table_in_time();
+    }
+    void report_failure(const Item& item) {
+        if (!ranks_.is_leader()) return;  // the first rank reports it when it hears of it
+        const std::string line = fmt::format("pleat: {}: {}", item.row->folder, item.row->error);
+        request_.report_failure ? request_.report_failure(line) : progress_.message(line);
+    }
+    void save_table() {
+        if (!ranks_.is_leader()) return;
+        const auto write = [&] { write_job_table(folder_->path(), earlier_, table_); };
+        saved_ = now();
+        if (!claims_) return write();
+        claims_->one_at_a_time([&] {
+            for (Item& item : items_) {
+                if (has_ended(*item.row)) continue;
+                if (const auto failure = claims_->failure(item.row->folder))
+                    set_failed(*item.row, *failure);
+                update(*item.row, item.folder, table_.numbers);
+            }
+            write();
+        });
+    }
     /// save_table() if the last time is long ago.
-    void save_table_in_time();
+    void save_table_in_time() {
+        try {
+            if (now() - saved_ >= kTableSeconds) save_table();
+        } catch (const OutputError&) {
+            // Reported at the end if it still cannot be written then.
+        }
+    }
 
     const JobCommand& command_;
     JobListRequest& request_;
@@ -200,343 +495,6 @@ private:
     double start_ = now(), saved_ = start_;
     const std::int64_t memory_ = available_memory();  // for all ranks of this machine
 };
-
-JobRunner::JobRunner(const JobPlan& plan, const JobCommand& command, JobListRequest& request)
-    : command_(command),
-      request_(request),
-      is_shared_(request.share),
-      ranks_(request.comm),
-      table_(request.call, plan, command.numbers),
-      settings_table_(plan.settings_table),
-      progress_(std::move(request.shown), static_cast<Index>(plan.jobs.size()), request.verbose,
-                request.shows_count) {
-    for (std::size_t k = 0; k < plan.jobs.size(); ++k)
-        items_.push_back({.job = &plan.jobs[k],
-                          .row = &table_.rows[k],
-                          .folder = request.folder / plan.jobs[k].folder});
-    check();
-}
-
-void JobRunner::claim_folder() {
-    std::error_code absent;
-    if (std::filesystem::is_regular_file(request_.folder / "manifest.json", absent))
-        throw UsageError(fmt::format(
-            "{}: expected a folder for the runs of several jobs, found the run of one; choose "
-            "another folder",
-            request_.folder.string()));
-    folder_.emplace(request_.folder, is_shared_);
-    earlier_ = earlier_jobs(folder_->path(), table_);
-    if (is_shared_) claims_ = std::make_unique<JobClaims>(folder_->path(), folder_->was_free());
-    if (!settings_table_.empty()) write_text(folder_->path() / kSettingsTable, settings_table_);
-}
-
-void JobRunner::check() {
-    for (Item& item : items_) {
-        const std::unique_ptr<JobRun> run = command_.make(*item.job, item.folder);
-        run->check();
-        item.files = run->input_files();
-        item.work = file_bytes(item.files);
-    }
-}
-
-void JobRunner::report_failure(const Item& item) {
-    if (!ranks_.is_leader()) return;  // the first rank reports it when it hears of it
-    const std::string line = fmt::format("pleat: {}: {}", item.row->folder, item.row->error);
-    request_.report_failure ? request_.report_failure(line) : progress_.message(line);
-}
-
-/// Completes the end of a run that a kill interrupted. Others may be about to run a shared job.
-void JobRunner::tidy(const Item& item) {
-    if (!claims_) return RunDirectory::tidy(item.folder);
-    if (!std::filesystem::exists(item.folder / kLockFile) || !claims_->claim(item.row->folder))
-        return;
-    const std::shared_ptr<void> release(nullptr,
-                                        [&](void*) { claims_->release(item.row->folder); });
-    RunDirectory::tidy(item.folder);
-}
-
-void JobRunner::find_earlier_run(Item& item) {
-    if (request_.force || progress_.is_stopped()) return;
-    try {
-        tidy(item);
-        const std::unique_ptr<JobRun> run = command_.make(*item.job, item.folder);
-        const auto found = find_finished_run(item.folder, command_.name, run->options(), item.files,
-                                             run->seed(), hashes_);
-        if (!found) return;
-        if (found->difference.empty()) return update(*item.row, item.folder, table_.numbers);
-        throw UsageError(
-            fmt::format("{}: expected a run of the same command, found a finished one "
-                        "with {}; choose another folder, or --force to replace it",
-                        item.folder.string(), found->difference));
-    } catch (const std::exception&) {
-        set_failed(*item.row, current_failure());
-    }
-}
-
-/// Each rank looks at a block of the jobs, so that it reads few inputs.
-void JobRunner::find_earlier_runs() {
-    const auto count = static_cast<Index>(items_.size());
-    const auto start_of = [&](int rank) { return count * rank / ranks_.size(); };
-    const int rank = ranks_.comm().rank();
-    const Index first = start_of(rank);
-    parallel_for(request_.threads, start_of(rank + 1) - first, [&](Index k, int) {
-        Item& item = items_[static_cast<std::size_t>(first + k)];
-        find_earlier_run(item);
-        if (has_ended(*item.row)) ranks_.add_news(first + k, *item.row);
-    });
-    ranks_.gather_news(hear_);
-}
-
-std::vector<Item*> JobRunner::jobs_left() {
-    std::vector<Index> left;
-    for (const Item& item : items_)
-        if (!has_ended(*item.row)) left.push_back(&item - items_.data());
-    const auto work = [&](Index k) { return items_[static_cast<std::size_t>(k)].work; };
-    std::stable_sort(left.begin(), left.end(), [&](Index a, Index b) { return work(a) > work(b); });
-    std::vector<Item*> items;
-    for (const Index k : ranks_.share(left)) items.push_back(&items_[static_cast<std::size_t>(k)]);
-    return items;
-}
-
-void JobRunner::hear(Index index, const JobRow& heard) {
-    const Item& item = items_[static_cast<std::size_t>(index)];
-    const std::lock_guard lock(mutex_);
-    JobRow& row = *item.row;
-    set_outcome(row, heard);
-    if (!is_dealt_ || !has_ended(row)) return;
-    const bool is_done = row.status == JobStatus::done;
-    progress_.job_ended_elsewhere(is_done ? row_line(row, table_.numbers) : "", item.work);
-    if (!is_done) report_failure(item);
-    save_table_in_time();
-}
-
-void JobRunner::attempt(const Item& item, bool is_alone) {
-    const std::unique_ptr<JobRun> run = command_.make(*item.job, item.folder);
-    const std::unique_ptr<Progress> shown = progress_.watch(item.row->folder);
-    const auto is_stopped = [&] { return progress_.is_stopped(); };
-    JobResources::Share share;
-    const auto acquire = [&](const JobDemand& demand, Context& context) {
-        share = resources_->acquire(demand, is_alone, is_stopped, context);
-        return fmt::format("device {}, up to {} threads", context.device.name(), context.threads);
-    };
-    const ThreadBudget::Worker here;
-    run->run({.arguments = run->call(),
-              .shown = shown.get(),
-              .shares_process = true,
-              .inputs = inputs_.get(),
-              .choose_device = acquire,
-              .computed = [&] { share.gpu_bytes.release(); },
-              .stage_ended = [&] { share = {}; }});
-}
-
-void JobRunner::run_job(Item& item, bool is_alone) {
-    progress_.job_begins();
-    JobRow ended;
-    {
-        const std::lock_guard lock(mutex_);
-        ended = *item.row;
-    }
-    bool is_retried = false;
-    const auto stops = [&] {
-        const bool has_state = RunDirectory::has_state(item.folder);
-        ended.status = has_state ? JobStatus::unfinished : JobStatus::waiting;
-        progress_.job_stops();
-    };
-    Failure failure;
-    try {
-        attempt(item, is_alone);
-        update(ended, item.folder, table_.numbers);
-        progress_.job_ends(row_line(ended, table_.numbers), item.work);
-    } catch (const Cancelled&) {
-        stops();
-    } catch (const std::exception&) {
-        failure = current_failure();
-        // A job that ran out of memory next to others may have enough alone.
-        is_retried = failure.exit_code == kDeviceOrMemory && !is_alone &&
-                     (resources_->workers() > 1 || ranks_.comm().local_size() > 1);
-        if (is_retried) stops();
-    }
-    if (is_retried && request_.verbose)
-        progress_.message(fmt::format("{}: will be retried alone at the end: {}", ended.folder,
-                                      first_line(failure.text)));
-    const std::lock_guard lock(mutex_);
-    *item.row = ended;
-    if (is_retried) {
-        to_retry_.push_back(&item);
-    } else if (failure.exit_code != 0) {
-        set_failed(*item.row, failure);
-        progress_.job_ends({}, item.work);
-        report_failure(item);
-    }
-    ranks_.add_news(&item - items_.data(), *item.row);
-    try {
-        if (claims_ && item.row->status == JobStatus::failed)
-            claims_->record_failure(item.row->folder, failure);
-    } catch (const OutputError&) {
-        // Another process may try the job again.
-    }
-    save_table_in_time();
-}
-
-void JobRunner::run_claimed(Item& item) {
-    if (!claims_) return run_job(item, false);
-    if (!claims_->claim(item.row->folder)) {
-        const std::lock_guard lock(mutex_);
-        claimed_by_others_.push_back(&item);
-        return;
-    }
-    // Another process may have ended it since this one looked.
-    const auto failure = claims_->failure(item.row->folder);
-    bool is_left = true;
-    {
-        const std::lock_guard lock(mutex_);
-        if (failure) set_failed(*item.row, *failure);
-        update(*item.row, item.folder, table_.numbers);
-        is_left = !has_ended(*item.row);
-    }
-    if (!is_left)
-        progress_.job_ended_elsewhere({}, item.work);
-    else
-        run_job(item, false);
-    claims_->release(item.row->folder);
-}
-
-void JobRunner::deal(const std::vector<Item*>& items) {
-    const int workers = resources_ ? resources_->workers() : 1;
-    const auto work = [&](Index k) { run_claimed(*items[static_cast<std::size_t>(k)]); };
-    ranks_.deal(workers, std::ssize(items),
-                {.run = work,
-                 .is_stopped = [&] { return progress_.is_stopped(); },
-                 .stop = [&] { progress_.stop(); }},
-                hear_);
-}
-
-void JobRunner::deal_claimed() {
-    while (!claimed_by_others_.empty() && !progress_.is_stopped()) {
-        const std::vector<Item*> before = std::exchange(claimed_by_others_, {});
-        deal(before);
-        if (claimed_by_others_.size() == before.size()) return;
-    }
-}
-
-void JobRunner::retry() {
-    if (!ranks_.comm().any(!to_retry_.empty())) return;
-    ranks_.take_turns([&] { retry_own(); });
-    ranks_.gather_news(hear_);
-}
-
-void JobRunner::retry_own() {
-    if (ranks_.comm().local_size() > 1) limit_memory(memory_);
-    if (!to_retry_.empty()) inputs_ = std::make_unique<SharedInputs>(0);
-    for (Item* const item : std::exchange(to_retry_, {})) {
-        if (progress_.is_stopped()) return;
-        if (claims_ && !claims_->claim(item->row->folder)) continue;
-        if (!claims_ || !claims_->failure(item->row->folder)) run_job(*item, true);
-        if (claims_) claims_->release(item->row->folder);
-    }
-}
-
-void JobRunner::save_table() {
-    if (!ranks_.is_leader()) return;
-    const auto write = [&] { write_job_table(folder_->path(), earlier_, table_); };
-    saved_ = now();
-    if (!claims_) return write();
-    claims_->one_at_a_time([&] {
-        for (Item& item : items_) {
-            if (has_ended(*item.row)) continue;
-            if (const auto failure = claims_->failure(item.row->folder))
-                set_failed(*item.row, *failure);
-            update(*item.row, item.folder, table_.numbers);
-        }
-        write();
-    });
-}
-
-void JobRunner::save_table_in_time() {
-    try {
-        if (now() - saved_ >= kTableSeconds) save_table();
-    } catch (const OutputError&) {
-        // Reported at the end if it still cannot be written then.
-    }
-}
-
-JobListResult JobRunner::run() {
-    try {
-        run_all();
-    } catch (...) {
-        if (claims_) claims_->tidy();
-        if (folder_) folder_->remove_created();  // if nothing was written
-        throw;
-    }
-    JobListResult result{
-        .table = std::move(table_), .skipped = skipped_, .seconds = now() - start_};
-    for (const JobRow& row : result.table.rows)
-        if (row.status == JobStatus::failed && result.exit_code == 0)
-            result.exit_code = row.exit_code;
-    return result;
-}
-
-void JobRunner::run_all() {
-    lead(ranks_.comm(), [&] { claim_folder(); });
-    ranks_.check_shared(request_.folder);
-    find_earlier_runs();
-    lead(ranks_.comm(), [&] { refuse_other_runs(table_); });
-    const std::vector<Item*> left = jobs_left();
-    std::vector<std::vector<std::string>> files;
-    double work = 0;
-    for (const Item* item : left) {
-        files.push_back(item->files);
-        work += item->work;
-    }
-    // If no job is left, looking for GPUs would take most of the time.
-    if (!left.empty()) {
-        const Comm& comm = ranks_.comm();
-        if (comm.local_size() > 1) limit_memory(memory_ / comm.local_size());
-        resources_ = std::make_unique<JobResources>(
-            JobResources::Request{.devices = request_.devices,
-                                  .threads = request_.threads,
-                                  .workers = request_.workers,
-                                  .local_rank = comm.local_rank(),
-                                  .local_ranks = comm.local_size(),
-                                  .ranks_per_gpu = request_.ranks_per_gpu},
-            files);
-        // Input that only one job uses is freed as soon as that job has prepared it.
-        const auto is_same = [](const Item* a, const Item* b) { return a->files == b->files; };
-        const bool has_shared = std::adjacent_find(left.begin(), left.end(), is_same) != left.end();
-        inputs_ = std::make_unique<SharedInputs>(
-            has_shared ? static_cast<std::size_t>(resources_->workers()) : 0);
-        if (!resources_->gpu_line().empty()) progress_.message(resources_->gpu_line());
-        save_table();  // from here on `pleat table` knows all jobs
-    }
-    skipped_ = std::count_if(items_.begin(), items_.end(),
-                             [](const Item& item) { return item.row->status == JobStatus::done; });
-    if (skipped_ > 0)
-        progress_.message(
-            fmt::format("{} of {} jobs are finished and skipped", skipped_, items_.size()));
-    progress_.start(skipped_, work);
-    is_dealt_ = true;
-    for (const Item& item : items_) {
-        if (item.row->status != JobStatus::failed) continue;
-        progress_.job_begins();
-        progress_.job_ends({}, 0);
-        report_failure(item);
-    }
-    deal(left);
-    deal_claimed();
-    retry();
-    if (ranks_.comm().any(progress_.is_stopped())) progress_.stop();
-    if (!ranks_.is_leader()) return;
-    for (const Item& item : items_)  // empty if all settings of an input have failed
-        if (item.row->status == JobStatus::failed)
-            ::rmdir((folder_->path() / item.job->name).c_str());
-    save_table();
-    if (claims_) claims_->tidy();
-    if (progress_.is_stopped() && !table_.all_ended())
-        throw Cancelled(
-            fmt::format("stopped with {} of {} jobs; run the same command again to resume, {} "
-                        "lists them",
-                        table_.counts(), items_.size(), (folder_->path() / kJobTable).string()));
-}
 
 }  // namespace
 

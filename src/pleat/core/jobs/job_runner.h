@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "pleat/core/context.h"
 #include "pleat/core/jobs/job_command.h"
 #include "pleat/core/jobs/job_plan.h"
 #include "pleat/core/jobs/job_table.h"
@@ -16,7 +15,6 @@
 
 namespace pleat {
 
-/// How a list of jobs is run.
 struct JobListRequest {
     std::filesystem::path folder;              ///< of all jobs
     std::vector<std::string> call = {};        ///< the words behind `pleat`, for the table

@@ -30,7 +30,7 @@ std::string quoted(const std::string& word) {
         return std::isalnum(c) != 0 ||
                std::string_view("_@%+=:,./-").find(static_cast<char>(c)) != std::string_view::npos;
     };
-    if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+    if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
     std::string text = "'";
     for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return text + "'";
@@ -57,7 +57,7 @@ std::string cell_text(const std::string& cell) { return cell == "NA" ? std::stri
 
 std::size_t column_of(const std::vector<std::string>& columns, std::string_view name,
                       const std::string& path) {
-    const auto found = std::find(columns.begin(), columns.end(), name);
+    const auto found = std::ranges::find(columns, name);
     if (found == columns.end())
         throw InputError(
             path, 0, fmt::format("expected a table of jobs with a column '{}', found none", name));
@@ -65,7 +65,7 @@ std::size_t column_of(const std::vector<std::string>& columns, std::string_view 
 }
 
 bool is_among(const std::string& name, const std::vector<std::string>& names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
 }
 
 /// Appends the names that are not among `names` yet.
@@ -89,7 +89,7 @@ JobTable joined(const JobTable& earlier, const JobTable& table) {
     all.call = table.call;
     for (const JobTable* one : {&table, &earlier}) {
         add_names(one->options, all.options);
-        add_names(one->swept, all.swept);
+        add_names(one->swept_options, all.swept_options);
         add_names(one->numbers, all.numbers);
     }
     std::erase_if(all.numbers,
@@ -114,7 +114,7 @@ JobTable::JobTable(std::vector<std::string> words, const JobPlan& plan,
                    std::vector<std::string> number_names)
     : call(std::move(words)),
       options(plan.options),
-      swept(plan.swept),
+      swept_options(plan.swept_options),
       numbers(std::move(number_names)) {
     // A column of settings says the same.
     std::erase_if(numbers, [&](const std::string& name) { return is_among(name, options); });
@@ -142,7 +142,7 @@ JobTable::JobTable(const std::filesystem::path& folder) {
         if (line.starts_with(kCallLine)) call = shell_words(line.substr(kCallLine.size()));
         if (line.starts_with(kSweptLine))
             for (const auto word : split(line.substr(kSweptLine.size()), ' '))
-                swept.emplace_back(word);
+                swept_options.emplace_back(word);
         if (line.empty() || line.starts_with('#')) continue;
         const std::vector<std::string> cells = split_cells(line);
         if (columns.empty()) {
@@ -188,7 +188,8 @@ std::string JobTable::text() const {
     for (const std::string& word : call) words.push_back(quoted(word));
     std::string out = fmt::format("# version: pleat {}\n{}{}\n", kVersion, kCallLine,
                                   printable(fmt::format("{}", fmt::join(words, " "))));
-    if (!swept.empty()) out += fmt::format("{}{}\n", kSweptLine, fmt::join(swept, " "));
+    if (!swept_options.empty())
+        out += fmt::format("{}{}\n", kSweptLine, fmt::join(swept_options, " "));
     out += fmt::format("{}\n", fmt::join(columns(), "\t"));
     for (const JobRow& row : rows) {
         std::vector<std::string> line = cells(row);
@@ -221,8 +222,8 @@ std::string JobTable::counts() const {
     std::vector<std::string> counts;
     for (const JobStatus status :
          {JobStatus::done, JobStatus::failed, JobStatus::unfinished, JobStatus::waiting}) {
-        const auto count = std::count_if(rows.begin(), rows.end(),
-                                         [&](const JobRow& row) { return row.status == status; });
+        const auto count =
+            std::ranges::count_if(rows, [&](const JobRow& row) { return row.status == status; });
         if (count > 0 || status == JobStatus::done)
             counts.push_back(
                 fmt::format("{} {}", count, kStatusNames[static_cast<std::size_t>(status)]));
@@ -231,7 +232,7 @@ std::string JobTable::counts() const {
 }
 
 bool JobTable::all_ended() const {
-    return std::all_of(rows.begin(), rows.end(), [](const JobRow& row) {
+    return std::ranges::all_of(rows, [](const JobRow& row) {
         return row.status == JobStatus::done || row.status == JobStatus::failed;
     });
 }
@@ -261,8 +262,7 @@ void refuse_other_runs(const JobTable& table) {
     const auto is_refused = [](const JobRow& row) {
         return row.status == JobStatus::failed && row.exit_code == UsageError("").exit_code();
     };
-    if (std::all_of(table.rows.begin(), table.rows.end(), is_refused))
-        throw UsageError(table.rows.front().error);
+    if (std::ranges::all_of(table.rows, is_refused)) throw UsageError(table.rows.front().error);
 }
 
 void set_outcome(JobRow& row, const JobRow& other) {

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "pleat/core/failure.h"
@@ -25,10 +24,10 @@ struct JobRow {
 };
 
 struct JobTable {
-    std::vector<std::string> call;     ///< the words behind `pleat`
-    std::vector<std::string> options;  ///< columns of settings
-    std::vector<std::string> swept;    ///< those of them that --sweep names
-    std::vector<std::string> numbers;  ///< columns from "results" of the manifests
+    std::vector<std::string> call;           ///< the words behind `pleat`
+    std::vector<std::string> options;        ///< columns of settings
+    std::vector<std::string> swept_options;  ///< those of them that --sweep names
+    std::vector<std::string> numbers;        ///< columns from "results" of the manifests
     std::vector<JobRow> rows;
 
     JobTable() = default;
@@ -52,7 +51,6 @@ struct JobTable {
 void update(JobRow& row, const std::filesystem::path& folder,
             const std::vector<std::string>& numbers);
 
-/// Sets the row to failed.
 void set_failed(JobRow& row, const Failure& failure);
 /// Throws UsageError if all rows were refused: the call is not that of the folder's runs, whose
 /// table it must leave as it is.

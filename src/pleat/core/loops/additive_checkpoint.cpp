@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <stdexcept>
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
+#include "pleat/core/ranks/deal.h"
 #include "pleat/core/ranks/rank_files.h"
 
 namespace pleat {
@@ -33,13 +33,6 @@ void join_ranks(Comm& comm, std::span<double> maxima) {
     // The maximum of +0 and -0 depends on their order, so -0 becomes +0.
     for (double& value : maxima) value += 0.0;
 }
-
-/// The ranks of the context; a group of one rank if there are none.
-struct Ranks {
-    explicit Ranks(const Context& context) : comm(context.comm ? *context.comm : alone) {}
-    Comm alone;
-    Comm& comm;
-};
 
 /// Each element is set on one rank and 0 on the others, so the sum of the bits is its value.
 void join_ranks(Comm& comm, std::span<float> values) {
@@ -66,8 +59,8 @@ AdditiveCheckpoint::AdditiveCheckpoint(const Context& context, std::string stage
     : context_(context),
       stage_(std::move(stage)),
       problem_(std::move(problem)),
-      done_before_(static_cast<std::size_t>(tiles)),
-      in_own_arrays_(static_cast<std::size_t>(tiles)),
+      done_before_(tiles),
+      in_own_arrays_(tiles),
       clock_(context.checkpoint_seconds) {}
 
 void AdditiveCheckpoint::add(std::string name, std::span<std::int64_t> sums) {
@@ -84,10 +77,6 @@ void AdditiveCheckpoint::raise(std::string name, std::span<double> maxima) {
 
 void AdditiveCheckpoint::fill(std::string name, std::span<float> values) {
     values_.push_back({std::move(name), values});
-}
-
-int AdditiveCheckpoint::rank() const {
-    return context_.comm != nullptr ? context_.comm->rank() : 0;
 }
 
 Index AdditiveCheckpoint::bytes() const {
@@ -147,8 +136,8 @@ void AdditiveCheckpoint::load_earlier_files() {
         }
     }
     // The largest first: merged files are loaded, and the files from which they were made skipped.
-    std::stable_sort(files.begin(), files.end(),
-                     [](const EarlierFile& a, const EarlierFile& b) { return a.count > b.count; });
+    std::ranges::stable_sort(
+        files, [](const EarlierFile& a, const EarlierFile& b) { return a.count > b.count; });
     for (const EarlierFile& file : files) {
         try {
             is_merged |= load(file) && file.path != mine;
@@ -165,20 +154,16 @@ void AdditiveCheckpoint::load_earlier_files() {
 }
 
 void AdditiveCheckpoint::resume() {
-    Ranks ranks(context_);
-    std::exception_ptr error;
-    try {
-        if (ranks.comm.rank() == 0 && !context_.checkpoint.empty()) load_earlier_files();
-    } catch (...) {
-        error = std::current_exception();
-    }
-    agree_on_error(ranks.comm, error);
+    ContextRanks ranks(context_);
+    lead(ranks.comm, [&] {
+        if (!context_.checkpoint.empty()) load_earlier_files();
+    });
     done_before_ = in_own_arrays_;
     ranks.comm.broadcast(done_before_, 0);
 }
 
 void AdditiveCheckpoint::total() {
-    Ranks ranks(context_);
+    ContextRanks ranks(context_);
     is_total_ = true;
     for (const Values& values : values_)
         std::visit([&](const auto& data) { join_ranks(ranks.comm, data); }, values.data);
@@ -190,9 +175,7 @@ void AdditiveCheckpoint::total() {
     }
 }
 
-bool AdditiveCheckpoint::has(const Tile& tile) const {
-    return done_before_.at(static_cast<std::size_t>(tile.id)) != 0;
-}
+bool AdditiveCheckpoint::has(const Tile& tile) const { return done_before_.at(tile.id) != 0; }
 
 void AdditiveCheckpoint::begin(const Tile& tile) {
     if (has(tile) || in_own_arrays_[tile.id] != 0 || is_adding_tile_ || is_total_)
@@ -215,25 +198,23 @@ void AdditiveCheckpoint::flush() {
     if (!is_complete || !clock_.is_recent()) save_or_report();
 }
 
-std::filesystem::path AdditiveCheckpoint::kept_in() const {
+std::filesystem::path AdditiveCheckpoint::resume_file() const {
     if (context_.checkpoint.empty() || !save_failure_.empty() ||
         (is_adding_tile_ && has_unsaved_tiles_))
         return {};
-    return rank_file(context_.checkpoint, rank());
+    return rank_file(context_.checkpoint, context_.rank());
 }
 
 void AdditiveCheckpoint::save() {
-    const std::filesystem::path path = rank_file(context_.checkpoint, rank());
+    const std::filesystem::path path = rank_file(context_.checkpoint, context_.rank());
     require_room(path, bytes());
     NpzWriter writer(path);
     writer.add_text(kProblem, problem_);
     writer.add_text(kStage, stage_);
-    writer.add(kMarks, in_own_arrays_.data(), {static_cast<Index>(in_own_arrays_.size())});
+    writer.add(kMarks, in_own_arrays_.data(), {std::ssize(in_own_arrays_)});
     for (const Values& values : values_)
         std::visit(
-            [&](const auto& data) {
-                writer.add(values.name, data.data(), {static_cast<Index>(data.size())});
-            },
+            [&](const auto& data) { writer.add(values.name, data.data(), {std::ssize(data)}); },
             values.data);
     for (const NamedCollector& named : collectors_) named.collector->save(writer, named.name);
     writer.close();
@@ -258,7 +239,7 @@ void sum_over_tiles(const Context& context, std::string_view stage, std::span<co
                     const std::function<void(const Tile&, View<const float, 2>)>& add) {
     AdditiveCheckpoint sums(context, std::string(stage),
                             context.checkpoint.empty() ? std::string() : problem(),
-                            static_cast<Index>(tiles.size()));
+                            std::ssize(tiles));
     join(sums);
     sums.resume();
     sweep(context, stage, tiles, sums, [&](const Tile& tile, View<float, 2> output) {

@@ -93,7 +93,7 @@ public:
     /// arrays: the state that was saved before remains.
     void flush() override;
     /// The path of the checkpoint; empty if the last tiles could not be saved.
-    std::filesystem::path kept_in() const override;
+    std::filesystem::path resume_file() const override;
 
 private:
     struct Values {
@@ -132,7 +132,6 @@ private:
     void save();
     void save_or_report();
     Index bytes() const;
-    int rank() const;
 
     Context context_;
     std::string stage_, problem_;

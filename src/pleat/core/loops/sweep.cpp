@@ -14,13 +14,6 @@ namespace pleat {
 
 namespace {
 
-/// The ranks of the context; a group of one rank if there are none.
-struct Ranks {
-    explicit Ranks(const Context& context) : comm(context.comm ? *context.comm : alone) {}
-    Comm alone;
-    Comm& comm;
-};
-
 using Tiles = std::deque<const Tile*>;
 
 Index cost_of(const Tile& tile) {
@@ -33,8 +26,8 @@ Tiles missing_tiles(std::span<const Tile> tiles, const TileWork& work, int ranks
     for (const Tile& tile : tiles)
         if (!work.is_done || !work.is_done(tile)) missing.push_back(&tile);
     if (ranks > 1)
-        std::stable_sort(missing.begin(), missing.end(),
-                         [](const Tile* a, const Tile* b) { return cost_of(*a) > cost_of(*b); });
+        std::ranges::stable_sort(
+            missing, [](const Tile* a, const Tile* b) { return cost_of(*a) > cost_of(*b); });
     return missing;
 }
 
@@ -52,8 +45,7 @@ std::vector<Tiles> take_round(Tiles& left, int ranks) {
     for (std::size_t n = 0; n < last; ++n) {
         const Tile* const tile = left.front();
         left.pop_front();
-        const auto rank =
-            static_cast<std::size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
+        const auto rank = static_cast<std::size_t>(std::ranges::min_element(costs) - costs.begin());
         if (!round[rank].empty() && costs[rank] + cost_of(*tile) > max_cost) {
             later.push_back(tile);
             continue;
@@ -95,7 +87,7 @@ void agree_on_errors(Comm& comm, const TileWork& work, const std::exception_ptr&
 
 [[noreturn]] void stop(std::string_view stage, std::int64_t done, std::int64_t total,
                        const TileWork& work) {
-    const std::string file = work.kept_in ? work.kept_in().string() : std::string();
+    const std::string file = work.resume_file ? work.resume_file().string() : std::string();
     if (done == 0)
         throw Cancelled(fmt::format("{}: stopped before the first of {} tiles was done{}", stage,
                                     total,
@@ -111,7 +103,7 @@ void agree_on_errors(Comm& comm, const TileWork& work, const std::exception_ptr&
 
 void for_each_tile(const Context& context, std::string_view stage, std::span<const Tile> tiles,
                    const TileWork& work) {
-    Ranks ranks(context);
+    ContextRanks ranks(context);
     Comm& comm = ranks.comm;
     Tiles left = missing_tiles(tiles, work, comm.size());
     // Waits, so that no rank stores a tile while another one still asks which tiles are done.
@@ -143,13 +135,7 @@ void for_each_tile(const Context& context, std::string_view stage, std::span<con
         flush(work);
         stop(stage, done, total, work);
     }
-    std::exception_ptr error;
-    try {
-        flush(work);
-    } catch (...) {
-        error = std::current_exception();
-    }
-    agree_on_errors(comm, work, error);
+    together(comm, [&] { flush(work); });
 }
 
 void sweep(const Context& context, std::string_view stage, std::span<const Tile> tiles,
@@ -168,12 +154,12 @@ void sweep(const Context& context, std::string_view stage, std::span<const Tile>
                   {.compute = compute_and_put,
                    .is_done = [&](const Tile& tile) { return sink.has(tile); },
                    .flush = [&] { sink.flush(); },
-                   .kept_in = [&] { return sink.kept_in(); }});
+                   .resume_file = [&] { return sink.resume_file(); }});
 }
 
-void agree_on_error(const Context& context, const std::exception_ptr& error) {
-    Ranks ranks(context);
-    agree_on_error(ranks.comm, error);
+void together(const Context& context, const std::function<void()>& work) {
+    ContextRanks ranks(context);
+    together(ranks.comm, work);
 }
 
 double max_over_ranks(const Context& context, double value) {

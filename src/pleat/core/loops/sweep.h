@@ -42,7 +42,7 @@ struct TileSink {
     /// throws.
     virtual void flush() {}
     /// The file that keeps finished tiles, for the message of a cancel; empty = none.
-    virtual std::filesystem::path kept_in() const { return {}; }
+    virtual std::filesystem::path resume_file() const { return {}; }
 };
 
 /// Computes one tile into `output`, [tile.items, tile.values], zeroed; may throw Cancelled when
@@ -58,7 +58,7 @@ struct TileWork {
     /// Flushes finished tiles to the disk; called at the end and before an error is thrown.
     std::function<void()> flush = {};
     /// Returns the file that keeps finished tiles, for the message of a cancel; empty: none.
-    std::function<std::filesystem::path()> kept_in = {};
+    std::function<std::filesystem::path()> resume_file = {};
 };
 
 /// Computes every tile that is not done, in the order of `tiles`. With several ranks the missing
@@ -76,8 +76,16 @@ void for_each_tile(const Context& context, std::string_view stage, std::span<con
 void sweep(const Context& context, std::string_view stage, std::span<const Tile> tiles,
            TileSink& sink, const TileFunction& compute);
 
-/// Throws on every rank if any has an error: its own, or OtherRankFailed. A collective call.
-void agree_on_error(const Context& context, const std::exception_ptr& error);
+/// The ranks of a context; a group of one rank if there are none.
+struct ContextRanks {
+    explicit ContextRanks(const Context& context) : comm(context.comm ? *context.comm : alone) {}
+    Comm alone;
+    Comm& comm;
+};
+
+/// Calls `work` on every rank; throws on all if it throws on any: the own error, or
+/// OtherRankFailed. A collective call.
+void together(const Context& context, const std::function<void()>& work);
 
 /// The largest value of all ranks. A collective call.
 double max_over_ranks(const Context& context, double value);

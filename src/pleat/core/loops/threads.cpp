@@ -90,7 +90,7 @@ void run_jobs(int workers, Index count, const std::function<void(Index)>& job,
     std::vector<std::thread> threads;
     try {
         const Index wanted = std::min<Index>(workers, count);
-        while (static_cast<Index>(threads.size()) + 1 < wanted) threads.emplace_back(work);
+        while (std::ssize(threads) + 1 < wanted) threads.emplace_back(work);
     } catch (const std::system_error&) {
         // The system refuses more threads: the existing ones do all the work.
     }

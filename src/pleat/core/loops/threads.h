@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -174,7 +173,7 @@ void run_team(int threads, const std::function<void(int, int)>& body);
 /// same for any number of threads. Needs additional memory of the size of `values`.
 template <class T, class Before>
 void parallel_sort(std::vector<T>& values, int threads, Before before) {
-    const auto count = static_cast<Index>(values.size());
+    const auto count = std::ssize(values);
     Index parts = 1;
     while (parts < threads) parts *= 2;
     const auto edge = [&](Index part) { return part * count / parts; };

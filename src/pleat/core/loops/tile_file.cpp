@@ -131,7 +131,7 @@ void TileFile::open_existing() {
     if (::pread(descriptor_, done_.data(), done_.size(), marks) !=
         static_cast<ssize_t>(done_.size()))
         fail("cannot be read");
-    if (std::any_of(done_.begin(), done_.end(), [](std::uint8_t mark) { return mark > 1; }))
+    if (std::ranges::any_of(done_, [](std::uint8_t mark) { return mark > 1; }))
         refuse("expected marks of 0 or 1, found others: it is damaged");
 }
 
@@ -143,7 +143,7 @@ void TileFile::map() {
 
 bool TileFile::has(const Tile& tile) const { return done_[tile.id] != 0; }
 
-Index TileFile::done_count() const { return std::count(done_.begin(), done_.end(), 1); }
+Index TileFile::done_count() const { return std::ranges::count(done_, 1); }
 
 void TileFile::put(const Tile& tile, View<const float, 2> output) {
     const Section& section = sections_[tile.id];
@@ -190,16 +190,11 @@ std::span<const std::uint8_t> TileFile::bytes(const Tile& tile) const {
 std::unique_ptr<TileFile> open_on_ranks(const Context& context, const std::filesystem::path& path,
                                         std::string_view problem, std::span<const Tile> tiles) {
     std::unique_ptr<TileFile> file;
-    for (const bool is_first : {true, false}) {
-        std::exception_ptr error;
-        try {
+    for (const bool is_first : {true, false})
+        together(context, [&] {
             if ((context.rank() == 0) == is_first)
                 file = std::make_unique<TileFile>(path, problem, tiles);
-        } catch (...) {
-            error = std::current_exception();
-        }
-        agree_on_error(context, error);
-    }
+        });
     return file;
 }
 

@@ -34,10 +34,10 @@ public:
     /// put() for numbers of another type than float32; `output` has the tile's length in bytes.
     void put_bytes(const Tile& tile, const void* output);
     void flush() override;
-    std::filesystem::path kept_in() const override { return path_; }
+    std::filesystem::path resume_file() const override { return path_; }
 
     Index done_count() const;
-    bool is_complete() const { return done_count() == static_cast<Index>(sections_.size()); }
+    bool is_complete() const { return done_count() == std::ssize(sections_); }
     /// A finished tile's output, [item, value], memory-mapped; valid while this object lives.
     View<const float, 2> output(const Tile& tile) const;
     /// The bytes of the same output.

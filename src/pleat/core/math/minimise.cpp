@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
@@ -83,9 +82,8 @@ void Lbfgs::set_direction(bool steepest) {
     double on_gradient = 0;
     direction(factors, on_y, on_gradient);
     slope_ = on_gradient * gradient_gradient_;
-    for (std::size_t i = 0; i < s_.size(); ++i) {
+    for (std::size_t i = 0; i < s_.size(); ++i)
         slope_ += factors[i] * s_gradient_[i] + on_y[i] * y_gradient_[i];
-    }
     std::vector<int> vectors = s_;
     vectors.insert(vectors.end(), y_.begin(), y_.end());
     vectors.push_back(gradient_);
@@ -245,7 +243,7 @@ void Lbfgs::save(NpzWriter& writer) const {
     };
     put("x", x_);
     put("gradient", gradient_);
-    const Index m = static_cast<Index>(s_.size());
+    const Index m = std::ssize(s_);
     std::vector<double> s_y, y_y;
     for (Index i = 0; i < m; ++i) {
         put("s" + std::to_string(i), s_[i]);
@@ -320,7 +318,7 @@ constexpr const char* kVectorNames[] = {"x", "gradient", "direction"};
 }  // namespace
 
 ConjugateGradients::ConjugateGradients(VectorStore& vectors, const Options& options)
-    : Minimiser(vectors), options_(options), recent_(static_cast<std::size_t>(options.window)) {
+    : Minimiser(vectors), options_(options), recent_(options.window) {
     vectors_.reserve(kVectorsNeeded);
 }
 
@@ -382,14 +380,14 @@ ConjugateGradients::Outcome ConjugateGradients::step() {
 }
 
 void ConjugateGradients::save(NpzWriter& writer) const {
-    std::vector<float> values(static_cast<std::size_t>(vectors_.size()));
+    std::vector<float> values(vectors_.size());
     for (const int vector : {kX, kGradient, kDirection}) {
         vectors_.download(vector, values.data());
         writer.add(kVectorNames[vector], values.data(), {vectors_.size()});
     }
     const double scalars[] = {objective_, gradient2_, gradient2_before_, slope_before_, step_};
     writer.add("scalars", scalars, {5});
-    writer.add("recent", recent_.data(), {static_cast<Index>(recent_.size())});
+    writer.add("recent", recent_.data(), {std::ssize(recent_)});
     const Index counts[] = {evaluations_, iterations_};
     writer.add("counts", counts, {2});
 }

@@ -3,7 +3,6 @@
 
 #include <limits>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "pleat/core/view.h"

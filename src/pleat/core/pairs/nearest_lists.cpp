@@ -16,37 +16,45 @@
 
 namespace pleat {
 
-NearestLists::NearestLists(Index items, Index nearest) : NearestLists(items, nearest, items) {
-    has_two_sets_ = false;
-    length_ = std::min(nearest, items - 1);
-    lists_.resize(static_cast<std::size_t>(items_ * length_));
-}
-
-NearestLists::NearestLists(Index items, Index nearest, Index others)
-    : items_(items), length_(std::min(nearest, others)), others_(others), has_two_sets_(true) {
-    static_assert(sizeof(NearItem) == 8);
-    lists_.assign(
-        static_cast<std::size_t>(items_ * length_),
-        {std::numeric_limits<float>::infinity(), std::numeric_limits<std::int32_t>::max()});
+NearestLists::NearestLists(Index count, Index length, Index others, bool has_two_sets)
+    : items(Array<std::int32_t, 2>::unset(count, length)),
+      distances(Array<float, 2>::unset(count, length)),
+      others_(others),
+      has_two_sets_(has_two_sets) {
+    items.fill(std::numeric_limits<std::int32_t>::max());
+    distances.fill(std::numeric_limits<float>::infinity());
 }
 
 void NearestLists::join(AdditiveCheckpoint& sums) { sums.collect("nearest", *this); }
 
+void NearestLists::replace_farthest(Index item, Index length, const NearItem& other) {
+    std::int32_t* const who = &items(item, 0);
+    float* const distance = &distances(item, 0);
+    const auto at = [&](Index n) { return NearItem{distance[n], who[n]}; };
+    Index free = 0;
+    for (Index child = 1; child < length; child = 2 * free + 1) {
+        if (child + 1 < length && at(child) < at(child + 1)) ++child;
+        if (!(other < at(child))) break;
+        who[free] = who[child];
+        distance[free] = distance[child];
+        free = child;
+    }
+    who[free] = other.item;
+    distance[free] = other.distance;
+}
+
 void NearestLists::offer(Index item, const NearItem& other) {
-    NearItem* const first = lists_.data() + item * length_;
-    if (length_ == 0 || !(other < *first)) return;
-    std::pop_heap(first, first + length_);
-    first[length_ - 1] = other;
-    std::push_heap(first, first + length_);
+    if (length() == 0 || !(other < NearItem{distances(item, 0), items(item, 0)})) return;
+    replace_farthest(item, length(), other);
 }
 
 void NearestLists::add(Block rows, const float* values, int threads, float sign) {
     constexpr Index kColumns = 512;
-    const Index end = std::min(rows.first + rows.count, items_);
+    const Index count = items.extent(0), end = std::min(rows.first + rows.count, count);
     const auto row = [&](Index i) {  // by the number of the other item
         return has_two_sets_
                    ? values + (i - rows.first) * others_
-                   : values + pairs_before(i, items_) - pairs_before(rows.first, items_) - i - 1;
+                   : values + pairs_before(i, count) - pairs_before(rows.first, count) - i - 1;
     };
     parallel_for(threads, end - rows.first, [&](Index n, int) {
         const Index i = rows.first + n;
@@ -55,8 +63,8 @@ void NearestLists::add(Block rows, const float* values, int threads, float sign)
             offer(i, {sign * own[j], static_cast<std::int32_t>(j)});
     });
     if (has_two_sets_) return;
-    parallel_for(threads, (items_ + kColumns - 1) / kColumns, [&](Index block, int) {
-        const Index last = std::min(items_, (block + 1) * kColumns);
+    parallel_for(threads, (count + kColumns - 1) / kColumns, [&](Index block, int) {
+        const Index last = std::min(count, (block + 1) * kColumns);
         for (Index i = rows.first; i < std::min(end, last); ++i) {
             const float* const own = row(i);
             for (Index j = std::max(block * kColumns, i + 1); j < last; ++j)
@@ -66,40 +74,54 @@ void NearestLists::add(Block rows, const float* values, int threads, float sign)
 }
 
 void NearestLists::sort(int threads) {
-    parallel_for(threads, length_ == 0 ? 0 : items_, [&](Index item, int) {
-        NearItem* const first = lists_.data() + item * length_;
-        std::sort_heap(first, first + length_);
+    parallel_for(threads, items.extent(0), [&](Index item, int) {
+        for (Index last = length() - 1; last > 0; --last) {
+            const NearItem moved{distances(item, last), items(item, last)};
+            distances(item, last) = distances(item, 0);
+            items(item, last) = items(item, 0);
+            replace_farthest(item, last, moved);
+        }
     });
 }
 
 void NearestLists::save(NpzWriter& file, std::string_view name) const {
-    file.add(name, reinterpret_cast<const std::uint8_t*>(lists_.data()),
-             {static_cast<Index>(lists_.size()), Index{8}});
+    file.add(fmt::format("{}_items", name), items.data(), {items.size()});
+    file.add(fmt::format("{}_distances", name), distances.data(), {distances.size()});
 }
 
 void NearestLists::load(const NpzReader& file, std::string_view name) {
-    const std::string member(name);
-    merge(file.get(member).as<std::uint8_t>(file.label(member)));
+    const auto member = [&]<class T>(T, const char* ending) {
+        const std::string full = fmt::format("{}_{}", name, ending);
+        return file.get(full).as<T>(file.label(full));
+    };
+    offer_all(member(std::int32_t{}, "items"), member(0.0f, "distances"));
 }
 
 std::vector<std::uint8_t> NearestLists::bytes() const {
-    std::vector<std::uint8_t> bytes(lists_.size() * sizeof(NearItem));
-    if (!bytes.empty()) std::memcpy(bytes.data(), lists_.data(), bytes.size());
+    std::vector<std::uint8_t> bytes(items.bytes() + distances.bytes());
+    if (bytes.empty()) return bytes;
+    std::memcpy(bytes.data(), items.data(), items.bytes());
+    std::memcpy(bytes.data() + items.bytes(), distances.data(), distances.bytes());
     return bytes;
 }
 
 void NearestLists::merge(std::span<const std::uint8_t> bytes) {
-    std::vector<NearItem> more(lists_.size());
-    if (bytes.size() != more.size() * sizeof(NearItem))
-        throw InputError(fmt::format("expected {} nearest of all items, found {} bytes",
-                                     more.size(), bytes.size()));
-    if (!bytes.empty()) std::memcpy(more.data(), bytes.data(), bytes.size());
-    for (std::size_t n = 0; n < more.size(); ++n) {
-        const bool is_unused = more[n].item == std::numeric_limits<std::int32_t>::max();
-        if (!is_unused && (more[n].item < 0 || more[n].item >= others_))
-            throw InputError(
-                fmt::format("expected items below {}, found {}", others_, more[n].item));
-        offer(static_cast<Index>(n) / length_, more[n]);
+    std::vector<std::int32_t> others(bytes.size() / 8);
+    std::vector<float> values(others.size());
+    std::memcpy(others.data(), bytes.data(), 4 * others.size());
+    std::memcpy(values.data(), bytes.data() + 4 * others.size(), 4 * others.size());
+    offer_all(others, values);
+}
+
+void NearestLists::offer_all(std::span<const std::int32_t> others, std::span<const float> values) {
+    if (std::ssize(others) != items.size() || std::ssize(values) != items.size())
+        throw InputError(fmt::format("expected {} nearest of all items, found {} and {}",
+                                     items.size(), others.size(), values.size()));
+    for (Index n = 0; n < items.size(); ++n) {
+        const bool is_unused = others[n] == std::numeric_limits<std::int32_t>::max();
+        if (!is_unused && (others[n] < 0 || others[n] >= others_))
+            throw InputError(fmt::format("expected items below {}, found {}", others_, others[n]));
+        offer(n / length(), {values[n], others[n]});
     }
 }
 

@@ -1,11 +1,13 @@
 // Nearest lists: the nearest others of each item, gathered in one pass over all pairs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "pleat/core/array.h"
 #include "pleat/core/loops/sweep.h"
 
 namespace pleat {
@@ -14,7 +16,6 @@ class AdditiveCheckpoint;
 class NpzReader;
 class NpzWriter;
 
-/// An item near another one.
 struct NearItem {
     float distance = 0;
     std::int32_t item = 0;
@@ -29,13 +30,15 @@ struct NearItem {
 class NearestLists {
 public:
     NearestLists() = default;
-    /// The `nearest` nearest of each of `items` items among all others.
-    NearestLists(Index items, Index nearest);
+    /// The `nearest` nearest of each of `count` items among all others.
+    NearestLists(Index count, Index nearest)
+        : NearestLists(count, std::min(nearest, count - 1), count, false) {}
     /// The same among `others` items of another set.
-    NearestLists(Index items, Index nearest, Index others);
+    NearestLists(Index count, Index nearest, Index others)
+        : NearestLists(count, std::min(nearest, others), others, true) {}
 
     /// How many others the list of an item has.
-    Index length() const { return length_; }
+    Index length() const { return items.extent(1); }
     /// Makes the lists part of what `sums` saves, and adds up over ranks; must outlive `sums`.
     void join(AdditiveCheckpoint& sums);
     /// Adds `sign` times the values of `rows` with all later items, in condensed order; or, of two
@@ -43,14 +46,11 @@ public:
     void add(Block rows, const float* values, int threads, float sign = 1.0f);
     /// Sorts each list, once all values were added.
     void sort(int threads);
-    /// The list of an item: a heap with the farthest on top until it is sorted. Places that are not
-    /// filled have the item INT32_MAX.
-    std::span<const NearItem> of(Index item) const {
-        return std::span(lists_).subspan(static_cast<std::size_t>(item * length_),
-                                         static_cast<std::size_t>(length_));
-    }
-    /// All lists, [item, length()].
-    std::span<NearItem> all() { return lists_; }
+
+    /// [item, rank]: each list is a heap with the farthest on top until it is sorted. Places that
+    /// are not filled have the item INT32_MAX.
+    Array<std::int32_t, 2> items;
+    Array<float, 2> distances;
 
     // The functions of a Collector (core/loops/additive_checkpoint.h).
     void save(NpzWriter& file, std::string_view name) const;
@@ -59,11 +59,15 @@ public:
     void merge(std::span<const std::uint8_t> bytes);
 
 private:
+    NearestLists(Index count, Index length, Index others, bool has_two_sets);
+    /// Puts `other` in the place of the farthest of the first `length` of an item's list.
+    void replace_farthest(Index item, Index length, const NearItem& other);
     void offer(Index item, const NearItem& other);
+    /// Offers other lists of the same shape, one behind another. Throws InputError.
+    void offer_all(std::span<const std::int32_t> others, std::span<const float> values);
 
-    Index items_ = 0, length_ = 0, others_ = 0;
+    Index others_ = 0;
     bool has_two_sets_ = false;
-    std::vector<NearItem> lists_;
 };
 
 }  // namespace pleat

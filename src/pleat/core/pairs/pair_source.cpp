@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <utility>
 
 #include "pleat/core/files/hash.h"
 
@@ -13,7 +12,7 @@ std::vector<Tile> cut_into_bands(Index count, Index rows) {
     std::vector<Tile> tiles;
     for (Index first = 0; first < count - 1; first += rows) {
         Tile tile;
-        tile.id = static_cast<Index>(tiles.size());
+        tile.id = std::ssize(tiles);
         tile.side[0] = {first, std::min(rows, count - first)};
         tile.items = pairs_before(first + tile.side[0].count, count) - pairs_before(first, count);
         tiles.push_back(tile);
@@ -32,10 +31,10 @@ DeviceClusters PairSource::gromos(double, const Context&) const {
 
 void PairSource::between(std::span<const Index> items, std::span<const Index> others,
                          float* values) const {
-    std::vector<float> row(static_cast<std::size_t>(count()));
+    std::vector<float> row(count());
     for (const Index item : items) {
         rows({&item, 1}, row.data());
-        for (const Index other : others) *values++ = row[static_cast<std::size_t>(other)];
+        for (const Index other : others) *values++ = row[other];
     }
 }
 
@@ -47,7 +46,7 @@ void MatrixPairs<Real>::band(Block rows, float* values) const {
 
 template <class Real>
 void MatrixPairs<Real>::rows(std::span<const Index> items, float* values) const {
-    const auto chosen = static_cast<Index>(items.size());
+    const auto chosen = std::ssize(items);
     for (Index n = 0; n < chosen; ++n) {
         const Index i = items[n];
         values[n * count_ + i] = 0.0f;

@@ -37,7 +37,6 @@ struct PairCounts {
     std::vector<NearPair> near;  ///< sorted by i, then j, within each call of count()
 };
 
-/// Clusters found on a device.
 struct DeviceClusters {
     std::vector<std::int32_t> assignment;  ///< [item]: its cluster
     std::vector<std::int32_t> centres;     ///< [cluster]: its item with the most neighbours

@@ -50,7 +50,7 @@ PairStatistics::PairStatistics(double bin_width, std::vector<std::int64_t> histo
 void PairStatistics::add_rows(Block rows, int threads,
                               const std::function<const float*(Index row)>& values,
                               const std::function<Index(Index row)>& count) {
-    std::vector<Histogram> histograms(static_cast<std::size_t>(threads));
+    std::vector<Histogram> histograms(threads);
     std::mutex mutex;
     parallel_for(threads, rows.count, [&](Index n, int thread) {
         const Index row = rows.first + n;
@@ -79,7 +79,7 @@ void PairStatistics::add(Index row, const PairStatistics& counted) {
 }
 
 void PairStatistics::join(AdditiveCheckpoint& sums) {
-    histogram_.resize(static_cast<std::size_t>(kMaxBins));
+    histogram_.resize(kMaxBins);
     sums.add("histogram", histogram_);
     // Each row has a sum other than 0 on one rank, and no value is below 0.
     sums.raise("sums", row_sums_);

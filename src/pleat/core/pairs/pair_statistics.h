@@ -32,8 +32,7 @@ class PairStatistics {
 public:
     PairStatistics() = default;
     /// For values of the rows [0, rows); `bin_width` > 0.
-    PairStatistics(Index rows, double bin_width)
-        : bin_width_(bin_width), row_sums_(static_cast<std::size_t>(rows)) {}
+    PairStatistics(Index rows, double bin_width) : bin_width_(bin_width), row_sums_(rows) {}
     /// Statistics that were computed elsewhere; `min` and `max` count only if there are pairs.
     PairStatistics(double bin_width, std::vector<std::int64_t> histogram, double sum, double min,
                    double max);

@@ -75,6 +75,8 @@ public:
 /// Rethrows this rank's error; throws OtherRankFailed if only other ranks have one. A collective
 /// call.
 void agree_on_error(Comm& comm, const std::exception_ptr& error);
+/// Calls `work` on every rank; if it throws on any, all ranks throw as agree_on_error() does.
+void together(Comm& comm, const std::function<void()>& work);
 
 /// The ranks that a launcher (mpirun, srun) started, of which this process is one; a group of one
 /// if there is no launcher, or with PLEAT_RANKS=off in the environment. Call it once, before the

@@ -13,13 +13,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "pleat/core/error.h"
@@ -126,8 +124,7 @@ std::vector<std::uint8_t> affinity_mask(pid_t process) {
     cpu_set_t set;
     CPU_ZERO(&set);
     if (sched_getaffinity(process, sizeof set, &set) != 0) return mask;
-    for (int cpu = 0; cpu < kFirstCpus; ++cpu)
-        mask[static_cast<std::size_t>(cpu)] = CPU_ISSET(cpu, &set) != 0;
+    for (int cpu = 0; cpu < kFirstCpus; ++cpu) mask[cpu] = CPU_ISSET(cpu, &set) != 0;
     return mask;
 }
 
@@ -142,8 +139,33 @@ std::vector<std::uint8_t> affinity_mask(pid_t process) {
 
 class MpiComm : public Comm {
 public:
-    explicit MpiComm(const Launch& launch);
-    ~MpiComm() override;
+    explicit MpiComm(const Launch& launch) {
+        // Ranks of one machine exchange little data, and Open MPI's default way of copying prints
+        // warnings in containers that forbid reading the memory of other processes.
+        ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+        int provided = 0;
+        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+        // A communicator of its own separates these messages from those of other libraries.
+        MPI_Comm_dup(MPI_COMM_WORLD, &group_);
+        MPI_Comm_rank(group_, &rank_);
+        MPI_Comm_size(group_, &size_);
+        if (size_ != launch.processes) {
+            has_ended_ = true;
+            MPI_Comm_free(&group_);
+            MPI_Finalize();
+            refuse_launch(launch,
+                          fmt::format("expected {} ranks, as the launcher says, found {}: start "
+                                      "this build with mpirun of the MPI library it was built "
+                                      "with; where each is a run of its own, set "
+                                      "PLEAT_RANKS=off",
+                                      launch.processes, size_));
+        }
+        find_neighbours();
+    }
+    ~MpiComm() override {
+        // If this rank does not call end(), the others may wait in a collective call for ever.
+        if (!has_ended_) abort_all(group_, 1);
+    }
     int rank() const override { return rank_; }
     int size() const override { return size_; }
     int local_rank() const override { return local_rank_; }
@@ -153,28 +175,220 @@ public:
 
     void barrier() override { meet(kNo); }
     bool any(bool value) override { return meet(value ? kYes : kNo) == kYes; }
-    double sum(double value) override;
+    double sum(double value) override {
+        // Allocates memory first: a rank that lacks memory fails here, while the others still wait
+        // in meet().
+        std::vector<double> values(size_);
+        meet(kNo);
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Iallgather(&value, 1, MPI_DOUBLE, values.data(), 1, MPI_DOUBLE, group_, &request);
+        complete(request);
+        double total = 0.0;
+        for (const double one : values) total += one;
+        return total;
+    }
     void sum(std::span<std::int64_t> values) override { reduce(values, MPI_INT64_T, MPI_SUM); }
     void sum(std::span<std::uint32_t> values) override { reduce(values, MPI_UINT32_T, MPI_SUM); }
     void raise(std::span<double> values) override { reduce(values, MPI_DOUBLE, MPI_MAX); }
-    void broadcast(std::vector<std::uint8_t>& bytes, int root) override;
+    void broadcast(std::vector<std::uint8_t>& bytes, int root) override {
+        meet(kNo);
+        std::uint64_t size = bytes.size();
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Ibcast(&size, 1, MPI_UINT64_T, root, group_, &request);
+        complete(request);
+        // If that fails on any rank, all ranks throw before data are sent.
+        together(*this, [&] { bytes.resize(size); });
+        for_each_piece(bytes.size(), [&](std::size_t first, int count) {
+            MPI_Ibcast(bytes.data() + first, count, MPI_BYTE, root, group_, &request);
+            complete(request);
+        });
+    }
     std::vector<std::vector<std::uint8_t>> gather(std::span<const std::uint8_t> bytes,
-                                                  int root) override;
-    int end(const Outcome& own, const Report& report) override;
+                                                  int root) override {
+        const auto ranks = static_cast<std::size_t>(size_);
+        std::vector<std::uint64_t> sizes(ranks);
+        std::vector<std::vector<std::uint8_t>> all(rank_ == root ? ranks : 0);
+        meet(kNo);
+        const std::uint64_t size = bytes.size();
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Iallgather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, group_, &request);
+        complete(request);
+        together(*this, [&] {
+            for (std::size_t from = 0; from < all.size(); ++from) all[from].resize(sizes[from]);
+        });
+        if (rank_ != root) {
+            for_each_piece(bytes.size(), [&](std::size_t first, int count) {
+                MPI_Isend(bytes.data() + first, count, MPI_BYTE, root, 0, group_, &request);
+                complete(request);
+            });
+            return all;
+        }
+        for (int from = 0; from < size_; ++from) {
+            std::vector<std::uint8_t>& into = all[from];
+            if (from == root) {
+                std::ranges::copy(bytes, into.begin());
+                continue;
+            }
+            for_each_piece(into.size(), [&](std::size_t first, int count) {
+                MPI_Irecv(into.data() + first, count, MPI_BYTE, from, 0, group_, &request);
+                complete(request);
+            });
+        }
+        return all;
+    }
+    int end(const Outcome& own, const Report& report) override {
+        const bool has_failed = own.exit_code != 0;
+        if (!loss_.empty()) leave_after_loss(own, report);
+        int exit_code = 0;
+        try {
+            if (!knows_failure_) {
+                own_word_ = greatest_word_ = has_failed ? kFailed : kNo;
+                MPI_Request request = MPI_REQUEST_NULL;
+                MPI_Iallreduce(&own_word_, &greatest_word_, 1, MPI_INT, MPI_MAX, group_, &request);
+                const auto max = has_failed ? Clock::duration(kPatience) : Clock::duration::max();
+                if (!await(request, max)) leave_alone(own, report);
+                knows_failure_ = greatest_word_ == kFailed;
+            }
+            if (knows_failure_) exit_code = share_failure(own, report);
+        } catch (const DeviceError&) {
+            leave_after_loss(own, report);
+        }
+        has_ended_ = true;
+        MPI_Comm_free(&group_);
+        MPI_Finalize();
+        return exit_code;
+    }
 
 private:
-    int meet(Word word);
-    bool await(MPI_Request& request, Clock::duration max);
+    int meet(Word word) {
+        if (has_ended_) throw std::logic_error("ranks met after the end");
+        if (!loss_.empty()) throw DeviceError(loss_);
+        if (knows_failure_) throw OtherRankFailed();
+        own_word_ = greatest_word_ = word;
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Iallreduce(&own_word_, &greatest_word_, 1, MPI_INT, MPI_MAX, group_, &request);
+        complete(request);
+        if (greatest_word_ != kFailed) return greatest_word_;
+        knows_failure_ = true;
+        throw OtherRankFailed();
+    }
+    /// Waits without keeping a CPU busy: the pauses grow with the time waited. False when it takes
+    /// longer than `max`. Throws DeviceError if a neighbour has ended, since waiting is then in
+    /// vain.
+    bool await(MPI_Request& request, Clock::duration max) {
+        using namespace std::chrono_literals;
+        const Clock::time_point start = Clock::now();
+        Clock::duration next_check = kWatchInterval;
+        std::optional<std::size_t> ended;
+        for (;;) {
+            int is_done = 0;
+            MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+            if (is_done != 0) return true;
+            const Clock::duration waited = Clock::now() - start;
+            if (waited > next_check) {
+                if (ended) break;
+                ended = neighbours_.find_ended();
+                next_check = waited + (ended ? kLastMessage : kWatchInterval);
+            }
+            if (waited > max) return false;
+            if (waited < 50us)
+                std::this_thread::yield();
+            else
+                std::this_thread::sleep_for(std::min<Clock::duration>(waited / 8, 2ms));
+        }
+        loss_ = fmt::format(
+            "rank {} ended without reporting an error (killed, perhaps because memory "
+            "ran out); run the same command again to resume",
+            neighbour_ranks_[*ended]);
+        throw DeviceError(loss_);
+    }
     void complete(MPI_Request request) { await(request, Clock::duration::max()); }
     template <class T>
-    void reduce(std::span<T> values, MPI_Datatype type, MPI_Op operation);
-    void agree_on_memory(std::vector<std::uint8_t>& bytes, std::uint64_t size);
-    void find_neighbours();
-    void watch_neighbours(MPI_Comm machine);
-    int share_failure(const Outcome& own, const Report& report);
-    [[noreturn]] void leave_alone(const Outcome& own, const Report& report);
-    [[noreturn]] void leave_after_loss(const Outcome& own, const Report& report);
-    std::string with_rank(const std::string& text) const;
+    void reduce(std::span<T> values, MPI_Datatype type, MPI_Op operation) {
+        meet(kNo);
+        for_each_piece(values.size(), [&](std::size_t first, int count) {
+            MPI_Request request = MPI_REQUEST_NULL;
+            MPI_Iallreduce(MPI_IN_PLACE, values.data() + first, count, type, operation, group_,
+                           &request);
+            complete(request);
+        });
+    }
+    void find_neighbours() {
+        MPI_Comm machine = MPI_COMM_NULL;
+        MPI_Comm_split_type(group_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine);
+        MPI_Comm_rank(machine, &local_rank_);
+        MPI_Comm_size(machine, &local_size_);
+        const std::vector<std::uint8_t> own = affinity_mask(0),
+                                        launcher = affinity_mask(::getppid());
+        // The affinity of the parent process is used for mpirun only: other launchers do not bind
+        // themselves.
+        const bool is_mpirun = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
+        std::vector<int> ranks(own.begin(), own.end());
+        MPI_Allreduce(MPI_IN_PLACE, ranks.data(), kFirstCpus, MPI_INT, MPI_SUM, machine);
+        watch_neighbours(machine);
+        MPI_Comm_free(&machine);
+        for (std::size_t cpu = 0; cpu < own.size(); ++cpu) {
+            if (own[cpu] != 0) cpu_share_ += 1.0 / ranks[cpu];
+            if (is_mpirun && launcher[cpu] != 0 && ranks[cpu] == 0) ++idle_cpus_;
+        }
+    }
+    /// Watches the processes of the machine's other ranks. Ranks of other machines are left to the
+    /// launcher, whose daemon there sees them end.
+    void watch_neighbours(MPI_Comm machine) {
+        const ProcessIdentity own = ProcessIdentity::of_this_process();
+        std::vector<ProcessIdentity> all(local_size_);
+        neighbour_ranks_.resize(all.size());
+        MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, machine);
+        MPI_Allgather(&rank_, 1, MPI_INT, neighbour_ranks_.data(), 1, MPI_INT, machine);
+        neighbours_.start(all);
+    }
+    /// Passes the text of the lowest rank with a failure of its own to rank 0, which reports it.
+    /// Returns that failure's exit code.
+    int share_failure(const Outcome& own, const Report& report) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        const int mine = own.text.empty() ? size_ : rank_;
+        int reporter = mine;
+        MPI_Iallreduce(&mine, &reporter, 1, MPI_INT, MPI_MIN, group_, &request);
+        complete(request);
+        reporter = std::min(reporter, size_ - 1);
+        struct {
+            int exit_code = 0;
+            char text[kMaxText] = {};  // ends with a zero
+        } failure;
+        if (rank_ == reporter) {
+            failure.exit_code = own.exit_code;
+            const std::string text = own.text.empty() ? "" : with_rank(own.text);
+            text.copy(failure.text, kMaxText - 1);
+        }
+        MPI_Ibcast(&failure, sizeof failure, MPI_BYTE, reporter, group_, &request);
+        complete(request);
+        if (rank_ == 0 && failure.text[0] != 0) report(failure.text);
+        return failure.exit_code;
+    }
+    [[noreturn]] void leave_alone(const Outcome& own, const Report& report) {
+        report(with_rank(own.text));
+        abort_all(group_, own.exit_code);
+    }
+    /// A neighbour was lost. The lowest rank that still runs on this machine reports that, once the
+    /// others here have saved their work, and ends the ranks of all machines.
+    [[noreturn]] void leave_after_loss(const Outcome& own, const Report& report) {
+        const int exit_code = own.exit_code != 0 ? own.exit_code : DeviceError(loss_).exit_code();
+        if (!neighbours_.is_lowest_running(static_cast<std::size_t>(local_rank_)))
+            std::_Exit(exit_code);
+        report(own.text.empty() ? loss_ : own.text);
+        const Clock::time_point limit = Clock::now() + kPatience;
+        while (neighbours_.any_running() && Clock::now() < limit)
+            std::this_thread::sleep_for(kWatchInterval);
+        abort_all(group_, exit_code);
+    }
+    /// The text with the rank and its machine in front, unless this is rank 0.
+    std::string with_rank(const std::string& text) const {
+        if (rank_ == 0) return text;
+        char machine[MPI_MAX_PROCESSOR_NAME + 1] = {};
+        int length = 0;
+        MPI_Get_processor_name(machine, &length);
+        return fmt::format("rank {} on {}: {}", rank_, machine, text);
+    }
 
     MPI_Comm group_ = MPI_COMM_NULL;
     int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
@@ -187,268 +401,6 @@ private:
     bool knows_failure_ = false;  ///< every rank knows that one failed, and comes to end()
     bool has_ended_ = false;
 };
-
-MpiComm::MpiComm(const Launch& launch) {
-    // Ranks of one machine exchange little data, and Open MPI's default way of copying prints
-    // warnings in containers that forbid reading the memory of other processes.
-    ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
-    int provided = 0;
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-    // A communicator of its own separates these messages from those of other libraries.
-    MPI_Comm_dup(MPI_COMM_WORLD, &group_);
-    MPI_Comm_rank(group_, &rank_);
-    MPI_Comm_size(group_, &size_);
-    if (size_ != launch.processes) {
-        has_ended_ = true;
-        MPI_Comm_free(&group_);
-        MPI_Finalize();
-        refuse_launch(launch,
-                      fmt::format("expected {} ranks, as the launcher says, found {}: start "
-                                  "this build with mpirun of the MPI library it was built "
-                                  "with; where each is a run of its own, set "
-                                  "PLEAT_RANKS=off",
-                                  launch.processes, size_));
-    }
-    find_neighbours();
-}
-
-MpiComm::~MpiComm() {
-    // If this rank does not call end(), the others may wait in a collective call for ever.
-    if (!has_ended_) abort_all(group_, 1);
-}
-
-void MpiComm::find_neighbours() {
-    MPI_Comm machine = MPI_COMM_NULL;
-    MPI_Comm_split_type(group_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine);
-    MPI_Comm_rank(machine, &local_rank_);
-    MPI_Comm_size(machine, &local_size_);
-    const std::vector<std::uint8_t> own = affinity_mask(0), launcher = affinity_mask(::getppid());
-    // The affinity of the parent process is used for mpirun only: other launchers do not bind
-    // themselves.
-    const bool is_mpirun = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
-    std::vector<int> ranks(own.begin(), own.end());
-    MPI_Allreduce(MPI_IN_PLACE, ranks.data(), kFirstCpus, MPI_INT, MPI_SUM, machine);
-    watch_neighbours(machine);
-    MPI_Comm_free(&machine);
-    for (std::size_t cpu = 0; cpu < own.size(); ++cpu) {
-        if (own[cpu] != 0) cpu_share_ += 1.0 / ranks[cpu];
-        if (is_mpirun && launcher[cpu] != 0 && ranks[cpu] == 0) ++idle_cpus_;
-    }
-}
-
-/// Watches the processes of the machine's other ranks. Ranks of other machines are left to the
-/// launcher, whose daemon there sees them end.
-void MpiComm::watch_neighbours(MPI_Comm machine) {
-    const ProcessIdentity own = ProcessIdentity::of_this_process();
-    std::vector<ProcessIdentity> all(static_cast<std::size_t>(local_size_));
-    neighbour_ranks_.resize(all.size());
-    MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, machine);
-    MPI_Allgather(&rank_, 1, MPI_INT, neighbour_ranks_.data(), 1, MPI_INT, machine);
-    neighbours_.start(all);
-}
-
-/// Waits without keeping a CPU busy: the pauses grow with the time waited. False when it takes
-/// longer than `max`. Throws DeviceError if a neighbour has ended, since waiting is then in vain.
-bool MpiComm::await(MPI_Request& request, Clock::duration max) {
-    using namespace std::chrono_literals;
-    const Clock::time_point start = Clock::now();
-    Clock::duration next_check = kWatchInterval;
-    std::optional<std::size_t> ended;
-    for (;;) {
-        int is_done = 0;
-        MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
-        if (is_done != 0) return true;
-        const Clock::duration waited = Clock::now() - start;
-        if (waited > next_check) {
-            if (ended) break;
-            ended = neighbours_.find_ended();
-            next_check = waited + (ended ? kLastMessage : kWatchInterval);
-        }
-        if (waited > max) return false;
-        if (waited < 50us)
-            std::this_thread::yield();
-        else
-            std::this_thread::sleep_for(std::min<Clock::duration>(waited / 8, 2ms));
-    }
-    loss_ = fmt::format(
-        "rank {} ended without reporting an error (killed, perhaps because memory "
-        "ran out); run the same command again to resume",
-        neighbour_ranks_[*ended]);
-    throw DeviceError(loss_);
-}
-
-int MpiComm::meet(Word word) {
-    if (has_ended_) throw std::logic_error("ranks met after the end");
-    if (!loss_.empty()) throw DeviceError(loss_);
-    if (knows_failure_) throw OtherRankFailed();
-    own_word_ = greatest_word_ = word;
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Iallreduce(&own_word_, &greatest_word_, 1, MPI_INT, MPI_MAX, group_, &request);
-    complete(request);
-    if (greatest_word_ != kFailed) return greatest_word_;
-    knows_failure_ = true;
-    throw OtherRankFailed();
-}
-
-template <class T>
-void MpiComm::reduce(std::span<T> values, MPI_Datatype type, MPI_Op operation) {
-    meet(kNo);
-    for_each_piece(values.size(), [&](std::size_t first, int count) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        MPI_Iallreduce(MPI_IN_PLACE, values.data() + first, count, type, operation, group_,
-                       &request);
-        complete(request);
-    });
-}
-
-double MpiComm::sum(double value) {
-    // Allocates memory first: a rank that lacks memory fails here, while the others still wait in
-    // meet().
-    std::vector<double> values(static_cast<std::size_t>(size_));
-    meet(kNo);
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Iallgather(&value, 1, MPI_DOUBLE, values.data(), 1, MPI_DOUBLE, group_, &request);
-    complete(request);
-    double total = 0.0;
-    for (const double one : values) total += one;
-    return total;
-}
-
-/// Resizes `bytes` to `size`. If that fails on any rank, all ranks throw before data are sent.
-void MpiComm::agree_on_memory(std::vector<std::uint8_t>& bytes, std::uint64_t size) {
-    std::exception_ptr error;
-    try {
-        bytes.resize(size);
-    } catch (const std::exception&) {
-        error = std::current_exception();
-    }
-    agree_on_error(*this, error);
-}
-
-void MpiComm::broadcast(std::vector<std::uint8_t>& bytes, int root) {
-    meet(kNo);
-    std::uint64_t size = bytes.size();
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibcast(&size, 1, MPI_UINT64_T, root, group_, &request);
-    complete(request);
-    agree_on_memory(bytes, size);
-    for_each_piece(bytes.size(), [&](std::size_t first, int count) {
-        MPI_Ibcast(bytes.data() + first, count, MPI_BYTE, root, group_, &request);
-        complete(request);
-    });
-}
-
-std::vector<std::vector<std::uint8_t>> MpiComm::gather(std::span<const std::uint8_t> bytes,
-                                                       int root) {
-    const auto ranks = static_cast<std::size_t>(size_);
-    std::vector<std::uint64_t> sizes(ranks);
-    std::vector<std::vector<std::uint8_t>> all(rank_ == root ? ranks : 0);
-    meet(kNo);
-    const std::uint64_t size = bytes.size();
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Iallgather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, group_, &request);
-    complete(request);
-    std::exception_ptr error;
-    try {
-        for (std::size_t from = 0; from < all.size(); ++from) all[from].resize(sizes[from]);
-    } catch (const std::exception&) {
-        error = std::current_exception();
-    }
-    agree_on_error(*this, error);
-    if (rank_ != root) {
-        for_each_piece(bytes.size(), [&](std::size_t first, int count) {
-            MPI_Isend(bytes.data() + first, count, MPI_BYTE, root, 0, group_, &request);
-            complete(request);
-        });
-        return all;
-    }
-    for (int from = 0; from < size_; ++from) {
-        std::vector<std::uint8_t>& into = all[static_cast<std::size_t>(from)];
-        if (from == root) {
-            std::copy(bytes.begin(), bytes.end(), into.begin());
-            continue;
-        }
-        for_each_piece(into.size(), [&](std::size_t first, int count) {
-            MPI_Irecv(into.data() + first, count, MPI_BYTE, from, 0, group_, &request);
-            complete(request);
-        });
-    }
-    return all;
-}
-
-/// The text with the rank and its machine in front, unless this is rank 0.
-std::string MpiComm::with_rank(const std::string& text) const {
-    if (rank_ == 0) return text;
-    char machine[MPI_MAX_PROCESSOR_NAME + 1] = {};
-    int length = 0;
-    MPI_Get_processor_name(machine, &length);
-    return fmt::format("rank {} on {}: {}", rank_, machine, text);
-}
-
-void MpiComm::leave_alone(const Outcome& own, const Report& report) {
-    report(with_rank(own.text));
-    abort_all(group_, own.exit_code);
-}
-
-/// A neighbour was lost. The lowest rank that still runs on this machine reports that, once the
-/// others here have saved their work, and ends the ranks of all machines.
-void MpiComm::leave_after_loss(const Outcome& own, const Report& report) {
-    const int exit_code = own.exit_code != 0 ? own.exit_code : DeviceError(loss_).exit_code();
-    if (!neighbours_.is_lowest_running(static_cast<std::size_t>(local_rank_)))
-        std::_Exit(exit_code);
-    report(own.text.empty() ? loss_ : own.text);
-    const Clock::time_point limit = Clock::now() + kPatience;
-    while (neighbours_.any_running() && Clock::now() < limit)
-        std::this_thread::sleep_for(kWatchInterval);
-    abort_all(group_, exit_code);
-}
-
-/// Passes the text of the lowest rank with a failure of its own to rank 0, which reports it.
-/// Returns that failure's exit code.
-int MpiComm::share_failure(const Outcome& own, const Report& report) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    const int mine = own.text.empty() ? size_ : rank_;
-    int reporter = mine;
-    MPI_Iallreduce(&mine, &reporter, 1, MPI_INT, MPI_MIN, group_, &request);
-    complete(request);
-    reporter = std::min(reporter, size_ - 1);
-    struct {
-        int exit_code = 0;
-        char text[kMaxText] = {};  // ends with a zero
-    } failure;
-    if (rank_ == reporter) {
-        failure.exit_code = own.exit_code;
-        const std::string text = own.text.empty() ? "" : with_rank(own.text);
-        text.copy(failure.text, kMaxText - 1);
-    }
-    MPI_Ibcast(&failure, sizeof failure, MPI_BYTE, reporter, group_, &request);
-    complete(request);
-    if (rank_ == 0 && failure.text[0] != 0) report(failure.text);
-    return failure.exit_code;
-}
-
-int MpiComm::end(const Outcome& own, const Report& report) {
-    const bool has_failed = own.exit_code != 0;
-    if (!loss_.empty()) leave_after_loss(own, report);
-    int exit_code = 0;
-    try {
-        if (!knows_failure_) {
-            own_word_ = greatest_word_ = has_failed ? kFailed : kNo;
-            MPI_Request request = MPI_REQUEST_NULL;
-            MPI_Iallreduce(&own_word_, &greatest_word_, 1, MPI_INT, MPI_MAX, group_, &request);
-            const auto max = has_failed ? Clock::duration(kPatience) : Clock::duration::max();
-            if (!await(request, max)) leave_alone(own, report);
-            knows_failure_ = greatest_word_ == kFailed;
-        }
-        if (knows_failure_) exit_code = share_failure(own, report);
-    } catch (const DeviceError&) {
-        leave_after_loss(own, report);
-    }
-    has_ended_ = true;
-    MPI_Comm_free(&group_);
-    MPI_Finalize();
-    return exit_code;
-}
 
 }  // namespace
 

@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <deque>
 #include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include "pleat/core/error.h"
 #include "pleat/core/ranks/pack.h"
@@ -28,21 +26,76 @@ constexpr std::chrono::microseconds kMinPause = 1ms, kMaxPause = 50ms;
 /// The worker threads of one rank, and the indices that wait for them.
 class Workers {
 public:
-    Workers(int count, const DealCalls& calls);
+    Workers(int count, const DealCalls& calls) : calls_(calls) {
+        try {
+            while (static_cast<int>(threads_.size()) < count)
+                threads_.emplace_back([this] { run(); });
+        } catch (const std::system_error&) {
+            // The system refuses more threads: the existing ones do all the work.
+            if (threads_.empty()) throw;
+        }
+    }
     /// Stops work in progress, and waits for its end.
-    ~Workers();
+    ~Workers() {
+        {
+            const std::lock_guard lock(mutex_);
+            waiting_.clear();
+            closes_ = true;
+            if (running_ > 0) calls_.stop();
+        }
+        has_work_.notify_all();
+        for (std::thread& thread : threads_) thread.join();
+    }
     Workers(const Workers&) = delete;
     Workers& operator=(const Workers&) = delete;
 
-    void add(Index index);
+    void add(Index index) {
+        {
+            const std::lock_guard lock(mutex_);
+            waiting_.push_back(index);
+        }
+        has_work_.notify_one();
+    }
     /// Threads for which no work waits; throws the error of work that has failed.
-    std::int64_t idle();
-    bool is_busy() const;
+    std::int64_t idle() {
+        const std::lock_guard lock(mutex_);
+        if (error_) std::rethrow_exception(error_);
+        return std::ssize(threads_) - running_ - std::ssize(waiting_);
+    }
+    bool is_busy() const {
+        const std::lock_guard lock(mutex_);
+        return running_ > 0 || !waiting_.empty();
+    }
     /// Waits until some work has ended since the last call, but not longer than `max`.
-    void wait(std::chrono::microseconds max);
+    void wait(std::chrono::microseconds max) {
+        std::unique_lock lock(mutex_);
+        has_ended_.wait_for(lock, max, [&] { return ended_ > 0; });
+        ended_ = 0;
+    }
 
 private:
-    void run();
+    void run() {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            has_work_.wait(lock, [&] { return closes_ || !waiting_.empty(); });
+            if (closes_) return;
+            const Index index = waiting_.front();
+            waiting_.pop_front();
+            ++running_;
+            lock.unlock();
+            std::exception_ptr error;
+            try {
+                if (!calls_.is_stopped()) calls_.work(index);
+            } catch (...) {
+                error = std::current_exception();
+            }
+            lock.lock();
+            --running_;
+            ++ended_;
+            if (error && !error_) error_ = error;
+            has_ended_.notify_all();
+        }
+    }
 
     const DealCalls& calls_;
     mutable std::mutex mutex_;
@@ -53,74 +106,6 @@ private:
     std::exception_ptr error_;
     std::vector<std::thread> threads_;
 };
-
-Workers::Workers(int count, const DealCalls& calls) : calls_(calls) {
-    try {
-        while (static_cast<int>(threads_.size()) < count) threads_.emplace_back([this] { run(); });
-    } catch (const std::system_error&) {
-        // The system refuses more threads: the existing ones do all the work.
-        if (threads_.empty()) throw;
-    }
-}
-
-Workers::~Workers() {
-    {
-        const std::lock_guard lock(mutex_);
-        waiting_.clear();
-        closes_ = true;
-        if (running_ > 0) calls_.stop();
-    }
-    has_work_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-}
-
-void Workers::run() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-        has_work_.wait(lock, [&] { return closes_ || !waiting_.empty(); });
-        if (closes_) return;
-        const Index index = waiting_.front();
-        waiting_.pop_front();
-        ++running_;
-        lock.unlock();
-        std::exception_ptr error;
-        try {
-            if (!calls_.is_stopped()) calls_.work(index);
-        } catch (...) {
-            error = std::current_exception();
-        }
-        lock.lock();
-        --running_;
-        ++ended_;
-        if (error && !error_) error_ = error;
-        has_ended_.notify_all();
-    }
-}
-
-void Workers::add(Index index) {
-    {
-        const std::lock_guard lock(mutex_);
-        waiting_.push_back(index);
-    }
-    has_work_.notify_one();
-}
-
-std::int64_t Workers::idle() {
-    const std::lock_guard lock(mutex_);
-    if (error_) std::rethrow_exception(error_);
-    return std::ssize(threads_) - running_ - std::ssize(waiting_);
-}
-
-bool Workers::is_busy() const {
-    const std::lock_guard lock(mutex_);
-    return running_ > 0 || !waiting_.empty();
-}
-
-void Workers::wait(std::chrono::microseconds max) {
-    std::unique_lock lock(mutex_);
-    has_ended_.wait_for(lock, max, [&] { return ended_ > 0; });
-    ended_ = 0;
-}
 
 /// What a rank says in each round.
 struct Report {
@@ -175,14 +160,20 @@ Answer answer(const std::vector<Bytes>& reports, Index& next, Index count, const
 
 }  // namespace
 
-void lead(Comm& comm, const std::function<void()>& work) {
+void together(Comm& comm, const std::function<void()>& work) {
     std::exception_ptr error;
     try {
-        if (comm.rank() == 0) work();
+        work();
     } catch (...) {
         error = std::current_exception();
     }
     agree_on_error(comm, error);
+}
+
+void lead(Comm& comm, const std::function<void()>& work) {
+    together(comm, [&] {
+        if (comm.rank() == 0) work();
+    });
 }
 
 void deal(Comm& comm, int workers, Index count, const DealCalls& calls) {

@@ -17,7 +17,6 @@ struct RankRows {
 
     /// How many of the rows [0, count) belong to this rank.
     Index count_of(Index count) const { return count > rank ? (count - rank - 1) / ranks + 1 : 0; }
-    /// The n-th row of this rank.
     Index row(Index n) const { return rank + n * ranks; }
 
     Index rank, ranks;
@@ -62,9 +61,8 @@ void all_gather_rows(const Context& context, View<T, 2> rows,
 template <class T>
 void all_gather_rows(const Context& context, View<T, 2> rows) {
     const RankRows own(context);
-    std::vector<std::uint8_t> has_row(static_cast<std::size_t>(rows.extent(0)));
-    for (Index n = 0; n < own.count_of(rows.extent(0)); ++n)
-        has_row[static_cast<std::size_t>(own.row(n))] = 1;
+    std::vector<std::uint8_t> has_row(rows.extent(0));
+    for (Index n = 0; n < own.count_of(rows.extent(0)); ++n) has_row[own.row(n)] = 1;
     all_gather_rows(context, rows, has_row);
 }
 

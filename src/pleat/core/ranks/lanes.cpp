@@ -6,17 +6,12 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdint>
-#include <cstring>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <random>
 #include <span>
 #include <stdexcept>
 #include <string_view>
-#include <thread>
-#include <vector>
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
@@ -30,9 +25,9 @@ namespace {
 /// thread.
 class LaneGroup {
 public:
-    LaneGroup(Comm& outer, int lanes) : outer_(outer), shown_(static_cast<std::size_t>(lanes)) {
-        std::vector<std::int64_t> counts(static_cast<std::size_t>(outer.size()));
-        counts[static_cast<std::size_t>(outer.rank())] = lanes;
+    LaneGroup(Comm& outer, int lanes) : outer_(outer), shown_(lanes) {
+        std::vector<std::int64_t> counts(outer.size());
+        counts[outer.rank()] = lanes;
         outer.sum(counts);
         for (const std::int64_t count : counts) {
             first_.push_back(size_);
@@ -43,14 +38,11 @@ public:
     int lanes() const { return static_cast<int>(shown_.size()); }
     int size() const { return size_; }
     /// Rank of this process's first lane.
-    int first() const { return first_[static_cast<std::size_t>(outer_.rank())]; }
-    /// The process of a rank.
+    int first() const { return first_[outer_.rank()]; }
     int process_of(int rank) const {
-        return static_cast<int>(std::upper_bound(first_.begin(), first_.end(), rank) -
-                                first_.begin()) -
-               1;
+        return static_cast<int>(std::ranges::upper_bound(first_, rank) - first_.begin()) - 1;
     }
-    int first_of(int process) const { return first_[static_cast<std::size_t>(process)]; }
+    int first_of(int process) const { return first_[process]; }
     int lanes_of(int process) const {
         return (process + 1 < outer_.size() ? first_of(process + 1) : size_) - first_of(process);
     }
@@ -58,14 +50,14 @@ public:
     /// What lane `lane` brought to meet().
     template <class T>
     T& shown(int lane) const {
-        return *static_cast<T*>(shown_[static_cast<std::size_t>(lane)]);
+        return *static_cast<T*>(shown_[lane]);
     }
     /// Lane 0 calls `exchange` once all lanes are here; then all go on.
     template <class T, class Exchange>
     void meet(int lane, T& own, Exchange exchange) {
         std::unique_lock lock(mutex_);
         if (has_failed_) throw OtherRankFailed();
-        shown_[static_cast<std::size_t>(lane)] = &own;
+        shown_[lane] = &own;
         ++arrived_;
         changed_.notify_all();
         if (lane != 0) {
@@ -124,7 +116,7 @@ public:
     double sum(double value) override {
         group_.meet(lane_, value, [&] {
             std::vector<double> own;
-            own.reserve(static_cast<std::size_t>(group_.lanes()));
+            own.reserve(group_.lanes());
             for (int lane = 0; lane < group_.lanes(); ++lane)
                 own.push_back(group_.shown<double>(lane));
             value = sum_in_order(own);
@@ -184,7 +176,7 @@ private:
     template <class T>
     void copy_to_others(std::span<T> values) {
         for (int lane = 1; lane < group_.lanes(); ++lane)
-            std::copy(values.begin(), values.end(), group_.shown<std::span<T>>(lane).begin());
+            std::ranges::copy(values, group_.shown<std::span<T>>(lane).begin());
     }
     template <class T, class Combine>
     void combine(std::span<T> values, Combine combine_one) {
@@ -221,8 +213,7 @@ private:
             for (int from = 0; !all.empty() && from < outer().size(); ++from) {
                 if (lane >= group_.lanes_of(from)) continue;
                 const int rank = group_.first_of(from) + lane;
-                all[static_cast<std::size_t>(rank)] =
-                    std::move(part[static_cast<std::size_t>(from)]);
+                all[rank] = std::move(part[from]);
             }
         }
         return all;
@@ -297,13 +288,13 @@ void on_lanes(const Context& context, const std::function<void(const Context& la
             LaneProgress progress(context.progress, lane, is_cancelled);
             Context own = context;
             own.lanes.clear();
-            own.device = devices[static_cast<std::size_t>(lane)];
+            own.device = devices[lane];
             own.threads = threads;
             own.comm = &comm;
             if (context.progress != nullptr) own.progress = &progress;
             work(own);
         } catch (...) {
-            errors[static_cast<std::size_t>(lane)] = std::current_exception();
+            errors[lane] = std::current_exception();
             group.fail();
         }
     };

@@ -85,8 +85,7 @@ private:
     template <class T, int Rank>
     void pack(Array<T, Rank>& values) {
         std::array<Index, Rank> shape;
-        for (int axis = 0; axis < Rank; ++axis)
-            shape[static_cast<std::size_t>(axis)] = values.extent(axis);
+        for (int axis = 0; axis < Rank; ++axis) shape[axis] = values.extent(axis);
         pack(shape);
         if (reads_)
             values = std::apply([](auto... n) { return Array<T, Rank>::unset(n...); }, shape);

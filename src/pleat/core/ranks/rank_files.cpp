@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <system_error>
 
 namespace pleat {
@@ -22,7 +21,7 @@ bool is_rank_file(std::string_view name, std::string_view before, std::string_vi
     if (!name.ends_with(behind)) return false;
     name.remove_suffix(behind.size());
     const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    return !name.empty() && std::all_of(name.begin(), name.end(), is_digit);
+    return !name.empty() && std::ranges::all_of(name, is_digit);
 }
 
 }  // namespace
@@ -47,7 +46,7 @@ std::vector<std::filesystem::path> rank_files(const std::filesystem::path& check
          std::filesystem::directory_iterator(folder.empty() ? "." : folder, absent))
         if (is_rank_file(entry.path().filename().string(), before, behind))
             found.push_back(folder / entry.path().filename());
-    std::sort(found.begin(), found.end());
+    std::ranges::sort(found);
     return found;
 }
 

@@ -16,7 +16,6 @@
 #include <sstream>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
@@ -46,7 +45,8 @@ FolderClaim::FolderClaim(const std::filesystem::path& path, bool is_shared)
     if (path_.empty()) throw UsageError("expected a folder for the results, found an empty name");
     try {
         create();
-        lock();
+        while (!open_lock_file()) {
+        }
     } catch (...) {
         remove_created();
         throw;
@@ -94,24 +94,16 @@ void FolderClaim::create() {
             fmt::format("{}: expected a folder for the results, found a file", path_.string()));
 }
 
-void FolderClaim::lock() {
-    while (!open_lock_file()) {
-    }
-}
-
 /// False if another process has the folder. File systems without locks refuse otherwise; there the
 /// claim is only a folder.
 bool FolderClaim::lock_open_file() {
-    const auto lock = [&](int kind) {
-        return ::flock(descriptor_, kind | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-    };
     // A process that shares the folder locks it for itself first, for a moment, to learn whether it
     // is the first one.
     constexpr int kAttempts = 100;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-        was_free_ = lock(LOCK_EX);
+        was_free_ = lock_file(descriptor_, LOCK_EX | LOCK_NB);
         if (!is_shared_) return was_free_;
-        if (lock(LOCK_SH)) return true;
+        if (lock_file(descriptor_, LOCK_SH | LOCK_NB)) return true;
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     return false;
@@ -142,8 +134,7 @@ void FolderClaim::unlock() {
     struct stat info {};
     // Removed while it is still locked: whoever opened it meanwhile sees that it is gone. Others
     // that share the folder keep the file.
-    const bool is_last =
-        !is_shared_ || ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    const bool is_last = !is_shared_ || lock_file(descriptor_, LOCK_EX | LOCK_NB);
     if (is_last && ::fstat(descriptor_, &info) == 0 && info.st_size == 0 &&
         is_open_file(descriptor_, file))
         ::unlink(file.c_str());
@@ -242,7 +233,7 @@ std::vector<std::string> without_force(std::vector<std::string> arguments) {
 /// Whether the inputs of the run in this folder are as it found them; false if one is no file.
 bool has_same_inputs(const path& folder) {
     const std::vector<std::string> notes = read_notes(folder);
-    return std::all_of(notes.begin(), notes.end(), [](const std::string& note) {
+    return std::ranges::all_of(notes, [](const std::string& note) {
         if (!note.starts_with(kInputNote)) return true;
         const std::size_t space = note.find(' ', note.find(' ', kInputNote.size()) + 1);
         const path input = note.substr(space + 1);
@@ -371,8 +362,7 @@ void move_run(const path& from, const path& to) {
 
 bool RunFiles::contains(const std::string& file) const {
     const auto is_made = [&](const std::string& name) {
-        return names.contains(name) ||
-               std::any_of(names.begin(), names.end(), [&](const auto& made) {
+        return names.contains(name) || std::ranges::any_of(names, [&](const auto& made) {
                    return made.starts_with("checkpoint") && is_rank_file(name, made);
                });
     };
@@ -467,7 +457,7 @@ void finish_replacement(FolderClaim& run) {
     const path to = std::filesystem::canonical(run.path());
     const path other = beside(to), forced = forced_folder(to);
     const std::vector<std::string> notes = read_notes(to);
-    const bool was_next = std::find(notes.begin(), notes.end(), kIsReplaced) != notes.end();
+    const bool was_next = std::ranges::find(notes, kIsReplaced) != notes.end();
     if (is_own_folder(other) && !was_next) clear_replaced(other, to);
     if (is_own_folder(other) && was_next && !is_there(forced)) move(other, forced);
     if (read_earlier_run(forced / kManifestFile).status == "finished") {

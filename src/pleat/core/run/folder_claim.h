@@ -42,7 +42,6 @@ public:
 private:
     void create();
     bool create_missing();
-    void lock();
     bool open_lock_file();
     bool lock_open_file();
     void unlock();
@@ -53,7 +52,6 @@ private:
     int descriptor_ = -1;
 };
 
-/// Name of the lock file.
 inline constexpr std::string_view kLockFile = ".pleat-lock";
 
 /// Removes a file or empty folder; returns whether it was there and could be removed.

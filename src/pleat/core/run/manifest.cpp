@@ -8,7 +8,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "pleat/core/files/hash.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/parse_json.h"
 #include "pleat/core/version.h"
@@ -272,8 +271,7 @@ std::optional<FinishedRun> find_finished_run(
         earlier_seed = run.seed;
         for (const std::string& file : files) {
             const auto& listed = run.input_hashes;
-            if (std::find(listed.begin(), listed.end(), hashes.of(file)) == listed.end())
-                return false;
+            if (std::ranges::find(listed, hashes.of(file)) == listed.end()) return false;
         }
         for (std::size_t n = 0; n < run.input_paths.size(); ++n) {
             std::error_code ignored;

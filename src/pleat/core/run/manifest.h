@@ -67,7 +67,6 @@ std::string to_json(const Manifest& manifest);
 
 /// A parameter's value in the manifest; an automatic one is its description.
 ManifestValue manifest_value(const Field& field);
-/// A value as JSON text.
 std::string json_text(const ManifestValue& value);
 
 /// The manifest of an earlier run; empty if the file is not a manifest of pleat.

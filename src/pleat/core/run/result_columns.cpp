@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "pleat/core/files/npy.h"
-#include "pleat/core/files/output_file.h"
 
 namespace pleat {
 

@@ -3,8 +3,10 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <fstream>
 #include <future>
@@ -16,7 +18,6 @@
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/hardware/memory.h"
-#include "pleat/core/loops/instant.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/threads.h"
 #include "pleat/core/ranks/deal.h"
@@ -30,6 +31,24 @@ namespace pleat {
 
 namespace {
 
+/// Now, by two clocks in seconds.
+struct Instant {
+    std::chrono::steady_clock::time_point wall = std::chrono::steady_clock::now();
+    double cpu = cpu_now();
+
+    static double cpu_now() {
+        rusage usage{};
+        ::getrusage(RUSAGE_SELF, &usage);
+        const auto seconds = [](timeval t) {
+            return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+        };
+        return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    }
+    double seconds_until(const Instant& end) const {
+        return std::chrono::duration<double>(end.wall - wall).count();
+    }
+};
+
 constexpr std::string_view kCheckpointPrefix = "checkpoint";
 
 std::string utc_now() {
@@ -41,7 +60,7 @@ bool is_own_name(std::string_view name) {
 }
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
 }
 
 /// Refuses a folder to which a run without --force may not write.
@@ -62,30 +81,194 @@ void require_unfinished(const EarlierRun& earlier, const RunDirectory::Request& 
 }  // namespace
 
 struct RunDirectory::Implementation : Progress {
-    explicit Implementation(const Request& request);
+    explicit Implementation(const Request& request) : folder(request.path) {
+        try {
+            take_over(request);
+        } catch (...) {
+            folder.remove_created();
+            throw;
+        }
+        manifest.command = request.command;
+        manifest.arguments = request.arguments;
+        manifest.shares_process = request.shares_process;
+        manifest.started = utc_now();
+        try {
+            list_outputs();
+            save_manifest("running");
+            open_log();
+        } catch (...) {
+            if (!has_something_to_keep()) tidy_away();
+            throw;
+        }
+    }
 
-    void take_over(const Request& request);
-    void resume();
-    void open_log();
+    // A forced run works in a hidden folder within, and replaces the content of the folder only
+    // when it has finished (docs/decisions/0025).
+    void take_over(const Request& request) {
+        finish_replacement(folder);
+        const std::filesystem::path hidden = forced_folder(folder.path());
+        const EarlierRun stopped = read_earlier_run(hidden / kManifestFile);
+        if (resumes_forced_run(folder.path(), request.command, request.arguments, request.force)) {
+            forced.emplace(hidden);
+            return resume();
+        }
+        if (stopped.is_ours && !request.force)
+            throw UsageError(
+                fmt::format("{}: holds a forced run of 'pleat {}' that has not finished; give its "
+                            "command again to resume it, or --force to replace it",
+                            folder.path().string(), stopped.command));
+        std::error_code ignored;
+        std::filesystem::remove_all(hidden, ignored);
+        if (folder.is_empty()) return;
+        if (request.force) {
+            forced.emplace(hidden);
+            return;
+        }
+        require_unfinished(read_earlier_run(folder.path() / kManifestFile), request,
+                           folder.path().string());
+        resume();
+    }
+    void resume() {
+        manifest.resumed = true;
+        const RunFiles made = files_of_run(folder_in_use());
+        for (const std::string& name : made.names)
+            if (!name.starts_with(kCheckpointPrefix) && !is_own_name(name)) stale.push_back(name);
+        stale_stages = made.stages;
+    }
+    void open_log() {
+        const std::filesystem::path path = folder_in_use() / kLogFile;
+        log_file.open(path, manifest.resumed ? std::ios::app : std::ios::trunc);
+        if (!log_file) throw OutputError(fmt::format("{}: cannot be written", path.string()));
+        log_progress = std::make_unique<LogProgress>(
+            [this](std::string_view line) { log_file << utc_now() << ' ' << line << std::endl; });
+    }
     /// The folder that this run writes to: its own, or the hidden folder of a forced run.
     FolderClaim& claim() { return forced ? *forced : folder; }
     const FolderClaim& claim() const { return forced ? *forced : folder; }
     const std::filesystem::path& folder_in_use() const { return claim().path(); }
-    void remove_stale_files() const;
-    void switch_stage(std::string_view name, const Instant& since);
-    void list_outputs();
-    void await_hashes();
-    void save_manifest(std::string_view status);
-    void tidy_away();
-    void remove_partial_files() const;
-    bool has_something_to_keep() const;
-    std::filesystem::path file(std::string_view name) const;
+    /// Removes results of the resumed run that this one did not write again.
+    void remove_stale_files() const {
+        for (const std::string& name : stale)
+            if (!contains(output_names, name)) remove_quietly(folder_in_use() / name);
+        for (const std::string& stage : stale_stages)
+            if (!contains(manifest.stages, stage)) remove_run(folder_in_use() / stage);
+    }
+    void switch_stage(std::string_view name, const Instant& since) {
+        auto& timings = manifest.timings;
+        if (!timings.empty()) {
+            timings.back().seconds += stage_start.seconds_until(since);
+            timings.back().cpu_seconds += since.cpu - stage_start.cpu;
+        }
+        stage_start = since;
+        timings.push_back({std::string(name), 0.0, 0.0});
+    }
+    void list_outputs() {
+        manifest.outputs.clear();
+        std::vector<std::string> names = output_names;
+        for (const std::string& name : stale)
+            if (!contains(names, name)) names.push_back(name);
+        for (const std::string& name : names) {
+            std::error_code error;
+            const auto bytes = std::filesystem::file_size(folder_in_use() / name, error);
+            if (!error) manifest.outputs.push_back({name, static_cast<std::int64_t>(bytes)});
+        }
+    }
+    void await_hashes() {
+        for (auto& [input, hash] : std::exchange(hashes, {}))
+            manifest.inputs[input].hash = hash.get();
+    }
+    void save_manifest(std::string_view status) {
+        await_hashes();
+        const Instant now;
+        Manifest shot = manifest;
+        shot.status = status;
+        if (!shot.timings.empty()) {
+            shot.timings.back().seconds += stage_start.seconds_until(now);
+            shot.timings.back().cpu_seconds += now.cpu - stage_start.cpu;
+        }
+        if (status != "running") shot.finished = utc_now();
+        shot.seconds = start.seconds_until(now);
+        shot.cpu_seconds = now.cpu;
+        shot.peak_memory = peak_memory();
+        write_text(folder_in_use() / kManifestFile, to_json(shot));
+    }
+    void tidy_away() {
+        log_progress.reset();
+        log_file.close();
+        if (forced) {
+            std::error_code ignored;
+            std::filesystem::remove_all(folder_in_use(), ignored);
+            return forced.reset();
+        }
+        remove_partial_files();
+        // The manifest last: until then a killed run can be given again.
+        for (const char* name : {kLogFile, kBibliographyFile, kManifestFile})
+            remove_quietly(folder_in_use() / name);
+        folder.clear_notes();
+        folder.remove_created();
+    }
+    /// Removes incomplete files of a killed process.
+    void remove_partial_files() const {
+        RunFiles own{{output_names.begin(), output_names.end()}, {}};
+        own.names.insert(checkpoint_names.begin(), checkpoint_names.end());
+        own.names.insert(stale.begin(), stale.end());
+        own.names.insert({kManifestFile, kBibliographyFile});
+        for (const auto& entry : std::filesystem::directory_iterator(folder_in_use())) {
+            const std::string name = entry.path().filename().string();
+            if (!complete_name(name).empty() && own.contains(name)) remove_quietly(entry.path());
+        }
+    }
+    bool has_something_to_keep() const {
+        // A resumed run may have failed before it listed the files of the earlier run.
+        const std::filesystem::directory_iterator entries(folder_in_use());
+        const auto is_content = [](const auto& entry) {
+            const std::string name = entry.path().filename().string();
+            return complete_name(name).empty() && !is_hidden_name(name) && !is_own_name(name);
+        };
+        if (manifest.resumed && std::any_of(begin(entries), end(entries), is_content)) return true;
+        const auto exists = [&](const std::string& name) {
+            return std::filesystem::exists(folder_in_use() / name) ||
+                   !rank_files(folder_in_use() / name).empty();
+        };
+        // A stage that failed has removed its folder unless it can be resumed.
+        return std::ranges::any_of(output_names, exists) ||
+               std::ranges::any_of(manifest.stages, exists) ||
+               std::ranges::any_of(checkpoint_names, exists);
+    }
+    std::filesystem::path file(std::string_view name) const {
+        const std::filesystem::path plain(name);
+        if (plain.empty() || plain.filename() != plain || is_own_name(name) || is_hidden_name(name))
+            throw std::logic_error(fmt::format("'{}' is no name for a file of a run", name));
+        return folder_in_use() / plain;
+    }
 
     void update(std::string_view stage, std::int64_t done, std::int64_t total,
-                std::string_view note) override;
+                std::string_view note) override {
+        // A stage first reports after its first piece of work, so it began at the event before.
+        if (manifest.timings.empty() || manifest.timings.back().stage != stage)
+            switch_stage(stage, last_event);
+        last_event = Instant();
+        log_progress->update(stage, done, total, note);
+        if (shown != nullptr) shown->update(stage, done, total, note);
+    }
     bool cancelled() override { return shown != nullptr && shown->cancelled(); }
-    void message(std::string_view text) override;
-    void note(const Note& note) override;
+    void message(std::string_view text) override {
+        manifest.messages.emplace_back(text);
+        log_progress->message(text);
+        if (shown != nullptr) shown->message(text);
+    }
+    void note(const Note& note) override {
+        manifest.notes.push_back(note);
+        log_progress->note(note);
+        if (shown == nullptr) return;
+        // Files of one kind may be many, and say the same.
+        constexpr int kMaxShown = 3;
+        const int seen = count(manifest.notes, note.kind);
+        if (seen <= kMaxShown || note.is_warning) shown->note(note);
+        if (seen == kMaxShown + 1)
+            shown->message(fmt::format("more notes of the kind '{}' are in {}", name_of(note.kind),
+                                       (folder.path() / kManifestFile).string()));
+    }
 
     FolderClaim folder;
     std::optional<FolderClaim> forced;  ///< in `folder`, over what it holds until this run finishes
@@ -102,202 +285,6 @@ struct RunDirectory::Implementation : Progress {
     Instant start, stage_start, last_event;
     bool finished = false;
 };
-
-RunDirectory::Implementation::Implementation(const Request& request) : folder(request.path) {
-    try {
-        take_over(request);
-    } catch (...) {
-        folder.remove_created();
-        throw;
-    }
-    manifest.command = request.command;
-    manifest.arguments = request.arguments;
-    manifest.shares_process = request.shares_process;
-    manifest.started = utc_now();
-    try {
-        list_outputs();
-        save_manifest("running");
-        open_log();
-    } catch (...) {
-        if (!has_something_to_keep()) tidy_away();
-        throw;
-    }
-}
-
-void RunDirectory::Implementation::open_log() {
-    const std::filesystem::path path = folder_in_use() / kLogFile;
-    log_file.open(path, manifest.resumed ? std::ios::app : std::ios::trunc);
-    if (!log_file) throw OutputError(fmt::format("{}: cannot be written", path.string()));
-    log_progress = std::make_unique<LogProgress>(
-        [this](std::string_view line) { log_file << utc_now() << ' ' << line << std::endl; });
-}
-
-// A forced run works in a hidden folder within, and replaces the content of the folder only when it
-// has finished (docs/decisions/0025).
-void RunDirectory::Implementation::take_over(const Request& request) {
-    finish_replacement(folder);
-    const std::filesystem::path hidden = forced_folder(folder.path());
-    const EarlierRun stopped = read_earlier_run(hidden / kManifestFile);
-    if (resumes_forced_run(folder.path(), request.command, request.arguments, request.force)) {
-        forced.emplace(hidden);
-        return resume();
-    }
-    if (stopped.is_ours && !request.force)
-        throw UsageError(
-            fmt::format("{}: holds a forced run of 'pleat {}' that has not finished; give its "
-                        "command again to resume it, or --force to replace it",
-                        folder.path().string(), stopped.command));
-    std::error_code ignored;
-    std::filesystem::remove_all(hidden, ignored);
-    if (folder.is_empty()) return;
-    if (request.force) {
-        forced.emplace(hidden);
-        return;
-    }
-    require_unfinished(read_earlier_run(folder.path() / kManifestFile), request,
-                       folder.path().string());
-    resume();
-}
-
-void RunDirectory::Implementation::resume() {
-    manifest.resumed = true;
-    const RunFiles made = files_of_run(folder_in_use());
-    for (const std::string& name : made.names)
-        if (!name.starts_with(kCheckpointPrefix) && !is_own_name(name)) stale.push_back(name);
-    stale_stages = made.stages;
-}
-
-/// Removes results of the resumed run that this one did not write again.
-void RunDirectory::Implementation::remove_stale_files() const {
-    for (const std::string& name : stale)
-        if (!contains(output_names, name)) remove_quietly(folder_in_use() / name);
-    for (const std::string& stage : stale_stages)
-        if (!contains(manifest.stages, stage)) remove_run(folder_in_use() / stage);
-}
-
-std::filesystem::path RunDirectory::Implementation::file(std::string_view name) const {
-    const std::filesystem::path plain(name);
-    if (plain.empty() || plain.filename() != plain || is_own_name(name) || is_hidden_name(name))
-        throw std::logic_error(fmt::format("'{}' is no name for a file of a run", name));
-    return folder_in_use() / plain;
-}
-
-void RunDirectory::Implementation::switch_stage(std::string_view name, const Instant& since) {
-    auto& timings = manifest.timings;
-    if (!timings.empty()) {
-        timings.back().seconds += stage_start.seconds_until(since);
-        timings.back().cpu_seconds += since.cpu - stage_start.cpu;
-    }
-    stage_start = since;
-    timings.push_back({std::string(name), 0.0, 0.0});
-}
-
-void RunDirectory::Implementation::update(std::string_view stage, std::int64_t done,
-                                          std::int64_t total, std::string_view note) {
-    // A stage first reports after its first piece of work, so it began at the event before.
-    if (manifest.timings.empty() || manifest.timings.back().stage != stage)
-        switch_stage(stage, last_event);
-    last_event = Instant();
-    log_progress->update(stage, done, total, note);
-    if (shown != nullptr) shown->update(stage, done, total, note);
-}
-
-void RunDirectory::Implementation::message(std::string_view text) {
-    manifest.messages.emplace_back(text);
-    log_progress->message(text);
-    if (shown != nullptr) shown->message(text);
-}
-
-void RunDirectory::Implementation::note(const Note& note) {
-    manifest.notes.push_back(note);
-    log_progress->note(note);
-    if (shown == nullptr) return;
-    // Files of one kind may be many, and say the same.
-    constexpr int kMaxShown = 3;
-    const int seen = count(manifest.notes, note.kind);
-    if (seen <= kMaxShown || note.is_warning) shown->note(note);
-    if (seen == kMaxShown + 1)
-        shown->message(fmt::format("more notes of the kind '{}' are in {}", name_of(note.kind),
-                                   (folder.path() / kManifestFile).string()));
-}
-
-void RunDirectory::Implementation::list_outputs() {
-    manifest.outputs.clear();
-    std::vector<std::string> names = output_names;
-    for (const std::string& name : stale)
-        if (!contains(names, name)) names.push_back(name);
-    for (const std::string& name : names) {
-        std::error_code error;
-        const auto bytes = std::filesystem::file_size(folder_in_use() / name, error);
-        if (!error) manifest.outputs.push_back({name, static_cast<std::int64_t>(bytes)});
-    }
-}
-
-void RunDirectory::Implementation::await_hashes() {
-    for (auto& [input, hash] : std::exchange(hashes, {})) manifest.inputs[input].hash = hash.get();
-}
-
-void RunDirectory::Implementation::save_manifest(std::string_view status) {
-    await_hashes();
-    const Instant now;
-    Manifest shot = manifest;
-    shot.status = status;
-    if (!shot.timings.empty()) {
-        shot.timings.back().seconds += stage_start.seconds_until(now);
-        shot.timings.back().cpu_seconds += now.cpu - stage_start.cpu;
-    }
-    if (status != "running") shot.finished = utc_now();
-    shot.seconds = start.seconds_until(now);
-    shot.cpu_seconds = now.cpu;
-    shot.peak_memory = peak_memory();
-    write_text(folder_in_use() / kManifestFile, to_json(shot));
-}
-
-bool RunDirectory::Implementation::has_something_to_keep() const {
-    // A resumed run may have failed before it listed the files of the earlier run.
-    const std::filesystem::directory_iterator entries(folder_in_use());
-    const auto is_content = [](const auto& entry) {
-        const std::string name = entry.path().filename().string();
-        return complete_name(name).empty() && !is_hidden_name(name) && !is_own_name(name);
-    };
-    if (manifest.resumed && std::any_of(begin(entries), end(entries), is_content)) return true;
-    const auto exists = [&](const std::string& name) {
-        return std::filesystem::exists(folder_in_use() / name) ||
-               !rank_files(folder_in_use() / name).empty();
-    };
-    // A stage that failed has removed its folder unless it can be resumed.
-    return std::ranges::any_of(output_names, exists) ||
-           std::ranges::any_of(manifest.stages, exists) ||
-           std::ranges::any_of(checkpoint_names, exists);
-}
-
-/// Removes incomplete files of a killed process.
-void RunDirectory::Implementation::remove_partial_files() const {
-    RunFiles own{{output_names.begin(), output_names.end()}, {}};
-    own.names.insert(checkpoint_names.begin(), checkpoint_names.end());
-    own.names.insert(stale.begin(), stale.end());
-    own.names.insert({kManifestFile, kBibliographyFile});
-    for (const auto& entry : std::filesystem::directory_iterator(folder_in_use())) {
-        const std::string name = entry.path().filename().string();
-        if (!complete_name(name).empty() && own.contains(name)) remove_quietly(entry.path());
-    }
-}
-
-void RunDirectory::Implementation::tidy_away() {
-    log_progress.reset();
-    log_file.close();
-    if (forced) {
-        std::error_code ignored;
-        std::filesystem::remove_all(folder_in_use(), ignored);
-        return forced.reset();
-    }
-    remove_partial_files();
-    // The manifest last: until then a killed run can be given again.
-    for (const char* name : {kLogFile, kBibliographyFile, kManifestFile})
-        remove_quietly(folder_in_use() / name);
-    folder.clear_notes();
-    folder.remove_created();
-}
 
 RunDirectory::RunDirectory(const Request& request) {
     Comm alone;
@@ -434,7 +421,7 @@ void RunDirectory::cite(std::string_view key) {
     if (!is_here()) return;
     auto& citations = implementation_->manifest.citations;
     const auto is_same = [&](const auto& cited) { return cited.first == key; };
-    if (std::any_of(citations.begin(), citations.end(), is_same)) return;
+    if (std::ranges::any_of(citations, is_same)) return;
     const Citation citation = find_citation(key);
     citations.emplace_back(citation.key, citation.text);
     implementation_->bibliography += citation.bibtex + "\n";

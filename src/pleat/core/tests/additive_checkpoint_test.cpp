@@ -372,7 +372,7 @@ TEST(AdditiveCheckpoint, WhereItCannotBeSavedTheSweepGoesOnAndSaysSo) {
     EXPECT_EQ(sums.bits(), expected(tiles));
     ASSERT_EQ(listener.messages.size(), 1u);
     EXPECT_EQ(listener.messages[0].find("sums: goes on without saving its state: "), 0u);
-    EXPECT_TRUE(saved.kept_in().empty());
+    EXPECT_TRUE(saved.resume_file().empty());
 }
 
 TEST(AdditiveCheckpoint, WhatIsDoneBeforeASaveIsDueIsNotSaved) {

@@ -210,7 +210,7 @@ TEST(JobPlan, GivesEachJobAFolder) {
     EXPECT_EQ(swept.jobs[1].folder, "b/theta=0.50,count=03");
     EXPECT_EQ(swept.jobs[2].folder, "a/theta=0.50,count=2");
     EXPECT_EQ(swept.options, (std::vector<std::string>{"theta", "count"}));
-    EXPECT_EQ(swept.swept, swept.options);
+    EXPECT_EQ(swept.swept_options, swept.options);
     EXPECT_TRUE(swept.settings_table.empty());
 }
 

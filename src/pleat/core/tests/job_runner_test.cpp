@@ -188,7 +188,7 @@ TEST_F(JobRunnerTest, KeepsTheRowsOfEarlierJobsWhoseRunsAreStillThere) {
     EXPECT_EQ(folders, (std::vector<std::string>{"a/times=1", "a/times=2", "bb/times=1",
                                                  "a/times=3", "d/times=3"}));
     EXPECT_EQ(bytes, (std::vector<std::string>{"1", "2", "2", "3", "12"}));
-    EXPECT_EQ(table.swept, std::vector<std::string>{"times"});
+    EXPECT_EQ(table.swept_options, std::vector<std::string>{"times"});
     EXPECT_EQ(renew_job_table(folder / "runs").text(), table.text());
 }
 

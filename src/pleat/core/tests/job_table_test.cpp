@@ -19,7 +19,7 @@ using test::TemporaryFolder;
 JobTable two_rows() {
     JobPlan plan;
     plan.options = {"structure", "theta"};
-    plan.swept = {"theta"};
+    plan.swept_options = {"theta"};
     plan.jobs = {{"a", {"a.aln"}, {{"theta", "0.5"}}, "a/theta=0.5"},
                  {"b", {"b.aln"}, {{"structure", "x y.pdb"}, {"theta", "0.5"}}, "b/theta=0.5"}};
     return {{"couplings", "a.aln", "b c.aln", "-o", "it's"}, plan, {"columns", "theta", "gap"}};

@@ -198,7 +198,7 @@ TEST(ForEachTile, SaysWhatIsKeptWhenCancelled) {
             for_each_tile(context, "tiles", tiles,
                           {.compute = [](const Tile&) {},
                            .flush = [&] { ++flushes; },
-                           .kept_in = [&] { return has_file ? "a.tiles" : ""; }});
+                           .resume_file = [&] { return has_file ? "a.tiles" : ""; }});
         });
         EXPECT_EQ(flushes, 1);
         EXPECT_EQ(text.substr(0, 35), "tiles: stopped after 2 of 4 tiles; ");
@@ -295,17 +295,17 @@ TEST(ForEachTile, AFailureOfOneRankStopsAll) {
     EXPECT_EQ(computed, 2);  // the other two tiles of the first round
 }
 
-TEST(AgreeOnError, ThrowsTheOwnErrorHereAndItsNewsElsewhere) {
+TEST(Together, ThrowsTheOwnErrorHereAndItsNewsElsewhere) {
     std::atomic<int> own_errors = 0, other_errors = 0, calm = 0;
     on_ranks(3, [&](Comm& comm) {
         Context context;
         context.comm = &comm;
-        agree_on_error(context, nullptr);
+        together(context, [] {});
         ++calm;
-        const std::exception_ptr error =
-            comm.rank() == 1 ? std::make_exception_ptr(DeviceError("lost")) : nullptr;
         try {
-            agree_on_error(context, error);
+            together(context, [&] {
+                if (comm.rank() == 1) throw DeviceError("lost");
+            });
         } catch (const DeviceError&) {
             ++own_errors;
         } catch (const OtherRankFailed&) {

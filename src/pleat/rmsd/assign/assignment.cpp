@@ -17,7 +17,7 @@ Assignment::Assignment(View<const float, 3> medoids, std::vector<double> weights
                        std::optional<double> cutoff, double bin_width, const Context& context)
     : medoids_(medoids), context_(context) {
     sets_.weights = std::move(weights);
-    parameters_.precision = Precision::float64;
+    parameters_.precision = FitPrecision::float64;
     parameters_.matrix = MatrixLayout::none;
     parameters_.cutoff = cutoff;
     parameters_.nearest = 2;
@@ -54,16 +54,15 @@ void Assignment::collect(const Compared& compared) {
         const bool is_near =
             !parameters_.cutoff || distance < static_cast<float>(*parameters_.cutoff);
         const std::int32_t nearest = compared.nearest.indices(frame, 0);
-        const auto number = static_cast<Index>(assignment.size());
+        const auto number = std::ssize(assignment);
         assignment.push_back(is_near ? nearest : cluster::kNoise);
         if (!is_near) continue;
-        const auto at = static_cast<std::size_t>(nearest);
-        cluster::ClusterDescription& one = result_.clusters[at];
+        cluster::ClusterDescription& one = result_.clusters[nearest];
         ++one.size;
         one.mean += distance;  // a sum until finish()
         one.radius = std::max<double>(one.radius, distance);
-        if (distance < nearest_distances_[at]) {
-            nearest_distances_[at] = distance;
+        if (distance < nearest_distances_[nearest]) {
+            nearest_distances_[nearest] = distance;
             one.medoid = number;
         }
     }

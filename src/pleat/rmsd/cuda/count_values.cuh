@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "pleat/core/cuda/grow.h"
@@ -116,7 +115,6 @@ struct DeviceCounts {
         extremes.upload(none);
     }
 
-    /// Adds the statistics of values with this sum.
     void add_statistics(PairCounts& counts, const Bins& of, double sum) const {
         std::vector<unsigned long long> bins(kMaxBins);
         histogram.download(bins.data(), 0, kMaxBins);
@@ -137,7 +135,7 @@ struct DeviceCounts {
         require_memory(static_cast<std::int64_t>(3 * sizeof(NearPair)) * listed,
                        "the list of " + std::to_string(listed) + " pairs by the cutoff",
                        bins.is_score ? "take a larger --cutoff" : "take a smaller --cutoff");
-        std::vector<NearPair> some(static_cast<std::size_t>(listed));
+        std::vector<NearPair> some(listed);
         near.download(some.data(), 0, listed);
         parallel_sort(some, threads, [](const NearPair& a, const NearPair& b) {
             return a.i != b.i ? a.i < b.i : a.j < b.j;

@@ -9,7 +9,7 @@ namespace pleat::rmsd {
 
 std::unique_ptr<Comparison> make_drmsd_on_cuda(const TwoSets& sides,
                                                const std::vector<double>& weights,
-                                               Precision precision, const Context& context) {
+                                               FitPrecision precision, const Context& context) {
     using Gpu = pleat::cuda::CudaGpu;
     const Gpu gpu(context.device.index);
     return std::make_unique<cuda::GpuComparison<Gpu, cuda::DrmsdOnGpu<Gpu>>>(

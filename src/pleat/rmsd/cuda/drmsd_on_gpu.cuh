@@ -29,10 +29,10 @@ public:
     /// the GPU's memory for packed deviations, `block_bytes`: of those of a block where they are
     /// not kept. Throws DeviceError if memory is too small, InputError as check_coordinates().
     DrmsdOnGpu(View<const float, 3> rows, View<const float, 3> columns,
-               const std::vector<double>& weights, Precision precision, Gpu gpu,
+               const std::vector<double>& weights, FitPrecision precision, Gpu gpu,
                std::int64_t kept_bytes, std::int64_t block_bytes = std::int64_t{1} << 30)
         : gpu_(std::move(gpu)),
-          is_exact_(precision == Precision::float64),
+          is_exact_(precision == FitPrecision::float64),
           block_bytes_(block_bytes),
           weight_(pair_weight(weights, rows.extent(1))) {
         list(rows.extent(1), weights);
@@ -93,12 +93,12 @@ private:
     void list(Index atoms, const std::vector<double>& weights) {
         atoms_ = atoms;
         std::vector<ListedPair> pairs;
-        pairs.reserve(static_cast<std::size_t>(atoms * (atoms - 1) / 2));
+        pairs.reserve(atoms * (atoms - 1) / 2);
         for (Index k = 0; k < atoms; ++k)
             for (Index l = k + 1; l < atoms; ++l)
                 pairs.push_back({static_cast<std::int32_t>(k), static_cast<std::int32_t>(l)});
-        count_ = static_cast<Index>(pairs.size());
-        std::vector<double> roots(static_cast<std::size_t>(atoms), 1.0);
+        count_ = std::ssize(pairs);
+        std::vector<double> roots(atoms, 1.0);
         for (std::size_t k = 0; k < weights.size(); ++k) roots[k] = std::sqrt(weights[k]);
         pleat::cuda::upload(pairs_, pairs);
         pleat::cuda::upload(roots_, roots);

@@ -241,10 +241,10 @@ public:
                         kFitTolerance, cutoff};
         const std::vector<Index> orders = order_numbers(rows.equal_orders);
         if (!orders.empty()) {
-            orders_ = Array<Index>(static_cast<Index>(orders.size()));
+            orders_ = Array<Index>(std::ssize(orders));
             orders_.upload(orders.data());
         }
-        task_.orders = {orders_.data(), static_cast<Index>(rows.equal_orders.size())};
+        task_.orders = {orders_.data(), std::ssize(rows.equal_orders)};
         is_tiled_ = is_tiled(rows);
         mode_ = rows.is_in_place()       ? FitMode::in_place
                 : rows.measures_others() ? FitMode::others

@@ -68,7 +68,7 @@ public:
             }
             counts_.add_near(counts, bins, listed);
         });
-        std::vector<double> sums(static_cast<std::size_t>(rows.count));
+        std::vector<double> sums(rows.count);
         row_sums_.download(sums.data(), 0, rows.count);
         double sum = 0.0;
         for (const double of_row : sums) sum += of_row;

@@ -16,7 +16,7 @@ namespace pleat::rmsd {
 /// dRMSD of frames that are copied, checked as check_coordinates() does.
 std::unique_ptr<Comparison> make_drmsd_on_cuda(const TwoSets& sides,
                                                const std::vector<double>& weights,
-                                               Precision precision, const Context& context);
+                                               FitPrecision precision, const Context& context);
 /// RMSD by fit_frames() of both sides, which are copied; of one set the same object. RMSDs near
 /// `cutoff` (0: none) come from residuals.
 std::unique_ptr<Comparison> make_fit_on_cuda(const FitFrames& rows, const FitFrames& columns,

@@ -219,13 +219,13 @@ public:
                 if (part->rows_[row] != nullptr) rows[row] = part->rows_[row];
         }
         all_rows_.upload(rows.data());
-        all_counts_ = Array<const int*>(static_cast<Index>(counts.size()));
+        all_counts_ = Array<const int*>(std::ssize(counts));
         all_counts_.upload(counts.data());
         const Index frames = work_.frames();
-        std::vector<unsigned> active(static_cast<std::size_t>(side_), ~0u);
+        std::vector<unsigned> active(side_, ~0u);
         if (frames % kBitSide != 0) active.back() = (1u << frames % kBitSide) - 1;
         active_.upload(active.data());
-        const std::vector<std::int32_t> none(static_cast<std::size_t>(frames), -1);
+        const std::vector<std::int32_t> none(frames, -1);
         assignment_.upload(none.data());
         task_ = {own_bits(),
                  {all_rows_.data(), side_},
@@ -265,7 +265,7 @@ public:
 
     /// How many neighbours each frame has by the bits of this part; to be called before cluster().
     std::vector<int> neighbour_counts() const {
-        std::vector<int> counts(static_cast<std::size_t>(work_.frames()));
+        std::vector<int> counts(work_.frames());
         counts_.download(counts.data(), 0, work_.frames());
         return counts;
     }
@@ -294,13 +294,13 @@ private:
         for (const BitBand& band : bands_)
             if (band.part == share_.part) squares += squares_of(band.rows, count);
         words_ = Array<unsigned>(std::max<Index>(squares, 1) * kBitSide);
-        rows_.assign(static_cast<std::size_t>(side_), nullptr);
+        rows_.assign(side_, nullptr);
         unsigned* next = words_.data();
         for (const BitBand& band : bands_) {
             if (band.part != share_.part) continue;
             const Index end = bit_side(band.rows.first + band.rows.count);
             for (Index row = band.rows.first / kBitSide; row < end; ++row) {
-                rows_[static_cast<std::size_t>(row)] = next;
+                rows_[row] = next;
                 next += (side_ - row) * kBitSide;
             }
         }
@@ -344,9 +344,9 @@ private:
     /// Frames without neighbours follow as clusters of their own.
     DeviceClusters finish(Index clusters) const {
         DeviceClusters found;
-        found.assignment.resize(static_cast<std::size_t>(work_.frames()));
+        found.assignment.resize(work_.frames());
         assignment_.download(found.assignment.data(), 0, work_.frames());
-        found.centres.resize(static_cast<std::size_t>(clusters));
+        found.centres.resize(clusters);
         if (clusters > 0) centres_.download(found.centres.data(), 0, clusters);
         for (std::size_t i = 0; i < found.assignment.size(); ++i) {
             if (found.assignment[i] >= 0) continue;

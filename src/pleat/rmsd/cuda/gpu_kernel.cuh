@@ -6,11 +6,9 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "pleat/core/cuda/gpu_sides.h"
 #include "pleat/core/cuda/grow.h"
-#include "pleat/core/hardware/memory.h"
 #include "pleat/rmsd/cuda/count_values.cuh"
 #include "pleat/rmsd/cuda/tiled_frames.cuh"
 #include "pleat/rmsd/kernel/kernel.h"

@@ -35,7 +35,7 @@ private:
 std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& context,
                                          double* seconds) {
     TimedGpu gpu(context.device.index, seconds);
-    if (problem.precision == Precision::float64)
+    if (problem.precision == FitPrecision::float64)
         return std::make_unique<cuda::Float64Kernel<TimedGpu>>(*problem.frames, std::move(gpu));
     return std::make_unique<cuda::GpuKernel<TimedGpu>>(problem, resolve_threads(context),
                                                        std::move(gpu));

@@ -3,13 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "pleat/core/cuda/gpu_sides.h"
 #include "pleat/core/cuda/grow.h"
-#include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/sweep.h"
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/measures/lddt_block.h"
@@ -290,11 +288,11 @@ public:
         const bool has_one_side = frames.rows == frames.columns;
         add(*frames.rows);
         if (!has_one_side) add(*frames.columns);
-        std::vector<unsigned> near(static_cast<std::size_t>(words(atoms_) * atoms_));
+        std::vector<unsigned> near(words(atoms_) * atoms_);
         for (std::size_t n = 0; n < sides_.size(); ++n)
             if (n + 1 == sides_.size() || !is_reference_) find_near(sides_[n], near);
         const std::vector<ListedPair> pairs = listed_pairs(near, atoms_, frames.residues);
-        pair_count_ = static_cast<Index>(pairs.size());
+        pair_count_ = std::ssize(pairs);
         pleat::cuda::upload(pairs_, pairs);
         std::int64_t padded = 0;
         for (const Side& side : sides_) padded += rounded_up(side.frames);
@@ -358,7 +356,7 @@ private:
     }
 
     void find_near(const Side& side, std::vector<unsigned>& near) {
-        Array<unsigned> found(static_cast<Index>(near.size()));
+        Array<unsigned> found(std::ssize(near));
         const Index of_row = (atoms_ + kLddtThreads - 1) / kLddtThreads;
         gpu_.launch("find near atoms", &find_near_pairs,
                     Sides{atoms_ * of_row, (side.frames + kSearched - 1) / kSearched},
@@ -373,7 +371,7 @@ private:
         std::vector<ListedPair> pairs;
         for (Index k = 0; k < atoms; ++k)
             for (Index l = k + 1; l < atoms; ++l) {
-                const unsigned word = near[static_cast<std::size_t>(k * words(atoms) + l / 32)];
+                const unsigned word = near[k * words(atoms) + l / 32];
                 if ((word >> l % 32 & 1U) == 0 || !are_apart(residues, k, l)) continue;
                 pairs.push_back({static_cast<std::int32_t>(k), static_cast<std::int32_t>(l)});
             }

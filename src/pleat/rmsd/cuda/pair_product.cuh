@@ -158,10 +158,9 @@ public:
     /// steps) the index of its atom or -1; empty: all in order.
     PackedOctets(const double* xyz, Index frames, Index atoms,
                  const std::vector<std::int32_t>& sources, const Gpu& gpu)
-        : steps_(steps_of(sources.empty() ? atoms : static_cast<Index>(sources.size()))),
+        : steps_(steps_of(sources.empty() ? atoms : std::ssize(sources))),
           numbers_(padded_octets(frames) * steps_ * kStepNumbers) {
-        typename Gpu::template Array<std::int32_t> list(
-            std::max<Index>(1, static_cast<Index>(sources.size())));
+        typename Gpu::template Array<std::int32_t> list(std::max<Index>(1, std::ssize(sources)));
         if (!sources.empty()) list.upload(sources.data());
         const Index count = numbers_.size();
         gpu.launch("pack frames", &pack_octets,

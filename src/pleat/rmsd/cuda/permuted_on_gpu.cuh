@@ -242,7 +242,7 @@ private:
             for (const PlaceTable::Atoms& block : table.blocks) {
                 blocks.push_back({step_of(block.row, known[0], row),
                                   step_of(block.column, known[1], column),
-                                  steps_of(static_cast<Index>(block.row.size()))});
+                                  steps_of(std::ssize(block.row))});
                 products += static_cast<double>(block.row.size());
             }
             for (auto* side : {&row, &column})
@@ -253,12 +253,10 @@ private:
                              std::vector<std::int32_t>& packed) {
             for (const auto& [same, step] : known)
                 if (*same == atoms) return step;
-            const auto step = static_cast<Index>(packed.size()) / kStepAtoms;
+            const auto step = std::ssize(packed) / kStepAtoms;
             known.emplace_back(&atoms, step);
             for (const Index atom : atoms) packed.push_back(static_cast<std::int32_t>(atom));
-            packed.resize(static_cast<std::size_t>(
-                              (step + steps_of(static_cast<Index>(atoms.size()))) * kStepAtoms),
-                          -1);
+            packed.resize((step + steps_of(std::ssize(atoms))) * kStepAtoms, -1);
             return step;
         }
         std::vector<std::int32_t> row, column;
@@ -269,7 +267,7 @@ private:
     template <class Values>
     static auto uploaded(const Values& values) {
         using T = std::remove_cvref_t<decltype(*values.begin())>;
-        Array<T> array(static_cast<Index>(values.size()));
+        Array<T> array(std::ssize(values));
         if (array.size() > 0) array.upload(&*values.begin());
         return array;
     }

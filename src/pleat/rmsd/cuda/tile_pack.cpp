@@ -2,13 +2,11 @@
 #include "pleat/rmsd/cuda/tile_pack.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/math/half_float.h"
 #include "pleat/core/pairs/pair_order.h"
-#include "pleat/rmsd/superposition/frames.h"
 
 namespace pleat::rmsd {
 
@@ -115,8 +113,8 @@ void TilePacker::pack(const Frames& frames, Block some, int threads, TilePack& p
     pack.chunks = chunks_;
     pack.scale = scale_;
     const Index words = chunks_ * 4 * chunk_words(format_);
-    pack.operands.resize(static_cast<std::size_t>(pack.panels * words));
-    pack.terms.resize(static_cast<std::size_t>(pack.panels * kPanelFrames));
+    pack.operands.resize(pack.panels * words);
+    pack.terms.resize(pack.panels * kPanelFrames);
     // A panel is one thread's: its frames lie side by side, and threads would share cache lines.
     parallel_for(threads, pack.panels, [&](Index panel, int) {
         const Index first = panel * kPanelFrames, end = std::min(some.count, first + kPanelFrames);
@@ -130,7 +128,7 @@ void TilePacker::pack(const Frames& frames, Block some, int threads, TilePack& p
 
 /// Atoms up to a whole chunk stay 0.
 void TilePacker::pack_frame(const double* frame, Index n, TilePack& pack) const {
-    const auto atoms = static_cast<Index>(m_.size()) / 3;
+    const auto atoms = std::ssize(m_) / 3;
     std::vector<double> turned(m_.size());
     turn_onto(frame, m_.data(), atoms, turned.data());
     FrameSums sums;
@@ -178,12 +176,12 @@ Index band_pairs(Index frames, int parts) {
 
 std::vector<BitBand> deal_bits(Index frames, int parts) {
     const Index pairs = band_pairs(frames, parts);
-    std::vector<Index> squares(static_cast<std::size_t>(parts));
+    std::vector<Index> squares(parts);
     std::vector<BitBand> bands;
     for (Index first = 0; first < frames;) {
         const Index tiles = std::max<Index>(pairs / (frames - first) / kTileRows, 1);
         const Block rows{first, std::min(tiles * kTileRows, frames - first)};
-        const auto fewest = std::min_element(squares.begin(), squares.end());
+        const auto fewest = std::ranges::min_element(squares);
         *fewest += squares_of(rows, frames);
         bands.push_back({rows, static_cast<int>(fewest - squares.begin())});
         first += rows.count;

@@ -2,7 +2,6 @@
 // solver of a pair, and the bits that mark neighbours.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>

@@ -61,7 +61,6 @@ PLEAT_HOST_DEVICE constexpr Index tile_bytes(TileFormat format, Index chunks) {
     return kStages * stage_words(format) * 16 + aside;
 }
 
-/// Row and column in the tile.
 struct PairPosition {
     int row, column;
 };

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <memory>
 #include <utility>
 
 #include "pleat/core/cuda/gpu_sides.h"

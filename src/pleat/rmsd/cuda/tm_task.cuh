@@ -210,7 +210,6 @@ struct RoughAtom {
     float2 vw;
 };
 
-/// The atoms of a pair.
 struct TmPairAtoms {
     const TmAtom* atoms;
     const float4* xyzu;

@@ -38,8 +38,7 @@ void superpose_on_gpu(const Problem& some, Index rows, const Context& context, f
     std::vector<float> band;
     for (Index row = 0; row < rows; row += height) {
         const Block block{row, std::min(height, rows - row)};
-        band.resize(static_cast<std::size_t>(pairs_before(row + block.count, count) -
-                                             pairs_before(row, count)));
+        band.resize(pairs_before(row + block.count, count) - pairs_before(row, count));
         kernel->band(block, band.data());
         const float* at = band.data();
         for (Index n = row; n < row + block.count; ++n) {
@@ -61,12 +60,12 @@ public:
         std::vector<Block> blocks;
         for (Index first = end; first < count(); first += blocks.back().count)
             blocks.push_back({first, std::min(first / step * step + step, count()) - first});
-        if (is_backwards_) std::reverse(blocks.begin(), blocks.end());
+        if (is_backwards_) std::ranges::reverse(blocks);
         is_backwards_ = !is_backwards_;
         std::vector<float> found;
         for (const Block& block : blocks) {
             throw_if_cancelled(context_, "superpose");
-            found.resize(static_cast<std::size_t>(rows.count * block.count));
+            found.resize(rows.count * block.count);
             superpose_between(problem_, own, consecutive(block.first, block.count), context_,
                               found.data(), block.count);
             for (Index n = 0; n < rows.count; ++n)
@@ -83,11 +82,11 @@ private:
     }
 
     void among_rows(const std::vector<Index>& own, float* values) {
-        const auto many = static_cast<Index>(own.size());
+        const auto many = std::ssize(own);
         const Block rows{own.front(), many};
         if (many < 2) return;
         const Frames some = source_.subset(own, resolve_threads(context_));
-        std::vector<float> pairs(static_cast<std::size_t>(pairs_before(many, many)));
+        std::vector<float> pairs(pairs_before(many, many));
         kernel_for(problem_.of(some), context_)->band({0, many}, pairs.data());
         for (Index n = 0; n + 1 < many; ++n)
             std::copy_n(pairs.data() + pairs_before(n, many), many - 1 - n,
@@ -119,8 +118,8 @@ std::unique_ptr<Kernel> kernel_for(const Problem& some, const Context& context) 
     return make_kernel(some, context);
 }
 
-bool is_copied_to_gpu(Precision precision, const Context& context) {
-    return has_gpu(context) && precision == Precision::mixed;
+bool is_copied_to_gpu(FitPrecision precision, const Context& context) {
+    return has_gpu(context) && precision == FitPrecision::mixed;
 }
 
 std::int64_t clustering_memory(Index frames, Index atoms, int gpus) {
@@ -145,7 +144,7 @@ void superpose_between(const Problem& problem, std::span<const Index> rows,
                        Index stride) {
     const FrameSource& source = *problem.source;
     const int threads = resolve_threads(context);
-    const auto height = static_cast<Index>(rows.size()), width = static_cast<Index>(columns.size());
+    const auto height = std::ssize(rows), width = std::ssize(columns);
     if (has_gpu(context) && height + width >= kMinOnGpu)
         return superpose_on_gpu(problem.of(source.subset(joined(rows, columns), threads)), height,
                                 context, values, stride);
@@ -162,7 +161,7 @@ void superpose_few(const FrameSource& source, std::span<const Index> rows,
                    std::span<const Index> columns, int threads, float* values, Index stride) {
     constexpr Index kChunk = 4 * kPanel;  // frames that stay in the cache
     constexpr double kTolerance = 8e-7;   // angstrom
-    const auto width = static_cast<Index>(columns.size());
+    const auto width = std::ssize(columns);
     parallel_for(threads, (width + kChunk - 1) / kChunk, [&](Index chunk, int) {
         const Index first = chunk * kChunk, count = std::min(kChunk, width - first);
         const Frames some = source.subset(joined(columns.subspan(first, count), rows), 1);

@@ -15,7 +15,7 @@ namespace pleat::rmsd {
 /// What is superposed; the frames must outlive the kernel.
 struct Problem {
     const Frames* frames = nullptr;
-    Precision precision = Precision::mixed;
+    FitPrecision precision = FitPrecision::mixed;
     /// Values near the cutoff are recomputed in float64 so that they fall on the correct side; 0:
     /// none. On a GPU this also applies to the edges of bins.
     double cutoff = 0.0;
@@ -23,7 +23,6 @@ struct Problem {
     /// Instead of `frames`: frames that are read in blocks.
     std::shared_ptr<const FrameSource> source = nullptr;
 
-    /// The problem of some frames.
     Problem of(const Frames& some) const { return {&some, precision, cutoff, bin_width}; }
 };
 
@@ -52,7 +51,7 @@ std::unique_ptr<Kernel> kernel_for(const Problem& some, const Context& context);
 
 /// Whether a GPU gets all frames that are read in blocks, and superposes them as if they were in
 /// memory. It has no kernel of float64 for that.
-bool is_copied_to_gpu(Precision precision, const Context& context);
+bool is_copied_to_gpu(FitPrecision precision, const Context& context);
 
 /// Rows of a band of frames that are read in blocks: as many as fit in 1 GiB, up to 960, so that
 /// reading the columns costs little. The same on every machine: a run may resume on another.
@@ -78,8 +77,8 @@ std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem);
 std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, const Context& context);
 
 /// Products of tiles on the GPU `context.device.index` with the solver behind them (README.md);
-/// with Precision::float64 each pair in float64 as the reference solves it. Throws DeviceError if
-/// that GPU is missing or out of memory. `seconds`: if not null, time on the GPU is measured and
+/// with FitPrecision::float64 each pair in float64 as the reference solves it. Throws DeviceError
+/// if that GPU is missing or out of memory. `seconds`: if not null, time on the GPU is measured and
 /// added there.
 std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& context,
                                          double* seconds = nullptr);

@@ -179,9 +179,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Comparison> make_packed_rmsd(FrameSet frames, Index first_row, Precision precision,
-                                             double cutoff, int threads) {
-    if (precision == Precision::float64)
+std::unique_ptr<Comparison> make_packed_rmsd(FrameSet frames, Index first_row,
+                                             FitPrecision precision, double cutoff, int threads) {
+    if (precision == FitPrecision::float64)
         return std::make_unique<PackedRmsd<double>>(std::move(frames), first_row, cutoff, threads);
     return std::make_unique<PackedRmsd<float>>(std::move(frames), first_row, cutoff, threads);
 }

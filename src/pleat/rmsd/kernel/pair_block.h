@@ -1,6 +1,7 @@
 // Pair block: packed frames, and the product and the solver of rows and a panel of columns.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -39,6 +40,18 @@ struct PanelSpan {
         : first(block.first / kPanel),
           panels((block.first + block.count + kPanel - 1) / kPanel - first) {}
 };
+
+/// Frames side by side, one per lane: [panel, atom, axis, lane]. Lanes beyond the last frame repeat
+/// it. `at(frame, atom, axis)` is a coordinate.
+template <class At>
+Array<double, 4> frame_panels(Index frames, Index atoms, const At& at) {
+    auto panels = Array<double, 4>::unset((frames + kPanel - 1) / kPanel, atoms, Index{3}, kPanel);
+    for (Index i = 0; i < panels.extent(0) * kPanel; ++i)
+        for (Index k = 0; k < atoms; ++k)
+            for (int axis = 0; axis < 3; ++axis)
+                panels(i / kPanel, k, axis, i % kPanel) = at(std::min(i, frames - 1), k, axis);
+    return panels;
+}
 
 /// Rows that share a panel's coordinates in the cache.
 inline constexpr Index kBlockRows = 48;

@@ -15,7 +15,7 @@ double root_mean(double sum, double weight) { return weight > 0 ? std::sqrt(sum 
 std::unique_ptr<Comparison> reference_drmsd(FrameSet rows, FrameSet columns,
                                             std::vector<double> weights) {
     const Index atoms = rows->atom_count();
-    weights.resize(static_cast<std::size_t>(atoms), 1.0);
+    weights.resize(atoms, 1.0);
     const auto value = [=, weights = std::move(weights)](Index i, Index j) {
         const double *const p = rows->frame(i), *const q = columns->frame(j);
         const auto distance = [&](const double* frame, Index k, Index l) {
@@ -33,15 +33,9 @@ std::unique_ptr<Comparison> reference_drmsd(FrameSet rows, FrameSet columns,
     return one_by_one(5.0 * static_cast<double>(atoms * atoms), value);
 }
 
-/// Frames side by side, one per lane: [panel, atom, axis, lane].
 Array<double, 4> panels_of(const Frames& frames) {
-    const Index atoms = frames.atom_count(), count = frames.frame_count();
-    Array<double, 4> panels((count + kPanel - 1) / kPanel, atoms, Index{3}, kPanel);
-    for (Index i = 0; i < count; ++i)
-        for (int axis = 0; axis < 3; ++axis)
-            for (Index k = 0; k < atoms; ++k)
-                panels(i / kPanel, k, axis, i % kPanel) = frames.xyz(i, axis, k);
-    return panels;
+    return frame_panels(frames.frame_count(), frames.atom_count(),
+                        [&](Index i, Index k, int axis) { return frames.xyz(i, axis, k); });
 }
 
 /// Computes the distances within frames for a few pairs of atoms at a time, so that those of a
@@ -50,7 +44,7 @@ template <class Real>
 class BlockDrmsd final : public Comparison {
 public:
     BlockDrmsd(const Frames& rows, const Frames* columns, const std::vector<double>& weights)
-        : rows_(panels_of(rows)), roots_(static_cast<std::size_t>(rows.atom_count()), 1.0) {
+        : rows_(panels_of(rows)), roots_(rows.atom_count(), 1.0) {
         if (columns != nullptr) columns_ = panels_of(*columns);
         for (std::size_t k = 0; k < weights.size(); ++k) roots_[k] = std::sqrt(weights[k]);
         weight_ = pair_weight(weights, rows.atom_count());
@@ -105,7 +99,7 @@ private:
 double pair_weight(const std::vector<double>& weights, Index atoms) {
     double sum = 0.0, squares = 0.0;
     for (Index k = 0; k < atoms; ++k) {
-        const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(k)];
+        const double weight = weights.empty() ? 1.0 : weights[k];
         sum += weight;
         squares += weight * weight;
     }
@@ -113,11 +107,11 @@ double pair_weight(const std::vector<double>& weights, Index atoms) {
 }
 
 std::unique_ptr<Comparison> make_drmsd(FrameSet rows, FrameSet columns,
-                                       const std::vector<double>& weights, Precision precision,
+                                       const std::vector<double>& weights, FitPrecision precision,
                                        const Context& context) {
     if (context.device.kind == Device::Kind::reference)
         return reference_drmsd(std::move(rows), std::move(columns), weights);
-    if (precision == Precision::float64)
+    if (precision == FitPrecision::float64)
         return std::make_unique<BlockDrmsd<double>>(
             *rows, rows == columns ? nullptr : columns.get(), weights);
     return std::make_unique<BlockDrmsd<float>>(*rows, rows == columns ? nullptr : columns.get(),

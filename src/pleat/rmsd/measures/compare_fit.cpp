@@ -1,6 +1,5 @@
 // RMSD of some atoms after superposing others, or in place.
 #include <cmath>
-#include <utility>
 
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/measures/fit_pair.h"
@@ -25,7 +24,7 @@ std::unique_ptr<Comparison> make_fit_rmsd(std::shared_ptr<const FitFrames> rows,
             is_reference ? rotation_by_jacobi(covariance, rotation)
                          : rotation_of_covariance(covariance, rotation);
         }
-        const OrderTable orders{numbers.data(), static_cast<Index>(rows->equal_orders.size())};
+        const OrderTable orders{numbers.data(), std::ssize(rows->equal_orders)};
         const double sum =
             best_residual(rows->measured.data() + i * 3 * atoms,
                           columns->measured.data() + j * 3 * atoms, atoms, rotation, orders);

@@ -83,15 +83,8 @@ struct LddtPanels {
 };
 
 Array<double, 4> panels_of(View<const float, 3> frames) {
-    const Index atoms = frames.extent(1), count = frames.extent(0);
-    auto panels = Array<double, 4>::unset((count + kPanel - 1) / kPanel, atoms, Index{3}, kPanel);
-    // Lanes beyond the last frame repeat it, so that they have no distances of their own.
-    for (Index i = 0; i < panels.extent(0) * kPanel; ++i)
-        for (Index k = 0; k < atoms; ++k)
-            for (int axis = 0; axis < 3; ++axis)
-                panels(i / kPanel, k, axis, i % kPanel) =
-                    double{frames(std::min(i, count - 1), k, axis)};
-    return panels;
+    return frame_panels(frames.extent(0), frames.extent(1),
+                        [&](Index i, Index k, int axis) { return double{frames(i, k, axis)}; });
 }
 
 /// The pairs of atoms of different residues that are within the radius in any frame. Throws
@@ -99,15 +92,15 @@ Array<double, 4> panels_of(View<const float, 3> frames) {
 std::vector<ListedPair> near_pairs(const std::vector<const Array<double, 4>*>& sides,
                                    const std::vector<std::int32_t>& residues, int threads) {
     const Index atoms = sides.front()->extent(1);
-    std::vector<std::vector<std::int32_t>> others(static_cast<std::size_t>(atoms));
+    std::vector<std::vector<std::int32_t>> others(atoms);
     parallel_for(threads, atoms, [&](Index k, int) {
         for (Index l = k + 1; l < atoms; ++l) {
             if (!are_apart(residues, k, l)) continue;
             const ListedPair pair{static_cast<std::int32_t>(k), static_cast<std::int32_t>(l)};
-            const bool is_near = std::any_of(sides.begin(), sides.end(), [&](const auto* side) {
+            const bool is_near = std::ranges::any_of(sides, [&](const auto* side) {
                 return may_be_near(side->data(), side->extent(0), atoms, pair);
             });
-            if (is_near) others[static_cast<std::size_t>(k)].push_back(pair.l);
+            if (is_near) others[k].push_back(pair.l);
         }
     });
     std::int64_t count = 0;
@@ -116,7 +109,7 @@ std::vector<ListedPair> near_pairs(const std::vector<const Array<double, 4>*>& s
     require_memory(count * static_cast<std::int64_t>(sizeof(ListedPair)),
                    fmt::format("{} pairs of atoms", count), "select fewer atoms");
     std::vector<ListedPair> pairs;
-    pairs.reserve(static_cast<std::size_t>(count));
+    pairs.reserve(count);
     for (std::size_t k = 0; k < others.size(); ++k)
         for (const std::int32_t l : others[k]) pairs.push_back({static_cast<std::int32_t>(k), l});
     return pairs;
@@ -130,7 +123,7 @@ std::span<const ListedPair> some_of(const std::vector<ListedPair>& pairs, std::s
 LddtPanels with_counts(Array<double, 4> panels, Index frames, const std::vector<ListedPair>& pairs,
                        int threads) {
     LddtPanels side;
-    side.distances.resize(static_cast<std::size_t>(frames));
+    side.distances.resize(frames);
     parallel_for(threads, panels.extent(0), [&](Index panel, int) {
         PanelDistances distances;
         for (std::size_t first = 0; first < pairs.size(); first += kPairsAtOnce) {
@@ -138,7 +131,7 @@ LddtPanels with_counts(Array<double, 4> panels, Index frames, const std::vector<
             panel_distances(panels[panel].data, some, distances);
             for (Index lane = 0; lane < std::min(kPanel, frames - panel * kPanel); ++lane)
                 for (std::size_t n = 0; n < some.size(); ++n)
-                    side.distances[static_cast<std::size_t>(panel * kPanel + lane)] +=
+                    side.distances[panel * kPanel + lane] +=
                         distances.exact[n * kPanel + static_cast<std::size_t>(lane)] <
                         kInclusionRadius;
         }
@@ -171,7 +164,7 @@ public:
     void block(Block rows, Block columns, float* values) const override {
         const LddtPanels& others = has_one_side_ ? rows_ : columns_;
         const PanelSpan down(rows), across(columns);
-        std::vector<PanelDistances> of_rows(static_cast<std::size_t>(down.panels)),
+        std::vector<PanelDistances> of_rows(down.panels),
             of_columns(static_cast<std::size_t>(across.panels));
         // [row panel, column panel, row, column]
         Array<std::uint32_t, 4> by_row(down.panels, across.panels, kPanel, kPanel),
@@ -184,7 +177,7 @@ public:
                 panel_distances(others.panels[across.first + n].data, some, of_columns[n]);
             for (Index m = 0; m < down.panels; ++m)
                 for (Index n = 0; n < across.panels; ++n)
-                    add_missed(of_rows[m], kPanel, of_columns[n], static_cast<Index>(some.size()),
+                    add_missed(of_rows[m], kPanel, of_columns[n], std::ssize(some),
                                by_row[m][n].data, by_column[m][n].data);
         }
         for (Index i = rows.first; i < rows.first + rows.count; ++i)
@@ -259,8 +252,7 @@ std::vector<std::int32_t> residues_of(const Topology& topology) {
                                          static_cast<std::int32_t>(numbers.size()))
                                 .first->second);
     std::vector<std::int32_t> residues;
-    for (const Topology::Atom& atom : topology.atoms)
-        residues.push_back(of_listed[static_cast<std::size_t>(atom.residue)]);
+    for (const Topology::Atom& atom : topology.atoms) residues.push_back(of_listed[atom.residue]);
     return residues;
 }
 
@@ -268,9 +260,9 @@ std::vector<Index> residues_in_order(const AtomSets& sets, Index atoms) {
     std::map<std::int32_t, Index> places;
     std::vector<Index> found;
     const auto add = [&](Index atom) {
-        const auto number = sets.residues.empty() ? static_cast<std::int32_t>(atom)
-                                                  : sets.residues[static_cast<std::size_t>(atom)];
-        found.push_back(places.emplace(number, static_cast<Index>(places.size())).first->second);
+        const auto number =
+            sets.residues.empty() ? static_cast<std::int32_t>(atom) : sets.residues[atom];
+        found.push_back(places.emplace(number, std::ssize(places)).first->second);
     };
     for (const Index atom : sets.measured) add(atom);
     for (Index atom = 0; sets.measured.empty() && atom < atoms; ++atom) add(atom);
@@ -291,33 +283,31 @@ ResidueLddt residue_lddt(View<const float, 3> xyz, View<const float, 2> referenc
     const std::vector<Index> residues = residues_in_order(sets, xyz.extent(1));
     const std::vector<Surrounding> pairs = surroundings_of(reference, sets);
     ResidueLddt result;
-    const Index count = *std::max_element(residues.begin(), residues.end()) + 1;
+    const Index count = *std::ranges::max_element(residues) + 1;
     require_memory(4 * frames * count,
                    fmt::format("lDDT of {} residues in {} frames", count, frames),
                    "take fewer frames or atoms");
-    result.distances.resize(static_cast<std::size_t>(count));
+    result.distances.resize(count);
     for (const Surrounding& pair : pairs) {
-        ++result.distances[static_cast<std::size_t>(pair.residue)];
-        ++result.distances[static_cast<std::size_t>(pair.other)];
+        ++result.distances[pair.residue];
+        ++result.distances[pair.other];
     }
     result.values = Array<float, 2>(frames, count);
     parallel_for_chunks(
         context, "lddt of residues", resolve_threads(context), frames, 1024, [&](Index i, int) {
-            std::vector<std::int64_t> missed(static_cast<std::size_t>(count));
+            std::vector<std::int64_t> missed(count);
             for (const Surrounding& pair : pairs) {
                 const double difference =
                     std::fabs(distance(xyz[i], pair.k, pair.l) - pair.distance);
                 const std::int64_t thresholds = missed_by(difference);
-                missed[static_cast<std::size_t>(pair.residue)] += thresholds;
-                missed[static_cast<std::size_t>(pair.other)] += thresholds;
+                missed[pair.residue] += thresholds;
+                missed[pair.other] += thresholds;
             }
             for (Index r = 0; r < count; ++r) {
-                const auto at = static_cast<std::size_t>(r);
-                const auto all = static_cast<double>(result.distances[at]);
+                const auto all = static_cast<double>(result.distances[r]);
                 result.values(i, r) =
-                    all > 0
-                        ? static_cast<float>(1.0 - static_cast<double>(missed[at]) / (4.0 * all))
-                        : kNoLddt;
+                    all > 0 ? static_cast<float>(1.0 - static_cast<double>(missed[r]) / (4.0 * all))
+                            : kNoLddt;
             }
         });
     return result;

@@ -43,10 +43,10 @@ TmSearch::TmSearch(Index atoms, Superpose superpose, bool skips_tried_sets)
       skips_tried_sets_(skips_tried_sets),
       scale_(tm_scale(atoms)),
       distance_threshold_(tm_distance_threshold(atoms)),
-      p_(static_cast<std::size_t>(3 * padded_)),
+      p_(3 * padded_),
       q_(p_.size()),
-      mask_(static_cast<std::size_t>(padded_)),
-      bits_(static_cast<std::size_t>((atoms + 63) / 64)),
+      mask_(padded_),
+      bits_((atoms + 63) / 64),
       previous_bits_(bits_.size()) {
     result_.squares.resize(mask_.size());
 }
@@ -69,9 +69,9 @@ TmScores TmSearch::operator()(const double* p, const double* q) {
 }
 
 void TmSearch::search_from(Index first, Index length) {
-    std::fill(mask_.begin(), mask_.end(), 0.0);
+    std::ranges::fill(mask_, 0.0);
     std::fill_n(mask_.begin() + first, length, 1.0);
-    std::fill(previous_bits_.begin(), previous_bits_.end(), 0);
+    std::ranges::fill(previous_bits_, 0);
     measure();
     if (!select(distance_threshold_ - 1.0)) return;
     for (int round = 0; round < kMaxRounds; ++round) {
@@ -122,7 +122,7 @@ bool TmSearch::is_new(int round) {
     };
     const std::size_t slot = slot_of(bits_.data());
     if (table_[slot] >= 0) {
-        std::int32_t& earliest = rounds_[static_cast<std::size_t>(table_[slot])];
+        std::int32_t& earliest = rounds_[table_[slot]];
         if (earliest <= round) return false;
         earliest = round;
         return true;

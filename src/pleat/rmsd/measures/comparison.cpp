@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
@@ -21,7 +20,7 @@ Array<float, 3> gather(const std::vector<View<const float, 3>>& sides,
                        const std::vector<Index>& atoms) {
     Index frames = 0;
     for (const View<const float, 3>& side : sides) frames += side.extent(0);
-    const Index count = atoms.empty() ? sides[0].extent(1) : static_cast<Index>(atoms.size());
+    const Index count = atoms.empty() ? sides[0].extent(1) : std::ssize(atoms);
     auto to = Array<float, 3>::unset(frames, count, Index{3});
     float* at = to.data();
     for (const View<const float, 3>& side : sides) {
@@ -40,7 +39,7 @@ std::vector<T> gather(const std::vector<T>& values, const std::vector<Index>& at
     if (values.empty() || atoms.empty()) return values;
     std::vector<T> some;
     some.reserve(atoms.size());
-    for (const Index atom : atoms) some.push_back(values[static_cast<std::size_t>(atom)]);
+    for (const Index atom : atoms) some.push_back(values[atom]);
     return some;
 }
 
@@ -49,7 +48,7 @@ std::vector<Index> positions_of(const std::vector<Index>& atoms, const std::vect
     std::vector<Index> positions;
     positions.reserve(atoms.size());
     for (const Index atom : atoms)
-        positions.push_back(std::lower_bound(all.begin(), all.end(), atom) - all.begin());
+        positions.push_back(std::ranges::lower_bound(all, atom) - all.begin());
     return positions;
 }
 
@@ -104,11 +103,11 @@ public:
                 blocks.push_back({{i, std::min(height, rows_end - i)}, {from, end - from}});
             }
         }
-        std::vector<std::vector<float>> values(static_cast<std::size_t>(threads_));
-        parallel_for(threads_, static_cast<Index>(blocks.size()), [&](Index n, int thread) {
-            const auto& [some, columns] = blocks[static_cast<std::size_t>(n)];
-            std::vector<float>& found = values[static_cast<std::size_t>(thread)];
-            found.resize(static_cast<std::size_t>(some.count * columns.count));
+        std::vector<std::vector<float>> values(threads_);
+        parallel_for(threads_, std::ssize(blocks), [&](Index n, int thread) {
+            const auto& [some, columns] = blocks[n];
+            std::vector<float>& found = values[thread];
+            found.resize(some.count * columns.count);
             comparison_->block(some, columns, found.data());
             for (Index row = 0; row < some.count; ++row) {
                 const Index i = some.first + row, j = std::max(i + 1, columns.first);
@@ -128,11 +127,10 @@ private:
 };
 
 /// Rounding of the few distances of a few atoms does not average out, so these are in float64.
-Precision drmsd_precision(const TwoSets& sides, const AtomSets& atoms, Precision precision) {
+FitPrecision drmsd_precision(const TwoSets& sides, const AtomSets& atoms, FitPrecision precision) {
     constexpr Index kFew = 8;
-    const Index count =
-        atoms.measured.empty() ? sides.rows.extent(1) : static_cast<Index>(atoms.measured.size());
-    return count <= kFew ? Precision::float64 : precision;
+    const Index count = atoms.measured.empty() ? sides.rows.extent(1) : std::ssize(atoms.measured);
+    return count <= kFew ? FitPrecision::float64 : precision;
 }
 
 /// Copies no frames on the host unless only some atoms are measured.
@@ -178,7 +176,7 @@ FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int thread
     for (Index k = 0; k < atoms; ++k) frames.weight += weight(k);
     frames.equal_orders = orders_among(sets, sets.measured);
     frames.measured = Array<double, 3>::unset(side.extent(0), Index{3}, atoms);
-    frames.square_sum.resize(static_cast<std::size_t>(side.extent(0)));
+    frames.square_sum.resize(side.extent(0));
     check_coordinates(measured);
     parallel_for(threads, side.extent(0), [&](Index i, int) {
         double squares = 0.0;
@@ -195,7 +193,7 @@ FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int thread
                 squares += x * x;
             }
         }
-        frames.square_sum[static_cast<std::size_t>(i)] = squares;
+        frames.square_sum[i] = squares;
     });
     return frames;
 }
@@ -287,7 +285,7 @@ void compare(const Comparison& comparison, Block rows, Block columns, int thread
         const Index row = n / across * height, column = n % across * width;
         const Block some{rows.first + row, std::min(height, rows.count - row)};
         const Block others{columns.first + column, std::min(width, columns.count - column)};
-        std::vector<float> found(static_cast<std::size_t>(some.count * others.count));
+        std::vector<float> found(some.count * others.count);
         comparison.block(some, others, found.data());
         for (Index i = 0; i < some.count; ++i)
             std::copy_n(found.data() + i * others.count, others.count,

@@ -28,7 +28,7 @@ struct TwoSets {
 };
 
 /// Frames of one side with those of the other. Each value depends on its two frames only (with
-/// Precision::mixed to the error stated in README.md), whatever block asks for it.
+/// FitPrecision::mixed to the error stated in README.md), whatever block asks for it.
 class Comparison {
 public:
     virtual ~Comparison() = default;
@@ -82,7 +82,7 @@ std::unique_ptr<Comparison> one_by_one(double cost, Measure measure, Index block
 /// How exact values are. RMSDs of all fitted atoms that are near `cutoff` (0: none) are recomputed
 /// in float64 so that they fall on its correct side.
 struct Accuracy {
-    Precision precision = Precision::mixed;
+    FitPrecision precision = FitPrecision::mixed;
     double cutoff = 0.0;
     /// RMSDs that are not proven to be the least over all permutations are counted, not refused.
     bool allows_unproven = false;
@@ -112,8 +112,8 @@ std::unique_ptr<Kernel> make_pair_kernel(std::unique_ptr<const Comparison> compa
 // The comparisons. For one set `columns` is the same pointer as `rows`.
 
 /// RMSD of all atoms: `frames` holds the columns first, and the rows from `first_row` on.
-std::unique_ptr<Comparison> make_packed_rmsd(FrameSet frames, Index first_row, Precision precision,
-                                             double cutoff, int threads);
+std::unique_ptr<Comparison> make_packed_rmsd(FrameSet frames, Index first_row,
+                                             FitPrecision precision, double cutoff, int threads);
 std::unique_ptr<Comparison> make_reference_rmsd(FrameSet frames, Index first_row);
 
 /// Structures of one side for make_fit_rmsd(): fitted and measured atoms have their origin at the
@@ -142,7 +142,7 @@ std::unique_ptr<Comparison> make_fit_rmsd(std::shared_ptr<const FitFrames> rows,
 /// dRMSD: root mean square difference of the distances between atoms, on CPUs. Frames are not
 /// weighted; `weights` [atom], empty: 1.
 std::unique_ptr<Comparison> make_drmsd(FrameSet rows, FrameSet columns,
-                                       const std::vector<double>& weights, Precision precision,
+                                       const std::vector<double>& weights, FitPrecision precision,
                                        const Context& context);
 
 /// Both sides of lDDT, [frame, atom, axis]; of one set the same pointer.

@@ -20,7 +20,7 @@ inline std::vector<Index> order_numbers(const std::vector<std::vector<std::vecto
     std::vector<Index> numbers;
     for (const auto& group : all) {
         numbers.push_back(static_cast<Index>(group.front().size()));
-        numbers.push_back(static_cast<Index>(group.size()));
+        numbers.push_back(std::ssize(group));
         for (const std::vector<Index>& order : group)
             numbers.insert(numbers.end(), order.begin(), order.end());
     }

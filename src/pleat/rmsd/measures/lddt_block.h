@@ -27,8 +27,7 @@ struct ListedPair {
 
 /// Whether two atoms are of different residues; `residues` empty: each is one.
 inline bool are_apart(const std::vector<std::int32_t>& residues, Index k, Index l) {
-    return residues.empty() ||
-           residues[static_cast<std::size_t>(k)] != residues[static_cast<std::size_t>(l)];
+    return residues.empty() || residues[k] != residues[l];
 }
 /// Throws InputError for more pairs of atoms than can be counted.
 void require_countable(std::int64_t pairs);

@@ -15,7 +15,6 @@ struct MetricTraits {
     std::string_view unit;   ///< "angstrom"; empty for scores
     bool is_score;           ///< 1 for equal structures, falling to 0; else a distance
 
-    /// The value of equal structures.
     float value_of_equal_structures() const { return is_score ? 1.0f : 0.0f; }
     /// Whether a pair with value `a` is nearer than one with value `b`.
     bool is_nearer(double a, double b) const { return is_score ? a > b : a < b; }

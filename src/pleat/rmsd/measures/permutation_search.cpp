@@ -29,7 +29,7 @@ using Rotation = Covariance;  // [row][column]
 
 Rotation rotation_for(const Covariance& r) {
     double covariance[9], rotation[9];
-    std::copy(r.begin(), r.end(), covariance);
+    std::ranges::copy(r, covariance);
     rotation_of_covariance(covariance, rotation);
     Rotation m;
     std::copy(rotation, rotation + 9, m.begin());
@@ -112,7 +112,7 @@ public:
         }
         visit({.sum = blocks_.front()});
         if (nodes_ > max_nodes_) {
-            const auto best = std::max_element(candidates_.begin(), candidates_.end());
+            const auto best = std::ranges::max_element(candidates_);
             return {{best == candidates_.end() ? start_.choice : best->second}, false};
         }
         for (auto& [root, choice] : candidates_)
@@ -136,9 +136,7 @@ private:
         double reached = 0.0;
     };
 
-    const Covariance& block(Index number) const {
-        return blocks_[static_cast<std::size_t>(number)];
-    }
+    const Covariance& block(Index number) const { return blocks_[number]; }
     /// The block of a chain, or of the orders of a group, at a place.
     static std::int32_t number_of(const PlaceTable::Group& group, Index chain, Index place) {
         return static_cast<std::int32_t>(group.first + chain * group.places + place);
@@ -174,14 +172,14 @@ private:
             const PlaceTable::Group& group = table_.groups[g];
             const Index first = g == node.group ? node.chain : 0;
             const std::uint64_t used = g == node.group ? node.used : 0;
-            std::vector<double> of_place(static_cast<std::size_t>(group.places), 0.0);
+            std::vector<double> of_place(group.places, 0.0);
             for (Index a = first; a < group.chains; ++a) {
                 double highest = 0.0;
                 for (Index b = 0; b < group.places; ++b) {
                     if ((used >> b & 1U) != 0) continue;
                     const double root = largest_root(share + block(number_of(group, a, b)), 0.0);
                     highest = std::max(highest, root);
-                    double& of_this = of_place[static_cast<std::size_t>(b)];
+                    double& of_this = of_place[b];
                     of_this = std::max(of_this, root);
                 }
                 by_chain += highest;
@@ -223,13 +221,10 @@ private:
     }
 
     PlaceChoice best_places(const PlaceTable::Group& group, const Rotation& rotation) const {
-        std::vector<std::vector<double>> reached(
-            static_cast<std::size_t>(group.chains),
-            std::vector<double>(static_cast<std::size_t>(group.places)));
+        std::vector<std::vector<double>> reached(group.chains, std::vector<double>(group.places));
         for (Index a = 0; a < group.chains; ++a)
             for (Index b = 0; b < group.places; ++b)
-                reached[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] =
-                    turned_trace(rotation, block(number_of(group, a, b)));
+                reached[a][b] = turned_trace(rotation, block(number_of(group, a, b)));
         if (!table_.are_chains) {
             const std::vector<double>& of_orders = reached.front();
             return {number_of(group, 0, std::ranges::max_element(of_orders) - of_orders.begin())};
@@ -283,7 +278,7 @@ private:
             const auto chosen =
                 static_cast<std::int32_t>(start_.choice[g] - table_.groups[g].first);
             std::erase_if(possible_[g], [&](std::int32_t order) {
-                const Change& change = all[g][static_cast<std::size_t>(order)];
+                const Change& change = all[g][order];
                 return order != chosen &&
                        !(change.gain(1 - std::cos(widest), max_sine(0, widest)) >= -margin_);
             });

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "pleat/core/error.h"
@@ -19,21 +18,20 @@ namespace pleat::rmsd {
 PlaceTable::PlaceTable(const std::vector<std::vector<std::vector<Index>>>& equal, bool has_chains,
                        Index atoms)
     : are_chains(has_chains) {
-    std::vector<std::uint8_t> changes(static_cast<std::size_t>(atoms));
+    std::vector<std::uint8_t> changes(atoms);
     blocks.emplace_back();
     for (const auto& parts : equal) {
         if (parts.size() < 2) continue;
-        const auto places = static_cast<Index>(parts.size());
-        groups.push_back({static_cast<Index>(blocks.size()), has_chains ? places : 1, places});
+        const auto places = std::ssize(parts);
+        groups.push_back({std::ssize(blocks), has_chains ? places : 1, places});
         for (Index chain = 0; chain < groups.back().chains; ++chain)
-            for (const std::vector<Index>& place : parts)
-                blocks.push_back({parts[static_cast<std::size_t>(chain)], place});
+            for (const std::vector<Index>& place : parts) blocks.push_back({parts[chain], place});
         depth += groups.back().chains;
         for (const std::vector<Index>& part : parts)
-            for (const Index atom : part) changes[static_cast<std::size_t>(atom)] = 1;
+            for (const Index atom : part) changes[atom] = 1;
     }
     for (Index atom = 0; atom < atoms; ++atom)
-        if (changes[static_cast<std::size_t>(atom)] == 0) blocks.front().row.push_back(atom);
+        if (changes[atom] == 0) blocks.front().row.push_back(atom);
     blocks.front().column = blocks.front().row;
 }
 
@@ -175,11 +173,10 @@ private:
         const Index atoms = frames_->atom_count();
         std::vector<double> placed(q, q + 3 * atoms);
         for (const std::int32_t block : choice) {
-            const auto& [to, from] = table_.blocks[static_cast<std::size_t>(block)];
+            const auto& [to, from] = table_.blocks[block];
             for (std::size_t k = 0; k < to.size(); ++k)
                 for (Index axis = 0; axis < 3; ++axis)
-                    placed[static_cast<std::size_t>(axis * atoms + to[k])] =
-                        q[axis * atoms + from[k]];
+                    placed[axis * atoms + to[k]] = q[axis * atoms + from[k]];
         }
         return superposed_residual(p, placed.data(), atoms);
     }
@@ -198,7 +195,7 @@ Relabelled relabel(View<float, 3> xyz, View<const float, 2> reference, const Ato
     std::atomic<Index> changed = 0, unproven = 0;
     parallel_for(resolve_threads(context), xyz.extent(0), [&](Index i, int) {
         Array<float, 3> both(Index{2}, atoms, Index{3});
-        std::copy(reference.begin(), reference.end(), both.data());
+        std::ranges::copy(reference, both.data());
         std::copy_n(xyz[i].data, 3 * atoms, both.data() + 3 * atoms);
         const PermutedRmsd rmsd(owned(centre(both, sets.weights, 1)), table, 0, true,
                                 context.device.kind == Device::Kind::reference);
@@ -209,7 +206,7 @@ Relabelled relabel(View<float, 3> xyz, View<const float, 2> reference, const Ato
         unproven += rmsd.unproven();
         bool is_changed = false;
         for (const std::int32_t block : best) {
-            const auto& [row, column] = table.blocks[static_cast<std::size_t>(block)];
+            const auto& [row, column] = table.blocks[block];
             const std::vector<Index>&from = table.are_chains ? row : column,
                   &to = table.are_chains ? column : row;
             is_changed = is_changed || from != to;

@@ -1,6 +1,5 @@
 // TM superposition: a chosen set of atoms superposed and all measured, plainly and with vectors.
 #include <algorithm>
-#include <cmath>
 
 #include "pleat/rmsd/measures/tm_search.h"
 #include "pleat/rmsd/superposition/superpose.h"
@@ -147,9 +146,9 @@ void shift_of(const double (&m)[9], const double (&p_mean)[3], const double (&q_
 
 Index near_atoms(const std::vector<double>& squares, Index atoms, double limit,
                  std::vector<double>& mask, std::vector<std::uint64_t>& bits) {
-    std::fill(bits.begin(), bits.end(), 0);
-    return HWY_DYNAMIC_DISPATCH(select_near)(squares.data(), atoms, static_cast<Index>(mask.size()),
-                                             limit, mask.data(), bits.data());
+    std::ranges::fill(bits, 0);
+    return HWY_DYNAMIC_DISPATCH(select_near)(squares.data(), atoms, std::ssize(mask), limit,
+                                             mask.data(), bits.data());
 }
 
 void superpose_fast(const TmPair& pair, const double* mask, double scale, Superposed& result) {

@@ -23,12 +23,12 @@ namespace {
 Accuracy exactness_of(const Parameters& parameters, Index columns, bool allows_unproven) {
     constexpr Index kFew = 64;
     const bool few = parameters.metric == Metric::rmsd && columns <= kFew;
-    return {few ? Precision::float64 : parameters.precision, parameters.cutoff.value_or(0.0),
+    return {few ? FitPrecision::float64 : parameters.precision, parameters.cutoff.value_or(0.0),
             allows_unproven};
 }
 
 Index measured_atoms(const AtomSets& sets, Index all) {
-    return sets.measured.empty() ? all : static_cast<Index>(sets.measured.size());
+    return sets.measured.empty() ? all : std::ssize(sets.measured);
 }
 
 /// Throws DeviceError if memory is too small, then packs the frames.
@@ -124,7 +124,7 @@ std::vector<Tile> row_tiles(Index rows, Index columns, const RowChunks& chunks) 
     for (Index first = 0; first < rows; first += tiles.back().side[0].count) {
         const Index left = std::min(rows, (first / chunks.size() + 1) * chunks.size()) - first;
         Tile tile;
-        tile.id = static_cast<Index>(tiles.size());
+        tile.id = std::ssize(tiles);
         tile.side[0] = {first, std::min(height, left)};
         tile.items = tile.side[0].count * columns;
         tiles.push_back(tile);

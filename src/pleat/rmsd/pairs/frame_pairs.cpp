@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -38,7 +37,7 @@ Index rows_of_band(const FrameSource& source) {
 }
 
 /// The error bound of the kernel, plus the rounding to float32.
-double error_near(double cutoff, Precision precision) {
+double error_near(double cutoff, FitPrecision precision) {
     return error_of(precision) + 1.3e-7 * cutoff;
 }
 
@@ -81,14 +80,12 @@ public:
             row.resize(items.size() - a - 1);
             if (is_on_gpu()) {
                 fill_row(items[a], whole.data());
-                for (std::size_t b = 0; b < row.size(); ++b)
-                    row[b] = whole[static_cast<std::size_t>(items[a + 1 + b])];
+                for (std::size_t b = 0; b < row.size(); ++b) row[b] = whole[items[a + 1 + b]];
             } else {
-                parallel_for(resolve_threads(context_), static_cast<Index>(row.size()),
-                             [&](Index n, int) {
-                                 const auto b = static_cast<std::size_t>(n);
-                                 row[b] = at(items[a], items[a + 1 + b]);
-                             });
+                parallel_for(resolve_threads(context_), std::ssize(row), [&](Index n, int) {
+                    const auto b = static_cast<std::size_t>(n);
+                    row[b] = at(items[a], items[a + 1 + b]);
+                });
             }
             visit({static_cast<Index>(a), 1}, row.data());
         }
@@ -133,9 +130,8 @@ private:
 
 void check_rows(const std::filesystem::path& path, const cluster::KnownPairs& known, Index frames) {
     const auto listed = static_cast<std::int64_t>(known.indices.size());
-    if (static_cast<Index>(known.starts.size()) != frames + 1 || known.starts.front() != 0 ||
-        known.starts.back() != listed ||
-        !std::is_sorted(known.starts.begin(), known.starts.end()) ||
+    if (std::ssize(known.starts) != frames + 1 || known.starts.front() != 0 ||
+        known.starts.back() != listed || !std::ranges::is_sorted(known.starts) ||
         known.values.size() != known.indices.size())
         refuse(path,
                fmt::format("expected the neighbours of {} frames in compressed rows, found others",
@@ -176,8 +172,8 @@ std::vector<std::int64_t> read_histogram(const std::filesystem::path& path) {
 
 }  // namespace
 
-FramePairs::FramePairs(std::shared_ptr<const FrameSource> frames, Precision precision, bool reduces,
-                       std::string hash, const Context& context)
+FramePairs::FramePairs(std::shared_ptr<const FrameSource> frames, FitPrecision precision,
+                       bool reduces, std::string hash, const Context& context)
     : frames_(std::move(frames)),
       problem_{.precision = precision, .source = frames_},
       reduces_(reduces),
@@ -203,7 +199,7 @@ void FramePairs::among(std::span<const Index> items, const BandVisitor& visit) c
     std::vector<float> band;
     for (const Tile& tile : cut_into_bands(some->frame_count(), rows_of_band(*some))) {
         throw_if_cancelled(context_, "superpose");
-        band.resize(static_cast<std::size_t>(tile.items));
+        band.resize(tile.items);
         kernel->band(tile.side[0], band.data());
         visit(tile.side[0], band.data());
     }
@@ -215,7 +211,7 @@ void FramePairs::rows(std::span<const Index> items, float* values) const {
 
 void FramePairs::between(std::span<const Index> items, std::span<const Index> others,
                          float* values) const {
-    const auto chosen = static_cast<Index>(items.size()), all = static_cast<Index>(others.size());
+    const auto chosen = std::ssize(items), all = std::ssize(others);
     constexpr Index kFew = 4;  // packing their columns takes longer than superposing them
     const bool is_few = chosen <= kFew && context_.device.kind != Device::Kind::reference;
     const bool has_gpu = context_.device.kind == Device::Kind::cuda;
@@ -232,7 +228,7 @@ void FramePairs::between(std::span<const Index> items, std::span<const Index> ot
     }
     // A frame has no distance to itself.
     for (Index n = 0; n < chosen; ++n) {
-        const auto own = std::lower_bound(others.begin(), others.end(), items[n]);
+        const auto own = std::ranges::lower_bound(others, items[n]);
         if (own != others.end() && *own == items[n])
             values[n * all + (own - others.begin())] = 0.0f;
     }
@@ -251,7 +247,7 @@ PairCounter* FramePairs::counter() const {
     if (!reduces_) return nullptr;
     if (counting_ == nullptr) {
         Problem counted = problem_of(frames_);
-        counted.precision = Precision::mixed;
+        counted.precision = FitPrecision::mixed;
         counting_ = make_kernel(counted, context_);
     }
     return counting_->counter();

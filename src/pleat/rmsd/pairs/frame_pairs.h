@@ -16,7 +16,7 @@ namespace pleat::rmsd {
 class FramePairs final : public PairSource {
 public:
     /// `hash`: identifies coordinates, weights and precision.
-    FramePairs(std::shared_ptr<const FrameSource> frames, Precision precision, bool reduces,
+    FramePairs(std::shared_ptr<const FrameSource> frames, FitPrecision precision, bool reduces,
                std::string hash, const Context& context);
 
     Index count() const override { return frames_->frame_count(); }

@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
-#include <optional>
-#include <string>
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
@@ -73,17 +70,11 @@ public:
     Result finish() {
         result_.statistics.trim();
         if (cutoff_) make_rows();
+        if (nearest_.length() == 0) return std::move(result_);
         nearest_.sort(threads_);
-        const Index frames = result_.frames, length = nearest_.length();
-        if (length > 0)
-            result_.nearest = {Array<std::int32_t, 2>(frames, length),
-                               Array<float, 2>(frames, length)};
-        for (Index i = 0; length > 0 && i < frames; ++i)
-            for (Index rank = 0; const NearItem& near : nearest_.of(i)) {
-                result_.nearest.indices(i, rank) = near.item;
-                result_.nearest.values(i, rank++) =
-                    metric_.is_score ? -near.distance : near.distance;
-            }
+        if (metric_.is_score)
+            for (float& value : nearest_.distances) value = -value;
+        result_.nearest = {std::move(nearest_.items), std::move(nearest_.distances)};
         return std::move(result_);
     }
 
@@ -91,7 +82,7 @@ public:
     void save(NpzWriter& file, std::string_view name) const {
         static_assert(sizeof(NearPair) == 12);
         file.add(name, reinterpret_cast<const std::uint8_t*>(near_pairs_.data()),
-                 {static_cast<Index>(near_pairs_.size()), 12});
+                 {std::ssize(near_pairs_), 12});
     }
     void load(const NpzReader& file, std::string_view name) {
         const std::string member(name);
@@ -145,11 +136,11 @@ private:
             return a.i != b.i ? a.i < b.i : a.j < b.j;
         };
         // Sorting takes as much memory as the list, and frees it before the rows are made.
-        const auto pairs = static_cast<Index>(near_pairs_.size());
+        const auto pairs = std::ssize(near_pairs_);
         require_list_memory(pairs, 16 * pairs + 16 * result_.frames);
-        if (!std::is_sorted(near_pairs_.begin(), near_pairs_.end(), is_before))
+        if (!std::ranges::is_sorted(near_pairs_, is_before))
             parallel_sort(near_pairs_, threads_, is_before);
-        Neighbours& rows = result_.neighbours;
+        NeighbourRows& rows = result_.neighbours;
         rows.starts.assign(static_cast<std::size_t>(result_.frames) + 1, 0);
         for (const NearPair& pair : near_pairs_) {
             ++rows.starts[pair.i + 1];
@@ -189,8 +180,7 @@ private:
 void write_full(OutputFile& to, Index frames, std::span<const Tile> tiles, const TileFile& file,
                 float value_of_equal_structures) {
     constexpr Index kRowsAtOnce = 64;
-    std::vector<const float*> rows(
-        static_cast<std::size_t>(frames));  // (i, i + 1), (i, i + 2), ...
+    std::vector<const float*> rows(frames);  // (i, i + 1), (i, i + 2), ...
     for (const Tile& tile : tiles) {
         const float* at = file.output(tile).data;
         for (Index i = tile.side[0].first; i < tile.side[0].first + tile.side[0].count; ++i) {
@@ -198,7 +188,7 @@ void write_full(OutputFile& to, Index frames, std::span<const Tile> tiles, const
             at += frames - 1 - i;
         }
     }
-    std::vector<float> buffer(static_cast<std::size_t>(kRowsAtOnce * frames));
+    std::vector<float> buffer(kRowsAtOnce * frames);
     for (Index first = 0; first < frames; first += kRowsAtOnce) {
         const Index count = std::min(kRowsAtOnce, frames - first);
         for (Index j = 0; j < first + count; ++j)
@@ -247,34 +237,14 @@ void write_matrix(const std::filesystem::path& path, const PairsJob& job, const 
     to.close();
 }
 
-/// Calls `work` on this rank; if it throws on any rank, all ranks throw.
-template <class Work>
-void together(const Context& context, const Work& work) {
-    std::exception_ptr error;
-    try {
-        work();
-    } catch (...) {
-        error = std::current_exception();
-    }
-    agree_on_error(context, error);
-}
-
 /// Every rank writes its tiles to one file; rank 0 reads all of them.
 void run_with_matrix(const PairsJob& job, const Parameters& parameters, const Context& context,
                      const MatrixTarget& matrix, PairCollector& pairs) {
     const MetricTraits& metric = traits_of(parameters.metric);
     const std::filesystem::path path = tile_path(context, matrix);
-    const std::string hash = job.hash();
     const bool leads = context.rank() == 0;
     {
-        std::optional<TileFile> file;
-        const auto open = [&](bool now) {
-            together(context, [&] {
-                if (now) file.emplace(path, hash, job.tiles);
-            });
-        };
-        open(leads);  // creates the file
-        open(!leads);
+        const std::unique_ptr<TileFile> file = open_on_ranks(context, path, job.hash(), job.tiles);
         sweep(context, metric.name, job.tiles, *file, [&](const Tile& tile, View<float, 2> output) {
             job.kernel.band(tile.side[0], output.data);
         });
@@ -298,7 +268,7 @@ void run_in_memory(const PairsJob& job, const Parameters& parameters, const Cont
     std::vector<float> band;
     for_each_tile(context, metric.name, job.tiles, {.compute = [&](const Tile& tile) {
                       const Block rows = tile.side[0];
-                      band.resize(static_cast<std::size_t>(tile.items));
+                      band.resize(tile.items);
                       job.kernel.band(rows, band.data());
                       pairs.add(rows, band.data());
                       const float* values = band.data();

@@ -48,8 +48,7 @@ void require_frame_memory(std::int64_t bytes, Index frames, Index atoms, std::st
 /// Throws UsageError if a matrix is wanted and has no target, or memory of another size than
 /// `size`.
 void check_matrix(const Parameters& parameters, const MatrixTarget& matrix, Index size);
-/// Bytes of the lists of nearest frames, each with at most `others` frames, and of the arrays made
-/// of them.
+/// Bytes of the lists of nearest frames, each with at most `others` frames.
 std::int64_t nearest_memory(Index frames, Index others, const Parameters& parameters);
 /// A hash of the frames (of both sides), atoms and options that values depend on.
 std::string problem_hash(const FrameStore& xyz, const FrameStore& others, const AtomSets& sets,

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
-#include <vector>
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
@@ -109,7 +107,7 @@ std::vector<double> common_structure(const Frames& frames, int threads) {
     if (!frames.common.empty()) return frames.common;
     const Index atoms = frames.atom_count();
     const std::vector<Index> averaged = averaged_frames(frames.frame_count());
-    const auto used = static_cast<Index>(averaged.size());
+    const auto used = std::ssize(averaged);
     // Sums of blocks, added in their order: the same bits for any number of threads.
     Array<double, 2> sums((used + kSummed - 1) / kSummed, 3 * atoms);
     parallel_for(threads, sums.extent(0), [&](Index block, int) {
@@ -134,7 +132,7 @@ public:
     Index atom_count() const override { return frames_->atom_count(); }
     const Frames* in_memory() const override { return frames_.get(); }
     Frames subset(std::span<const Index> items, int threads) const override {
-        const auto count = static_cast<Index>(items.size());
+        const auto count = std::ssize(items);
         Frames some = unset_frames(count, atom_count(), frames_->weight);
         parallel_for(threads, count, [&](Index n, int) {
             std::copy_n(frames_->frame(items[n]), 3 * atom_count(), some.frame(n));
@@ -163,18 +161,18 @@ public:
         common_ = common_structure(subset(averaged_frames(frame_count()), threads), threads);
     }
     Index frame_count() const override {
-        return items_.empty() ? store_.frame_count() : static_cast<Index>(items_.size());
+        return items_.empty() ? store_.frame_count() : std::ssize(items_);
     }
     Index atom_count() const override { return store_.atom_count(); }
     Index block() const override { return block_; }
     Frames subset(std::span<const Index> items, int threads) const override {
-        const auto count = static_cast<Index>(items.size());
+        const auto count = std::ssize(items);
         Frames some = unset_frames(count, atom_count(), total_weight(weights_, atom_count()));
         some.common = common_;
-        std::vector<Array<float, 2>> read(static_cast<std::size_t>(std::max(threads, 1)));
+        std::vector<Array<float, 2>> read(std::max(threads, 1));
         parallel_for(threads, count, [&](Index n, int thread) {
             const Index item = number_of(items[n]);
-            Array<float, 2>& xyz = read[static_cast<std::size_t>(thread)];
+            Array<float, 2>& xyz = read[thread];
             if (xyz.size() == 0) xyz = Array<float, 2>::unset(atom_count(), Index{3});
             store_.read(item * xyz.size(), xyz.size(), xyz.data());
             some.square_sum[n] = centre_frame(xyz, item, weights_, some.weight, some.frame(n));
@@ -183,7 +181,7 @@ public:
     }
     std::shared_ptr<const FrameSource> narrowed(std::span<const Index> items,
                                                 int threads) const override {
-        if (static_cast<Index>(items.size()) > block_) {
+        if (std::ssize(items) > block_) {
             std::vector<Index> numbers;
             for (const Index item : items) numbers.push_back(number_of(item));
             return std::make_shared<const BlockSource>(store_, weights_, std::move(numbers),

@@ -85,7 +85,6 @@ public:
     virtual Index block() const { return frame_count(); }
 };
 
-/// The source of frames in memory.
 std::shared_ptr<const FrameSource> memory_source(FrameSet frames);
 
 /// The source of frames that are read and centred when they are asked for. Kernels turn its subsets
@@ -100,7 +99,7 @@ Index block_frames(Index atoms);
 
 /// first, first + 1, ...
 inline std::vector<Index> consecutive(Index first, Index count) {
-    std::vector<Index> items(static_cast<std::size_t>(count));
+    std::vector<Index> items(count);
     std::iota(items.begin(), items.end(), first);
     return items;
 }

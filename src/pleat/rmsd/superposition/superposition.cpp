@@ -28,7 +28,7 @@ std::vector<double> sum_frames(Index frames, Index size, int threads,
         for (Index i = block * kBlock; i < std::min(frames, (block + 1) * kBlock); ++i)
             add(i, block_sums[block].data);
     });
-    std::vector<double> sums(static_cast<std::size_t>(size));
+    std::vector<double> sums(size);
     for (Index block = 0; block < blocks; ++block)
         for (Index n = 0; n < size; ++n) sums[n] += block_sums(block, n);
     return sums;
@@ -38,7 +38,7 @@ std::vector<double> sum_frames(Index frames, Index size, int threads,
 
 Superposer::Superposer(View<const double, 2> target, const AtomSets& sets) : fit_(sets.fit) {
     if (fit_.empty()) {
-        fit_.resize(static_cast<std::size_t>(target.extent(0)));
+        fit_.resize(target.extent(0));
         std::iota(fit_.begin(), fit_.end(), Index{0});
     }
     for (const Index atom : fit_) {
@@ -70,7 +70,7 @@ RigidMotion Superposer::motion(View<const float, 2> frame) const {
     RigidMotion motion;
     double covariance[9];
     const std::vector<double> own = centred(frame, motion.from);
-    covariance_of(own.data(), target_.data(), static_cast<Index>(fit_.size()), covariance);
+    covariance_of(own.data(), target_.data(), std::ssize(fit_), covariance);
     rotation_of_covariance(covariance, motion.rotation);
     std::copy(target_mean_, target_mean_ + 3, motion.to);
     return motion;
@@ -87,7 +87,7 @@ void Superposer::operator()(View<const float, 2> frame, View<double, 2> to) cons
 
 Array<double, 2> to_double(View<const float, 2> structure) {
     auto wide = Array<double, 2>::unset(structure.extent(0), structure.extent(1));
-    std::copy(structure.begin(), structure.end(), wide.begin());
+    std::ranges::copy(structure, wide.begin());
     return wide;
 }
 

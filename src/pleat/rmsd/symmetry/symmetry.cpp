@@ -32,7 +32,7 @@ std::vector<std::vector<Index>> orders_of_sides(const std::vector<std::vector<In
 Groups orders_of_atoms(const Topology& topology, const AtomSets& sets, std::string& message) {
     Groups groups;
     const auto has = [](const std::vector<Index>& set, Index atom) {
-        return set.empty() || std::binary_search(set.begin(), set.end(), atom);
+        return set.empty() || std::ranges::binary_search(set, atom);
     };
     std::string kept;
     Index superposed = 0;
@@ -45,7 +45,7 @@ Groups orders_of_atoms(const Topology& topology, const AtomSets& sets, std::stri
             }
         is_superposed = is_superposed && !sets.are_one();
         if (!is_measured) continue;
-        if (is_superposed && superposed++ == 0) kept = topology.label(group.front().front());
+        if (is_superposed && superposed++ == 0) kept = topology.atom_label(group.front().front());
         if (!is_superposed) groups.push_back(orders_of_sides(group));
     }
     if (groups.empty())
@@ -67,12 +67,11 @@ Groups orders_of_ligands(const Topology& all, const std::vector<Index>& read, co
     std::vector<Index> measured = read;
     if (!sets.measured.empty()) {
         measured.clear();
-        for (const Index atom : sets.measured)
-            measured.push_back(read[static_cast<std::size_t>(atom)]);
+        for (const Index atom : sets.measured) measured.push_back(read[atom]);
     }
     const auto is_superposed = [&](Index atom) {
         return !sets.in_place && !sets.are_one() &&
-               (sets.fit.empty() || std::binary_search(sets.fit.begin(), sets.fit.end(), atom));
+               (sets.fit.empty() || std::ranges::binary_search(sets.fit, atom));
     };
     Groups groups;
     std::vector<std::string> names;
@@ -84,15 +83,14 @@ Groups orders_of_ligands(const Topology& all, const std::vector<Index>& read, co
                                     ligand.has_found_bonds ? " (bonds by distances)" : ""));
         if (ligand.orders.size() < 2) continue;
         for (std::vector<Index>& order : ligand.orders)
-            for (Index& atom : order)
-                atom = std::lower_bound(read.begin(), read.end(), atom) - read.begin();
+            for (Index& atom : order) atom = std::ranges::lower_bound(read, atom) - read.begin();
         const std::vector<Index>& own = ligand.orders.front();
         if (const auto atom = std::ranges::find_if(own, is_superposed); atom != own.end())
             throw InputError(
                 all.source.string(), 0,
                 fmt::format("expected ligands that are measured and not superposed, or both by the "
                             "same atoms, found {} of the superposed atoms measured with others",
-                            all.label(read[static_cast<std::size_t>(*atom)])));
+                            all.atom_label(read[*atom])));
         groups.push_back(std::move(ligand.orders));
     }
     if (!has_bonds)

@@ -71,7 +71,7 @@ TEST(Blocks, OfAnySizeGiveTheBitsOfFramesInMemory) {
             const std::vector<double> weights(static_cast<std::size_t>(atoms == 9 ? atoms : 0),
                                               0.7);
             const Frames whole = centre(both.xyz, weights, 1);
-            for (const Precision precision : {Precision::mixed, Precision::float64})
+            for (const FitPrecision precision : {FitPrecision::mixed, FitPrecision::float64})
                 for (const auto& device :
                      {Device{Device::Kind::cpu, 0}, Device{Device::Kind::reference, 0}}) {
                     Context context = threads(2);
@@ -93,7 +93,7 @@ TEST(Blocks, OfAnySizeGiveTheBitsOfFramesInMemory) {
 TEST(Blocks, PairsAmongFramesHaveTheSameBits) {
     const Both both(random_ensemble(400, 9, 1.0, 8));
     const auto memory = superposed_pairs(both.xyz, {}, {}, false, threads(2));
-    const FramePairs disk(block_source(both.on_disk, {}, 2, 64), Precision::mixed, false, {},
+    const FramePairs disk(block_source(both.on_disk, {}, 2, 64), FitPrecision::mixed, false, {},
                           threads(2));
     for (const Index step : {1, 2, 5, 7, 100}) {  // more and fewer frames than a block
         std::vector<Index> items;
@@ -116,7 +116,7 @@ TEST(Blocks, PairsAmongFramesHaveTheSameBits) {
         disk.rows(std::span(items).first(count), found.data());
         memory->rows(std::span(items).first(count), expected.data());
         for (std::size_t n = 0; n < 400 * count; ++n)
-            ASSERT_NEAR(found[n], expected[n], 2 * error_of(Precision::mixed));
+            ASSERT_NEAR(found[n], expected[n], 2 * error_of(FitPrecision::mixed));
         for (std::size_t n = 0; n < count; ++n) EXPECT_EQ(found[400 * n + items[n]], 0.0f);
     }
     for (const double cutoff : {1.0, 1.7, 2.2}) {

@@ -31,7 +31,8 @@ Context context_of(Device::Kind kind, int threads = 1) {
 
 /// [row, column]
 std::vector<float> all_values(const TwoSets& sides, const AtomSets& sets, const char* metric,
-                              const Context& context, Precision precision = Precision::mixed) {
+                              const Context& context,
+                              FitPrecision precision = FitPrecision::mixed) {
     const auto comparison =
         make_comparison(sides, sets, metric_named(metric), {precision}, context);
     std::vector<float> values(
@@ -50,11 +51,12 @@ void by_every_cpu(const TwoSets& sides, const AtomSets& sets, const char* metric
                   const std::function<void(const std::string&, const std::vector<float>&)>& check) {
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
         hwy::SetSupportedTargetsForTest(target);
-        for (const Precision precision : {Precision::mixed, Precision::float64}) {
+        for (const FitPrecision precision : {FitPrecision::mixed, FitPrecision::float64}) {
             // Scores know one precision.
-            if (traits_of(metric_named(metric)).is_score && precision == Precision::float64)
+            if (traits_of(metric_named(metric)).is_score && precision == FitPrecision::float64)
                 continue;
-            check(std::string(metric) + (precision == Precision::mixed ? " mixed " : " float64 ") +
+            check(std::string(metric) +
+                      (precision == FitPrecision::mixed ? " mixed " : " float64 ") +
                       hwy::TargetName(target),
                   all_values(sides, sets, metric, context_of(Device::Kind::cpu), precision));
         }

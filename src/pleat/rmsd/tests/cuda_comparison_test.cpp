@@ -25,7 +25,7 @@ protected:
     }
 
     static std::vector<float> values(const TwoSets& sides, const AtomSets& sets, Metric metric,
-                                     Precision precision, const Context& context) {
+                                     FitPrecision precision, const Context& context) {
         const auto comparison = make_comparison(sides, sets, metric, {precision}, context);
         std::vector<float> found(
             static_cast<std::size_t>(sides.rows.extent(0) * sides.columns.extent(0)));
@@ -37,9 +37,9 @@ protected:
     /// The largest difference of dRMSDs to those of float64 on the CPU, beside the rounding of both
     /// to float32.
     double drmsd_error(const TwoSets& sides, const AtomSets& sets,
-                       Precision precision = Precision::mixed) const {
+                       FitPrecision precision = FitPrecision::mixed) const {
         const auto found = values(sides, sets, Metric::drmsd, precision, gpu_),
-                   expected = values(sides, sets, Metric::drmsd, Precision::float64, cpu_);
+                   expected = values(sides, sets, Metric::drmsd, FitPrecision::float64, cpu_);
         double worst = 0.0;
         for (std::size_t n = 0; n < found.size(); ++n) {
             const double error = std::fabs(double{found[n]} - expected[n]) - 1.2e-7 * expected[n];
@@ -62,8 +62,8 @@ TEST_F(CudaKernelOfMeasures, LddtIsThatOfTheCpuBitForBit) {
             for (const TwoSets& sides :
                  {TwoSets{rows, columns}, TwoSets{rows, columns, true}, TwoSets{columns, columns}})
                 for (const AtomSets& sets : {AtomSets(), residues})
-                    EXPECT_EQ(values(sides, sets, Metric::lddt, Precision::mixed, gpu_),
-                              values(sides, sets, Metric::lddt, Precision::mixed, cpu_))
+                    EXPECT_EQ(values(sides, sets, Metric::lddt, FitPrecision::mixed, gpu_),
+                              values(sides, sets, Metric::lddt, FitPrecision::mixed, cpu_))
                         << atoms << " atoms, spread " << spread;
         }
     }
@@ -84,7 +84,7 @@ TEST_F(CudaKernelOfMeasures, DrmsdKeepsItsBounds) {
                 EXPECT_LE(drmsd_error({rows, columns}, sets), 1e-5) << what;
                 EXPECT_LE(drmsd_error({columns, columns}, sets), 1e-5) << what;
                 if (atoms > 100) continue;
-                EXPECT_LE(drmsd_error({rows, columns}, sets, Precision::float64), 1e-6) << what;
+                EXPECT_LE(drmsd_error({rows, columns}, sets, FitPrecision::float64), 1e-6) << what;
             }
         }
     }

@@ -26,7 +26,7 @@ protected:
 TEST_F(CudaKernel, InFloat64AgreesWithTheReference) {
     for (const Index frames : {2, 33, 300}) {
         const Frames centred = centre(random_ensemble(frames, 41, 1.5, 7), {}, 1);
-        const Problem problem{.frames = &centred, .precision = Precision::float64};
+        const Problem problem{.frames = &centred, .precision = FitPrecision::float64};
         const auto found = test::all_pairs(*make_cuda_kernel(problem, context_), frames, 48);
         const auto expected = test::reference_pairs(centred);
         for (std::size_t pair = 0; pair < expected.size(); ++pair)
@@ -98,7 +98,7 @@ TEST_F(CudaKernel, KnowsWeights) {
 TEST_F(CudaKernel, ClustersByTheDefinition) {
     for (const Index count : {1, 33, 1000, 3000}) {
         const Frames frames = centre(test::several_states(count, 30, 40, 11), {}, 1);
-        const auto rmsd = test::cpu_pairs(frames, Precision::float64, 2);
+        const auto rmsd = test::cpu_pairs(frames, FitPrecision::float64, 2);
         for (const float cutoff : {0.01f, 0.62f, 1.0f, 100.0f}) {
             const DeviceClusters expected = test::gromos_by_definition(rmsd, count, cutoff);
             const DeviceClusters found =
@@ -195,7 +195,7 @@ TEST_F(CudaKernel, FramePairsCountClusterAndMeasureSubsets) {
     const Index count = 3000;
     const Array<float, 3> xyz = test::several_states(count, 30, 40, 19);
     const Frames frames = centre(xyz, {}, 2);
-    const auto rmsd = test::cpu_pairs(frames, Precision::float64, 2);
+    const auto rmsd = test::cpu_pairs(frames, FitPrecision::float64, 2);
     const auto pairs = superposed_pairs(xyz, {}, {}, true, context_);
     PairCounts counts;
     pairs->counter()->count({0, count}, {.width = 0.05}, counts);

@@ -19,11 +19,11 @@ TEST(Degenerate, EveryClassIsRightOnEveryKernel) {
 TEST(Degenerate, IsRightOnRealTrajectories) {
     for (const test::OracleFrames& oracle : test::trajectories()) {
         SCOPED_TRACE(oracle.name);
-        for (const Precision precision : {Precision::mixed, Precision::float64}) {
+        for (const FitPrecision precision : {FitPrecision::mixed, FitPrecision::float64}) {
             const double worst =
                 test::worst_error(test::cpu_pairs(oracle.frames, precision), oracle.truth);
             // Float32 itself rounds a result of 8 angstrom by 5e-7.
-            EXPECT_LE(worst, precision == Precision::mixed ? 1e-5 : 1.5e-6);
+            EXPECT_LE(worst, precision == FitPrecision::mixed ? 1e-5 : 1.5e-6);
         }
     }
 }

@@ -23,7 +23,7 @@ inline std::vector<float> reference_pairs(const Frames& frames) {
     return all_pairs(*make_reference_kernel({&frames}), frames.frame_count());
 }
 
-inline std::vector<float> cpu_pairs(const Frames& frames, Precision precision, int threads = 1,
+inline std::vector<float> cpu_pairs(const Frames& frames, FitPrecision precision, int threads = 1,
                                     Index rows = 100) {
     Context context;
     context.threads = threads;
@@ -38,9 +38,10 @@ inline void with_every_kernel(
     check("reference", reference_pairs(frames));
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
         hwy::SetSupportedTargetsForTest(target);
-        check(std::string("mixed ") + hwy::TargetName(target), cpu_pairs(frames, Precision::mixed));
+        check(std::string("mixed ") + hwy::TargetName(target),
+              cpu_pairs(frames, FitPrecision::mixed));
         check(std::string("float64 ") + hwy::TargetName(target),
-              cpu_pairs(frames, Precision::float64));
+              cpu_pairs(frames, FitPrecision::float64));
     }
     hwy::SetSupportedTargetsForTest(0);
 }

@@ -59,7 +59,7 @@ TEST_F(FramePairsTest, AMatrixIsRecomputedNearACutoff) {
 }
 
 TEST_F(FramePairsTest, ComeInOrderAndAreTheKernels) {
-    for (const Precision precision : {Precision::mixed, Precision::float64}) {
+    for (const FitPrecision precision : {FitPrecision::mixed, FitPrecision::float64}) {
         Parameters parameters;
         parameters.precision = precision;
         std::vector<float> first;
@@ -98,13 +98,15 @@ TEST_F(FramePairsTest, SubsetsAndRowsAreTheSamePairs) {
     std::size_t at = 0;
     for (Index a = 0; a < count; ++a)
         for (Index b = a + 1; b < count; ++b)
-            ASSERT_NEAR(found.at(at++), truth_of(chosen[a], chosen[b]), error_of(Precision::mixed));
+            ASSERT_NEAR(found.at(at++), truth_of(chosen[a], chosen[b]),
+                        error_of(FitPrecision::mixed));
     EXPECT_EQ(at, found.size());
     std::vector<float> rows(static_cast<std::size_t>(count * kFrames));
     pairs->rows(chosen, rows.data());
     for (Index a = 0; a < count; ++a)
         for (Index j = 0; j < kFrames; ++j)
-            ASSERT_NEAR(rows[a * kFrames + j], truth_of(chosen[a], j), error_of(Precision::mixed));
+            ASSERT_NEAR(rows[a * kFrames + j], truth_of(chosen[a], j),
+                        error_of(FitPrecision::mixed));
     for (Index a = 0; a < count; ++a) EXPECT_EQ(rows[a * kFrames + chosen[a]], 0.0f);
 }
 

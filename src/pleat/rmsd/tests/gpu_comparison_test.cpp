@@ -207,7 +207,7 @@ using DrmsdOnHost = cuda::DrmsdOnGpu<HostGpu>;
 struct DrmsdCase {
     std::shared_ptr<const Array<float, 3>> rows, columns;
     std::vector<double> weights = {};
-    Precision precision = Precision::mixed;
+    FitPrecision precision = FitPrecision::mixed;
 };
 
 std::vector<float> drmsd_on_host(const DrmsdCase& of, std::int64_t kept_bytes, Block rows,
@@ -279,7 +279,7 @@ TEST(DrmsdOnGpuOnHost, KnowsWeightsAndFloat64) {
     std::vector<double> weights;
     for (int k = 0; k < 13; ++k) weights.push_back(k % 4 == 0 ? 0.0 : 1.0 + 30 * (k % 3));
     expect_drmsd({rows, columns, weights}, 1e-5, "weights");
-    expect_drmsd({rows, columns, weights, Precision::float64}, 1e-6, "weights, float64");
+    expect_drmsd({rows, columns, weights, FitPrecision::float64}, 1e-6, "weights, float64");
     std::vector<double> one(13);
     one[5] = 2.0;  // no pair of atoms has a weight
     expect_drmsd({rows, columns, one}, 0, "one weight");

@@ -39,7 +39,7 @@ TEST(GpuGromos, ClustersByTheDefinition) {
           Case{70, 12, 3, 0.01f}, Case{70, 12, 3, 100.0f}, Case{1060, 12, 40, 0.55f}}) {
         SCOPED_TRACE(std::to_string(c.frames) + " frames, cutoff " + std::to_string(c.cutoff));
         const Frames frames = centre(several_states(c.frames, c.atoms, c.states, 11), {}, 1);
-        const auto rmsd = test::cpu_pairs(frames, Precision::float64);
+        const auto rmsd = test::cpu_pairs(frames, FitPrecision::float64);
         const DeviceClusters expected = gromos_by_definition(rmsd, c.frames, c.cutoff);
         HostGpuState state;
         GromosOnHost gromos(*memory_source(borrowed(frames)), 1, PeerOnHost(state));
@@ -84,7 +84,7 @@ TEST(GpuGromos, SeveralGpusFindTheClustersOfOne) {
         SCOPED_TRACE(std::to_string(c.frames) + " frames, cutoff " + std::to_string(c.cutoff) +
                      ", parts " + std::to_string(c.parts));
         const Frames frames = centre(several_states(c.frames, c.atoms, c.states, 11), {}, 1);
-        const auto rmsd = test::cpu_pairs(frames, Precision::float64);
+        const auto rmsd = test::cpu_pairs(frames, FitPrecision::float64);
         const DeviceClusters expected = gromos_by_definition(rmsd, c.frames, c.cutoff);
         PartsOnHost parts(frames, c.cutoff, c.parts);
         // Each lane has its thread; kernels run in that of the first alone.

@@ -53,7 +53,7 @@ TEST(Kernel, DecidesPairsAtTheCutoffInFloat64) {
     context.threads = 1;
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
         hwy::SetSupportedTargetsForTest(target);
-        for (const Precision precision : {Precision::mixed, Precision::float64}) {
+        for (const FitPrecision precision : {FitPrecision::mixed, FitPrecision::float64}) {
             for (std::size_t pair = 0; pair < truth.size(); pair += 141) {
                 for (const double cutoff :
                      {double{truth[pair]}, double{std::nextafter(truth[pair], 9.0f)}}) {
@@ -80,7 +80,7 @@ TEST(Kernel, DecidesPairsOfRealTrajectoriesInFloat64) {
         for (const std::size_t below : {std::size_t{572}, sorted.size() / 2}) {
             const float cutoff = sorted[below];
             const auto expected = std::lower_bound(sorted.begin(), sorted.end(), cutoff);
-            for (const Precision precision : {Precision::mixed, Precision::float64}) {
+            for (const FitPrecision precision : {FitPrecision::mixed, FitPrecision::float64}) {
                 const auto kernel = make_cpu_kernel({&oracle.frames, precision, cutoff}, {});
                 const auto found = test::all_pairs(*kernel, oracle.frames.frame_count());
                 EXPECT_EQ(
@@ -129,8 +129,8 @@ TEST(Kernel, FollowsAPermutationOfFramesAndIsTheSameBothWays) {
     std::shuffle(order.begin(), order.end(), std::mt19937_64(8));
     Array<float, 3> shuffled(count, Index{40}, Index{3});
     for (Index i = 0; i < count; ++i) std::copy_n(xyz[order[i]].data, 120, shuffled[i].data);
-    const auto plain = test::cpu_pairs(centre(xyz, {}, 1), Precision::mixed);
-    const auto found = test::cpu_pairs(centre(shuffled, {}, 1), Precision::mixed);
+    const auto plain = test::cpu_pairs(centre(xyz, {}, 1), FitPrecision::mixed);
+    const auto found = test::cpu_pairs(centre(shuffled, {}, 1), FitPrecision::mixed);
     for (Index i = 0; i < count; ++i) {
         for (Index j = i + 1; j < count; ++j) {
             const auto [low, high] = std::minmax(order[i], order[j]);
@@ -143,7 +143,7 @@ TEST(Kernel, FollowsAPermutationOfFramesAndIsTheSameBothWays) {
 TEST(Kernel, KeepsTheTriangleInequality) {
     const Index count = 40;
     const auto rmsd =
-        test::cpu_pairs(centre(random_ensemble(count, 25, 5.0, 9), {}, 1), Precision::mixed);
+        test::cpu_pairs(centre(random_ensemble(count, 25, 5.0, 9), {}, 1), FitPrecision::mixed);
     const auto at = [&](Index i, Index j) {
         return i == j ? 0.0f : rmsd[pairs_before(std::min(i, j), count) + std::abs(i - j) - 1];
     };
@@ -154,7 +154,7 @@ TEST(Kernel, KeepsTheTriangleInequality) {
 
 TEST(Kernel, GivesTheSameBitsForAnyBandsAndThreads) {
     const Frames frames = centre(random_ensemble(211, 45, 1.0, 10), {}, 1);
-    for (const Precision precision : {Precision::mixed, Precision::float64}) {
+    for (const FitPrecision precision : {FitPrecision::mixed, FitPrecision::float64}) {
         const auto expected = test::cpu_pairs(frames, precision, 1, 211);
         EXPECT_EQ(test::cpu_pairs(frames, precision, 3, 211), expected);
         for (const Index rows : {7, 48, 100})
@@ -182,9 +182,9 @@ TEST(Kernel, TightClustersFarApartKeepTheBoundAndTheBits) {
                             [&](const std::string& kernel, const std::vector<float>& found) {
                                 EXPECT_LE(worst_difference(found, expected), 1.1e-5) << kernel;
                             });
-    const auto whole = test::cpu_pairs(frames, Precision::mixed, 1, count);
+    const auto whole = test::cpu_pairs(frames, FitPrecision::mixed, 1, count);
     for (const Index rows : {5, 48})
-        EXPECT_EQ(test::cpu_pairs(frames, Precision::mixed, 1, rows), whole) << rows;
+        EXPECT_EQ(test::cpu_pairs(frames, FitPrecision::mixed, 1, rows), whole) << rows;
 }
 
 TEST(Kernel, CopiesHaveNoDistance) {

@@ -81,7 +81,7 @@ TEST(Measures, PairsOfTwoSetsAtTheCutoffAreDecidedInFloat64) {
 
 TEST(Measures, ScoresHaveNoPrecision) {
     Parameters parameters = by("tm", MatrixLayout::none);
-    parameters.precision = Precision::float64;
+    parameters.precision = FitPrecision::float64;
     EXPECT_THROW(run(frames(), AtomSets{}, parameters, one_thread(), {}), UsageError);
     parameters.metric = Metric::drmsd;
     EXPECT_EQ(run(frames(), AtomSets{}, parameters, one_thread(), {}).frames, kFrames);

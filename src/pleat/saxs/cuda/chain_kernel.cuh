@@ -85,7 +85,7 @@ __device__ inline void sum_columns(const Pass<float>& pass, const Point<float>& 
                                    const Point<float>* columns, int first, int last,
                                    const Exclusion& excluded, float (&values)[kTaskSums]) {
     if constexpr (kEven) {
-        LaneSums<float> sums = {};
+        LaneSineSums<float> sums = {};
         for_columns(row, columns, first, last, excluded,
                     [&](float r, float weight) { add_pair<kFromZero>(sums, pass, r, weight); });
         put_in_order(sums, values);
@@ -254,7 +254,6 @@ inline constexpr int kMaxSlots = static_cast<int>(kMaxSharedSessions);
 /// long latency. Tables of requests have whole parts.
 inline constexpr int kChainThreads = kWarps * kLanes, kPartPieces = 4 * kChainThreads;
 
-/// The memory of a slot.
 struct ChainSlot {
     const uint4* host;            ///< in host memory: ChainHeader, CTAs, jobs, moves, positions
     uint4* table;                 ///< the same in device memory

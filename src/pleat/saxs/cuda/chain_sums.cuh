@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -103,7 +102,7 @@ public:
     }
     /// Channel pairs times q.
     Index size() const { return size_; }
-    Index body_pairs() const { return static_cast<Index>(table_.first_task.size()) - 1; }
+    Index body_pairs() const { return std::ssize(table_.first_task) - 1; }
     /// Pieces of 16 bytes of the positions of a chain.
     Index position_pieces() const { return (12 * scatterers_ + 15) / 16; }
     /// CTAs of all pairs of bodies together, and of the largest.
@@ -124,10 +123,10 @@ public:
         return std::max((tasks + of_cta - 1) / of_cta, 1);
     }
     std::int32_t first_task(std::int32_t pair) const {
-        return pair < 0 ? 0 : table_.first_task[static_cast<std::size_t>(pair)];
+        return pair < 0 ? 0 : table_.first_task[pair];
     }
     std::int32_t last_task(std::int32_t pair) const {
-        return pair < 0 ? 0 : table_.first_task[static_cast<std::size_t>(pair) + 1];
+        return pair < 0 ? 0 : table_.first_task[pair + 1];
     }
 
     /// While it lives, no kernel runs, so that memory may be taken at once: the GPU would wait for
@@ -178,7 +177,7 @@ public:
         slots_.upload(&slot, number, 1);
         gpu_.wait();
         if (free == slot_items_.end()) slot_items_.push_back(0);
-        slot_items_[static_cast<std::size_t>(number)] = of_slot;
+        slot_items_[number] = of_slot;
         ++session_count_;
         return number;
     }
@@ -196,7 +195,7 @@ public:
     /// Its last request must have come.
     void remove_slot(Index slot) {
         const std::lock_guard starts(start_mutex_);
-        slot_items_[static_cast<std::size_t>(slot)] = 0;
+        slot_items_[slot] = 0;
         --session_count_;
     }
 
@@ -263,12 +262,11 @@ private:
     }
 
     static std::vector<unsigned> channels_of_types(const Model& model) {
-        std::vector<unsigned> channels(static_cast<std::size_t>(model.type_count()));
+        std::vector<unsigned> channels(model.type_count());
         for (Index type = 0; type < model.type_count(); ++type)
             for (Index channel = 0; channel < model.channel_count(); ++channel)
                 for (Index k = 0; k < model.q_count(); ++k)
-                    if (model.factors(channel, type, k) != 0.0)
-                        channels[static_cast<std::size_t>(type)] |= 1u << channel;
+                    if (model.factors(channel, type, k) != 0.0) channels[type] |= 1u << channel;
         return channels;
     }
 
@@ -386,8 +384,8 @@ public:
           constants_(profiles_),
           accepted_(self_terms.extent(0), pairs_ + 1),
           spare_(self_terms.extent(0), pairs_ + 1),
-          places_(static_cast<std::size_t>(self_terms.extent(0))),
-          changed_(static_cast<std::size_t>(self_terms.extent(0))) {
+          places_(self_terms.extent(0)),
+          changed_(self_terms.extent(0)) {
         const Index chains = self_terms.extent(0);
         const Gpu& gpu = of_->gpu();
         const typename ChainRequests<Gpu>::Pause pause(requests_);
@@ -417,7 +415,7 @@ public:
         unit_scale_ = unit_scale_of(scales);
         std::copy(self_terms.begin(), self_terms.end(), constants_.begin());
         for (Index chain = 0; chain < chains; ++chain) {
-            places_[static_cast<std::size_t>(chain)] = std::make_shared<Places>();
+            places_[chain] = std::make_shared<Places>();
             add_places(chain, accepted_);
             add_places(chain, spare_);
             add_zero_angle(scales.size() > 0 ? scales[chain] : View<const float, 2>{},
@@ -445,10 +443,10 @@ public:
         if (slot_ >= 0) requests_.remove_slot(slot_);
     }
 
-    void start(std::span<const Proposal> proposals) override {
+    void start(std::span<const ProposedPositions> proposals) override {
         finish_part();
         started_.clear();
-        for (const Proposal& proposal : proposals) {
+        for (const ProposedPositions& proposal : proposals) {
             const auto chain = static_cast<std::size_t>(proposal.chain);
             changed_[chain].clear();
             for (const BodyPair& pair : proposal.changed)
@@ -468,12 +466,11 @@ public:
             const View<const double, 2> from = proposed_.view()[chain];
             to = std::copy(from.begin(), from.end(), to);
         }
-        return {found_.data(), static_cast<Index>(started_.size()), profiles_.extent(1),
-                profiles_.extent(2)};
+        return {found_.data(), std::ssize(started_), profiles_.extent(1), profiles_.extent(2)};
     }
 
     void accept(Index chain) override {
-        for (const std::int32_t pair : changed_[static_cast<std::size_t>(chain)])
+        for (const std::int32_t pair : changed_[chain])
             std::swap(accepted_(chain, pair), spare_(chain, pair));
         std::swap(accepted_(chain, pairs_), spare_(chain, pairs_));
         const View<const double, 2> from = proposed_.view()[chain];
@@ -490,11 +487,11 @@ public:
 
     void adopt(Index chain, const SessionSums& from) override {
         const auto& other = dynamic_cast<const ChainSums&>(from);
-        auto& places = places_[static_cast<std::size_t>(chain)];
-        if (places != other.places_[static_cast<std::size_t>(chain)]) {
+        auto& places = places_[chain];
+        if (places != other.places_[chain]) {
             finish_part();
             const typename ChainRequests<Gpu>::Pause pause(requests_);
-            places = other.places_[static_cast<std::size_t>(chain)];
+            places = other.places_[chain];
             add_places(chain, spare_);
             of_->gpu().wait();
         }
@@ -504,7 +501,7 @@ public:
     }
 
     void refresh(Index chain, View<const float, 2> xyz) override {
-        std::vector<std::int32_t>& all = changed_[static_cast<std::size_t>(chain)];
+        std::vector<std::int32_t>& all = changed_[chain];
         all.clear();
         for (std::int32_t pair = 0; pair < pairs_; ++pair) all.push_back(pair);
         finish_part();
@@ -534,7 +531,7 @@ private:
         DeviceArray<Sums> added((pairs_ + 1) * requests_.size());
         for (Index pair = 0; pair <= pairs_; ++pair)
             notes(chain, pair) = added.data() + pair * requests_.size();
-        Places& places = *places_[static_cast<std::size_t>(chain)];
+        Places& places = *places_[chain];
         const std::lock_guard lock(places.mutex);
         places.arrays.push_back(std::move(added));
     }
@@ -555,7 +552,7 @@ private:
     /// Adds the changed pairs of a chain, in parts that fit into requests: each continues from the
     /// profile of the previous part. `replaces`: the old sums are part of the accepted profile.
     void add(Index chain, View<const float, 2> xyz, bool replaces) {
-        const std::vector<std::int32_t>& changed = changed_[static_cast<std::size_t>(chain)];
+        const std::vector<std::int32_t>& changed = changed_[chain];
         add_move(chain, xyz, replaces ? accepted_(chain, pairs_) : nullptr);
         for (const std::int32_t pair : changed)
             add_job(chain, xyz, pair, replaces ? accepted_(chain, pair) : nullptr,
@@ -575,8 +572,7 @@ private:
     void add_job(Index chain, View<const float, 2> xyz, std::int32_t pair, const Sums* old_sums,
                  Sums* new_sums) {
         const std::int32_t tasks = requests_.cta_tasks(pair), ctas = requests_.ctas_of(pair, tasks);
-        if (static_cast<Index>(jobs_.size()) == max_jobs_ ||
-            static_cast<Index>(ctas_.size()) + ctas > max_ctas_) {
+        if (std::ssize(jobs_) == max_jobs_ || std::ssize(ctas_) + ctas > max_ctas_) {
             const bool is_first = moves_.back().job_count == 0;
             const Sums* const from = is_first ? moves_.back().from : spare_(chain, pairs_);
             if (is_first) {
@@ -605,16 +601,15 @@ private:
     /// Starts to compute what was added.
     void start_part() {
         if (moves_.empty()) return;
-        const auto moves = static_cast<Index>(moves_.size()),
-                   jobs = static_cast<Index>(jobs_.size()), ctas = static_cast<Index>(ctas_.size());
+        const auto moves = std::ssize(moves_), jobs = std::ssize(jobs_), ctas = std::ssize(ctas_);
         const Index jobs_at = 1 + ctas, moves_at = jobs_at + pieces_of<ChainJob>(jobs),
                     positions_at = moves_at + pieces_of<ChainMove>(moves);
         uint4* const table = host_table_.data();
         *reinterpret_cast<ChainHeader*>(table) = {static_cast<std::int32_t>(jobs_at),
                                                   static_cast<std::int32_t>(moves_at)};
         for (Index n = 0; n < moves; ++n) {
-            ChainMove& move = moves_[static_cast<std::size_t>(n)];
-            const View<const float, 2> xyz = positions_[static_cast<std::size_t>(n)];
+            ChainMove& move = moves_[n];
+            const View<const float, 2> xyz = positions_[n];
             const Index at = positions_at + n * pieces_;
             move.xyz = table_.data() + at;
             std::memcpy(table + at, xyz.data, static_cast<std::size_t>(4 * xyz.size()));

@@ -68,10 +68,8 @@ private:
     using Array = typename Gpu::template Array<T>;
 
     void make_passes(const Model& model, const SineGrid& grid) {
-        std::vector<SplitNumber<Real>> turns(static_cast<std::size_t>(pass_count_ * kPassSums));
-        for (Index k = 0; k < model.q_count(); ++k)
-            turns[static_cast<std::size_t>(k)] =
-                SineGrid::turns<Real>(model.q[static_cast<std::size_t>(k)]);
+        std::vector<SplitNumber<Real>> turns(pass_count_ * kPassSums);
+        for (Index k = 0; k < model.q_count(); ++k) turns[k] = SineGrid::turns<Real>(model.q[k]);
         pleat::cuda::upload(turns_, turns);
         std::vector<Pass<Real>> passes;
         for (Index pass = 0; pass < pass_count_; ++pass) {
@@ -119,8 +117,7 @@ public:
     void evaluate(View<const float, 3> xyz, View<const float, 3> scales,
                   std::span<const PairJob> jobs, View<double, 3> partial) override {
         if (jobs.empty()) return;
-        if (calls_ &&
-            calls_->can_compute(xyz, scales, static_cast<Index>(jobs.size()), partial.size()))
+        if (calls_ && calls_->can_compute(xyz, scales, std::ssize(jobs), partial.size()))
             calls_->evaluate(xyz, scales, jobs, partial);
         else
             evaluate_bulk(xyz, scales, jobs, partial);
@@ -153,7 +150,6 @@ private:
         }
     }
 
-    /// Bytes of the sums of `tasks` tasks of a job.
     Index sum_bytes(Index tasks) const {
         return static_cast<Index>(sizeof(Real)) * classes_.count * classes_.count *
                data_.pass_count() * tasks * kTaskSums;
@@ -185,7 +181,7 @@ private:
     /// Computes many sets or large sets, as many jobs and tasks at a time as fit into memory.
     void evaluate_bulk(View<const float, 3> xyz, View<const float, 3> scales,
                        std::span<const PairJob> jobs, View<double, 3> partial) {
-        const Index count = static_cast<Index>(jobs.size()), size = profile_size();
+        const Index count = std::ssize(jobs), size = profile_size();
         const Index max_tasks = table_.max_tasks;
         const Index at_once = std::clamp<Index>(
             max_sum_bytes_ / std::max<Index>(sum_bytes(max_tasks), 1), 1, kMaxJobs);

@@ -255,8 +255,7 @@ inline std::vector<double> polynomial_terms(std::vector<double>& node_offset) {
                 terms[term] = scale * (terms[term - 1] - node_offset[other] * terms[term]);
             terms[0] *= -scale * node_offset[other];
         }
-        for (int term = 0; term < kTerms; ++term)
-            to_terms[term * kTerms + node] = terms[static_cast<std::size_t>(term)];
+        for (int term = 0; term < kTerms; ++term) to_terms[term * kTerms + node] = terms[term];
     }
     return to_terms;
 }
@@ -293,8 +292,7 @@ public:
         gpu_.wait();
         for (Index axis = 0; axis < 3; ++axis)
             for (Index n = 0; n < count; ++n)
-                gradient(axis, order_[static_cast<std::size_t>(n)]) =
-                    gradient_.data()[axis * count + n];
+                gradient(axis, order_[n]) = gradient_.data()[axis * count + n];
     }
 
 private:

@@ -421,15 +421,14 @@ public:
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
         const Index frames = xyz.extent(0);
-        std::vector<FrameSphere> spheres(static_cast<std::size_t>(frames));
-        parallel_for(threads_, frames, [&](Index frame, int) {
-            spheres[static_cast<std::size_t>(frame)] = enclosing_sphere(xyz[frame]);
-        });
-        if (static_cast<Index>(tables_.size()) > kMaxTables) tables_.clear();
+        std::vector<FrameSphere> spheres(frames);
+        parallel_for(threads_, frames,
+                     [&](Index frame, int) { spheres[frame] = enclosing_sphere(xyz[frame]); });
+        if (std::ssize(tables_) > kMaxTables) tables_.clear();
         for (Index first = 0, last = 0; first < frames; first = last) {
             Sizes sizes;
             for (; last < frames; ++last) {
-                const Tables& tables = tables_for(spheres[static_cast<std::size_t>(last)].radius);
+                const Tables& tables = tables_for(spheres[last].radius);
                 const Sizes next = sizes.with(tables);
                 if (last > first && spread_bytes(next) * (last + 1 - first) > max_spread_bytes_)
                     break;
@@ -513,7 +512,7 @@ private:
         return *tables;
     }
 
-    Index segment_count() const { return static_cast<Index>(segments_.size()); }
+    Index segment_count() const { return std::ssize(segments_); }
     Index spread_bytes(const Sizes& sizes) const {
         return 4 * segment_count() * sizes.degrees * sizes.degrees * sizes.node_stride();
     }
@@ -525,12 +524,12 @@ private:
         grow(host_xyz_, frames * 3 * count);
         grow(host_scales_, std::max<Index>(frames * scale_count * count, 1));
         parallel_for(threads_, frames, [&](Index frame, int) {
-            const FrameSphere& sphere = spheres[static_cast<std::size_t>(first + frame)];
+            const FrameSphere& sphere = spheres[first + frame];
             float* to = host_xyz_.data() + frame * 3 * count;
             for (Index axis = 0; axis < 3; ++axis)
                 for (const Index scatterer : sorted_.order)
                     *to++ = static_cast<float>(double{xyz(first + frame, axis, scatterer)} -
-                                               sphere.centre[static_cast<std::size_t>(axis)]);
+                                               sphere.centre[axis]);
             to = host_scales_.data() + frame * scale_count * count;
             for (Index scale = 0; scale < scale_count; ++scale)
                 for (const Index scatterer : sorted_.order)
@@ -539,7 +538,7 @@ private:
     }
 
     void compute(std::span<const FrameSphere> spheres, const Sizes& sizes, double* partial) {
-        const auto frames = static_cast<Index>(spheres.size());
+        const auto frames = std::ssize(spheres);
         const Index count = model_.scatterer_count(), scale_count = model_.scale_count(),
                     stride = sizes.node_stride(), size = model_.pair_count() * model_.q_count();
         require_memory(

@@ -181,7 +181,7 @@ struct Steps {
 
 /// Sums of a lane: of centres, and of products with the steps on both sides.
 template <class Real>
-struct LaneSums {
+struct LaneSineSums {
     Real centre[kCentres];
     Real plus[kCentres][kMaxOffset], minus[kCentres][kMaxOffset];
 };
@@ -189,7 +189,8 @@ struct LaneSums {
 /// Adds a pair at distance r, weighted by `weight` = w / r. If q begins at 0, the first centre is
 /// the eighth step and needs no separate sine.
 template <bool kFromZero, class Real>
-__device__ inline void add_pair(LaneSums<Real>& sums, const Pass<Real>& pass, Real r, Real weight) {
+__device__ inline void add_pair(LaneSineSums<Real>& sums, const Pass<Real>& pass, Real r,
+                                Real weight) {
     const Steps<Real> steps(wave_of(r, pass.step));
     const Wave<Real> turn = steps.between_centres();
     Wave<Real> centre[kCentres];
@@ -213,7 +214,7 @@ __device__ inline void add_pair(LaneSums<Real>& sums, const Pass<Real>& pass, Re
 
 /// Writes the sums of a lane, [kPassSums] in the order of q.
 template <class Real, int kCount>
-__device__ inline void put_in_order(const LaneSums<Real>& sums, Real (&values)[kCount]) {
+__device__ inline void put_in_order(const LaneSineSums<Real>& sums, Real (&values)[kCount]) {
 #pragma unroll
     for (int m = 0; m < kCentres; ++m) {
         values[m * kOffsetCount + kMaxOffset] = sums.centre[m];
@@ -226,7 +227,7 @@ __device__ inline void put_in_order(const LaneSums<Real>& sums, Real (&values)[k
 }
 
 /// The columns of a task that a warp keeps at a time.
-struct Columns {
+struct KeptColumns {
     std::int32_t first, count;
 };
 
@@ -234,7 +235,7 @@ struct Columns {
 /// whose pairs are (i, i + d) modulo their size, are stored twice in succession.
 template <bool kScaled, class Real>
 __device__ inline void copy_scatterers(KeptScatterers<Real>& kept, const Task& task,
-                                       const Columns& columns, const Positions<Real>& from,
+                                       const KeptColumns& columns, const Positions<Real>& from,
                                        int lane) {
     const auto row = [&](std::int32_t index) {
         Point<Real> point = from.point(index);
@@ -325,7 +326,7 @@ template <bool kScaled, bool kFromZero, class Real>
 __device__ inline void even_sums(const Task& task, const Positions<Real>& from,
                                  const Pass<Real>& pass, KeptScatterers<Real>& kept, int lane,
                                  Real (&values)[2 * kLanes]) {
-    LaneSums<Real> sums = {};
+    LaneSineSums<Real> sums = {};
     for_distances<kScaled>(task, from, kept, lane, [&](Real r, Real weight) {
         add_pair<kFromZero>(sums, pass, r, weight);
     });
@@ -413,7 +414,6 @@ __device__ inline Index body_pair(Index a, Index b, Index bodies) {
     return a * bodies - a * (a - 1) / 2 + b - a;
 }
 
-/// Tasks of a job.
 struct JobTasks {
     std::int32_t first, count;
 };

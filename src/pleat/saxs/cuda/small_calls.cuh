@@ -10,7 +10,6 @@
 #include <cstring>
 #include <map>
 #include <span>
-#include <vector>
 
 #include "pleat/core/cuda/grow.h"
 #include "pleat/core/error.h"
@@ -274,7 +273,7 @@ public:
     /// As BodyPairs::evaluate().
     void evaluate(View<const float, 3> xyz, View<const float, 3> scales,
                   std::span<const PairJob> jobs, View<double, 3> partial) {
-        const Layout at = layout(static_cast<Index>(jobs.size()), xyz.size(), scales.size());
+        const Layout at = layout(std::ssize(jobs), xyz.size(), scales.size());
         reserve(at.bytes, partial.size());
         write_input(at, xyz, scales, jobs);
         std::fill_n(results_.data(), partial.size(), std::bit_cast<double>(kAwaited));
@@ -377,7 +376,7 @@ private:
     void start(const Call& call, Index sets, std::span<const PairJob> jobs) {
         constexpr std::size_t kMaxGraphs = 256;
         const Index ctas = (max_warps(jobs) + kCallWarps - 1) / kCallWarps;
-        const Index job_count = static_cast<Index>(jobs.size());
+        const Index job_count = std::ssize(jobs);
         const Sides grid{ctas, job_count, Index{from_.classes} * from_.classes * from_.pass_count};
         const PairJob one = job_count == 1 ? call.job : PairJob{};
         const CallShape shape{sets, job_count, ctas, one.set, one.a, one.b};

@@ -22,7 +22,7 @@ constexpr int kLanePoints = kSurfacePoints / kSurfaceLanes;
 
 /// What the kernel reads and writes, in memory of the GPU.
 struct SurfaceFrames {
-    const CellGrid* grids;       ///< [frame]
+    const CellGrid* cell_grids;  ///< [frame]
     const CellSphere* spheres;   ///< [frame, sphere]
     const std::int32_t* starts;  ///< [frame, start]
     const double* reach;         ///< [sphere], in the order of the frame
@@ -32,7 +32,7 @@ struct SurfaceFrames {
 };
 
 /// A sphere that overlaps another one: it covers point p if p . (x, y, z) > bound.
-struct Overlap {
+struct SphereOverlap {
     double x, y, z, bound;
 };
 
@@ -49,9 +49,9 @@ struct LanePoints {
             z[k] = points[2 * kSurfacePoints + k * kSurfaceLanes + lane];
         }
     }
-    __device__ void compare(const Overlap* overlaps, int count) {
+    __device__ void compare(const SphereOverlap* overlaps, int count) {
         for (int n = 0; n < count; ++n) {
-            const Overlap one = overlaps[n];
+            const SphereOverlap one = overlaps[n];
 #pragma unroll
             for (int k = 0; k < kLanePoints; ++k) {
                 const double product = fma(z[k], one.z, fma(y[k], one.y, __dmul_rn(x[k], one.x)));
@@ -80,7 +80,7 @@ struct SurfaceSphere {
     /// Whether the other sphere overlaps it and has another centre; sets `overlap`. Sets
     /// `is_inside` if it has the same centre and covers this one: it is larger, or equal and the
     /// first.
-    __device__ bool overlaps(const CellSphere& at, double other_reach, Overlap& overlap,
+    __device__ bool overlaps(const CellSphere& at, double other_reach, SphereOverlap& overlap,
                              bool& is_inside) const {
         const double dx = static_cast<double>(at.x) - x, dy = static_cast<double>(at.y) - y,
                      dz = static_cast<double>(at.z) - z;
@@ -98,17 +98,17 @@ struct SurfaceSphere {
 
 static __global__ void __launch_bounds__(kSurfaceWarps* kSurfaceLanes)
     find_exposed(const SurfaceFrames from) {
-    __shared__ Overlap kept_of_warp[kSurfaceWarps][kKeptOverlaps];
+    __shared__ SphereOverlap kept_of_warp[kSurfaceWarps][kKeptOverlaps];
     const int lane = static_cast<int>(threadIdx.x % kSurfaceLanes);
     const unsigned warp = threadIdx.x / kSurfaceLanes;
     const Index n = Index{blockIdx.x} * kSurfaceWarps + warp, frame = blockIdx.y;
     if (n >= from.sphere_count) return;
-    Overlap* const kept = kept_of_warp[warp];
+    SphereOverlap* const kept = kept_of_warp[warp];
     const CellSphere* const spheres = from.spheres + frame * from.sphere_count;
     const CellSphere at = spheres[n];
     const SurfaceSphere own(at, from.reach[at.sphere]);
     const double centre[] = {own.x, own.y, own.z};
-    const CellGrid& grid = from.grids[frame];
+    const CellGrid& grid = from.cell_grids[frame];
     const CellGrid::Near near = grid.near(centre);
     // Lane k has the k-th range.
     const SphereRange range = lane < near.count()
@@ -129,7 +129,7 @@ static __global__ void __launch_bounds__(kSurfaceWarps* kSurfaceLanes)
         const int first = __shfl_sync(~0u, static_cast<int>(range.first), k),
                   last = __shfl_sync(~0u, static_cast<int>(range.last), k);
         for (int m = first; m < last && !is_covered; m += kSurfaceLanes) {
-            Overlap overlap{};
+            SphereOverlap overlap{};
             bool overlaps = false;
             if (m + lane < last) {
                 const CellSphere other = spheres[m + lane];
@@ -157,7 +157,7 @@ public:
     GpuSurfaceKernel(std::span<const double> reach, Index frames, Gpu gpu,
                      Index max_bytes = kSurfaceBytes)
         : gpu_(std::move(gpu)),
-          spheres_(static_cast<Index>(reach.size())),
+          spheres_(std::ssize(reach)),
           starts_(max_cells(spheres_) + 1),
           max_frames_(std::clamp<Index>(max_bytes / surface_frame_bytes(spheres_), 1,
                                         std::min(frames, kMaxFrames))) {
@@ -178,13 +178,13 @@ public:
 
     void start(Index which, Index frames) override {
         const Buffers<Pinned>& host = hosts_[which].buffers;
-        device_.grids.upload(host.grids.data(), 0, frames);
+        device_.cell_grids.upload(host.cell_grids.data(), 0, frames);
         device_.spheres.upload(host.spheres.data(), 0, frames * spheres_);
         device_.starts.upload(host.starts.data(), 0, frames * starts_);
         gpu_.launch("find exposed points", &find_exposed,
                     Sides{(spheres_ + kSurfaceWarps - 1) / kSurfaceWarps, frames},
                     Sides{kSurfaceWarps * kSurfaceLanes}, 0,
-                    SurfaceFrames{device_.grids.data(), device_.spheres.data(),
+                    SurfaceFrames{device_.cell_grids.data(), device_.spheres.data(),
                                   device_.starts.data(), reach_.data(), points_.data(),
                                   device_.exposed.data(), spheres_, starts_});
         started_ = which;
@@ -208,14 +208,14 @@ private:
     /// The arrays of a block, on the host or on the GPU.
     template <template <class> class Memory>
     struct Buffers {
-        Memory<CellGrid> grids;
+        Memory<CellGrid> cell_grids;
         Memory<CellSphere> spheres;
         Memory<std::int32_t> starts;
         Memory<PointBits> exposed;
 
         Buffers() = default;
         explicit Buffers(const GpuSurfaceKernel& of)
-            : grids(of.max_frames_),
+            : cell_grids(of.max_frames_),
               spheres(of.max_frames_ * of.spheres_),
               starts(of.max_frames_ * of.starts_),
               exposed(of.max_frames_ * of.spheres_) {}
@@ -227,7 +227,7 @@ private:
         Host() = default;
         explicit Host(const GpuSurfaceKernel& of) : buffers(of) {
             const Index frames = of.max_frames_;
-            block = {{buffers.grids.data(), frames},
+            block = {{buffers.cell_grids.data(), frames},
                      {buffers.spheres.data(), frames, of.spheres_},
                      {buffers.starts.data(), frames, of.starts_},
                      {buffers.exposed.data(), frames, of.spheres_}};

@@ -21,12 +21,11 @@ Index column_count(Index scatterers, Index min_columns) {
 }  // namespace
 
 TaskTable::TaskTable(const SortedScatterers& sorted, Index min_columns)
-    : bodies(static_cast<Index>(sorted.first_segment.size()) - 1) {
-    const Index max_columns = column_count(static_cast<Index>(sorted.order.size()), min_columns);
+    : bodies(std::ssize(sorted.first_segment) - 1) {
+    const Index max_columns = column_count(std::ssize(sorted.order), min_columns);
     const auto segments_of = [&](Index body) {
-        const auto n = static_cast<std::size_t>(body);
-        return std::vector<TypeSegment>(sorted.segments.begin() + sorted.first_segment[n],
-                                        sorted.segments.begin() + sorted.first_segment[n + 1]);
+        return std::vector<TypeSegment>(sorted.segments.begin() + sorted.first_segment[body],
+                                        sorted.segments.begin() + sorted.first_segment[body + 1]);
     };
     const auto add = [&](const TypeSegment& row, Index column, Index count, std::int32_t type,
                          bool same_segment) {
@@ -51,7 +50,7 @@ TaskTable::TaskTable(const SortedScatterers& sorted, Index min_columns)
                         add(row, column, std::min(max_columns, end - column), segment.type, false);
                 }
             }
-            const Index before = first.back(), count = static_cast<Index>(tasks.size()) - before;
+            const Index before = first.back(), count = std::ssize(tasks) - before;
             max_tasks = std::max(max_tasks, count);
             first.push_back(static_cast<std::int32_t>(tasks.size()));
         }
@@ -65,7 +64,6 @@ Index pairs_of(const Task& task) {
     return task.same_segment != 0 ? columns * (columns - 1) / 2 : task.rows * columns;
 }
 
-/// Rows and columns of a piece.
 struct PieceSize {
     Index rows, columns;
 };
@@ -140,24 +138,23 @@ private:
     std::vector<Task> tasks_;
 };
 
-/// The tasks of each warp.
 struct Assignment {
     std::vector<std::vector<Task>> warps;
     Index longest = 0;
 };
 /// Assigns the tasks, the costliest first, each to the warp with the smallest load.
 Assignment assign(std::vector<Task> tasks, Index warps) {
-    std::stable_sort(tasks.begin(), tasks.end(),
-                     [](const Task& a, const Task& b) { return cost_of(a) > cost_of(b); });
+    std::ranges::stable_sort(tasks,
+                             [](const Task& a, const Task& b) { return cost_of(a) > cost_of(b); });
     using Load = std::pair<Index, Index>;  // cost, warp
     std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
     for (Index warp = 0; warp < warps; ++warp) loads.push({0, warp});
-    Assignment result{std::vector<std::vector<Task>>(static_cast<std::size_t>(warps)), 0};
+    Assignment result{std::vector<std::vector<Task>>(warps), 0};
     for (const Task& task : tasks) {
         auto [load, warp] = loads.top();
         loads.pop();
         load += cost_of(task);
-        result.warps[static_cast<std::size_t>(warp)].push_back(task);
+        result.warps[warp].push_back(task);
         result.longest = std::max(result.longest, load);
         loads.push({load, warp});
     }
@@ -194,13 +191,12 @@ Index cost_of(const Task& task) {
 }
 
 CallTable::CallTable(const SortedScatterers& sorted, Index max_warps)
-    : bodies(static_cast<Index>(sorted.first_segment.size()) - 1) {
+    : bodies(std::ssize(sorted.first_segment) - 1) {
     const auto segments_of = [&](Index body) {
-        const auto n = static_cast<std::size_t>(body);
         return std::span(sorted.segments)
-            .subspan(
-                static_cast<std::size_t>(sorted.first_segment[n]),
-                static_cast<std::size_t>(sorted.first_segment[n + 1] - sorted.first_segment[n]));
+            .subspan(static_cast<std::size_t>(sorted.first_segment[body]),
+                     static_cast<std::size_t>(sorted.first_segment[body + 1] -
+                                              sorted.first_segment[body]));
     };
     const auto size_of = [](std::span<const TypeSegment> of) {
         Index size = 0;
@@ -237,16 +233,14 @@ struct Run {
     Index end() const { return first + count; }
 };
 
-/// The runs of a body.
 std::vector<Run> runs_of(const SortedScatterers& sorted, Index body,
                          const std::vector<unsigned>& channels_of_type) {
     std::vector<Run> runs;
     for (std::int32_t channel = 0; channel < 32; ++channel) {
         bool goes_on = false;
-        for (Index n = sorted.first_segment[static_cast<std::size_t>(body)];
-             n < sorted.first_segment[static_cast<std::size_t>(body) + 1]; ++n) {
-            const TypeSegment& segment = sorted.segments[static_cast<std::size_t>(n)];
-            const unsigned channels = channels_of_type[static_cast<std::size_t>(segment.type)];
+        for (Index n = sorted.first_segment[body]; n < sorted.first_segment[body + 1]; ++n) {
+            const TypeSegment& segment = sorted.segments[n];
+            const unsigned channels = channels_of_type[segment.type];
             const bool scatters = (channels >> channel & 1u) != 0;
             if (scatters && goes_on) runs.back().count += segment.count;
             if (scatters && !goes_on) runs.push_back({channel, segment.first, segment.count});
@@ -296,7 +290,7 @@ private:
 
 ChainTable::ChainTable(const SortedScatterers& sorted,
                        const std::vector<unsigned>& channels_of_type, Index max_columns) {
-    const auto bodies = static_cast<Index>(sorted.first_segment.size()) - 1;
+    const auto bodies = std::ssize(sorted.first_segment) - 1;
     std::vector<std::vector<Run>> runs;
     for (Index body = 0; body < bodies; ++body)
         runs.push_back(runs_of(sorted, body, channels_of_type));
@@ -306,9 +300,8 @@ ChainTable::ChainTable(const SortedScatterers& sorted,
             segment_end.push_back(static_cast<std::int32_t>(segment.first + segment.count));
         }
     constexpr Index kMinColumns = 16, kWarpsToFill = 16;
-    ChainCutter cutter(std::clamp(static_cast<Index>(sorted.order.size()) / kWarpsToFill,
-                                  kMinColumns, max_columns),
-                       tasks);
+    ChainCutter cutter(
+        std::clamp(std::ssize(sorted.order) / kWarpsToFill, kMinColumns, max_columns), tasks);
     first_task.push_back(0);
     for (std::size_t a = 0; a < runs.size(); ++a)
         for (std::size_t b = a; b < runs.size(); ++b) {

@@ -2,14 +2,10 @@
 #include "pleat/saxs/debye/body_pairs.h"
 
 #include <algorithm>
-#include <numeric>
-#include <type_traits>
 #include <vector>
 
-#include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
-#include "pleat/saxs/debye/sorted_scatterers.h"
 
 namespace pleat::saxs {
 
@@ -29,7 +25,7 @@ namespace {
 /// The scale of a scatterer in a channel; `scales` [channel with scales, scatterer].
 double scale_in(const ScaleClasses& classes, View<const float, 2> scales, Index channel,
                 Index scatterer) {
-    const Index row = classes.scale_of(classes.class_of_channel[static_cast<std::size_t>(channel)]);
+    const Index row = classes.scale_of(classes.class_of_channel[channel]);
     return row < 0 ? 1.0 : double{scales(row, scatterer)};
 }
 
@@ -45,7 +41,7 @@ Array<double, 2> self_profile(const Model& model, const SortedScatterers& sorted
             for (Index b = a; b < channels; ++b) {
                 double product = 0.0;
                 for (Index n = segment.first; n < segment.first + segment.count; ++n) {
-                    const Index scatterer = sorted.order[static_cast<std::size_t>(n)];
+                    const Index scatterer = sorted.order[n];
                     product += scale_in(classes, scales, a, scatterer) *
                                scale_in(classes, scales, b, scatterer);
                 }
@@ -61,26 +57,23 @@ Array<double, 2> self_profile(const Model& model, const SortedScatterers& sorted
 ZeroAngleSums zero_angle_sums(const Model& model, const SortedScatterers& sorted,
                               View<const float, 2> scales) {
     const ScaleClasses classes(model);
-    const Index bodies = static_cast<Index>(sorted.first_segment.size()) - 1;
+    const Index bodies = std::ssize(sorted.first_segment) - 1;
     const Index channels = model.channel_count();
     ZeroAngleSums sums{Array<double, 2>(bodies, channels),
                        Array<double, 3>(bodies, channels, channels)};
-    std::vector<double> amplitudes(static_cast<std::size_t>(channels));
+    std::vector<double> amplitudes(channels);
     for (Index body = 0; body < bodies; ++body) {
-        for (Index n = sorted.first_segment[static_cast<std::size_t>(body)];
-             n < sorted.first_segment[static_cast<std::size_t>(body) + 1]; ++n) {
-            const TypeSegment& segment = sorted.segments[static_cast<std::size_t>(n)];
+        for (Index n = sorted.first_segment[body]; n < sorted.first_segment[body + 1]; ++n) {
+            const TypeSegment& segment = sorted.segments[n];
             for (Index index = segment.first; index < segment.first + segment.count; ++index) {
                 for (Index c = 0; c < channels; ++c) {
-                    const auto channel = static_cast<std::size_t>(c);
-                    amplitudes[channel] =
+                    amplitudes[c] =
                         model.factors(c, segment.type, 0) * scale_in(classes, scales, c, index);
-                    sums.amplitude(body, c) += amplitudes[channel];
+                    sums.amplitude(body, c) += amplitudes[c];
                 }
                 for (Index a = 0; a < channels; ++a)
                     for (Index b = 0; b < channels; ++b)
-                        sums.square(body, a, b) += amplitudes[static_cast<std::size_t>(a)] *
-                                                   amplitudes[static_cast<std::size_t>(b)];
+                        sums.square(body, a, b) += amplitudes[a] * amplitudes[b];
             }
         }
     }
@@ -106,7 +99,7 @@ void set_zero_angle_profile(const ZeroAngleSums& sums, const PairJob& job,
 
 Array<float, 3> sorted_positions(const SortedScatterers& sorted, View<const float, 3> from,
                                  Index first, Index count, int threads) {
-    const auto scatterers = static_cast<Index>(sorted.order.size());
+    const auto scatterers = std::ssize(sorted.order);
     if (from.size() == 0) return Array<float, 3>(count, Index{0}, scatterers);
     Array<float, 3> to = Array<float, 3>::unset(count, from.extent(1), scatterers);
     parallel_for(threads, count, [&](Index set, int) {

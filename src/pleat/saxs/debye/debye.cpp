@@ -38,7 +38,7 @@ std::vector<Tile> make_tiles(const Model& model, Index frames) {
     const Index size = frames_per_tile(model);
     for (Index first = 0; first < frames; first += size) {
         Tile tile;
-        tile.id = static_cast<Index>(tiles.size());
+        tile.id = std::ssize(tiles);
         tile.side[0] = {first, std::min(size, frames - first)};
         tile.items = tile.side[0].count;
         tile.values = kFloatsPerDouble * model.pair_count() * model.q_count();
@@ -67,10 +67,9 @@ std::string problem_hash(const Model& model, View<const float, 3> xyz, View<cons
     for (const std::uint8_t scaled : model.scaled) hash.field(scaled);
     for (const View<const float, 3>& numbers : {xyz, scales}) {
         for (const Index extent : numbers.extents) hash.field(extent);
-        std::vector<std::uint64_t> sums(static_cast<std::size_t>(numbers.extent(0)));
-        parallel_for(resolve_threads(context), numbers.extent(0), [&](Index frame, int) {
-            sums[static_cast<std::size_t>(frame)] = checksum(numbers[frame]);
-        });
+        std::vector<std::uint64_t> sums(numbers.extent(0));
+        parallel_for(resolve_threads(context), numbers.extent(0),
+                     [&](Index frame, int) { sums[frame] = checksum(numbers[frame]); });
         hash.field(View<const std::uint64_t, 1>(sums.data(), numbers.extent(0)));
     }
     hash.field(static_cast<int>(options.precision)).field(static_cast<int>(options.method));
@@ -94,7 +93,7 @@ void compute_tiles(const Context& context, const std::vector<Tile>& tiles, TileF
         for (const Tile& tile : tiles) {
             if (!file->has(tile)) continue;
             const std::span<const std::uint8_t> kept = file->bytes(tile);
-            std::copy(kept.begin(), kept.end(), reinterpret_cast<std::uint8_t*>(out(tile)));
+            std::ranges::copy(kept, reinterpret_cast<std::uint8_t*>(out(tile)));
             mark(tile);
         }
     }
@@ -106,7 +105,7 @@ void compute_tiles(const Context& context, const std::vector<Tile>& tiles, TileF
     if (file != nullptr) {
         work.is_done = [&](const Tile& tile) { return file->has(tile); };
         work.flush = [&] { file->flush(); };
-        work.kept_in = [&] { return file->kept_in(); };
+        work.resume_file = [&] { return file->resume_file(); };
     }
     for_each_tile(context, "profiles", tiles, work);
 }
@@ -124,13 +123,13 @@ std::span<const std::string_view> names_of(Method) {
 }
 
 std::optional<WrongCoordinate> find_wrong_coordinate(View<const float, 3> xyz, int threads) {
-    std::vector<std::uint8_t> is_wrong(static_cast<std::size_t>(xyz.extent(0)));
+    std::vector<std::uint8_t> is_wrong(xyz.extent(0));
     parallel_for(threads, xyz.extent(0), [&](Index n, int) {
         int wrong = 0;
         for (const float x : xyz[n]) wrong += !(std::fabs(x) <= kMaxCoordinate);
-        is_wrong[static_cast<std::size_t>(n)] = wrong > 0;
+        is_wrong[n] = wrong > 0;
     });
-    const auto first = std::find(is_wrong.begin(), is_wrong.end(), std::uint8_t{1});
+    const auto first = std::ranges::find(is_wrong, std::uint8_t{1});
     if (first == is_wrong.end()) return std::nullopt;
     const Index set = first - is_wrong.begin();
     for (const float x : xyz[set])
@@ -138,9 +137,7 @@ std::optional<WrongCoordinate> find_wrong_coordinate(View<const float, 3> xyz, i
     return std::nullopt;
 }
 
-Index Model::scale_count() const {
-    return static_cast<Index>(std::count(scaled.begin(), scaled.end(), 1));
-}
+Index Model::scale_count() const { return static_cast<Index>(std::ranges::count(scaled, 1)); }
 
 void check(const Model& model) {
     if (model.q.empty()) throw UsageError("expected at least 1 value of q, found none");
@@ -158,7 +155,7 @@ void check(const Model& model) {
         throw UsageError(fmt::format(
             "expected form factors [channel, type, {}], found [{}, {}, {}]", model.q_count(),
             model.factors.extent(0), model.factors.extent(1), model.factors.extent(2)));
-    if (static_cast<Index>(model.scaled.size()) != model.channel_count())
+    if (std::ssize(model.scaled) != model.channel_count())
         throw UsageError(fmt::format("expected {} marks of scaled channels, found {}",
                                      model.channel_count(), model.scaled.size()));
     for (std::size_t c = 0; c < model.scaled.size(); ++c)
@@ -212,7 +209,7 @@ Array<double, 3> profiles(const Model& model, View<const float, 3> xyz, View<con
     const std::string problem =
         has_file ? problem_hash(model, xyz, scales, options, context) : std::string();
     // The lanes of this process share the profiles; each writes those of its tiles.
-    std::vector<std::uint8_t> has_frame(static_cast<std::size_t>(frames));
+    std::vector<std::uint8_t> has_frame(frames);
     on_lanes(context, [&](const Context& lane) {
         const std::unique_ptr<Kernel> kernel = make_kernel(model, options, lane);
         if (lane.device.kind == Device::Kind::cuda) StageProgress(lane, "device", 1).advance_to(1);
@@ -221,7 +218,7 @@ Array<double, 3> profiles(const Model& model, View<const float, 3> xyz, View<con
         const auto compute = [&](const Tile& tile) {
             const auto [first, count] = tile.side[0];
             const View<double, 3> out = frames_of(partial.view(), first, count);
-            std::fill(out.begin(), out.end(), 0.0);  // its pages are then those of this thread
+            std::ranges::fill(out, 0.0);  // its pages are then those of this thread
             kernel->profiles(frames_of(xyz, first, count), frames_of(scales, first, count), out);
         };
         compute_tiles(lane, tiles, file.get(), compute, partial, has_frame);
@@ -233,15 +230,13 @@ Array<double, 3> profiles(const Model& model, View<const float, 3> xyz, View<con
 }
 
 std::vector<double> combine(View<const double, 2> partial, std::span<const double> weights) {
-    const Index channels = static_cast<Index>(weights.size());
-    std::vector<double> profile(static_cast<std::size_t>(partial.extent(1)), 0.0);
+    const Index channels = std::ssize(weights);
+    std::vector<double> profile(partial.extent(1), 0.0);
     for (Index a = 0; a < channels; ++a) {
         for (Index b = a; b < channels; ++b) {
-            const double weight =
-                weights[static_cast<std::size_t>(a)] * weights[static_cast<std::size_t>(b)];
+            const double weight = weights[a] * weights[b];
             for (Index k = 0; k < partial.extent(1); ++k)
-                profile[static_cast<std::size_t>(k)] +=
-                    weight * partial(channel_pair(a, b, channels), k);
+                profile[k] += weight * partial(channel_pair(a, b, channels), k);
         }
     }
     return profile;

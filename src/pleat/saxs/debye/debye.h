@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,8 +26,8 @@ struct Model {
     /// which has some. Channels that share scales cost one sum over pairs, others one each.
     std::vector<std::uint8_t> scaled;
 
-    Index q_count() const { return static_cast<Index>(q.size()); }
-    Index scatterer_count() const { return static_cast<Index>(types.size()); }
+    Index q_count() const { return std::ssize(q); }
+    Index scatterer_count() const { return std::ssize(types); }
     Index channel_count() const { return factors.extent(0); }
     Index type_count() const { return factors.extent(1); }
     Index scale_count() const;  ///< channels with scales of their own

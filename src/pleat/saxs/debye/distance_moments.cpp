@@ -289,14 +289,14 @@ MomentTable::MomentTable(const SineGrid& from)
     for (Index degree = 0; degree < kMoments; ++degree) {
         const std::array<double, kMoments> polynomial = chebyshev(degree);
         for (Index k = 0; k < grid->count; ++k) {
-            const double q = grid->q[static_cast<std::size_t>(k)];
+            const double q = grid->q[k];
             if (q <= 0.0) continue;
             const double bessel = std::cyl_bessel_j(static_cast<double>(degree), q * half);
             const double sign = degree / 2 % 2 == 0 ? 1.0 : -1.0;
             const double term = (degree == 0 ? 1.0 : 2.0) * sign * bessel / q;
             for (Index power = 0; power <= degree; ++power)  // y = 2 x
-                powers(power, k) += term * polynomial[static_cast<std::size_t>(power)] *
-                                    std::ldexp(1.0, static_cast<int>(power));
+                powers(power, k) +=
+                    term * polynomial[power] * std::ldexp(1.0, static_cast<int>(power));
         }
     }
 }
@@ -311,11 +311,11 @@ void MomentTable::extend_to(double reach) {
     const Index bins = needed_bins(reach);
     if (bins <= waves.extent(0) || bins > kMaxBins || bins * q_stride > kMaxWaves) return;
     Array<float, 2> more(bins, 2 * q_stride);
-    std::copy(waves.begin(), waves.end(), more.begin());
+    std::ranges::copy(waves, more.begin());
     for (Index bin = waves.extent(0); bin < bins; ++bin) {
         const double centre = static_cast<double>(bin) / static_cast<double>(bins_per_angstrom);
         for (Index k = 0; k < grid->count; ++k) {
-            const double phase = grid->q[static_cast<std::size_t>(k)] * centre;
+            const double phase = grid->q[k] * centre;
             more(bin, k) = static_cast<float>(std::sin(phase));
             more(bin, q_stride + k) = static_cast<float>(std::cos(phase));
         }

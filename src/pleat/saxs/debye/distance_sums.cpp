@@ -6,8 +6,6 @@
 #include <cmath>
 #include <type_traits>
 
-#include "pleat/saxs/debye/sine_grid.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "pleat/saxs/debye/distance_sums.cpp"
 #include <hwy/foreach_target.h>
@@ -278,7 +276,7 @@ HWY_INLINE void add_uneven(DistanceSums<T>& sums) {
     }
     std::fill(row(sums, kInverse) + count, row(sums, kInverse) + kChunk + kSlack, T{0});
     for (Index k = 0; k < q_count; ++k) {
-        const SplitNumber<T> turn = sums.turns_of_q[static_cast<std::size_t>(k)];
+        const SplitNumber<T> turn = sums.turns_of_q[k];
         for (Index p = 0; p < count; p += lanes) {
             const auto sine = hn::Mul(sine_of(d, hn::Load(d, distances + p), turn),
                                       hn::Load(d, row(sums, kInverse) + p));
@@ -439,7 +437,7 @@ HWY_INLINE void slopes_uneven(DistanceSums<T>& sums, const T* weights, T* slopes
         r = hn::Min(r, hn::Set(d, sums.max_distance));
         auto cosines = hn::Zero(d), sines = cosines;
         for (Index k = 0; k < sums.grid->count; ++k) {
-            sine_cosine(d, r, sums.turns_of_q[static_cast<std::size_t>(k)], sine, cosine);
+            sine_cosine(d, r, sums.turns_of_q[k], sine, cosine);
             cosines = hn::MulAdd(hn::Set(d, weights[2 * k]), cosine, cosines);
             sines = hn::MulAdd(hn::Set(d, weights[2 * k + 1]), sine, sines);
         }
@@ -483,13 +481,12 @@ constexpr Index kFewest = 4;
 }  // namespace
 
 SineGrid::SineGrid(std::span<const double> values)
-    : count(static_cast<Index>(values.size())), q(values.begin(), values.end()) {
+    : count(std::ssize(values)), q(values.begin(), values.end()) {
     if (count < kFewest) return;
     first = q.front();
     step = (q.back() - q.front()) / static_cast<double>(count - 1);
     for (Index k = 0; k < count; ++k)
-        if (std::fabs(q[static_cast<std::size_t>(k)] - (first + static_cast<double>(k) * step)) >
-            kEvenness * q.back())
+        if (std::fabs(q[k] - (first + static_cast<double>(k) * step)) > kEvenness * q.back())
             return;
     even = true;
     starts_at_zero = first == 0.0;
@@ -585,9 +582,7 @@ void take_sums(DistanceSums<T>& sums, const double* total, View<double, 2> resul
             std::copy_n(centre, grid.count, to);
         }
         for (Index k = 0; k < grid.count; ++k)
-            to[k] = grid.q[static_cast<std::size_t>(k)] > 0.0
-                        ? to[k] / grid.q[static_cast<std::size_t>(k)]
-                        : total[n];
+            to[k] = grid.q[k] > 0.0 ? to[k] / grid.q[k] : total[n];
     }
     sums.float64_sums.fill(0.0);
 }
@@ -597,23 +592,23 @@ template void take_sums<double>(DistanceSums<double>&, const double*, View<doubl
 void squared_distances(const float* xyz, Index stride, std::span<const RowPairs> row_pairs,
                        float* to) {
     HWY_DYNAMIC_DISPATCH(squared_float)
-    (xyz, stride, row_pairs.data(), static_cast<Index>(row_pairs.size()), to);
+    (xyz, stride, row_pairs.data(), std::ssize(row_pairs), to);
 }
 void squared_distances(const double* xyz, Index stride, std::span<const RowPairs> row_pairs,
                        double* to) {
     HWY_DYNAMIC_DISPATCH(squared_double)
-    (xyz, stride, row_pairs.data(), static_cast<Index>(row_pairs.size()), to);
+    (xyz, stride, row_pairs.data(), std::ssize(row_pairs), to);
 }
 
 void scale_products(const float* of_row, const float* of_column,
                     std::span<const RowPairs> row_pairs, float* to) {
     HWY_DYNAMIC_DISPATCH(products_float)
-    (of_row, of_column, row_pairs.data(), static_cast<Index>(row_pairs.size()), to);
+    (of_row, of_column, row_pairs.data(), std::ssize(row_pairs), to);
 }
 void scale_products(const double* of_row, const double* of_column,
                     std::span<const RowPairs> row_pairs, double* to) {
     HWY_DYNAMIC_DISPATCH(products_double)
-    (of_row, of_column, row_pairs.data(), static_cast<Index>(row_pairs.size()), to);
+    (of_row, of_column, row_pairs.data(), std::ssize(row_pairs), to);
 }
 
 HWY_EXPORT(slopes_float);
@@ -623,14 +618,14 @@ template <class T>
 SlopeWeights<T> slope_weights(const SineGrid& grid, const double* weight) {
     const auto of_cosine = [&](Index k) { return k < grid.count ? weight[k] : 0.0; };
     const auto of_sine = [&](Index k) {
-        const double q = k < grid.count ? grid.q[static_cast<std::size_t>(k)] : 0.0;
+        const double q = k < grid.count ? grid.q[k] : 0.0;
         return q > 0.0 ? weight[k] / q : 0.0;
     };
     SlopeWeights<T> result;
     if (!grid.even) {
         result.values = Array<T, 2>(grid.count, Index{2});
         for (Index k = 0; k < grid.count; ++k) {
-            const double q = grid.q[static_cast<std::size_t>(k)];
+            const double q = grid.q[k];
             result.values(k, 0) = static_cast<T>(q > 0.0 ? of_cosine(k) : 0.0);
             result.values(k, 1) = static_cast<T>(of_sine(k));
         }

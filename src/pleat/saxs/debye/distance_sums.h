@@ -27,7 +27,7 @@ struct DistanceChunk {
     explicit DistanceChunk(Index weightings)
         : weights(weightings, kChunk + kSlack), used(static_cast<std::size_t>(weightings), 1) {}
     Real* weight(Index n) { return weights.data() + n * (kChunk + kSlack); }
-    bool is_used(Index n) const { return used[static_cast<std::size_t>(n)] != 0; }
+    bool is_used(Index n) const { return used[n] != 0; }
 };
 
 /// How many weightings of the pairs are summed at the same time. If weighting 0 is 1 for all pairs,

@@ -16,7 +16,7 @@ ScaleClasses::ScaleClasses(const Model& model) {
     }
     scattering_ = Array<std::uint8_t, 2>(count, model.type_count());
     for (Index c = 0; c < model.channel_count(); ++c) {
-        const Index of_class = class_of_channel[static_cast<std::size_t>(c)];
+        const Index of_class = class_of_channel[c];
         for (Index type = 0; type < model.type_count(); ++type)
             for (Index k = 0; k < model.q_count(); ++k)
                 if (model.factors(c, type, k) != 0.0) scattering_(of_class, type) = 1;
@@ -28,20 +28,15 @@ SortedScatterers sort_by_body(const Model& model, std::span<const std::int32_t> 
     SortedScatterers result;
     result.order.resize(model.types.size());
     std::iota(result.order.begin(), result.order.end(), Index{0});
-    const auto key = [&](Index i) {
-        const auto n = static_cast<std::size_t>(i);
-        return std::pair(bodies[n], model.types[n]);
-    };
-    std::stable_sort(result.order.begin(), result.order.end(),
-                     [&](Index i, Index j) { return key(i) < key(j); });
+    const auto key = [&](Index i) { return std::pair(bodies[i], model.types[i]); };
+    std::ranges::stable_sort(result.order, [&](Index i, Index j) { return key(i) < key(j); });
     result.first_segment.assign(static_cast<std::size_t>(body_count) + 1, 0);
     for (Index index = 0; index < model.scatterer_count(); ++index) {
-        const Index scatterer = result.order[static_cast<std::size_t>(index)];
-        const bool joins =
-            index > 0 && key(scatterer) == key(result.order[static_cast<std::size_t>(index - 1)]);
+        const Index scatterer = result.order[index];
+        const bool joins = index > 0 && key(scatterer) == key(result.order[index - 1]);
         if (!joins) {
             result.segments.push_back({key(scatterer).second, index, 0});
-            ++result.first_segment[static_cast<std::size_t>(key(scatterer).first) + 1];
+            ++result.first_segment[key(scatterer).first + 1];
         }
         ++result.segments.back().count;
     }

@@ -50,7 +50,6 @@ struct SortedScatterers {
     std::vector<Index> first_segment;   ///< [body, and one]: the first segment of each
 };
 
-/// Sorts the scatterers by type, and treats them as one body.
 SortedScatterers sort_by_type(const Model& model);
 /// Sorts by body, from 0, then by type. `bodies` [scatterer].
 SortedScatterers sort_by_body(const Model& model, std::span<const std::int32_t> bodies,

@@ -17,7 +17,6 @@ double volume_factor(double c1, double mean_radius, double q) {
 
 namespace {
 
-/// The weights of channels at one q.
 struct Weights {
     Index channels = 1;
     std::array<double, 3> of{};
@@ -31,18 +30,16 @@ struct Weights {
             of = {1, contrast.c2, 0};
         }
     }
-    double pair(Index a, Index b) const {
-        return of[static_cast<std::size_t>(a)] * of[static_cast<std::size_t>(b)];
-    }
+    double pair(Index a, Index b) const { return of[a] * of[b]; }
 };
 
 }  // namespace
 
 Array<double, 2> channel_pair_factors(Index pairs, std::span<const double> q, double mean_radius,
                                       const Contrast& contrast) {
-    Array<double, 2> factors(pairs, static_cast<Index>(q.size()));
+    Array<double, 2> factors(pairs, std::ssize(q));
     for (Index k = 0; k < factors.extent(1); ++k) {
-        const Weights weights(pairs, q[static_cast<std::size_t>(k)], mean_radius, contrast);
+        const Weights weights(pairs, q[k], mean_radius, contrast);
         for (Index a = 0; a < weights.channels; ++a)
             for (Index b = a; b < weights.channels; ++b)
                 factors(channel_pair(a, b, weights.channels), k) = weights.pair(a, b);
@@ -51,10 +48,9 @@ Array<double, 2> channel_pair_factors(Index pairs, std::span<const double> q, do
 }
 
 std::vector<double> intensity(View<const double, 2> partial, View<const double, 2> factors) {
-    std::vector<double> sum(static_cast<std::size_t>(partial.extent(1)), 0);
+    std::vector<double> sum(partial.extent(1), 0);
     for (Index pair = 0; pair < partial.extent(0); ++pair)
-        for (Index k = 0; k < partial.extent(1); ++k)
-            sum[static_cast<std::size_t>(k)] += factors(pair, k) * partial(pair, k);
+        for (Index k = 0; k < partial.extent(1); ++k) sum[k] += factors(pair, k) * partial(pair, k);
     return sum;
 }
 

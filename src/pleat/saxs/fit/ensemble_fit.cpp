@@ -8,7 +8,6 @@
 #include <thread>
 #include <utility>
 
-#include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/contrast.h"
 
@@ -36,12 +35,11 @@ struct ProblemOnPoints {
     ProblemOnPoints(const EnsembleProblem& whole, std::vector<Index> chosen)
         : points(std::move(chosen)),
           partial(Array<double, 3>::unset(whole.partial.extent(0), whole.partial.extent(1),
-                                          static_cast<Index>(points.size()))) {
+                                          std::ssize(points))) {
         for (const Index k : points) {
-            const auto at = static_cast<std::size_t>(k);
-            curve.q.push_back(whole.curve->q[at]);
-            curve.intensity.push_back(whole.curve->intensity[at]);
-            curve.sigma.push_back(whole.curve->sigma[at]);
+            curve.q.push_back(whole.curve->q[k]);
+            curve.intensity.push_back(whole.curve->intensity[k]);
+            curve.sigma.push_back(whole.curve->sigma[k]);
         }
         cancellable_parallel_for(whole.context, whole.threads(), partial.extent(0),
                                  [&](Index frame, int) {

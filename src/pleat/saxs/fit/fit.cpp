@@ -156,8 +156,8 @@ private:
                     minima.push_back({centre, {position(i, rows), position(j, columns)}});
             }
         }
-        std::stable_sort(minima.begin(), minima.end(),
-                         [](const Minimum& a, const Minimum& b) { return a.chi2 < b.chi2; });
+        std::ranges::stable_sort(
+            minima, [](const Minimum& a, const Minimum& b) { return a.chi2 < b.chi2; });
         if (minima.size() > kMaxStarts) minima.resize(kMaxStarts);
         return minima;
     }
@@ -269,7 +269,7 @@ Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2>
     const auto [c1, c2] = ranges_of(options, are_atomic(partial));
     fit.scale = scaling.scale;
     fit.background = scaling.background;
-    fit.points = static_cast<Index>(curve.size());
+    fit.points = std::ssize(curve);
     fit.parameters = 1 + options.background + !c1.is_fixed() + !c2.is_fixed() + extra;
     fit.chi2 = scaling.chi2 / static_cast<double>(fit.points);
     fit.chi2_reduced =
@@ -291,19 +291,19 @@ Array<double, 2> resample_profiles(View<const double, 2> partial, std::span<cons
         return std::adjacent_find(values.begin(), values.end(),
                                   [](double a, double b) { return !(a < b); }) == values.end();
     };
-    if (q.size() < 2 || !rises(q) || static_cast<Index>(q.size()) != partial.extent(1))
+    if (q.size() < 2 || !rises(q) || std::ssize(q) != partial.extent(1))
         throw InputError(fmt::format("expected 2 or more rising q, one a point of {}, found {}",
                                      partial.extent(1), q.size()));
-    if (!std::is_sorted(to.begin(), to.end()) ||
+    if (!std::ranges::is_sorted(to) ||
         (!to.empty() && !(to.front() >= q.front() && to.back() <= q.back())))
         throw InputError(fmt::format(
             "expected q from {:g} to {:g} that does not fall to read off at, found others",
             q.front(), q.back()));
-    Array<double, 2> at(partial.extent(0), static_cast<Index>(to.size()));
+    Array<double, 2> at(partial.extent(0), std::ssize(to));
     for (Index pair = 0; pair < partial.extent(0); ++pair) {
         const std::vector<double> values =
             interpolate_spline(q, {partial[pair].begin(), q.size()}, to);
-        std::copy(values.begin(), values.end(), at[pair].begin());
+        std::ranges::copy(values, at[pair].begin());
     }
     return at;
 }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "pleat/core/loops/parallel.h"
@@ -32,7 +31,7 @@ Array<double, 2> metric_of(const EnsembleProblem& problem) {
     for (Index k = 0; k < factors.extent(1); ++k) {
         // The factor of the volume is c1^3 times a factor that falls with c1.
         const double growth = std::pow(options.c1_max / options.c1_min, 3);
-        const double sigma = problem.curve->sigma[static_cast<std::size_t>(k)];
+        const double sigma = problem.curve->sigma[k];
         for (Index a = 0; a < (are_atomic(problem.partial[0]) ? kAtomChannels : 0); ++a)
             for (Index b = a; b < kAtomChannels; ++b)
                 factors(channel_pair(a, b, kAtomChannels), k) *=
@@ -49,10 +48,10 @@ public:
     Orthogonalisation(const EnsembleProblem& problem, double tolerance)
         : problem_(problem),
           frames_(problem.partial.extent(0)),
-          size_(static_cast<std::size_t>(problem.partial[0].size())),
+          size_(problem.partial[0].size()),
           metric_(metric_of(problem)),
           average_(problem.partial.extent(1), problem.partial.extent(2)),
-          squares_(static_cast<std::size_t>(frames_), 0) {
+          squares_(frames_, 0) {
         sum_frames();
         scale_ = fit(*problem.curve, average_, problem.mean_radius, problem.options, nullptr,
                      problem.context)
@@ -77,22 +76,21 @@ public:
         }
     }
     void write(FrameAxes& to) const {
-        const auto count = static_cast<Index>(axes_.size());
+        const auto count = std::ssize(axes_);
         const Array<double, 2> root = root_of_covariance();
         to.partial = Array<double, 3>(count + 1, average_.extent(0), average_.extent(1));
         to.amounts = Array<double, 2>(count + 1, frames_);
-        std::copy(average_.begin(), average_.end(), to.partial[0].data);
+        std::ranges::copy(average_, to.partial[0].data);
         std::fill_n(to.amounts[0].data, frames_, 1.0);
         for (Index r = 0; r < count; ++r) {
             double* const axis = to.partial[r + 1].data;
             for (Index s = r; s < count; ++s)
-                for (std::size_t n = 0; n < size_; ++n)
-                    axis[n] += root(s, r) * axes_[static_cast<std::size_t>(s)][n];
+                for (std::size_t n = 0; n < size_; ++n) axis[n] += root(s, r) * axes_[s][n];
             for (std::size_t n = 0; n < size_; ++n) axis[n] /= metric_.data()[n];
         }
         for_blocks([&](Index first, Index last) {
             for (Index r = 0; r < count; ++r) {
-                const std::vector<double>& along = along_[static_cast<std::size_t>(r)];
+                const std::vector<double>& along = along_[r];
                 double* const to_row = to.amounts[r + 1].data;
                 std::copy(along.begin() + first, along.begin() + last, to_row + first);
                 for (Index s = 0; s < r; ++s) {
@@ -103,8 +101,7 @@ public:
                 for (Index f = first; f < last; ++f) to_row[f] /= root(r, r);
             }
         });
-        to.left_out =
-            length_of_profile_ * std::sqrt(*std::max_element(squares_.begin(), squares_.end()));
+        to.left_out = length_of_profile_ * std::sqrt(*std::ranges::max_element(squares_));
         to.left_out_errors = std::max(scale_, 0.0) * to.left_out;
     }
 
@@ -144,18 +141,17 @@ private:
 
     /// Amounts of all frames along the axes from `first` on, and the squares of what remains.
     void project(std::size_t first) {
-        along_.resize(axes_.size(), std::vector<double>(static_cast<std::size_t>(frames_)));
+        along_.resize(axes_.size(), std::vector<double>(frames_));
         for_blocks([&](Index first_frame, Index last_frame) {
             std::vector<double> of_frame(size_);
             double* const row = of_frame.data();
             for (Index f = first_frame; f < last_frame; ++f) {
-                const auto at = static_cast<std::size_t>(f);
                 difference(f, row);
-                if (first == 0) squares_[at] = dot(row, row, size_);
+                if (first == 0) squares_[f] = dot(row, row, size_);
                 for (std::size_t r = first; r < axes_.size(); ++r) {
                     const double amount = dot(row, axes_[r].data(), size_);
-                    along_[r][at] = amount;
-                    squares_[at] = std::max(0.0, squares_[at] - amount * amount);
+                    along_[r][f] = amount;
+                    squares_[f] = std::max(0.0, squares_[f] - amount * amount);
                 }
             }
         });
@@ -165,7 +161,7 @@ private:
     Members left() const {
         Members some;
         for (Index f = 0; f < frames_; ++f)
-            if (squares_[static_cast<std::size_t>(f)] > enough_ * enough_) some.push_back(f);
+            if (squares_[f] > enough_ * enough_) some.push_back(f);
         return some;
     }
     static Members spread(const Members& from) {
@@ -176,24 +172,24 @@ private:
     }
     Members longest(Members from) const {
         if (from.size() <= kBatch) return from;
-        const auto length = [&](Index f) { return squares_[static_cast<std::size_t>(f)]; };
+        const auto length = [&](Index f) { return squares_[f]; };
         std::nth_element(from.begin(), from.begin() + kBatch, from.end(), [&](Index a, Index b) {
             return length(a) != length(b) ? length(a) > length(b) : a < b;
         });
         from.resize(kBatch);
-        std::sort(from.begin(), from.end());
+        std::ranges::sort(from);
         return from;
     }
 
     /// The lower triangle whose product with its transpose is the mean of products of amounts.
     Array<double, 2> root_of_covariance() const {
-        const auto count = static_cast<Index>(axes_.size());
+        const auto count = std::ssize(axes_);
         Array<double, 2> root(count, count);
         cancellable_parallel_for(problem_.context, problem_.threads(), count, [&](Index r, int) {
-            const std::vector<double>& a = along_[static_cast<std::size_t>(r)];
+            const std::vector<double>& a = along_[r];
             for (Index s = 0; s <= r; ++s)
-                root(r, s) = dot(a.data(), along_[static_cast<std::size_t>(s)].data(), a.size()) /
-                             static_cast<double>(frames_);
+                root(r, s) =
+                    dot(a.data(), along_[s].data(), a.size()) / static_cast<double>(frames_);
         });
         for (Index r = 0; r < count; ++r)
             for (Index s = 0; s <= r; ++s) {
@@ -218,30 +214,29 @@ private:
     /// longer remainders.
     void add_axes(const Members& batch) {
         constexpr double kShorter = 0.1;
-        const double longest = std::sqrt(*std::max_element(squares_.begin(), squares_.end()));
+        const double longest = std::sqrt(*std::ranges::max_element(squares_));
         const double enough = std::max(enough_, kShorter * longest);
-        const auto count = static_cast<Index>(batch.size());
+        const auto count = std::ssize(batch);
         Array<double, 2> rows(count, static_cast<Index>(size_));
         std::vector<double> squares(batch.size());
         const auto shorten = [&](std::size_t first) {
-            cancellable_parallel_for(
-                problem_.context, problem_.threads(), count, [&](Index n, int) {
-                    double* const row = rows[n].data;
-                    for (std::size_t r = first; r < axes_.size(); ++r) subtract(row, axes_[r]);
-                    squares[static_cast<std::size_t>(n)] = dot(row, row, size_);
-                });
+            cancellable_parallel_for(problem_.context, problem_.threads(), count,
+                                     [&](Index n, int) {
+                                         double* const row = rows[n].data;
+                                         for (std::size_t r = first; r < axes_.size(); ++r)
+                                             subtract(row, axes_[r]);
+                                         squares[n] = dot(row, row, size_);
+                                     });
         };
-        cancellable_parallel_for(problem_.context, problem_.threads(), count, [&](Index n, int) {
-            difference(batch[static_cast<std::size_t>(n)], rows[n].data);
-        });
+        cancellable_parallel_for(problem_.context, problem_.threads(), count,
+                                 [&](Index n, int) { difference(batch[n], rows[n].data); });
         shorten(0);
         // Differences of large squares left rounding errors in those of all frames.
-        for (std::size_t n = 0; n < batch.size(); ++n)
-            squares_[static_cast<std::size_t>(batch[n])] = squares[n];
+        for (std::size_t n = 0; n < batch.size(); ++n) squares_[batch[n]] = squares[n];
         const std::vector<double> before_new = squares;
         while (axes_.size() < max_axes()) {
-            const auto at = std::max_element(squares.begin(), squares.end()) - squares.begin();
-            double& square = squares[static_cast<std::size_t>(at)];
+            const auto at = std::ranges::max_element(squares) - squares.begin();
+            double& square = squares[at];
             if (!(square > enough * enough)) return;
             std::vector<double> axis(rows[at].begin(), rows[at].end());
             // A second time, so that rounding errors do not accumulate.
@@ -249,8 +244,7 @@ private:
             const double length = std::sqrt(dot(axis.data(), axis.data(), size_));
             if (!(length > enough_)) {
                 // Includes what project() subtracts for the axes of this batch so far.
-                squares_[static_cast<std::size_t>(batch[static_cast<std::size_t>(at)])] =
-                    length * length + (before_new[static_cast<std::size_t>(at)] - square);
+                squares_[batch[at]] = length * length + (before_new[at] - square);
                 square = 0;
                 continue;
             }
@@ -343,35 +337,33 @@ ProfileCoordinates::ProfileCoordinates(const EnsembleProblem& axes, const FrameA
       of_frames_(of_frames),
       remainders_(frame_profiles(axes, at.contrast)) {
     const std::size_t points = curve.size();
-    const auto row = [&](Index axis) { return std::span(remainders_.view()[axis].data, points); };
+    const auto row = [&](Index axis) { return std::span(remainders_[axis].data, points); };
     divide_by_errors(axes, curve);
     for (Index axis = 0; axis < axis_count(); ++axis) divide_by_errors(axes, row(axis));
     mean.assign(row(0).begin(), row(0).end());
-    std::vector<double> squares(static_cast<std::size_t>(axis_count()), 0);
+    std::vector<double> squares(axis_count(), 0);
     for (Index axis = 1; axis < axis_count(); ++axis)
-        squares[static_cast<std::size_t>(axis)] = dot(row(axis).data(), row(axis).data(), points);
+        squares[axis] = dot(row(axis).data(), row(axis).data(), points);
     std::vector<std::vector<double>> along;  // [r][axis]: the axis along basis_r
     while (!is_complete()) {
-        const auto longest = std::max_element(squares.begin(), squares.end()) - squares.begin();
-        const double length = std::sqrt(squares[static_cast<std::size_t>(longest)]);
+        const auto longest = std::ranges::max_element(squares) - squares.begin();
+        const double length = std::sqrt(squares[longest]);
         if (!(at.scale * length > tolerance)) break;
         std::vector<double> one(row(longest).begin(), row(longest).end());
         for (double& value : one) value /= length;
         std::vector<double> parts(squares.size(), 0);
         for (Index axis = 0; axis < axis_count(); ++axis) {
-            const auto n = static_cast<std::size_t>(axis);
-            parts[n] = dot(row(axis).data(), one.data(), points);
-            subtract(row(axis), parts[n], one);
-            if (axis > 0) squares[n] = dot(row(axis).data(), row(axis).data(), points);
+            parts[axis] = dot(row(axis).data(), one.data(), points);
+            subtract(row(axis), parts[axis], one);
+            if (axis > 0) squares[axis] = dot(row(axis).data(), row(axis).data(), points);
         }
         basis.push_back(std::move(one));
         along.push_back(std::move(parts));
     }
-    const auto rank = static_cast<Index>(along.size());
+    const auto rank = std::ssize(along);
     Array<double, 2> factors(axis_count(), rank);
     for (Index axis = 1; axis < axis_count(); ++axis)
-        for (Index r = 0; r < rank; ++r)
-            factors(axis, r) = along[static_cast<std::size_t>(r)][static_cast<std::size_t>(axis)];
+        for (Index r = 0; r < rank; ++r) factors(axis, r) = along[r][axis];
     x = FrameCoordinates(
         factors, of_frames.amounts, [&] { return axes.threads(); }, axes.context);
 }
@@ -403,8 +395,8 @@ double ProfileCoordinates::excess(std::span<const double> weights, double theta,
         subtract(residual, dot(residual.data(), axis.data(), axis.size()), axis);
     std::vector<double> g(weights.size(), 0), left_out(residual.size(), 0);
     for (Index axis = 1; axis < axis_count(); ++axis) {
-        const double* const amounts = of_frames_.amounts.view()[axis].data;
-        const double* const remainder = remainders_.view()[axis].data;
+        const double* const amounts = of_frames_.amounts[axis].data;
+        const double* const remainder = remainders_[axis].data;
         const double along = scale * dot(residual.data(), remainder, residual.size());
         for (std::size_t i = 0; i < g.size(); ++i) g[i] += along * amounts[i];
         const double amount = scale * dot(amounts, weights.data(), weights.size());
@@ -414,7 +406,7 @@ double ProfileCoordinates::excess(std::span<const double> weights, double theta,
     std::vector<double> exponents;
     for (std::size_t i = 0; i < g.size(); ++i)
         exponents.push_back(g[i] / theta + std::log(std::max(weights[i], 1e-300)));
-    const double largest = *std::max_element(exponents.begin(), exponents.end());
+    const double largest = *std::ranges::max_element(exponents);
     double sum = 0;
     for (const double exponent : exponents) sum += std::exp(exponent - largest);
     return theta * (std::log(sum) + largest) - dot(g.data(), weights.data(), g.size()) +

@@ -69,7 +69,7 @@ public:
     double best_scale(std::span<const double> mean_coordinates) const;
 
     /// Whether the basis describes all that the axes describe.
-    bool is_complete() const { return static_cast<Index>(basis.size()) + 1 >= axis_count(); }
+    bool is_complete() const { return std::ssize(basis) + 1 >= axis_count(); }
     /// A bound of how far weights, which minimise F = chi^2 n / 2 + theta sum w ln(M w) of these
     /// coordinates at this scale, are above the minimum of F of the axes. With it, weights differ
     /// from those at that minimum by sum |dw| <= sqrt(2 excess / theta), and the square roots of

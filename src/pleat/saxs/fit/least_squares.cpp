@@ -3,9 +3,6 @@
 #include "pleat/saxs/fit/least_squares.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "pleat/saxs/fit/least_squares.cpp"
@@ -91,8 +88,7 @@ private:
         std::size_t best = n;
         double largest = 0;
         for (std::size_t i = 0; i < n; ++i) {
-            if (refused_[i] || std::find(passive_.begin(), passive_.end(), i) != passive_.end())
-                continue;
+            if (refused_[i] || std::ranges::find(passive_, i) != passive_.end()) continue;
             double fall = right_[i];
             for (std::size_t k = 0; k < n; ++k) fall -= matrix_[i * n + k] * x_[k];
             const double scale = std::sqrt(std::max(matrix_[i * n + i], 1e-300));

@@ -104,7 +104,7 @@ public:
     /// Weights for each theta, the largest first.
     std::vector<Weighted> run(const std::vector<double>& thetas) const {
         Weighted one;
-        one.frames.resize(static_cast<std::size_t>(of_frames_.amounts.extent(1)));
+        one.frames.resize(of_frames_.amounts.extent(1));
         std::iota(one.frames.begin(), one.frames.end(), Index{0});
         one.weights.assign(one.frames.size(), 1.0 / static_cast<double>(one.frames.size()));
         one.fit = fit(*axes_.curve, of_frames_.mean(axes_.partial, one.weights), axes_.mean_radius,
@@ -168,7 +168,7 @@ private:
             const double enough = kMaxExcess * static_cast<double>(axes_.curve->size());
             if (!at.is_complete() && at.excess(weights, theta, scale) > enough) continue;
             from.weights = weights;
-            std::fill(start.begin(), start.end(), 0.0);
+            std::ranges::fill(start, 0.0);
             for (std::size_t r = 0; r < l.size(); ++r)
                 for (std::size_t k = 0; k < start.size(); ++k) start[k] += l[r] * at.basis[r][k];
             break;

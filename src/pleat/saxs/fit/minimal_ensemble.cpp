@@ -157,25 +157,25 @@ std::vector<Index> best_replacements(const ProfileCoordinates& at, std::span<con
         Others one(products, m);
         if (one.is_solved()) others.push_back(std::move(one));
     }
-    std::vector<double> gains(static_cast<std::size_t>(blocks * kFrames), -1);
-    const auto rows = static_cast<Index>(members.size());
+    std::vector<double> gains(blocks * kFrames, -1);
+    const auto rows = std::ssize(members);
     cancellable_parallel_for(context, threads, blocks, [&](Index block, int) {
         Array<double, 2> of_frames(rows + 2, kFrames), scratch(rows + 3, kFrames);
         products.multiply(block * kFrames, of_frames);
         for (const Others& one : others)
             one.raise(of_frames, scratch, gains.data() + block * kFrames);
     });
-    for (const Index frame : members) gains[static_cast<std::size_t>(frame)] = -1;
+    for (const Index frame : members) gains[frame] = -1;
     std::vector<Index> chosen;
     for (Index frame = 0; frame < frames; ++frame)
-        if (gains[static_cast<std::size_t>(frame)] >= 0) chosen.push_back(frame);
+        if (gains[frame] >= 0) chosen.push_back(frame);
     const auto last = chosen.begin() + static_cast<std::ptrdiff_t>(std::min(count, chosen.size()));
     std::partial_sort(chosen.begin(), last, chosen.end(), [&](Index a, Index b) {
-        const double x = gains[static_cast<std::size_t>(a)], y = gains[static_cast<std::size_t>(b)];
+        const double x = gains[a], y = gains[b];
         return x != y ? x > y : a < b;
     });
     chosen.erase(last, chosen.end());
-    std::sort(chosen.begin(), chosen.end());
+    std::ranges::sort(chosen);
     return chosen;
 }
 
@@ -187,22 +187,21 @@ bool is_better(const FittedSet& a, const FittedSet& b) {
 
 /// Whether every member has a sufficient weight. If not, a smaller set is as good.
 bool has_sufficient_weights(const FittedSet& set) {
-    return std::all_of(set.weights.begin(), set.weights.end(),
-                       [](double weight) { return weight >= kMinWeight; });
+    return std::ranges::all_of(set.weights, [](double weight) { return weight >= kMinWeight; });
 }
 
 /// Keeps the best `kKept` sets whose members all have sufficient weights, each once.
 void keep_best(std::vector<FittedSet>& sets) {
     std::erase_if(sets, [](const FittedSet& set) { return !has_sufficient_weights(set); });
-    std::sort(sets.begin(), sets.end(), [](const FittedSet& a, const FittedSet& b) {
+    std::ranges::sort(sets, [](const FittedSet& a, const FittedSet& b) {
         return a.members != b.members ? a.members < b.members : a.chi2 < b.chi2;
     });
     const auto last =
         std::unique(sets.begin(), sets.end(),
                     [](const FittedSet& a, const FittedSet& b) { return a.members == b.members; });
     sets.erase(last, sets.end());
-    std::sort(sets.begin(), sets.end(), is_better);
-    if (sets.size() > static_cast<std::size_t>(kKept)) sets.resize(static_cast<std::size_t>(kKept));
+    std::ranges::sort(sets, is_better);
+    if (sets.size() > static_cast<std::size_t>(kKept)) sets.resize(kKept);
 }
 
 double set_count(Index frames, Index size) {
@@ -219,21 +218,17 @@ std::vector<Members> all_sets(Index frames, Index size) {
     while (true) {
         sets.push_back(members);
         Index at = size - 1;
-        while (at >= 0 && members[static_cast<std::size_t>(at)] == frames - size + at) --at;
+        while (at >= 0 && members[at] == frames - size + at) --at;
         if (at < 0) return sets;
-        ++members[static_cast<std::size_t>(at)];
-        for (Index next = at + 1; next < size; ++next)
-            members[static_cast<std::size_t>(next)] =
-                members[static_cast<std::size_t>(next) - 1] + 1;
+        ++members[at];
+        for (Index next = at + 1; next < size; ++next) members[next] = members[next - 1] + 1;
     }
 }
 
-bool has(const Members& members, Index frame) {
-    return std::binary_search(members.begin(), members.end(), frame);
-}
+bool has(const Members& members, Index frame) { return std::ranges::binary_search(members, frame); }
 
 Members with(Members members, Index frame) {
-    members.insert(std::upper_bound(members.begin(), members.end(), frame), frame);
+    members.insert(std::ranges::upper_bound(members, frame), frame);
     return members;
 }
 
@@ -254,16 +249,14 @@ struct SearchedProblem {
 
     /// The partial profiles of some of the frames at the points of the problem.
     Array<double, 3> partial_of(const Members& members) const {
-        auto some = Array<double, 3>::unset(static_cast<Index>(members.size()), partial.extent(1),
-                                            axes.partial.extent(2));
+        auto some =
+            Array<double, 3>::unset(std::ssize(members), partial.extent(1), axes.partial.extent(2));
         for (std::size_t m = 0; m < members.size(); ++m)
             for (Index pair = 0; pair < partial.extent(1); ++pair) {
                 const double* const from = partial[members[m]][pair].data;
                 double* const to = some[static_cast<Index>(m)][pair].data;
                 for (Index k = 0; k < some.extent(2); ++k)
-                    to[k] =
-                        from[axes.points == nullptr ? k
-                                                    : (*axes.points)[static_cast<std::size_t>(k)]];
+                    to[k] = from[axes.points == nullptr ? k : (*axes.points)[k]];
             }
         return some;
     }
@@ -295,12 +288,12 @@ struct SubsetProblem {
     std::vector<Members> to_subset(std::vector<Members> sets) const {
         for (Members& members : sets)
             for (Index& frame : members)
-                frame = std::lower_bound(frames.begin(), frames.end(), frame) - frames.begin();
+                frame = std::ranges::lower_bound(frames, frame) - frames.begin();
         return sets;
     }
     std::vector<FittedSet> to_whole(std::vector<FittedSet> sets) const {
         for (FittedSet& set : sets)
-            for (Index& frame : set.members) frame = frames[static_cast<std::size_t>(frame)];
+            for (Index& frame : set.members) frame = frames[frame];
         return sets;
     }
 };
@@ -317,7 +310,7 @@ Array<double, 2> directions_of(const ProfileCoordinates& at) {
     Array<double, 2> result(at.x.frames, axes + 1);
     for (Index frame = 0; frame < at.x.frames; ++frame) {
         double* const row = result[frame].data;
-        std::copy(mean.begin(), mean.end(), row);
+        std::ranges::copy(mean, row);
         for (Index r = 0; r < axes; ++r)
             row[r] += at.x.x(frame / kFrameBlock, r, frame % kFrameBlock);
         const double length = std::sqrt(dot(row, row, mean.size()));
@@ -334,7 +327,7 @@ Members representatives_of(const SearchedProblem& problem) {
     const Index frames = problem.frame_count();
     Members chosen;
     if (frames <= kRepresentatives) {
-        chosen.resize(static_cast<std::size_t>(frames));
+        chosen.resize(frames);
         std::iota(chosen.begin(), chosen.end(), Index{0});
         return chosen;
     }
@@ -344,9 +337,9 @@ Members representatives_of(const SearchedProblem& problem) {
         fit(*axes.curve, axes.partial[0], axes.mean_radius, axes.options, nullptr, axes.context));
     const Array<double, 2> profiles = directions_of(at);
     const auto size = static_cast<std::size_t>(profiles.extent(1));
-    std::vector<double> distances(static_cast<std::size_t>(frames), INFINITY);
+    std::vector<double> distances(frames, INFINITY);
     Index next = 0;
-    while (static_cast<Index>(chosen.size()) < kRepresentatives) {
+    while (std::ssize(chosen) < kRepresentatives) {
         chosen.push_back(next);
         const double* const newest = profiles[next].data;
         const auto update = [&](Index first, Index last, int) {
@@ -355,15 +348,15 @@ Members representatives_of(const SearchedProblem& problem) {
                 double square = 0;
                 for (std::size_t k = 0; k < size; ++k)
                     square += (row[k] - newest[k]) * (row[k] - newest[k]);
-                double& distance = distances[static_cast<std::size_t>(frame)];
+                double& distance = distances[frame];
                 distance = std::min(distance, square);
             }
         };
         cancellable_parallel_blocks(axes.context, problem.threads(), frames, kFramesOfLoop, update);
-        for (const Index frame : chosen) distances[static_cast<std::size_t>(frame)] = -1;
-        next = std::max_element(distances.begin(), distances.end()) - distances.begin();
+        for (const Index frame : chosen) distances[frame] = -1;
+        next = std::ranges::max_element(distances) - distances.begin();
     }
-    std::sort(chosen.begin(), chosen.end());
+    std::ranges::sort(chosen);
     return chosen;
 }
 
@@ -384,7 +377,7 @@ public:
         }
         const bool is_all = set_count(frames, size_) <= static_cast<double>(kMaxExhaustiveSets);
         is_exhaustive_ = is_exhaustive_ && is_all;
-        const auto representative_count = static_cast<Index>(representatives_.frames.size());
+        const auto representative_count = std::ssize(representatives_.frames);
         if (is_all || (size_ == 2 && set_count(representative_count, 2) <=
                                          static_cast<double>(kMaxExhaustiveSets))) {
             best_ = refined(representatives_, fit_from_grid(representatives_.table,
@@ -411,8 +404,7 @@ private:
             std::iota(some.begin(), some.end(), first);
             const SubsetProblem subset(problem_, std::move(some), false);
             std::vector<FittedSet> best =
-                refined(subset, fit_from_grid(subset.table,
-                                              all_sets(static_cast<Index>(subset.frames.size()), 1),
+                refined(subset, fit_from_grid(subset.table, all_sets(std::ssize(subset.frames), 1),
                                               kCoarse, problem_.threads()));
             std::move(best.begin(), best.end(), std::back_inserter(all));
         }
@@ -463,7 +455,7 @@ private:
     std::vector<FittedSet> exchanged(const FittedSet& from) {
         std::vector<std::pair<Members, Contrast>> candidates;
         const Index frames = problem_.frame_count();
-        const bool is_few = static_cast<Index>(representatives_.frames.size()) == frames;
+        const bool is_few = std::ssize(representatives_.frames) == frames;
         const Members others = is_few ? representatives_.frames : promising(from);
         for (std::size_t m = 0; m < from.members.size(); ++m)
             for (const Index frame : others)
@@ -490,8 +482,8 @@ private:
 
     std::vector<FittedSet> fitted(const SubsetProblem& subset,
                                   std::vector<std::pair<Members, Contrast>> candidates) const {
-        std::sort(candidates.begin(), candidates.end(),
-                  [](const auto& a, const auto& b) { return a.first < b.first; });
+        std::ranges::sort(candidates,
+                          [](const auto& a, const auto& b) { return a.first < b.first; });
         std::vector<Members> sets;
         std::vector<Contrast> starts;
         for (auto& [members, contrast] : candidates) {
@@ -535,7 +527,7 @@ Weighted weighted_of(const EnsembleProblem& problem, const FittedSet& set,
     result.frames = set.members;
     result.weights = set.weights;
     result.fit = fit_at(set.contrast, *problem.curve, mean, problem.mean_radius, problem.options,
-                        static_cast<Index>(set.members.size()) - 1);
+                        std::ssize(set.members) - 1);
     return result;
 }
 
@@ -561,7 +553,6 @@ std::vector<Weighted> search_sizes(const SearchedProblem& problem, Index max_siz
     return sizes;
 }
 
-/// A problem on the axes of its frames.
 struct ProblemOnAxes {
     const FrameAxes of_frames;
     EnsembleProblem axes;

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <numbers>
 #include <numeric>
-#include <vector>
 
 #include "pleat/saxs/fit/fit.h"
 
@@ -107,13 +106,12 @@ Array<double, 2> profiles_at_curve(View<const double, 2> partial, std::span<cons
             nodes.push_back(std::abs(curve.q[k] + node * curve.dq[k]));
     std::vector<std::size_t> order(nodes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return nodes[a] < nodes[b]; });
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return nodes[a] < nodes[b]; });
     std::vector<double> rising;
     rising.reserve(order.size());
     for (const std::size_t n : order) rising.push_back(nodes[n]);
     const Array<double, 2> at_nodes = resample_profiles(partial, q, rising);
-    Array<double, 2> smeared(partial.extent(0), static_cast<Index>(curve.size()));
+    Array<double, 2> smeared(partial.extent(0), std::ssize(curve));
     for (Index pair = 0; pair < partial.extent(0); ++pair)
         for (std::size_t n = 0; n < order.size(); ++n)
             smeared(pair, static_cast<Index>(order[n] / kNodes)) +=
@@ -136,7 +134,7 @@ void lagrange_weights(std::span<const double> nodes, std::span<const double> fac
     double sum = 0;
     for (std::size_t k = 0; k < nodes.size(); ++k) {
         if (x == nodes[k]) {
-            std::fill(weights.begin(), weights.end(), 0.0);
+            std::ranges::fill(weights, 0.0);
             weights[k] = 1;
             return;
         }

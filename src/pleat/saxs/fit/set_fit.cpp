@@ -12,7 +12,6 @@
 #include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/least_squares.h"
 #include "pleat/saxs/fit/resampling.h"
-#include "pleat/saxs/model/form_factors.h"
 
 namespace pleat::saxs {
 
@@ -62,7 +61,6 @@ std::vector<double> nodes_of_c1(double min, double max, double mean_radius, doub
     }
 }
 
-/// The sum of factors[n] x^n.
 double polynomial(std::span<const double> factors, double x) {
     double sum = 0;
     for (std::size_t n = factors.size(); n-- > 0;) sum = sum * x + factors[n];
@@ -140,7 +138,7 @@ void ProductTable::compute_parts(Index frame, std::size_t c1, View<double, 2> pa
             // The last of several channels is the hydration layer.
             const Index power = channels == 1 ? 0 : (a == channels - 1) + (b == channels - 1);
             const Index pair = channel_pair(a, b, channels);
-            const double* const factor = factors.view()[pair].data;
+            const double* const factor = factors[pair].data;
             const double* const partial = problem_.partial[frame][pair].data;
             double* const part = parts[power].data;
             for (std::size_t k = 0; k < points; ++k) part[k] += factor[k] * partial[k];
@@ -168,8 +166,7 @@ void ProductTable::add_pairs() {
                 double* const to = profile(a);
                 for (std::size_t k = 0; k < points; ++k)
                     to[k] = parts[0].data[k] + c2 * (parts[1].data[k] + c2 * parts[2].data[k]);
-                with_curve_[static_cast<std::size_t>(a) * nodes_.size() + node] =
-                    dot(to, curve_.data(), points);
+                with_curve_[a * nodes_.size() + node] = dot(to, curve_.data(), points);
                 for (Index b = 0; b <= a; ++b)
                     products_[row(a, b) + node] = dot(to, profile(b), points);
             }
@@ -183,7 +180,6 @@ void ProductTable::add_frames() {
     const std::size_t points = inverse_sigma_.size(), size = nodes_.size();
     Array<double, 3> scratch(threads_, kParts, static_cast<Index>(points));
     const auto add = [&](Index frame, const View<double, 2>& parts) {
-        const auto at = static_cast<std::size_t>(frame);
         for (std::size_t c1 = 0; c1 < nodes_.c1_count(); ++c1) {
             compute_parts(frame, c1, parts);
             const double *const a = parts[0].data, *const b = parts[1].data,
@@ -198,7 +194,7 @@ void ProductTable::add_frames() {
                 const double c2 = nodes_.node(c1, n).c2;
                 const std::size_t node = c1 * nodes_.c2_count() + n;
                 products_[row(frame, frame) + node] = polynomial(squares, c2);
-                with_curve_[at * size + node] = polynomial(right, c2);
+                with_curve_[frame * size + node] = polynomial(right, c2);
             }
         }
     };
@@ -385,7 +381,7 @@ std::vector<double> grid_values(double min, double max, double step) {
 class GridProducts {
 public:
     GridProducts(const ProductTable& table, const std::vector<Members>& sets, int threads)
-        : table_(table), index_(static_cast<std::size_t>(table.frame_count()), -1) {
+        : table_(table), index_(table.frame_count(), -1) {
         const FitOptions& options = table.problem().options;
         const bool is_atomic = are_atomic(table.problem().partial[0]);
         const bool is_coarse = !sets.empty() && sets.front().size() > 2;
@@ -400,9 +396,9 @@ public:
             table.nodes().interpolation_weights(contrasts_[n], weights[n]);
         for (const Members& members : sets)
             for (const Index frame : members) {
-                Index& index = index_[static_cast<std::size_t>(frame)];
+                Index& index = index_[frame];
                 if (index >= 0) continue;
-                index = static_cast<Index>(frames_.size());
+                index = std::ssize(frames_);
                 frames_.push_back(frame);
             }
         const std::size_t size = contrasts_.size(), frames = frames_.size();
@@ -455,9 +451,7 @@ public:
     }
 
 private:
-    std::size_t index(Index frame) const {
-        return static_cast<std::size_t>(index_[static_cast<std::size_t>(frame)]);
-    }
+    std::size_t index(Index frame) const { return static_cast<std::size_t>(index_[frame]); }
     const double* row(std::size_t a, std::size_t b) const {
         if (a < b) std::swap(a, b);
         return products_.data() + (with_pairs_ ? a * (a + 1) / 2 + b : a) * contrasts_.size();
@@ -480,7 +474,7 @@ std::vector<FittedSet> fit_from(const ProductTable& table, const std::vector<Mem
     const EnsembleProblem& problem = table.problem();
     const bool is_atomic = are_atomic(problem.partial[0]);
     std::vector<FittedSet> fitted(sets.size());
-    const auto count = static_cast<Index>(sets.size());
+    const auto count = std::ssize(sets);
     cancellable_parallel_for(
         problem.context, threads, (count + kBlock - 1) / kBlock, [&](Index block, int thread) {
             const Context of_thread = context_of_thread(problem.context, thread);

@@ -99,10 +99,10 @@ std::vector<double> pair_distances(View<const float, 2> xyz, std::span<const dou
     // One more bin, for distances that are rounded up.
     const auto bins = static_cast<std::size_t>(longest / bin_width) + 2;
     const auto bins_per_angstrom = static_cast<float>(1 / bin_width);
-    std::vector<std::vector<double>> blocks(static_cast<std::size_t>(kShapeBlocks));
+    std::vector<std::vector<double>> blocks(kShapeBlocks);
     parallel_for(resolve_threads(context), kShapeBlocks, [&](Index block, int thread) {
         PairBins sums(bins);
-        std::vector<std::int32_t> bin(static_cast<std::size_t>(count));
+        std::vector<std::int32_t> bin(count);
         // Rows are divided among the blocks in turn, since later rows have more partners.
         for (Index row = block; row < count; row += kShapeBlocks) {
             throw_if_stopped(context, thread);
@@ -111,7 +111,7 @@ std::vector<double> pair_distances(View<const float, 2> xyz, std::span<const dou
             const auto before = static_cast<std::size_t>(row);
             sums.add(2 * amplitudes[before], amplitudes.first(before), bin.data());
         }
-        blocks[static_cast<std::size_t>(block)] = sums.sum();
+        blocks[block] = sums.sum();
     });
     std::vector<double> pairs(bins);
     for (const std::vector<double>& sums : blocks)
@@ -135,7 +135,7 @@ void measure_moments(View<const float, 2> positions, std::span<const double> amp
     double total = 0, first[3] = {}, second = 0, size_of_squares = 0;
     // Relative to the first scatterer, so that structures far from the origin lose no digits.
     for (Index i = 0; i < count; ++i) {
-        const double a = is_weighted ? amplitudes[static_cast<std::size_t>(i)] : 1;
+        const double a = is_weighted ? amplitudes[i] : 1;
         total += a;
         for (Index axis = 0; axis < 3; ++axis) {
             const double x =
@@ -168,7 +168,7 @@ double largest_distance2(View<const float, 2> positions, Index count) {
             square += std::pow(static_cast<double>(positions(axis, i)) - centre[axis], 2);
         order.emplace_back(std::sqrt(square), i);
     }
-    std::sort(order.begin(), order.end(), std::greater<>());
+    std::ranges::sort(order, std::greater<>());
     const float *const x = positions[0].data, *const y = positions[1].data,
                        *const z = positions[2].data;
     float largest2 = 0;
@@ -199,10 +199,9 @@ struct Visible {
             visible.push_back(static_cast<Index>(i));
             amplitudes.push_back(all[i]);
         }
-        xyz = Array<float, 2>::unset(3, static_cast<Index>(visible.size()));
+        xyz = Array<float, 2>::unset(3, std::ssize(visible));
         for (Index axis = 0; axis < 3; ++axis)
-            for (Index n = 0; n < xyz.extent(1); ++n)
-                xyz(axis, n) = positions(axis, visible[static_cast<std::size_t>(n)]);
+            for (Index n = 0; n < xyz.extent(1); ++n) xyz(axis, n) = positions(axis, visible[n]);
     }
 };
 

@@ -178,15 +178,15 @@ FrameCoordinates::FrameCoordinates(View<const double, 2> factors, View<const dou
       x((frames + kFrameBlock - 1) / kFrameBlock, padded(axes), kFrameBlock) {
     const Index count = factors.extent(0), rows = x.extent(1);
     Array<double, 2> with_zeros(count, rows);
-    for (Index k = 0; k < count; ++k) std::copy_n(factors[k].data, axes, with_zeros.view()[k].data);
+    for (Index k = 0; k < count; ++k) std::copy_n(factors[k].data, axes, with_zeros[k].data);
     cancellable_parallel_for(
         context, threads_for(x.extent(0), threads()), x.extent(0), [&](Index block, int) {
-            std::vector<double> some(static_cast<std::size_t>(count * kColumnsOfTile), 0);
+            std::vector<double> some(count * kColumnsOfTile, 0);
             for (Index i = 0; i < kFrameBlock; i += kColumnsOfTile) {
                 const Index first = block * kFrameBlock + i;
                 const Index here = std::clamp<Index>(frames - first, 0, kColumnsOfTile);
                 if (here == 0) break;
-                std::fill(some.begin(), some.end(), 0.0);
+                std::ranges::fill(some, 0.0);
                 for (Index k = 0; k < count; ++k)
                     std::copy_n(amounts[k].data + first, here,
                                 some.begin() + static_cast<std::ptrdiff_t>(k * kColumnsOfTile));
@@ -204,10 +204,10 @@ WeightDual::WeightDual(const FrameCoordinates& at, const std::function<int()>& t
       context_(context),
       weights_(at.x.extent(0), kFrameBlock),
       moments_(at.x.extent(0), at.x.extent(1)),
-      largest_(static_cast<std::size_t>(at.x.extent(0))),
+      largest_(at.x.extent(0)),
       totals_(largest_.size()),
       factors_(largest_.size()),
-      mean_(static_cast<std::size_t>(at.x.extent(1))),
+      mean_(at.x.extent(1)),
       products_(at.x.extent(0), at.x.extent(1) * at.x.extent(1)) {}
 
 int WeightDual::threads() const { return threads_for(at_.x.extent(0), threads_()); }
@@ -245,7 +245,7 @@ std::vector<double> WeightDual::minimize(double scale, std::span<const double> t
         value = lower;
         l = next;
     }
-    std::vector<double> weights(static_cast<std::size_t>(at_.frames));
+    std::vector<double> weights(at_.frames);
     for (std::size_t i = 0; i < weights.size(); ++i)
         weights[i] = weights_.data()[i] * factors_[i / static_cast<std::size_t>(kFrameBlock)];
     return weights;
@@ -254,22 +254,21 @@ std::vector<double> WeightDual::minimize(double scale, std::span<const double> t
 /// The value at l; sets the weights and the mean.
 double WeightDual::evaluate(const std::vector<double>& l) {
     const Index rows = at_.x.extent(1), blocks = at_.x.extent(0);
-    std::vector<double> steps(static_cast<std::size_t>(rows), 0);
+    std::vector<double> steps(rows, 0);
     for (std::size_t r = 0; r < l.size(); ++r) steps[r] = l[r] * scale_;
     parallel_for(threads(), blocks, [&](Index block, int) {
-        const auto b = static_cast<std::size_t>(block);
-        largest_[b] = HWY_DYNAMIC_DISPATCH(weigh)(
+        largest_[block] = HWY_DYNAMIC_DISPATCH(weigh)(
             at_.x[block].data, steps.data(), static_cast<std::size_t>(rows),
             static_cast<std::size_t>(std::min(kFrameBlock, at_.frames - block * kFrameBlock)),
-            weights_[block].data, moments_[block].data, totals_[b]);
+            weights_[block].data, moments_[block].data, totals_[block]);
     });
-    const double largest = *std::max_element(largest_.begin(), largest_.end());
+    const double largest = *std::ranges::max_element(largest_);
     double sum = 0;
     for (std::size_t b = 0; b < factors_.size(); ++b) {
         factors_[b] = std::exp(largest_[b] - largest);
         sum += factors_[b] * totals_[b];
     }
-    std::fill(mean_.begin(), mean_.end(), 0.0);
+    std::ranges::fill(mean_, 0.0);
     for (std::size_t b = 0; b < factors_.size(); ++b) {
         factors_[b] /= sum;
         for (std::size_t r = 0; r < l.size(); ++r)
@@ -289,8 +288,8 @@ void WeightDual::derive(const std::vector<double>& l, std::vector<double>& gradi
     parallel_for(threads(), blocks, [&](Index block, int) {
         std::vector<double> scratch(rows * static_cast<std::size_t>(kFrameBlock));
         HWY_DYNAMIC_DISPATCH(multiply_axes)
-        (at_.x[block].data, weights_[block].data, factors_[static_cast<std::size_t>(block)],
-         mean_.data(), rows, scratch.data(), products_[block].data);
+        (at_.x[block].data, weights_[block].data, factors_[block], mean_.data(), rows,
+         scratch.data(), products_[block].data);
     });
     gradient.resize(n);
     hessian.assign(n * n, 0);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -87,13 +86,10 @@ public:
 
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
-        std::vector<double> radii(static_cast<std::size_t>(xyz.extent(0)));
-        parallel_for(threads_, xyz.extent(0), [&](Index frame, int) {
-            radii[static_cast<std::size_t>(frame)] = 0.5 * box_diagonal(xyz[frame]);
-        });
-        const auto prefers_pairs = [&](Index frame) {
-            return prefers_pairs_(radii[static_cast<std::size_t>(frame)]);
-        };
+        std::vector<double> radii(xyz.extent(0));
+        parallel_for(threads_, xyz.extent(0),
+                     [&](Index frame, int) { radii[frame] = 0.5 * box_diagonal(xyz[frame]); });
+        const auto prefers_pairs = [&](Index frame) { return prefers_pairs_(radii[frame]); };
         for (Index frame = 0; frame < xyz.extent(0);) {
             const bool by_pairs = prefers_pairs(frame);
             Index count = 1;
@@ -171,14 +167,12 @@ ModelSize::ModelSize(const Model& model)
       q_max(model.q.back()),
       is_even(SineGrid(model.q).even) {
     const ScaleClasses used(model);
-    std::vector<Index> of_type(static_cast<std::size_t>(types), 0);
+    std::vector<Index> of_type(types, 0);
     for (Index type = 0; type < types; ++type)
         for (Index of = 0; of < used.count; ++of)
-            of_type[static_cast<std::size_t>(type)] +=
-                used.scatters(of, static_cast<std::int32_t>(type)) ? 1 : 0;
+            of_type[type] += used.scatters(of, static_cast<std::int32_t>(type)) ? 1 : 0;
     Index scattering = 0;
-    for (const std::int32_t type : model.types)
-        scattering += of_type[static_cast<std::size_t>(type)];
+    for (const std::int32_t type : model.types) scattering += of_type[type];
     segments = std::accumulate(of_type.begin(), of_type.end(), Index{0});
     mean_classes = static_cast<double>(scattering) / std::max(static_cast<double>(scatterers), 1.0);
     type_classes = static_cast<double>(std::min(segments, scattering));

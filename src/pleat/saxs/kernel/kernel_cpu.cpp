@@ -52,12 +52,12 @@ struct Points {
     /// index n.
     void fill(View<const float, 2> from_xyz, View<const float, 2> from_scales,
               std::span<const Index> order) {
-        const Index count = static_cast<Index>(order.size());
+        const Index count = std::ssize(order);
         double squared = 0.0;
         for (Index axis = 0; axis < 3; ++axis) {
             Real smallest = 0, largest = 0;
             for (Index n = 0; n < count; ++n) {
-                const Real x = from_xyz(axis, order[static_cast<std::size_t>(n)]);
+                const Real x = from_xyz(axis, order[n]);
                 xyz(axis, n) = x;
                 smallest = n == 0 ? x : std::min(smallest, x);
                 largest = n == 0 ? x : std::max(largest, x);
@@ -67,7 +67,7 @@ struct Points {
         reach = std::sqrt(squared);
         for (Index s = 0; s < scales.extent(0); ++s) {
             for (Index n = 0; n < count; ++n) {
-                scales(s, n) = from_scales(s, order[static_cast<std::size_t>(n)]);
+                scales(s, n) = from_scales(s, order[n]);
                 scale_sums(s, n + 1) = scale_sums(s, n) + static_cast<double>(scales(s, n));
             }
         }
@@ -84,7 +84,7 @@ public:
           classes_(model),
           sums_(grid, {classes_.count * classes_.count, classes_.has_unscaled_class}),
           weighted_(classes_.count * classes_.count, model.q_count()),
-          weight_sums_(static_cast<std::size_t>(classes_.count * classes_.count)),
+          weight_sums_(classes_.count * classes_.count),
           slopes_(Index{2}, kChunk + kSlack) {
         if (std::is_same_v<Real, float> && table != nullptr)
             moments_.emplace(*table, sums_.weightings);
@@ -125,7 +125,7 @@ public:
                       const TypeSegment& column_segment, bool same_segment,
                       View<const double, 2> weight, View<double, 2> gradient) {
         std::vector<SlopeWeights<Real>> of_weighting;
-        std::vector<double> values(static_cast<std::size_t>(model_.q_count()));
+        std::vector<double> values(model_.q_count());
         for (Index u = 0; u < classes_.count; ++u) {
             for (Index v = 0; v < classes_.count; ++v) {
                 slope_weight(row_segment.type, column_segment.type, u, v, weight, values.data());
@@ -141,7 +141,7 @@ public:
             for (Index w = 0; w < sums_.weightings.count; ++w) {
                 if (!chunk.is_used(w)) continue;
                 const bool plain = w == 0 && sums_.weightings.first_is_one;
-                pair_slopes(sums_, of_weighting[static_cast<std::size_t>(w)], one);
+                pair_slopes(sums_, of_weighting[w], one);
                 for (Index n = 0; n < chunk.count; ++n)
                     all[n] += plain ? one[n] : one[n] * chunk.weight(w)[n];
             }
@@ -193,7 +193,7 @@ private:
         for (Index u = 0; u < classes_.count; ++u) {
             for (Index v = 0; v < classes_.count; ++v) {
                 const bool is_used = classes_.scatters(u, row) && classes_.scatters(v, column);
-                sums_.chunk.used[static_cast<std::size_t>(u * classes_.count + v)] = is_used;
+                sums_.chunk.used[u * classes_.count + v] = is_used;
                 used += is_used;
                 const ScaleProduct product{u * classes_.count + v, classes_.scale_of(u),
                                            classes_.scale_of(v)};
@@ -208,7 +208,7 @@ private:
         const Index classes = classes_.count;
         for (Index u = 0; u < classes; ++u) {
             for (Index v = 0; v < classes; ++v) {
-                double& total = weight_sums_[static_cast<std::size_t>(u * classes + v)];
+                double& total = weight_sums_[u * classes + v];
                 total = 0.0;
                 for (const SegmentPair& pair : pairs) total += pair_weight_sum(points, pair, u, v);
             }
@@ -221,7 +221,6 @@ private:
         return points.scale_sums(scale, last) - points.scale_sums(scale, first);
     }
 
-    /// The sum of the weights of all pairs.
     double pair_weight_sum(const Points<Real>& points, const SegmentPair& pair, Index u,
                            Index v) const {
         const Index first = pair.row.first, end = first + pair.row.count;
@@ -243,9 +242,9 @@ private:
         };
         const std::int32_t s = row_type, t = column_type;
         for (Index a = 0; a < channels; ++a) {
-            const Index u = classes_.class_of_channel[static_cast<std::size_t>(a)];
+            const Index u = classes_.class_of_channel[a];
             for (Index b = a; b < channels; ++b) {
-                const Index v = classes_.class_of_channel[static_cast<std::size_t>(b)];
+                const Index v = classes_.class_of_channel[b];
                 // The factors of a sum that is not used are 0.
                 if (!sums_.chunk.is_used(u * classes + v) && !sums_.chunk.is_used(v * classes + u))
                     continue;
@@ -269,8 +268,7 @@ private:
         std::fill_n(to, model_.q_count(), 0.0);
         for (Index a = 0; a < channels; ++a) {
             for (Index b = 0; b < channels; ++b) {
-                if (classes_.class_of_channel[static_cast<std::size_t>(a)] != u ||
-                    classes_.class_of_channel[static_cast<std::size_t>(b)] != v)
+                if (classes_.class_of_channel[a] != u || classes_.class_of_channel[b] != v)
                     continue;
                 const double* const of =
                     &weight(channel_pair(std::min(a, b), std::max(a, b), channels), 0);
@@ -339,21 +337,20 @@ public:
         fill(xyz, scales, jobs);
         std::vector<Task> tasks;
         for (std::size_t job = 0; job < jobs.size(); ++job) add_tasks(job, jobs[job], tasks);
-        Array<double, 3> sums(static_cast<Index>(tasks.size()), model_.pair_count(),
-                              model_.q_count());
-        const auto task_count = static_cast<Index>(tasks.size());
+        Array<double, 3> sums(std::ssize(tasks), model_.pair_count(), model_.q_count());
+        const auto task_count = std::ssize(tasks);
         cancellable_parallel_for(context_, threads_, task_count, [&](Index n, int thread) {
-            const Task& task = tasks[static_cast<std::size_t>(n)];
-            PairSums<Real>& pair_sums = *sums_[static_cast<std::size_t>(thread)];
+            const Task& task = tasks[n];
+            PairSums<Real>& pair_sums = *sums_[thread];
             const PairJob& job = jobs[task.job];
             if (job.a == job.b)
-                add_inside(job, task, pair_sums, sums.view()[n]);
+                add_inside(job, task, pair_sums, sums[n]);
             else
-                add_between(job, task, pair_sums, sums.view()[n]);
+                add_between(job, task, pair_sums, sums[n]);
         });
         for (double& value : partial) value = 0.0;
         for (std::size_t n = 0; n < tasks.size(); ++n) {
-            const View<double, 2> from = sums.view()[static_cast<Index>(n)];
+            const View<double, 2> from = sums[static_cast<Index>(n)];
             const View<double, 2> to = partial[static_cast<Index>(tasks[n].job)];
             for (Index k = 0; k < from.size(); ++k) to.data[k] += from.data[k];
         }
@@ -370,7 +367,7 @@ private:
     };
 
     const TypeSegment* begin_of(Index body) const {
-        return sorted_.segments.data() + sorted_.first_segment[static_cast<std::size_t>(body)];
+        return sorted_.segments.data() + sorted_.first_segment[body];
     }
     const TypeSegment* end_of(Index body) const { return begin_of(body + 1); }
 
@@ -412,7 +409,7 @@ private:
     /// Copies the positions of the sets of all jobs.
     void fill(View<const float, 3> xyz, View<const float, 3> scales,
               std::span<const PairJob> jobs) {
-        points_.resize(static_cast<std::size_t>(xyz.extent(0)));
+        points_.resize(xyz.extent(0));
         std::vector<bool> filled(points_.size());
         for (const PairJob& job : jobs) {
             const auto set = static_cast<std::size_t>(job.set);
@@ -430,7 +427,7 @@ private:
     /// Adds the pairs of the task's rows and later scatterers of the same body.
     void add_inside(const PairJob& job, const Task& task, PairSums<Real>& sums,
                     View<double, 2> to) const {
-        const Points<Real>& points = points_[static_cast<std::size_t>(job.set)];
+        const Points<Real>& points = points_[job.set];
         const TypeSegment row = piece_of(*task.a, task.piece);
         const Index first = row.first + row.count;
         const TypeSegment later{row.type, first, task.a->first + task.a->count - first};
@@ -446,7 +443,7 @@ private:
     /// type: both orders of two types at a time, since their form factors are the same.
     void add_between(const PairJob& job, const Task& task, PairSums<Real>& sums,
                      View<double, 2> to) const {
-        const Points<Real>& points = points_[static_cast<std::size_t>(job.set)];
+        const Points<Real>& points = points_[job.set];
         const TypeSegment *const end_a = end_of(job.a), *const end_b = end_of(job.b);
         const std::int32_t type = task.a != end_a ? task.a->type : task.b->type;
         const TypeSegment of_a = task.a != end_a ? piece_of(*task.a, task.piece) : TypeSegment{};
@@ -496,28 +493,28 @@ public:
           pairs_(make_cpu_body_pairs(
               model, sorted_,
               std::is_same_v<Real, double> ? Precision::float64 : Precision::float32, context)) {
-        sums_.resize(static_cast<std::size_t>(threads_));
+        sums_.resize(threads_);
     }
 
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
         const Index profile_bytes = 8 * model_.pair_count() * model_.q_count();
-        const Index pieces = static_cast<Index>(pieces_.size());
+        const Index pieces = std::ssize(pieces_);
         const Index batch_size = std::clamp<Index>(kBatchBytes / (profile_bytes * pieces), 1, 64);
         frames_.compute(*pairs_, batch_size, xyz, scales, partial);
     }
 
     void gradient(View<const float, 2> xyz, View<const float, 2> scales,
                   View<const double, 2> weight, View<double, 2> gradient) override {
-        const Index count = model_.scatterer_count(), pieces = static_cast<Index>(pieces_.size());
+        const Index count = model_.scatterer_count(), pieces = std::ssize(pieces_);
         Points<Real> points(count, model_.scale_count());
         points.fill(xyz, scales, sorted_.order);
         const Index group_count = std::min(kGradientGroups, pieces);
-        std::vector<Array<double, 2>> sums(static_cast<std::size_t>(group_count));
+        std::vector<Array<double, 2>> sums(group_count);
         parallel_for(threads_, group_count, [&](Index group, int thread) {
-            Array<double, 2>& sum = sums[static_cast<std::size_t>(group)];
+            Array<double, 2>& sum = sums[group];
             sum = Array<double, 2>(Index{3}, count);
-            std::unique_ptr<PairSums<Real>>& pair_sums = sums_[static_cast<std::size_t>(thread)];
+            std::unique_ptr<PairSums<Real>>& pair_sums = sums_[thread];
             if (!pair_sums) pair_sums = std::make_unique<PairSums<Real>>(model_, grid_);
             for (Index piece = group; piece < pieces; piece += group_count) {
                 throw_if_stopped(context_, thread);
@@ -531,7 +528,7 @@ public:
             for (Index n = 0; n < count; ++n) {
                 double sum = 0.0;
                 for (const Array<double, 2>& of_group : sums) sum += of_group(axis, n);
-                gradient(axis, sorted_.order[static_cast<std::size_t>(n)]) = sum;
+                gradient(axis, sorted_.order[n]) = sum;
             }
         }
     }
@@ -541,7 +538,7 @@ private:
     /// segment.
     template <class Body>
     void for_pairs(Index piece, const Body& body) const {
-        const TypeSegment& row = pieces_[static_cast<std::size_t>(piece)];
+        const TypeSegment& row = pieces_[piece];
         body(row, row, true);
         for (const TypeSegment& segment : sorted_.segments) {
             const Index end = segment.first + segment.count, first = row.first + row.count;

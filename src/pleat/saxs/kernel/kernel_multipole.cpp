@@ -51,10 +51,9 @@ public:
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
         const Index frames = xyz.extent(0);
-        std::vector<CentredFrame> centred(static_cast<std::size_t>(frames));
-        parallel_for(threads_, frames, [&](Index frame, int) {
-            centred[static_cast<std::size_t>(frame)] = centre(xyz[frame]);
-        });
+        std::vector<CentredFrame> centred(frames);
+        parallel_for(threads_, frames,
+                     [&](Index frame, int) { centred[frame] = centre(xyz[frame]); });
         double largest = 0.0;
         for (const CentredFrame& one : centred)
             largest = std::max(largest, rounded_radius(one.radius));
@@ -68,7 +67,7 @@ public:
         require_room(largest, is_one_by_one ? 1 : threads_);
         if (is_one_by_one) {
             for (Index frame = 0; frame < frames; ++frame) {
-                const CentredFrame& one = centred[static_cast<std::size_t>(frame)];
+                const CentredFrame& one = centred[frame];
                 if (!tables_.contains(rounded_radius(one.radius))) tables_.clear();
                 profile(one, scales.size() > 0 ? scales[frame] : View<const float, 2>{},
                         tables_for(one.radius), 0, partial[frame]);
@@ -79,9 +78,8 @@ public:
         tables.reserve(centred.size());
         for (const CentredFrame& one : centred) tables.push_back(&tables_for(one.radius));
         cancellable_parallel_for(context_, threads_, frames, [&](Index frame, int thread) {
-            const auto n = static_cast<std::size_t>(frame);
-            profile(centred[n], scales.size() > 0 ? scales[frame] : View<const float, 2>{},
-                    *tables[n], thread, partial[frame]);
+            profile(centred[frame], scales.size() > 0 ? scales[frame] : View<const float, 2>{},
+                    *tables[frame], thread, partial[frame]);
         });
         if (tables_.size() > kMaxTables) tables_.clear();
     }
@@ -146,12 +144,11 @@ private:
         // The highest degrees have the most orders.
         cancellable_parallel_for(own, threads_, degrees, [&](Index n, int) {
             const Index degree = degrees - 1 - n;
-            add_degree(tables, spread_segments, degree, sums.view()[degree]);
+            add_degree(tables, spread_segments, degree, sums[degree]);
         });
         for (double& value : partial) value = 0.0;
         for (Index degree = 0; degree < degrees; ++degree)
-            for (Index n = 0; n < partial.size(); ++n)
-                partial.data[n] += sums.view()[degree].data[n];
+            for (Index n = 0; n < partial.size(); ++n) partial.data[n] += sums[degree].data[n];
     }
 
     /// The harmonics at the nodes, summed over the scatterers of each segment: [scale class, node,
@@ -159,12 +156,12 @@ private:
     std::vector<Array<double, 3>> spread_all(const CentredFrame& from, View<const float, 2> scales,
                                              const Tables& tables, const Context& context) const {
         std::vector<Array<double, 3>> piece_sums(pieces_.size());
-        parallel_for(threads_, static_cast<Index>(pieces_.size()), [&](Index piece, int thread) {
-            auto& to = piece_sums[static_cast<std::size_t>(piece)];
+        parallel_for(threads_, std::ssize(pieces_), [&](Index piece, int thread) {
+            auto& to = piece_sums[piece];
             to = Array<double, 3>(classes_.count, tables.harmonic.node_stride,
                                   tables.harmonic.stride);
-            spread_piece(pieces_[static_cast<std::size_t>(piece)], from, scales, tables,
-                         context_of_thread(context, thread), to);
+            spread_piece(pieces_[piece], from, scales, tables, context_of_thread(context, thread),
+                         to);
         });
         std::vector<Array<double, 3>> result;
         for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
@@ -206,9 +203,7 @@ private:
                 const double* values = weights.data();
                 if (scale >= 0) {
                     for (Index n = 0; n < count; ++n) {
-                        const double s = scales(
-                            scale,
-                            sorted_.order[static_cast<std::size_t>(segment.first + first + n)]);
+                        const double s = scales(scale, sorted_.order[segment.first + first + n]);
                         for (Index node = 0; node < nodes; ++node)
                             scaled(n, node) = s * weights(n, node);
                     }
@@ -224,7 +219,7 @@ private:
                     Index degree, View<double, 2> to) const {
         const MultipoleTable& radial = tables.radial;
         const Index orders = 2 * degree + 1, channels = model_.channel_count();
-        const Index first = radial.first_q[static_cast<std::size_t>(degree)];
+        const Index first = radial.first_q[degree];
         Array<double, 2> waves(orders + kOrderTile, radial.q_stride);
         Array<double, 3> amplitude(channels, orders, radial.q_stride);
         for (std::size_t segment = 0; segment < spread_segments.size(); ++segment) {
@@ -234,7 +229,7 @@ private:
                 project_degree(tables.harmonic, radial, degree,
                                spread_segments[segment].view()[of].data, waves.data());
                 for (Index c = 0; c < channels; ++c) {
-                    if (classes_.class_of_channel[static_cast<std::size_t>(c)] != of) continue;
+                    if (classes_.class_of_channel[c] != of) continue;
                     const double* const factor = &model_.factors(c, type, 0);
                     for (Index order = 0; order < orders; ++order)
                         for (Index k = first; k < radial.q_count; ++k)

@@ -35,7 +35,7 @@ public:
                 for (Index j = 0; j < count; ++j) {
                     const double r = distance(xyz[frame], i, j);
                     for (Index k = 0; k < model_.q_count(); ++k) {
-                        const double s = sinc(model_.q[static_cast<std::size_t>(k)] * r);
+                        const double s = sinc(model_.q[k] * r);
                         for (Index a = 0; a < channels; ++a)
                             for (Index b = 0; b < channels; ++b)
                                 partial(frame, ordered_pair(a, b), k) +=
@@ -78,13 +78,11 @@ private:
         Array<double, 3> result(model_.channel_count(), model_.scatterer_count(), model_.q_count());
         const ScaleClasses classes(model_);
         for (Index c = 0; c < model_.channel_count(); ++c) {
-            const Index scale =
-                classes.scale_of(classes.class_of_channel[static_cast<std::size_t>(c)]);
+            const Index scale = classes.scale_of(classes.class_of_channel[c]);
             for (Index i = 0; i < model_.scatterer_count(); ++i)
                 for (Index k = 0; k < model_.q_count(); ++k)
-                    result(c, i, k) =
-                        model_.factors(c, model_.types[static_cast<std::size_t>(i)], k) *
-                        (scale >= 0 ? double{scales(scale, i)} : 1.0);
+                    result(c, i, k) = model_.factors(c, model_.types[i], k) *
+                                      (scale >= 0 ? double{scales(scale, i)} : 1.0);
         }
         return result;
     }
@@ -93,7 +91,7 @@ private:
                       Index j, double r) const {
         double sum = 0.0;
         for (Index k = 0; k < model_.q_count(); ++k) {
-            const double q = model_.q[static_cast<std::size_t>(k)];
+            const double q = model_.q[k];
             double product = 0.0;
             for (Index a = 0; a < model_.channel_count(); ++a)
                 for (Index b = 0; b < model_.channel_count(); ++b)

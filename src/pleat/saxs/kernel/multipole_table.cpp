@@ -112,9 +112,8 @@ void project_of(const HarmonicTable& table, const MultipoleTable& radial, Index 
                 const double* spread, double* to) {
     const Index orders = (2 * degree + 1 + kOrderTile - 1) / kOrderTile * kOrderTile;
     product(radial.node_count(), spread + degree * degree, table.stride, orders,
-            &radial.bessel(degree, 0, 0), radial.q_stride,
-            radial.first_q[static_cast<std::size_t>(degree)], radial.q_stride, to, radial.q_stride,
-            false);
+            &radial.bessel(degree, 0, 0), radial.q_stride, radial.first_q[degree], radial.q_stride,
+            to, radial.q_stride, false);
 }
 
 }  // namespace pleat::saxs::HWY_NAMESPACE
@@ -135,11 +134,11 @@ Index degrees_for(double x) {
     const Index largest = far_degree(x);
     constexpr double kVast = 1e4;  // too many harmonics for any memory: a bound suffices
     if (x > kVast) return largest;
-    std::vector<double> values(static_cast<std::size_t>(largest));
+    std::vector<double> values(largest);
     spherical_bessel(x, largest, values.data());
     double left = 0.0;
     for (Index l = largest - 1; l >= 0; --l) {
-        const double value = values[static_cast<std::size_t>(l)];
+        const double value = values[l];
         left += static_cast<double>(2 * l + 1) * value * value;
         if (left > kMultipoleError) return l + 1;
     }
@@ -220,9 +219,7 @@ FrameSphere enclosing_sphere(View<const float, 2> xyz) {
 }
 
 MultipoleTable::MultipoleTable(std::span<const double> q, double within)
-    : radius(within),
-      q_count(static_cast<Index>(q.size())),
-      q_stride((q_count + kQPad - 1) / kQPad * kQPad) {
+    : radius(within), q_count(std::ssize(q)), q_stride((q_count + kQPad - 1) / kQPad * kQPad) {
     const MultipoleSize size = multipole_size(q.back(), radius);
     for (Index n = 0; n < size.nodes; ++n) {
         const double angle = kPi * (static_cast<double>(n) + 0.5) / static_cast<double>(size.nodes);
@@ -230,17 +227,15 @@ MultipoleTable::MultipoleTable(std::span<const double> q, double within)
     }
     barycentric = barycentric_factors(nodes.size());
     bessel = Array<double, 3>(size.degrees, size.nodes, q_stride);
-    first_q.assign(static_cast<std::size_t>(size.degrees), 0);
-    std::vector<double> values(static_cast<std::size_t>(size.degrees));
+    first_q.assign(size.degrees, 0);
+    std::vector<double> values(size.degrees);
     for (Index k = 0; k < q_count; ++k) {
-        const double wave = q[static_cast<std::size_t>(k)];
+        const double wave = q[k];
         const Index degrees = std::min(degrees_for(wave * radius), size.degrees);
-        for (Index l = degrees; l < size.degrees; ++l)
-            first_q[static_cast<std::size_t>(l)] = (k + 1) / kQPad * kQPad;
+        for (Index l = degrees; l < size.degrees; ++l) first_q[l] = (k + 1) / kQPad * kQPad;
         for (Index n = 0; n < size.nodes; ++n) {
-            spherical_bessel(wave * nodes[static_cast<std::size_t>(n)], degrees, values.data());
-            for (Index l = 0; l < degrees; ++l)
-                bessel(l, n, k) = values[static_cast<std::size_t>(l)];
+            spherical_bessel(wave * nodes[n], degrees, values.data());
+            for (Index l = 0; l < degrees; ++l) bessel(l, n, k) = values[l];
         }
     }
 }

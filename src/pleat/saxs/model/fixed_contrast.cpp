@@ -27,9 +27,7 @@ Model fix_contrast(const Model& full, const Contrast& contrast, double mean_radi
         for (Index k = 0; k < full.q_count(); ++k) {
             double net = full.factors(0, t, k);
             if (channels == kAtomChannels)
-                net -=
-                    volume_factor(contrast.c1, mean_radius, full.q[static_cast<std::size_t>(k)]) *
-                    full.factors(1, t, k);
+                net -= volume_factor(contrast.c1, mean_radius, full.q[k]) * full.factors(1, t, k);
             model.factors(0, t, k) = net;
             if (with_hydration) model.factors(1, t, k) = full.factors(channels - 1, t, k);
         }
@@ -67,8 +65,7 @@ FixedContrastModel make_fixed_contrast_model(const Ensemble& ensemble,
     check_deuterated_chains({&ensemble, 1}, parameters.deuterate);
     const Contrast contrast{parameters.c1.value_or(1), parameters.c2.value_or(0)};
     const bool with_hydration = contrast.c2 != 0;
-    require_memory(component_memory(ensemble.frame_count(), ensemble.atom_count(),
-                                    static_cast<Index>(q.size())),
+    require_memory(component_memory(ensemble.frame_count(), ensemble.atom_count(), std::ssize(q)),
                    fmt::format("scatterers of {} frames", ensemble.frame_count()),
                    "fewer frames would fit");
     Scatterers scatterers = make_scatterers(*ensemble.topology, ensemble.xyz[0],
@@ -84,11 +81,11 @@ FixedContrastModel make_fixed_contrast_model(const Ensemble& ensemble,
         for (double& factor : result.model.factors[1]) factor *= contrast.c2;
     check(result.model);
     for (Index s = 0; s < scatterers.count(); ++s) {
-        const Index first = scatterers.starts[static_cast<std::size_t>(s)];
-        result.atoms.push_back(scatterers.members[static_cast<std::size_t>(first)]);
+        const Index first = scatterers.starts[s];
+        result.atoms.push_back(scatterers.members[first]);
     }
     for (const Index scatterer : positions.scatterer_of_site)
-        result.atoms.push_back(result.atoms[static_cast<std::size_t>(scatterer)]);
+        result.atoms.push_back(result.atoms[scatterer]);
     result.type_names.emplace_back("water");
     result.sites = positions.sites;
     result.xyz = std::move(positions.xyz);

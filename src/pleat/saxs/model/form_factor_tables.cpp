@@ -203,9 +203,8 @@ FormFactorTable table_of(Resolution resolution, const std::array<double, N>& fac
     FormFactorTable table;
     table.types = bead_types(resolution);
     for (std::size_t k = 0; k < kPoints; ++k) table.q.push_back(kStep * static_cast<double>(k));
-    table.factors =
-        Array<double, 2>(static_cast<Index>(kPoints), static_cast<Index>(table.types.size()));
-    std::copy(factors.begin(), factors.end(), table.factors.begin());
+    table.factors = Array<double, 2>(static_cast<Index>(kPoints), std::ssize(table.types));
+    std::ranges::copy(factors, table.factors.begin());
     return table;
 }
 

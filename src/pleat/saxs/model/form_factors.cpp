@@ -72,8 +72,8 @@ std::vector<double> complete_bead_electrons(Resolution resolution) {
 }
 
 Index complete_residue_atoms(std::string_view residue_name) {
-    const auto residue = std::find_if(kAminoAcids.begin(), kAminoAcids.end(),
-                                      [&](const AminoAcid& a) { return a.name == residue_name; });
+    const auto residue = std::ranges::find_if(
+        kAminoAcids, [&](const AminoAcid& a) { return a.name == residue_name; });
     if (residue == kAminoAcids.end())
         throw std::logic_error("not an amino acid: " + std::string(residue_name));
     return residue->carbons + residue->nitrogens + residue->oxygens + residue->sulfurs;
@@ -112,8 +112,7 @@ void set_bead_factors(const Scatterers& scatterers, const FormFactorTable& table
                         table.q.back(), name_of(scatterers.resolution), model.q.back()));
     std::vector<double> column(table.q.size());
     for (std::size_t t = 0; t < scatterers.type_names.size(); ++t) {
-        const auto column_of_type =
-            std::find(table.types.begin(), table.types.end(), scatterers.type_names[t]);
+        const auto column_of_type = std::ranges::find(table.types, scatterers.type_names[t]);
         if (column_of_type == table.types.end())
             throw InputError(
                 table.source, 0,
@@ -163,8 +162,8 @@ Model model_without_factors(const std::vector<std::int32_t>& types, Index type_c
     model.types = types;
     model.types.resize(types.size() + static_cast<std::size_t>(sites),
                        static_cast<std::int32_t>(type_count));
-    model.factors = Array<double, 3>(channels, type_count + 1, static_cast<Index>(q.size()));
-    model.scaled.assign(static_cast<std::size_t>(channels), 0);
+    model.factors = Array<double, 3>(channels, type_count + 1, std::ssize(q));
+    model.scaled.assign(channels, 0);
     model.scaled.back() = 1;
     return model;
 }
@@ -173,7 +172,7 @@ Model make_model(const Scatterers& scatterers, const FormFactorTable* table,
                  std::span<const double> q, Index sites) {
     const bool is_atomic = scatterers.resolution == Resolution::all_atom;
     const Index channels = is_atomic ? kAtomChannels : kBeadChannels;
-    const auto water = static_cast<Index>(scatterers.type_names.size());
+    const auto water = std::ssize(scatterers.type_names);
     Model model = model_without_factors(scatterers.types, water, channels, q, sites);
     if (is_atomic) {
         set_atom_factors(scatterers, model);
@@ -306,7 +305,7 @@ std::vector<std::string> column_names(const std::string& file, const Rows& read,
                                      expected.size() + 1, read.names.size()));
     std::vector<std::string> names(read.names.begin() + 1, read.names.end());
     for (const std::string& type : expected) {
-        if (std::find(names.begin(), names.end(), type) == names.end())
+        if (std::ranges::find(names, type) == names.end())
             throw InputError(file, 0, fmt::format("expected a column {}, found none", type));
     }
     return names;
@@ -334,10 +333,10 @@ FormFactorTable read_form_factors(const std::filesystem::path& path, Resolution 
     const std::vector<std::string> expected = bead_types(resolution);
     const bool with_q = has_q(file, read, expected.size());
     table.types = column_names(file, read, expected);
-    const auto rows = static_cast<Index>(read.rows.size());
-    table.factors = Array<double, 2>(rows, static_cast<Index>(expected.size()));
+    const auto rows = std::ssize(read.rows);
+    table.factors = Array<double, 2>(rows, std::ssize(expected));
     for (Index k = 0; k < rows; ++k) {
-        const Row& row = read.rows[static_cast<std::size_t>(k)];
+        const Row& row = read.rows[k];
         const double q = with_q ? row.values[0] : kPublishedStep * static_cast<double>(k);
         if (q < 0 || (!table.q.empty() && q <= table.q.back()))
             throw InputError(file, row.line,

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <string>
 
 #include "pleat/bio/scattering/scattering_factors.h"
 #include "pleat/bio/selection/residue_kinds.h"
+#include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/saxs/model/scatterers.h"
 
 namespace pleat::saxs {
@@ -133,17 +133,15 @@ public:
         for (Index i = first_; i < last_; ++i) {
             if (any && is_hydrogen(element(i))) {
                 const Index owner = nearest_heavy_atom(topology_, xyz_, i, first_, last_);
-                if (owner >= 0) ++hydrogens[static_cast<std::size_t>(owner)];
+                if (owner >= 0) ++hydrogens[owner];
             } else if (!any) {
-                hydrogens[static_cast<std::size_t>(i)] = by_valence(i);
+                hydrogens[i] = by_valence(i);
             }
         }
     }
 
 private:
-    const std::string& element(Index atom) const {
-        return topology_.atoms[static_cast<std::size_t>(atom)].element;
-    }
+    const std::string& element(Index atom) const { return topology_.atoms[atom].element; }
     int by_valence(Index atom) const {
         const int all = valence(element(atom));
         if (all == 0) return 0;
@@ -179,12 +177,11 @@ void free_disulfides(const Topology& topology, View<const float, 2> xyz,
     constexpr double kMaxLength = 2.5;
     std::vector<Index> sulfurs;
     for (Index i = 0; i < topology.atom_count(); ++i) {
-        if (topology.atoms[static_cast<std::size_t>(i)].name == "SG") sulfurs.push_back(i);
+        if (topology.atoms[i].name == "SG") sulfurs.push_back(i);
     }
     for (const Index i : sulfurs) {
         for (const Index j : sulfurs) {
-            if (i != j && distance(xyz, i, j) < kMaxLength)
-                hydrogens[static_cast<std::size_t>(i)] = 0;
+            if (i != j && distance(xyz, i, j) < kMaxLength) hydrogens[i] = 0;
         }
     }
 }
@@ -206,7 +203,7 @@ public:
             const std::string name = primed(one.name);
             if (kind(r) == ResidueKind::protein && name == "N" && follows(r, r - 1) &&
                 is_in_tables(r) && !has_bond(i, "C"))
-                set(i, hydrogens_[static_cast<std::size_t>(i)] + 2);
+                set(i, hydrogens_[i] + 2);
             if (kind(r) == ResidueKind::nucleic && !has_bond(i, "P") &&
                 ((name == "O5'" && follows(r, r - 1)) || (name == "O3'" && follows(r + 1, r))))
                 set(i, 1);
@@ -214,20 +211,17 @@ public:
     }
 
 private:
-    const Topology::Atom& atom(Index i) const {
-        return topology_.atoms[static_cast<std::size_t>(i)];
-    }
+    const Topology::Atom& atom(Index i) const { return topology_.atoms[i]; }
     bool is_in_tables(Index r) const {
-        const std::string& name = topology_.residues[static_cast<std::size_t>(r)].name;
+        const std::string& name = topology_.residues[r].name;
         return standard_residues().contains(common_residue_name(name));
     }
-    selection::ResidueKind kind(Index r) const { return kinds_[static_cast<std::size_t>(r)]; }
+    selection::ResidueKind kind(Index r) const { return kinds_[r]; }
     /// Whether another chain begins with residue `r`, behind residue `before`.
     bool follows(Index r, Index before) const {
-        if (before < 0 || r == static_cast<Index>(kinds_.size()) || kind(r) != kind(before))
-            return true;
-        const auto& one = topology_.residues[static_cast<std::size_t>(r)];
-        const auto& last = topology_.residues[static_cast<std::size_t>(before)];
+        if (before < 0 || r == std::ssize(kinds_) || kind(r) != kind(before)) return true;
+        const auto& one = topology_.residues[r];
+        const auto& last = topology_.residues[before];
         return one.chain != last.chain || one.number < last.number;
     }
     /// Whether an atom of this element of another residue bonds this one.
@@ -255,7 +249,7 @@ private:
                 any = true;
                 listed += distance(xyz_, i, j) < 1.3;
             }
-        hydrogens_[static_cast<std::size_t>(i)] = any ? listed : usual;
+        hydrogens_[i] = any ? listed : usual;
     }
 
     const Topology& topology_;
@@ -282,7 +276,7 @@ Index nearest_heavy_atom(const Topology& topology, View<const float, 2> xyz, Ind
     double smallest = 1.3;
     Index match = -1;
     for (Index j = first; j < last; ++j) {
-        if (is_hydrogen(topology.atoms[static_cast<std::size_t>(j)].element)) continue;
+        if (is_hydrogen(topology.atoms[j].element)) continue;
         const double length = distance(xyz, hydrogen, j);
         if (length >= smallest) continue;
         smallest = length;
@@ -309,24 +303,23 @@ std::string_view common_residue_name(std::string_view name) {
 std::vector<int> implicit_hydrogens(const Topology& topology, View<const float, 2> xyz,
                                     bool with_ends) {
     const Index count = topology.atom_count();
-    std::vector<int> hydrogens(static_cast<std::size_t>(count), 0);
+    std::vector<int> hydrogens(count, 0);
     const std::vector<std::uint8_t> deoxy = selection::are_deoxy(topology);
     Index first = 0;
     while (first < count) {
-        const Index residue = topology.atoms[static_cast<std::size_t>(first)].residue;
+        const Index residue = topology.atoms[first].residue;
         Index last = first;
-        while (last < count && topology.atoms[static_cast<std::size_t>(last)].residue == residue)
-            ++last;
-        const auto r = static_cast<std::size_t>(residue);
-        const AtomCounts* const known = counts_of(topology.residues[r].name, deoxy[r] != 0);
+        while (last < count && topology.atoms[last].residue == residue) ++last;
+        const AtomCounts* const known =
+            counts_of(topology.residues[residue].name, deoxy[residue] != 0);
         if (known == nullptr) {
             OtherResidue(topology, xyz, first, last).count(hydrogens);
         } else {
             for (Index i = first; i < last; ++i) {
-                const auto& atom = topology.atoms[static_cast<std::size_t>(i)];
+                const auto& atom = topology.atoms[i];
                 const auto match = known->find(primed(atom.name));
                 if (match != known->end() && !is_hydrogen(atom.element))
-                    hydrogens[static_cast<std::size_t>(i)] = match->second;
+                    hydrogens[i] = match->second;
             }
         }
         first = last;

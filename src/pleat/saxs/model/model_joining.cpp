@@ -27,7 +27,7 @@ std::array<double, 4> moments(View<const float, 2> xyz) {
             sum += static_cast<double>(x);
             squares += static_cast<double>(x) * static_cast<double>(x);
         }
-        result[static_cast<std::size_t>(axis)] = sum / count;
+        result[axis] = sum / count;
         result[3] += squares / count - (sum / count) * (sum / count);
     }
     result[3] = std::sqrt(std::max(0.0, result[3]));
@@ -38,7 +38,7 @@ std::array<double, 4> moments(View<const float, 2> xyz) {
 Topology repeat(const Topology& one, Index copies) {
     Topology all = one;
     for (Index copy = 1; copy < copies; ++copy) {
-        const auto residues = static_cast<Index>(all.residues.size());
+        const auto residues = std::ssize(all.residues);
         for (Topology::Atom atom : one.atoms) {
             atom.residue += residues;
             all.atoms.push_back(std::move(atom));
@@ -72,11 +72,10 @@ bool are_copies(View<const float, 3> xyz) {
 }
 
 Ensemble join_models(const Ensemble& ensemble) {
-    const auto files = static_cast<Index>(ensemble.files.size());
+    const auto files = std::ssize(ensemble.files);
     const Index frames = ensemble.frame_count(), atoms = ensemble.atom_count();
-    std::vector<Index> counts(static_cast<std::size_t>(files), 0);
-    for (const FrameOrigin& origin : ensemble.origins)
-        ++counts[static_cast<std::size_t>(origin.file)];
+    std::vector<Index> counts(files, 0);
+    for (const FrameOrigin& origin : ensemble.origins) ++counts[origin.file];
     const Index copies = counts.front();
     for (std::size_t file = 0; file < counts.size(); ++file) {
         if (counts[file] != copies)

@@ -59,9 +59,7 @@ public:
 
 private:
     const std::string& element(Index atom) const { return at(atom).element; }
-    const Topology::Atom& at(Index atom) const {
-        return topology_.atoms[static_cast<std::size_t>(atom)];
-    }
+    const Topology::Atom& at(Index atom) const { return topology_.atoms[atom]; }
     /// The atoms [first, last) around this one that belong to its residue.
     std::pair<Index, Index> residue_around(Index atom) const {
         Index first = atom, last = atom + 1;
@@ -152,10 +150,9 @@ NeutronAtoms make_neutron_atoms(const Topology& topology, View<const float, 2> x
     const Exchange exchange(topology, xyz, backbone_exchange);
     NeutronAtoms result;
     for (Index s = 0; s < scatterers.count(); ++s) {
-        const auto n = static_cast<std::size_t>(s);
-        const Index member = scatterers.members[static_cast<std::size_t>(scatterers.starts[n])];
+        const Index member = scatterers.members[scatterers.starts[s]];
         NeutronAtom atom;
-        atom.atom = scatterers.atom_types[static_cast<std::size_t>(scatterers.types[n])];
+        atom.atom = scatterers.atom_types[scatterers.types[s]];
         if (atom.atom.hydrogens > 0 || is_hydrogen(atom.atom.element)) {
             const double fraction = exchange.fraction(member);
             atom.is_labile = fraction >= 0;
@@ -164,7 +161,7 @@ NeutronAtoms make_neutron_atoms(const Topology& topology, View<const float, 2> x
             const auto chain = deuteration.find(topology.residue_of(member).chain);
             if (!atom.is_labile && chain != deuteration.end()) atom.deuteration = chain->second;
         }
-        auto match = std::find(result.types.begin(), result.types.end(), atom);
+        auto match = std::ranges::find(result.types, atom);
         if (match == result.types.end()) {
             result.types.push_back(atom);
             match = std::prev(result.types.end());
@@ -187,12 +184,12 @@ double match_point(double length, double gain, double volume) {
 }
 
 Model make_neutron_model(const NeutronAtoms& atoms, std::span<const double> q, Index sites) {
-    const auto water = static_cast<Index>(atoms.types.size());
+    const auto water = std::ssize(atoms.types);
     Model model = model_without_factors(atoms.type_of, water, kNeutronChannels, q, sites);
     for (std::size_t n = 0; n < q.size(); ++n) {
         const auto k = static_cast<Index>(n);
         for (Index t = 0; t < water; ++t) {
-            const NeutronAtom& atom = atoms.types[static_cast<std::size_t>(t)];
+            const NeutronAtom& atom = atoms.types[t];
             model.factors(0, t, k) = atom.length();
             model.factors(1, t, k) = atom.exchange_gain();
             model.factors(2, t, k) = displaced_volume(atom.atom, q[n]);

@@ -6,14 +6,12 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "pleat/core/loops/steps.h"
 #include "pleat/core/ranks/gather_rows.h"
 #include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/model/form_factors.h"
-#include "pleat/saxs/model/surfaces.h"
 
 namespace pleat::saxs {
 
@@ -45,11 +43,10 @@ WaterSite water_site(const Exposure& exposure, double radius) {
 
 /// The positions [axis, member] of the scatterers' atoms in a frame.
 Array<float, 2> member_positions(const Scatterers& scatterers, View<const float, 2> frame) {
-    const auto members = static_cast<Index>(scatterers.members.size());
+    const auto members = std::ssize(scatterers.members);
     Array<float, 2> centres(3, members);
     for (Index axis = 0; axis < 3; ++axis) {
-        for (Index m = 0; m < members; ++m)
-            centres(axis, m) = frame(axis, scatterers.members[static_cast<std::size_t>(m)]);
+        for (Index m = 0; m < members; ++m) centres(axis, m) = frame(axis, scatterers.members[m]);
     }
     return centres;
 }
@@ -66,10 +63,8 @@ void set_layer(const Scatterers& scatterers, View<const float, 2> frame,
     set_centres_of_mass(scatterers, frame, sites);
     for (Index s = 0; s < count; ++s) {
         double amount = 0, sum[3] = {};
-        for (Index m = scatterers.starts[static_cast<std::size_t>(s)];
-             m < scatterers.starts[static_cast<std::size_t>(s) + 1]; ++m) {
-            const WaterSite water =
-                water_site(exposure_of_member(m), scatterers.radii[static_cast<std::size_t>(m)]);
+        for (Index m = scatterers.starts[s]; m < scatterers.starts[s + 1]; ++m) {
+            const WaterSite water = water_site(exposure_of_member(m), scatterers.radii[m]);
             amount += water.amount;
             for (Index axis = 0; axis < 3; ++axis)
                 sum[axis] +=
@@ -93,7 +88,7 @@ void find_layers_on_cpu(View<const float, 3> xyz, const Scatterers& scatterers,
             const Array<float, 2> centres = member_positions(scatterers, xyz[frame]);
             const std::vector<Exposure> all =
                 exposures(centres, scatterers.radii, kProbe, of_frame);
-            const auto of_member = [&](Index m) { return all[static_cast<std::size_t>(m)]; };
+            const auto of_member = [&](Index m) { return all[m]; };
             set_layer(scatterers, xyz[frame], centres, of_member, layers[frame]);
         });
     };
@@ -170,16 +165,16 @@ namespace {
 std::vector<Index> wet_scatterers(View<const float, 3> layers, const Context& context) {
     constexpr Index kScatterers = 256;  // that a thread looks at in one frame after another
     const Index count = layers.extent(2);
-    std::vector<std::uint8_t> touches(static_cast<std::size_t>(count));
-    cancellable_parallel_blocks(
-        context, resolve_threads(context), count, kScatterers, [&](Index first, Index last, int) {
-            for (Index frame = 0; frame < layers.extent(0); ++frame)
-                for (Index s = first; s < last; ++s)
-                    touches[static_cast<std::size_t>(s)] |= layers(frame, 0, s) > 0;
-        });
+    std::vector<std::uint8_t> touches(count);
+    cancellable_parallel_blocks(context, resolve_threads(context), count, kScatterers,
+                                [&](Index first, Index last, int) {
+                                    for (Index frame = 0; frame < layers.extent(0); ++frame)
+                                        for (Index s = first; s < last; ++s)
+                                            touches[s] |= layers(frame, 0, s) > 0;
+                                });
     std::vector<Index> wet;
     for (Index s = 0; s < count; ++s)
-        if (touches[static_cast<std::size_t>(s)] != 0) wet.push_back(s);
+        if (touches[s] != 0) wet.push_back(s);
     return wet;
 }
 
@@ -211,7 +206,7 @@ ScattererPositions scatterer_positions(View<const float, 3> xyz, const Scatterer
     std::vector<Index> wet;
     if (with_hydration) wet = wet_scatterers(layers, context);
     ScattererPositions positions;
-    positions.sites = static_cast<Index>(wet.size());
+    positions.sites = std::ssize(wet);
     positions.xyz = Array<float, 3>::unset(frames, 3, count + positions.sites);
     if (with_hydration)
         positions.scales = Array<float, 3>::unset(frames, 1, count + positions.sites);
@@ -220,7 +215,7 @@ ScattererPositions scatterer_positions(View<const float, 3> xyz, const Scatterer
         if (!with_hydration) return;
         std::fill_n(positions.scales[frame].data, count, 0.0f);
         for (Index w = 0; w < positions.sites; ++w) {
-            const Index scatterer = wet[static_cast<std::size_t>(w)];
+            const Index scatterer = wet[w];
             positions.scales(frame, 0, count + w) = layers(frame, 0, scatterer);
             for (Index axis = 0; axis < 3; ++axis)
                 positions.xyz(frame, axis, count + w) = layers(frame, 1 + axis, scatterer);
@@ -235,13 +230,13 @@ double gyration_of_structure(const Topology& topology, View<const float, 3> fram
                              const Parameters& parameters) {
     const Scatterers scatterers =
         make_scatterers(topology, frames[0],
-                        {.water = parameters.water,
+                        {.includes_water = parameters.includes_water,
                          .ions = parameters.ions,
                          .explicit_hydrogens = parameters.hydrogens == Hydrogens::listed});
     std::vector<double> net, all;  // [member]: each atom is a scatterer
     double sum_net = 0, sum_all = 0;
     for (const std::int32_t type : scatterers.types) {
-        const UnitedAtom& atom = scatterers.atom_types[static_cast<std::size_t>(type)];
+        const UnitedAtom& atom = scatterers.atom_types[type];
         net.push_back(net_electrons(atom));
         all.push_back(vacuum_factor(atom, 0));
         sum_net += net.back();
@@ -271,10 +266,9 @@ double box_diagonal(View<const float, 2> frame) {
 }
 
 double max_diameter(View<const float, 3> xyz, int threads) {
-    std::vector<double> diameters(static_cast<std::size_t>(xyz.extent(0)));
-    parallel_for(threads, xyz.extent(0), [&](Index frame, int) {
-        diameters[static_cast<std::size_t>(frame)] = box_diagonal(xyz[frame]);
-    });
+    std::vector<double> diameters(xyz.extent(0));
+    parallel_for(threads, xyz.extent(0),
+                 [&](Index frame, int) { diameters[frame] = box_diagonal(xyz[frame]); });
     return diameters.empty() ? 0 : std::ranges::max(diameters);
 }
 

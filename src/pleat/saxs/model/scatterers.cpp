@@ -15,7 +15,6 @@
 #include "pleat/bio/selection/residue_kinds.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/core/error.h"
-#include "pleat/core/notes.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/hydrogens.h"
 
@@ -107,8 +106,8 @@ std::vector<std::uint8_t> bulk_ions(const Topology& topology, View<const float, 
     std::vector<Point> solute;
     std::vector<Index> ions;
     for (Index i = 0; i < topology.atom_count(); ++i) {
-        const Topology::Atom& atom = topology.atoms[static_cast<std::size_t>(i)];
-        const ResidueKind kind = kinds[static_cast<std::size_t>(atom.residue)];
+        const Topology::Atom& atom = topology.atoms[i];
+        const ResidueKind kind = kinds[atom.residue];
         if (kind == ResidueKind::ion)
             ions.push_back(i);
         else if (kind != ResidueKind::water && !selection::is_dummy(atom, kind))
@@ -116,7 +115,7 @@ std::vector<std::uint8_t> bulk_ions(const Topology& topology, View<const float, 
     }
     if (solute.empty() || ions.empty()) return bulk;
     const PointTree tree(solute);
-    for (const Index i : ions) bulk[static_cast<std::size_t>(i)] = !tree.has_near(at(i), kNear);
+    for (const Index i : ions) bulk[i] = !tree.has_near(at(i), kNear);
     return bulk;
 }
 
@@ -127,11 +126,11 @@ public:
         : topology_(topology),
           options_(options),
           kinds_(selection::residue_kinds(topology)),
-          is_bulk_ion_(options.water || options.ions == Ions::keep
+          is_bulk_ion_(options.includes_water || options.ions == Ions::keep
                            ? std::vector<std::uint8_t>(topology.atoms.size())
                            : bulk_ions(topology, xyz, kinds_)),
           hydrogens_(options.explicit_hydrogens
-                         ? std::vector<int>(static_cast<std::size_t>(topology.atom_count()), 0)
+                         ? std::vector<int>(topology.atom_count(), 0)
                          : implicit_hydrogens(topology, xyz, options.chain_ends)) {
         result_.resolution = options.resolution;
         result_.starts.push_back(0);
@@ -159,19 +158,15 @@ public:
     }
 
 private:
-    const Topology::Atom& atom(Index i) const {
-        return topology_.atoms[static_cast<std::size_t>(i)];
-    }
+    const Topology::Atom& atom(Index i) const { return topology_.atoms[i]; }
     std::string_view residue_name(Index i) const {
         return common_residue_name(topology_.residue_of(i).name);
     }
-    int hydrogens(Index i) const { return hydrogens_[static_cast<std::size_t>(i)]; }
+    int hydrogens(Index i) const { return hydrogens_[i]; }
 
-    selection::ResidueKind kind(Index i) const {
-        return kinds_[static_cast<std::size_t>(atom(i).residue)];
-    }
+    selection::ResidueKind kind(Index i) const { return kinds_[atom(i).residue]; }
     bool is_water_left_out(Index i) const {
-        return !options_.water && kind(i) == selection::ResidueKind::water;
+        return !options_.includes_water && kind(i) == selection::ResidueKind::water;
     }
 
     bool takes(Index i) {
@@ -184,7 +179,7 @@ private:
             return false;
         }
         ions_ += kind(i) == selection::ResidueKind::ion;
-        if (is_bulk_ion_[static_cast<std::size_t>(i)] != 0) {
+        if (is_bulk_ion_[i] != 0) {
             ++left_out_ions_;
             return false;
         }
@@ -210,16 +205,16 @@ private:
             complaints.add(
                 0, is_unknown ? fmt::format("expected atoms of known elements, found {}; "
                                             "--select 'not ({})' leaves it out",
-                                            topology_.label(i), topology_.residue_of(i).name)
+                                            topology_.atom_label(i), topology_.residue_of(i).name)
                               : fmt::format("expected elements up to californium, found {} ({})",
-                                            element, topology_.label(i)));
+                                            element, topology_.atom_label(i)));
         }
         complaints.throw_if_any();
     }
 
     void add_atom(Index i) {
         const UnitedAtom united{atom(i).element, hydrogens(i)};
-        auto match = std::find(result_.atom_types.begin(), result_.atom_types.end(), united);
+        auto match = std::ranges::find(result_.atom_types, united);
         if (match == result_.atom_types.end()) {
             result_.atom_types.push_back(united);
             result_.type_names.push_back(united.name());
@@ -227,7 +222,7 @@ private:
         }
         result_.types.push_back(static_cast<std::int32_t>(match - result_.atom_types.begin()));
         add_member(i);
-        result_.starts.push_back(static_cast<Index>(result_.members.size()));
+        result_.starts.push_back(std::ssize(result_.members));
     }
 
     void add_member(Index i) {
@@ -246,8 +241,8 @@ private:
         const std::vector<std::string> names = bead_types(Resolution::one_bead);
         Index residues = 0, incomplete = 0;
         for (const auto& [residue, count] : counts) {
-            const std::string& name = topology_.residues[static_cast<std::size_t>(residue)].name;
-            if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+            const std::string& name = topology_.residues[residue].name;
+            if (std::ranges::find(names, name) == names.end()) continue;
             ++residues;
             incomplete += count < complete_residue_atoms(name);
         }
@@ -301,7 +296,7 @@ private:
     }
 
     void add_residue(const std::string& name, const std::vector<Index>& atoms) {
-        incomplete_ += static_cast<Index>(atoms.size()) < complete_residue_atoms(name);
+        incomplete_ += std::ssize(atoms) < complete_residue_atoms(name);
         const bool is_whole =
             options_.resolution == Resolution::one_bead || name == "ALA" || name == "GLY";
         if (is_whole) {
@@ -312,8 +307,7 @@ private:
         static constexpr std::array<std::string_view, 10> kBackbone = {
             "N", "CA", "C", "O", "CB", "OXT", "OT1", "OT2", "OC1", "OC2"};
         for (const Index i : atoms) {
-            const bool is_backbone =
-                std::find(kBackbone.begin(), kBackbone.end(), atom(i).name) != kBackbone.end();
+            const bool is_backbone = std::ranges::find(kBackbone, atom(i).name) != kBackbone.end();
             (is_backbone ? backbone : side).push_back(i);
         }
         if (!backbone.empty()) add_bead(kBackboneType, backbone);
@@ -327,11 +321,11 @@ private:
             electrons += net_electrons({atom(i).element, hydrogens(i)});
         }
         const std::int32_t complete = type_of_.at(type);
-        const double excess = electrons - complete_electrons_[static_cast<std::size_t>(complete)];
+        const double excess = electrons - complete_electrons_[complete];
         result_.types.push_back(result_.alpha_carbons ? complete
                                                       : type_with_excess(complete, excess));
         if (result_.alpha_carbons) result_.radii.back() = residue_radius(type);
-        result_.starts.push_back(static_cast<Index>(result_.members.size()));
+        result_.starts.push_back(std::ssize(result_.members));
     }
 
     /// The type of a bead with this many more electrons than a complete one of type `complete`.
@@ -342,7 +336,7 @@ private:
             types_with_excess_.try_emplace({complete, std::llround(excess / kSame)},
                                            static_cast<std::int32_t>(result_.type_names.size()));
         if (is_new) {
-            result_.type_names.push_back(result_.type_names[static_cast<std::size_t>(complete)]);
+            result_.type_names.push_back(result_.type_names[complete]);
             result_.excess_electrons.push_back(excess);
         }
         return type->second;
@@ -421,7 +415,7 @@ bool has_alpha_carbons_only(const Topology& topology) {
     Index alpha = 0, others = 0;
     const std::vector<selection::ResidueKind> kinds = selection::residue_kinds(topology);
     for (const Topology::Atom& atom : topology.atoms) {
-        const selection::ResidueKind kind = kinds[static_cast<std::size_t>(atom.residue)];
+        const selection::ResidueKind kind = kinds[atom.residue];
         if (kind == selection::ResidueKind::water || selection::is_dummy(atom, kind)) continue;
         (atom.name == "CA" && atom.element == "C" ? alpha : others) += 1;
     }
@@ -443,13 +437,11 @@ void set_centres_of_mass(const Scatterers& scatterers, View<const float, 2> fram
                          View<float, 2> positions) {
     for (Index s = 0; s < scatterers.count(); ++s) {
         double sum[3] = {}, mass = 0;
-        for (Index m = scatterers.starts[static_cast<std::size_t>(s)];
-             m < scatterers.starts[static_cast<std::size_t>(s) + 1]; ++m) {
-            const auto member = static_cast<std::size_t>(m);
+        for (Index m = scatterers.starts[s]; m < scatterers.starts[s + 1]; ++m) {
             for (Index axis = 0; axis < 3; ++axis)
-                sum[axis] += scatterers.masses[member] *
-                             static_cast<double>(frame(axis, scatterers.members[member]));
-            mass += scatterers.masses[member];
+                sum[axis] +=
+                    scatterers.masses[m] * static_cast<double>(frame(axis, scatterers.members[m]));
+            mass += scatterers.masses[m];
         }
         for (Index axis = 0; axis < 3; ++axis)
             positions(axis, s) = static_cast<float>(sum[axis] / mass);

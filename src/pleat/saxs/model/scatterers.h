@@ -30,7 +30,7 @@ struct UnitedAtom {
 
 struct ScattererOptions {
     Resolution resolution = Resolution::all_atom;  ///< not automatic
-    bool water = false;               ///< water molecules in the file are part of the structure
+    bool includes_water = false;      ///< water molecules in the file are part of the structure
     Ions ions = Ions::near;           ///< which ions are, unless water is
     bool chain_ends = true;           ///< NH3+ at the start of chains, and OH at 5' and 3'
     bool explicit_hydrogens = false;  ///< hydrogens in the file scatter for themselves
@@ -57,7 +57,7 @@ struct Scatterers {
     bool alpha_carbons = false;
     Notes notes;  ///< what was left out or assumed, one line each
 
-    Index count() const { return static_cast<Index>(types.size()); }
+    Index count() const { return std::ssize(types); }
 };
 
 /// Divides a structure into scatterers. A bead has the electrons of the atoms that are listed, with

@@ -3,7 +3,6 @@
 #include "pleat/saxs/model/surfaces.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <numbers>
@@ -128,7 +127,7 @@ CellGrid make_grid(View<const float, 2> centres, std::span<const double> reach) 
         grid.origin[axis] = static_cast<double>(*smallest);
         span[axis] = static_cast<double>(*largest) - grid.origin[axis];
     }
-    grid.width = 2 * *std::max_element(reach.begin(), reach.end());
+    grid.width = 2 * *std::ranges::max_element(reach);
     const auto cells = [&] {
         double product = 1;
         for (const double side : span) product *= std::floor(side / grid.width) + 1;
@@ -146,22 +145,20 @@ CellGrid make_grid(View<const float, 2> centres, std::span<const double> reach) 
 SphereCells::SphereCells(View<const float, 2> centres, std::span<const double> reach)
     : grid(make_grid(centres, reach)) {
     const Index count = centres.extent(1);
-    std::vector<std::size_t> cell_of(static_cast<std::size_t>(count));
+    std::vector<std::size_t> cell_of(count);
     starts.assign(static_cast<std::size_t>(grid.cell_count()) + 1, 0);
     for (Index i = 0; i < count; ++i) {
         const Index x = grid.index(static_cast<double>(centres(0, i)), 0),
                     y = grid.index(static_cast<double>(centres(1, i)), 1),
                     z = grid.index(static_cast<double>(centres(2, i)), 2);
         const auto cell = static_cast<std::size_t>((x * grid.extent[1] + y) * grid.extent[2] + z);
-        cell_of[static_cast<std::size_t>(i)] = cell;
+        cell_of[i] = cell;
         ++starts[cell + 1];
     }
     for (std::size_t c = 1; c < starts.size(); ++c) starts[c] += starts[c - 1];
-    order.resize(static_cast<std::size_t>(count));
+    order.resize(count);
     std::vector<std::int32_t> next(starts.begin(), starts.end() - 1);
-    for (Index i = 0; i < count; ++i)
-        order[static_cast<std::size_t>(next[cell_of[static_cast<std::size_t>(i)]]++)] =
-            static_cast<std::int32_t>(i);
+    for (Index i = 0; i < count; ++i) order[next[cell_of[i]]++] = static_cast<std::int32_t>(i);
 }
 
 HWY_EXPORT(gather_overlaps);
@@ -171,10 +168,9 @@ Index find_overlaps(const Spheres& spheres, std::span<const SphereRange> ranges,
                     Overlaps& overlaps) {
     Index room = kVectorSlack, same = 0;
     for (const SphereRange& range : ranges) room += range.last - range.first;
-    if (room > static_cast<Index>(overlaps.bound.size())) {
-        for (std::vector<double>& axis : overlaps.towards)
-            axis.resize(static_cast<std::size_t>(room));
-        overlaps.bound.resize(static_cast<std::size_t>(room));
+    if (room > std::ssize(overlaps.bound)) {
+        for (std::vector<double>& axis : overlaps.towards) axis.resize(room);
+        overlaps.bound.resize(room);
     }
     overlaps.count = 0;
     for (const SphereRange& range : ranges)
@@ -190,18 +186,17 @@ PointBits find_exposed_points(const Overlaps& overlaps, View<const double, 2> po
 
 namespace {
 
-/// The spheres in the order of cells.
 Spheres spheres_in_order(const SphereCells& cells, View<const float, 2> centres,
                          std::span<const double> reach) {
     const Index count = centres.extent(1);
     Spheres spheres{Array<double, 2>(3, count + kVectorSlack),
-                    std::vector<double>(static_cast<std::size_t>(count + kVectorSlack))};
+                    std::vector<double>(count + kVectorSlack)};
     for (std::size_t n = 0; n < cells.order.size(); ++n) {
         const std::int32_t sphere = cells.order[n];
         for (Index axis = 0; axis < 3; ++axis)
             spheres.centres(axis, static_cast<Index>(n)) =
                 static_cast<double>(centres(axis, sphere));
-        spheres.reach[n] = reach[static_cast<std::size_t>(sphere)];
+        spheres.reach[n] = reach[sphere];
     }
     return spheres;
 }
@@ -210,14 +205,13 @@ Spheres spheres_in_order(const SphereCells& cells, View<const float, 2> centres,
 /// covers the second.
 bool is_inside_another(const Spheres& all, std::span<const std::int32_t> order, Index n,
                        std::span<const SphereRange> ranges) {
-    const double reach = all.reach[static_cast<std::size_t>(n)];
+    const double reach = all.reach[n];
     for (const SphereRange& range : ranges)
         for (Index m = range.first; m < range.last; ++m) {
-            const double other = all.reach[static_cast<std::size_t>(m)];
+            const double other = all.reach[m];
             if (all.centres(0, m) == all.centres(0, n) && all.centres(1, m) == all.centres(1, n) &&
                 all.centres(2, m) == all.centres(2, n) &&
-                (other > reach || (other == reach && order[static_cast<std::size_t>(m)] <
-                                                         order[static_cast<std::size_t>(n)])))
+                (other > reach || (other == reach && order[m] < order[n])))
                 return true;
         }
     return false;
@@ -257,7 +251,7 @@ Exposure exposure_of(const PointBits& exposed, View<const double, 2> points) {
 std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const double> radii,
                                 double probe, const Context& context) {
     const Index count = centres.extent(1);
-    std::vector<Exposure> all(static_cast<std::size_t>(count));
+    std::vector<Exposure> all(count);
     if (count == 0) return all;
     std::vector<double> reach(radii.begin(), radii.end());
     for (double& one : reach) one += probe;
@@ -273,13 +267,12 @@ std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const do
                                      spheres.centres(2, n)};
             const CellGrid::Near near = cells.grid.near(centre);
             for (std::int32_t k = 0; k < near.count(); ++k)
-                nine[static_cast<std::size_t>(k)] = cells.grid.range(near, k, cells.starts.data());
+                nine[k] = cells.grid.range(near, k, cells.starts.data());
             const std::span<const SphereRange> ranges(nine.data(),
                                                       static_cast<std::size_t>(near.count()));
             const Index same = find_overlaps(spheres, ranges, n, overlaps);
             if (same > 1 && is_inside_another(spheres, cells.order, n, ranges)) continue;
-            all[static_cast<std::size_t>(cells.order[static_cast<std::size_t>(n)])] =
-                exposure_of(find_exposed_points(overlaps, points), points);
+            all[cells.order[n]] = exposure_of(find_exposed_points(overlaps, points), points);
         }
     };
     cancellable_parallel_blocks(context, resolve_threads(context), count, kBlock, find);
@@ -289,8 +282,8 @@ std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const do
 void SurfaceBlock::set_frame(Index frame, View<const float, 2> centres,
                              std::span<const double> reach) const {
     const SphereCells cells(centres, reach);
-    grids[frame] = cells.grid;
-    std::copy(cells.starts.begin(), cells.starts.end(), starts[frame].data);
+    cell_grids[frame] = cells.grid;
+    std::ranges::copy(cells.starts, starts[frame].data);
     CellSphere* to = spheres[frame].data;
     for (const std::int32_t sphere : cells.order)
         *to++ = {centres(0, sphere), centres(1, sphere), centres(2, sphere), sphere};

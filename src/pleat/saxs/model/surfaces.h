@@ -140,7 +140,7 @@ struct alignas(16) CellSphere {
 
 /// Memory of the host for a block of frames, which all have the same spheres.
 struct SurfaceBlock {
-    View<CellGrid, 1> grids;       ///< [frame]
+    View<CellGrid, 1> cell_grids;  ///< [frame]
     View<CellSphere, 2> spheres;   ///< [frame, sphere], in the order of cells
     View<std::int32_t, 2> starts;  ///< [frame, cell + 1]: room for max_cells()
     View<PointBits, 2> exposed;    ///< [frame, sphere], in the order of the frame: the results

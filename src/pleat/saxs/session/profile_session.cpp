@@ -32,7 +32,7 @@ std::vector<std::int32_t> consecutive_bodies(const Model& model) {
 }
 
 Index count_bodies(const Model& model, std::span<const std::int32_t> bodies) {
-    if (static_cast<Index>(bodies.size()) != model.scatterer_count())
+    if (std::ssize(bodies) != model.scatterer_count())
         throw UsageError(fmt::format("expected a body for each of {} scatterers, found {}",
                                      model.scatterer_count(), bodies.size()));
     constexpr std::int32_t kMaxBodies = 4096;
@@ -58,10 +58,10 @@ void check_positions(View<const float, 2> xyz) {
 /// A chain by its number. Throws UsageError if there is no such chain.
 template <class Chains>
 auto& chain_at(Chains& chains, Index chain) {
-    const auto count = static_cast<Index>(chains.size());
+    const auto count = std::ssize(chains);
     if (chain < 0 || chain >= count)
         throw UsageError(fmt::format("expected chains from 0 to {}, found {}", count - 1, chain));
-    return chains[static_cast<std::size_t>(chain)];
+    return chains[chain];
 }
 
 /// x' = after + rotation (x - before)
@@ -184,9 +184,9 @@ public:
                     bool is_exact)
         : xyz(sorted_xyz.extent(0), sorted_xyz.extent(1)),
           proposed(sorted_xyz.extent(0), sorted_xyz.extent(1)),
-          bodies_(static_cast<Index>(first_sorted.size()) - 1),
+          bodies_(std::ssize(first_sorted) - 1),
           is_exact_(is_exact),
-          moved_(static_cast<std::size_t>(bodies_)),
+          moved_(bodies_),
           first_moved_(sorted_xyz.extent(1)) {
         for (std::size_t body = 0; body + 1 < first_sorted.size(); ++body) {
             const Index first = first_sorted[body], count = first_sorted[body + 1] - first;
@@ -194,8 +194,8 @@ public:
             body_of_.insert(body_of_.end(), static_cast<std::size_t>(count),
                             static_cast<std::int32_t>(body));
         }
-        std::copy(sorted_xyz.begin(), sorted_xyz.end(), xyz.begin());
-        std::copy(sorted_xyz.begin(), sorted_xyz.end(), proposed.begin());
+        std::ranges::copy(sorted_xyz, xyz.begin());
+        std::ranges::copy(sorted_xyz, proposed.begin());
     }
 
     bool is_pending() const { return pending_; }
@@ -203,12 +203,12 @@ public:
     /// Writes a move's positions into `proposed`. Throws UsageError for wrong shapes and
     /// scatterers. `sorted_index_of` [scatterer].
     void write_move(const Move& move, const std::vector<Index>& sorted_index_of) {
-        const Index count = static_cast<Index>(move.scatterers.size());
+        const Index count = std::ssize(move.scatterers);
         if (move.xyz.extent(0) != 3 || move.xyz.extent(1) != count)
             throw UsageError(fmt::format("expected moved coordinates [3, {}], found [{}, {}]",
                                          count, move.xyz.extent(0), move.xyz.extent(1)));
         const auto is_one = [&](Index scatterer) {
-            return scatterer >= 0 && scatterer < static_cast<Index>(sorted_index_of.size());
+            return scatterer >= 0 && scatterer < std::ssize(sorted_index_of);
         };
         for (const Index scatterer : move.scatterers)
             if (!is_one(scatterer))
@@ -217,8 +217,7 @@ public:
         pending_ = true;
         const float *const x = move.xyz[0].data, *const y = move.xyz[1].data,
                            *const z = move.xyz[2].data;
-        float *const u = proposed.view()[0].data, *const v = proposed.view()[1].data,
-                     *const w = proposed.view()[2].data;
+        float *const u = proposed[0].data, *const v = proposed[1].data, *const w = proposed[2].data;
         // Local pointers: the compiler must assume that writing flags changes members.
         const Index *const moved = move.scatterers.data(), *const sorted_index =
                                                                sorted_index_of.data();
@@ -241,14 +240,12 @@ public:
     const std::vector<BodyPair>& changed_pairs(const std::vector<Index>& first_sorted) {
         std::vector<std::optional<BodyMotion>> motion(moved_.size());
         const auto block = [&](Index body) {
-            const auto n = static_cast<std::size_t>(body);
-            return std::pair(first_sorted[n], first_sorted[n + 1] - first_sorted[n]);
+            return std::pair(first_sorted[body], first_sorted[body + 1] - first_sorted[body]);
         };
         for (Index body = 0; body < bodies_; ++body) {
-            if (is_exact_ || !moved_[static_cast<std::size_t>(body)]) continue;
+            if (is_exact_ || !moved_[body]) continue;
             const auto [first, count] = block(body);
-            motion[static_cast<std::size_t>(body)] =
-                rigid_motion(anchors_[static_cast<std::size_t>(body)], xyz, proposed, first, count);
+            motion[body] = rigid_motion(anchors_[body], xyz, proposed, first, count);
         }
         changed_.clear();
         for (Index a = 0; a < bodies_; ++a) {
@@ -261,8 +258,7 @@ public:
                     return moves_by(*motion[one], xyz, proposed, n, 1);
                 };
                 if (motion[one] && motion[other] &&
-                    (a == b ||
-                     std::all_of(anchors_[other].begin(), anchors_[other].end(), moves_alike)))
+                    (a == b || std::ranges::all_of(anchors_[other], moves_alike)))
                     continue;
                 changed_.push_back({static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)});
             }
@@ -278,8 +274,8 @@ public:
     /// Copies the accepted positions of a chain of the same bodies.
     void adopt(const MonteCarloChain& from) {
         drop_proposal();
-        std::copy(from.xyz.begin(), from.xyz.end(), xyz.begin());
-        std::copy(from.xyz.begin(), from.xyz.end(), proposed.begin());
+        std::ranges::copy(from.xyz, xyz.begin());
+        std::ranges::copy(from.xyz, proposed.begin());
         accepted_moves = from.accepted_moves;
     }
 
@@ -295,7 +291,7 @@ private:
                         &to(axis, first_moved_));
         first_moved_ = xyz.extent(1);
         last_moved_ = -1;
-        std::fill(moved_.begin(), moved_.end(), std::uint8_t{0});
+        std::ranges::fill(moved_, std::uint8_t{0});
         pending_ = false;
     }
 
@@ -330,13 +326,13 @@ struct ProfileSession::State {
           scales(sorted_positions(sorted, given_scales, 0, xyz.extent(0))),
           sums(make_sums(xyz.extent(0), given_scales)) {
         for (std::size_t n = 0; n < sorted.order.size(); ++n)
-            sorted_index_of[static_cast<std::size_t>(sorted.order[n])] = static_cast<Index>(n);
+            sorted_index_of[sorted.order[n]] = static_cast<Index>(n);
         for (Index body = 0; body < body_count; ++body)
             first_sorted.push_back(first_index_of(body));
         first_sorted.push_back(model.scatterer_count());
         const Array<float, 3> sorted_xyz = sorted_positions(sorted, xyz, 0, xyz.extent(0));
         for (Index n = 0; n < xyz.extent(0); ++n) {
-            chains.emplace_back(sorted_xyz.view()[n], first_sorted,
+            chains.emplace_back(sorted_xyz[n], first_sorted,
                                 options.precision == Precision::float64);
         }
     }
@@ -348,7 +344,7 @@ struct ProfileSession::State {
         for (Index n = 0; n < chain_count; ++n) {
             const Array<double, 2> terms = self_profile(
                 model, sorted, given_scales.size() > 0 ? given_scales[n] : View<const float, 2>{});
-            std::copy(terms.begin(), terms.end(), self_terms.view()[n].data);
+            std::ranges::copy(terms, self_terms[n].data);
         }
         if (options.gpu) {
             options.gpu->check(model, sorted);
@@ -360,10 +356,9 @@ struct ProfileSession::State {
     }
 
     Index first_index_of(Index body) const {
-        const Index segment = sorted.first_segment[static_cast<std::size_t>(body)];
-        return segment < static_cast<Index>(sorted.segments.size())
-                   ? sorted.segments[static_cast<std::size_t>(segment)].first
-                   : model.scatterer_count();
+        const Index segment = sorted.first_segment[body];
+        return segment < std::ssize(sorted.segments) ? sorted.segments[segment].first
+                                                     : model.scatterer_count();
     }
 
     const Model model;
@@ -377,8 +372,8 @@ struct ProfileSession::State {
     std::vector<MonteCarloChain> chains;
     std::unique_ptr<Kernel>
         kernel;  ///< computes gradients; created by the first call of gradient()
-    std::vector<Proposal> proposals;  ///< of the last call of start()
-    bool is_started = false;          ///< whether finish() must follow
+    std::vector<ProposedPositions> proposals;  ///< of the last call of start()
+    bool is_started = false;                   ///< whether finish() must follow
     Index recomputed_pairs = 0;
     double drift = 0.0;
 };
@@ -391,8 +386,7 @@ public:
     ProposalGuard(std::vector<MonteCarloChain>& chains, std::span<const Move> moves)
         : chains_(chains), moves_(moves) {}
     ~ProposalGuard() {
-        for (const Move& move : moves_)
-            chains_[static_cast<std::size_t>(move.chain)].drop_proposal();
+        for (const Move& move : moves_) chains_[move.chain].drop_proposal();
     }
     ProposalGuard(const ProposalGuard&) = delete;
     ProposalGuard& operator=(const ProposalGuard&) = delete;
@@ -437,7 +431,7 @@ ProfileSession::ProfileSession(Model model, View<const float, 3> xyz, View<const
 ProfileSession::ProfileSession(ProfileSession&&) noexcept = default;
 ProfileSession::~ProfileSession() = default;
 
-Index ProfileSession::chain_count() const { return static_cast<Index>(state_->chains.size()); }
+Index ProfileSession::chain_count() const { return std::ssize(state_->chains); }
 
 double ProfileSession::drift() const { return state_->drift; }
 
@@ -453,7 +447,7 @@ Array<float, 2> ProfileSession::positions(Index chain) const {
     Array<float, 2> result(Index{3}, state_->model.scatterer_count());
     for (Index axis = 0; axis < 3; ++axis)
         for (Index i = 0; i < result.extent(1); ++i)
-            result(axis, i) = of.xyz(axis, state_->sorted_index_of[static_cast<std::size_t>(i)]);
+            result(axis, i) = of.xyz(axis, state_->sorted_index_of[i]);
     return result;
 }
 
@@ -470,14 +464,14 @@ void ProfileSession::start(std::span<const Move> moves) {
     state.proposals.clear();
     state.recomputed_pairs = 0;
     for (const Move& move : moves) {
-        MonteCarloChain& chain = state.chains[static_cast<std::size_t>(move.chain)];
+        MonteCarloChain& chain = state.chains[move.chain];
         if (chain.is_pending())
             throw UsageError(
                 fmt::format("expected one move per chain, found two of chain {}", move.chain));
         check_positions(move.xyz);
         chain.write_move(move, state.sorted_index_of);
         const std::vector<BodyPair>& changed = chain.changed_pairs(state.first_sorted);
-        state.recomputed_pairs += static_cast<Index>(changed.size());
+        state.recomputed_pairs += std::ssize(changed);
         state.proposals.push_back({move.chain, chain.proposed, changed});
     }
     state.sums->start(state.proposals);
@@ -492,8 +486,8 @@ View<const double, 3> ProfileSession::finish() {
     try {
         return state.sums->finish();
     } catch (...) {
-        for (const Proposal& proposal : state.proposals)
-            state.chains[static_cast<std::size_t>(proposal.chain)].drop_proposal();
+        for (const ProposedPositions& proposal : state.proposals)
+            state.chains[proposal.chain].drop_proposal();
         throw;
     }
 }
@@ -529,7 +523,7 @@ double ProfileSession::refresh(Index chain) {
     MonteCarloChain& of = chain_at(state.chains, chain);
     if (state.is_started) finish();
     of.drop_proposal();
-    const std::vector<double> ones(static_cast<std::size_t>(state.model.channel_count()), 1.0);
+    const std::vector<double> ones(state.model.channel_count(), 1.0);
     const std::vector<double> before = combine(profile(chain), ones);
     state.sums->refresh(chain, of.xyz);
     of.accepted_moves = 0;
@@ -559,8 +553,7 @@ void ProfileSession::gradient(Index chain, View<const double, 2> weight, View<do
     Array<float, 2> scales(state.scales.extent(1), state.model.scatterer_count());
     for (Index row = 0; row < scales.extent(0); ++row)
         for (Index i = 0; i < scales.extent(1); ++i)
-            scales(row, i) =
-                state.scales(chain, row, state.sorted_index_of[static_cast<std::size_t>(i)]);
+            scales(row, i) = state.scales(chain, row, state.sorted_index_of[i]);
     state.kernel->gradient(xyz, scales, weight, gradient);
 }
 
@@ -587,17 +580,15 @@ Array<double, 2> chi_square_weights(View<const double, 2> partial,
                                     std::span<const double> intensity,
                                     std::span<const double> sigma, double scale) {
     const std::vector<double> profile = combine(partial, channel_weights);
-    const Index channels = static_cast<Index>(channel_weights.size());
+    const Index channels = std::ssize(channel_weights);
     Array<double, 2> weights(partial.extent(0), partial.extent(1));
     for (Index k = 0; k < partial.extent(1); ++k) {
-        const auto n = static_cast<std::size_t>(k);
         const double slope =
-            -2.0 * scale * (intensity[n] - scale * profile[n]) / (sigma[n] * sigma[n]);
+            -2.0 * scale * (intensity[k] - scale * profile[k]) / (sigma[k] * sigma[k]);
         for (Index a = 0; a < channels; ++a)
             for (Index b = a; b < channels; ++b)
                 weights(channel_pair(a, b, channels), k) =
-                    slope * channel_weights[static_cast<std::size_t>(a)] *
-                    channel_weights[static_cast<std::size_t>(b)];
+                    slope * channel_weights[a] * channel_weights[b];
     }
     return weights;
 }

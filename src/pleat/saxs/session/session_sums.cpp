@@ -33,21 +33,21 @@ public:
         : model_(model),
           sorted_(sorted),
           pairs_(std::move(pairs)),
-          bodies_(static_cast<Index>(sorted.first_segment.size()) - 1),
+          bodies_(std::ssize(sorted.first_segment) - 1),
           scales_(scales),
           self_terms_(std::move(self_terms)),
           profiles_(self_terms_),
           sums_(profiles_.extent(0), bodies_ * (bodies_ + 1) / 2, size()),
-          pending_(static_cast<std::size_t>(profiles_.extent(0))) {
+          pending_(profiles_.extent(0)) {
         for (std::int32_t body = 0; body < bodies_; ++body)
             max_pair_bytes_ = std::max(max_pair_bytes_, pair_bytes(body, body));
     }
 
-    void start(std::span<const Proposal> proposals) override {
-        const Index count = static_cast<Index>(proposals.size());
+    void start(std::span<const ProposedPositions> proposals) override {
+        const Index count = std::ssize(proposals);
         jobs_.clear();
         for (Index n = 0; n < count; ++n)
-            for (const BodyPair& pair : proposals[static_cast<std::size_t>(n)].changed)
+            for (const BodyPair& pair : proposals[n].changed)
                 jobs_.push_back({static_cast<std::int32_t>(n), pair.a, pair.b});
         require_memory_for(jobs_);
         evaluate(proposals);
@@ -55,52 +55,51 @@ public:
             reserve(proposed_, count, model_.pair_count(), model_.q_count());
         const double* now = new_sums_.data();
         for (Index n = 0; n < count; ++n) {
-            const auto& [chain, xyz, changed] = proposals[static_cast<std::size_t>(n)];
-            Pending& pending = pending_[static_cast<std::size_t>(chain)];
+            const auto& [chain, xyz, changed] = proposals[n];
+            Pending& pending = pending_[chain];
             pending.changed.assign(changed.begin(), changed.end());
-            pending.sums.assign(now, now + static_cast<Index>(changed.size()) * size());
+            pending.sums.assign(now, now + std::ssize(changed) * size());
             const View<const double, 2> accepted = profile(chain);
             pending.profile.assign(accepted.begin(), accepted.end());
             for (const BodyPair& pair : changed) {
                 const double* const before = sums_of(chain, pair);
-                for (Index k = 0; k < size(); ++k)
-                    pending.profile[static_cast<std::size_t>(k)] += now[k] - before[k];
+                for (Index k = 0; k < size(); ++k) pending.profile[k] += now[k] - before[k];
                 now += size();
             }
-            std::copy(pending.profile.begin(), pending.profile.end(), proposed[n].data);
+            std::ranges::copy(pending.profile, proposed[n].data);
         }
         found_ = proposed;
     }
     View<const double, 3> finish() override { return found_; }
 
     void accept(Index chain) override {
-        const Pending& pending = pending_[static_cast<std::size_t>(chain)];
+        const Pending& pending = pending_[chain];
         const double* now = pending.sums.data();
         for (const BodyPair& pair : pending.changed) {
             std::copy_n(now, size(), sums_of(chain, pair));
             now += size();
         }
-        std::copy(pending.profile.begin(), pending.profile.end(), profiles_.view()[chain].data);
+        std::ranges::copy(pending.profile, profiles_[chain].data);
     }
 
     void adopt(Index chain, const SessionSums& from) override {
         const auto& other = dynamic_cast<const HostSums&>(from);
         const auto copy = [&](const Array<double, 3>& all, Array<double, 3>& to) {
-            const View<const double, 2> one = all.view()[chain];
-            std::copy(one.begin(), one.end(), to.view()[chain].data);
+            const View<const double, 2> one = all[chain];
+            std::ranges::copy(one, to[chain].data);
         };
         copy(other.sums_, sums_);
         copy(other.profiles_, profiles_);
     }
 
     void refresh(Index chain, View<const float, 2> xyz) override {
-        const Proposal all{chain, xyz, {}};
+        const ProposedPositions all{chain, xyz, {}};
         std::int64_t bytes = 0;
         Index done = 0;
         // Recomputes all sums of a chain in their order, in batches of kBatchBytes.
         const auto compute = [&] {
             evaluate({&all, 1});
-            const auto count = static_cast<Index>(jobs_.size());
+            const auto count = std::ssize(jobs_);
             std::copy_n(new_sums_.data(), count * size(), &sums_(chain, done, 0));
             done += count;
             jobs_.clear();
@@ -116,12 +115,12 @@ public:
             }
         }
         compute();
-        double* const to = profiles_.view()[chain].data;
-        std::copy_n(self_terms_.view()[chain].data, size(), to);
+        double* const to = profiles_[chain].data;
+        std::copy_n(self_terms_[chain].data, size(), to);
         for (Index pair = 0; pair < sums_.extent(1); ++pair)
             for (Index k = 0; k < size(); ++k) to[k] += sums_(chain, pair, k);
     }
-    View<const double, 2> profile(Index chain) const override { return profiles_.view()[chain]; }
+    View<const double, 2> profile(Index chain) const override { return profiles_[chain]; }
 
 private:
     /// The last proposal of a chain.
@@ -140,11 +139,10 @@ private:
     /// pieces of either body that threads work on.
     std::int64_t pair_bytes(std::int32_t a, std::int32_t b) const {
         const auto pieces = [&](std::int32_t body) {
-            const auto n = static_cast<std::size_t>(body);
             Index scatterers = 0;
-            for (Index k = sorted_.first_segment[n]; k < sorted_.first_segment[n + 1]; ++k)
-                scatterers += sorted_.segments[static_cast<std::size_t>(k)].count;
-            return sorted_.first_segment[n + 1] - sorted_.first_segment[n] + scatterers / 64;
+            for (Index k = sorted_.first_segment[body]; k < sorted_.first_segment[body + 1]; ++k)
+                scatterers += sorted_.segments[k].count;
+            return sorted_.first_segment[body + 1] - sorted_.first_segment[body] + scatterers / 64;
         };
         return 8 * size() * (1 + pieces(a) + pieces(b));
     }
@@ -160,9 +158,8 @@ private:
     }
 
     /// Computes the new sums of `jobs_`. The positions of a single proposal are used in place.
-    void evaluate(std::span<const Proposal> proposals) {
-        const Index count = static_cast<Index>(proposals.size()),
-                    scatterers = model_.scatterer_count();
+    void evaluate(std::span<const ProposedPositions> proposals) {
+        const Index count = std::ssize(proposals), scatterers = model_.scatterer_count();
         View<const float, 3> xyz, scales;
         if (count == 1) {
             xyz = {proposals.front().xyz.data, Index{1}, Index{3}, scatterers};
@@ -173,17 +170,17 @@ private:
             const View<float, 3> all_scales =
                 reserve(sent_scales_, has_scales ? count : 0, scales_.extent(1), scatterers);
             for (Index n = 0; n < count; ++n) {
-                const Proposal& proposal = proposals[static_cast<std::size_t>(n)];
+                const ProposedPositions& proposal = proposals[n];
                 std::copy_n(proposal.xyz.data, 3 * scatterers, all[n].data);
                 if (!has_scales) continue;
                 const View<const float, 2> from = scales_[proposal.chain];
-                std::copy(from.begin(), from.end(), all_scales[n].data);
+                std::ranges::copy(from, all_scales[n].data);
             }
             xyz = all;
             if (has_scales) scales = all_scales;
         }
-        const View<double, 3> to = reserve(new_sums_, static_cast<Index>(jobs_.size()),
-                                           model_.pair_count(), model_.q_count());
+        const View<double, 3> to =
+            reserve(new_sums_, std::ssize(jobs_), model_.pair_count(), model_.q_count());
         pairs_->evaluate(xyz, scales, jobs_, to);
     }
 

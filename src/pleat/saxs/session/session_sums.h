@@ -13,8 +13,7 @@ struct BodyPair {
     std::int32_t a = 0, b = 0;  ///< a <= b
 };
 
-/// New positions of a chain.
-struct Proposal {
+struct ProposedPositions {
     Index chain = 0;
     View<const float, 2> xyz;           ///< [axis, sorted scatterer]
     std::span<const BodyPair> changed;  ///< the pairs of bodies whose sums change
@@ -26,7 +25,7 @@ public:
     virtual ~SessionSums() = default;
     /// Starts computing proposals, at most one per chain; copies their positions. Throws
     /// DeviceError, Cancelled.
-    virtual void start(std::span<const Proposal> proposals) = 0;
+    virtual void start(std::span<const ProposedPositions> proposals) = 0;
     /// Whether finish() would return at once.
     virtual bool is_ready() { return true; }
     /// The partial profiles [proposal, channel pair, q] of those proposals, valid until the next

@@ -59,7 +59,7 @@ TEST(StructureGyration, IsThatOfARunWithoutWater) {
     Parameters parameters;
     const double found = gyration_of_structure(ensemble, parameters);
     const Result result = run({&ensemble, 1}, nullptr, nullptr, parameters, one_thread());
-    EXPECT_NEAR(found, result.shapes.at(0).gyration_radius, 0.05 * found);
+    EXPECT_NEAR(found, result.frame_shapes.at(0).gyration_radius, 0.05 * found);
     // Water far away does not count unless it is told to, and two copies are one structure.
     const Index atoms = ensemble.atom_count();
     Array<float, 3> both(Index{2}, Index{3}, atoms);
@@ -78,7 +78,7 @@ TEST(StructureGyration, IsThatOfARunWithoutWater) {
                 1e-4 * found);
     EXPECT_NEAR(gyration_of_structure(topology, both, parameters), std::hypot(found, 30),
                 1e-4 * found);
-    parameters.water = true;
+    parameters.includes_water = true;
     EXPECT_GT(gyration_of_structure(topology, {both.data(), 1, 3, atoms}, parameters), 100);
 }
 

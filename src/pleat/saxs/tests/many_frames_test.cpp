@@ -79,9 +79,9 @@ TEST(ManyFrames, EndWithTheCurveAndSampleDistances) {
     EXPECT_TRUE(has_note(result, "P(r)"));
     // P(r) adds up to I(0), which is the same for all frames here.
     const double sum = std::accumulate(result.pairs.begin(), result.pairs.end(), 0.0);
-    EXPECT_NEAR(sum, result.shapes[1].forward_intensity, 1e-6 * sum);
+    EXPECT_NEAR(sum, result.frame_shapes[1].forward_intensity, 1e-6 * sum);
     for (const Index frame : {Index{0}, Index{1}, Index{2}, Index{2099}})
-        EXPECT_NEAR(result.shapes[static_cast<std::size_t>(frame)].diameter,
+        EXPECT_NEAR(result.frame_shapes[static_cast<std::size_t>(frame)].diameter,
                     diameter_of(ensemble.xyz.view()[frame]), 1e-4);
 }
 

@@ -135,7 +135,7 @@ TEST(Scatterers, OfWaterAloneAreRefused) {
                   make_scatterers(*water.topology, water.xyz[0], {});
               }).find("found none but water and hydrogen"),
               std::string::npos);
-    EXPECT_EQ(make_scatterers(*water.topology, water.xyz[0], {.water = true}).type_names,
+    EXPECT_EQ(make_scatterers(*water.topology, water.xyz[0], {.includes_water = true}).type_names,
               std::vector<std::string>{"OH2"});
 }
 

@@ -177,7 +177,7 @@ TEST(MatchPoint, IsWhereTheRootOfTheForwardIntensityIsZero) {
         const auto root = [&](double d2o) {
             const Result result = scatter(ensemble, d2o, parameters);
             const double match = result.match_points[0].with_layer;
-            return std::copysign(std::sqrt(result.shapes[0].forward_intensity), match - d2o);
+            return std::copysign(std::sqrt(result.frame_shapes[0].forward_intensity), match - d2o);
         };
         const double light = root(0), heavy = root(1);
         for (const double d2o : {0.1, 0.42, 0.7})
@@ -194,7 +194,8 @@ TEST(Neutrons, DoNotSeeAHomogeneousBodyAtItsMatchPoint) {
     const double match = light.match_points[0].d2o;
     EXPECT_NEAR(match, (kS / 19.86 - kLight) / (kHeavy - kLight), 1e-9);
     const Result matched = scatter(body, match);
-    EXPECT_LT(matched.shapes[0].forward_intensity, 1e-6 * light.shapes[0].forward_intensity);
+    EXPECT_LT(matched.frame_shapes[0].forward_intensity,
+              1e-6 * light.frame_shapes[0].forward_intensity);
     EXPECT_LT(matched.mean[0], 1e-6 * light.mean[0]);
 }
 
@@ -217,8 +218,8 @@ TEST(Neutrons, SeeTheStuhrmannPlotOfATwoDensityBall) {
     const auto at = [&](double d2o) {
         const Result result = scatter(body, d2o);
         const double amplitude = b - (kLight + d2o * (kHeavy - kLight)) * v;
-        EXPECT_NEAR(result.shapes[0].forward_intensity / (amplitude * amplitude), 1, 1e-6);
-        return std::pair(1 / amplitude, result.shapes[0].gyration_radius2);
+        EXPECT_NEAR(result.frame_shapes[0].forward_intensity / (amplitude * amplitude), 1, 1e-6);
+        return std::pair(1 / amplitude, result.frame_shapes[0].gyration_radius2);
     };
     const auto [x0, y0] = at(0);
     const auto [x1, y1] = at(1);

@@ -78,7 +78,7 @@ Ensemble shaken(Index frames) {
 std::vector<double> numbers_of(const Result& result) {
     std::vector<double> all(result.intensity.begin(), result.intensity.end());
     all.insert(all.end(), result.pairs.begin(), result.pairs.end());
-    for (const Shape& shape : result.shapes)
+    for (const Shape& shape : result.frame_shapes)
         all.insert(all.end(), {shape.gyration_radius, shape.forward_intensity, shape.diameter});
     return all;
 }

@@ -10,6 +10,7 @@
 
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/bio/selection/residue_kinds.h"
+#include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/fit/fit.h"
