@@ -6,8 +6,6 @@ from source import is_test, read, without_comments_and_strings
 DECLARED = re.compile(r"^(?:struct|class|enum class) (\w+)(?= final| :|:| \{)", re.MULTILINE)
 # What every engine has, under one name.
 ROLES = {"Parameters", "Result", "Problem", "Kernel", "GpuKernel", "Report", "Input", "Method", "Model"}
-# Two meanings each, from before this lint: a list that only gets shorter.
-LEFT = set()
 
 
 def check(root, files):
@@ -19,7 +17,7 @@ def check(root, files):
         for match in DECLARED.finditer(text):
             name, line = match.group(1), text.count("\n", 0, match.start()) + 1
             other = first.setdefault(name, path)
-            if other != path and name not in ROLES | LEFT:
+            if other != path and name not in ROLES:
                 complaints.append(f"{path}:{line}: expected a name of its own for the type {name}, "
                                   f"found it in {other}, too")
     return complaints
