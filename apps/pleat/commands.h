@@ -13,8 +13,7 @@ namespace pleat::program {
 
 class Ranks;
 
-/// A subcommand: its parser, and the function that runs it once the options are read. Errors are
-/// thrown.
+/// A subcommand: its parser, and the function that runs it after parsing. Errors are thrown.
 struct Command {
     CLI::App* parser = nullptr;
     std::function<void(const std::vector<std::string>& arguments)> run;

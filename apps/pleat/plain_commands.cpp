@@ -72,8 +72,8 @@ void run_report(const ReportOptions& options) {
     check_output(options);
     const report::Page page =
         report::draw({options.runs.begin(), options.runs.end()}, options.parameters);
-    // The first signal lets the page be written completely; a second one of its kind ends the
-    // process.
+    // After the first signal the page is still written completely; a second signal of the same kind
+    // ends the process.
     install_interrupt_handler();
     write_text(options.output, page.html);
     if (options.quiet) return;

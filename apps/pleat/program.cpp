@@ -26,8 +26,8 @@ namespace pleat::program {
 
 namespace {
 
-/// Prints each line of the text after the program's name. If that fails, only the exit code reports
-/// the error.
+/// Prints each line of the text, preceded by the program's name. If printing fails, only the exit
+/// code shows it.
 void complain(std::string_view text) {
     while (true) {
         const std::size_t end = text.find('\n');
@@ -37,18 +37,18 @@ void complain(std::string_view text) {
     }
 }
 
-/// Opens /dev/null for each standard stream that was closed, so that no file of a run gets its
-/// number and with it the text that is printed there.
+/// Opens /dev/null for each standard stream that is closed. Otherwise a file of the run could get
+/// the stream's descriptor and receive the printed text.
 void hold_closed_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(stream, F_GETFD) >= 0) continue;
-        // open() returns the lowest free number, which is this one. Opened for the wrong direction,
-        // the stream still fails at every use.
+        // open() returns the lowest free descriptor, which is that of the closed stream. It is
+        // opened in the wrong direction on purpose, so that every use of the stream still fails.
         ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     }
 }
 
-/// `overview`: the program's own help, which a parser that has read a command no longer gives.
+/// `overview`: the program's own help, which CLI11 no longer returns after parsing a command.
 void add_plain_commands(CLI::App& program, const std::string& overview,
                         std::vector<Command>& commands) {
     CLI::App* version = program.add_subcommand("version", "Show the version");
@@ -68,7 +68,7 @@ void add_plain_commands(CLI::App& program, const std::string& overview,
                         }});
 }
 
-/// Runs the command that the line names. `ranks`: all of them read the same line.
+/// Runs the command that the command line names. All `ranks` parse the same command line.
 void run(int count, char** values, Ranks& ranks) {
     CLI::App program("Protein science on CPUs and GPUs.", "pleat");
     set_help_format(program);
@@ -134,10 +134,9 @@ void run(int count, char** values, Ranks& ranks) {
 
 int run_program(int count, char** values) {
     hold_closed_streams();
-    // If the reader of a pipe has closed it, writing fails; a signal would end the process in the
-    // middle of a line.
+    // Makes writing to a closed pipe fail instead of ending the process in the middle of a line.
     ::signal(SIGPIPE, SIG_IGN);
-    // Likewise, writing fails if a file would exceed `ulimit -f`.
+    // Likewise for a file that would exceed `ulimit -f`.
     ::signal(SIGXFSZ, SIG_IGN);
     const InputLedger ledger;
     std::optional<Ranks> ranks;

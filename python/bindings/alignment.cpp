@@ -64,7 +64,7 @@ std::vector<std::string> sequences(const Alignment& alignment) {
     return rows;
 }
 
-/// What pickle keeps of an alignment, and the alignment of that.
+/// Converts an alignment to its pickle state; from_state() reverses it.
 py::tuple state_of(const Alignment& a) {
     return py::make_tuple(
         py::array_t<std::uint8_t>({a.sequence_count(), a.column_count()}, a.letters.data()),

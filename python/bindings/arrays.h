@@ -17,7 +17,7 @@ namespace pleat::python {
 
 namespace py = pybind11;
 
-/// An argument: taken as it is where it is contiguous, aligned and of this type, else converted.
+/// An array argument: used in place if it is contiguous, aligned and of this type, else converted.
 template <class T>
 using Argument = py::array_t<T, py::array::c_style | py::array::forcecast |
                                     py::detail::npy_api::NPY_ARRAY_ALIGNED_>;
@@ -31,7 +31,8 @@ inline std::string shape_text(const py::array& array) {
     return py::str(array.attr("shape")).cast<std::string>();
 }
 
-/// Coordinates [frame, atom, 3], angstrom; InputError for another shape. The array must outlive it.
+/// Returns coordinates [frame, atom, 3], angstrom, as a view; throws InputError for another shape.
+/// The array must outlive the view.
 inline View<const float, 3> coordinates(const Argument<float>& xyz) {
     if (xyz.ndim() != 3 || xyz.shape(2) != 3)
         throw InputError(
@@ -44,7 +45,7 @@ std::vector<T> copy_array(const Argument<T>& array) {
     return {array.data(), array.data() + array.size()};
 }
 
-/// An array that shows memory of `owner`'s, which it keeps alive.
+/// An array that views memory of `owner` and keeps it alive.
 template <class T>
 py::array_t<T> array_view(const T* data, std::vector<py::ssize_t> shape, py::handle owner) {
     return py::array_t<T>(std::move(shape), data, owner);
@@ -59,7 +60,7 @@ py::array_t<T> array_view(const Array<T, Rank>& array, py::handle owner) {
     for (int axis = 0; axis < Rank; ++axis) shape.push_back(array.extent(axis));
     return array_view(array.data(), std::move(shape), owner);
 }
-/// The same, or None where there is nothing.
+/// An array that views `values` of `owner`, or None if they are empty.
 template <class T>
 py::object array_view_or_none(const std::vector<T>& values, py::handle owner) {
     if (values.empty()) return py::none();

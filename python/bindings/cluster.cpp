@@ -32,7 +32,7 @@ struct Clustered : Described {
 
 ResultColumns columns(const Clustered& clustered) { return cluster::columns(clustered.result); }
 
-/// Chooses the device of the call, if that is left open.
+/// Chooses the device of the call unless the caller named one.
 using Choose = std::function<void(CallContext&, const cluster::Parameters&)>;
 using Make = std::function<std::unique_ptr<PairSource>(const Context&)>;
 
@@ -81,7 +81,8 @@ rmsd::Parameters with_precision(const std::string& precision) {
     return parameters;
 }
 
-/// A matrix of RMSDs with the frames that it was computed from: pairs near a cutoff are recomputed.
+/// Clusters a matrix of RMSDs. `xyz`: the frames of the matrix, from which pairs near a cutoff are
+/// recomputed.
 std::unique_ptr<Clustered> of_compared(const Argument<float>& matrix, const Argument<float>& xyz,
                                        const Argument<double>& weights,
                                        const std::string& precision, const py::dict& options,
@@ -119,7 +120,7 @@ std::unique_ptr<Clustered> of_frames(const Argument<float>& xyz, const Argument<
         options, how);
 }
 
-/// Frames in place, or with what may change places.
+/// Clusters frames without superposing them, or with permutations of chains or atoms.
 std::unique_ptr<Clustered> of_permuted(const Argument<float>& xyz, const rmsd::AtomSets& sets,
                                        const std::string& precision, const py::dict& options,
                                        const py::dict& how) {

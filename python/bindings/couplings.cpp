@@ -22,7 +22,7 @@ namespace pleat::python {
 
 namespace {
 
-/// The base pairs that `secondary` gives, a file or its text; nothing if it is empty.
+/// Parses `secondary`, a file or its text, into base pairs; returns nothing if it is empty.
 std::optional<couplings::BasePairs> read_base_pairs(const std::string& secondary,
                                                     const Fitted& fitted) {
     if (secondary.empty()) return std::nullopt;
@@ -40,7 +40,7 @@ std::vector<Field> all_fields(couplings::Parameters& parameters) {
     return all;
 }
 
-/// Fits the alignment after the program's filters; unknown letters count as gaps.
+/// Filters the alignment as the program does, with unknown letters as gaps, and fits it.
 Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
            const std::string& focus, const std::string& secondary, const std::string& parts_text,
            Index shuffle_parts, const py::dict& options, const py::dict& how) {
@@ -96,14 +96,14 @@ struct Listed {
     double raw, corrected, z, probability;
 };
 
-/// What the list of contacts needs besides scores and columns.
+/// Properties of a family that decide how contacts are listed, besides scores and columns.
 struct ListChoice {
     double effective_sequences;
     bool is_calibrated, is_nucleic, has_given_base_pairs;
 };
 
-/// The contacts of scores [column, column], and for base pairs [pair, 2] of their columns the class
-/// of each contact, for parts [column] by number its parts.
+/// Ranks contacts by scores [column, column]. With `base_pairs` [pair, 2] also returns the class of
+/// each contact; with `part_of_column` [column], the two parts of each.
 py::tuple ranked(const Argument<double>& raw, const Argument<double>& corrected,
                  const Argument<Index>& columns, const py::tuple& family,
                  const std::optional<Argument<Index>>& base_pairs,

@@ -75,7 +75,7 @@ py::tuple make_whole(const Argument<float>& given, const std::shared_ptr<Topolog
     return py::make_tuple(owned_array(std::move(whole)), notes);
 }
 
-/// How scores are read and used: (files, column, best, lowest is best, percentage to leave out).
+/// (files, column, number of best frames, whether the lowest is best, percentage to leave out).
 using ScoreWords = std::tuple<std::string, std::string, std::int64_t, bool, std::string>;
 
 ScoreOptions score_options(const ScoreWords& words) {
@@ -157,7 +157,7 @@ SharedTopology make(const AtomLists& lists, const std::vector<double>& masses) {
         if (!goes_on)
             topology->residues.push_back(
                 {lists.residues[n], lists.numbers[n], lists.insertions[n], lists.chains[n]});
-        // Packages write elements as they like, and some give no mass.
+        // Other packages write element symbols in their own way, and some give no mass.
         const std::string element = element_symbol(lists.elements[n]);
         topology->atoms.push_back({lists.names[n], element,
                                    masses[n] > 0 ? masses[n] : element_mass(element),
@@ -166,7 +166,7 @@ SharedTopology make(const AtomLists& lists, const std::vector<double>& masses) {
     return topology;
 }
 
-/// What pickle keeps of a topology, and the topology of that.
+/// Converts a topology to its pickle state.
 py::tuple state_of(const Topology& topology) {
     py::list atoms, residues;
     for (const Topology::Atom& atom : topology.atoms)
@@ -230,7 +230,7 @@ py::tuple chains_of(const Topology& topology) {
     return py::make_tuple(chains.names, owned_array(std::move(atoms)));
 }
 
-/// A list of what `value` says of each atom.
+/// Returns a function that lists `value` for each atom.
 template <class Value>
 auto of_atoms(Value value) {
     return [value](const Topology& topology) {
@@ -241,7 +241,7 @@ auto of_atoms(Value value) {
     };
 }
 
-/// (indices of common atoms in one and the other topology, the paired chains, identity)
+/// Returns (indices of common atoms in each topology, the paired chains, identity).
 py::tuple in_common(const Topology& wanted, const Topology& other) {
     const SequenceMatch match = match_by_sequence(wanted, other);
     std::vector<Index> places(wanted.atoms.size(), -1), ours, theirs;
@@ -292,7 +292,7 @@ void add_ensemble(py::module_& module) {
              [](const Topology& topology, const py::object& given) {
                  const py::array atoms = py::array::ensure(given);
                  if (!atoms) throw py::error_already_set();
-                 // A list without atoms is one of floats to NumPy.
+                 // NumPy makes a list without atoms an array of floats.
                  if (atoms.size() > 0 && atoms.dtype().kind() != 'i' && atoms.dtype().kind() != 'u')
                      throw InputError(fmt::format("expected atoms as whole numbers, found {}",
                                                   py::str(atoms.dtype()).cast<std::string>()));
@@ -309,9 +309,9 @@ void add_ensemble(py::module_& module) {
                          std::move(chains), std::move(numbers), std::move(insertions)},
                         masses);
         });
-    // (indices [wanted atom], -1 for absent ones; residues matched; of these of the same name)
+    // (indices [wanted atom], -1 if absent; matched residues; of these with the same name)
     module.def("match_atoms", [](const Topology& wanted, const Topology& other) {
-        // Names of a molecule's atoms count in the order of their file.
+        // A small molecule's atoms are matched by bonds, as their names depend on the file's order.
         if (!wanted.bond_orders.empty() && !other.bond_orders.empty()) {
             MoleculeMatch match = match_molecules(wanted, other);
             if (match.atoms.empty())

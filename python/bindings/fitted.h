@@ -11,7 +11,7 @@
 
 namespace pleat::python {
 
-/// The result of a fit, and what contacts(), warning() and mutants() need besides.
+/// The result of a fit, and the data that contacts(), warning() and mutants() also need.
 struct Fitted : Described, couplings::Analysis {
     couplings::Result result;
     couplings::Parameters parameters;

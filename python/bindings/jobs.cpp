@@ -20,7 +20,7 @@ namespace pleat::python {
 
 namespace {
 
-/// What workers say of the jobs, for Python's thread: no worker waits for Python's lock.
+/// Queues messages of worker threads for Python's thread, so that no worker waits for the GIL.
 class Mailbox {
 public:
     void update(std::int64_t done, std::int64_t total, std::string_view note) {
@@ -44,7 +44,8 @@ public:
     void stop() { is_stopped_ = true; }
     bool is_stopped() const { return is_stopped_; }
 
-    /// Hands over what came until the work has ended, and asks Python for signals meanwhile.
+    /// Passes queued messages to Python until the work has ended, and checks for Python signals
+    /// meanwhile.
     void deliver(PythonProgress& to) {
         constexpr std::chrono::milliseconds kBetween{50};
         while (true) {
@@ -93,7 +94,7 @@ JobListResult run(const program::JobCall& call, PythonProgress& shown) {
     Mailbox mailbox;
     std::optional<JobListResult> result;
     std::exception_ptr error;
-    // Python hears signals in its own thread alone, which therefore runs no job.
+    // Only Python's main thread handles signals, so it runs no job.
     std::thread runner([&] {
         try {
             result = program::run_jobs(call, std::make_unique<Sender>(mailbox));
@@ -108,7 +109,7 @@ JobListResult run(const program::JobCall& call, PythonProgress& shown) {
     return std::move(*result);
 }
 
-/// Lists of the names of columns and of each row's texts, and of the folders.
+/// Returns lists of column names, of each row's cells, and of the jobs' folders.
 py::dict table_of(const JobTable& table, const std::string& output) {
     py::list rows, folders;
     for (const JobRow& row : table.rows) {

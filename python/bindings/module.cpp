@@ -12,7 +12,7 @@ namespace py = pybind11;
 namespace pleat::python {
 
 void add_errors(py::module_& module) {
-    // The classes live in Python; the reference is never given back, as the module never is.
+    // The classes are defined in Python. The reference is never released, as the module never is.
     static const py::handle errors = py::module_::import("pleat.errors").release();
     py::register_exception_translator([](std::exception_ptr thrown) {
         const auto raise = [](const char* name, const Error& error) {

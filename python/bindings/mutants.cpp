@@ -54,7 +54,7 @@ struct Questions {
     }
 };
 
-/// A file's content: its path, or a name and text; nothing without either.
+/// Reads content from a path, or parses it from a name and text; nothing if neither is given.
 template <class T, class Read, class Parse>
 std::optional<T> content(const std::string& name, const std::string& text, const Read& read,
                          const Parse& parse) {
@@ -149,7 +149,7 @@ std::unique_ptr<Effects> run(const SavedModel& model, Questions& questions, cons
     return effects;
 }
 
-/// The options of the fit, which must return its model.
+/// The options of the fit, without `models`: this fit always returns its model.
 std::vector<Field> fit_fields(couplings::Parameters& parameters) {
     std::vector<Field> kept;
     for (const Field& field : couplings::fields(parameters))

@@ -72,7 +72,7 @@ py::array_t<Index> columns_of(const mi::TripleRecords& records, const std::vecto
     return owned_array(std::move(all));
 }
 
-/// {"columns": [n, 3], each number by its name, ...}; None without triples.
+/// Returns {"columns": [n, 3], each statistic by its name, ...}; None without triples.
 py::object records_of(const Measured& measured, const mi::TripleRecords& records,
                       const std::vector<double>& excess, const std::vector<double>& fdr,
                       py::handle self) {

@@ -29,7 +29,7 @@ std::int64_t integer(py::handle value) {
     return number;
 }
 
-/// NumPy's numbers and truth values count as Python's.
+/// Accepts NumPy integers and bools like Python's.
 bool is_integer(py::handle value) {
     return PyIndex_Check(value.ptr()) && !PyBool_Check(value.ptr());
 }
@@ -39,7 +39,7 @@ bool is_number(py::handle value) {
             !py::hasattr(value, "__len__"));
 }
 
-/// Texts may be paths, and where the program reads numbers from text they may be numbers.
+/// Converts a value to text: accepts paths and, for fields parsed from text, numbers.
 std::string text_of(const Field& field, py::handle value) {
     if (value.is_none()) return {};
     if (PyUnicode_Check(value.ptr())) return value.cast<std::string>();
@@ -49,7 +49,7 @@ std::string text_of(const Field& field, py::handle value) {
     refuse(field, "text", value);
 }
 
-/// None for an automatic value, whose number is 0 where it is not optional.
+/// Returns None for an automatic value, which is stored as 0 in fields that are not optional.
 template <class T, class Target>
 void set_number(Field& field, Target* target, py::handle value) {
     if (value.is_none() && !field.automatic.empty()) {
@@ -133,7 +133,7 @@ py::list describe_fields(const std::vector<Field>& fields) {
         one["max"] = field.max;
         one["min_excluded"] = field.min_excluded;
         one["is_path"] = field.value_name == "FILE";
-        // Texts that are not paths nor of a list hold numbers.
+        // True for text fields that hold numbers or ranges of numbers, not paths or choices.
         one["is_range"] = field.value_name == "DISTANCE" || field.value_name == "NUMBER";
         all.append(one);
     }

@@ -15,12 +15,12 @@
 
 namespace pleat::python {
 
-/// Sets each field that `options` {field's name: value} names, then checks all. None means what
-/// is automatic. Python's TypeError for values of another kind; UsageError, as the program words
-/// it.
+/// Sets each field that `options` {field name: value} names, then checks all fields. None means
+/// automatic. Throws Python's TypeError for a value of another type, and the UsageError of the
+/// program.
 void set_fields(std::vector<Field> fields, const py::dict& options);
 
-/// What a field is, as a dictionary: what signatures, docstrings and stubs are made of.
+/// Describes the fields as dictionaries, from which signatures, docstrings and stubs are made.
 py::list describe_fields(const std::vector<Field>& fields);
 
 /// Where and how to compute.
@@ -34,16 +34,15 @@ struct ExecutionOptions {
     bool names_device() const { return device != kAutomaticDevice; }
 };
 
-/// The context of one call. The one that is made keeps `progress` alive.
+/// The context of one call from Python; keeps `progress` alive.
 class CallContext {
 public:
     explicit CallContext(const ExecutionOptions& work);
     CallContext(const CallContext&) = delete;
     CallContext& operator=(const CallContext&) = delete;
 
-    /// If the caller named no device: chooses GPUs with the memory that is needed, else the CPU,
-    /// and sends a message with the reason; without `demand`, the CPU. Call it without Python's
-    /// lock.
+    /// If the caller named no device, chooses GPUs with enough memory, else the CPU, and sends a
+    /// message with the reason. Without `demand`, chooses the CPU. Call it without holding the GIL.
     void choose_device(std::optional<GpuDemand> demand);
     bool may_use_gpu() const;
     bool is_named() const { return is_named_; }

@@ -57,7 +57,7 @@ ProfileFile make(const Argument<double>& q, const Argument<double>& intensity,
                         options_of(unit, assumed_error, dq.has_value()), line_or_none(dq));
 }
 
-/// What pickle keeps of a curve, and the curve of that.
+/// Converts a curve to its pickle state.
 py::tuple state_of(const ProfileFile& file) {
     const Profile& curve = file.profile;
     return py::make_tuple(curve.q, curve.intensity, curve.sigma, curve.source, curve.dq,

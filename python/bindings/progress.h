@@ -14,9 +14,9 @@ namespace pleat::python {
 
 namespace py = pybind11;
 
-/// Calls `callback(stage, done, total, note)` twenty times a second at the most, and at the ends of
-/// a stage; remarks go to the logger "pleat". Asks Python for signals. What the callback or a
-/// signal's handler raises stops the loop and is kept for rethrow().
+/// Calls `callback(stage, done, total, note)` at most twenty times a second and at the end of each
+/// stage; messages go to the logger "pleat". Checks for Python signals. An exception from the
+/// callback or a signal handler stops the computation and is kept for rethrow().
 class PythonProgress final : public Progress {
 public:
     /// `callback`: a function, or None.
@@ -26,7 +26,7 @@ public:
                 std::string_view note) override;
     bool cancelled() override;
     void message(std::string_view text) override;
-    /// Throws what was raised, if anything was. The lock must be held.
+    /// Throws the exception that was kept, if any. The GIL must be held.
     void rethrow() const {
         if (raised_) std::rethrow_exception(raised_);
     }
@@ -40,8 +40,8 @@ private:
     std::exception_ptr raised_;
 };
 
-/// `work()` without Python's lock. What was raised meanwhile comes out, also where the work was
-/// done before it could be stopped or failed for another reason.
+/// Runs `work()` without the GIL. Rethrows an exception of the callback or of a signal handler
+/// afterwards, even if the work finished or failed for another reason.
 template <class Work>
 auto without_lock(const PythonProgress& progress, const Work& work) {
     const auto unlocked = [&] {

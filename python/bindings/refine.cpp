@@ -62,7 +62,7 @@ py::tuple run(Structures& structure, const ProfileFile* curve, const py::dict& g
     return py::make_tuple(std::move(refined), owned_array(std::move(xyz)), std::move(topology));
 }
 
-/// (xyz, topology, files, [(file, frame)], notes) of what refine() takes from files.
+/// Reads files as refine() does; returns (xyz, topology, files, [(file, frame)], notes).
 py::tuple read(const std::vector<std::string>& sources, const py::dict& given) {
     Options options;
     set_fields(options.fields(), given);

@@ -9,18 +9,19 @@
 
 namespace pleat::python {
 
-/// A value as Python has it; arrays show memory of `self`, or own theirs.
+/// Converts a value to a Python object; arrays view memory of `self` or own their data.
 py::object python_value(const ColumnValue& value, py::handle self);
 
-/// Adds dictionaries of what columns are to module.result_columns[`name`].
+/// Adds dictionaries that describe the columns to module.result_columns[`name`].
 void describe_columns(py::module_& module, const char* name, const ResultColumns& columns);
 
-/// Base of what a class shows: its columns, made when they are first asked for.
+/// Base of result classes: caches the columns, which are made at first use.
 struct Described {
     std::optional<ResultColumns> known = {};
 };
 
-/// A class whose attributes are the columns(object) of its objects, which may be Described.
+/// Adds a Python class whose attributes are the columns(object) of a result, which may derive from
+/// Described.
 template <class T>
 py::class_<T> add_result(py::module_& module, const char* name) {
     describe_columns(module, name, columns(T()));

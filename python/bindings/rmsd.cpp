@@ -35,7 +35,7 @@ ResultColumns columns(const Compared& compared) {
     return rmsd::columns(compared.result, compared.parameters);
 }
 
-/// `topology`: of the coordinates' atoms, or none.
+/// `topology`: of the atoms of the coordinates; may be null.
 rmsd::AtomSets sets_of(const Argument<Index>& fit, const Argument<Index>& measured,
                        const Argument<double>& weights, const Topology* topology, bool in_place) {
     rmsd::AtomSets sets{copy_array(fit), copy_array(measured), copy_array(weights)};
@@ -53,7 +53,7 @@ rmsd::Symmetry parse_symmetry(const std::string& text) {
     return symmetry;
 }
 
-/// `sets` with what may change places. `atoms`: those compared among all of `topology`; empty: all.
+/// `sets` with interchangeable atoms and chains. `atoms`: compared ones of `topology`; empty: all.
 rmsd::AtomSets with_symmetry(rmsd::AtomSets sets, const Topology& topology,
                              const Argument<Index>& atoms, const std::string& symmetry) {
     std::vector<Index> read = copy_array(atoms);
@@ -68,8 +68,8 @@ rmsd::AtomSets with_symmetry(rmsd::AtomSets sets, const Topology& topology,
     return sets;
 }
 
-/// (frames with the places of their equal chains that suit the reference, frames that changed,
-/// those whose places are not proven to be the best)
+/// Returns (frames with equal chains reordered to match the reference, number of frames that
+/// changed, number of frames whose order is not proven to be the best).
 py::tuple relabelled(const Argument<float>& xyz, const Argument<float>& reference,
                      const rmsd::AtomSets& sets, const py::dict& how) {
     CallContext call(parse_execution_options(how));

@@ -45,7 +45,7 @@ saxs::Model make_model(const Argument<double>& q, const Argument<double>& factor
     return model;
 }
 
-/// [..., 3, scatterer] of [..., scatterer, 3].
+/// Transposes [..., scatterer, 3] to [..., 3, scatterer].
 template <class T>
 Array<T, 3> by_axis(View<const T, 3> from) {
     auto to = Array<T, 3>::unset(from.extent(0), Index{3}, from.extent(1));
@@ -55,7 +55,7 @@ Array<T, 3> by_axis(View<const T, 3> from) {
     return to;
 }
 
-/// [..., scatterer, 3] of [..., 3, scatterer].
+/// Transposes [..., 3, scatterer] to [..., scatterer, 3].
 template <class T>
 Array<T, 3> by_scatterer(View<const T, 3> from) {
     auto to = Array<T, 3>::unset(from.extent(0), from.extent(2), Index{3});
@@ -99,7 +99,7 @@ std::span<const T> line_of(const Argument<T>& values, Index size, const char* wh
     return {values.data(), static_cast<std::size_t>(size)};
 }
 
-/// One weight per channel, of which `pairs` pairs are made.
+/// Weights of the channels, from which `pairs` channel pairs are made.
 std::span<const double> weights_of(const Argument<double>& weights, Index pairs) {
     const Index channels = weights.ndim() == 1 ? weights.size() : 0;
     if (channels < 1 || channels * (channels + 1) / 2 != pairs)
@@ -124,7 +124,7 @@ py::array_t<double> profiles(const saxs::Model& model, const Argument<float>& xy
     }));
 }
 
-/// A session that several threads may hold, of which one at a time computes.
+/// A session that several threads may share; only one computes at a time.
 class SharedSession {
 public:
     SharedSession(const saxs::Model& model, const Argument<float>& xyz,
@@ -150,7 +150,7 @@ public:
         q_ = model.q_count();
     }
 
-    /// `work(session)` without Python's lock, with the session's own.
+    /// Runs `work(session)` without the GIL, holding the session's own lock.
     template <class Work>
     auto locked(const Work& work) {
         const py::gil_scoped_release released;
@@ -158,7 +158,7 @@ public:
         return work(*session_);
     }
 
-    /// Moves as (chain, scatterers, xyz [moved, 3]); [move, channel pair, q].
+    /// Proposes moves (chain, scatterers, xyz [moved, 3]); returns [move, channel pair, q].
     py::array_t<double> propose(
         const std::vector<std::tuple<Index, Argument<Index>, Argument<float>>>& given) {
         std::vector<Array<float, 2>> positions;

@@ -25,7 +25,7 @@ struct Selected : Described {
 };
 ResultColumns columns(const Selected& selected) { return select::columns(selected.result); }
 
-/// Contacts as text in CASP's RR format, or the file or folder at a path; nothing without a name.
+/// Parses contacts in CASP's RR format, or reads a file or folder; nothing without a name.
 std::optional<PredictedContacts> read_contacts(const std::string& name, const std::string& text) {
     if (name.empty()) return {};
     if (text.empty()) return select::read_predicted(name);

@@ -31,7 +31,7 @@ public:
     Ensemble ensemble;
 };
 
-/// The options of pleat.saxs by the names of their fields.
+/// The options of pleat.saxs, by field name.
 struct SaxsKeywords {
     saxs::Parameters parameters;
     saxs::ModelsAre models_are = saxs::ModelsAre::automatic;

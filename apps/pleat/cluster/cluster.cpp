@@ -75,7 +75,7 @@ struct AssignedFrames {
     Trajectory trajectory;
 };
 
-/// The file of the medoids, and what a finished run superposed.
+/// Where the medoids are, and which atoms and weights the run that found them superposed.
 struct MedoidSource {
     std::string file = {}, select = "all", weights = {};
     bool is_run = false;
@@ -116,14 +116,14 @@ Field assign_field(ClusterOptions& options) {
     return {.name = "assign",
             .target = &options.assign,
             .help =
-                "Find no clusters, but assign every frame to the nearest of these structures: "
-                "medoids.pdb of a run, any file of models, or the folder of a finished 'pleat "
-                "cluster', whose selection is used, too. With --cutoff, frames that are farther "
-                "than that from all of them are noise",
+                "Assign every frame to the nearest of these structures instead of finding "
+                "clusters: medoids.pdb of a run, any file of models, or the folder of a finished "
+                "'pleat cluster', whose selection is then used. With --cutoff, frames farther than "
+                "that from all of them are noise",
             .value_name = "MEDOIDS"};
 }
 
-/// The result_fields() on which an assignment depends.
+/// The options on which the assignment of frames to given medoids depends.
 std::vector<Field> assign_result_fields(ClusterOptions& options) {
     std::vector<Field> all;
     for (const Field& field : cluster::fields(options.parameters))
@@ -136,7 +136,7 @@ std::vector<Field> assign_result_fields(ClusterOptions& options) {
     return all;
 }
 
-/// Throws UsageError for options that mean nothing if clusters are given.
+/// Throws UsageError for options that have no effect with --assign, which gives the clusters.
 void check_assign_options(const ClusterOptions& options) {
     ClusterOptions own = options, plain;
     const std::vector<Field> used = assign_result_fields(own);
@@ -168,8 +168,8 @@ Field each_chain_field(ClusterOptions& options) {
     return {.name = "each-chain",
             .target = &options.ensemble.each_chain,
             .help =
-                "Cluster the equal chains of all frames, each as a structure of its own: "
-                "which shapes the chains take, and which frames combine which of them"};
+                "Cluster the equal chains of all frames as separate structures, and list how often "
+                "frames combine which clusters"};
 }
 
 std::vector<Field> precision_field(ClusterOptions& options) {
@@ -210,7 +210,7 @@ void check_clustering(const ClusterOptions& options) {
     check_symmetry(options);
 }
 
-/// "index 0 to 5 8 10 to 12" of rising indices.
+/// Formats ascending atom indices as a selection: "index 0 to 5 8 10 to 12".
 std::string index_selection(const std::vector<Index>& rising) {
     std::string text = "index";
     for (std::size_t first = 0; first < rising.size();) {
@@ -223,7 +223,7 @@ std::string index_selection(const std::vector<Index>& rising) {
     return text;
 }
 
-/// The atoms of the first medoid, if its file names them; else null.
+/// The atoms of the first medoid; null if the medoid file does not name atoms.
 std::shared_ptr<const Topology> medoid_atoms(const std::string& file) {
     const std::string first = ensemble_files({file}).front();
     return open_frames(first)->topology();
@@ -244,8 +244,8 @@ void compare_names(const AtomMatch& match, const std::string& file, const std::s
                         ensemble, match.residues_of_name, match.residues));
 }
 
-/// The selection of the atoms that are superposed, of `all` atoms of the ensemble: by default those
-/// of the medoids.
+/// Returns the selection of atoms to superpose; by default the atoms of the medoids. `all`: the
+/// topology of the ensemble.
 std::string choose_atoms(const Topology& all, const MedoidSource& medoids,
                          const std::string& ensemble, bool is_matched) {
     const std::shared_ptr<const Topology> named = medoid_atoms(medoids.file);
@@ -277,7 +277,7 @@ void members(Packer& pack, AssignedBlock& block) {
     pack(block.origins, compared.nearest.indices, compared.nearest.values, compared.statistics);
 }
 
-/// The options with the source of the medoids and the atoms that both have.
+/// The options, the source of the medoids, and the atoms that ensemble and medoids have in common.
 struct Superposed {
     MedoidSource medoids;
     EnsembleSource frames;
@@ -354,8 +354,7 @@ void write_distances(OutputFile& file, const rmsd::Nearest& nearest, Index frame
     file.write(text);
 }
 
-/// Reads the next frames of an ensemble, up to the size of a block [frame, atom, axis], and
-/// compares them.
+/// Reads the next block of frames [frame, atom, axis] and compares them with the medoids.
 AssignedBlock compare_next(EnsembleReader& reader, const rmsd::Assignment& assignment,
                            Array<float, 3>& xyz) {
     AssignedBlock block;
@@ -371,9 +370,9 @@ AssignedBlock compare_next(EnsembleReader& reader, const rmsd::Assignment& assig
     return block;
 }
 
-/// Of each R consecutive blocks, with R ranks, each rank reads one and skips the others;
-
-/// the leading rank gives them to `collect` in their order. Returns the reader at its end.
+/// Compares all frames with the medoids. With R ranks, each rank reads one of every R consecutive
+/// blocks and skips the others; the leading rank passes all blocks to `collect` in order. Returns
+/// the reader at the end of the ensemble.
 EnsembleReader assign_blocks(const EnsembleSource& source, const rmsd::Assignment& assignment,
                              Index atoms, Ranks& ranks, const Context& context,
                              const std::function<void(const AssignedBlock&)>& collect) {
@@ -497,7 +496,7 @@ Trajectory trajectory_of(const ClusterInput& input, const ClusterOptions& option
                          input.ensemble.frames, options.trajectory, context);
 }
 
-/// The atoms and weights of the RMSDs, for --assign; nothing if distances are others.
+/// Records atoms and weights of the RMSDs for --assign; nothing for other distances.
 void record_superposition(RunDirectory& run, const ClusterInput& input) {
     const bool is_rmsd = input.matrix.empty() || input.recomputes;
     if (!input.coordinates || !is_rmsd || input.is_permuted() || input.symmetry.relabel ||
@@ -520,7 +519,7 @@ void note_weights(const ClusterOptions& options, const ClusterInput& input,
                   are_masses ? "--atom-weights mass, as by gmx cluster -s FILE.tpr" : ""});
 }
 
-/// Refuses pipes if other atoms are written than superposed, since they are read a second time.
+/// Refuses pipes if the written atoms are not the superposed ones: frames are then read twice.
 void check_pipes(const ClusterOptions& options) {
     const EnsembleSource& ensemble = options.ensemble;
     const std::string& atoms = options.structures.atoms;
@@ -615,7 +614,7 @@ ClusterOutcome make_assignment(ClusterOptions& options, const JobTask& task, Ran
     return {std::move(result), std::move(text)};
 }
 
-/// Writes what the first rank found, and finishes the run; returns the summary.
+/// Writes the results of the leading rank and finishes the run; returns the summary.
 std::string write(const ClusterOptions& options, const ClusterInput& input,
                   const Trajectory& trajectory, const cluster::Result& result,
                   const Context& context, RunDirectory& run) {

@@ -52,8 +52,8 @@ struct ClusterInput {
     AtomGroups orders;         ///< with symmetry of atoms or ligands
     bool in_place = false;     ///< frames are not superposed
 
-    /// The comparison of all atoms: weights, atoms and chains that may change places, and whether
-    /// frames stay in place.
+    /// What the RMSD compares: atoms, weights, interchangeable atoms and chains, and whether frames
+    /// are superposed.
     rmsd::AtomSets sets() const {
         rmsd::AtomSets all;
         all.weights = coordinates->weights;
@@ -63,13 +63,13 @@ struct ClusterInput {
         if (symmetry.is_of_pairs()) all.equal_chains = chains;
         return all;
     }
-    /// Whether pairs are not those of superposed atoms as they are named.
+    /// Whether atoms or chains are permuted, or frames are compared without superposition.
     bool is_permuted() const { return symmetry.is_of_pairs() || in_place; }
 };
 
-/// Reads `ensemble`: a folder of a finished `pleat rmsd`, whose matrix is used (else its ensemble
-/// is superposed again) and whose ensemble is found through its manifest; an .npy file of one or
-/// two axes; or what `pleat rmsd` takes. Throws InputError, UsageError.
+/// Reads `ensemble`: the folder of a finished `pleat rmsd` (its matrix is used if it has one,
+/// otherwise its ensemble is superposed again; the manifest names the ensemble), an .npy file of
+/// one or two axes, or any input of `pleat rmsd`. Throws InputError, UsageError.
 ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
                                 const SymmetryOptions& symmetry, RunDirectory& run,
                                 const Context& context);
@@ -81,8 +81,8 @@ RunEstimate estimate_clustering(const EnsembleSource& ensemble,
                                 const rmsd::Parameters& superposition,
                                 const SymmetryOptions& symmetry = {}, std::int64_t written = 0);
 
-/// Memory and time of superposing and clustering this many frames; `sets` says whether over
-/// permutations or in place.
+/// Memory and time of superposing and clustering frames of this size; `sets` says whether atoms are
+/// permuted and whether frames are superposed.
 Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameters& parameters,
                               const rmsd::Parameters& superposition, const Context& context,
                               const rmsd::AtomSets& sets = {});
@@ -92,8 +92,8 @@ Estimate estimate_superposing(const EnsembleSize& size, const cluster::Parameter
 void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
                    const RunOptions& options, const JobTask& task, Ranks& ranks, Context& context);
 
-/// The distances of what was read, superposed when they are asked for on the context's device.
-/// Throws InputError, DeviceError.
+/// Returns the distances of `input`. If they must be computed, the context's device superposes the
+/// frames on demand. Throws InputError, DeviceError.
 std::unique_ptr<PairSource> distances_of(const ClusterInput& input, const Context& context);
 
 /// What distances_of() needs, for Packer.
@@ -105,14 +105,14 @@ struct TrajectoryOptions {
 };
 std::vector<Field> fields(TrajectoryOptions& options);
 
-/// Frames of one file at equal distances: none is left out between them.
+/// Consecutive frames of one file, separated by equal steps, with no frame missing.
 struct FrameSeries {
     Index first = 0, count = 0;         ///< frames of the run
     Index file = 0, frame_of_file = 0;  ///< where the first of them was read
 };
 
-/// Finds series and the time from one frame to the next while frames are read. Memory: that of the
-/// series.
+/// Collects the series of frames and the time step between frames while they are read. Memory: the
+/// series only.
 class SeriesRecorder {
 public:
     /// `step` of the frame range.
@@ -122,8 +122,8 @@ public:
     const std::vector<FrameSeries>& series() const { return series_; }
     /// Whether all frames have a time.
     bool has_times() const { return has_times_ && previous_.has_value(); }
-    /// Picoseconds from one frame of a series to the next, if all frames have times at equal
-    /// distances.
+    /// Picoseconds between consecutive frames of a series; no value if frames have no times or
+    /// uneven ones.
     std::optional<double> interval() const;
 
 private:
@@ -143,14 +143,14 @@ struct Trajectory {
     std::vector<FrameSeries> series;
     std::vector<std::string> files;  ///< that the series refer to
     Index step = 1;
-    /// Whether they do: files of simulations, or --timestep, and a file with several frames.
+    /// Whether frames are in order of time: a trajectory or --timestep, with several frames.
     bool is_ordered = false;
     std::optional<double> interval;  ///< picoseconds from one frame of the run to the next
 
     std::vector<Index> lengths() const;
 };
-/// What was read of an ensemble; `is_trajectory`: see EnsembleReader. A message says if times of
-/// files are not used. Throws InputError for --lag without a trajectory.
+/// Returns the trajectory that was read; `is_trajectory`: see EnsembleReader. Adds a message if
+/// times in the files are ignored. Throws InputError for --lag without a trajectory.
 Trajectory trajectory_of(const SeriesRecorder& recorder, const std::vector<std::string>& files,
                          bool is_trajectory, const std::string& frames,
                          const TrajectoryOptions& options, const Context& context);
@@ -166,7 +166,7 @@ Trajectory trajectory_of(std::span<const FrameOrigin> origins,
 void write_trajectory(RunDirectory& run, const std::vector<std::int32_t>& assignment,
                       const Trajectory& trajectory, const TrajectoryOptions& options);
 
-/// The format of medoids and members; automatic: PDB if it can hold them, else mmCIF.
+/// The file format of medoids and members; automatic: PDB if names and coordinates fit, else mmCIF.
 enum class StructureFormat { automatic, pdb, cif, none };
 std::span<const std::string_view> names_of(StructureFormat);
 
@@ -180,12 +180,13 @@ std::vector<Field> fields(StructureOutput& options);
 /// Throws UsageError for atoms or members to write with `--structures none`.
 void check_options(const StructureOutput& options);
 
-/// Checks before the work what would fail after it: atoms that cannot be selected, structures that
-/// PDB cannot hold, and disk space. Throws UsageError, InputError, OutputError.
+/// Checks early what would otherwise fail after the computation: selections without atoms,
+/// structures that do not fit the PDB format, and too little disk space. Throws UsageError,
+/// InputError, OutputError.
 void check_structures(const ClusterInput& input, const StructureOutput& options,
                       const RunDirectory& run);
 
-/// Bytes per frame and atom of the members of clusters if those of all are written; else 0.
+/// Bytes per frame and atom of the members' files if members of all clusters are written; else 0.
 std::int64_t member_bytes(const StructureOutput& options);
 
 /// Writes medoids.pdb (or .cif) with one model per cluster, each superposed onto that of the
@@ -215,9 +216,9 @@ struct ClusterOptions {
 
     bool has_assign() const { return !assign.empty(); }
 };
-/// Ligands are compared by their heavy atoms unless others are selected.
+/// Compares ligands by their heavy atoms unless the user selects others.
 void choose_atoms(ClusterOptions& options);
-/// The options on which results depend, in the order of the manifest.
+/// The options that affect results, in the order of the manifest.
 std::vector<Field> result_fields(ClusterOptions& options);
 
 struct ClusterOutcome {
@@ -225,8 +226,8 @@ struct ClusterOutcome {
     std::string summary;  ///< for standard output; empty on all ranks but the leading one
 };
 
-/// Reads, clusters and writes the folder options.run.output. `read`: input that was read before,
-/// with coordinates; or null. Throws every kind of Error.
+/// Reads and clusters the input and writes the folder options.run.output. `read`: input with
+/// coordinates that was read before; may be null. Throws every kind of Error.
 ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks& ranks,
                              ClusterInput* read = nullptr);
 

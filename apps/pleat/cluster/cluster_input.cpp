@@ -25,7 +25,7 @@
 
 namespace pleat::cluster {
 
-/// What distances need of the pairs of an earlier run, for Packer.
+/// Packs the data of an earlier run's pairs that clustering needs.
 static void members(Packer& pack, KnownPairs& known) {
     pack(known.starts, known.indices, known.values, known.cutoff, known.statistics);
 }
@@ -38,7 +38,7 @@ namespace {
 
 EnsembleSource source_of(const EarlierRun& earlier) {
     EnsembleSource source;
-    // The paths are files, even if a name looks like a list (@NAME).
+    // Treats the paths as files, even if one begins with @ like the name of a list.
     for (const std::string& file : earlier.sources)
         source.sources.push_back(file.starts_with('@') ? "./" + file : file);
     source.topology = text_parameter(earlier, "topology");
@@ -51,7 +51,7 @@ EnsembleSource source_of(const EarlierRun& earlier) {
     repeat_scores(earlier, source);
     Choice(&source.pbc).set(text_parameter(earlier, "pbc"));
     Choice(&source.match).set(text_parameter(earlier, "match"));
-    // Structures are brought together by the superposed atoms.
+    // Structures are superposed by the atoms that the earlier run fitted.
     if (const std::string fit = text_parameter(earlier, "fit"); !fit.empty() && fit != kNoFit)
         source.select = fit;
     if (source.select.empty()) source.select = "all";
@@ -133,8 +133,8 @@ rmsd::ComparedSizes compared_sizes(Index frames, Index atoms, const rmsd::AtomSe
             .pair_seconds = is_permuted ? rmsd::permuted_seconds(sets, atoms) : 0};
 }
 
-/// Memory demand of one of several jobs: on a GPU the bits of all pairs if it finds the clusters
-/// there.
+/// Memory demand of one of several jobs; on a GPU it includes one bit per pair of frames if the GPU
+/// finds the clusters.
 JobDemand demand_of(Index frames, Index atoms, const cluster::Parameters& parameters,
                     const rmsd::Parameters& superposition, const rmsd::AtomSets& sets = {}) {
     const auto estimate = [=](const Context& context) {
@@ -146,8 +146,8 @@ JobDemand demand_of(Index frames, Index atoms, const cluster::Parameters& parame
     return {.gpu_bytes = estimate(on_cuda).gpu_bytes, .estimate = estimate};
 }
 
-/// Checks that what was read again is what the run compared. If the run measured other atoms than
-/// it fitted, their number is not that of the atoms read here.
+/// Throws InputError unless the frames read again match those of the earlier run. If that run
+/// measured other atoms than it superposed, its number of atoms is not checked.
 void check_size(const ClusterInput& input, const EarlierRun& earlier) {
     const auto check = [&](const char* what, Index found) {
         const auto recorded = earlier.results.find(what);
@@ -163,7 +163,7 @@ void check_size(const ClusterInput& input, const EarlierRun& earlier) {
     if (!has_other_atoms(earlier)) check("atoms", input.coordinates->atoms());
 }
 
-/// Throws UsageError for options of an ensemble with frames that were compared already.
+/// Throws UsageError for options on reading an ensemble if a finished run has compared it.
 void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
                              std::string_view kind) {
     const EnsembleSource plain;
@@ -184,7 +184,7 @@ void refuse_symmetry(const SymmetryOptions& symmetry, const std::string& name,
         throw UsageError(fmt::format("leave --symmetry and --fit out: '{}' is {}", name, kind));
 }
 
-/// If the run listed the neighbours below a cutoff, they need not be found again.
+/// Reuses the neighbours below the cutoff if the earlier run stored them.
 void read_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
                      const Context& context) {
     const std::filesystem::path folder = input.name, list = folder / "neighbours.npz";
@@ -201,8 +201,8 @@ void read_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirector
                     list.string(), input.known->cutoff));
 }
 
-/// Reads the frames to compare into memory, or to the disk if whole frames are superposed without
-/// symmetry.
+/// Reads the frames to compare: into memory or, if they do not fit and are superposed as named,
+/// without symmetry, to the disk.
 Coordinates read_superposed(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
                             const SymmetryOptions& symmetry, RunDirectory& run,
                             const Context& context) {
@@ -213,7 +213,8 @@ Coordinates read_superposed(const EnsembleSource& ensemble, const rmsd::Paramete
     });
 }
 
-/// Finds what may change places in the frames, and gives them one labelling if that is asked for.
+/// Finds interchangeable atoms and chains and, with --relabel, gives all frames a consistent
+/// labelling.
 void find_symmetry(ClusterInput& input, const Context& context) {
     input.in_place = input.ensemble.in_place;
     const Topology& all = *input.coordinates->all_atoms;
@@ -274,7 +275,7 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
     if (!has_matrix) read_neighbours(input, earlier, run, context);
 }
 
-/// The device for frames in place or over permutations, which find no clusters on it.
+/// Chooses the device for frames in place or over permutations; the CPU finds their clusters.
 void choose_permuting_device(ClusterInput& input, const cluster::Parameters& parameters,
                              const RunOptions& options, const JobTask& task, Ranks& ranks,
                              Context& context) {
@@ -406,7 +407,7 @@ RunEstimate estimate_clustering(const EnsembleSource& ensemble,
                     is_stored
                         ? cluster::estimate(size.frames, {.is_stored = true}, parameters, context)
                         : estimate_superposing(size, parameters, superposition, context, sets);
-                // Of a run also the frames, for structures.
+                // Writing structures also needs the frames of the finished run.
                 if (is_stored) all.host_bytes += 36 * size.frames * size.atoms;
                 all.disk_bytes = written * size.frames * size.atoms;
                 return all;
@@ -419,8 +420,8 @@ void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
     const Coordinates& frames = *input.coordinates;
     if (input.is_permuted())
         return choose_permuting_device(input, parameters, options, task, ranks, context);
-    // Neighbours on a GPU are those of all frames, which it does not hold in float64 if they are on
-    // disk. GPUs of several processes only superpose.
+    // A GPU that finds neighbours compares all frames, and cannot hold them in float64 if they are
+    // on disk. With several processes, GPUs only superpose.
     const bool is_held =
         !frames.on_disk.is_on_disk() || input.superposition.precision == rmsd::FitPrecision::mixed;
     const bool is_gromos = parameters.method == cluster::Method::gromos && is_held &&

@@ -24,10 +24,10 @@ namespace pleat::program {
 
 namespace {
 
-/// Intervals of a trajectory differ by less than this part of them, besides the rounding of times.
+/// Intervals of a trajectory count as equal within this fraction, plus the rounding of times.
 constexpr double kEven = 1e-3;
 
-/// Reads the atoms that are written; null if they are the superposed ones.
+/// Opens the ensemble with the atoms to write; null if these are the superposed atoms.
 std::unique_ptr<EnsembleReader> reader_of_written(const ClusterInput& input,
                                                   const StructureOutput& options) {
     const EnsembleSource& source = input.ensemble;
@@ -38,14 +38,14 @@ std::unique_ptr<EnsembleReader> reader_of_written(const ClusterInput& input,
     return std::make_unique<EnsembleReader>(source.sources, std::move(reading));
 }
 
-/// The atoms of an item that are written: those of a frame, or of one of its equal chains.
+/// The atoms to write for one item: those of a frame, or of one of its equal chains.
 struct WrittenAtoms {
     std::shared_ptr<const Topology> topology;
     std::vector<std::vector<Index>> atoms;  ///< [chain][atom] of those that are read
     Index frames = 0;
 };
 
-/// `read`: the atoms that are read of each frame.
+/// `read`: the atoms that the reader provides per frame.
 WrittenAtoms written_atoms(const Coordinates& coordinates,
                            const std::shared_ptr<const Topology>& read) {
     const ChainItems& items = coordinates.chains;
@@ -64,8 +64,8 @@ WrittenAtoms written_atoms(const Coordinates& coordinates,
                                  fmt::join(items.names, ", ")));
 }
 
-/// How far atoms can lie from the origin when frames are turned about the means of their superposed
-/// atoms and moved onto each other.
+/// The maximum distance from the origin that atoms can reach when frames are rotated about the mean
+/// of their superposed atoms and moved onto each other.
 class Reach {
 public:
     /// `superposed` [atom, axis]; `at(atom, axis)` of `atoms` written atoms of the same frame.
@@ -87,7 +87,7 @@ public:
             radius_ = std::max(
                 radius_, std::hypot(at(k, 0) - mean[0], at(k, 1) - mean[1], at(k, 2) - mean[2]));
     }
-    /// Whether the columns of PDB, from -999.999 to 9999.999, hold all possible coordinates.
+    /// Whether all possible coordinates fit the PDB columns, -999.999 to 9999.999.
     bool fits_pdb() const { return min_ - radius_ > -999.99 && max_ + radius_ < 9999.99; }
 
 private:
@@ -131,8 +131,8 @@ public:
         return {rmsd::to_double(coordinates_.frame(target)), {{}, {}, coordinates_.weights}};
     }
 
-    /// [axis, atom], moved as superposer_onto(`target`) says, or in place. Equal chains and atoms
-    /// keep their names, and the frame is moved so that it comes closest with the best permutation.
+    /// Returns [axis, atom], moved by superposer_onto(`target`), or unmoved without superposition.
+    /// Names of equal chains and atoms stay; the frame is moved by its best permutation.
     Array<float, 2> moved(Index frame, Index target, const rmsd::Superposer& superposer) const {
         const Array<float, 2> superposed = coordinates_.frame(frame);
         const bool is_permuted = !sets_.equal_chains.empty() || !sets_.equal_orders.empty();
@@ -203,7 +203,7 @@ private:
     Array<float, 3> again_;
 };
 
-/// Whether the PDB format can hold all frames; called before it is known which ones are written.
+/// Whether all frames fit the PDB format; called before the frames to write are known.
 bool all_fit_pdb(const Coordinates& coordinates, EnsembleReader* reader) {
     Reach reach;
     if (reader == nullptr) {

@@ -81,9 +81,9 @@ std::vector<Field> structure_fields(CouplingsOptions& options) {
     std::vector<Field> all = fields(options.structure);
     all.push_back({.name = "secondary",
                    .target = &options.secondary,
-                   .help = "Secondary structure of a nucleic acid, a Stockholm file (SS_cons) or "
-                           "brackets and dots, one per column or per residue of the first row: "
-                           "gives each pair its class",
+                   .help = "Secondary structure of a nucleic acid: a Stockholm file (SS_cons), or "
+                           "dot-bracket notation with one mark per column or per residue of the "
+                           "first row. Each pair is then classified relative to the base pairs",
                    .value_name = "FILE"});
     return all;
 }
@@ -94,8 +94,8 @@ std::vector<Field> part_fields(CouplingsOptions& options) {
          .target = &options.parts,
          .help = "Which columns belong to which chain, by lengths (218,310) or as "
                  "A:1-218,B:219-528; pairs between chains are scored, too. --structure FILE:A,B "
-                 "then names a chain for each. By default what the first line of a ColabFold "
-                 "file says",
+                 "then names a chain for each. By default the lengths in the first line of a "
+                 "ColabFold file",
          .value_name = "PARTS"},
         {.name = "shuffle-parts",
          .target = &options.shuffle_parts,
@@ -131,7 +131,7 @@ void append_fit(std::string& text, const Report& report) {
                : fmt::format(" ({})", name_of(result.stop_reason)));
 }
 
-/// Defaults of nucleic acids that differ from those of proteins.
+/// Appends scoring settings whose defaults differ between nucleic acids and proteins.
 void append_scoring(std::string& text, const Report& report) {
     if (report.base_pairs == nullptr) return;
     const bool has_gap = report.parameters.norm == couplings::NormLetters::all;
@@ -263,7 +263,7 @@ std::string summary(const Report& report, const std::string& folder) {
     return text;
 }
 
-/// How the structure of several parts is aligned to them; empty for one part.
+/// Returns the function that aligns a structure to several concatenated parts; empty for one part.
 ResidueMapper part_mapper(const couplings::Parts& parts) {
     if (parts.empty()) return {};
     return [parts](const Alignment& source, Structure& structure, const ResidueMapOptions& choice) {
@@ -294,7 +294,7 @@ struct FamilyInput {
     std::optional<BasePairs> base_pairs;
 };
 
-/// The pairs of --secondary; nothing if it is not given.
+/// Reads the base pairs of --secondary; returns nothing if the option is not given.
 std::optional<BasePairs> read_base_pairs(const CouplingsOptions& options, const FamilyInput& input,
                                          RunDirectory& run) {
     if (options.secondary.empty()) return std::nullopt;
@@ -343,8 +343,8 @@ JobDemand demand_of(const CouplingsOptions& options, const Alignment& alignment)
             }};
 }
 
-/// Chooses the context's device, and computes the weights before that, so that a GPU can start or
-/// become free at the same time. Returns no weights if the GPU should compute them.
+/// Computes the sequence weights, then chooses the context's device, so that a GPU can start or
+/// become free meanwhile. Returns no weights if the GPU should compute them.
 std::vector<double> weights_and_device(const CouplingsOptions& options, const JobTask& task,
                                        const Alignment& alignment, Context& context) {
     const bool may_use_a_gpu = may_use_gpu(options.run);
@@ -366,7 +366,7 @@ std::vector<double> weights_and_device(const CouplingsOptions& options, const Jo
     return weights;
 }
 
-/// Before the fit, reports the size of the model's file, and refuses it if the disk has no room.
+/// Reports the size of the model file before the fit; throws if it does not fit on the disk.
 void announce_files(const CouplingsOptions& options, const Alignment& alignment,
                     const RunDirectory& run, const Context& context) {
     constexpr std::int64_t kLarge = std::int64_t{100} << 20;
@@ -380,8 +380,8 @@ void announce_files(const CouplingsOptions& options, const Alignment& alignment,
     run.require_space(fit_disk_space(options, columns, letters));
 }
 
-/// With parts: precision within the parts, and in the range "inter" that of the pairs between them
-/// by their block-corrected scores.
+/// With several parts: precision within each part, and in the range "inter" the precision of pairs
+/// between parts, ranked by their block-corrected scores.
 ContactEvaluation evaluate(const KnownStructure& known, const Alignment& alignment,
                            const Result& result, const std::optional<ScoredParts>& parts) {
     const double cutoff = known.definition.cutoff;

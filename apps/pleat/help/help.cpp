@@ -62,7 +62,7 @@ const std::map<std::string_view, const char*> kUsual = {
      "linkers rigid pae sequence mode frames data output force device threads seed "
      "cluster-cutoff"}};
 
-/// What --help shows of a command besides its arguments; empty: all.
+/// The options that --help shows for a command in addition to its arguments; empty: all.
 std::vector<std::string> usual_options(const std::string& command) {
     const auto found = kUsual.find(command);
     if (found == kUsual.end()) return {};
@@ -126,7 +126,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return best[a.size()][b.size()];
 }
 
-/// The words of an option in alphabetical order: "max_q" of other programs is "q-max" here.
+/// Sorts the words of an option's name, so that "max_q" of other programs matches "q-max".
 std::vector<std::string> sorted_words(std::string_view name) {
     std::vector<std::string> words(1);
     for (const char c : name) {

@@ -36,7 +36,7 @@ struct OptionEntry {
     /// Whether the value names files, or only folders.
     bool takes_files() const;
     bool takes_folders() const;
-    /// The help without the notes in brackets behind it.
+    /// The help text without the notes in brackets at its end.
     std::string brief_help() const;
 };
 
@@ -60,8 +60,8 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 /// "unknown command 'X'; did you mean 'Y'? 'pleat help' lists the commands".
 std::string unknown_command(const CLI::App& program, std::string_view word);
 
-/// What the user should change after parsing failed: the first option, command or argument that is
-/// unknown, else the parser's own text; and which help shows more.
+/// Returns what the user should correct after a parsing error: the first unknown option, command or
+/// argument, else the parser's message; and which help shows more.
 std::string usage_hint(const CLI::App& program, const CLI::ParseError& error);
 
 }  // namespace pleat::program

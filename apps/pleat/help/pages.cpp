@@ -57,7 +57,7 @@ std::string fish_quoted(const std::string& text) {
 
 // bash
 
-/// The lines of a `case` that set what the value of each option may be.
+/// The branches of a bash `case` that set the allowed values of each option.
 std::string bash_values(const CommandEntry& command) {
     std::string out;
     for (const OptionEntry& option : command.options) {
@@ -227,7 +227,7 @@ std::string fish_script(const Table& table) {
     return out;
 }
 
-/// Text as troff wants it: dashes that can be searched and copied, no line that reads as a request.
+/// Escapes text for troff: dashes stay searchable, and no line looks like a request.
 std::string escaped(const std::string& text) {
     std::string out;
     for (const char letter : text) {

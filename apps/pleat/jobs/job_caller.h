@@ -12,23 +12,23 @@
 
 namespace pleat::program {
 
-/// The request for a list of jobs, instead of a command line.
+/// A job list requested by a library call instead of a command line.
 struct JobCall {
     std::string command;              ///< "couplings"
     std::vector<std::string> inputs;  ///< files, each a job
-    /// Options by their names without dashes; a bool for flags. One may be given several times.
+    /// Option values by name without dashes; a bool for flags. An option may occur several times.
     std::vector<std::pair<std::string, std::variant<bool, std::string>>> options;
 };
 
-/// Takes the place of the terminal in run_job_list().
+/// Receives progress and results of run_job_list() instead of the terminal.
 struct JobCaller {
     std::unique_ptr<Progress> shown;  ///< also gets the number of jobs that have ended
     std::optional<JobListResult> result = {};
 };
 
-/// Runs the jobs of the call; prints nothing, and leaves signals to the caller. Failures of jobs
-/// are rows of the result; messages tell of them, too. Throws UsageError for a command or an option
-/// that does not exist, and what pleat::run_job_list() throws.
+/// Runs the jobs of the call without printing; the caller handles signals. Failed jobs are rows of
+/// the result and are also reported as messages. Throws UsageError for an unknown command or
+/// option, and whatever pleat::run_job_list() throws.
 JobListResult run_jobs(const JobCall& call, std::unique_ptr<Progress> shown);
 
 }  // namespace pleat::program

@@ -34,7 +34,7 @@ namespace {
 
 constexpr const char* kGroup = "Many jobs";
 
-/// The inputs of the command line, then those of the list.
+/// Returns the inputs of the command line, followed by those of the list.
 std::vector<JobInput> read_inputs(const JobListOptions& options, JobListCall& call, Ranks& ranks) {
     std::vector<JobInput> inputs;
     std::vector<std::string> files = call.inputs;
@@ -88,7 +88,7 @@ void check_options(const CLI::App& parser, const JobListOptions& options, const 
                     "to a file, or run that job by itself");
 }
 
-/// Prints what each job needs, and all of them. A job whose input cannot be read ends it.
+/// Prints the estimate of each job and the total. Throws for a job whose input cannot be read.
 void print_estimates(const JobPlan& plan, const JobListCall& call, const RunOptions& run) {
     EstimateTable table(run, true);
     SharedInputs inputs(1);  // the jobs of an input are neighbours
@@ -98,7 +98,7 @@ void print_estimates(const JobPlan& plan, const JobListCall& call, const RunOpti
     table.require_disk();
 }
 
-/// Throws InputError on a rank that found other jobs than the first one.
+/// Throws InputError on a rank whose jobs differ from those of the first rank.
 void check_same_plan(const JobPlan& plan, Ranks& ranks) {
     Sha256 hash;
     for (const Job& job : plan.jobs) {
@@ -115,7 +115,7 @@ void check_same_plan(const JobPlan& plan, Ranks& ranks) {
             "first rank; give files that all machines see");
 }
 
-/// Makes a second folder of a finished run, with hard links to its files if possible.
+/// Copies the folder of a finished run, using hard links to its files if possible.
 void copy_run(const std::filesystem::path& from, const std::filesystem::path& to) {
     namespace fs = std::filesystem;
     const fs::path partial = to.parent_path() / ".pleat-stage";
@@ -133,7 +133,7 @@ void copy_run(const std::filesystem::path& from, const std::filesystem::path& to
                                       error.message()));
 }
 
-/// The words of a flag that has this value: some flags are called --no-NAME.
+/// Formats a flag with this value; some flags are named --no-NAME.
 std::string flag_word(const CLI::App& parser, const std::string& name, bool value) {
     const bool is_negated = parser.get_option_no_throw("--" + name) == nullptr &&
                             parser.get_option_no_throw("--no-" + name) != nullptr;
@@ -292,7 +292,7 @@ void run_job_list(const CLI::App& parser, const JobListOptions& options, const R
         .shown = caller != nullptr ? std::move(caller->shown) : ranks.progress(run.quiet),
         .shows_count = caller != nullptr};
     if (run.quiet)
-        // If this cannot be printed, the other jobs go on; the table has the error, too.
+        // If printing fails, the other jobs continue; the job table records the error.
         request.report_failure = [](const std::string& line) {
             std::fputs((printable(line) + '\n').c_str(), stderr);
         };

@@ -49,7 +49,7 @@ inline constexpr const char* kJobsHelp =
     "finished jobs. A failed job does not stop the others; the exit code is then that of the\n"
     "first failed one. 'pleat report FOLDER' draws the table.";
 
-/// A run that has begun, on every rank: its context, and its folder, which the first rank writes.
+/// A started run: the context of each rank, and the run folder, which the first rank writes.
 struct OpenRun {
     /// `fields`: options that affect results. `checkpoint`: the file's name; empty: none. `ranks`:
     /// null for a command of one rank. A collective call.
@@ -87,18 +87,18 @@ struct JobFunctions {
     const char* single_rank_work = nullptr;
     void (*add_options)(CLI::App&, Options&);
     std::vector<Field> (*fields)(Options&);
-    /// Looks at the options of a call before anything else; or null.
+    /// Called first, to check or complete the options of a call; may be null.
     void (*begin)(Options&, Ranks&) = nullptr;
-    /// Whether several inputs of a call are one run; null: with joins_files.
+    /// Returns whether several inputs of a call are one run; null: as `joins_files` says.
     bool (*joins)(const Options&) = nullptr;
-    /// Sets defaults that depend on the input before it is compared with a finished run; or null.
+    /// Sets defaults that depend on the input, before a finished run is compared; or null.
     void (*prepare)(Options&) = nullptr;
     void (*check)(const Options&);  ///< options together, and that files exist
-    /// Null: the files of the ensemble, or the alignment.
+    /// Returns the input files; null: the files of the ensemble or the alignment.
     std::vector<std::string> (*input_files)(const Options&) = nullptr;
-    /// Returns the text that a single call for this run would print.
+    /// Runs one job; returns the text that a call for this job alone would print.
     std::string (*run)(Options&, const JobTask&, Ranks&);
-    /// Memory and time that the run needs; `inputs` keeps what was read for the next job.
+    /// Estimates memory and time of a run; `inputs` keeps data that the next job can reuse.
     RunEstimate (*estimate)(Options&, SharedInputs& inputs);
 };
 
@@ -189,8 +189,8 @@ struct JobListCall {
 void run_job_list(const CLI::App& parser, const JobListOptions& options, const RunOptions& run,
                   JobListCall call, const JobCommand& command, Ranks& ranks);
 
-/// Runs the jobs that a call asks for, or one run of its inputs on all ranks, and prints what that
-/// run found or its estimate.
+/// Runs the jobs of a call, or a single run of its inputs on all ranks, and prints the results or
+/// the estimate.
 template <class Options>
 void run_jobs_or_one(const CLI::App& parser, Options& options,
                      const std::vector<std::string>& arguments,
@@ -253,7 +253,7 @@ Command job_command(CLI::App& program, Ranks& ranks, const JobFunctions<Options>
             .knows_ranks = true};
 }
 
-/// One stage: the command, options and inputs that it runs with.
+/// One stage of a run: its command, options and inputs.
 struct Stage {
     std::string name;     ///< name of its folder
     std::string command;  ///< "couplings"
@@ -263,10 +263,10 @@ struct Stage {
     std::vector<std::filesystem::path> inputs = {};  ///< in the order of its manifest
 };
 
-/// Stages of one run as runs of other commands in folders within its own. A finished run of the
-/// same command, version, options and inputs is read instead of computed again. While there is a
-/// stage, an unfinished run keeps its folder, so that the same command resumes there. References
-/// must outlive this object.
+/// Runs other commands as stages of a run, in subfolders of its folder. Reuses a stage's finished
+/// run if command, version, options and inputs are the same. As long as an unfinished run has a
+/// stage, its folder is kept, so that the same command resumes it. References must outlive this
+/// object.
 class RunStages {
 public:
     /// `task`: the run as a job.
@@ -277,9 +277,9 @@ public:
         std::filesystem::path folder;
         bool is_kept = false;  ///< it has a finished run of the same command, options and inputs
     };
-    /// Runs the stage unless a run is kept; says which to `context`. Its citations become those of
-    /// the run. `work` computes in the folder that it sets in `own`, the options of the stage,
-    /// replacing the run there if it is another.
+    /// Runs the stage, or reuses its finished run, and reports to `context` which. Adds the stage's
+    /// citations to the run. `work` computes into the folder that make() sets in `own`, the options
+    /// of the stage; it replaces a run of other options there.
     StageRun make(const Stage& stage, RunOptions& own, const Context& context,
                   const std::function<void(const JobTask& task)>& work);
     JobTask task_of(const Stage& stage, const Context& context) const;
@@ -292,7 +292,7 @@ private:
     /// The finished run in the stage's folder, which a forced run copies from the one that it
     /// replaces.
     std::optional<FinishedRun> find(const Stage& stage, const std::filesystem::path& folder) const;
-    /// Cites what the stage cites; of a kept stage its notes are shown again, to `kept`.
+    /// Adds the stage's citations to the run; if it was reused, repeats its notes to `kept`.
     void take_up(const std::filesystem::path& folder, const Context* kept);
 
     const RunOptions& options_;

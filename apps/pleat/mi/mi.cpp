@@ -35,14 +35,14 @@ namespace mi = mutual_information;
 
 constexpr std::size_t kShown = 10;
 
-/// The head of the cells that append_columns() writes.
+/// The table header for the columns that append_columns() writes.
 void append_heads(std::string& text, const mi::Report& report, std::string_view names) {
     if (report.structure != nullptr)
         for (const char name : names) append(text, " {:>10}", fmt::format("residue {}", name));
     for (const char name : names) append(text, " {:>11}", number_heading(report.reference, name));
 }
 
-/// Columns as "133 (G)"; the structure's residues, if there is one, before them.
+/// Appends columns as "133 (G)", preceded by the structure's residues if there is a structure.
 void append_columns(std::string& text, const mi::Report& report, std::span<const Index> columns) {
     if (report.structure != nullptr)
         for (const Index column : columns)
@@ -55,7 +55,7 @@ std::string number(double value, const char* format) {
     return std::isnan(value) ? "-" : fmt::format(fmt::runtime(format), value);
 }
 
-/// The p of a pair without shuffles: exact where tables were enumerated, else marked.
+/// Formats the p of a pair without shuffles: exact if all tables were enumerated, else "~".
 std::string tail_text(const mi::PairInformation& pairs, std::size_t pair) {
     if (pairs.tail_p.empty() || std::isnan(pairs.tail_p[pair])) return "-";
     const double p = pairs.tail_p[pair];
@@ -94,7 +94,7 @@ void append_tree_null(std::string& text, const mi::Report& report) {
            found[0], report.annotated->size(), found[1], found[2]);
 }
 
-/// What the pairs and triples are compared with.
+/// Appends a description of the null model for pairs and triples.
 void append_null(std::string& text, const mi::Report& report) {
     const mi::Parameters& parameters = report.parameters;
     const std::string shuffles = fmt::format("{} random shuffles", report.result.shuffles);
@@ -299,7 +299,7 @@ struct MiOptions {
     JobListOptions jobs;
 };
 
-/// The options of a structure without the contact cutoff: the tables list distances, not contacts.
+/// The structure options without the contact cutoff, since the tables list distances, not contacts.
 std::vector<Field> structure_fields(MiOptions& options) {
     std::vector<Field> all = fields(options.structure);
     std::erase_if(all, [](const Field& field) { return field.name == "contact-cutoff"; });
@@ -329,7 +329,8 @@ void record_result(RunDirectory& run, const mi::Report& report) {
     run.fact("mapped_columns", report.structure->map.mapped);
 }
 
-/// The structure mapped to the columns, and the row that lists show: of the first rank.
+/// The structure mapped to the columns, and the row whose residues the lists show. Only on the
+/// first rank.
 struct Aligned {
     std::optional<KnownStructure> structure;
     ReferenceRow reference;
@@ -364,7 +365,7 @@ std::string write(const MiOptions& options, const Alignment& alignment, const mi
     return summary(report, run.folder.path().string());
 }
 
-/// Sets the device of the run, starts it if it is a GPU, and returns why it was chosen.
+/// Chooses the device of the run, starts it if it is a GPU, and returns the reason for the choice.
 std::string choose_mi_device(const MiOptions& options, const JobTask& task,
                              const Alignment& alignment, Ranks& ranks, Context& context) {
     std::optional<GpuDemand> demand;

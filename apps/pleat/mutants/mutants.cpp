@@ -113,8 +113,8 @@ std::vector<Field> mutant_file_fields(MutantsOptions& options) {
              .value_name = "FILE.csv"},
             {.name = "sequences",
              .target = &options.sequences,
-             .help = "FASTA, A2M or A3M file of sequences in the family's columns, whose energies "
-                     "are computed",
+             .help = "Compute the energies of the sequences in this FASTA, A2M or A3M file, which "
+                     "are aligned to the columns of the family",
              .value_name = "FILE"}};
 }
 
@@ -241,7 +241,7 @@ struct MutantFiles {
     }
 };
 
-/// Fits the family in a folder of its own; returns the file of its model.
+/// Fits the family in its own folder; returns the path of the model file.
 std::filesystem::path fit_model(const MutantsOptions& options, const MutantFiles& files,
                                 const JobTask& task, RunDirectory& run, const Context& context) {
     CouplingsOptions own = couplings_stage(options), usual;
@@ -274,7 +274,7 @@ MutantFiles read_files(const MutantsOptions& options, RunDirectory& run) {
     return files;
 }
 
-/// Memory that the energies of a model of this size need.
+/// Memory needed for the energies of mutants under a model of this size.
 Estimate energies_need(const MutantsOptions& options, Index columns, Index letters) {
     const Index model = 2 * columns * (columns - 1) * letters * letters;
     Estimate needed;
@@ -302,7 +302,7 @@ std::string compute_mutants(MutantsOptions& options, const JobTask& task, Ranks&
     run.stage("model");
     mutants::Input input = files.with(couplings::read_saved_model(model));
     run.stage("effects");
-    // Energies are computed on the CPU; the device was that of the fit.
+    // The fit used the device; energies are computed on the CPU.
     context.device = {};
     context.device.kind = Device::Kind::cpu;
     context.lanes.clear();

@@ -29,7 +29,7 @@ constexpr const char *kInput = "Input", *kRun = "Run";
 /// The device that stands for any GPU.
 constexpr const char* kAnyGpu = "cuda";
 
-// Memory of the host that CUDA takes, and the time until a GPU computes (an H200: decision 0028).
+// Host memory for CUDA, and seconds until a GPU computes (measured on an H200: decision 0028).
 constexpr std::int64_t kCudaHostBytes = std::int64_t{512} << 20;
 
 constexpr double kGpuStartSeconds = 0.4;
@@ -51,7 +51,7 @@ void append_option(std::vector<std::string>& words, const Field& field) {
     words.push_back(value);
 }
 
-/// Whether a GPU may be used, and the user did not say which.
+/// Whether a GPU may be used because the user named no device.
 bool leaves_gpu_open(const RunOptions& options) {
     return !options.names_device() || options.device == kAnyGpu;
 }
@@ -111,9 +111,9 @@ void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
           .automatic = "all that this process may use"},
          {.name = "memory",
           .target = &options.memory,
-          .help = "Memory that this process may use, in GiB. rmsd of all pairs and cluster read "
-                  "frames that need more than half of it from disk; other work that does not fit "
-                  "is refused",
+          .help = "Memory that this process may use, in GiB. cluster, and rmsd of all pairs, read "
+                  "frames from disk if they need more than half of it; other work that does not "
+                  "fit is refused",
           .min = 0.01,
           .max = 1e6,
           .automatic = "what is free",
@@ -124,7 +124,7 @@ void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
           .target = &options.verbose,
           .help = "Print more on standard error",
           .letter = 'v'}});
-    // Accepted, but not shown where results depend on no random numbers.
+    // Commands whose results depend on no random numbers accept the option but do not show it.
     if (!uses_seed) hide(command, "--seed");
     suggest(command, "--device", {"auto", "cpu", "reference", "cuda", "cuda:all"});
     add_environment(command, "--device", "PLEAT_DEVICE");

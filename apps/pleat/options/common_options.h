@@ -46,8 +46,8 @@ void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed = fa
 
 Field seed_field(RunOptions& options);
 
-/// The arguments of a single call that makes the same run: command, inputs, folder, and every
-/// option whose value is not its default. `defaults`: the same options with their defaults.
+/// Returns the command line that repeats this run: command, inputs, folder, and every option whose
+/// value differs from its default. `defaults`: the same options with their default values.
 std::vector<std::string> call_words(const std::string& command,
                                     const std::vector<std::string>& inputs,
                                     const std::vector<Field>& fields,
@@ -57,10 +57,10 @@ std::vector<std::string> call_words(const std::string& command,
 /// The context that the options ask for, without progress and checkpoint; limits the memory of this
 /// process to what they allow. Throws UsageError for an unknown device.
 Context make_context(const RunOptions& options);
-/// The context for one of several ranks. If the user named no GPU by its number, the ranks of a
-/// machine get its GPUs in turn.
+/// Makes the context of one of several ranks. Unless the user named a GPU by number, the GPUs of a
+/// machine are assigned to its ranks in turn.
 Context make_context(const RunOptions& options, Ranks& ranks);
-/// How many ranks of this machine share each GPU that make_context() gives them.
+/// The number of ranks of this machine that share each GPU which make_context() assigns.
 int ranks_per_gpu(const RunOptions& options, const Ranks& ranks);
 bool may_use_gpu(const RunOptions& options);
 /// Starts the GPU that the options may need: see start_cuda_early().
@@ -90,17 +90,17 @@ void add_alignment_options(CLI::App& command, AlignmentOptions& options);
 std::shared_ptr<const Alignment> read_input(const AlignmentOptions& options, RunDirectory* run,
                                             Ranks* ranks = nullptr);
 
-/// Lists a file that was read among the run's inputs; a pipe by the hash of the bytes read.
+/// Lists a file among the run's inputs; a pipe with the hash of the bytes that were read from it.
 void record_input(const std::filesystem::path& path, RunDirectory& run);
-/// Lists those of `sources` that are list files (@LIST) among the run's inputs.
+/// Lists the list files (@LIST) among `sources` as inputs of the run.
 void record_lists(const std::vector<std::string>& sources, RunDirectory& run);
 
 /// What a run needs.
 struct RunEstimate {
     std::string input;         ///< its size: "3629 sequences, 159 columns"
     bool may_use_gpu = false;  ///< whether --device auto may choose a GPU
-    /// For the context's device and threads. Throws UsageError for a device that does not compute
-    /// this.
+    /// Returns the estimate for the context's device and threads. Throws UsageError for an
+    /// unsupported device.
     std::function<Estimate(const Context&)> on;
 };
 
@@ -110,7 +110,7 @@ public:
     explicit EstimateTable(const RunOptions& options, bool is_list);
     /// The lines of one run, called `name`.
     std::string add(const std::string& name, const RunEstimate& run);
-    /// The lines at the end: for a list its sum on each device; the available memory and disk.
+    /// The last lines: the total of a list on each device; the available memory and disk space.
     std::string end() const;
     /// Throws OutputError if the files would not fit on the disk of --output.
     void require_disk() const;
@@ -129,9 +129,9 @@ private:
     std::vector<Row> rows_;
 };
 
-/// Adds --estimate, with which --output may be missing.
+/// Adds --estimate; with it --output is not required.
 void add_estimate_option(CLI::App& command, RunOptions& options);
-/// Prints what one run needs. Throws UsageError on several ranks.
+/// Prints the estimate of one run. Throws UsageError on several ranks.
 void print_estimate(const std::string& name, const RunEstimate& run, const RunOptions& options,
                     const Ranks& ranks);
 

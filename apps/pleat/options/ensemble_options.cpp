@@ -29,7 +29,7 @@ Relaxation relaxation_of(const EnsembleSource& options) {
     return options.relaxed ? Relaxation::relaxed : Relaxation::unrelaxed;
 }
 
-/// Turns the equal chains of the frames into items.
+/// Makes each of a frame's equal chains an item of its own.
 void take_chains(Coordinates& coordinates, const Ensemble& ensemble, const Context& context) {
     const EqualChains chains = only_equal_chains(*ensemble.topology);
     const Index frames = ensemble.frame_count();
@@ -127,8 +127,8 @@ std::vector<Field> score_fields(EnsembleSource& options) {
          .value_name = "FILE|folder"},
         {.name = "score",
          .target = &options.score,
-         .help = "Score by which frames are ranked; needed only if there are several, and the "
-                 "program that made the models does not rank by one of them",
+         .help = "Score that ranks the frames; required only if there are several scores and the "
+                 "program that predicted the models ranks by none of them",
          .value_name = "COLUMN"},
         {.name = "best",
          .target = &options.best,
@@ -175,13 +175,13 @@ std::vector<Field> frame_fields(EnsembleSource& options) {
          .value_name = "RANGE"},
         {.name = "truncated",
          .target = &options.truncated,
-         .help = "Keep the whole frames of a file that is cut short, such as one that a simulation "
-                 "is still writing, and warn; without this option such a file is refused"},
+         .help = "Read the complete frames of a truncated file, such as one that a simulation is "
+                 "still writing, with a warning; without this option such a file is refused"},
         {.name = "pbc",
          .target = &options.pbc,
          .help =
-             "Molecules that lie on both sides of the periodic cell of a frame: auto makes them "
-             "whole; whole does too, and refuses frames where it cannot; none leaves them"}};
+             "Molecules that are split by periodic boundaries: auto makes them whole if it can; "
+             "whole stops with an error if it cannot; none leaves them split"}};
     for (Field& field : score_fields(options)) all.push_back(std::move(field));
     return all;
 }
@@ -190,10 +190,10 @@ Field match_field(EnsembleSource& options) {
     return {.name = "match",
             .target = &options.match,
             .help =
-                "How atoms of several files and of what they are compared with are matched: "
-                "names (chain, residue number and name), or sequence, for other numbers, "
-                "chains and missing residues: chains are paired and residues aligned, and the "
-                "atoms that all files have are used"};
+                "How atoms are matched between files: names (chain, residue number and atom name) "
+                "or sequence (pairs chains and aligns their sequences, for files with other "
+                "numbers or chain names or with missing residues; uses only atoms that all files "
+                "have)"};
 }
 
 void match_sources(EnsembleSource& options, const std::vector<std::string>& others,
@@ -223,8 +223,8 @@ std::vector<Field> fields(EnsembleSource& options) {
     all.push_back(
         {.name = "atom-weights",
          .target = &options.weights,
-         .help = "Weights of the selected atoms: mass (of their elements), gmx (what GROMACS takes "
-                 "as masses by names of atoms), an .npy file [atom], or none: equal ones",
+         .help = "Weights of the selected atoms: mass (of the element), gmx (masses that GROMACS "
+                 "assigns by atom names), an .npy file [atom], or none (equal weights)",
          .value_name = "FILE"});
     return all;
 }
@@ -333,7 +333,7 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
     const bool reads_topology = atoms == nullptr && !options.topology.empty();
     EnsembleOptions reading = reading_options(options);
     reading.atoms = std::move(atoms);
-    // Atoms of another ensemble are not named by a key.
+    // The key does not cover atoms of another ensemble, so these readings are not shared.
     SharedInputs* const store = reading.atoms == nullptr ? options.inputs : nullptr;
     const std::filesystem::path file = run.checkpoint("checkpoint.frames.f32");
     const std::int64_t allowed = available_memory() / 2;
@@ -403,9 +403,9 @@ std::vector<Field> fields(SymmetryOptions& options) {
                      "all permutations for each pair"},
             {.name = "fit",
              .target = &options.fit,
-             .help = "Atoms to superpose, if not those of --select, which are then only measured; "
-                     "none: measure frames where they are [default those of --select; with "
-                     "--symmetry ligand none]",
+             .help = "Atoms to superpose; the atoms of --select are then only measured; none: "
+                     "measure without superposition [default those of --select; with --symmetry "
+                     "ligand none]",
              .value_name = "ATOMS|none"}};
 }
 

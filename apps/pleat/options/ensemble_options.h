@@ -30,7 +30,7 @@
 
 namespace pleat::program {
 
-/// The files of an ensemble, and which of their frames and atoms are read.
+/// The files of an ensemble, and the selection of their frames and atoms.
 struct EnsembleSource {
     std::vector<std::string> sources;
     std::string topology, assembly, select = "all", frames = "::", weights;
@@ -51,12 +51,12 @@ struct EnsembleSource {
 };
 /// Topology, assembly, selection, range of frames, and choice of frames by scores.
 std::vector<Field> frame_fields(EnsembleSource& options);
-/// Scores of frames, the choice of frames by them, and whether relaxed copies of models are read.
+/// The fields of scores, of the choice of frames by scores, and of relaxed copies of models.
 std::vector<Field> score_fields(EnsembleSource& options);
-/// How the sources are read, each frame centred by itself. Throws UsageError.
+/// Converts the options for read_ensemble(); each frame is centred separately. Throws UsageError.
 EnsembleOptions reading_options(const EnsembleSource& options);
 std::vector<std::string> files_of(const EnsembleSource& options);
-/// Tables of scores among the inputs, and those of the models' programs.
+/// The tables of scores, and the score files of the programs that predicted the models.
 std::vector<std::string> score_files(const EnsembleSource& options);
 /// How atoms of several files are matched.
 Field match_field(EnsembleSource& options);
@@ -64,10 +64,10 @@ Field match_field(EnsembleSource& options);
 /// compare with) have in common, and adds a note. Later readings use only these atoms.
 void match_sources(EnsembleSource& options, const std::vector<std::string>& others,
                    const Context& context);
-/// The format of files whose atoms have no names without a topology: NPY, XYZ; else empty. A pipe
-/// is not looked into.
+/// Returns the format, NPY or XYZ, if the atoms of these files have no names without a topology;
+/// else an empty text. Pipes are not inspected.
 std::string format_without_names(const EnsembleSource& options);
-/// What --atom-weights says for equal weights.
+/// The value of --atom-weights for equal weights.
 inline constexpr std::string_view kEqualWeights = "none";
 /// What it says for gmx_masses().
 inline constexpr std::string_view kGmxWeights = "gmx";
@@ -75,10 +75,10 @@ inline constexpr std::string_view kGmxWeights = "gmx";
 /// element.
 std::vector<double> masses_of(const Topology& topology, const std::string& weights);
 
-/// The fields of frame_fields() and match_field(), and the weights of atoms.
+/// All fields of frame_fields() and match_field(), and the field of atom weights.
 std::vector<Field> fields(EnsembleSource& options);
 
-/// Which files can be sources, for the help of the argument.
+/// Describes the accepted files in the help of the argument.
 inline constexpr const char* kEnsembleFiles =
     "PDB, mmCIF, GRO, SDF, MOL2 or XYZ of one or many models, DCD, XTC, TRR, AMBER NetCDF, NumPy "
     "arrays "
@@ -94,8 +94,8 @@ struct TemporaryFile {
     std::filesystem::path path;
 };
 
-/// The frames of all sources, or their equal chains as frames of their own, in the order of atoms
-/// that superposition uses.
+/// The frames of all sources, or their equal chains as separate frames, in the atom order that
+/// superposition uses.
 struct Coordinates {
     Array<float, 3> xyz;                        ///< [frame, atom, axis], angstrom; or empty, and
     FrameStore on_disk;                         ///< the frames that do not fit in memory
@@ -116,12 +116,12 @@ struct Coordinates {
     Array<float, 2> frame(Index frame) const { return store().frame(frame); }
 };
 
-/// Writes frames.tsv if frames have names or scores. `clusters` of the frames, or none; those of
-/// chains are left out.
+/// Writes frames.tsv if frames have names or scores. `clusters`: the cluster of each frame; empty:
+/// none. If items are chains, their clusters are left out.
 void write_frames(RunDirectory& run, const Coordinates& coordinates,
                   std::span<const std::int32_t> clusters = {});
 
-/// Name, coordinates and weights, for Packer.
+/// Packs name, coordinates and weights.
 void members(Packer& pack, Coordinates& coordinates);
 
 struct EnsembleSize {
@@ -131,8 +131,8 @@ struct EnsembleSize {
     Notes notes = {};
     bool is_trajectory = false;
 };
-/// Goes through the frames of the sources without keeping them, and calls `visit` with each, [axis,
-/// atom]; it may be empty. `atoms`: as for read_coordinates(). Throws as read_coordinates().
+/// Reads the frames of the sources one by one and calls `visit`, which may be empty, with each
+/// [axis, atom]. `atoms`: as for read_coordinates(). Throws as read_coordinates().
 EnsembleSize measure_ensemble(
     const EnsembleSource& options,
     const std::function<void(const EnsembleReader&, View<const float, 2>)>& visit = {},
@@ -142,21 +142,21 @@ EnsembleSize measure_ensemble(
 void record_ensemble(const EnsembleSource& options, const std::vector<std::string>& files,
                      RunDirectory& run, bool with_topology);
 
-/// Reads other frames of the same atoms without scores.
+/// Clears the options of scores, to read other frames of the same atoms.
 void leave_scores_out(EnsembleSource& options);
 /// Whether an option of scores or of copies of models is given.
 bool has_scores(const EnsembleSource& options);
-/// Sets these options as they were in an earlier run.
+/// Sets the score options to their values in an earlier run.
 void repeat_scores(const EarlierRun& earlier, EnsembleSource& options);
 
-/// A key for what is read from the sources: jobs with the same key share it.
+/// A key that identifies what is read from the sources; jobs with the same key share the data.
 std::string input_key(const EnsembleSource& options);
 
 /// Reads the sources and lists them among the run's inputs; notes go to the context's messages.
-/// `atoms`: the atoms of the files if they are known already, instead of options.topology.
-/// `work_bytes`: what the command needs to keep so many frames in memory, besides the coordinates;
-/// if that is more than half of what is available, frames go to a file of the run. Not set: they
-/// are kept in memory, as those that jobs share.
+/// `atoms`: the atoms of the files, if known, instead of options.topology. `work_bytes`: memory
+/// that the command needs for so many frames and atoms besides the coordinates; if the total
+/// exceeds half of the available memory, frames are stored in a file of the run. Not set: frames
+/// stay in memory, as do frames that jobs share.
 Coordinates read_coordinates(
     const EnsembleSource& options, RunDirectory& run, const Context& context,
     std::shared_ptr<const Topology> atoms = nullptr,
@@ -164,7 +164,7 @@ Coordinates read_coordinates(
 
 using rmsd::Symmetry;
 
-/// The value of --fit for measuring frames where they are.
+/// The value of --fit that compares frames without superposing them.
 inline constexpr std::string_view kNoFit = "none";
 
 struct SymmetryOptions {
@@ -178,17 +178,17 @@ struct SymmetryOptions {
 };
 std::vector<Field> fields(SymmetryOptions& options);
 
-/// The selections that frames are superposed by and measured with.
+/// The selections of atoms to superpose and of atoms to measure.
 struct ComparedAtoms {
     std::string superposed, measured;
     bool in_place = false;  ///< frames are not superposed
 
-    /// Whether the superposed atoms are not those that are measured.
+    /// Whether the measured atoms differ from the superposed atoms.
     bool differ() const { return in_place || superposed != measured; }
 };
-/// What --select, --measure (may be empty) and --fit say. Without --fit ligands are measured in
-/// place unless --measure names other atoms. Throws UsageError if --fit and --measure name atoms
-/// besides another --select.
+/// Interprets --select, --measure (may be empty) and --fit. Without --fit, ligands are measured
+/// without superposition unless --measure names other atoms. Throws UsageError if --fit and
+/// --measure name atoms and --select names others.
 ComparedAtoms compared_atoms(const SymmetryOptions& options, const std::string& select,
                              const std::string& measure);
 
@@ -197,19 +197,19 @@ void check_options(const SymmetryOptions& options);
 
 using AtomGroups = std::vector<std::vector<std::vector<Index>>>;  ///< as in rmsd::AtomSets
 
-/// As rmsd::find_symmetry(), with a message about the permutations that were found.
+/// Calls rmsd::find_symmetry() and reports the permutations that it found.
 rmsd::FoundSymmetry find_symmetry(const SymmetryOptions& options, const Topology& all,
                                   const std::vector<Index>& read, const rmsd::AtomSets& sets,
                                   const Context& context);
 
-/// With --relabel: lets the equal chains of each frame take the places that bring it closest to
-/// `reference` [atom, axis], which `name` names in a message.
+/// With --relabel: reorders the equal chains of each frame so that it comes closest to `reference`
+/// [atom, axis], which messages call `name`.
 void relabel(const SymmetryOptions& options, View<float, 3> xyz, View<const float, 2> reference,
              const std::string& name, const rmsd::AtomSets& sets, const Context& context);
 
-/// Lines of the summary, `symmetry: exact, 24 permutations`, and that frames were not superposed;
-/// empty without symmetry. `sets`: with their equal chains or orders; `unproven`: how many values
-/// of `count` are not proven to be the least.
+/// Lines for the summary: `symmetry: exact, 24 permutations`, and whether frames were not
+/// superposed; empty without symmetry. `sets` includes equal chains and atom orders; `unproven` of
+/// `count` values may not be the minimum over all permutations.
 std::string symmetry_lines(const SymmetryOptions& options, const rmsd::AtomSets& sets,
                            Index unproven = 0, Index count = 0);
 

@@ -16,13 +16,13 @@ namespace pleat::program {
 
 namespace {
 
-/// The suggested words of each option. CLI11 can only store words that it enforces.
+/// The values that completion suggests for each option. CLI11 only stores values it enforces.
 std::map<const CLI::Option*, std::vector<std::string>>& all_suggestions() {
     static std::map<const CLI::Option*, std::vector<std::string>> words;
     return words;
 }
 
-/// The choices that are words; an empty one means "not given".
+/// The non-empty choices; an empty choice means "not given".
 std::vector<std::string> words_of(const Field& field) {
     std::vector<std::string> words = field.allowed();
     std::erase(words, "");
@@ -63,8 +63,8 @@ std::string described(const Field& field) {
     return fmt::format("{} [{}]", field.help, fmt::join(notes, "; "));
 }
 
-/// Sets a value that the command line gives. An empty text, as of a shell's variable that is not
-/// set, would silently be the default.
+/// Sets a value given on the command line. Throws for an empty text, for example from an unset
+/// shell variable, which would otherwise silently mean the default.
 void set_given(Field& field, const std::string& text) {
     if (text.empty() && std::holds_alternative<std::string*>(field.target))
         throw UsageError(fmt::format("--{}: expected a text, found an empty one", field.name));

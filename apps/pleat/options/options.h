@@ -38,16 +38,15 @@ void require_unless(CLI::App& command, const std::string& name, const std::strin
 /// Leaves the option out of the help.
 void hide(CLI::App& command, const std::string& name);
 
-/// Words that completion offers for the option's value.
+/// Sets the values that shell completion suggests for the option.
 void suggest(CLI::App& command, const std::string& name, std::vector<std::string> words);
-/// Those words: what suggest() was given, or the choices of a field; else none.
+/// The values for shell completion: those set by suggest(), or the choices of a field; else none.
 std::vector<std::string> suggestions(const CLI::Option& option);
 
 /// Lets an environment variable set the option where the command line does not.
 void add_environment(CLI::App& command, const std::string& flag, const std::string& variable);
 
-/// Refuses an empty text for each of these options, which would otherwise mean that it is not
-/// given.
+/// Rejects an empty text for each of these options; it would otherwise count as "not given".
 void refuse_empty(CLI::App& command, std::initializer_list<const char*> names);
 
 /// Refuses "-" for an option that names an output, which would create a file or folder called "-".

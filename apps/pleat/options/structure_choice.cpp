@@ -27,12 +27,12 @@ ContactDefinition contact_definition(const StructureOptions& options, Chain::Kin
     return definition;
 }
 
-/// The row of the structure's sequence; empty: not named.
+/// The alignment row of the structure's sequence; empty if the user named none.
 const std::string& row_name(const StructureOptions& options) {
     return options.focus.empty() ? options.row : options.focus;
 }
 
-/// Notes the chains that share most residues, by number and name, with the one that is used.
+/// Adds a note on other chains with mostly the same residues (number, name) as the used chain.
 void note_copies(KnownStructure& known) {
     std::set<std::string> residues;
     for (const Residue& one : known.chain().residues) residues.insert(one.name + one.id());

@@ -29,13 +29,13 @@ struct StructureOptions {
 };
 std::vector<Field> fields(StructureOptions& options);
 
-/// Throws UsageError if options say how to measure in a structure but no structure is given.
+/// Throws UsageError if options for measuring distances are given without a structure.
 void check_structure_options(const StructureOptions& options);
 
 /// Throws InputError if the structure's file does not exist or may not be read.
 void check_structure_file(const StructureOptions& options);
 
-/// Aligns a structure, to which it may add a chain, to the columns of an alignment.
+/// Aligns a structure to the columns of an alignment; may add a chain to the structure.
 using ResidueMapper =
     std::function<ResidueMap(const Alignment&, Structure&, const ResidueMapOptions&)>;
 
@@ -46,7 +46,7 @@ std::optional<KnownStructure> read_known_structure(const StructureOptions& optio
                                                    const Alignment& source, RunDirectory& run,
                                                    const ResidueMapper& mapper = {});
 
-/// Warns of a structure that may be of another family.
+/// Warns if the structure may belong to another family.
 void warn_of_other_structure(const StructureOptions& options, const KnownStructure& known,
                              const Context& context);
 
@@ -54,17 +54,17 @@ void warn_of_other_structure(const StructureOptions& options, const KnownStructu
 /// filtering.
 void measure(KnownStructure& known, const Alignment& filtered);
 
-/// The option of the focus, for commands that take no structure.
+/// The --focus option for commands without a structure.
 Field focus_field(std::string& focus);
 
-/// The columns and sequences of `source` that the options keep. Throws UsageError if no row has the
-/// name of the focus, or if --row names another.
+/// Returns which columns and sequences of `source` to keep. Throws UsageError if no row has the
+/// name that --focus gives, or if --row names another row.
 FilterOptions filter_options(const AlignmentOptions& options, const StructureOptions& structure,
                              const Alignment& source);
 
-/// The row whose letters the lists show: that of the structure if there is one, else the one that
-/// --row or --focus names, else the first. A focus has its residues' numbers shown, with a message
-/// if they are doubtful.
+/// The row whose letters the lists show: the structure's row if there is a structure, else the row
+/// of --row or --focus, else the first. With --focus, lists show residue numbers; a message warns
+/// if these are doubtful.
 ReferenceRow reference_row(const StructureOptions& options, const Alignment& source,
                            const std::optional<KnownStructure>& known, const Context& context);
 

@@ -17,9 +17,9 @@ namespace pleat::program {
 
 struct JobCaller;
 
-/// The ranks of this run; one if no launcher started the program. Made once, in main(), before
-/// anything else that may fail. A command runs on every rank: see OpenRun. Any rank may throw at
-/// any time: main() gives the error to end().
+/// The ranks of this run; one if the program was started without a launcher. Made once, in main(),
+/// before anything that may fail. Every rank runs the command: see OpenRun. Any rank may throw at
+/// any time; main() passes the error to end().
 class Ranks {
 public:
     Ranks() : comm_(world()) {}
@@ -33,12 +33,12 @@ public:
     /// Whether this rank has the run directory, the terminal and the standard streams.
     bool is_leader() const { return comm_->rank() == 0; }
 
-    /// These ranks if there is one, else a rank of its own for what each process does by itself.
+    /// These ranks if there is only one; else a single rank for work that each process does alone.
     Ranks& alone();
 
-    /// Throws UsageError if several ranks run a command that supports one only.
+    /// Throws UsageError if a command that supports only one rank runs on several.
     void require_one(std::string_view command) const;
-    /// Gives every rank the values of the leading one: see Packer.
+    /// Copies the leading rank's values to every rank: see Packer.
     template <class... T>
     void share(T&... values) {
         pleat::share(*comm_, values...);
@@ -49,8 +49,8 @@ public:
     /// Advice for a user whose launcher leaves most CPUs of this machine unused; else empty.
     std::string advice() const;
 
-    /// The end of the program on every rank; `failure` is empty if all went well. Reports the
-    /// failure of the run once, and returns its exit code.
+    /// Ends the program on every rank; an empty `failure` means success. Reports the failure once
+    /// and returns the exit code.
     int end(const Failure& failure, const Comm::Report& report);
 
 private:

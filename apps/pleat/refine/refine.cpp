@@ -214,8 +214,8 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
                       printable(folder), refine::topology_name(result));
 }
 
-/// Sets the run of another command, on the frames that were written, in a folder of this one.
-/// Returns its command line.
+/// Sets the options of another command to read the written frames and to use a subfolder of this
+/// run. Returns its command line.
 template <class Options>
 std::vector<std::string> set_stage(const RefineOptions& options, const refine::Result& result,
                                    const char* folder, const char* command, RunDirectory& run,
@@ -257,7 +257,7 @@ std::string find_clusters(const RefineOptions& options, const refine::Result& re
     return make_clusters(own, stage_task(words, task, context), ranks).summary;
 }
 
-/// Computes profiles of the frames and fits them to the curve, if there is one.
+/// Computes the frames' profiles and, if there is a curve, fits them to it.
 std::string compute_profiles(RefineOptions& options, const refine::Result& result,
                              RunDirectory& run, const JobTask& task, Ranks& ranks,
                              const Context& context) {
@@ -304,11 +304,11 @@ void add_stage(const refine::RunSize& size, const Estimate& stage, Estimate& all
     all.disk_bytes += stage.disk_bytes;
 }
 
-/// Sampling, and then clusters and profiles of the frames.
+/// Estimates sampling, then clustering and profiles of the frames.
 Estimate estimate_run(const RefineOptions& options, const refine::RunSize& size, Index curve_points,
                       const Context& context) {
     Context sampling = context;
-    // --device auto chooses a GPU only for the stages.
+    // --device auto uses a GPU only for clustering and profiles.
     if (!options.run.names_device() || size.mode == refine::Mode::pool) sampling.device = {};
     Estimate all = refine::estimate(size, sampling);
     if (options.cluster_cutoff)
@@ -324,7 +324,7 @@ Estimate estimate_run(const RefineOptions& options, const refine::RunSize& size,
     return all;
 }
 
-/// Sets the device on which profiles of moves are computed: the CPU unless one is named.
+/// Chooses the device for profiles of Monte Carlo moves: the CPU unless the user names one.
 void choose_sampling_device(const RefineOptions& options, const JobTask& task, const Input& input,
                             Context& context) {
     if (task.choose_device) {
@@ -345,7 +345,7 @@ void choose_sampling_device(const RefineOptions& options, const JobTask& task, c
     context.lanes.clear();
 }
 
-/// Lists what was read, and says what readers decided; for the first rank.
+/// Lists the input files and reports decisions of their readers; called on the first rank.
 void record_run(const RefineOptions& options, const Input& input, OpenRun& opened) {
     auto& [context, run] = opened;
     for (const std::string& source : options.ensemble.sources) record_input(source, run);

@@ -74,7 +74,7 @@ constexpr const char* kExamples =
 /// The format of superposed frames.
 enum class FrameFormat { none, pdb, cif, dcd, npy };
 
-/// What pleat rmsd compares besides all pairs of frames of all selected atoms.
+/// Options of pleat rmsd for comparisons other than all pairs of frames over all selected atoms.
 struct SetOptions {
     std::string measure;  ///< atoms; empty: those that are selected
     std::string against, against_frames = "::";
@@ -101,7 +101,7 @@ struct ReferenceChoice {
     std::string text;  ///< as the user wrote it: a file's path, or a frame's number
 };
 
-/// The frames with the fitted and the measured atoms, and which atoms are which.
+/// The frames with both the superposed and the measured atoms, and the indices of each.
 struct ComparedFrames {
     Coordinates frames;
     rmsd::AtomSets sets;
@@ -159,7 +159,8 @@ std::vector<Field> fields(SetOptions& options) {
              "Write the measured atoms of all frames, superposed on the reference or the mean"}};
 }
 
-/// Returns the mean structure if `text` is empty, which it is with --rmsf or --superposed alone.
+/// Parses --reference; an empty `text`, as with --rmsf or --superposed alone, means the mean
+/// structure.
 ReferenceChoice parse_reference(const std::string& text) {
     if (text.empty() || text == "mean") return {ReferenceChoice::Kind::mean, text};
     const std::string_view digits = std::string_view(text).substr(text.starts_with('-'));
@@ -168,7 +169,7 @@ ReferenceChoice parse_reference(const std::string& text) {
     return {is_number ? ReferenceChoice::Kind::frame : ReferenceChoice::Kind::file, text};
 }
 
-/// `source` with the atoms of both selections.
+/// Returns `source` with a selection of both the superposed and the measured atoms.
 EnsembleSource compared_source(const EnsembleSource& source, const SetOptions& options) {
     EnsembleSource both = source;
     const ComparedAtoms atoms = options.atoms(source.select);
@@ -180,15 +181,15 @@ EnsembleSource compared_source(const EnsembleSource& source, const SetOptions& o
     return both;
 }
 
-/// Coordinates, weights and atom sets, for Packer.
+/// Packs coordinates, weights and atom sets.
 void members(Packer& pack, ComparedFrames& compared) {
     rmsd::AtomSets& sets = compared.sets;
     pack(sets.weights, sets.fit, sets.measured, sets.residues, sets.equal_chains, sets.equal_orders,
          sets.in_place, compared.chains, compared.frames);
 }
 
-/// Reads the same atoms from the frames of another file or set of files. Throws InputError if they
-/// differ, or if most residues have other names and not `any_residues`.
+/// Reads the same atoms from another file or set of files. Throws InputError if atoms differ or,
+/// unless `any_residues`, if most residues have other names.
 Coordinates read_others(const ComparedFrames& compared, const std::string& file,
                         const std::string& frames, Pbc pbc, bool any_residues, RunDirectory& run,
                         const Context& context) {
@@ -199,7 +200,7 @@ Coordinates read_others(const ComparedFrames& compared, const std::string& file,
     source.weights.clear();
     leave_scores_out(source);
     source.same_residues = !any_residues;
-    // The atoms of the first ensemble name those of every other.
+    // All other ensembles use the atom names of the first one.
     const std::shared_ptr<const Topology>& atoms = compared.frames.all_atoms;
     Coordinates others = read_coordinates(source, run, context, atoms->named ? atoms : nullptr);
     if (others.atoms() != compared.frames.atoms())
@@ -210,7 +211,7 @@ Coordinates read_others(const ComparedFrames& compared, const std::string& file,
     return others;
 }
 
-/// Outputs that need one labelling of each frame, or that do not support permutations.
+/// Throws UsageError for outputs that need consistent labels or do not support permutations.
 void check_symmetry(const SetOptions& options, const std::string& select, rmsd::Metric metric) {
     const SymmetryOptions& symmetry = options.symmetry;
     const ComparedAtoms atoms = options.atoms(select);
@@ -236,7 +237,7 @@ void check_symmetry(const SetOptions& options, const std::string& select, rmsd::
                                   : "leave --symmetry out"));
 }
 
-/// Reads a frame's number, counted from 0 or (if negative) from the end.
+/// Parses a frame number: from 0 or, if negative, from the end.
 Index parse_frame_number(const std::string& text, Index frames) {
     Index number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -260,7 +261,7 @@ Array<double, 2> find_reference(const ComparedFrames& compared, const SetOptions
     }
     if (reference.kind == ReferenceChoice::Kind::frame)
         return rmsd::to_double(input.xyz[parse_frame_number(reference.text, input.frames())]);
-    // A structure of a crystal or a model has no cell to be whole in.
+    // Crystal structures and predicted models have no simulation cell that could split molecules.
     const Pbc pbc = compared.source.pbc == Pbc::none ? Pbc::none : Pbc::automatic;
     return rmsd::to_double(
         read_others(compared, reference.text, "0", pbc, options.any_residues, run, context).xyz[0]);
@@ -339,8 +340,8 @@ void write_superposed(const ComparedFrames& compared, const Array<double, 2>& re
     file.close();
 }
 
-/// What the leading rank does before frames are compared: finds the structure [atom, axis], and
-/// gives the frames one labelling if that is asked for.
+/// Work of the leading rank before frames are compared: finds the reference structure [atom, axis]
+/// and, with --relabel, labels the equal chains of all frames consistently.
 Array<double, 2> prepare_reference(ComparedFrames& compared, const SetOptions& options,
                                    const Context& context, RunDirectory& run) {
     Coordinates& input = compared.frames;
@@ -406,8 +407,8 @@ void check_other_files(const SetOptions& options) {
     if (!files.empty()) check_ensemble_files(files);
 }
 
-/// Which atoms are which, and what may change places, of frames with the atoms that
-/// compared_source() selects from `all`.
+/// Finds superposed, measured and interchangeable atoms among those that compared_source() selects
+/// from `all`.
 rmsd::AtomSets sets_of(const Topology& all, const EnsembleSource& source, const SetOptions& options,
                        const Context& context) {
     const ComparedAtoms atoms = options.atoms(source.select);
@@ -428,7 +429,7 @@ rmsd::AtomSets sets_of(const Topology& all, const EnsembleSource& source, const 
     return sets;
 }
 
-/// Of all pairs by `parameters` they may be left on disk: see read_coordinates().
+/// Reads the frames to compare; for RMSDs of all pairs to disk if necessary (read_coordinates()).
 ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,
                              const rmsd::Parameters& parameters, RunDirectory& run,
                              const Context& context) {
@@ -462,7 +463,7 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     return compared;
 }
 
-/// Facts of the manifest: permutations, automorphisms, values that are not proven.
+/// Records permutations, automorphisms, and the number of values not proven minimal.
 void record_symmetry(const ComparedFrames& compared, const SetOptions& options, RunDirectory& run) {
     if (!compared.chains.empty())
         run.fact("permutations", rmsd::permutation_count(compared.with_chains()));
@@ -530,7 +531,7 @@ void check_options(const RmsdOptions& options) {
     rmsd::check_cutoff(options.parameters);
 }
 
-/// The frames of --against, on every rank; the leading one reads them.
+/// Shares the frames of --against with every rank; the leading rank reads them.
 Array<float, 3> share_others(const RmsdOptions& options, const ComparedFrames& compared,
                              Ranks& ranks, const Context& context, RunDirectory& run) {
     Array<float, 3> xyz;
@@ -575,7 +576,7 @@ std::string summary(const RmsdOptions& options, const rmsd::Result& result,
                               printable(folder), first);
 }
 
-/// The frames of --against, if they are compared, are counted later.
+/// The sizes without frames of --against, which are counted later.
 rmsd::ComparedSizes sizes_of(const RmsdOptions& options, const rmsd::AtomSets& sets, Index frames,
                              Index atoms) {
     const bool is_permuted = options.sets.symmetry.is_of_pairs() || sets.in_place;
@@ -616,7 +617,7 @@ rmsd::Result compute(const RmsdOptions& options, ComparedFrames& compared, Ranks
                              matrix);
 }
 
-/// If the frames to compare with are not read yet, their number is assumed to be the same.
+/// If the frames of --against are not read yet, their number is assumed to be the same.
 std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
                                const ComparedFrames& compared, Ranks& ranks, Context& context) {
     rmsd::ComparedSizes sizes =
@@ -625,7 +626,7 @@ std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
     const std::optional<GpuDemand> demand =
         rmsd::gpu_demand(sizes, compared.sets, options.parameters);
     const auto estimate = [&](Context chosen) {
-        // Without pairs for a GPU the job computes on the CPU.
+        // If a GPU has no pairs to compute, the job runs on the CPU.
         if (!demand && chosen.device.kind == Device::Kind::cuda)
             chosen.device = {Device::Kind::cpu, 0};
         return rmsd::estimate(sizes, options.parameters, chosen, compared.sets);
@@ -637,7 +638,7 @@ std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
     return fmt::format("{}; of a GPU's memory it needs {}", remark, human_bytes(demand->bytes));
 }
 
-/// Sets the default of --select; returns a line about it if it is not all atoms.
+/// Sets the default of --select; returns a line that explains it unless all atoms are selected.
 std::string choose_atoms(RmsdOptions& options) {
     if (!options.ensemble.select.empty()) return {};
     const rmsd::MetricTraits& metric = rmsd::traits_of(options.parameters.metric);

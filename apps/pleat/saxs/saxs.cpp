@@ -40,8 +40,8 @@ namespace pleat::program {
 
 namespace {
 
-/// Parts of one structure are joined as interpret_models() does. More models than that are a
-/// trajectory; up to it they are kept to be compared.
+/// Maximum number of models that are kept to check, as interpret_models() does, whether they are
+/// parts of one structure. More models count as a trajectory.
 constexpr Index kMaxParts = 202;
 
 constexpr const char* kDescription =
@@ -73,7 +73,7 @@ struct SeriesFile {
     std::optional<double> d2o;
 };
 
-/// Throws UsageError unless `text` is CURVE:D2O,... with fractions from 0 to 1 or "xray".
+/// Parses CURVE:D2O,...; each D2O is from 0 to 1 or "xray". Throws UsageError for other text.
 std::vector<SeriesFile> parse_series(const std::string& text) {
     std::vector<SeriesFile> files;
     std::size_t from = 0;
@@ -111,8 +111,8 @@ std::vector<Field> input_fields(SaxsOptions& options) {
              "dimer"},
         {.name = "form-factors",
          .target = &options.form_factors,
-         .help = "Form factors of a bead model instead of pleat's: q and one column per type, or "
-                 "rows of the published tables",
+         .help = "File of form factors for a bead model, used instead of pleat's: q and one column "
+                 "per type, or rows as in the published tables",
          .value_name = "FILE"}};
     all.insert(all.end(), fields.begin(), fields.end());
     return all;
@@ -170,7 +170,7 @@ std::string probe_name(std::optional<double> d2o) {
     return d2o ? fmt::format("neutrons, {:g} % D2O", 100 * *d2o) : "X-rays";
 }
 
-/// The fits of further curves, and chi^2 of all.
+/// The fits of the curves of --series, and chi^2 over all curves.
 std::string series_lines(const saxs::Result& result, bool is_atomic) {
     if (result.further.empty()) return {};
     std::string text;
@@ -208,9 +208,9 @@ std::string match_lines(const saxs::Result& result) {
     return text;
 }
 
-/// A sentence saying that the residuals of a fit are more than noise; empty if they are not.
+/// Says that a fit's residuals are not random noise; empty if they may be.
 std::string residual_line(const Profile& curve, const saxs::Fit& fit) {
-    // Curves that were made without noise leave residuals far below their errors.
+    // Residuals far below the errors: the curve was computed without noise.
     constexpr double kTooFew = 1e-3, kMinChi2 = 0.01;
     constexpr std::size_t kMinPoints = 20;
     if (curve.size() < kMinPoints || fit.chi2 < kMinChi2) return "";
@@ -224,7 +224,7 @@ std::string residual_line(const Profile& curve, const saxs::Fit& fit) {
         probability);
 }
 
-/// Explains c1 or c2 at a bound; empty if neither is.
+/// Explains a fitted c1 or c2 at the limit of its range; empty if neither is.
 std::string bound_lines(const saxs::Result& result) {
     const bool has_background = result.fit.background != 0;
     const auto explain = [&](const std::string& name, const std::string& meaning) {
@@ -250,8 +250,8 @@ std::string bound_lines(const saxs::Result& result) {
     return text;
 }
 
-/// The fit and the validation of each size of minimal ensembles, and which sizes the curve does not
-/// tell apart.
+/// Fit and validation for each size of minimal ensembles, and the sizes that the curve cannot
+/// distinguish.
 std::string size_lines(const std::vector<saxs::Weighted>& sizes) {
     if (sizes.size() < 2) return {};
     const std::vector<bool> is_near_best = saxs::are_near_best(sizes);
@@ -326,7 +326,7 @@ std::string summary(const SaxsOptions& options, const saxs::Result& result,
                               printable(folder), result.has_fit ? "fit.json, fit.tsv, " : "");
 }
 
-/// The components of a mixture, or one ensemble, and what reading said.
+/// The components of a mixture or a single ensemble, and the notes from reading them.
 struct Components {
     std::vector<Ensemble> ensembles;
     Notes notes;
@@ -409,8 +409,8 @@ std::vector<std::string> other_files(const SaxsOptions& options) {
     return files;
 }
 
-/// Every file that is read is looked at first, as the frames may take long. `refused_pipes`: why a
-/// pipe cannot be read; null if it can.
+/// Checks that all input files can be read before frames are read, which may take long.
+/// `refused_pipes`: the reason why pipes are not accepted; null if they are.
 void check_files(const SaxsOptions& options, const char* refused_pipes) {
     if (!options.form_factors.empty()) saxs::check_bead_model(options.parameters.model);
     const std::vector<std::string> others = other_files(options);
@@ -483,8 +483,8 @@ saxs::Result compute(const SaxsOptions& options, const Input& input, const Conte
                      context, input.further);
 }
 
-/// Chooses the device if the user named none: a GPU for sums that take the CPU much longer than a
-/// GPU takes to start, a third of a second. Returns the reason.
+/// If the user named no device, chooses a GPU when the CPU would need much longer than a GPU's
+/// start-up of a third of a second. Returns the reason.
 std::string choose_saxs_device(const SaxsOptions& options, const JobTask& task, const Input& input,
                                Ranks& ranks, Context& context) {
     constexpr double kMinSeconds = 1.0;
@@ -513,7 +513,7 @@ std::string choose_saxs_device(const SaxsOptions& options, const JobTask& task, 
 
 void check_job(const SaxsOptions& options) { check_files(options, "a job may be run again"); }
 
-/// The smallest box around all frames so far.
+/// The bounding box of all frames so far.
 struct Box {
     std::array<float, 3> min, max;
 
@@ -539,7 +539,7 @@ struct Box {
     }
 };
 
-/// Sets `gyration` to the Rg of the structure, or of its first frame, unless it is set.
+/// Measures a component; sets `gyration`, if unset, to the Rg of the (first) structure.
 saxs::ComponentSize measure(const SaxsOptions& options, const std::vector<std::string>& sources,
                             std::optional<double>& gyration) {
     EnsembleSource source = options.ensemble;

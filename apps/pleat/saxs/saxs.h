@@ -26,7 +26,7 @@ struct SaxsOptions {
     JobListOptions jobs;
 };
 std::vector<Field> curve_fields(SaxsOptions& options);
-/// The options that decide what is computed, in the manifest's order.
+/// The options that affect results, in the order of the manifest.
 std::vector<Field> result_fields(SaxsOptions& options);
 
 /// Input that was read before: states of one ensemble, and a curve.

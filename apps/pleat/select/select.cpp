@@ -197,7 +197,7 @@ report::Table whole_table(const std::filesystem::path& path) {
     return report::read_table(path, std::numeric_limits<Index>::max());
 }
 
-/// A number from the results in the manifest of a kept run.
+/// Reads a number of the results in the manifest of a finished stage.
 std::optional<double> number_among(const std::filesystem::path& folder, const std::string& name) {
     const EarlierRun run = read_earlier_run(folder / "manifest.json");
     const auto at = run.results.find(name);
@@ -210,7 +210,7 @@ void check_frames(const std::filesystem::path& path, Index frames, std::size_t f
                          fmt::format("expected {} frames, found {}", frames, found));
 }
 
-/// Reads the clusters from a kept run of `pleat cluster`.
+/// Reads the clusters of a finished `pleat cluster` stage.
 select::Clusters read_clusters(const std::filesystem::path& folder, Index frames) {
     const std::filesystem::path assignment = folder / "assignment.npy";
     select::Clusters clusters{
@@ -234,7 +234,7 @@ select::Clusters read_clusters(const std::filesystem::path& folder, Index frames
     return clusters;
 }
 
-/// Reads chi^2 of each frame from a kept run of `pleat saxs`.
+/// Reads chi^2 of each frame from a finished `pleat saxs` stage.
 std::vector<double> read_chi2(const std::filesystem::path& folder, Index frames) {
     if (frames == 1) {  // a run of one frame has no table of frames
         const std::optional<double> value = number_among(folder, "chi2");
@@ -253,7 +253,7 @@ std::vector<double> read_chi2(const std::filesystem::path& folder, Index frames)
     return chi2;
 }
 
-/// The superposed atoms of an ensemble, whose coordinates are `xyz`.
+/// Makes Coordinates from `xyz`, the coordinates of the superposed atoms of an ensemble.
 Coordinates coordinates_of(const Ensemble& ensemble, const std::vector<Index>& superposed,
                            View<const float, 3> xyz) {
     Coordinates coordinates;
@@ -269,8 +269,8 @@ Coordinates coordinates_of(const Ensemble& ensemble, const std::vector<Index>& s
     return coordinates;
 }
 
-/// Stages of one selection as runs of `pleat saxs`, `cluster` and `couplings` in folders within the
-/// selection's: see RunStages. References must outlive this object.
+/// The stages of a selection, run as `pleat saxs`, `cluster` and `couplings` in subfolders of its
+/// folder: see RunStages. References must outlive this object.
 class FolderStages final : public select::Stages {
 public:
     /// `task`: the selection as a job.
@@ -333,11 +333,11 @@ public:
         return made.is_kept ? select::read_predicted(made.folder.string()) : std::move(*predicted);
     }
 
-    /// The superposed atoms; after cluster_frames().
+    /// The frames of the superposed atoms; valid after cluster_frames().
     const ClusterInput& superposed() const { return superposed_; }
 
 private:
-    /// A stage that reads the ensemble. `own`: its options.
+    /// Returns the stage of a command that reads the ensemble with the options `own`.
     template <class Options>
     Stage stage_of(const char* name, const char* command, Options& own) {
         static Options usual;
@@ -356,8 +356,8 @@ private:
     ClusterInput superposed_;
 };
 
-/// Reads the atoms that the selection uses: all for a curve, those that are in contact for
-/// contacts, and those that are superposed.
+/// Reads the atoms that the selection needs: all atoms for a curve, the atoms that define contacts,
+/// and the superposed atoms.
 void read_frames(const SelectOptions& options, SelectInput& input) {
     const EnsembleSource& source = options.ensemble;
     EnsembleOptions reading = reading_options(source);
@@ -441,7 +441,7 @@ std::string summary(const SelectOptions& options, const select::Result& result,
                       printable(folder), printable(folder));
 }
 
-/// Every file is looked at first, as stages take long; more than one of them reads each file.
+/// Checks that all files can be read, since stages take long and several of them read each file.
 void check_files(const SelectOptions& options) {
     constexpr const char* kReason = "several stages read it";
     std::vector<std::string> others = {options.ensemble.topology, options.alignment, options.curve};
@@ -466,7 +466,7 @@ void record_inputs(const SelectOptions& options, RunDirectory& run) {
     }
 }
 
-/// A key for what is read: see SharedInputs.
+/// A key that identifies the input: see SharedInputs.
 std::string input_key(SelectOptions options) {
     std::string key = input_key(options.ensemble);
     for (const Field& field : evidence_fields(options)) key += '\n' + field.text();
@@ -507,7 +507,7 @@ std::string make_selection(SelectOptions& options, const JobTask& task, Ranks& r
     return summary(options, result, run.path().string());
 }
 
-/// The largest of the stages, with the ensemble that is kept meanwhile.
+/// The largest estimate of all stages, each with the ensemble in memory.
 RunEstimate estimate_selection(SelectOptions& options, SharedInputs& inputs) {
     check_options(options);
     check_files(options);

@@ -5,8 +5,8 @@
 
 namespace pleat::program {
 
-/// "pleat 1.2.3 (commit 0123456789ab)", with "-dirty" behind the commit if tracked files had been
-/// changed, and without the parentheses if neither git nor commit.txt knows it.
+/// Returns "pleat 1.2.3 (commit 0123456789ab)". "-dirty" follows the commit if tracked files were
+/// changed; without the commit, if neither git nor commit.txt knows it.
 std::string version_line();
 
 }  // namespace pleat::program

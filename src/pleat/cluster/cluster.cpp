@@ -54,7 +54,7 @@ void number_by_size(Clustering& clustering) {
 
 namespace {
 
-/// Rodriguez and Laio recommend a cutoff with 1 to 2 % of all items within it.
+/// Default cutoff of density peaks: this share of all pairs (Rodriguez and Laio: 1 to 2 %).
 constexpr double kPeakShare = 0.02;
 /// Pairs that a device counts at once: enough that reading the counts takes little of the time, and
 /// few enough that a cancel is noticed soon.
@@ -66,10 +66,10 @@ constexpr const char *kPairStage = "pairs", *kQuantileStage = "quantile", *kPeak
                      *kSilhouetteStage = "silhouettes", *kMedoidStage = "medoids",
                      *kGreedyStage = "greedy", *kRoundStage = "rounds";
 
-/// Number of values of a sweep whose stages are saved; more would leave thousands of files.
+/// Maximum number of sweep values whose stages are saved; more would leave thousands of files.
 constexpr std::size_t kSavedTrials = 100;
 
-/// The name of a stage that runs once per value of a sweep.
+/// The stage name for one value of a sweep.
 std::string numbered(const char* stage, std::size_t trial) {
     return fmt::format("{}-{}", stage, trial);
 }
@@ -144,7 +144,7 @@ public:
                       std::move(tree_),
                       std::move(peaks_),
                       std::move(rounds_)};
-        // After a sweep over cutoffs the peaks kept are the last ones, not those of the best.
+        // After a sweep over cutoffs the stored peaks are those of the last value, not of the best.
         if (trials_.family == MethodFamily::peaks && trials_.cutoffs.size() > 1)
             result.peaks = peaks_at(result.cutoff);
         result.clusters = describe(*source_, result.clustering, stage(kDescriptionStage));
@@ -164,14 +164,14 @@ private:
     }
 
     Context stage(std::string_view name) const { return stage_context(context_, *source_, name); }
-    /// The context of a stage that runs once per value of a sweep.
+    /// The context for a stage of one value of a sweep.
     Context trial_stage(const char* name) const {
         Context context = stage(numbered(name, number_));
         if (number_ >= kSavedTrials) context.checkpoint.clear();
         return context;
     }
 
-    /// Uses the result of an earlier run if that is all that this clustering needs.
+    /// Uses the result of an earlier run if this clustering needs nothing else.
     bool use(const KnownPairs& known) {
         const bool is_enough = trials_.family == MethodFamily::greedy ||
                                trials_.family == MethodFamily::dbscan ||
@@ -205,8 +205,9 @@ private:
             });
     }
 
-    /// Everything that needs each pair once comes from the pass that counts the histogram: the
-    /// distances of a tree, the neighbours below a single cutoff, the cutoff of peaks without one.
+    /// The pass that counts the histogram also gathers all else that needs each pair once: the
+    /// distances of a tree, the neighbours below a single cutoff, the default cutoff of density
+    /// peaks.
     void first_pass(bool is_kept, bool needs_neighbours) {
         const Index count = source_->count();
         const bool is_tree = trials_.family == MethodFamily::tree;
@@ -225,7 +226,7 @@ private:
         const bool uses_nearest = trials_.uses_nearest;
         if (uses_nearest) {
             const Index nearest = std::min<Index>(parameters_.nearest, count - 1);
-            // Shared lists pass through a copy of their bytes.
+            // Lists shared between ranks are copied as bytes.
             require_memory(16 * count * nearest * context.local_ranks(),
                            fmt::format("{} nearest of each of {} items", nearest, count),
                            "take fewer nearest ones");
@@ -279,14 +280,14 @@ private:
         if (is_tree) tree_ = link(parameters_.method, count, std::move(condensed), context_);
     }
 
-    /// The cutoff below which an item at this distance is.
+    /// The smallest cutoff above this distance.
     static double just_above(float distance) {
         return std::nextafter(distance, std::numeric_limits<float>::max());
     }
 
     static std::int64_t max_bits() { return available_memory() / 2; }
 
-    /// The neighbours below this cutoff; those of the first pass are handed out once.
+    /// The neighbours below this cutoff; the neighbours from the first pass can be taken only once.
     std::unique_ptr<ItemNeighbours> neighbours_below(double cutoff) {
         if (neighbours_) return std::move(neighbours_);
         return find_neighbours(*source_, cutoff, trial_stage(kNeighbourStage), max_bits());
@@ -382,7 +383,7 @@ std::vector<std::string> checkpoint_names(const Parameters& parameters,
     for (const char* stage : {kPairStage, kQuantileStage, kDescriptionStage, kRoundStage})
         add(stage);
     const std::size_t trials = trials_of(parameters).values().size();
-    // One pass more, because the neighbours at the best value of a sweep are found again.
+    // One additional pass, because neighbours are found again for the best value of a sweep.
     for (std::size_t n = 0; n < std::min(trials + 1, kSavedTrials); ++n)
         for (const char* stage : {kNeighbourStage, kSilhouetteStage, kMedoidStage, kGreedyStage})
             add(numbered(stage, n));

@@ -53,7 +53,7 @@ struct RangeOf : ValueRange {
     RangeOf(double value) : ValueRange{value, value, 0} {}
     RangeOf(double from, double to, double by = 1) : ValueRange{from, to, by} {}
     std::string text() const;
-    /// Throws UsageError naming `option`; so does check().
+    /// Parses the text. parse() and check() throw UsageError that names `option`.
     static RangeOf parse(std::string_view text, std::string_view option);
     void check(std::string_view option) const;
 };
@@ -172,10 +172,10 @@ Result run(const PairSource& distances, const Parameters& parameters, const Cont
 std::vector<std::string> checkpoint_names(const Parameters& parameters,
                                           const std::filesystem::path& checkpoint);
 
-/// Opens and checks a matrix of distances, .npy: a condensed array [M (M - 1) / 2] or a square
-/// [M, M] of float32 or float64, with finite values >= 0; a square one symmetric (to 1e-5 of the
-/// larger value) with zeros in its diagonal. Values are compared with a cutoff in the precision of
-/// the file. Throws InputError naming file and element.
+/// Opens and checks a distance matrix in .npy format: condensed [M (M - 1) / 2] or square [M, M],
+/// float32 or float64, finite values >= 0. A square matrix must be symmetric (to 1e-5 of the larger
+/// value) with a zero diagonal. Values are compared with a cutoff in the file's precision. Throws
+/// InputError naming file and element.
 std::unique_ptr<PairSource> open_matrix(const std::filesystem::path& path);
 /// Like open_matrix(), for a matrix in memory, which must outlive the result; errors call it
 /// `name`.
@@ -183,7 +183,7 @@ std::unique_ptr<PairSource> matrix_in_memory(const float* values, std::span<cons
                                              const std::string& name);
 std::unique_ptr<PairSource> matrix_in_memory(const double* values, std::span<const Index> shape,
                                              const std::string& name);
-/// Whether the file is an .npy of one or two axes, as matrices are.
+/// Whether the file is an .npy array of one or two axes, like a distance matrix.
 bool is_matrix_file(const std::filesystem::path& path);
 
 }  // namespace pleat::cluster

@@ -15,7 +15,7 @@ namespace pleat::cluster {
 
 namespace {
 
-/// A member of a cluster and the others' distances to it.
+/// Position of a cluster's medoid, and the mean and maximum distance of the other members from it.
 struct Middle {
     Index position = 0;  ///< among the members
     double mean = 0.0, radius = 0.0;

@@ -67,7 +67,7 @@ Estimate estimate(Index items, const DistanceCost& distances, const Parameters& 
         case MethodFamily::greedy:
         case MethodFamily::dbscan:
         case MethodFamily::peaks:
-            // More bits than that are not kept: rows are computed again.
+            // Above this size bits are not stored; rows are recomputed.
             if (!distances.reduces)
                 all.host_bytes += std::min(items * ((items + 63) / 64) * 8, available_memory() / 2);
             of_method = kGreedyPair;

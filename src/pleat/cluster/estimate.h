@@ -6,8 +6,8 @@
 
 namespace pleat::cluster {
 
-/// Maximum bytes of all pairs: up to this size they are kept after the first pass, so that later
-/// passes need not compute them again.
+/// Maximum size in bytes of all pairs that are stored after the first pass, so that later passes
+/// need not recompute them.
 inline constexpr std::int64_t kKeptBytes = std::int64_t{256} << 20;
 
 /// Whether the first pass keeps the pairs of this many items. `is_stored`: their source has them.

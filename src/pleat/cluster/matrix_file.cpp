@@ -106,7 +106,7 @@ void check_elements(const Real* values, Index count, Index i, Index j, const std
                         upper, i, j, lower, j, i));
 }
 
-/// Checks the values, which `file` keeps alive (null: the caller).
+/// Checks the values. `file` keeps them alive; if it is null, the caller does.
 template <class Real>
 std::unique_ptr<PairSource> matrix_of(std::shared_ptr<const MappedFile> file, const Real* values,
                                       Index count, bool is_square, const std::string& name) {
@@ -155,7 +155,7 @@ std::unique_ptr<PairSource> open_matrix(const std::filesystem::path& path) {
     const auto file = std::make_shared<const MappedFile>(path);
     const NpyHeader header = header_of(*file, name);
     const Index count = item_count(header.shape, name);
-    // A symmetric matrix is the same in either order of its axes.
+    // Symmetric matrices need no reordering of axes.
     if (header.dtype != "<f4" && header.dtype != "<f8")
         throw InputError(
             name, 0,

@@ -78,8 +78,8 @@ void write_clusters(RunDirectory& run, const Result& result, const ResultColumns
     write_table(run.output("clusters.tsv"), result.clusters.size(), table);
 }
 
-/// Writes the clusters of the chains of each frame, and how often each combination of clusters
-/// occurs, whichever chains have them.
+/// Writes the clusters of each frame's chains, and how often each combination of clusters occurs,
+/// regardless of which chain has which.
 void write_chains(RunDirectory& run, const std::vector<std::int32_t>& assignment,
                   const ChainItems& chains) {
     struct Combination {

@@ -15,8 +15,7 @@
 
 namespace pleat::cluster {
 
-/// What a result holds, each value described once; see ResultColumn. `swept`: the name of what a
-/// sweep varies.
+/// Describes each value of a result once; see ResultColumn. `swept`: the name of the swept option.
 ResultColumns columns(const Result& result, const std::string& swept = "{sweep_of}");
 std::vector<RecordField> transition_fields();
 std::vector<RecordField> dwell_fields();
@@ -40,7 +39,7 @@ void record_facts(RunDirectory& run, const Result& result);
 void write_states(RunDirectory& run, const std::vector<std::int32_t>& assignment,
                   const std::vector<Index>& series, Index lag, std::optional<double> interval);
 
-/// Keys of the papers on which a clustering is based (core/run/citations.bib).
+/// Keys (core/run/citations.bib) of the papers that describe the methods used.
 std::vector<std::string_view> citations(Method method, bool has_silhouettes);
 
 }  // namespace pleat::cluster

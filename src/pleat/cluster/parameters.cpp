@@ -23,7 +23,7 @@ constexpr std::string_view kCutoffs = "a number from 1e-30 to 1e30 or first:last
     throw UsageError(fmt::format("--{}: expected {}, found '{}'", option, expected, found));
 }
 
-/// The numbers between colons; empty if one of them is not a number.
+/// The numbers between colons; empty if one of the texts is not a number.
 std::vector<double> numbers_between_colons(std::string_view text) {
     std::vector<double> numbers;
     while (true) {
@@ -39,7 +39,7 @@ std::vector<double> numbers_between_colons(std::string_view text) {
     }
 }
 
-/// How many steps of the range fit; a last value that rounding puts a little beyond the end counts.
+/// The number of steps in the range; a last value that exceeds the end only by rounding counts.
 double steps_of(const ValueRange& range) {
     return range.step > 0 ? std::floor((range.last - *range.first) / range.step + 1e-9) : 0.0;
 }
@@ -128,9 +128,10 @@ std::vector<Field> fields(Parameters& p) {
          .target = &p.method,
          .help = "gromos: the item with the most neighbours first, as Daura et al. define it; gmx: "
                  "exactly as gmx cluster -method gromos; single, complete, average, ward: trees; "
-                 "kmedoids; dbscan; density-peaks; iterated-density: the items left when those "
-                 "farthest from all others are dropped; jarvis-patrick: items that are each "
-                 "other's neighbours and share some, as gmx cluster -method jarvis-patrick",
+                 "kmedoids; dbscan; density-peaks; iterated-density: the items that remain when "
+                 "those farthest from all others are dropped repeatedly; jarvis-patrick: links "
+                 "items that are in each other's lists of neighbours and have neighbours in "
+                 "common, as gmx cluster -method jarvis-patrick",
          .letter = 'm'},
         {.name = "cutoff",
          .target = &p.cutoff,
@@ -153,12 +154,12 @@ std::vector<Field> fields(Parameters& p) {
          .max = 2e9},
         {.name = "keep",
          .target = &p.keep,
-         .help = "Items that iterated-density leaves",
+         .help = "Number of items that iterated-density keeps",
          .min = 1,
          .automatic = "none"},
         {.name = "drop",
          .target = &p.drop,
-         .help = "Share of the items that each round of iterated-density drops",
+         .help = "Fraction of the remaining items that each round of iterated-density drops",
          .min = 0,
          .max = 0.9,
          .min_excluded = true},

@@ -16,14 +16,14 @@ enum class MethodFamily { greedy, dbscan, tree, medoids, peaks, rounds, shared }
 struct Trials {
     MethodFamily family = MethodFamily::greedy;
     std::vector<double> cutoffs, counts;
-    /// Whether the nearest items are neighbours, with or without a cutoff. Without one `cutoffs`
-    /// has a value that is not used.
+    /// Whether neighbours are the nearest items, with or without a cutoff. Without a cutoff,
+    /// `cutoffs` contains one unused value.
     bool uses_nearest = false, has_cutoff = true;
 
     bool has_several() const { return cutoffs.size() > 1 || counts.size() > 1; }
     /// Whether the cutoff varies; else k does.
     bool by_cutoff() const { return counts.size() <= 1 && !cutoffs.empty(); }
-    /// Iterated density has one trial, whose value means nothing.
+    /// Iterated density has a single trial, whose value is not used.
     std::vector<double> values() const {
         if (family == MethodFamily::rounds) return {0};
         return by_cutoff() ? cutoffs : counts;
@@ -41,18 +41,18 @@ std::filesystem::path stage_file(const std::filesystem::path& checkpoint, std::s
 /// pairs are stored, there is no checkpoint, and each rank does all of the work itself.
 Context stage_context(const Context& context, const PairSource& source, std::string_view name);
 
-/// Computes all pairs of `source`, over the ranks of the context and resuming from its checkpoint:
-/// `join` hands arrays to the checkpoint, and `add` adds bands to them. `options`: what the arrays
+/// Visits all pairs of `source`, divided among ranks and resuming from a checkpoint. `join`
+/// registers arrays with the checkpoint, and `add` adds bands to them. `options`: what the arrays
 /// depend on besides the source.
 void sum_over_pairs(const PairSource& source, const Context& context, std::string_view stage,
                     std::string_view options, const std::function<void(AdditiveCheckpoint&)>& join,
                     const BandVisitor& add);
 
-/// Tiles of up to `batch` of `count` items each, without an output array.
+/// Cuts `count` items into tiles of at most `batch` items, without an output array.
 std::vector<Tile> tiles_of(Index count, Index batch);
 
-/// The rows of `items` as PairSource::rows() gives them, in batches of `batch` items that the ranks
-/// share: the same numbers for any number of ranks.
+/// Calls PairSource::rows() for `items` in batches of `batch` items that the ranks share. The
+/// numbers do not depend on the number of ranks.
 void gather_rows_of(const PairSource& source, const Context& context, std::span<const Index> items,
                     Index batch, float* values);
 

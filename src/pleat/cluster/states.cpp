@@ -24,7 +24,7 @@ void for_each_series(std::span<const std::int32_t> assignment, std::span<const I
     }
 }
 
-/// The end of the stretch of items from `first` on for which `belongs` holds.
+/// Returns the end of the run of consecutive items, from `first` on, for which `belongs` holds.
 template <class Belongs>
 std::size_t end_of_stretch(std::size_t first, std::size_t end, const Belongs& belongs) {
     while (first < end && belongs(first)) ++first;

@@ -9,12 +9,12 @@
 
 namespace pleat::cluster {
 
-// `assignment` [item] is the cluster of each item. Noise (-1) counts as a cluster of its own, so an
-// item of noise ends a visit. `series`: items follow each other at equal intervals of time in
-// series of these lengths, and no step leads from one series to the next. Empty: all items are one
-// series. Throws std::logic_error if the lengths are not those of all items.
+// `assignment` [item]: the cluster of each item. Noise (-1) counts as a cluster, so it ends a
+// visit. `series`: lengths of the series; within one, items follow each other at equal time
+// intervals, and no step leads from one series to the next. Empty: all items are one series. Throws
+// std::logic_error if the lengths do not add up to the number of items.
 
-/// Steps from a cluster to another one or to itself.
+/// Number of steps from one cluster to another or to itself.
 struct Transition {
     std::int32_t from = 0, to = 0;
     std::int64_t count = 0;
@@ -26,9 +26,9 @@ struct Transition {
 std::vector<Transition> count_transitions(std::span<const std::int32_t> assignment,
                                           std::span<const Index> series, Index lag = 1);
 
-/// Visits of one length. A visit is a maximal stretch of consecutive items of one series in one
-/// cluster. It is whole, or cut by the start or the end of its series: then it is longer than it
-/// seems.
+/// Number of visits of one length. A visit is a maximal run of consecutive items of one series in
+/// one cluster. It is complete, or truncated by the start or end of its series; then its true
+/// length is longer.
 struct DwellCount {
     std::int32_t cluster = 0;
     Index dwell = 0;                   ///< items in the visit

@@ -28,7 +28,7 @@ public:
         if (view_.data != nullptr) std::memset(view_.data, 0, bytes());
     }
 
-    /// An array whose elements are not set, to be filled by several threads.
+    /// An array with uninitialised elements, to be filled by several threads.
     template <class... Extents>
     requires(sizeof...(Extents) == Rank) static Array unset(Extents... n) {
         Array array;

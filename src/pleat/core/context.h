@@ -15,8 +15,8 @@
 
 namespace pleat {
 
-/// How a computation runs: device, threads, progress and ranks. It never changes what is computed
-/// beyond the tolerances stated in each engine's README.
+/// How a computation runs: device, threads, progress and ranks. These affect results only within
+/// the tolerances stated in each engine's README.
 struct Context {
     Device device;
     int threads = 0;  ///< 0 = all that this process may use (see available_threads)
@@ -25,8 +25,8 @@ struct Context {
     Comm* comm = nullptr;              ///< not owned; null = one rank
     std::filesystem::path checkpoint;  ///< file to resume from and to save to; empty = none
     double checkpoint_seconds = 10.0;  ///< shortest time between two saves
-    /// The devices among which this process divides its work, each driven by a thread; `device` is
-    /// then the first. Empty: only `device` (core/ranks/lanes.h).
+    /// The devices that share the work of this process, each driven by a thread; `device` is the
+    /// first of them. Empty: only `device` (core/ranks/lanes.h).
     std::vector<Device> lanes = {};
 
     /// The ranks of this run, and this process's number among them.

@@ -9,7 +9,7 @@
 
 namespace pleat {
 
-/// One place to compute: the plain float64 reference, the CPU kernels, or one CUDA GPU.
+/// Where to compute: the plain float64 reference, the CPU kernels, or one CUDA GPU.
 struct Device {
     enum class Kind { reference, cpu, cuda };
     Kind kind = Kind::cpu;
@@ -18,7 +18,7 @@ struct Device {
     /// Reads "reference", "cpu", "cuda" or "cuda:N"; throws UsageError otherwise.
     static Device parse(std::string_view text);
     std::string name() const;
-    /// "reference", "cpu" or "cuda": the same for every GPU.
+    /// "reference", "cpu" or "cuda", without the number of a GPU.
     std::string_view kind_name() const;
     friend bool operator==(const Device&, const Device&) = default;
 };

@@ -23,8 +23,7 @@ private:
     int exit_code_;
 };
 
-/// The caller asked for something impossible: an option out of range, a missing argument, arrays of
-/// wrong shapes.
+/// The request is impossible: an option out of range, a missing argument, arrays of wrong shapes.
 class UsageError : public Error {
 public:
     explicit UsageError(const std::string& text) : Error(text, 2) {}
@@ -35,8 +34,7 @@ public:
 class InputError : public Error {
 public:
     explicit InputError(const std::string& text) : Error(text, 3) {}
-    /// `line` counts from 1; 0 when the complaint is about the file as a whole (reported as line 1
-    /// only where a line exists: otherwise just `file: text`).
+    /// `line` counts from 1; 0 if the complaint concerns the whole file.
     InputError(std::string_view file, std::int64_t line, std::string_view text);
 };
 
@@ -52,7 +50,7 @@ public:
     explicit OutputError(const std::string& text) : Error(text, 5) {}
 };
 
-/// The user asked to stop (Ctrl-C); what was done so far is saved if the command saves its state.
+/// The user asked to stop (Ctrl-C). Finished work is saved if the command saves its state.
 class Cancelled : public Error {
 public:
     explicit Cancelled(const std::string& text) : Error(text, 130) {}
@@ -65,8 +63,8 @@ public:
         : Error("stopped because another rank failed", exit_code) {}
 };
 
-/// Collects a reader's complaints about one file and throws them together, ten at the most,
-/// one line each, so that a user repairs a file in one round.
+/// Collects complaints about one file and throws them together, at most ten, one per line, so that
+/// a user can fix them at once.
 class Complaints {
 public:
     explicit Complaints(std::string file) : file_(std::move(file)) {}

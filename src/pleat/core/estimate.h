@@ -5,8 +5,7 @@
 
 namespace pleat {
 
-/// Upper bounds of the memory and, about, of the disk space that a computation needs, and about how
-/// long it takes.
+/// Upper bounds of memory, and approximate disk space and time that a computation needs.
 struct Estimate {
     std::int64_t host_bytes = 0;
     std::int64_t gpu_bytes = 0;      ///< 0 without a GPU

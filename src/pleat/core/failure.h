@@ -10,10 +10,10 @@ struct Failure {
     int exit_code = 0;
 };
 
-/// Describes the exception that is being handled; called in a catch block.
+/// Describes the current exception; must be called in a catch block.
 Failure current_failure();
 
-/// The first line of a text, and how many more there are.
+/// The first line of a text, followed by the number of further lines.
 std::string first_line(const std::string& text);
 
 }  // namespace pleat

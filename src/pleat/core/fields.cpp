@@ -21,7 +21,7 @@ constexpr bool kIsOptional = false;
 template <class T>
 constexpr bool kIsOptional<std::optional<T>> = true;
 
-/// "a number > 0 and <= 1 (angstrom) or auto": what a value of this option has to be.
+/// Describes the valid values of an option: "a number > 0 and <= 1 (angstrom) or auto".
 std::string expectation(const Field& field) {
     if (field.is_flag()) return "true or false";
     if (!field.is_number()) {
@@ -66,7 +66,7 @@ bool in_range(const Field& field, double value) {
     return std::isfinite(value) && above && value <= field.max;
 }
 
-/// Compares with 64 bits of precision: a double cannot distinguish neighbours beyond 2^53.
+/// Compares 64-bit integers; a double cannot distinguish neighbours beyond 2^53.
 bool in_range(const Field& field, std::int64_t value) {
     const auto number = static_cast<long double>(value);
     const bool above = field.min_excluded ? number > field.min : number >= field.min;

@@ -32,7 +32,7 @@ public:
     std::span<const std::string_view> names() const { return names_; }
     /// The name of the current value; empty if it has none.
     std::string_view name() const;
-    /// Sets the value with this name; returns false, and changes nothing, if there is none.
+    /// Sets the value with this name; returns false without a change if there is none.
     bool set(std::string_view name);
 
 private:
@@ -42,9 +42,9 @@ private:
     void (*set_)(void*, int);
 };
 
-/// Binds a field to a value that has its own text format. Its type has the functions `std::string
-/// text() const`, empty if the value is not set, and `static T parse(std::string_view text,
-/// std::string_view option)`, which throws UsageError.
+/// A field target whose type has its own text format. The type needs `std::string text() const`,
+/// empty if not set, and `static T parse(std::string_view text, std::string_view option)`, which
+/// throws UsageError.
 class TextTarget {
 public:
     template <class T>
@@ -91,21 +91,21 @@ struct Field {
     bool is_flag() const { return std::holds_alternative<bool*>(target); }
     bool is_whole_number() const;
     bool is_number() const;  ///< of either kind, optional or not
-    /// Whether `automatic` describes the current value.
+    /// Whether the current value is the automatic one.
     bool is_automatic() const;
     /// Makes the value automatic; UsageError if the field has no `automatic`.
     void set_automatic();
-    /// The current value as text, as a manifest and --help show it: the shortest digits that give
-    /// the same double; the words of `automatic` if it is automatic. `set(text())` keeps it.
+    /// The current value as manifests and --help show it: the shortest digits that give the same
+    /// double, or the words of `automatic`. `set(text())` does not change the value.
     std::string text() const;
-    /// Sets the value from text ("auto" if `automatic` is given); throws UsageError naming the
-    /// option, its range and what was found, and then leaves the value as it was.
+    /// Sets the value from text ("auto" if `automatic` is given). Throws UsageError naming the
+    /// option, its range and the given text, without changing the value.
     void set(const std::string& text);
     /// Throws UsageError if the current value is outside the range or choices.
     void check() const;
 };
 
-/// Checks every field; the first line of each engine's run().
+/// Checks every field; each engine's run() begins with it.
 void check(const std::vector<Field>& fields);
 
 }  // namespace pleat

@@ -47,7 +47,7 @@ std::string_view name_of(NoteKind kind);
 struct Note {
     NoteKind kind = NoteKind::assumption;
     std::string text;
-    /// As a user writes it ("--q-unit 1/angstrom"); empty if no option changes it.
+    /// The option as a user writes it ("--q-unit 1/angstrom"); empty if there is none.
     std::string option = {};
     bool is_warning = false;  ///< the result is probably not what the user wants
 
@@ -55,7 +55,7 @@ struct Note {
 };
 using Notes = std::vector<Note>;
 
-/// The notes with "SOURCE: " before each sentence.
+/// Adds "SOURCE: " before the sentence of each note.
 Notes with_source(Notes notes, std::string_view source);
 /// The number of notes of a kind.
 int count(const Notes& notes, NoteKind kind);

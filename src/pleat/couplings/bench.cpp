@@ -30,12 +30,11 @@ struct Case {
     Index columns() const { return letters.extent(1); }
 };
 
-// Errors of f that rounding may cause: in a fit with the default tolerance and in a tight one.
+// Relative rounding errors of f: in a fit with the default tolerance, and in a tight fit.
 constexpr double kCoarseError = 1e-6, kFineError = 1e-9;
 
-// A kernel with a model in vector 0, its best fields, and a small share of it in vector 2. Made
-// when it is first used: every benchmark of one alignment and device takes the same one, and a
-// benchmark is called several times.
+// A kernel with a model in vector 0, the optimal fields, and a small fraction of the model in
+// vector 2. It is made at first use; all benchmarks of the same alignment and device share it.
 class Evaluated {
 public:
     Evaluated(const Case& input, const Context& context, double objective_error)
@@ -88,9 +87,8 @@ void time_evaluation(benchmark::State& state, Evaluated& at) {
     at.count_sizes(state);
 }
 
-// Times an evaluation as it occurs in a fit: before each evaluation the point moves by 2 % (not
-// timed), so that the fields must be minimised again, to the accuracy that a fit asks for at a gap
-// of 1e-3.
+// Times evaluations as in a fit: before each the point moves by 2 % (not timed), so that the fields
+// must be minimised again, as accurately as in a fit with a gap of 1e-3.
 void time_moved_evaluation(benchmark::State& state, Evaluated& at) {
     Kernel& kernel = at.kernel();
     set_field_gap(kernel);
@@ -124,7 +122,7 @@ struct Sums {
     Array<float, 2> rows;
 };
 
-// Rows of 24 floats per second; counts the rows of the tree only.
+// Rows of 24 floats read per second, counting only the rows of the sequence tree.
 void time_sums(benchmark::State& state, const Case& input, bool scatter) {
     Sums sums(input);
     const ColumnSteps& steps = column_steps(sums.stride);
@@ -212,8 +210,8 @@ int main(int argc, char** argv) {
     std::vector<Case> cases;
     cases.reserve(argc + 3);
     if (argc == 1) {
-        // Five columns need a table of only 10 KiB, which stays in the first-level cache: the upper
-        // limit of the speed.
+        // A table of five columns takes only 10 KiB and stays in the L1 cache: an upper limit of
+        // the speed.
         for (const auto& [count, columns] :
              {std::pair<Index, Index>{4000, 5}, {3000, 75}, {3600, 160}}) {
             cases.push_back({"random", test::RandomFamily(count, columns, 21, 1).letters});

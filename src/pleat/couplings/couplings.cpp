@@ -34,8 +34,8 @@ constexpr double kFieldShare = 1e-3;  // fraction of the gap that the fields may
 constexpr double kCoarseTolerance =
     1e-5;  // from this tolerance on, rounding errors of 1e-6 do not matter
 
-// The checkpoint: the minimiser with its history, so that a resumed fit has the same bits, and the
-// numbers of its latest point, for a fit that was killed after its last step.
+// Checkpoint of a fit: the minimiser with its history, so that a resumed fit is bit-identical, and
+// the results at its latest point, for a fit that was killed after its last step.
 class FitState final : public State {
 public:
     FitState(Lbfgs& minimiser, Kernel& kernel, int history,
@@ -45,7 +45,7 @@ public:
           history_(history),
           problem_(std::move(problem_hash)) {}
 
-    // Computed when it is first needed: a short fit never saves.
+    // Computed at first use: a short fit never saves.
     std::string problem() const override { return problem_(); }
     void save(NpzWriter& writer) const override {
         minimiser_.save(writer);
@@ -113,7 +113,7 @@ void check_input(const Alignment& alignment, Parameters parameters) {
     }
 }
 
-// Returns the number of the vector at the end of the fit.
+// Returns the number of the vector with the fitted model.
 int fit(const Problem& problem, const Alignment& alignment, const Parameters& parameters,
         const Model& start, int history, const Context& context, Kernel& kernel, Result& result) {
     // The fields need not be more accurate than the couplings.

@@ -19,7 +19,7 @@
 
 namespace pleat::couplings {
 
-/// Another program whose optimiser and stop rule a fit repeats, for comparisons with it.
+/// Another program whose optimiser and stopping rule are reproduced for comparison.
 enum class CompatibleProgram { none, ccmpred };
 std::span<const std::string_view> names_of(CompatibleProgram);
 
@@ -33,7 +33,7 @@ std::span<const std::string_view> names_of(NormLetters);
 enum class ScoreNull { none, tree };
 std::span<const std::string_view> names_of(ScoreNull);
 
-/// The files of the model that a run writes: couplings.npz, which pleat reads, and model.plmc.
+/// Which model files a run writes: couplings.npz, which pleat can read, and model.plmc.
 enum class ModelFiles { none, npz, plmc, both };
 std::span<const std::string_view> names_of(ModelFiles);
 /// Whether these are among them.
@@ -43,15 +43,15 @@ constexpr bool has_npz(ModelFiles files) {
 constexpr bool has_plmc(ModelFiles files) {
     return files == ModelFiles::plmc || files == ModelFiles::both;
 }
-/// Bytes of these files for this many columns and letters (gap included).
+/// Size in bytes of the model files for this many columns and letters (including the gap).
 std::int64_t bytes_of(ModelFiles files, Index columns, Index letters);
 
-/// Options of the fit. Defaults are CCMpred's objective (Seemayer et al. 2014, as its program
-/// computes it), minimised to a certified relative gap of 1e-4.
+/// Options of the fit. The default objective is that of CCMpred's program (Seemayer et al. 2014),
+/// minimised to a certified relative gap of 1e-4.
 struct Parameters {
     double lambda_single = 0.01;  ///< factor of sum e_i(a)^2
     double lambda_pair = 0.2;     ///< factor of sum e_ij(a,b)^2, in units of (L - 1)
-    /// Identity above which two sequences share their weight; not set: 0.8, for nucleic acids 0.9.
+    /// Sequences with a higher identity share their weight; not set: 0.8, for nucleic acids 0.9.
     std::optional<double> identity;
     bool sequence_weights = true;  ///< false: every sequence has weight 1
     std::string weights;           ///< file of weights instead, see read_weights(); empty: none
@@ -72,11 +72,11 @@ std::vector<Field> fields(Parameters& parameters);
 /// The options of the null model.
 std::vector<Field> null_fields(Parameters& parameters);
 
-/// The parameters with the values that `identity` and `norm` take by default for an alphabet. With
-/// `compatible`, nucleic acids have those of proteins. run() does this by itself.
+/// Fills in the default `identity` and `norm` of an alphabet. With `compatible`, nucleic acids get
+/// the defaults of proteins. run() calls this itself.
 Parameters resolved(Parameters parameters, const Alphabet& alphabet);
 
-/// A Markov random field over L columns of q letters (q counts the gap, the last letter).
+/// A Potts model over L columns of q letters (including the gap, the last letter).
 struct Model {
     Array<float, 2> fields;  ///< e_i(a): [column, letter], L x q; the gap's entry is 0
     Array<float, 3> pairs;   ///< e_ij(a,b): [pair, letter at i, letter at j], L(L-1)/2 x q x q, i <
@@ -119,21 +119,20 @@ struct Result {
 /// Cancelled.
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context);
 
-/// The two halves of run(): first one weight per sequence, then the fit with these weights. The
-/// weights need no GPU unless weights_want_gpu(), so a GPU may start at the same time. The second
-/// half throws UsageError if there is not one weight per sequence.
+/// The two steps of run(): sequence weights, then the fit with these weights. Unless
+/// weights_want_gpu(), the weights need no GPU, so a GPU may start meanwhile. The fit throws
+/// UsageError unless there is one weight per sequence.
 std::vector<double> sequence_weights(const Alignment& alignment, const Parameters& parameters,
                                      const Context& context);
 Result run(const Alignment& alignment, const Parameters& parameters, std::vector<double> weights,
            const Context& context);
 
-/// Whether the weights should wait until a GPU has been chosen, since it computes them sooner than
-/// the context's threads do while it starts.
+/// Whether to compute the weights only after a GPU was chosen, because it is faster than the
+/// context's threads even including its start.
 bool weights_want_gpu(const Alignment& alignment, const Parameters& parameters,
                       const Context& context);
 
-/// Bytes of GPU memory that a fit of the alignment needs at least: with the columns in the smallest
-/// blocks.
+/// Minimum bytes of GPU memory for a fit of the alignment, with the columns in the smallest blocks.
 std::int64_t gpu_memory_needed(const Alignment& alignment);
 
 }  // namespace pleat::couplings

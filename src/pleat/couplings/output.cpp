@@ -94,7 +94,7 @@ TextPieces score_matrix(const Report& report, int threads) {
     });
 }
 
-/// "ALA\t52A", or "NA\tNA" for a column without a residue.
+/// Formats a residue as "ALA\t52A"; "NA\tNA" for a column without a residue.
 std::string residue_cells(const KnownStructure& known, Index column) {
     const Index residue = known.residues[column];
     if (residue < 0) return "NA\tNA";
@@ -111,7 +111,7 @@ std::string pair_head(const Report& report) {
     return head;
 }
 
-/// The first cells of a row: a pair of fitted columns; every cell ends in a tab.
+/// Appends the first cells of a row, which describe a pair of fitted columns; each ends with a tab.
 void append_pair(const Report& report, Index rank, Index column_i, Index column_j,
                  std::string& text) {
     const Index i = report.alignment.columns[column_i];
@@ -199,7 +199,7 @@ TextPieces contact_table(const Report& report, int threads) {
     return pieces;
 }
 
-/// A name as one word: blanks become underscores.
+/// Turns a name into one word by replacing blanks by underscores.
 std::string one_word(std::string name) {
     for (char& c : name)
         if (c == ' ' || c == '\t') c = '_';
@@ -284,7 +284,7 @@ std::string fitted_reference(const Report& report) {
     return letters;
 }
 
-/// The pairs between parts with columns of the source.
+/// The pairs between parts, in source column numbers.
 std::vector<InterPair> source_pairs(const Report& report) {
     std::vector<InterPair> pairs;
     if (report.parts != nullptr) pairs = report.parts->pairs;
@@ -329,7 +329,7 @@ std::vector<RecordField> inter_fields() {
             record_field("fdr", &InterPair::fdr)};
 }
 
-/// What the manifest says of the family, the fit and a structure.
+/// The values that the manifest records about family, fit and structure.
 ResultColumns facts(const Report& report) {
     const Result& result = report.result;
     const Alphabet* const alphabet = report.alignment.alphabet;
@@ -417,7 +417,7 @@ ResultColumns columns(const Report& report) {
 }
 
 void write_results(RunDirectory& run, const Report& report, int threads) {
-    // Named in the order of the manifest; the files that take longest are written first.
+    // Listed in manifest order; files that take longest are written first.
     const auto scores = run.output("scores.npz"), matrix = run.output("scores.mat");
     const auto table = run.output("contacts.tsv");
     // The format needs probabilities, which are calibrated for corrected scores of proteins with

@@ -41,7 +41,7 @@ ResultColumns columns(const Report& report);
 /// be written.
 void write_results(RunDirectory& run, const Report& report, int threads);
 
-/// Keys of the papers on which a fit with these parameters is based (core/run/citations.bib).
+/// Keys (core/run/citations.bib) of the papers that describe a fit with these parameters.
 std::vector<std::string_view> citations(const Parameters& parameters);
 
 }  // namespace pleat::couplings

@@ -59,8 +59,9 @@ std::vector<Field> fields(Parameters& p) {
              .value_name = "FILE"},
             {.name = "norm",
              .target = &p.norm,
-             .help = "Letters whose couplings count in the score of a pair: residues, or all, "
-                     "with the gap; by default residues for proteins, all for nucleic acids"},
+             .help = "Letters over which the norm of a pair's couplings is taken: residues "
+                     "(without the gap) or all (with the gap); by default residues for proteins, "
+                     "all for nucleic acids"},
             {.name = "apc",
              .target = &p.apc,
              .help = "Correct scores by the average product (APC)",

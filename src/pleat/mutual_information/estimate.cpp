@@ -19,8 +19,8 @@ namespace {
 /// Bytes per pair: T, the sums, and all statistics.
 constexpr std::int64_t kPairBytes = 400;
 
-/// CPU seconds of one table of two columns with `symbols` symbols each, by bit planes, and of one
-/// of a triple; measured (bench/mutual_information.md).
+/// Measured CPU seconds (bench/mutual_information.md) per table of two columns with `symbols`
+/// symbols each, counted with bit planes; and per table of a triple.
 double pair_seconds(double symbols, double rows) {
     return 0.05e-9 * (symbols - 1) * (symbols - 1) * rows / 64 + 0.3e-9 * symbols * symbols;
 }

@@ -8,7 +8,7 @@
 
 namespace pleat::mutual_information {
 
-/// Throws as run() does for options and alignments that cannot be computed.
+/// Throws like run() for options and alignments that are not supported.
 void check_input(const Alignment& alignment, Parameters parameters);
 
 /// Bytes of host memory per rank, beyond the alignment.
@@ -18,8 +18,8 @@ std::int64_t host_bytes(const Alignment& alignment, const Parameters& parameters
 /// Bytes of the arrays of pairs and of all triples.
 std::int64_t disk_needed(const Alignment& alignment, const Parameters& parameters);
 
-/// What reading the alignment, run(), and writing the results need. The time is right to a factor
-/// of about three. Throws as run() does.
+/// Resources for reading the alignment, run(), and writing the results. The time is within a factor
+/// of about three. Throws like run().
 Estimate estimate(const Alignment& alignment, const Parameters& parameters, const Context& context);
 
 }  // namespace pleat::mutual_information

@@ -46,7 +46,7 @@ std::span<const std::string_view> names_of(PairScore);
 enum class TreeWeights { position, identity, none };
 std::span<const std::string_view> names_of(TreeWeights);
 
-/// Shuffles of NullModel::sampled and both, unless their number is given.
+/// Number of shuffles for NullModel::sampled and both, unless it is given.
 constexpr std::int64_t kDefaultShuffles = 10000;
 
 /// The options; fields() describes each. Gaps and unknown letters are symbols like all others, as
@@ -84,7 +84,7 @@ struct Parameters {
         if (has_sampled()) return has_exact() ? NullModel::both : NullModel::sampled;
         return has_exact() ? NullModel::exact : NullModel::none;
     }
-    /// The number of shuffles that are counted: 0 without a sampled null model.
+    /// The number of shuffles; 0 without a sampled null model.
     std::int64_t shuffle_count() const {
         return has_sampled() ? shuffles.value_or(kDefaultShuffles) : 0;
     }
@@ -92,12 +92,12 @@ struct Parameters {
     bool is_weighted() const { return sequence_weights || pseudocount > 0; }
     /// Whether only the CPU computes these counts.
     bool counts_on_cpu() const { return is_weighted() || gaps == Gaps::omit || has_tree(); }
-    /// Whether a GPU has work to do: shuffles with plain counts.
+    /// Whether a GPU can be used: for shuffles with plain counts.
     bool has_gpu_work() const { return has_sampled() && !counts_on_cpu(); }
 };
 std::vector<Field> fields(Parameters& parameters);
 
-/// What n shuffles say about one pair or triple.
+/// Statistics of n shuffles for one pair or triple.
 struct SampledNull {
     double mean = 0;        ///< bits
     double variance = 0;    ///< bits^2, divided by n
@@ -108,7 +108,7 @@ struct SampledNull {
     double p_strict = 0;    ///< (1 + n_greater) / (1 + n), ties counted as below the observed
 };
 
-/// The smallest tail_p and exact_p that are reported; smaller values are reported as this one.
+/// The minimum reported tail_p and exact_p; smaller values are replaced by it.
 constexpr double kMinTail = 1e-300;
 
 /// The numbers of all pairs, [pair] each, i < j in lexicographic order; arrays that were not
@@ -152,7 +152,7 @@ struct TripleSet {
     std::vector<Index> triples_per_column;  ///< [column]: triples of the set that have this column
 };
 
-/// The numbers of the triples i < j < k: bits, or without a unit.
+/// Statistics of triples i < j < k, in bits or without a unit.
 struct TripleResult {
     std::vector<std::string> names;   ///< of the numbers of each record
     int key = 0;                      ///< the number that ranks
@@ -186,32 +186,31 @@ struct Result {
     double effective_sequences = 0;
     std::optional<TripleResult> triples;
     std::optional<TreeResult> tree;  ///< of NullModel::tree
-    /// Time that the GPU computed in this call, on this rank, by its own clock; empty without a
-    /// GPU.
+    /// GPU time of this call on this rank, by the GPU's clock; empty without a GPU.
     std::optional<GpuSeconds> gpu_seconds;
 
     Index column_count() const { return static_cast<Index>(entropy.size()); }
 };
 
-/// Computes MI of all pairs, and with order 3 of all triples, with what Parameters::null asks for.
-/// `alignment` should be read with ReadOptions::keep_unknown. With Context::comm, shuffles and
-/// tiles are spread over ranks; the result on rank 0 is that of one rank, bit for bit. Throws
+/// Computes MI of all pairs and, with order 3, of all triples, with the null model of
+/// Parameters::null. Read `alignment` with ReadOptions::keep_unknown. With Context::comm, ranks
+/// share shuffles and tiles; rank 0 has the result, bit-identical to that of a single rank. Throws
 /// UsageError (parameters, or combinations without a meaning), InputError (fewer columns than the
 /// order), DeviceError (memory, device), Cancelled.
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context);
 
-/// The files beside Context::checkpoint, which the sampled, weighted or gap-free pairs use, that
-/// keep the state of the triples and of the pairs' exact moments; empty if `checkpoint` is.
+/// The checkpoint files of the triples and of the pairs' exact moments, beside Context::checkpoint,
+/// which sampled, weighted or gap-free pairs use; empty if `checkpoint` is empty.
 std::filesystem::path triple_checkpoint(const std::filesystem::path& checkpoint);
 std::filesystem::path exact_checkpoint(const std::filesystem::path& checkpoint);
 
-/// Bytes of memory that run() needs on the given device, beyond the alignment; for `cuda` the
-/// GPU's. Throws as run() does.
+/// Memory in bytes that run() needs on the given device beyond the alignment; for `cuda` GPU
+/// memory. Throws like run().
 std::int64_t memory_needed(const Alignment& alignment, const Parameters& parameters,
                            const Device& device, int threads);
 
-/// GPU demand of run() if no device was named; empty if a GPU has no work to do. Throws as run()
-/// does.
+/// GPU demand of run() if the user named no device; empty if nothing runs on a GPU. Throws like
+/// run().
 std::optional<GpuDemand> gpu_demand(const Alignment& alignment, const Parameters& parameters,
                                     int threads);
 

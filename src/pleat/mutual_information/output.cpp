@@ -83,7 +83,7 @@ ResultColumns pair_columns(const PairInformation& pairs) {
     return joined({all, more});
 }
 
-/// "i\tletter" and, with a structure, its residue, for each of some columns.
+/// Table cells of some columns: "i\tletter" and, with a structure, the residue.
 class ColumnCells {
 public:
     explicit ColumnCells(const Report& report) : report_(report) {}
@@ -161,7 +161,7 @@ TextPieces pair_table(const Report& report, const std::vector<Index>& ranked, in
     return lines;
 }
 
-/// One row per column. mi is the column's entropy; z has no value.
+/// One row per column. mi is the entropy of the column; z has no value.
 TextPieces column_table(const Report& report) {
     const Result& result = report.result;
     const ColumnCells cells(report);
@@ -274,7 +274,8 @@ std::vector<Index> ranked_pairs(const Result& result, const Parameters& paramete
                                         : pairs.apc;
     std::vector<Index> ranked(pairs.mi.size());
     std::iota(ranked.begin(), ranked.end(), Index{0});
-    // A pair above all of its shuffles, if these are equal, has no sampled Z, yet the smallest p.
+    // If all shuffles of a pair are equal and below the observed MI, it has no sampled Z but the
+    // minimum p.
     const auto value = [&](Index pair) {
         if (!std::isnan(key[pair])) return key[pair];
         const bool above_all =
@@ -321,7 +322,7 @@ std::array<Index, 3> significant_pairs(const Report& report) {
 
 namespace {
 
-/// A part of a set of cliques, if there is one.
+/// A part of the clique sets, if they exist.
 template <class Part>
 ColumnValue of_cliques(const Result& result, const std::optional<TripleSet> TripleResult::*set,
                        Part TripleSet::*part) {
@@ -330,7 +331,7 @@ ColumnValue of_cliques(const Result& result, const std::optional<TripleSet> Trip
     return ColumnValue(is_there ? (*(*result.triples.*set)).*part : none).or_none(is_there);
 }
 
-/// What the manifest says of the family and the values.
+/// The values that the manifest records about the family and the statistics.
 ResultColumns facts(const Report& report) {
     const Result& result = report.result;
     const TripleResult* const triples = result.triples ? &*result.triples : nullptr;

@@ -49,7 +49,7 @@ std::array<Index, 3> significant_pairs(const Report& report);
 /// clique sets; README.md describes each. Throws OutputError if a file cannot be written.
 void write_results(RunDirectory& run, const Report& report, int threads);
 
-/// Keys of the papers on which a run with these parameters is based (core/run/citations.bib).
+/// Keys (core/run/citations.bib) of the papers that describe a run with these parameters.
 std::vector<std::string_view> citations(const Parameters& parameters);
 
 }  // namespace pleat::mutual_information

@@ -24,15 +24,15 @@ struct Layer {
     std::vector<double> upper;  ///< pairs i < j, row by row
 };
 
-/// Arrays of pairs by their names in files, and what a page calls them; the first is shown first.
+/// Arrays of pairs by name in files, with their names on the page; the first is shown initially.
 constexpr std::pair<const char*, const char*> kLayers[] = {
     {"corrected", "score (APC)"}, {"z", "Z"},          {"sampled_z", "Z of shuffles"},
     {"apc", "MI - APC (bits)"},   {"mi", "MI (bits)"}, {"raw", "score (raw)"}};
 
-/// More columns than these: fewer layers, or the page grows beyond what a browser opens at once.
+/// With more columns, fewer layers are shown, because the page would grow too large for a browser.
 constexpr Index kManyColumns = 600, kVeryManyColumns = 1200;
 
-/// What a page calls the entropy of each column.
+/// The page's name for the entropy of each column.
 constexpr const char* kEntropy = "entropy (bits)";
 
 struct PairFile {
@@ -42,8 +42,7 @@ struct PairFile {
     Index size() const { return static_cast<Index>(numbers.size()); }
 };
 
-/// The pairs above the diagonal of a square matrix, or the array itself where it holds those
-/// already.
+/// The pairs above the diagonal of a square matrix, or the array itself if it contains only these.
 std::vector<double> upper_of(const NpyArray& array, Index size, const std::string& label) {
     std::vector<double> values = array.as<double>(label);
     const auto pairs = static_cast<std::size_t>(size * (size - 1) / 2);
@@ -77,7 +76,7 @@ PairFile read_pairs(const RunFolder& run, const std::string& arrays, const std::
     return pairs;
 }
 
-/// Fills the labels of columns from rows of tables, each with the first row that has it.
+/// Fills the labels of columns from table rows, each from the first row that contains the column.
 class LabelReader {
 public:
     explicit LabelReader(std::vector<ColumnLabel>& labels) {
@@ -121,8 +120,8 @@ double contact_cutoff(const RunFolder& run, const ContactDefinition& usual) {
     return given && std::isfinite(*given) ? *given : usual.cutoff;
 }
 
-/// Contacts among the pairs of a list that has a distance for every pair of columns from the run's
-/// --min-separation on.
+/// Contacts among listed pairs, if the list has a distance for every pair of columns that are at
+/// least the run's --min-separation apart.
 class ListedContacts {
 public:
     ListedContacts(const RunFolder& run, const PairFile& pairs, const Table& head)
@@ -220,7 +219,7 @@ Json true_contacts(const RunFolder& run, const AlignedChain& known) {
     return contacts;
 }
 
-/// "ALA 52A" for each column; empty for columns without a residue.
+/// "ALA 52A" for each column; empty if it has no residue.
 Json residues_of(const std::vector<ColumnLabel>& labels) {
     Json residues = Json::array();
     for (const ColumnLabel& label : labels)
@@ -228,7 +227,7 @@ Json residues_of(const std::vector<ColumnLabel>& labels) {
     return residues;
 }
 
-/// The place of a column in a table of pairs or triples: which they are, then what ranks them.
+/// A column's rank in a table of pairs or triples: identifiers first, then what ranks them.
 std::size_t place_of(const std::string& name) {
     constexpr std::string_view kFirst[] = {"i",           "j",        "k",   "corrected", "mi", "z",
                                            "probability", "distance", "apc", "p",         "fdr"};
@@ -238,7 +237,7 @@ std::size_t place_of(const std::string& name) {
     return 2 + static_cast<std::size_t>(at - std::begin(kFirst));
 }
 
-/// A table of pairs or triples with the columns that matter before all others.
+/// Reorders a table of pairs or triples so that the important columns come first.
 Table important_first(Table table) {
     std::vector<std::size_t> order(table.columns.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -266,7 +265,7 @@ Json column_structure(const AlignedChain& known) {
     return of_columns;
 }
 
-/// The values of this name in column_values(); null if there are none.
+/// The values with this name in column_values(); null if there are none.
 Json values_of(const Json& values, std::string_view name) {
     const auto at = std::find_if(values.begin(), values.end(),
                                  [&](const Json& one) { return one["name"] == name; });
@@ -321,10 +320,10 @@ Json map_section(const PairFile& pairs, const std::vector<ColumnLabel>& labels,
             {"layers", layers}};
 }
 
-/// Numbers by column, for the molecule's colours and a curve.
+/// Values per column, for colouring the molecule and for a curve.
 Json column_values(const Table& columns) {
     Json values = Json::array();
-    // Puts the entropy first, because a page initially shows the first numbers.
+    // Entropy comes first, because a page initially shows the first values.
     std::vector<std::string> names = columns.columns;
     std::stable_partition(names.begin(), names.end(),
                           [](const std::string& name) { return name == "mi"; });
@@ -344,7 +343,7 @@ Json column_values(const Table& columns) {
     return values;
 }
 
-/// Numbers along the columns; an axis of residue numbers where the columns have residues.
+/// A curve of values along the columns; its axis shows residue numbers if columns have residues.
 Json values_section(const PairFile& pairs, const std::vector<ColumnLabel>& labels,
                     const Json& values) {
     const Json residues = residues_of(labels);

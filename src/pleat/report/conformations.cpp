@@ -49,7 +49,7 @@ std::vector<double> sampled(const std::vector<double>& values, Index every) {
     return kept;
 }
 
-/// The selected clusters that get a colour of their own.
+/// The selected clusters that get their own colour.
 Json shown_groups(const Drawing& drawing) {
     Json groups = Json::array();
     if (!drawing.run.has("clusters.tsv")) return groups;
@@ -69,7 +69,7 @@ Json shown_groups(const Drawing& drawing) {
 void add_named_score(const Drawing& drawing, const Table& table, Index every, Json& columns) {
     const std::string score = drawing.run.parameter("score");
     if (score.empty()) return;
-    // If the table had a column of this name already, that of the score has the prefix score_.
+    // If the table already had a column of this name, the score's column has the prefix score_.
     const std::string prefixed = "score_" + score;
     const std::string name = table.find(prefixed) ? prefixed : score;
     if (!table.find(name)) return;
@@ -133,7 +133,7 @@ namespace {
 
 constexpr std::size_t kBins = 40;
 
-/// What the page shows of a column: its title and unit.
+/// Title and unit of a column on the page.
 struct Shown {
     std::string title, unit;
 };
@@ -156,7 +156,7 @@ Json axis(const Shown& shown) {
              shown.unit.empty() ? shown.title : fmt::format("{} ({})", shown.title, shown.unit)}};
 }
 
-/// Weights of frames in equal bins from the smallest to the largest value.
+/// Total weights of frames in equal bins from the minimum to the maximum value.
 struct Distribution {
     double low = 0, width = 0;
 
@@ -166,7 +166,7 @@ struct Distribution {
         width = (*max - *min) / static_cast<double>(kBins);
     }
     double edge(std::size_t bin) const { return low + width * static_cast<double>(bin); }
-    /// [bin]; without `weights` each value counts 1.
+    /// [bin]: sum of weights; without `weights` each value counts 1.
     std::vector<double> sums(const std::vector<double>& values,
                              const std::vector<double>& weights = {}) const {
         std::vector<double> sums(kBins, 0.0);
@@ -209,7 +209,7 @@ void draw_distribution(Drawing& drawing, const Shown& shown, const std::vector<d
                  {"count", finite(bins.sums(values))}});
 }
 
-/// The frames that were drawn, and those that explain the curve, by their weights.
+/// Draws the distribution of the sampled frames, and of those that explain the curve, by weight.
 void draw_selected(Drawing& drawing, const Shown& shown, const std::vector<double>& values,
                    const std::vector<double>& weights) {
     const Distribution bins(values);

@@ -19,7 +19,7 @@ namespace pleat::report {
 
 namespace {
 
-/// Models beyond this many bytes are left out, since a browser opens a page as a whole.
+/// Larger models are left out, since a browser opens a page as a whole.
 constexpr std::size_t kMaxModelBytes = 6'000'000;
 
 /// A measure of two frames: its name in files, its title on the page, its unit, and its value for a
@@ -57,7 +57,7 @@ std::string frames_note(const RunFolder& run) {
                              range);
 }
 
-/// Why there are no transitions, if the run says that its frames are not those of a trajectory.
+/// Says why there are no transitions if the run's frames are not a trajectory.
 std::string order_note(const RunFolder& run) {
     const Json results = run.manifest().value("results", Json::object());
     if (!results.is_object() || results.value("trajectory", Json()) != "no") return "";
@@ -114,7 +114,7 @@ void draw_histogram(Drawing& drawing, const std::string& file, const Measure& me
                  {"count", finite(table.numbers("pairs"))}});
 }
 
-/// Adds a reduced curve. `item`: what a position is, for the remark ("frames").
+/// Adds a curve, shortened if necessary. `item`: what a position is, for the remark ("frames").
 void draw_curve(Drawing& drawing, const std::string& title, const Json& x, const Json& y,
                 const std::string& name, const std::string& item, const ReducedCurve& curve) {
     drawing.add({{"kind", "curve"},
@@ -152,8 +152,7 @@ Json residue_names(const std::filesystem::path& file, const std::vector<double>&
     return names;
 }
 
-/// A column of a table of residues, in the order of the list. `name`: "RMSF"; `unit`: "
-/// (angstrom)".
+/// Draws a column of a residue table, in file order. `name`: "RMSF"; `unit`: " (angstrom)".
 void draw_residues(Drawing& drawing, const char* table, std::string_view column,
                    const std::string& name, const std::string& unit) {
     const std::filesystem::path file = drawing.run.file(table);
@@ -205,12 +204,12 @@ void draw_clusters(Drawing& drawing) {
     drawing.add(table_section("Clusters", table));
 }
 
-/// Numbers of clusters and silhouettes along a sweep over cutoffs or k.
+/// Draws the number of clusters and the silhouette over a sweep of cutoffs or k.
 void draw_sweep(Drawing& drawing) {
     const Table table = read_table(drawing.run.file("sweep.tsv"), drawing.limits.rows);
     const std::string along = table.columns.front();
     std::vector<Json> series;
-    // The silhouette tells which setting to take, so the page shows it first.
+    // The silhouette suggests the best setting, so the page shows it first.
     std::vector<std::string> names = table.columns;
     std::stable_partition(names.begin(), names.end(),
                           [](const std::string& name) { return name == "silhouette"; });
@@ -244,7 +243,7 @@ Json leaf_clusters(const RunFolder& run) {
     return array.as<std::int64_t>(run.file("assignment.npy").string());
 }
 
-/// A dendrogram, cut at the run's --cutoff, or into as many clusters as the run has.
+/// Draws a dendrogram, cut at the run's --cutoff or into the run's number of clusters.
 void draw_tree(Drawing& drawing) {
     drawing.add({{"kind", "tree"},
                  {"title", "Dendrogram"},
@@ -257,7 +256,7 @@ void draw_tree(Drawing& drawing) {
         const Json value = results.is_object() ? results.value(name, Json()) : Json();
         return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
     };
-    // A sweep over cutoffs names the cutoff that it chose among its results.
+    // A sweep over cutoffs records the chosen cutoff in its results.
     std::optional<double> cut = number("cutoff");
     if (!cut) cut = cell_number(drawing.run.parameter("cutoff"));
     if (cut && *cut > 0 && std::isfinite(*cut)) {
@@ -335,8 +334,8 @@ namespace {
 /// Clusters from this number on are left out: the first ones are the largest.
 constexpr double kMaxClusters = 40;
 
-/// Columns of the rows in which all clusters are shown. `clusters`: how many columns, the first
-/// ones, are clusters.
+/// The columns of a table, restricted to rows whose clusters are all shown. `clusters`: the number
+/// of leading columns that are clusters.
 struct ShownRows {
     std::vector<std::vector<double>> columns;
     std::string note;

@@ -23,7 +23,7 @@ struct Headline {
     std::vector<Tile> tiles;
 };
 
-/// The results in a manifest. A name that is missing is NaN as a number.
+/// The results in a manifest. A missing name gives NaN as number.
 class Results {
 public:
     explicit Results(const RunFolder& run) : results_(run.manifest().value("results", Json())) {}
@@ -67,7 +67,7 @@ std::optional<std::string> cell(const Table& table, const char* column, int deci
     return fmt::format("{:.{}f}", *value, decimals);
 }
 
-/// "GLY 44 and ILE 106", the residues or else the columns "84 (G)" of the first row.
+/// "GLY 44 and ILE 106": the residues of the first row, else its columns, "84 (G)".
 std::string pair_of(const Table& table) {
     std::string text;
     for (const std::string side : {"i", "j"}) {
@@ -84,7 +84,7 @@ std::string pair_of(const Table& table) {
     return text;
 }
 
-/// The precision of the best L pairs, as the summary's row "all" gives it.
+/// Adds the precision of the best L pairs, from the summary's row "all".
 void add_precision(const RunFolder& run, Headline& headline) {
     constexpr Index kRows = 100;
     const auto table = first_rows(run, "evaluation.tsv",
@@ -291,7 +291,7 @@ Headline mutants_headline(const RunFolder& run, const Results& results) {
     return headline;
 }
 
-/// Found by the names of its results; nothing for a run that has others.
+/// Finds the headline by the names of the results; nothing for other results.
 std::optional<Headline> headline_of(const RunFolder& run) {
     const Results results(run);
     if (results.has({"objective", "effective_sequences", "sequences", "columns"}))
@@ -310,8 +310,8 @@ std::optional<Headline> headline_of(const RunFolder& run) {
     return std::nullopt;
 }
 
-/// "trypsin" of the first input "data/trypsin.a2m.gz" that is not an array of another run, nor the
-/// medoids that frames were given to or a file beside a model; else the run's name.
+/// The subject of a run: "trypsin" for the first input "data/trypsin.a2m.gz" that is not an array
+/// of another run, a file of given medoids or a file beside a model; else the run's name.
 std::string subject_of(const RunFolder& run) {
     const std::string assign = run.parameter("assign");
     const auto folder = [](const std::filesystem::path& path) {

@@ -25,7 +25,7 @@ constexpr std::array<Quantity, 4> kQuantities = {{{"mi", "MI", " (bits)"},
                                                   {"sampled_z", "Z of shuffles", ""},
                                                   {"percentile", "Percentile", ""}}};
 
-/// The values of pairs i < j, row by row, by the columns' numbers in the source.
+/// Values of pairs i < j, row by row, addressed by source column numbers.
 class PairValues {
 public:
     PairValues(const NpzReader& reader, const char* array) {
@@ -51,7 +51,7 @@ private:
     std::vector<double> values_;
 };
 
-/// Two dots for each triple: against the largest and against the smallest of its pairs.
+/// A scatter plot with two dots per triple: over the largest and the smallest of its pairs.
 Json plot_of(const Quantity& quantity, const Table& triples, const PairValues& pairs) {
     const std::vector<double> i = triples.numbers("i"), j = triples.numbers("j"),
                               k = triples.numbers("k"), value = triples.numbers(quantity.column);
@@ -129,7 +129,7 @@ struct NullError {
     double deviation = 0;  ///< root mean square, relative to the exact standard deviation
 };
 
-/// Nothing for a run without both null models.
+/// The error of the sampled null model; nothing for a run without both null models.
 std::optional<NullError> error_of(const std::filesystem::path& arrays) {
     constexpr std::int64_t kWide = 8;
     require_room(arrays, kWide);

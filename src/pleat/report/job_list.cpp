@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxShownInputs = 8;  // with a colour each
 constexpr std::size_t kMaxLabelBytes = 60;
 
-/// Numbers of all jobs; NaN if a job has none.
+/// A column of numbers for all jobs; NaN if a job has none.
 struct NumberColumn {
     std::string name, label;
     std::vector<double> values;
@@ -32,7 +32,7 @@ struct NumberColumn {
     Json json() const { return {{"name", name}, {"label", label}, {"values", finite(values)}}; }
 };
 
-/// The cells as numbers; words by their order of appearance if `counts_words`, else as NaN.
+/// The cells as numbers. Words are numbered by appearance if `counts_words`; else they are NaN.
 NumberColumn read_column(const JobTable& table, std::size_t column, bool counts_words) {
     NumberColumn read{.name = table.columns()[column], .label = {}, .values = {}};
     std::vector<std::string> words;

@@ -35,7 +35,7 @@ constexpr std::array<MutantLayer, 7> kMutantLayers = {
      {"independent_z", "independent Z"},
      {"frequency", "frequency"}}};
 
-/// Amino acids by their properties; nucleotides are one group.
+/// Amino acids grouped by properties; nucleotides form one group.
 struct LetterGroup {
     const char* name;
     const char* letters;
@@ -67,7 +67,7 @@ Json letter_groups(std::string letters) {
     return groups;
 }
 
-/// The residues of the target and the letters of the family, in the order of the page.
+/// The target's residues and the family's letters, in the order of the page.
 struct Substitutions {  // NOLINT(bugprone-exception-escape): moving JSON throws nothing
     std::vector<std::string> numbers;
     std::vector<double> columns;
@@ -102,7 +102,7 @@ Substitutions list_substitutions(const Table& table, Places& places) {
     return found;
 }
 
-/// The numbers of a column, [letter, residue].
+/// The values of a table column as a matrix [letter, residue].
 Json layer_matrix(const Table& table, const char* column, const Substitutions& all,
                   const Places& places) {
     const auto width = all.numbers.size();
@@ -190,7 +190,7 @@ void add_residues(Drawing& drawing, const Substitutions& all, const Json& values
     drawing.add(std::move(molecule));
 }
 
-/// Letters of a column and their heights, from rows of a letter each.
+/// Draws the letters of each column and their heights, from one row per letter.
 void add_logo(Drawing& drawing) {
     if (!drawing.claim_file("logo.tsv")) return;
     const Table table = read_table(drawing.run.file("logo.tsv"), kEveryRow);
@@ -222,7 +222,7 @@ void add_logo(Drawing& drawing) {
                  {"columns", columns}});
 }
 
-/// The table of mutants with predictions, which is separated like the user's own.
+/// Reads the table of mutants with predictions, which has the separator of the user's table.
 Table read_listed(const std::filesystem::path& path) {
     require_room(path, 20);
     const std::vector<std::uint8_t> bytes = read_file(path);
@@ -233,7 +233,7 @@ Table read_listed(const std::filesystem::path& path) {
     std::string_view record, end;
     Index line = 0;
     if (!records.next(record, end, line)) return table;
-    // Names that pleat adds come last, and contain no separator.
+    // Columns added by pleat come last, and their names contain no separator.
     const std::size_t last = record.find_last_of(",;\t");
     if (last == std::string_view::npos) return table;
     const char separator = record[last];
@@ -254,7 +254,7 @@ Table read_listed(const std::filesystem::path& path) {
     return table;
 }
 
-/// The rows with a prediction, without those of the target itself, and at most kMaxDots.
+/// The rows with predictions, at most kMaxDots, without rows of the target itself.
 struct Dots {
     static constexpr std::size_t kMaxDots = 20000;
     std::vector<std::size_t> rows;
@@ -280,7 +280,7 @@ struct Dots {
     }
 };
 
-/// The mutant of each dot and how many mutations it has: one, or several.
+/// The mutant of each dot, and whether it has one mutation or several.
 struct DotNames {
     Json labels = Json::array(), mutations = Json::array(), shown = Json::array();
 
@@ -301,7 +301,7 @@ struct DotNames {
     }
 };
 
-/// Predictions over the columns of measurements that correlations.tsv names.
+/// Plots predictions over the measured columns that correlations.tsv names.
 void add_scatter(Drawing& drawing, const Table& listed) {
     if (!drawing.run.has("correlations.tsv")) return;
     const Table correlations = read_table(drawing.run.file("correlations.tsv"), kEveryRow);
@@ -357,7 +357,7 @@ void add_scatter(Drawing& drawing, const Table& listed) {
     }
 }
 
-/// The table with its predictions in the last kAdded columns; nothing if there is none.
+/// The table with predictions in its last kAdded columns; nothing if it does not exist.
 std::optional<Table> claim_listed(Drawing& drawing) {
     if (!drawing.claim_file("listed.csv")) return std::nullopt;
     Table listed = read_listed(drawing.run.file("listed.csv"));

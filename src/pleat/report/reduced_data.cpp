@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint16_t kMissing = 65535;
 
-/// The number of frames that have this many pairs; 0 if there is no such number.
+/// The number of frames with this many pairs; 0 if no number fits.
 Index frames_of_pairs(Index pairs) {
     const auto frames = static_cast<Index>(
         std::llround((1 + std::sqrt(1.0 + 8.0 * static_cast<double>(pairs))) / 2));
@@ -85,7 +85,7 @@ private:
     std::vector<float> narrow_;
 };
 
-/// Sums over the blocks of a matrix without its diagonal, which is kept separately.
+/// Means over the blocks of a matrix. The diagonal is kept separately.
 class BlockMeans {
 public:
     explicit BlockMeans(const DistanceCells& cells)
@@ -118,7 +118,7 @@ public:
                 if (!is_near(mean(a, b), mean(b, a))) return false;
         return true;
     }
-    /// The means of all cells, or of those above and on the diagonal.
+    /// The means of all cells; of a symmetric matrix only those on and above the diagonal.
     std::vector<double> values(bool symmetric, double self) {
         if (!symmetric)
             for (std::size_t n = 0; n < diagonal_.size(); ++n) {

@@ -27,11 +27,10 @@ Json encode_symmetric(std::span<const double> upper, Index size, bool diagonal);
 /// encode_symmetric().
 Json encode_rectangle(std::span<const double> values, Index rows, Index columns);
 
-/// A matrix of distances or scores between frames with few cells: cell [a, b] is the mean over the
-/// pairs of block a and block b, NaN if it has no pair. The means do not include pairs of a frame
-/// with itself.
+/// A coarse matrix of distances or scores between frames: cell [a, b] is the mean over pairs of
+/// block a and block b, NaN if there is no pair. Pairs of a frame with itself are not included.
 struct DistanceCells {
-    /// Row by row; of a symmetric matrix only the values above and on the diagonal.
+    /// Row by row; for a symmetric matrix only values on and above the diagonal.
     std::vector<double> values;
     Index rows = 0, columns = 0;   ///< cells
     Index frames = 0, others = 0;  ///< rows and columns of the matrix in the file
@@ -46,15 +45,15 @@ struct DistanceCells {
 /// types.
 DistanceCells read_distances(const std::filesystem::path& path, Index max_cells, double self);
 
-/// Maximum number of positions of a curve or a strip: more than a screen is wide.
+/// Maximum number of positions of a curve or strip: more than the width of a screen.
 constexpr Index kMaxPositions = 4000;
 
-/// A curve of up to `max_positions` positions. Longer ones keep the minimum and the maximum of each
-/// block of positions, in their order. NaN values are ignored.
+/// A curve with at most `max_positions` positions. For longer curves, each block of positions is
+/// replaced by its minimum and maximum, in their order. NaN is ignored.
 struct ReducedCurve {
     std::vector<double> positions, values;
     Index block = 1;  ///< positions per block; 1: nothing was left out
-    /// The remark for the page; empty if nothing was left out.
+    /// A remark for the page; empty if the curve is complete.
     std::string note(const std::string& item) const;
 };
 ReducedCurve reduce_curve(std::span<const double> positions, std::span<const double> values,

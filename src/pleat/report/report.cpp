@@ -11,8 +11,8 @@
 #include "pleat/core/version.h"
 #include "pleat/report/sections.h"
 
-// The assembler embeds the built page, report/dist/page.html, in the read-only data. PLEAT_PAGE is
-// its path as a string literal, from CMake.
+// The assembler embeds the built page, report/dist/page.html, in read-only data. PLEAT_PAGE is a
+// string literal with its path, defined by CMake.
 asm(".pushsection .rodata\n"
     ".global pleat_page_begin\n"
     ".global pleat_page_end\n"
@@ -55,7 +55,7 @@ std::string script_text(const Json& json) {
     return text;
 }
 
-/// A run and its name on the page. `parent`: the run whose folder it is in, or empty.
+/// A run and its name on the page. `parent`: the run that contains its folder; may be empty.
 struct NamedRun {
     std::filesystem::path path;
     std::string name;
@@ -76,7 +76,7 @@ std::vector<NamedRun> runs_within(const std::filesystem::path& run) {
     return within;
 }
 
-/// Each run once, followed by the runs within it.
+/// Lists each run once, followed by the runs inside it.
 std::vector<NamedRun> all_runs(const std::vector<std::filesystem::path>& runs) {
     std::vector<NamedRun> all;
     const auto add = [&](NamedRun run) {

@@ -35,7 +35,7 @@ struct Page {
 /// the page and the largest table.
 Page draw(const std::vector<std::filesystem::path>& runs, const Parameters& parameters);
 
-/// Whether a file is a page that draw() made, so that it may be replaced.
+/// Whether a file is a page made by draw(), which may therefore be replaced.
 bool is_page(const std::filesystem::path& path);
 
 }  // namespace pleat::report

@@ -45,13 +45,13 @@ Table read_table(const std::filesystem::path& path, Index max_rows, const RowVis
 std::vector<std::vector<double>> read_columns(const std::filesystem::path& path,
                                               std::span<const std::string_view> names);
 
-/// Throws DeviceError if `times` the size of the file, about what reading and drawing it takes, is
-/// more than the available memory.
+/// Throws DeviceError if `times` the file's size, the approximate memory to read and draw it,
+/// exceeds the available memory.
 void require_room(const std::filesystem::path& path, std::int64_t times);
 /// `times` for JSON, whose values take far more memory than their text.
 constexpr std::int64_t kJsonRoom = 40;
 
-/// A cell as a number, "NA" as NaN; nothing where it is neither.
+/// A cell as a number, "NA" as NaN; nothing for other text.
 std::optional<double> cell_number(std::string_view cell);
 
 /// The last component of a path.
@@ -66,7 +66,7 @@ public:
     const std::filesystem::path& path() const { return path_; }
     std::string name() const { return folder_name(path_); }
     const Json& manifest() const { return manifest_; }
-    /// A parameter as text; empty if there is none.
+    /// A parameter as text; empty if it is missing.
     std::string parameter(std::string_view name) const;
     /// The names of its files: those in the manifest in their order, then the others by name.
     const std::vector<std::string>& files() const { return files_; }

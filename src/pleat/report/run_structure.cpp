@@ -16,7 +16,7 @@ namespace pleat::report {
 
 namespace {
 
-/// The index of each column's residue, found by name and number; -1 if the chain does not have it.
+/// [column]: index of its residue, found by name and number; -1 if the chain lacks it.
 std::vector<Index> residues_of_columns(const Chain& chain, const std::vector<ColumnLabel>& labels) {
     std::map<std::string, Index> by_id;
     for (std::size_t i = 0; i < chain.residues.size(); ++i)
@@ -49,8 +49,8 @@ std::optional<AlignedChain> best_chain(const StructureChoice& choice,
     return best;
 }
 
-/// Whether the path is a regular file with the hash that the manifest lists. Anything else is never
-/// opened: a pipe or a device might not end.
+/// Whether the path is a regular file with the hash in the manifest. Other files, such as pipes or
+/// devices, are never opened, as reading them might not end.
 bool is_unchanged(const RunFolder& run, const std::string& file) {
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(file, ignored)) return false;
@@ -109,7 +109,7 @@ std::optional<AlignedChain> find_aligned_chain(const RunFolder& run,
         const StructureChoice parsed = parse_structure_choice(used);
         if (is_unchanged(run, parsed.file.string())) return best_chain(parsed, labels);
     } catch (const Error&) {
-        // Missing or unreadable: reported below like a file that changed.
+        // Missing or unreadable files are reported below, like changed files.
     }
     notes.push_back(fmt::format(
         "{}: its structure {} is missing or has changed; give its present path with --structure",

@@ -48,7 +48,7 @@ void draw_fit(Drawing& drawing, const Table& table, const std::string& file) {
     drawing.add(std::move(section));
 }
 
-/// The Guinier plot of a measured curve; the points used in the fit are a series of their own.
+/// Draws the Guinier plot of a measured curve; the fitted points are a separate series.
 void draw_guinier(Drawing& drawing, const Table& table) {
     // Guinier's law holds near q = 0; points far beyond its range would compress the plot into a
     // corner.

@@ -25,7 +25,7 @@ struct Drawing {
     std::set<std::string> drawn = {};
 
     void add(Json section) { sections.push_back(std::move(section)); }
-    /// Returns whether the run has the file and no reader has drawn it yet, and marks it as drawn.
+    /// Marks a file as drawn; returns false if the run lacks it or it was already drawn.
     bool claim_file(const std::string& file);
     /// Adds the rows of such a table.
     void add_table(const std::string& file, const std::string& title);
@@ -35,29 +35,28 @@ struct Drawing {
 void draw_columns(Drawing& drawing);
 /// Effects of mutations: all single ones, residues, the family's logo, measurements.
 void draw_mutants(Drawing& drawing);
-/// Frames ranked by several scores, and the clusters selected of them.
+/// Draws frames ranked by several scores, and the selected clusters.
 void draw_selection(Drawing& drawing);
-/// Frames that Monte Carlo chains drew: distributions, and by frame.
+/// Draws frames sampled by Monte Carlo chains: distributions, and values by frame.
 void draw_refinement(Drawing& drawing);
-/// Distances between frames, and clusters of them.
+/// Draws distances between frames, and clusters of frames.
 void draw_frames(Drawing& drawing);
-/// Transitions of a trajectory between clusters, and dwell times.
+/// Draws a trajectory's transitions between clusters, and dwell times.
 void draw_states(Drawing& drawing);
-/// Profiles of scattering, fits to a curve, and pair distances.
+/// Draws scattering profiles, fits to a curve, and pair distances.
 void draw_scattering(Drawing& drawing);
-/// Tables and JSON that no other reader has drawn.
+/// Draws tables and JSON files that no other function has drawn.
 void draw_other_files(Drawing& drawing);
 
-/// Adds to a run on the page its "subject" (the name of its data), "title" and "headline"
-/// ({"sentence", "tiles"}), if its manifest has results that a command of pleat writes.
-/// `named_after`: the run whose first input names the data, for a stage the run that it is a part
-/// of.
+/// Adds "subject" (the name of the data), "title" and "headline" ({"sentence", "tiles"}) to a run
+/// on the page, if its manifest has the results of a known command. `named_after`: the run whose
+/// first input names the data; for a stage the run that it belongs to.
 void add_headline(const RunFolder& run, const RunFolder& named_after, Json& shown);
 
 /// MI, Z and percentile of triples against those of their pairs.
 void draw_triples(Drawing& drawing);
 
-/// A run with both null models of mutual information, and its number of shuffles.
+/// A mutual information run with both null models, and its number of shuffles.
 struct SampledRun {
     std::filesystem::path folder;
     double shuffles;  ///< NaN: not known
@@ -68,7 +67,7 @@ Json null_error_section(const std::vector<SampledRun>& runs);
 
 /// Whether the folder holds many jobs and their table instead of a run.
 bool is_job_list(const std::filesystem::path& folder);
-/// What the page shows of such a folder: the table, and a plot for each swept option.
+/// The sections for a folder of jobs: the table, and a plot per swept option.
 Json draw_job_list(const std::filesystem::path& folder, const std::string& name,
                    const Limits& limits);
 
@@ -76,7 +75,7 @@ Json draw_job_list(const std::filesystem::path& folder, const std::string& name,
 /// `item`: what a model is ("frame"), numbered from `first`.
 void draw_models(Drawing& drawing, const std::string& file, const char* title, const char* item,
                  Index first = 0);
-/// A section {"kind": "table"} with the texts of the table's rows.
+/// A section {"kind": "table"} with the table's cells as text.
 Json table_section(const std::string& title, const Table& table);
 /// A number for JSON: null for NaN and infinities.
 Json finite(double value);

@@ -20,8 +20,9 @@ bool is_tiled_in_float32(const ComparedSizes& sizes, const AtomSets& sets) {
     return sets.are_plain() && sizes.is_one_set();
 }
 
-/// Seconds of an H200 per pair of two sets, of other atoms than the superposed ones, in place or
-/// over permutations, with the copy of its value to the host (bench/rmsd.md).
+/// Seconds of an H200 per pair for two sets, for measured atoms other than the superposed ones,
+/// without superposition or over permutations, including the copy of the value to the host
+/// (bench/rmsd.md).
 double permuted_gpu_seconds(const AtomSets& sets, double atoms) {
     constexpr double kCopied = 0.7e-9, kProduct = 0.15e-12, kAlone = 2e-12;
     double products = 9 * atoms;
@@ -73,7 +74,7 @@ std::optional<GpuDemand> gpu_demand(const ComparedSizes& sizes, const AtomSets& 
                                     const Parameters& parameters) {
     constexpr double kMinSeconds = 1.0;  // of one thread: a GPU takes 0.2 s to start
     const bool is_rmsd = parameters.metric == Metric::rmsd;
-    // Copying a frame to a GPU takes longer than one RMSD of it.
+    // Copying a frame to a GPU takes longer than computing one RMSD.
     if (is_rmsd && sizes.has_reference) return std::nullopt;
     const double seconds =
         sizes.pair_seconds > 0 ? sizes.pair_seconds : pair_seconds(sizes.atoms, parameters);
@@ -107,8 +108,8 @@ ClusteringDevice choose_clustering_device(Index frames, Index atoms, const Param
 
 namespace {
 
-/// The fewest GPUs that hold the neighbours of all frames together and can read each other's
-/// memory; none if there are not enough.
+/// The minimum number of GPUs that together hold the neighbours of all frames and can read each
+/// other's memory; none if there are not enough.
 std::vector<Device> gpus_that_hold(Index frames, Index atoms, const Parameters& parameters,
                                    const GpuLookup& gpus, const PeerLookup& can_read) {
     if (!gpus.count || gpus.count() < 2) return {};
@@ -135,7 +136,7 @@ ClusteringDevice named_clustering_gpus(Index frames, Index atoms, const Paramete
                                        const Context& context, const GpuLookup& gpus,
                                        const PeerLookup& can_read) {
     const std::string names = device_names(context);
-    // Also refuses a GPU that is missing, and starts all at once.
+    // Throws for missing GPUs, and starts all GPUs at once.
     std::vector<std::int64_t> free(context.lanes.size());
     parallel_for(static_cast<int>(free.size()), std::ssize(free),
                  [&](Index lane, int) { free[lane] = gpus.free_bytes(context.lanes[lane].index); });

@@ -16,7 +16,7 @@ namespace pleat::rmsd {
 /// GPU memory and time of a comparison; nothing if GPUs do not compute it.
 std::optional<GpuDemand> gpu_needs(const ComparedSizes& sizes, const AtomSets& sets,
                                    const Parameters& parameters);
-/// The same if no device was named: nothing, too, if a GPU has too little to gain.
+/// The same if the user named no device; also nothing if a GPU would save too little time.
 std::optional<GpuDemand> gpu_demand(const ComparedSizes& sizes, const AtomSets& sets,
                                     const Parameters& parameters);
 
@@ -25,9 +25,9 @@ struct ClusteringDevice {
     bool reduces = false;  ///< it counts and clusters the pairs itself: see PairReductions
 };
 
-/// Chooses the device of `context` that superposes frames to cluster them. A device that was named
-/// stays, and a named GPU must have the memory to find GROMOS clusters itself (DeviceError);
-/// another GPU without that memory only superposes, and a message to `context` says so.
+/// Chooses the device of `context` that superposes frames for clustering. A device named by the
+/// user is kept; a named GPU must have enough memory to find GROMOS clusters itself (DeviceError).
+/// An automatically chosen GPU without that memory only superposes, and a message says so.
 ClusteringDevice choose_clustering_device(Index frames, Index atoms, const Parameters& parameters,
                                           bool is_gromos, bool is_named, Context& context,
                                           const GpuLookup& gpus = machine_gpus());
@@ -35,11 +35,11 @@ ClusteringDevice choose_clustering_device(Index frames, Index atoms, const Param
 /// Whether GPUs can read each other's memory; tests replace can_read_each_other().
 using PeerLookup = std::function<bool(std::span<const Device>)>;
 
-/// choose_clustering_device() for work that lanes share (core/ranks/lanes.h). GPUs that were named
-/// find GROMOS clusters together if they can read each other's memory; a message says so if not,
-/// and they only superpose. Throws DeviceError if one of them lacks the memory for its part of the
-/// neighbours. If no device was named, GPUs are added as add_gpus() does, or as many as hold the
-/// neighbours together if none holds them alone.
+/// choose_clustering_device() for work that lanes share (core/ranks/lanes.h). GPUs that the user
+/// named find GROMOS clusters together if they can read each other's memory; otherwise they only
+/// superpose, and a message says so. Throws DeviceError if one lacks memory for its part of the
+/// neighbours. If the user named no device, adds GPUs as add_gpus() does, or as many as together
+/// hold the neighbours if none does alone.
 ClusteringDevice choose_clustering_gpus(Index frames, Index atoms, const Parameters& parameters,
                                         bool is_gromos, bool is_named, Context& context,
                                         const GpuLookup& gpus = machine_gpus(),

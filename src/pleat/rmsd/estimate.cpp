@@ -20,7 +20,7 @@ double ComparedSizes::pairs() const {
 }
 
 double near_atoms(double atoms) {
-    // An atom has up to some 200 others after it within 15 angstrom.
+    // An atom has up to about 200 later atoms within 15 angstrom.
     return atoms * std::min((atoms - 1) / 2, 200.0);
 }
 
@@ -74,7 +74,7 @@ Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, cons
     const Index frames = sizes.all_frames();
     const Index columns = is_one_set ? sizes.frames - 1 : sizes.others;
     Estimate all;
-    // Coordinates as they are read, and in the order of atoms.
+    // Coordinates as read, and in the order of atoms for superposition.
     all.host_bytes = 24 * frames * sizes.atoms;
     all.host_bytes +=
         is_plain ? memory_needed(sizes.frames, sizes.atoms, parameters, {Device::Kind::cpu, 0})

@@ -19,27 +19,26 @@ struct ComparedSizes {
     Index all_frames() const { return frames + others + (has_reference ? 1 : 0); }
 };
 
-/// Seconds of one thread per pair; measured (bench/rmsd.md), right to a factor of about two.
+/// Seconds per pair on one thread; measured (bench/rmsd.md), correct within a factor of about two.
 double pair_seconds(Index atoms, const Parameters& parameters);
 
-/// About how many pairs of atoms of a protein are within lDDT's radius in any frame.
+/// Approximate number of atom pairs of a protein that are within lDDT's radius in any frame.
 double near_atoms(double atoms);
 
-/// Seconds of one thread per pair in place, or with chains or atoms that may change places;
-/// measured (bench/rmsd.md), right to a factor of about two if permutations are few enough to try
-/// them all.
+/// Seconds per pair on one thread without superposition, or with interchangeable chains or atoms;
+/// measured (bench/rmsd.md), correct within a factor of about two if all permutations can be tried.
 double permuted_seconds(const AtomSets& sets, Index atoms);
 
 /// Bytes of the matrix, and of the pairs that the checkpoint keeps until it is written.
 std::int64_t disk_needed(const ComparedSizes& sizes, const Parameters& parameters);
 
-/// What reading the frames, comparing, and writing need. Lists of pairs below a cutoff, whose
-/// number is not known, and mapped files come on top. Throws UsageError if the context's device is
-/// a GPU and the comparison is not for GPUs. `sets`: which atoms are compared, for a GPU.
+/// Resources for reading the frames, comparing, and writing. Lists of pairs below a cutoff, whose
+/// number is unknown, and mapped files are not included. Throws UsageError if the context's device
+/// is a GPU that does not support the comparison. `sets`: the compared atoms, for a GPU.
 Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, const Context& context,
                   const AtomSets& sets = {});
 
-/// Bytes of the memory of each of `gpus` GPUs to superpose frames and to find their GROMOS clusters
+/// Memory in bytes per GPU, of `gpus` GPUs, to superpose frames and find their GROMOS clusters
 /// there.
 std::int64_t gromos_gpu_memory(Index frames, Index atoms, const Parameters& parameters,
                                int gpus = 1);

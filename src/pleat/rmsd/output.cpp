@@ -49,7 +49,7 @@ void write_residue_table(RunDirectory& run, const Topology& topology,
 
 constexpr const char* kResidueArray = "lddt_residues.npy";
 
-/// Neighbours and nearest frames. Lists without a neighbour are there, too.
+/// Neighbours and nearest frames; empty lists are included.
 ResultColumns list_columns(const Result& result, const Parameters& parameters) {
     const NeighbourRows& near = result.neighbours;
     const Nearest& best = result.nearest;
@@ -139,7 +139,7 @@ void write_results(RunDirectory& run, const Result& result, const Parameters& pa
     write_histogram(run, result.statistics);
     ResultColumns all = columns(result, parameters);
     record(run, all);
-    // Lists of a single frame are there, but have no frame.
+    // With a single frame the lists exist but are empty.
     for (ResultColumn& one : all)
         if (one.file == "best.npz" && parameters.nearest > 0)
             one.value = std::move(one.value).or_none(true);

@@ -32,7 +32,7 @@ void write_reference(RunDirectory& run, const Result& result, const Parameters& 
 void write_rmsf(RunDirectory& run, const Topology& topology, const Fluctuations& fluctuations,
                 const std::vector<double>& weights);
 
-/// Keys of the papers on which a run with this metric is based (core/run/citations.bib).
+/// Keys (core/run/citations.bib) of the papers that describe this metric.
 std::vector<std::string_view> citations(Metric metric = Metric::rmsd);
 
 }  // namespace pleat::rmsd

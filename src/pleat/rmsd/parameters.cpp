@@ -56,9 +56,9 @@ std::vector<Field> fields(Parameters& p) {
         {.name = "metric",
          .target = &p.metric,
          .help = "rmsd: after superposition; drmsd: of the distances between atoms; tm, gdt_ts: "
-                 "scores up to 1 from TM-score's search over superpositions; lddt: share of the "
-                 "distances below 15 angstrom between residues that are the same in both frames, "
-                 "without superposition"},
+                 "scores up to 1 from TM-score's search over superpositions; lddt: fraction of the "
+                 "distances below 15 angstrom between atoms of different residues that the other "
+                 "frame preserves, without superposition"},
         {.name = "precision",
          .target = &p.precision,
          .help = "mixed: products in float32, error up to 1e-5 angstrom; float64: up to 1e-6 "

@@ -34,7 +34,7 @@ void check_set(const AtomSets& sets, const std::vector<Index>& set, Index atoms)
     if (!(sum > 0)) throw InputError(sets.weights_file, 0, "expected a weight above 0, found none");
 }
 
-/// Equal chains have the same number of atoms, each atom once, and corresponding atoms one weight.
+/// Throws unless equal chains have as many atoms, each once, with corresponding weights equal.
 void check_chains(const AtomSets& sets, Index atoms) {
     std::vector<std::uint8_t> is_used(atoms);
     for (const auto& group : sets.equal_chains) {
@@ -69,7 +69,7 @@ void check_chains(const AtomSets& sets, Index atoms) {
                                          kMaxEqualChains, group.size()));
 }
 
-/// Throws unless each order of a group has the atoms of its first, with one weight in each place.
+/// Throws unless each order has the atoms of the first, with equal weights at each position.
 void check_group(const AtomSets& sets, const std::vector<std::vector<Index>>& group) {
     if (group.empty() || group.size() > kMaxOrders)
         throw UsageError(fmt::format("expected from 1 to {} orders of a group of atoms, found {}",
@@ -87,8 +87,8 @@ void check_group(const AtomSets& sets, const std::vector<std::vector<Index>>& gr
     }
 }
 
-/// Atoms that change places are measured, each in one group; they are fitted only if the fitted
-/// atoms are the measured ones.
+/// Throws unless interchangeable atoms are measured, each in one group, and are fitted only if the
+/// fitted atoms are the measured ones.
 void check_orders(const AtomSets& sets, Index atoms) {
     if (sets.in_place && !sets.fit.empty())
         throw UsageError("expected no fitted atoms of frames that are measured in place");
@@ -211,7 +211,7 @@ Index matrix_size(Index frames, const Parameters& parameters) {
 
 namespace {
 
-/// Adds coordinates to `hash`: large ones as the hashes of blocks, which threads compute.
+/// Adds coordinates to `hash`; large ones as hashes of blocks, computed on several threads.
 void add_coordinates(const FrameStore& xyz, int threads, Sha256& hash) {
     constexpr Index kBlock = Index{1} << 22;
     const View<const float, 3> all = xyz.in_memory();
@@ -246,7 +246,7 @@ bool needs_blocks(const FrameStore& xyz, const Parameters& parameters, const Con
     const double lacking =
         xyz.is_on_disk() ? 1.0
                          : static_cast<double>(needed) - static_cast<double>(available_memory());
-    // All ranks read blocks or none does, since their bands differ.
+    // Either all ranks read blocks or none does, because the bands differ.
     if (max_over_ranks(context, lacking) <= 0) return false;
     require_frame_memory(block_memory(frames, atoms) +
                              nearest_memory(frames, frames - 1, parameters) +
@@ -314,7 +314,7 @@ Result run(const FrameStore& xyz, const AtomSets& sets, const Parameters& parame
                              frames, atoms);
     const double cutoff = parameters.cutoff.value_or(0.0);
     const Index measured = sets.measured.empty() ? atoms : std::ssize(sets.measured);
-    // What all lanes share: centred frames, and the hash if there is a file to resume from.
+    // Data that all lanes share: centred frames, and their hash if there is a checkpoint file.
     std::shared_ptr<const FrameSource> source;
     if (has_blocks)
         source = block_source(xyz, sets.weights, resolve_threads(context));

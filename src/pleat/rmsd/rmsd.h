@@ -28,7 +28,7 @@ std::span<const std::string_view> names_of(Metric);
 /// The accuracy of values: see README.md.
 enum class FitPrecision { mixed, float64 };
 std::span<const std::string_view> names_of(FitPrecision);
-/// Condensed pairs i < j, a full square (with two sets both mean the rectangle), or no matrix.
+/// Matrix layout: condensed pairs i < j, full square (for two sets a rectangle), or none.
 enum class MatrixLayout { condensed, full, none };
 std::span<const std::string_view> names_of(MatrixLayout);
 
@@ -48,20 +48,20 @@ struct AtomSets {
     std::vector<Index> fit, measured;  ///< ascending indices of the coordinates' atoms; empty: all
     std::vector<double> weights;       ///< of all the coordinates' atoms; empty: all 1
     std::string weights_file = {};     ///< where the weights were read, for messages; may be empty
-    /// [group][chain][atom]: chains that may change places, each with its atoms in the order of the
-    /// other chains of its group. RMSDs are then the minimum over all these permutations.
+    /// [group][chain][atom]: interchangeable chains, with corresponding atoms in the same order.
+    /// RMSDs are then the minimum over all permutations.
     std::vector<std::vector<std::vector<Index>>> equal_chains = {};
     /// [group][order][position]: measured atoms in several equivalent orders: a ligand by its
     /// automorphisms, the two sides of a ring. RMSDs are the minimum over all orders. Either none
     /// of these atoms is fitted, or the fitted atoms are the measured ones.
     std::vector<std::vector<std::vector<Index>>> equal_orders = {};
-    /// Frames are measured where they are, without superposing; `fit` is empty.
+    /// Whether frames are measured without superposition; `fit` is then empty.
     bool in_place = false;
     /// The residue of each of the coordinates' atoms: lDDT measures distances between atoms of
     /// different residues. Empty: each atom is a residue of its own.
     std::vector<std::int32_t> residues = {};
 
-    /// Whether the fitted atoms are the measured ones.
+    /// Whether the superposed atoms are the measured atoms.
     bool are_one() const { return fit == measured && !in_place; }
     /// Whether all atoms are superposed and measured, without symmetry.
     bool are_plain() const {
@@ -82,13 +82,13 @@ std::vector<std::int32_t> residues_of(const Topology& topology);
 /// The residue of each measured atom, numbered in the order of their first atoms.
 std::vector<Index> residues_in_order(const AtomSets& sets, Index atoms);
 
-/// Maximum number of permutations of chains that are tried one by one for each pair: that of 7
-/// equal chains, or 4 and 4. If there are more, the best is found by branch and bound, over up to
-/// kMaxNodes partial ones for a pair.
+/// Maximum number of chain permutations that are tried one by one for each pair: 7 equal chains, or
+/// 4 and 4. If there are more, branch and bound finds the best one, with up to kMaxNodes partial
+/// permutations per pair.
 inline constexpr double kMaxPermutations = 5040;
 inline constexpr std::int64_t kMaxNodes = 1'000'000;
 inline constexpr std::size_t kMaxEqualChains = 64;
-/// How many permutations the equal chains have: the product of the factorials of their numbers.
+/// Number of permutations of the equal chains: the product of the factorials of the group sizes.
 double permutation_count(const AtomSets& sets);
 /// Maximum number of orders of one group that are tried for each pair.
 inline constexpr std::size_t kMaxOrders = 20'000;
@@ -97,9 +97,10 @@ inline constexpr std::size_t kMaxOrders = 20'000;
 /// Throws as check().
 void relabel_orders(View<float, 3> xyz, View<const float, 2> reference, const AtomSets& sets,
                     const Context& context);
-/// The number of all orders together: the product of those of the groups.
+/// The total number of orders: the product over all groups.
 double order_count(const AtomSets& sets);
-/// How many frames were changed, and for how many the best permutation is not proven.
+/// The number of frames that were changed, and of frames whose permutation is not proven to be the
+/// best.
 struct Relabelled {
     Index changed = 0, unproven = 0;
 };
@@ -118,7 +119,7 @@ struct NeighbourRows {
     std::int64_t pairs = 0;  ///< that are listed
 };
 
-/// The nearest other frames of each frame, nearest first; of equally near ones the earlier first.
+/// The nearest other frames of each frame, nearest first; if equal, the earlier frame first.
 struct Nearest {
     Array<std::int32_t, 2> indices;  ///< [frame, rank]
     Array<float, 2> values;          ///< [frame, rank]
@@ -133,7 +134,7 @@ struct MatrixTarget {
     std::filesystem::path file;
     std::span<float> memory;
 };
-/// How many numbers the matrix of `frames` with themselves has.
+/// The number of elements of the matrix of `frames` with themselves.
 Index matrix_size(Index frames, const Parameters& parameters);
 
 /// The value for a residue without another one within 15 angstrom in the reference.
@@ -150,8 +151,8 @@ struct Result {
     PairStatistics statistics;  ///< of all pairs
     NeighbourRows neighbours;   ///< empty without a cutoff
     Nearest nearest;            ///< empty unless asked for
-    /// Of run_reference() alone: [frame], the residues of lDDT, and how many values are not proven
-    /// to be the least over all permutations and orders.
+    /// Only from run_reference(): [frame], the lDDT of residues, and the number of values that are
+    /// not proven to be the minimum over all permutations and orders.
     std::vector<float> values = {};
     ResidueLddt residues = {};
     Index unproven = 0;
@@ -180,17 +181,17 @@ Result run_against(View<const float, 3> xyz, View<const float, 3> others, const 
                    const Parameters& parameters, const Context& context,
                    const MatrixTarget& matrix);
 
-/// Compares each frame with one structure [atom, axis], angstrom, resuming and over ranks as run()
-/// without a matrix (rank 0 has the values); of lDDT its distances are those to keep. Values that
-/// cannot be proven to be the minimum, which run() refuses, are counted; with atoms that may change
-/// places each rank computes all values. Throws as run(), UsageError as check_with_reference(), and
-/// InputError if lDDT finds no distance in the structure.
+/// Compares each frame with one structure [atom, axis], angstrom; resumes and uses ranks like run()
+/// without a matrix (rank 0 has the values). For lDDT the structure is the reference. Values that
+/// are not proven minimal are counted, while run() throws; with interchangeable atoms each rank
+/// computes all values. Throws as run(), UsageError as check_with_reference(), and InputError if
+/// the structure has no distance that lDDT uses.
 Result run_reference(View<const float, 3> xyz, View<const float, 2> reference, const AtomSets& sets,
                      const Parameters& parameters, const Context& context);
 /// Throws UsageError for options that need pairs of frames: a cutoff, nearest frames, a full
 /// matrix.
 void check_with_reference(const Parameters& parameters);
-/// Throws UsageError for a cutoff of a score that no pair can be above.
+/// Throws UsageError if the cutoff of a score is one that no pair can exceed.
 void check_cutoff(const Parameters& parameters);
 
 /// The RMSD of all pairs of frames, superposed when they are asked for on the context's device.
@@ -216,14 +217,13 @@ std::unique_ptr<PairSource> recompute_near_cutoffs(std::unique_ptr<PairSource> m
                                                    const Parameters& parameters,
                                                    const Context& context);
 
-/// How far, in angstrom, values of this precision may be from the exact ones, besides their
-/// rounding to float32.
+/// The maximum error in angstrom of values with this precision, besides their rounding to float32.
 inline double error_of(FitPrecision precision) {
     return precision == FitPrecision::float64 ? 1e-6 : 1e-5;
 }
 
-/// Bytes of memory that run() needs besides the coordinates to keep all frames in memory; for
-/// `cuda` those of the GPU.
+/// Memory in bytes that run() needs besides the coordinates to keep all frames in memory; for
+/// `cuda` GPU memory.
 std::int64_t memory_needed(Index frames, Index atoms, const Parameters& parameters,
                            const Device& device);
 

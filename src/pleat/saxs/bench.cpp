@@ -72,7 +72,7 @@ void time_gradient(benchmark::State& state, const RandomScatterers& given, int t
     for (auto _ : state) kernel->gradient(given.xyz[0], {}, weight, gradient);
 }
 
-/// Rigid moves of two bodies in five, every second one accepted.
+/// Times rigid moves of two of five bodies, of which every second is accepted.
 void time_moves(benchmark::State& state, const RandomScatterers& given, Device::Kind kind) {
     const std::vector<std::int32_t> bodies = saxs::test::two_parts(given.model.scatterer_count());
     ProfileSession session(given.model, given.xyz, {}, bodies, {.refresh = 0}, context_of(kind, 1));

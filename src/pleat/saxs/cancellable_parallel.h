@@ -10,7 +10,7 @@
 namespace pleat::saxs {
 
 /// Throws Cancelled if the user asked to stop. Inside parallel_for() only thread 0, the caller's,
-/// checks: a Progress must be used by only one thread.
+/// checks, since only one thread may use a Progress.
 inline void throw_if_stopped(const Context& context, int thread = 0) {
     if (thread == 0) throw_if_cancelled(context, "saxs");
 }

@@ -69,8 +69,8 @@ std::vector<Component> make_components(std::span<const Ensemble> ensembles, cons
 
 namespace {
 
-/// The model of a component of X-rays, or of neutrons with `d2o` fractions: at one with the
-/// channels of X-rays, at several with all of neutrons.
+/// The scattering model of a component for X-rays, or for neutrons at the `d2o` fractions: with
+/// X-ray channels for one fraction, with all neutron channels for several.
 Model model_of(const Component& component, bool is_xray, std::span<const double> d2o,
                const FormFactorTable* form_factors, std::span<const double> q) {
     const Index sites = component.positions.sites;
@@ -79,7 +79,7 @@ Model model_of(const Component& component, bool is_xray, std::span<const double>
     return d2o.size() == 1 ? at_fraction(model, d2o[0]) : model;
 }
 
-/// The partial profiles of all frames of all components, which are left empty.
+/// Concatenates the partial profiles of all frames of all components, emptying `of_components`.
 Array<double, 3> concatenated(std::vector<Array<double, 3>>& of_components) {
     if (of_components.size() == 1) return std::move(of_components.front());
     Index frames = 0;

@@ -20,8 +20,8 @@ struct Component {
     Scatterers scatterers;
     NeutronAtoms neutrons;  ///< empty if nothing is of neutrons
     ScattererPositions positions;
-    /// The same scatterers at q = 0 and q = kNearZero as the first curve or the profile sees them,
-    /// with all channels.
+    /// The same scatterers at q = 0 and q = kNearZero, as seen by the probe of the first curve or
+    /// of the profile, with all channels.
     Model near_zero;
 };
 inline constexpr double kNearZero = 0.005;  // 1/angstrom
@@ -31,12 +31,12 @@ struct Probes {
     bool xrays = false;
     std::vector<double> d2o;  ///< D2O fractions of neutrons, each once
 
-    /// Those of the options and of further curves.
+    /// The probes of the options and of further curves.
     Probes(const Parameters& parameters, std::span<const FurtherCurve> further);
     bool has_neutrons() const { return !d2o.empty(); }
 };
 
-/// Divides the structures into scatterers, and adds to the result what is reported about them.
+/// Divides the structures into scatterers, and adds information about them to the result.
 std::vector<Component> make_components(std::span<const Ensemble> ensembles, const Probes& probes,
                                        bool with_hydration, const Parameters& parameters,
                                        const Context& context, Result& result);
@@ -50,16 +50,16 @@ struct ProbeProfiles {
     Array<double, 3>
         neutrons;  ///< the same; of kNeutronChannels channels for several D2O fractions
 
-    /// Partial profiles of X-rays or, at a D2O fraction, of neutrons, [channel pair, q]: the mean
-    /// over the frames.
+    /// Mean partial profiles over the frames, [channel pair, q], for X-rays or for neutrons at a
+    /// D2O fraction.
     Array<double, 2> mean(std::optional<double> d2o) const;
     Index frames() const { return std::max(xrays.extent(0), neutrons.extent(0)); }
-    /// The same of all frames; the profiles of that probe are moved or converted.
+    /// Partial profiles of all frames; those of this probe are moved or converted.
     Array<double, 3> all(std::optional<double> d2o);
 };
 
-/// Computes them on the grid of the result, with one c1 for all components, whose near_zero is set.
-/// `fixes_contrast`: the contrast of the result is included, and there is one probe.
+/// Computes the profiles on the grid of the result, with one c1 for all components, and sets their
+/// near_zero. `fixes_contrast`: the result's contrast is applied, and there is one probe.
 ProbeProfiles compute_profiles(std::vector<Component>& components, const Probes& probes,
                                const FormFactorTable* form_factors, const Parameters& parameters,
                                double mean_radius, bool fixes_contrast, bool with_hydration,

@@ -35,7 +35,7 @@ void check_order(const char* name, double min, double max) {
                                      name, max, min));
 }
 
-/// Options of the all-atom model that the bead models do not have.
+/// Throws UsageError for options of the all-atom model that bead models do not have.
 void check_bead_options(Resolution resolution, const Parameters& parameters) {
     if (resolution == Resolution::all_atom) return;
     const Parameters defaults;

@@ -11,18 +11,18 @@
 
 namespace pleat::saxs {
 
-/// Throws unless run() can use this input: UsageError for options that exclude each other and for
-/// what the device of the context does not offer, InputError for structures and curves (`curve` may
-/// be null).
+/// Throws unless run() supports this input: UsageError for options that exclude each other and for
+/// features that the context's device lacks, InputError for structures and curves (`curve` may be
+/// null).
 void check_input(std::span<const Ensemble> components, const Profile* curve,
                  const Parameters& parameters, const Context& context,
                  std::span<const FurtherCurve> further = {});
 
-/// Throws UsageError unless the options of neutrons fit together. `has_neutron_curves`: whether
-/// further curves are of neutrons.
+/// Throws UsageError for inconsistent neutron options. `has_neutron_curves`: whether further curves
+/// are of neutrons.
 void check_neutrons(const Parameters& parameters, bool has_neutron_curves);
 
-/// Throws InputError if a chain of --deuterate is in no structure.
+/// Throws InputError if no structure has a chain that --deuterate names.
 void check_deuterated_chains(std::span<const Ensemble> components, const std::string& deuterate);
 
 /// Throws InputError unless a structure of this resolution has the atoms that neutrons need.
@@ -44,7 +44,7 @@ ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& p
 /// The bounds of c1 and c2, and whether a background is fitted, from the options.
 FitOptions fit_options(const Parameters& parameters);
 
-/// `points` values of q, evenly from 0 to `q_max`.
+/// `points` evenly spaced values of q from 0 to `q_max`.
 std::vector<double> even_grid(double q_max, std::size_t points);
 
 }  // namespace pleat::saxs

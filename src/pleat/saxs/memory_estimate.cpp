@@ -23,7 +23,7 @@ constexpr Index kNeutronPairs = kNeutronChannels * (kNeutronChannels + 1) / 2;
 
 Index points_of(const Profile* curve) { return curve == nullptr ? 0 : std::ssize(*curve); }
 
-/// Whether atoms at the surface also scatter as a layer of water.
+/// Whether surface atoms also scatter as a hydration layer.
 bool has_hydration(const Parameters& parameters, bool with_curve) {
     return parameters.c2.value_or(with_curve ? 1 : 0) != 0;
 }
@@ -38,7 +38,7 @@ ModelSize model_size(const ComponentSize& size, Index channels, bool with_curve,
     constexpr Index kTypes = 19;
     const bool with_hydration = has_hydration(parameters, with_curve);
     ModelSize model;
-    // About every second atom of a protein touches water. Atoms scatter in other channels than it.
+    // About every second protein atom touches water. Atoms and water scatter in different channels.
     model.scatterers = size.atoms * (with_hydration ? 3 : 2) / 2;
     model.types = kTypes + 1;
     model.channels = channels;
@@ -51,13 +51,13 @@ ModelSize model_size(const ComponentSize& size, Index channels, bool with_curve,
     return model;
 }
 
-/// Values of a grid in fits of sets of frames, at most.
+/// Maximum number of grid values in fits of sets of frames.
 std::int64_t grid_values(double min, double max, double step) {
     return std::min<std::int64_t>(kMaxGridValues,
                                   static_cast<std::int64_t>(std::ceil((max - min) / step)) + 1);
 }
 
-/// Bytes that fitting frames to a curve takes.
+/// Bytes needed to fit frames to a curve.
 std::int64_t fit_memory(Index frames, Index curve_points, const Parameters& parameters) {
     // Partial profiles at the curve's points; amounts along axes, coordinates in each of the fits
     // for validation, which run at once; products of each frame at the nodes of the contrast.
@@ -182,7 +182,7 @@ std::vector<Index> channels_of_sums(const Parameters& parameters, bool with_curv
     return channels;
 }
 
-/// What the pair sums cost, and the bytes of a kernel on the CPU with so many threads.
+/// Cost of the pair sums, and bytes of a CPU kernel with this number of threads.
 struct SumsCost {
     Effort effort;
     std::int64_t cpu_bytes = 0;

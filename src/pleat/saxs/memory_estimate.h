@@ -34,7 +34,7 @@ struct ComponentSize {
 
 std::vector<ComponentSize> sizes_of(std::span<const Ensemble> components, int threads);
 
-/// Bytes of the profiles and the table of frames.
+/// Bytes of the output files of profiles and of the table of frames.
 std::int64_t disk_needed(Index frames, const Parameters& parameters);
 
 /// What reading the frames, run(), and writing need, with a curve of `curve_points` points; 0: no

@@ -66,7 +66,7 @@ std::string frames_table(const Result& result) {
     return text;
 }
 
-/// A curve and a model that was fitted to it.
+/// A table of a curve and a model fitted to it.
 std::string fit_table(const Profile& curve, const Fit& fit) {
     std::string text = "q\tintensity\tsigma\tmodel\tresidual\n";
     for (std::size_t k = 0; k < curve.size(); ++k)
@@ -76,7 +76,7 @@ std::string fit_table(const Profile& curve, const Fit& fit) {
     return text;
 }
 
-/// Match points in percent D2O; NA: there is none.
+/// A table of match points in percent D2O; NA if there is none.
 std::string match_table(const Result& result) {
     const auto percent = [](double d2o) {
         return std::isfinite(d2o) ? fmt::format("{:.4f}", 100 * d2o) : std::string("NA");
@@ -104,8 +104,8 @@ std::string guinier_table(const Result& result) {
     return text;
 }
 
-/// (q Rg)^2 I / I(0) against q Rg, with Rg and I(0) of the curve; q^2 I against q if the curve has
-/// no Guinier range.
+/// A table of (q Rg)^2 I / I(0) against q Rg, with the curve's Rg and I(0); q^2 I against q if the
+/// curve has no Guinier range.
 std::string kratky_table(const Result& result) {
     const bool is_reduced = result.guinier.is_valid;
     const double length = is_reduced ? result.guinier.gyration_radius : 1;
@@ -176,7 +176,7 @@ Json probe_json(bool neutrons, double d2o) {
     return json;
 }
 
-/// The fits of further curves, and of all together.
+/// The fits of further curves, and the joint fit.
 Json series_json(const Result& result, bool is_atomic) {
     Json json;
     for (const FurtherFit& one : result.further) {

@@ -10,7 +10,7 @@
 
 namespace pleat::saxs {
 
-/// What results hold, each value described once; see ResultColumn. `bin_width`: of P(r).
+/// Describes each value of a result once; see ResultColumn. `bin_width`: of P(r).
 ResultColumns columns(const Fit& fit);
 ResultColumns columns(const Weighted& weighted);
 ResultColumns columns(const FixedContrastModel& made);
@@ -22,7 +22,7 @@ void write_results(RunDirectory& run, const Result& result, const Parameters& pa
 /// Records the numbers that summarise a run in its manifest.
 void record_facts(RunDirectory& run, const Result& result);
 
-/// Keys of the papers on which this result is based (core/run/citations.bib).
+/// Keys (core/run/citations.bib) of the papers that describe the methods behind this result.
 std::vector<std::string_view> citations(const Result& result);
 
 }  // namespace pleat::saxs

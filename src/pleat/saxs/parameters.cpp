@@ -29,12 +29,13 @@ std::vector<Field> profile_fields(Parameters& p) {
          .help = "Treat water molecules in the file as part of the structure"},
         {.name = "ions",
          .target = &p.ions,
-         .help = "Ions in the file: near, those within 4 angstrom of an atom that is neither water "
-                 "nor an ion, in the first frame; keep, all. With --water all are kept"},
+         .help = "Which ions in the file are kept: near (within 4 angstrom of an atom that is "
+                 "neither water nor an ion, in the first frame), or keep (all). With --water all "
+                 "are kept"},
         {.name = "hydrogens",
          .target = &p.hydrogens,
-         .help = "implicit: each heavy atom scatters with the hydrogens that it carries; "
-                 "explicit: hydrogens in the file scatter for themselves (all-atom)"},
+         .help = "implicit: each heavy atom scatters with the hydrogens that it carries; explicit: "
+                 "each hydrogen in the file is a scatterer (all-atom)"},
         {.name = "neutrons",
          .target = &p.neutrons,
          .help = "Profiles of neutrons (SANS) instead of X-rays (all-atom)"},

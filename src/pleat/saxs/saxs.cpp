@@ -28,7 +28,7 @@ namespace {
 /// With more frames, results that the fits do not need are computed only for some of them.
 constexpr Index kManyFrames = 1000;
 
-/// Net amplitudes at point k of q of each scatterer in a frame, in electrons.
+/// Net amplitudes in electrons of each scatterer of a frame at point k of q.
 std::vector<double> amplitudes_at(Index k, const Model& model, View<const float, 2> scales,
                                   const Contrast& contrast, double mean_radius) {
     std::vector<double> amplitudes(model.types.size());
@@ -108,13 +108,13 @@ void gather_shapes(const Context& context, std::vector<Shape>& shapes) {
 }
 
 /// Measures the frames of a component and adds their P(r); each rank measures its rows of a block.
-/// P(r) is taken of about kManyFrames frames at most, evenly chosen.
+/// P(r) uses at most about kManyFrames evenly spaced frames.
 void measure_shapes(const Component& component, const Parameters& parameters,
                     const Context& context, Index all_frames, Result& result) {
     const RankRows rows(context);
     const Index frames = component.positions.xyz.extent(0);
     const Index step = (all_frames + kManyFrames - 1) / kManyFrames;
-    // Blocks with P(r) of 64 frames: fewer would leave threads without work.
+    // Blocks of 64 frames for P(r); smaller ones would leave threads idle.
     const Index block =
         frames < resolve_threads(context) * rows.ranks ? rows.ranks : 64 * step * rows.ranks;
     const Index measured = (frames + step - 1) / step;
@@ -160,7 +160,7 @@ void fit_frames(const EnsembleProblem& problem, Result& result) {
     progress.advance_to(frames);
 }
 
-/// The points of a curve that are fitted; notes how many are not. `name`: of a further curve.
+/// The points of a curve to fit; adds a note on how many are left out. `name`: of a further curve.
 Profile points_to_fit(const Profile& curve, const std::string& name, double q_max, Result& result) {
     Profile cut = cut_curve(curve, q_max);
     if (cut.size() < curve.size())
@@ -233,8 +233,8 @@ void fit_curve(View<const double, 3> partial, double mean_radius, const Paramete
     result.has_ensemble = parameters.max_members > 0 || parameters.reweight;
 }
 
-/// The last q of the profiles: of many frames with one curve, where the curve ends, since profiles
-/// beyond it take most of the time.
+/// The last q of the profiles. For many frames with a single curve it is the end of the curve,
+/// because profiles beyond it take most of the time.
 double last_q(const Profile* curve, std::span<const FurtherCurve> further,
               const Parameters& parameters, Index frames, Result& result) {
     if (curve == nullptr || !further.empty() || frames <= kManyFrames) return parameters.q_max;
@@ -268,8 +268,8 @@ void combine_frames(View<const double, 3> partial, double mean_radius, int threa
     });
 }
 
-/// Warns if Guinier's line is poor, or if the curve's Rg is about ten times or a tenth of that of
-/// the structure, as it is if the unit of q is wrong. The scatterers' own Rg would depend on a
+/// Warns if the Guinier fit is poor, or if the curve's Rg differs from the structure's by about a
+/// factor of ten, as with a wrong unit of q. The Rg of the fitted scatterers would depend on a
 /// contrast that a wrong unit distorts.
 void check_curve(std::span<const Ensemble> ensembles, const Parameters& parameters,
                  Result& result) {

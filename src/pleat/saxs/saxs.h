@@ -82,7 +82,7 @@ double gyration_of_structure(const Topology& topology, View<const float, 3> fram
 /// The same of the first frame.
 double gyration_of_structure(const Ensemble& ensemble, const Parameters& parameters);
 
-/// Form factors of beads, with the water that they displace subtracted.
+/// Form factors of beads, minus the displaced water.
 struct FormFactorTable {
     std::vector<double> q;           ///< 1/angstrom, rising
     std::vector<std::string> types;  ///< "BB", "ALA", ...
@@ -90,10 +90,10 @@ struct FormFactorTable {
     std::string source = {};         ///< its file, for messages; empty: pleat's own table
 };
 
-/// Reads a table for the one- or two-bead model: rows of q and one column per type, below a row of
-/// names ("q BB ALA ..."), or without names in the order of the published tables; or rows in
-/// brackets without q, as Stovgaard et al. (2010) published them, at q = 0, 0.015, ..., 0.75. Adds
-/// to `notes` what was assumed. Throws InputError.
+/// Reads a form factor table of the one- or two-bead model: rows of q and one column per type,
+/// below a header ("q BB ALA ..."), or without header in the order of the published tables; or rows
+/// in brackets without q, as published by Stovgaard et al. (2010), at q = 0, 0.015, ..., 0.75. Adds
+/// assumptions to `notes`. Throws InputError.
 FormFactorTable read_form_factors(const std::filesystem::path& path, Resolution resolution,
                                   Notes& notes);
 
@@ -120,15 +120,14 @@ struct FurtherCurve {
     std::optional<double> d2o;  ///< D2O fraction of a curve of neutrons; not set: X-rays
 };
 
-/// The fit of a further curve, with the contrast of all.
+/// The fit of a further curve at the shared contrast.
 struct FurtherFit {
     Profile curve;  ///< the points that were fitted
     std::optional<double> d2o;
     Fit fit;
 };
 
-/// The fit of several curves together: the contrast (c1, c2) is shared, scales and backgrounds are
-/// not.
+/// The joint fit of several curves: they share the contrast (c1, c2), not scales and backgrounds.
 struct JointFit {
     double chi2 = 0;          ///< mean over all points of all curves
     double chi2_reduced = 0;  ///< sum over the points divided by the degrees of freedom
@@ -179,7 +178,7 @@ struct Shape {
 
 using pleat::Guinier;
 
-/// Results of fitting a curve to an ensemble, besides the fit of its mean.
+/// Results of fitting an ensemble to a curve, besides the fit of its mean.
 struct EnsembleResult {
     std::vector<Weighted> minimal;  ///< the best ensemble of each size, from 1 frame
     std::size_t minimal_chosen = 0;
@@ -211,8 +210,8 @@ struct Result {
     bool has_fit = false;
     Profile curve;  ///< the points that were fitted
     Fit fit;        ///< of the mean profile to the curve
-    /// [frame], empty for one frame: each frame fitted by itself, with its own contrast; without
-    /// Fit::model.
+    /// [frame]: the separate fit of each frame, with its own contrast and without Fit::model; empty
+    /// for a single frame.
     std::vector<Fit> frame_fits;
     std::vector<FurtherFit> further;  ///< of further curves, in their order
     JointFit joint;                   ///< of all curves, if there are further ones
@@ -233,9 +232,8 @@ Result run(std::span<const Ensemble> components, const Profile* curve,
            const FormFactorTable* form_factors, const Parameters& parameters,
            const Context& context, std::span<const FurtherCurve> further = {});
 
-/// The file that keeps the profiles of a component of a run, numbered from 0; if there are curves
-/// of both neutrons and X-rays, those of neutrons follow as further components. Empty if the
-/// checkpoint is.
+/// The checkpoint file of a component's profiles, numbered from 0; if there are neutron and X-ray
+/// curves, neutron profiles follow as further components. Empty if `checkpoint` is empty.
 std::filesystem::path component_checkpoint(const std::filesystem::path& checkpoint,
                                            std::size_t component);
 
@@ -248,7 +246,7 @@ std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* 
                            const Parameters& parameters, const Context& context,
                            std::span<const FurtherCurve> further = {});
 
-/// Estimated cost of the pair sums of run(), which decides on the device.
+/// Estimated cost of the pair sums of run(), by which the device is chosen.
 struct Effort {
     double cpu_seconds = 0;  ///< of one core, by the cheaper method
     /// Bytes of GPU memory; not set: the options exclude GPUs.

@@ -63,9 +63,9 @@ void time_gpu(benchmark::State& state, const Case& input) {
     }
 }
 
-// Only the kernel on the GPU. Its operations are those that no formulation on these bit planes can
-// leave out: for each pair of distinct sequences and 32 columns one XOR-and-OR a plane and one
-// addition; and one population count, in a unit of its own.
+// Times only the GPU kernel. It counts the operations that no method on these bit planes can avoid:
+// per pair of distinct sequences and 32 columns one XOR-and-OR per plane and one addition; and one
+// population count, in its own unit.
 void time_counting(benchmark::State& state, const Case& input) {
     const OnGpu gpu(input);
     for (auto _ : state) {

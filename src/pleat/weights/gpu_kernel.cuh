@@ -138,7 +138,7 @@ __device__ __forceinline__ void add_near(const PackedSequences& packed, Index ti
     const Count for_row = sum_of_element<1, 4>(of_row, across);
     const Count for_column = sum_of_element<8, 16>(of_column, down);
     atomicAdd(counts + row + across, for_row);
-    // A tile on the diagonal holds each pair in both orders, so counting its rows is enough.
+    // A diagonal tile contains each pair in both orders, so counting its rows suffices.
     if (tile_row != tile_column) atomicAdd(counts + column + down, for_column);
 }
 

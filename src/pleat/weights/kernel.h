@@ -19,7 +19,7 @@ struct Problem {
     Index max_differences = 0;            ///< >= 0
 };
 
-/// Counts neighbours in steps that are short enough to ask for cancelling between them.
+/// Counts neighbours in steps so short that a cancel between them is noticed soon.
 class Kernel {
 public:
     virtual ~Kernel() = default;
@@ -38,7 +38,7 @@ std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& conte
 /// Computes by the definition: two loops over sequences and one over columns, on one thread.
 std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem);
 
-/// Compares bit planes of the distinct sequences; each instruction compares a vector of them. Uses
+/// Compares bit planes of the distinct sequences, a vector of sequences per instruction, on
 /// `context.threads` threads.
 std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, const Context& context);
 

@@ -161,7 +161,7 @@ namespace {
 
 HWY_EXPORT(count_pairs);
 
-/// Groups along a side of a tile, whose columns then fit in the second-level cache.
+/// Groups per side of a tile, whose columns then fit in the L2 cache.
 constexpr Index kTileGroups = 64;
 /// Words of pairs in one step, about 0.1 s of one core.
 constexpr Index kStepWords = Index{1} << 28;

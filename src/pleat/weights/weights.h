@@ -34,7 +34,7 @@ std::vector<double> sequence_weights(View<const std::uint8_t, 2> letters, double
 /// GPU.
 bool gpu_pays(Index sequences, Index columns, int threads);
 
-/// The sum of the weights: the number of independent sequences to which an alignment is equivalent.
+/// The sum of the weights: the effective number of sequences.
 double effective_count(std::span<const double> weights);
 
 /// The smallest number of identical columns that makes two sequences neighbours:

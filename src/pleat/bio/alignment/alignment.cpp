@@ -56,7 +56,7 @@ const Alphabet& Alphabet::without_unknown() const { return of(kind_, true); }
 Alignment without_unknown(const Alignment& alignment) {
     Alignment plain = alignment;
     plain.alphabet = &alignment.alphabet->without_unknown();
-    // The unknown letter and the gap are the last two codes: both become the last.
+    // The last two codes are the unknown letter and the gap; both become the last code.
     for (std::uint8_t& code : plain.letters) code = std::min(code, plain.alphabet->gap());
     return plain;
 }

@@ -14,10 +14,10 @@
 
 namespace pleat {
 
-/// The letters that an alignment's codes stand for. Code `gap()` is the gap and always the last.
-/// Protein: "ARNDCQEGHILKMFPSTWYV-" (21 codes, the order of the couplings literature); RNA:
-/// "ACGU-", DNA: "ACGT-" (5 codes). Each has a variant with a code for letters that name no single
-/// residue, which otherwise are gaps: see with_unknown().
+/// Maps the letters of an alignment to codes. Code `gap()` is the gap and always the last. Protein:
+/// "ARNDCQEGHILKMFPSTWYV-" (21 codes, the order of the couplings literature); RNA: "ACGU-", DNA:
+/// "ACGT-" (5 codes). with_unknown() adds a code for letters that name no single residue; without
+/// it they are gaps.
 class Alphabet {
 public:
     enum class Kind { protein, rna, dna };
@@ -31,7 +31,7 @@ public:
     /// The same letters with one more before the gap: X for proteins, N for nucleic acids (22 or 6
     /// codes). It is the code of all letters that name no single residue, which otherwise are gaps.
     const Alphabet& with_unknown() const;
-    /// The alphabet without that letter: undoes with_unknown().
+    /// The alphabet without the code for unknown letters; reverses with_unknown().
     const Alphabet& without_unknown() const;
 
     Kind kind() const { return kind_; }
@@ -65,16 +65,16 @@ struct Alignment {
     Array<std::uint8_t, 2> letters;  ///< codes of `alphabet`, [sequence, column]
     const Alphabet* alphabet = nullptr;
     std::filesystem::path source;  ///< file it was read from; "-" for stdin
-    /// For each column kept, its position among the columns of the source, 0-based (A2M and A3M:
-    /// among the match columns).
+    /// For each kept column, its 0-based index in the source alignment (A2M and A3M: among the
+    /// match columns).
     std::vector<Index> columns;
     Notes notes = {};        ///< what the reader decided
     std::string format;      ///< what the file was read as: "a3m", "clustal", ...
     std::string parts = {};  ///< "218,310": lengths of the chains that the file states; or empty
-    /// With ReadOptions::keep_full_rows, for each sequence its row as A3M writes it, if `letters`
-    /// leaves out some of its residues (insertions, letters that name no single residue): upper
-    /// case or '-' for each column of the source, lower case for an inserted residue. Else an empty
-    /// text; empty if no row leaves out a residue. A filtered copy has none.
+    /// With ReadOptions::keep_full_rows: per sequence, its A3M row if `letters` lacks some of its
+    /// residues (insertions, letters that name no single residue), else an empty text. Upper case
+    /// or '-' for each column of the source, lower case for inserted residues. Empty if `letters`
+    /// lacks no residue of any row, and in filtered copies.
     std::vector<std::string> full_rows = {};
 
     bool has_full_row(Index row) const { return !full_rows.empty() && !full_rows[row].empty(); }

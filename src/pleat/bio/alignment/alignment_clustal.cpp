@@ -9,8 +9,8 @@ namespace pleat {
 
 namespace {
 
-/// A line of marks below a block, blank where sequences have their names; `letters_at` is where
-/// the letters of the row above begin. UGENE marks by letters.
+/// Whether this is the conservation line below a Clustal block: blank in the columns of the names.
+/// `letters_at`: where the letters of the row above begin. UGENE marks conservation by letters.
 bool is_consensus(std::string_view line, std::size_t letters_at) {
     return (line.front() == ' ' || line.front() == '\t') &&
            (line.find_first_not_of(" \t*:.") == std::string_view::npos ||
@@ -54,7 +54,7 @@ void read_clustal(ByteSource& source, TextAlignment& text) {
             blocks.pause(source.line());
         } else {
             const std::vector<std::string_view> found = words(line);
-            // Some programs end each row with the count of residues so far.
+            // Some programs append the number of residues so far to each row.
             const bool sound = found.size() == 2 || (found.size() == 3 && is_number(found[2]));
             if (!sound) {
                 throw InputError(

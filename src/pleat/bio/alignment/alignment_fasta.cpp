@@ -25,7 +25,7 @@ std::string_view first_word(std::string_view header) {
     return {begin, end};
 }
 
-/// Complains when the record that ends here brought no line of letters.
+/// Records a complaint if the finished record has no line of letters.
 void finish_row(TextAlignment& text, bool has_letters) {
     if (has_letters || text.rows.empty()) return;
     text.complaints.add(text.rows.back().line,

@@ -53,8 +53,8 @@ PhylipRow first_piece(const Line& line, bool has_wide_names) {
     return row;
 }
 
-/// The rows of lines in one of the layouts; nothing if it is another. `end` becomes the first line
-/// behind them.
+/// Parses the rows in one of the two PHYLIP layouts; nothing if the lines have the other one. Sets
+/// `end` to the first line after the rows.
 std::vector<PhylipRow> rows_of(const std::vector<Line>& lines, Size size, bool is_interleaved,
                                bool has_wide_names, std::size_t& end) {
     const auto count = static_cast<std::size_t>(size.first);

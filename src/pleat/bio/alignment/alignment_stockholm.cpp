@@ -7,7 +7,7 @@ namespace pleat {
 
 namespace {
 
-/// A row, a piece of the RF line, or a line that is skipped.
+/// Reads a sequence row or a piece of the RF line; skips other lines.
 void read_line(std::string_view line, const ByteSource& source, TextAlignment& text,
                Blocks& blocks) {
     const std::vector<std::string_view> found = words(line);

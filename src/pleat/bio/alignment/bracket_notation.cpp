@@ -25,7 +25,7 @@ bool is_mark(char c) {
            kOpening.find(c) != std::string_view::npos || kClosing.find(c) != std::string_view::npos;
 }
 
-/// Pairs of one kind of bracket; InputError for one without a partner.
+/// The pairs of one kind of bracket; throws InputError for a bracket without a partner.
 std::vector<std::pair<Index, Index>> pairs_of(const SecondaryStructure& structure, char opening,
                                               char closing) {
     std::vector<std::pair<Index, Index>> pairs;
@@ -82,7 +82,7 @@ SecondaryStructure stockholm_marks(ByteSource& source) {
     return structure;
 }
 
-/// The marks of one line; empty for lines without any.
+/// The secondary structure marks of a line; empty if it has none.
 std::string_view line_marks(std::string_view line, const ByteSource& source) {
     const std::vector<std::string_view> found = words(trimmed(line));
     if (found.empty() || found[0].front() == '>') return {};

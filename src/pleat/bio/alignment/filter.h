@@ -17,11 +17,11 @@ struct FilterOptions {
     std::optional<Index> focus = {};  ///< keep columns where this sequence has no gap
 };
 
-/// A copy of the alignment without the columns, and then without the sequences, beyond the limits.
-/// The focus is applied before them. The fraction of gaps of a column is over all sequences,
-/// unweighted; the coverage of a sequence is over the columns that are kept. The first sequence is
-/// not exempt. `columns` of the result still counts the columns of the source. Throws UsageError
-/// for a fraction outside [0, 1], InputError if fewer than 2 columns or 2 sequences are left.
+/// Returns a copy without the columns beyond the limits and then without the sequences beyond them;
+/// the focus is applied first. The gap fraction of a column counts all sequences, unweighted; the
+/// coverage of a sequence counts the kept columns. The first sequence is not exempt. `columns` of
+/// the result refers to the source. Throws UsageError for a fraction outside [0, 1], InputError if
+/// fewer than 2 columns or 2 sequences are left.
 Alignment filter(const Alignment& alignment, const FilterOptions& options);
 
 /// "2 columns and 1 sequence hold only gaps"; empty if there are none.

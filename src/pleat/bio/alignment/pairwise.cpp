@@ -57,7 +57,7 @@ PairScoring nucleic_scoring() {
 
 constexpr int kNever = std::numeric_limits<int>::min() / 2;
 
-// How the best score of a cell came about; the two flags say that a gap ending here began earlier.
+// The step that gave a cell its best score. The two flags say that a gap ending here began earlier.
 enum Step : std::uint8_t { kPair = 0, kSkipChain = 1, kSkipRow = 2, kStepMask = 3 };
 constexpr std::uint8_t kSkipChainGoesOn = 4;
 constexpr std::uint8_t kSkipRowGoesOn = 8;
@@ -68,14 +68,15 @@ struct End {
     Index chain = 0;
 };
 
-/// The cost of a gap's first letter and of each further one.
+/// Penalties for opening a gap (its first letter) and for each further letter.
 struct GapCost {
     int open = 0, extend = 0;
 };
 
-/// Fills the recursion; cell (i, j) is the best alignment of the first i letters of the row, which
-/// has n, and the first j of the chain. `scores_of(i)`: scores of the letters of the row, from 0,
-/// by the chain's letter. Writes one Step a cell to `steps` (n x m, cell (1, 1) first) when given.
+/// Fills the dynamic programming table; cell (i, j) is the best score of the first i of n letters
+/// of the row against the first j letters of the chain. `scores_of(i)`: scores of row letter i,
+/// from 0, indexed by the chain's letter. If `steps` is given, writes one Step per cell (n x m,
+/// cell (1, 1) first).
 template <class ScoresOf>
 End fill(Index n, const ScoresOf& scores_of, const ChainLetters& chain, GapCost gap,
          std::uint8_t* steps) {
@@ -123,7 +124,7 @@ struct RowScores {
     }
 };
 
-/// Fills the recursion and goes back along one best alignment.
+/// Fills the table and traces back one best alignment.
 template <class ScoresOf>
 std::vector<Index> partners_of(Index n, const ScoresOf& scores_of, const ChainLetters& chain,
                                GapCost gap) {

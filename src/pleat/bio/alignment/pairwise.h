@@ -32,8 +32,8 @@ struct ChainLetters {
 };
 
 /// Highest score over all alignments of `row` (codes, no gaps) to `chain` (Gotoh 1982, J. Mol.
-/// Biol. 162:705). Letters left over at either end of either sequence cost nothing. Letters of the
-/// row that fall into a break of the chain cost 1 in all, because the chain misses residues there.
+/// Biol. 162:705). End gaps are free. Row letters in a break of the chain cost 1 in total, because
+/// residues are missing there.
 int pair_score(std::span<const std::uint8_t> row, const ChainLetters& chain,
                const PairScoring& scoring);
 

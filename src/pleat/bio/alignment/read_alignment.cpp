@@ -20,7 +20,7 @@ constexpr std::string_view kReadFormats =
 
 struct FormatReader {
     std::string_view name;
-    /// Whether the first line of a file with content tells the format; null: only its letters do.
+    /// Whether the first non-blank line shows this format; null if only the letters show it.
     bool (*begins)(std::string_view line);
     void (*read)(ByteSource& source, TextAlignment& text);
     bool is_sure =
@@ -29,8 +29,7 @@ struct FormatReader {
 
 void read_records(ByteSource& source, TextAlignment& text) { read_fasta(source, text); }
 
-/// In the order of AlignmentFormat, which has names only for those that are treated apart. A line
-/// is of the first format that it may begin.
+/// In the order of AlignmentFormat. A line has the first format whose test it passes.
 constexpr FormatReader kFormats[] = {
     {"fasta", [](std::string_view line) { return line.front() == '>'; }, read_records},
     {"a2m", nullptr, read_records},
@@ -64,7 +63,7 @@ std::string_view first_line(ByteSource& source) {
                                         : "expected an alignment, found no line with content");
 }
 
-/// The name of a format that is not read, by its first line; or nothing.
+/// The name of an unsupported format that the first line shows; else empty.
 std::string_view other_format(std::string_view line) {
     constexpr std::string_view kTypesOfPir = "P1;F1;DL;DC;RL;RC;N1;N3;XX;";
     constexpr auto kNone = std::string_view::npos;
@@ -88,8 +87,8 @@ std::string_view other_format(std::string_view line) {
     return "";
 }
 
-/// The format by the first line that is neither blank nor, above FASTA records, a comment. The next
-/// line read from the source is that line.
+/// Detects the format by the first line that is not blank and no comment before FASTA records. That
+/// line is the next one read from the source.
 AlignmentFormat told_format(ByteSource& source, TextAlignment& text) {
     const auto find = [](std::string_view line, bool is_sure) {
         return std::ranges::find_if(kFormats, [&](const FormatReader& one) {
@@ -119,7 +118,7 @@ AlignmentFormat told_format(ByteSource& source, TextAlignment& text) {
     }
 }
 
-/// The content of a source, and the format it is read as.
+/// The content of a source and how it is interpreted.
 struct Reading {
     TextAlignment text;
     AlignmentFormat format = AlignmentFormat::fasta;
@@ -134,7 +133,7 @@ struct Reading {
     bool leaves_out(char c, std::size_t at) const {
         return is_inserted.empty() ? match_only && is_insertion(c) : is_inserted[at];
     }
-    /// The letter that counts: of a modified base its parent.
+    /// The letter to encode: a modified base becomes its parent.
     char letter(char c) const {
         const auto upper = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
         const std::size_t at = has_modified_bases ? kModifiedBases.find(upper) : kNone;
@@ -143,7 +142,7 @@ struct Reading {
     static constexpr std::size_t kNone = std::string_view::npos;
 };
 
-/// The columns that the RF line of Stockholm leaves out.
+/// Marks the columns that the RF line of a Stockholm alignment leaves out.
 void read_reference_line(Reading& reading) {
     for (const char c : reading.text.reference) reading.is_inserted.push_back(is_reference_gap(c));
     if (reading.width() < 2)
@@ -181,7 +180,7 @@ void read_rows(ByteSource& source, const ReadOptions& options, Reading& reading)
                                                     (may_be_a2m && summary.is_like_a2m()));
 }
 
-/// Notes what the reader decided by the letters.
+/// Adds notes on what the reader decided from the letters.
 void note_decisions(const ReadOptions& options, Reading& reading) {
     const AlignmentSummary& summary = reading.text.summary;
     const Index all = summary.width(false);
@@ -219,7 +218,7 @@ void note_decisions(const ReadOptions& options, Reading& reading) {
          options.alphabet.empty() ? "--alphabet protein" : ""});
 }
 
-/// Reads the rows and throws unless they are an alignment. Their letters are kept within limits.
+/// Reads and checks the rows; throws unless they form an alignment. Keeps limited memory.
 Reading checked_rows(ByteSource& source, const ReadOptions& options, Index max_kept_bytes) {
     source.allow_records();
     first_line(source);  // an empty file is the same complaint in every format
@@ -239,8 +238,8 @@ Reading checked_rows(ByteSource& source, const ReadOptions& options, Index max_k
     return reading;
 }
 
-/// Replaces '.' by the letter of the first row, if that is its meaning: the first row has none,
-/// each other row has some, and no row repeats a letter of the first.
+/// Replaces '.' by the letter of the first row if '.' means "same as the first row": the first row
+/// has none, every other row has some, and no row repeats a letter of the first.
 void read_match_marks(Reading& reading) {
     const AlignmentFormat format = reading.format;
     if (reading.match_only || format == AlignmentFormat::stockholm ||

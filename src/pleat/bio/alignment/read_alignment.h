@@ -16,9 +16,9 @@
 
 namespace pleat {
 
-/// How insertions are treated: columns that the RF line of Stockholm leaves out; without that line
-/// lower case and '.', as A2M writes them. automatic: dropped if the format or the rows say so, see
-/// README.md. keep: every column counts, which needs rows of one length.
+/// How insertions are treated. They are columns that the RF line of Stockholm leaves out; without
+/// an RF line, lower case and '.' as in A2M. automatic: dropped if the format or the rows indicate
+/// them, see README.md. keep: every column counts; all rows must have the same length.
 enum class Insertions { automatic, drop, keep };
 std::span<const std::string_view> names_of(Insertions);
 
@@ -28,17 +28,17 @@ struct ReadOptions {
     bool keep_unknown = false;  ///< letters that name no single residue get a code of their own
     bool keep_full_rows = false;  ///< fills Alignment::full_rows
     Insertions insertions = Insertions::automatic;
-    /// Which alignment of a file of several (Stockholm, PHYLIP, records of MMseqs2), from 1; not
-    /// set: the first, with a note.
+    /// Number, from 1, of the alignment to read from a file with several (Stockholm, PHYLIP,
+    /// records of MMseqs2); not set: the first, with a note.
     std::optional<std::int64_t> record = {};
-    /// Maximum bytes of text (after decompression), and of memory for its rows.
+    /// Maximum bytes of the decompressed text, and of memory for its rows.
     Index max_bytes = Index{4} << 30;
-    /// Rows that take more memory are first checked to the end of the file, and then read again;
-    /// from a pipe, a device or standard input they are refused.
+    /// If rows need more memory, the file is checked to its end and then read again; pipes, devices
+    /// and standard input are refused.
     Index max_kept_bytes = Index{128} << 20;
 };
 
-/// How a file is read, as options: format, alphabet, insertions, record.
+/// The options for reading: format, alphabet, insertions, record.
 std::vector<Field> fields(ReadOptions& options);
 
 /// "fasta", "a2m", "a3m", "stockholm", "clustal", "psicov", "phylip".

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kMaxFaults = 10;  // as many as Complaints reports
 
-// Kinds of letters, one bit each. The last two are of each alphabet, among all letters or among
-// those that are no insertions.
+// Bits that classify letters. The last two exist per alphabet, for all letters and for letters that
+// are not insertions.
 constexpr std::uint32_t kLower = 1, kDot = 2, kUpper = 4;
 std::size_t reading(Alphabet::Kind kind, bool match_only) {
     return 2 * static_cast<std::size_t>(kind) + (match_only ? 1 : 0);
@@ -75,7 +75,7 @@ void AlignmentSummary::compare_insertions(const TextRow& row, std::string_view l
         return;
     }
     if (((seen | seen_) & (kLower | kDot)) == 0) return;
-    // Beyond the first row: of rows of unequal length nobody asks.
+    // Letters beyond the first row's length are ignored: only rows of equal length use this.
     const std::size_t from = static_cast<std::size_t>(row.length);
     for (std::size_t i = 0; i < letters.size() && from + i < insertions_.size(); ++i) {
         if (is_insertion(letters[i]) == insertions_[from + i]) continue;
@@ -259,7 +259,7 @@ void TextAlignment::close_rows() {
 
 void TextAlignment::add_row(std::string_view name, Index line) {
     spend(sizeof(TextRow) + name.size(), line);
-    // A vector that is full takes twice the memory, and for a moment the earlier one too.
+    // A growing vector doubles its memory, and for a moment holds the old data as well.
     const std::size_t growth =
         rows.size() < rows.capacity() ? 0 : std::max<std::size_t>(1, rows.size());
     keep(growth * sizeof(TextRow) + name.size(), line);
@@ -349,7 +349,7 @@ void Blocks::add(std::string_view name, std::string_view letters, Index line) {
     const bool sound = text_.complaints.empty();
     const Index width = text_.append(text_.rows[row_], letters, line, false);
     if (row_ == 0) width_ = width;
-    // A row that was complained about has lost its tail: its width says nothing.
+    // A row with a complaint was cut there, so its width means nothing.
     if (sound && text_.complaints.empty() && width != width_) {
         text_.complaints.add(line,
                              fmt::format("expected {} columns as in the first sequence of the "

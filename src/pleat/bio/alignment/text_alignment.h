@@ -22,8 +22,8 @@ namespace pleat {
 /// In the order of `alignment_formats()`.
 enum class AlignmentFormat { fasta, a2m, a3m, stockholm, clustal, psicov, phylip };
 
-/// Letters of modified bases of RNA (Sprinzl et al. 1998, NAR 26:148) that no alphabet of nucleic
-/// acids has but D, and their parents.
+/// One-letter codes of modified RNA bases (Sprinzl et al. 1998, NAR 26:148) that no nucleic acid
+/// alphabet has, except D; and their parent bases.
 inline constexpr std::string_view kModifiedBases = "DEFIJLOPQZ", kParentBases = "UANAUGAUGU";
 
 /// What is dropped from A2M and A3M: insertions between match columns, and their padding.
@@ -45,8 +45,8 @@ struct TextRow {
     std::uint32_t seen = 0;  ///< the kinds of its letters, see text_alignment.cpp
 };
 
-/// Counts of all rows, and the first faults of each kind. Which of them is a fault depends on the
-/// format and the alphabet, which are known only at the end.
+/// Counts over all rows, and the first examples of each possible fault. Whether they are faults
+/// depends on the format and the alphabet, which are known only at the end.
 class AlignmentSummary {
 public:
     /// Counts letters from one line of the file that continue `row`.
@@ -54,21 +54,21 @@ public:
     /// Compares a whole row with the first one. Call once per row, in their order.
     void close(const TextRow& row);
 
-    /// FASTA, A2M or A3M, detected from the letters of all rows (the rule is in README.md). Throws
-    /// InputError if the rows could be A3M as well as FASTA.
+    /// Distinguishes FASTA, A2M and A3M by the letters of all rows (rule: README.md). Throws
+    /// InputError if the rows fit both A3M and FASTA.
     AlignmentFormat fasta_relative(const std::string& file) const;
-    /// Whether rows of one length have insertions as A2M writes them: each column is either all
-    /// match or all lower case and '.', and there are both.
+    /// Whether rows of equal length mark insertions as A2M does: each column is either all match or
+    /// all lower case and '.', and both kinds occur.
     bool is_like_a2m() const;
     bool is_ragged() const { return other_count_[0] > 0; }
-    /// Nucleic acid if at least 95 % of the letters are A, C, G, T, U or N: RNA if U is at least as
-    /// frequent as T and occurs, DNA otherwise. So are 80 % if all others are ambiguity codes. RNA
-    /// as well if is_rich_in_uracil(). Else protein.
+    /// Returns a nucleic acid alphabet if at least 95 % of the letters are A, C, G, T, U or N, or
+    /// 80 % are and all others are ambiguity codes: RNA if U occurs and is at least as frequent as
+    /// T, else DNA. Also returns RNA if is_rich_in_uracil(). Else protein.
     const Alphabet& likely_alphabet() const;
     std::pair<Index, Index> letter_counts() const;  ///< all, and A, C, G, T, U and N
     /// How many letters are ambiguity codes, if all letters are codes of nucleic acids; else 0.
     Index ambiguity_codes() const;
-    /// How often a character occurs that is no letter.
+    /// How often `mark`, a character that is not a letter, occurs.
     Index count_mark(char mark) const { return counts_[static_cast<unsigned char>(mark)]; }
     /// Whether letters that are no codes of nucleic acids are modified bases of RNA:
     /// is_rich_in_uracil(), with pseudouridine (P) or inosine (I).
@@ -77,12 +77,12 @@ public:
     Index count(char upper) const {
         return count_mark(upper) + count_mark(static_cast<char>(upper - 'A' + 'a'));
     }
-    /// Throws InputError if the rows are no alignment of this alphabet; `match_only`: lower case
-    /// and '.' are no columns; `told`: the alphabet was not named.
+    /// Throws InputError unless the rows are an alignment of this alphabet. `match_only`: lower
+    /// case and '.' are not columns; `told`: the alphabet was detected, not named by the user.
     void check(const std::string& file, bool match_only, const Alphabet& alphabet, bool told) const;
     Index width(bool match_only) const { return width_[match_only ? 1 : 0]; }
 
-    /// How errors call a row: "sequence 'name'", or "sequence 3" if the format has no names.
+    /// The name of a row in errors: "sequence 'name'", or "sequence 3" if the format has no names.
     std::string label(const TextRow& row) const;
     bool named = true;  ///< false: the names were made up by the reader
 
@@ -107,7 +107,7 @@ private:
     Index row_count_ = 0;
     Index first_line_ = 0;          // of the first row's name
     Index first_letters_line_ = 0;  // and of its first letters
-    // With [0] all letters, with [1] those that are no insertions.
+    // [0]: over all letters; [1]: over letters that are not insertions.
     std::array<Index, 2> width_{};                    // of the first row
     std::array<Index, 2> other_count_{};              // rows of another width
     std::array<std::vector<OtherWidth>, 2> other_{};  // the first of them
@@ -117,8 +117,8 @@ private:
     bool pure_ = true;              // each column so far is either all match or all insertion
 };
 
-/// Rows of letters and gap characters as the file has them. Readers check here that every character
-/// is one that some format allows; `summary` says what they are together.
+/// Rows of letters and gap characters, unchanged from the file. Each character must be allowed in
+/// some format; `summary` describes all of them.
 ///
 /// Letters are kept as long as the rows take at most `max_kept_bytes`; then they are only counted,
 /// so that an input that is refused takes little memory however long it is, and the caller reads
@@ -131,21 +131,21 @@ public:
     TextAlignment(const ByteSource& source, Index max_bytes, Index max_kept_bytes);
 
     void add_row(std::string_view name, Index line);
-    /// Appends the letters of one line to one of `rows`; returns how many. Blanks and tabs between
-    /// letters are dropped when `blanks` says so and complained about otherwise.
+    /// Appends the letters of one line to one of `rows`; returns their number. Blanks and tabs
+    /// between letters are dropped if `blanks` is true; otherwise they are reported.
     Index append(TextRow& row, std::string_view letters, Index line, bool blanks);
-    /// Sets `line` to the next line of the record that is read, of a file that NUL bytes divide.
+    /// Sets `line` to the next line of the requested record; NUL bytes separate records.
     bool next_line(ByteSource& source, std::string_view& line);
     /// Throws if the file has fewer than `record` alignments; notes that it has `count`.
     void end_records(Index count, Index line);
-    /// Ends the last row. Throws what was complained about, or when the file has no row at all;
-    /// `line` is its last line.
+    /// Ends the last row. Throws recorded complaints, and throws if the file has no row; `line`:
+    /// the last line.
     void finish(Index line);
 
     bool keeps_letters() const { return keeps_letters_; }
     Index row_count() const { return row_count_; }
 
-    /// All rows; without letters only the current one, unless `keeps_names`.
+    /// All rows. If letters are not kept, only the current row unless `keeps_names`.
     std::vector<TextRow> rows;
     AlignmentSummary summary;
     Complaints complaints;
@@ -170,9 +170,9 @@ private:
     std::string letters_;  // of a line with blanks
 };
 
-/// Joins the pieces of interleaved formats by name: every block must hold the sequences of the
-/// first block, each once and in the same order, all with the same number of columns. Blank lines
-/// within a block are passed over, and so is a row that repeats the one above, with a note.
+/// Joins the blocks of interleaved formats by name. Every block must contain the sequences of the
+/// first block, once each, in the same order and with equal numbers of columns. Blank lines within
+/// a block are skipped; a row that repeats the one above is skipped with a note.
 class Blocks {
 public:
     explicit Blocks(TextAlignment& text) : text_(text) { text.keeps_names = true; }
@@ -194,23 +194,23 @@ private:
     Index pause_ = 0;     // a line since the last row at which the block may end; 0: none
 };
 
-/// FASTA and its relatives A2M and A3M, which differ in what the letters mean, not in the records.
-/// Of an alignment, rows of HH-suite that are no sequences are left out.
+/// Reads FASTA, A2M or A3M, which share their records and differ in the meaning of letters. In an
+/// alignment, HH-suite rows that are not sequences are left out.
 void read_fasta(ByteSource& source, TextAlignment& text, bool is_alignment = true);
 /// Stockholm 1.0, interleaved or not; `text.reference` becomes the RF line.
 void read_stockholm(ByteSource& source, TextAlignment& text);
-/// CLUSTAL and what programs write in its manner.
+/// Reads CLUSTAL and similar formats.
 void read_clustal(ByteSource& source, TextAlignment& text);
 /// PSICOV .aln: one row of letters a line, no names.
 void read_psicov(ByteSource& source, TextAlignment& text);
 
-/// PHYLIP, interleaved or one sequence after another, with names of one word or of 10 columns.
+/// Reads PHYLIP, interleaved or sequential, with names of one word or of 10 columns.
 void read_phylip(ByteSource& source, TextAlignment& text);
 
 /// Sets `text.parts` to the lengths in ColabFold's first line "#218,310<tab>1,1".
 void read_part_lengths(std::string_view line, TextAlignment& text);
 
-/// Whether the RF line of Stockholm leaves out a column with this character.
+/// Whether this character of the RF line marks a column to leave out.
 inline bool is_reference_gap(char c) { return c == '.' || c == '-' || c == '_' || c == '~'; }
 bool is_phylip_header(std::string_view line);
 bool is_stockholm_header(std::string_view line);

@@ -44,7 +44,7 @@ private:
     }
 
     void skip_coordinates() override {
-        // The first frame says where fixed atoms are.
+        // The first frame contains the fixed atoms.
         if (fixed_ > 0 && frames_ == 0) return TrajectoryFrames::skip_coordinates();
         for (int record = 0; record < (fourth_dimension_ ? 4 : 3); ++record)
             frame_record(axis_bytes(fixed_ > 0), "coordinates");
@@ -54,7 +54,7 @@ private:
         return stored_number<std::int32_t>(record.data() + at, big_endian_);
     }
 
-    /// The first marker, which is 84, shows the byte order and width of all markers.
+    /// The first length marker is 84 and thereby shows the byte order and width of all markers.
     void read_markers() {
         const std::string_view start = bytes_->peek(8);
         if (start.size() < 8) fail("expected a DCD header, found fewer than 8 bytes");
@@ -91,7 +91,7 @@ private:
         return buffer_;
     }
 
-    /// Some programs (MDAnalysis before 0.20) write a length of two titles in front of three.
+    /// Some programs (MDAnalysis before 0.20) write three titles but the length of two.
     void read_titles() {
         constexpr std::uint64_t kTitle = 80;
         const std::string_view start = bytes_->peek(marker_bytes_ + 4);
@@ -153,7 +153,7 @@ private:
         // Only after the number of atoms was compared with the topology's.
         if (fixed_ > 0 && free_.empty()) read_free_atoms();
         if (bytes_->at_end()) {
-            // Programs that write frame by frame leave 0 until they finish.
+            // Programs that append frames leave 0 until they finish.
             if (announced_ > 0) compare_announced(announced_);
             return false;
         }
@@ -185,7 +185,7 @@ private:
         return 4 * static_cast<std::size_t>(only_free ? atoms_ - fixed_ : atoms_);
     }
 
-    /// A record of a frame, whose length is known; its bytes follow the first marker.
+    /// Reads a record of a frame with known length; its data follow the first marker.
     const char* frame_record(std::size_t size, std::string_view what) {
         const std::vector<char>& record = frame_bytes(size + 2 * marker_bytes_);
         const std::uint64_t first = marker(record.data());

@@ -42,7 +42,7 @@ InputError Ensemble::error_in(Index frame, std::string_view text) const {
 
 namespace {
 
-/// Frames as they are read: in blocks of memory, or all in a file once they do not fit.
+/// Collects frames in blocks of memory or, once they do not fit, all in a file.
 class FrameCollector {
 public:
     FrameCollector(Index atoms, const FrameOverflow* overflow)
@@ -67,8 +67,8 @@ public:
             return;
         }
         ensemble.xyz = Array<float, 3>::unset(count_, 3, atoms_);
-        // The system gets the blocks back one by one while they are copied, so that the coordinates
-        // are never held twice.
+        // Blocks are freed one by one while they are copied, so that coordinates are never in
+        // memory twice.
         for (std::size_t b = 0; b < blocks_.size(); ++b) {
             const Index first = static_cast<Index>(b) * in_block_;
             const Index count = std::min(in_block_, count_ - first);
@@ -165,7 +165,7 @@ bool parse_part(std::string_view text, Index& number) {
     return text.empty() || parse_number(text, number);
 }
 
-/// Whether no ensemble has a frame in the range.
+/// Whether the range is empty for every number of frames.
 bool is_empty(const FrameRange& range) {
     return (range.first < 0) == (range.last < 0) && range.first >= range.last;
 }

@@ -21,7 +21,7 @@
 
 namespace pleat {
 
-/// Frames as a Python slice counts them: from 0, without `last`; negative numbers count from the
+/// A range of frames as a Python slice: from 0, `last` excluded; negative numbers count from the
 /// end (docs/decisions/0024).
 struct FrameRange {
     static constexpr Index kEnd = std::numeric_limits<Index>::max();
@@ -32,9 +32,9 @@ struct FrameRange {
 
     /// Whether the range depends on the number of frames.
     bool counts_from_end() const { return first < 0 || last < 0; }
-    /// The same range of `count` frames, without negative numbers.
+    /// The range for `count` frames, with negative numbers resolved.
     FrameRange resolved(Index count) const;
-    /// Whether the range has this frame (from 0). For ranges without negative numbers.
+    /// Whether the range includes this frame (from 0). The range must have no negative numbers.
     bool has(Index frame) const {
         return frame >= first && frame < last && (frame - first) % step == 0;
     }
@@ -52,7 +52,7 @@ struct FrameOrigin {
     std::optional<double> time = {};  ///< picoseconds, if the file has it
 };
 
-/// Whether molecules that lie on both sides of their periodic cell are made whole.
+/// Whether molecules that are split by the periodic cell are made whole.
 enum class Pbc {
     automatic,  ///< where a frame has a cell
     whole,      ///< a frame in which they cannot be is refused
@@ -75,9 +75,9 @@ struct CommonAtoms {
     std::vector<Index> atoms;             ///< those of `all` that all files have, ascending
     Notes notes;
 };
-/// Looks at the first model of each file of the sources, which are as those of an EnsembleReader,
-/// and matches it to `topology`, or to the first file if that is empty. Throws InputError if files
-/// have no sequence or no atom in common.
+/// Matches the first model of each file of the sources (as in EnsembleReader) to `topology` or, if
+/// that is empty, to the first file. Throws InputError if a file has no sequence or no atom in
+/// common.
 std::shared_ptr<const CommonAtoms> find_common_atoms(const std::vector<std::string>& sources,
                                                      const std::string& topology = {},
                                                      const std::string& assembly = {});
@@ -95,22 +95,22 @@ struct EnsembleOptions {
     std::shared_ptr<const CommonAtoms> common = nullptr;
     std::string select = "all";  ///< as in selection.h
     FrameRange range;            ///< of the frames of all files together
-    /// Whether a file is refused if fewer than half of its matched residues have the names of the
-    /// topology; otherwise a note says so.
+    /// If fewer than half of a file's matched residues have the names of the topology: true refuses
+    /// the file, false adds a note.
     bool same_residues = false;
-    /// Whether the whole frames of a file that is cut short are read, with a warning, as of a file
-    /// that a simulation is still writing; otherwise such a file is refused.
+    /// Whether to read the complete frames of a truncated file, such as one that a simulation is
+    /// still writing, with a warning; false refuses such a file.
     bool truncated = false;
-    /// Frames of float64 far from the origin are moved towards it: each by its own centre, or all
-    /// by that of the first one.
+    /// How float64 frames far from the origin are moved towards it: true: each by its own centre;
+    /// false: all by the centre of the first frame.
     bool centre_each_frame = false;
-    /// Frames are compared where they are: none is moved towards the origin.
+    /// Whether frames are compared without superposition; then none is moved towards the origin.
     bool in_place = false;
-    /// Cells of structures of one model, of space groups other than P 1 and of assemblies are those
-    /// of crystals and not used.
+    /// Cells count as crystal cells and are not used if the file has one model, a space group other
+    /// than P 1, or an assembly.
     Pbc pbc = Pbc::automatic;
-    /// Atoms that decide in which images of the periodic cell molecules lie; empty: those of
-    /// `select`. Two readings with the same atoms here put each molecule at the same place.
+    /// Selects the atoms that decide in which periodic image each molecule is placed; empty: those
+    /// of `select`. Two calls with the same atoms here place molecules identically.
     std::string placed_by = {};
     /// Scores of frames, and the choice of frames by them.
     ScoreOptions scores = {};
@@ -150,8 +150,8 @@ struct Ensemble {
         return on_disk.is_on_disk() ? on_disk.frame_count() : xyz.extent(0);
     }
     Index atom_count() const { return xyz.extent(2); }
-    /// An error about a frame: `FILE: frame N: TEXT`, where N is the frame's number within its
-    /// file, from 0; without origins `frame FRAME: TEXT`.
+    /// Returns an error about a frame: `FILE: frame N: TEXT`, with N from 0 within the file;
+    /// without origins `frame FRAME: TEXT`.
     InputError error_in(Index frame, std::string_view text) const;
 };
 
@@ -171,8 +171,8 @@ struct Ensemble {
 Ensemble read_ensemble(const std::vector<std::string>& sources, EnsembleOptions options = {},
                        const FrameOverflow* overflow = nullptr);
 
-/// Coordinates [frame, atom, axis] of these atoms of an ensemble, as superposition uses them; of
-/// all atoms if `atoms` is empty.
+/// Returns the coordinates [frame, atom, axis] of these atoms in the layout for superposition; all
+/// atoms if `atoms` is empty.
 Array<float, 3> atom_by_atom(const Ensemble& ensemble, std::span<const Index> atoms, int threads);
 
 }  // namespace pleat

@@ -26,8 +26,8 @@ void add_files(const std::vector<std::string>& paths, EnsembleFiles& files) {
     }
 }
 
-/// What the user could give instead of a folder without coordinate files; empty if there is no
-/// suggestion.
+/// Returns a subfolder or other input that the user could give instead of a folder without
+/// coordinate files; empty if there is none.
 std::string folder_within(const fs::path& folder, Relaxation wanted) {
     for (const fs::directory_entry& entry : entries_of(folder)) {
         std::error_code ignored;

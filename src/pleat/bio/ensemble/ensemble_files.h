@@ -35,8 +35,8 @@ std::vector<std::string> ensemble_files(const std::vector<std::string>& sources,
 /// list that is a pipe is not opened, as it could not be read again.
 void check_ensemble_files(const std::vector<std::string>& sources);
 
-/// Throws InputError if one of these sources, one of the lists among them, or a file of a list is a
-/// pipe or a device. `reason`: as for refuse_pipes().
+/// Throws InputError if a source, a list file or a file in a list is a pipe or a device. `reason`:
+/// as for refuse_pipes().
 void refuse_ensemble_pipes(const std::vector<std::string>& sources, std::string_view reason);
 
 }  // namespace pleat

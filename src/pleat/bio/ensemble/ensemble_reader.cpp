@@ -18,7 +18,7 @@ namespace pleat {
 
 namespace {
 
-/// Angstrom: squares of larger ones, summed and multiplied, overflow in those who use them.
+/// Maximum coordinate in angstrom: products of sums of squares of larger ones would overflow.
 constexpr float kLargestCoordinate = 1e15f;
 
 /// Whether a selection may use pLDDT.
@@ -32,7 +32,7 @@ std::string text_of(const FrameRange& range) {
     return fmt::format("{}:{}", range.first, last);
 }
 
-/// The selection of the topology that has as many atoms as a file; empty if there is none.
+/// A selection with as many atoms as the file, to suggest in an error; empty if there is none.
 std::string advice_on_count(const Topology& topology, Index count) {
     if (!topology.named || count >= topology.atom_count()) return {};
     for (const char* text : {"protein", "nucleic", "protein or nucleic", "not water",
@@ -84,7 +84,7 @@ EnsembleReader::EnsembleReader(const std::vector<std::string>& sources, Ensemble
     open(0);
 }
 
-/// The number of frames of all files, which are read for it.
+/// Reads all files to count their frames.
 Index EnsembleReader::count_frames() const {
     Index count = 0;
     for (const std::string& file : files_.paths) {
@@ -154,7 +154,7 @@ void EnsembleReader::open(std::size_t file) {
         reader_->match(all_, selected_, match_by_sequence(*all_, *reader_->topology()).atoms);
     } else if (reader_->topology() != nullptr && all_->named) {
         const std::vector<Index> places = compare_models(file);
-        // Names of a molecule's atoms count in the order of their file.
+        // A small molecule's atoms are matched by bonds, as their names depend on the file's order.
         if (!all_->bond_orders.empty() && reader_->format() != "SDF" && reader_->format() != "MOL2")
             throw InputError(
                 path, 0,
@@ -192,8 +192,8 @@ void EnsembleReader::compare_residues(const std::string& path) {
                       "--match sequence", match.residues - match.residues_of_name > kFew});
 }
 
-/// The places of the atoms of a model whose chains have other names than in the first model of its
-/// folder that was opened; empty if it has the same residues. Throws InputError if it has others.
+/// Returns the positions of a model's atoms in the first opened model of its folder, if its chains
+/// have other names; empty if its residues are the same. Throws InputError if its residues differ.
 std::vector<Index> EnsembleReader::compare_models(std::size_t file) {
     const Index folder = files_.folders[file];
     if (folder < 0) return {};
@@ -242,8 +242,8 @@ std::vector<Index> EnsembleReader::compare_models(std::size_t file) {
                     first->source.string(), text(*own, b), own->source.string()));
 }
 
-/// Sets the atoms to those of the first model, with the means of B factors over all models as
-/// theirs: pLDDT of one selection for all.
+/// Uses the atoms of the first model with B factors averaged over all models, so that a selection
+/// by pLDDT selects the same atoms in all models.
 void EnsembleReader::average_b_factors(const std::vector<std::string>& sources) {
     refuse_pipes(files_.paths, "pLDDT is the mean over models, which are read twice for it");
     EnsembleOptions options = options_;
@@ -277,8 +277,8 @@ bool EnsembleReader::are_models() const {
     return std::ranges::none_of(files_.folders, [](Index folder) { return folder < 0; });
 }
 
-/// The cell of the frame last read; none if it is that of a crystal. Throws InputError if some
-/// frames of a file have cells and others have none.
+/// The periodic cell of the last frame; none if it is a crystal cell. Throws InputError if only
+/// some frames of a file have cells.
 const PeriodicCell& EnsembleReader::cell() {
     static const PeriodicCell kNone;
     if (options_.pbc == Pbc::none || !options_.assembly.empty()) return kNone;
@@ -294,7 +294,7 @@ const PeriodicCell& EnsembleReader::cell() {
     return has_cell && reader_->may_be_crystal() ? kNone : reader_->cell();
 }
 
-/// Reads or skips the next frame of this file; false after its last one.
+/// Reads or skips the next frame of the current file; returns false after its last frame.
 bool EnsembleReader::advance(bool wanted, View<float, 2> frame) {
     if (is_cut_) return false;
     try {
@@ -315,8 +315,8 @@ bool EnsembleReader::advance(bool wanted, View<float, 2> frame) {
     }
 }
 
-/// Opens the next file, and passes over those that are left out by their scores; false after the
-/// last one.
+/// Opens the next file, skipping files that are excluded by their scores; returns false after the
+/// last file.
 bool EnsembleReader::open_next() {
     for (; next_file_ < files_.paths.size(); ++next_file_, ++seen_) {
         if (choice_.is_of_files() && !is_wanted(seen_)) continue;
@@ -330,7 +330,7 @@ bool EnsembleReader::is_wanted(Index frame) const {
     return options_.range.has(frame) && choice_.keeps(frame);
 }
 
-/// Passes over the next frame of all files, and reads it if it is wanted; false after the last one.
+/// Goes to the next frame of all files; reads it if `wanted` and `reads`. False after the last.
 bool EnsembleReader::step(bool& wanted, bool reads, View<float, 2> frame) {
     wanted = is_wanted(seen_);
     while (!advance(wanted && reads, frame)) {
@@ -360,7 +360,7 @@ void EnsembleReader::gather(View<float, 2> frame) const {
 
 void EnsembleReader::check(View<float, 2> frame) const {
     const auto is_fine = [](float x) { return std::abs(x) <= kLargestCoordinate; };  // NaN is not
-    // Without a branch, so that a good frame costs next to nothing.
+    // No branch, so that checking valid frames costs almost nothing.
     bool all_fine = true;
     for (const float x : frame) all_fine &= is_fine(x);
     if (all_fine) return;
@@ -379,10 +379,10 @@ void EnsembleReader::check(View<float, 2> frame) const {
     }
 }
 
-/// Warns where atoms that follow one another are so near that the unit must be another.
+/// Warns if consecutive atoms are so close that the coordinates must be in another unit.
 void EnsembleReader::check_unit(View<float, 2> frame) {
     constexpr Index kMinAtoms = 20;
-    // Nanometers: bonds of hydrogen are of 0.07 nm, alpha carbons 0.38 nm apart.
+    // In nanometres, bonds to hydrogen are 0.07 and neighbouring alpha carbons 0.38 apart.
     constexpr double kNearest = 0.05, kFarthest = 0.5;
     if (frame.extent(1) < kMinAtoms) return;
     std::vector<double> steps;
@@ -402,7 +402,7 @@ void EnsembleReader::check_unit(View<float, 2> frame) {
              true});
 }
 
-/// Passes over frames up to the next wanted one, and reads that; false after the last one.
+/// Skips frames up to the next wanted one and, if `reads`, reads it; false after the last one.
 bool EnsembleReader::find(bool reads, View<float, 2> frame) {
     while (seen_ < options_.range.last) {
         bool wanted = false;

@@ -23,17 +23,16 @@ public:
     explicit EnsembleReader(const std::vector<std::string>& sources, EnsembleOptions options = {});
 
     const std::shared_ptr<const Topology>& topology() const { return topology_; }
-    /// All atoms of the files, or those that they have in common, selected or not.
+    /// All atoms of the files or, with common atoms, all common atoms, whether selected or not.
     const std::shared_ptr<const Topology>& all_atoms() const { return named_; }
     Index atom_count() const { return topology_->atom_count(); }
     /// Sets `frame` [axis, atom] to the next frame; false after the last one.
     bool next(View<float, 2> frame);
-    /// Passes over the next frame without its coordinates, which are not checked; false after the
-    /// last one.
+    /// Skips the next frame without checking its coordinates; returns false after the last one.
     bool skip();
     /// Of the frame last given.
     FrameOrigin origin() const { return origin_; }
-    /// The number of the frame last given among all frames of all files, from 0.
+    /// The number, from 0, of the last frame read among all frames of all files.
     Index number() const { return seen_ - 1; }
     const std::vector<std::string>& files() const { return files_.paths; }
     /// [file]: of the model, or of the file without endings.
@@ -42,14 +41,14 @@ public:
     bool are_models() const;
     /// Of all frames of all files.
     const FrameScores& scores() const { return choice_.scores(); }
-    /// The B factors [atom] of the frame last given, of all atoms of the files; empty if it has
+    /// The B factors [atom] of the last frame read, for all atoms of the files; empty if there are
     /// none.
     std::span<const double> b_factors() const { return reader_->b_factors(); }
-    /// Whether all files so far that have several frames have a format that simulations write (DCD,
-    /// XTC, TRR, AMBER NetCDF), so that the frames of each follow each other in time.
+    /// Whether the frames of each file are in temporal order: all files with several frames so far
+    /// have a trajectory format (DCD, XTC, TRR, AMBER NetCDF).
     bool is_trajectory() const { return is_trajectory_; }
-    /// What the user should know: the atoms selected, and remarks on the files so far. A note that
-    /// makes results doubtful begins with "warning: ".
+    /// Notes for the user: the selected atoms, and remarks on the files so far. Notes on doubtful
+    /// results begin with "warning: ".
     Notes notes() const;
 
 private:

@@ -72,7 +72,7 @@ std::vector<Index> best_frames(const std::vector<double>& values, bool lowest_is
         return lowest_is_best ? x < y : x > y;
     });
     const auto count = static_cast<double>(values.size());
-    // 10 % of 30 are 3, though 0.1 in binary times 30 may be a little less.
+    // Avoids rounding down too far: 10 % of 30 is 3, but 0.1 * 30 may be slightly less in binary.
     std::size_t kept =
         values.size() - static_cast<std::size_t>(std::floor(worst_share * count * (1 + 1e-12)));
     if (best > 0) kept = std::min(kept, static_cast<std::size_t>(best));
@@ -150,8 +150,7 @@ struct FrameChoice::Table {
 
 namespace {
 
-/// The file that a name refers to: a path, a file's name with or without endings, or a model's
-/// name.
+/// Finds the file of a name: a path, a file name with or without endings, or a model name.
 class FileNames {
 public:
     static constexpr Index kNone = -1, kSeveral = -2;
@@ -258,7 +257,7 @@ void FrameChoice::add_table(const Table& table, const EnsembleFiles& files,
         frames.push_back(frame);
         count = std::max(count, frame + 1);
     }
-    // A table of few rows with a large number cannot be whole.
+    // A table with few rows and a large frame number must be incomplete.
     if (count > 1000 * (std::ssize(frames) + 1000) && !table.is_by_name)
         throw InputError(table.path, 0,
                          fmt::format("expected scores of all frames, found {} rows up to frame {}",

@@ -12,23 +12,23 @@
 
 namespace pleat {
 
-/// Scores of all frames that a range has, and the frames that they keep.
+/// The scores of all frames in a range, and which frames they keep.
 class FrameChoice {
 public:
     /// Keeps all frames.
     FrameChoice() = default;
-    /// Reads the scores of these files. `range` has no negative numbers. Throws UsageError (a
-    /// column that there is not, several to choose from), InputError (damaged tables; scores that
-    /// are missing, doubled, or of no frame).
+    /// Reads the scores of these files. `range` must have no negative numbers. Throws UsageError if
+    /// the column does not exist or is ambiguous, InputError for damaged tables and for scores that
+    /// are missing, given twice or of frames that do not exist.
     FrameChoice(const ScoreOptions& options, const EnsembleFiles& files, const FrameRange& range);
 
-    /// Whether this frame of all files is kept, if there is one of this number.
+    /// Whether this frame of all files is kept. The frame need not exist.
     bool keeps(Index frame) const;
-    /// Throws InputError if this frame has no scores.
+    /// Throws InputError if scores are used and this frame has none.
     void require(Index frame) const;
-    /// Throws InputError if there are scores of frames from `count` on.
+    /// Throws InputError if a frame number with scores is `count` or larger.
     void check_count(Index count) const;
-    /// Whether scores belong to files, each of which must have one frame.
+    /// Whether scores belong to whole files, which then must have one frame each.
     bool is_of_files() const { return is_of_files_; }
     /// Of all frames of all files.
     const FrameScores& scores() const { return scores_; }

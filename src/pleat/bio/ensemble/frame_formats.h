@@ -19,28 +19,27 @@
 
 namespace pleat {
 
-/// One format: how its files are told from others, and its reader. Those of all formats are listed
-/// in frame_reader.cpp.
+/// A file format: how its files are recognised, and its reader. frame_reader.cpp lists all formats.
 struct FrameFormat {
     std::string_view name;
-    /// Of files that are read from a folder, a blank behind each: ".sdf .mol ".
+    /// File name endings that are read from folders, each followed by a blank: ".sdf .mol ".
     std::string_view endings;
-    /// Whether a file is of this format; looks at its first bytes.
+    /// Whether the first bytes of a file have this format.
     bool (*matches)(ByteReader& bytes);
-    /// `file`: of the bytes; empty if they are in memory. Null if the file names atoms alone.
+    /// `file`: source of the bytes; empty if in memory. Null if the file has no coordinates.
     std::unique_ptr<FrameReader> (*open)(std::unique_ptr<ByteReader> bytes,
                                          const std::filesystem::path& file);
     /// Reads the atoms of a file without coordinates.
     Topology (*read_atoms)(ByteSource& source) = nullptr;
 };
 
-/// Whether a file has these bytes at this place among the first 16.
+/// Whether `magic` is at offset `at`, within the first 16 bytes of a file.
 bool has_magic(ByteReader& bytes, std::size_t at, std::string_view magic);
-/// The beginning of a text: two lines of a GRO file, four of an SDF file.
+/// The first bytes of a text file: enough for two lines of a GRO file or four of an SDF file.
 std::string_view header_of(ByteReader& bytes);
-/// Its first four lines; empty ones where it has fewer.
+/// The first four lines of the header; missing lines are empty.
 std::vector<std::string_view> first_lines(std::string_view header);
-/// The lines of a file, all of which is still there, of a pipe too.
+/// A source of the lines of a file, from its first byte even if the file is a pipe.
 std::unique_ptr<ByteSource> lines_of(std::unique_ptr<ByteReader> bytes);
 /// Opens a reader that takes over the bytes.
 template <class Frames>
@@ -51,12 +50,12 @@ std::unique_ptr<FrameReader> open_frames_of(std::unique_ptr<ByteReader> bytes,
     else
         return std::make_unique<Frames>(lines_of(std::move(bytes)));
 }
-/// Sets x, y and z from three fields from `first` on; false if they are no numbers.
+/// Parses x, y and z from three fields from `first` on; false if a field is not a number.
 bool parse_xyz(const std::vector<std::string_view>& fields, std::size_t first,
                std::array<float, 3>& xyz);
 
-/// A reader of bytes that counts its frames and names them in errors. Each format says how a frame
-/// begins and how its coordinates are read and skipped.
+/// Base of readers of binary and text trajectories: counts frames and names them in errors. Derived
+/// classes read the start of a frame, and read or skip its coordinates.
 class TrajectoryFrames : public FrameReader {
 public:
     Index atom_count() const override { return atoms_; }
@@ -66,7 +65,7 @@ public:
     bool skip() final;
 
 protected:
-    /// Reads what is in front of a frame's coordinates; false after the last frame.
+    /// Reads the part of a frame before its coordinates; returns false after the last frame.
     virtual bool begin_frame() = 0;
     /// Reads the coordinates, and the rest of the frame after them.
     virtual void read_coordinates(View<float, 2> frame) = 0;
@@ -83,19 +82,19 @@ protected:
 
     /// Sets the number of atoms of all frames. Throws InputError if it is none.
     void set_atom_count(Index count);
-    /// Sets the cell to nine numbers in nanometer, most significant byte first.
+    /// Sets the cell from nine big-endian numbers in nanometres.
     void set_box(const char* numbers, std::size_t width);
 
-    /// InputError about the file as a whole, or about the frame that is being read.
+    /// Throws an InputError about the file as a whole, or about the current frame.
     [[noreturn]] void fail(std::string_view text) const;
     [[noreturn]] void fail_in_frame(std::string_view text) const;
-    /// CutShort about the frame that is being read.
+    /// Throws CutShort about the current frame.
     [[noreturn]] void fail_at_end(std::size_t wanted, std::size_t found) const;
     /// Skips bytes of a frame, or throws CutShort.
     void skip_in_frame(std::size_t size);
     /// Reads the next `size` bytes of a frame, or throws CutShort.
     const std::vector<char>& frame_bytes(std::size_t size);
-    /// Notes, once, that the header announces another number of frames than there are.
+    /// Adds a note, once, if the header announces a different number of frames.
     void compare_announced(Index announced);
 
     std::unique_ptr<ByteReader> bytes_;
@@ -107,8 +106,8 @@ private:
     bool compared_ = false;
 };
 
-/// The common code of the PDB, mmCIF and GRO readers: alternate locations, the topology of the
-/// first model, and matching the atoms of the others to it.
+/// Base of the PDB, mmCIF and GRO readers: chooses alternate locations, makes the topology of the
+/// first model, and matches the atoms of other models to it.
 class ModelFrames : public FrameReader {
 public:
     Index atom_count() const override { return wanted_->atom_count(); }
@@ -127,16 +126,16 @@ protected:
     explicit ModelFrames(std::string file) : file_(std::move(file)) {}
     /// The next model's records, in the order of the file; false after the last one.
     virtual bool next_records(std::vector<AtomRecord>& records) = 0;
-    /// Reads the first model; derived classes call it in their constructors.
+    /// Reads the first model; constructors of derived classes call it.
     void start();
 
     const std::string file_;
     std::vector<Assembly> assemblies_;  ///< that the file describes
-    /// Bonds that the file lists, as two texts of bond_key() each.
+    /// The bonds that the file lists, each as two keys of bond_key().
     std::vector<std::array<std::string, 2>> connections_;
     /// What names an atom in that list.
     virtual std::string bond_key(const AtomRecord& atom) const = 0;
-    /// Whether the file names chains. Chains that it does not name need not match.
+    /// Whether the file names chains. Unnamed chains match any chain.
     virtual bool has_chain_names() const { return true; }
 
 private:
@@ -164,7 +163,7 @@ private:
     bool ignores_chains_ = false;              // as matching by made up names of chains failed
     Index model_ = -1;                         // the one last read, from 0
     std::vector<double> b_factors_;
-    // The second model, if it was read before it was asked for.
+    // The second model, if it was read ahead.
     bool looked_ahead_ = false, has_ahead_ = false;
     std::vector<AtomRecord> ahead_;
     PeriodicCell cell_ahead_;

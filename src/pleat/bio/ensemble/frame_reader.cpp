@@ -80,7 +80,7 @@ bool is_tinker_atom(std::string_view line) {
                        [&](std::string_view field) { return parse_number(field, value); });
 }
 
-/// Names texts that would be taken for others.
+/// Throws for text files of other formats that would be mistaken for a supported one.
 bool refuse_foreign_text(ByteReader& bytes) {
     const std::string_view start = header_of(bytes);
     const std::vector<std::string_view> lines = first_lines(start);
@@ -115,7 +115,7 @@ std::unique_ptr<FrameReader> open_pdb_or_mmcif(std::unique_ptr<ByteReader> bytes
                              : open_pdb_frames(std::move(source), file);
 }
 
-/// All formats; the first one that matches is that of a file.
+/// All formats; a file has the first format that matches.
 const std::vector<FrameFormat>& formats() {
     static const std::vector<FrameFormat> kFormats = {
         npy_format(),
@@ -141,7 +141,7 @@ const FrameFormat& format_of(ByteReader& bytes) {
                                  [&](const FrameFormat& one) { return one.matches(bytes); });
 }
 
-/// `file`: of the bytes; empty if they are in memory.
+/// `file`: where the bytes come from; empty if they are in memory.
 std::unique_ptr<FrameReader> open_frames(std::unique_ptr<ByteReader> bytes,
                                          const std::filesystem::path& file) {
     const FrameFormat& format = format_of(*bytes);
@@ -191,7 +191,7 @@ std::vector<std::string_view> first_lines(std::string_view start) {
 }
 
 std::unique_ptr<ByteSource> lines_of(std::unique_ptr<ByteReader> bytes) {
-    // PDB files of many models are read one model at a time: no bound but the disk's.
+    // PDB files are read one model at a time, so their size is not limited.
     constexpr Index kMaxText = Index{1} << 44;
     return std::make_unique<ByteSource>(std::move(bytes), kMaxText);
 }

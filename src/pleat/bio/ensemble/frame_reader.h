@@ -25,7 +25,7 @@ struct Centring {
     bool has_shift = false;
     std::array<double, 3> shift{};  ///< whole angstroms, subtracted
 
-    /// Sets `shift` for a frame with this centre.
+    /// Sets `shift` for a frame with this mean position.
     void choose_shift(const std::array<double, 3>& mean);
 };
 
@@ -42,45 +42,45 @@ public:
     virtual Index atom_count() const = 0;
     /// The atoms of the first frame if the file names them, else null.
     virtual std::shared_ptr<const Topology> topology() const { return nullptr; }
-    /// The atoms of a file without names of atoms (NPY, XYZ), which are matched to those of other
-    /// files by their order; else null.
+    /// The atoms of a file without atom names (NPY, XYZ), to be matched to those of other files by
+    /// order; else null.
     virtual std::shared_ptr<const Topology> atoms_by_order() const { return nullptr; }
-    /// For files that name their atoms: from now on frames have the atoms of `wanted` in their
-    /// order, matched by identity. Throws MissingAtoms if a frame lacks one of the `needed`
-    /// (indices into `wanted`); other missing atoms are NaN. `places`, if it is not empty: [atom of
-    /// topology()] its index in `wanted` instead of the one by identity, -1 for none.
+    /// For files with atom names: from now on frames contain the atoms of `wanted`, in this order,
+    /// matched by identity. Throws MissingAtoms if a frame lacks one of the `needed` atoms (indices
+    /// into `wanted`); other missing atoms are NaN. `places`, unless empty, replaces the matching:
+    /// for each atom of topology(), its index in `wanted`, or -1.
     virtual void match(const std::shared_ptr<const Topology>& wanted,
                        const std::vector<Index>& needed, const std::vector<Index>& places = {}) {}
     /// For files that describe biological assemblies: from now on frames and topology are those of
-    /// the assembly with this name. Must be called first. Throws InputError that names the
-    /// assemblies of the file.
+    /// the named assembly. Must be called first. Throws InputError that lists the file's
+    /// assemblies.
     virtual void choose_assembly(const std::string& name) = 0;
-    /// A note about the assemblies of the file if frames are none of them, else empty.
+    /// A note if the file describes assemblies but its frames are none of them; else empty.
     virtual std::string other_assemblies() const { return {}; }
     /// Sets `frame` [axis, atom] to the next frame. Returns false after the last one, and then does
     /// not change `frame`.
     virtual bool next(View<float, 2> frame) = 0;
     /// Skips the next frame; false after the last one.
     virtual bool skip();
-    /// For files whose models may have atoms of their own: the model behind the one last read
-    /// becomes the first one, so that topology() and next() are those of its atoms. False after the
-    /// last one, and for other files.
+    /// For files whose models may have different atoms: makes the model after the last one read the
+    /// first one, so that topology() and next() refer to its atoms. Returns false after the last
+    /// model and for other files.
     virtual bool next_structure() { return false; }
 
-    /// The B factors [atom] of the frame last read, in its order of atoms, NaN for missing ones;
-    /// empty if the format has none.
+    /// The B factors [atom] of the last frame read, in the atom order of the frame; NaN for missing
+    /// atoms; empty if the format has none.
     virtual std::span<const double> b_factors() const { return {}; }
     /// The periodic cell of the frame last read.
     const PeriodicCell& cell() const { return cell_; }
     /// The time of the frame last read or skipped, picoseconds, if the format has it.
     std::optional<double> time() const { return time_; }
-    /// Whether frames follow each other in time: the format is one that simulations write.
+    /// Whether frames are in temporal order: the format is a trajectory format.
     virtual bool is_trajectory() const { return false; }
-    /// Whether that may be the cell of a crystal's structure, not of a simulation: the file is a
-    /// structure of one model.
+    /// Whether the cell may be a crystal cell instead of a simulation cell: the file is a structure
+    /// with one model.
     virtual bool may_be_crystal() { return false; }
-    /// Sets how coordinates of float64 are moved before they are rounded to float32; without it
-    /// they are not moved. `centring` is shared by the readers of an ensemble.
+    /// Sets how float64 coordinates are moved before they are rounded to float32; without this call
+    /// they are not moved. The readers of an ensemble share `centring`.
     virtual void centre(const std::shared_ptr<Centring>& centring) {}
 
     /// Notes for the user about the frames read so far.
@@ -92,14 +92,14 @@ protected:
     Notes notes_;
 };
 
-/// Whether files whose names end so (".pdb") are read from a folder.
+/// Whether files with this ending (".pdb") are read from folders.
 bool is_coordinate_ending(const std::string& ending);
 
 /// Opens a file, whose format is recognised by its content: PDB, mmCIF, GRO, SDF, MOL2, XYZ, DCD,
 /// XTC, TRR, AMBER NetCDF-3 or NPY, each plain, gzip or Zstandard.
 std::unique_ptr<FrameReader> open_frames(const std::filesystem::path& path);
 
-/// The same from memory, which must outlive the reader; errors call the file `name`.
+/// Opens a file in memory, which must outlive the reader; errors call it `name`.
 std::unique_ptr<FrameReader> open_frames(const std::string& name, std::string_view bytes);
 
 }  // namespace pleat

@@ -14,8 +14,8 @@ namespace pleat {
 
 /// Which scores of frames are read, and how they choose frames before any other work.
 struct ScoreOptions {
-    /// Tables: a line of names first, `frame` (the number among all frames, from 0) or `name` (of a
-    /// file or model with one frame) and columns of numbers; separated by tabs or commas.
+    /// Tables of scores. The first line names the columns: `frame` (number among all frames, from
+    /// 0) or `name` (of a file or model with one frame), and numbers; tabs or commas separate them.
     std::vector<std::string> tables;
     bool of_models = false;       ///< scores of the programs that predicted the models
     std::string column;           ///< by which frames are kept; empty: the only one, or that by
@@ -31,7 +31,7 @@ struct ScoreOptions {
 /// Reads FILE,FILE,...; the word `folder` means the scores of the programs that predicted the
 /// models. Throws UsageError for an empty name.
 void parse_score_sources(std::string_view text, ScoreOptions& options);
-/// Reads a share such as 10%, which must be below 100%. Throws UsageError.
+/// Parses a percentage such as 10%, below 100%. Throws UsageError.
 double parse_percentage(std::string_view text);
 
 /// The scores of frames.
@@ -48,9 +48,9 @@ struct FrameScores {
     FrameScores of(const std::vector<Index>& frames) const;
 };
 
-/// The numbers of the frames to keep, ascending: the best by `values` (NaN is worse than any
-/// number, of equal ones the first is better), without the share of the worst, rounded down to
-/// whole frames, and at most `best` (0: no limit).
+/// Returns the numbers of the frames to keep, ascending: at most `best` frames with the best
+/// `values` (0: no limit), without the `worst_share` fraction of frames, rounded down. NaN is
+/// worst; of equal values the earlier frame is better.
 std::vector<Index> best_frames(const std::vector<double>& values, bool lowest_is_best,
                                std::int64_t best, double worst_share);
 

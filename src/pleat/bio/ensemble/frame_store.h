@@ -49,7 +49,7 @@ private:
     std::shared_ptr<const File> file_;
 };
 
-/// What to do with frames that need too much memory.
+/// Where to store frames that do not fit in memory.
 struct FrameOverflow {
     /// Whether this many frames of this many atoms may be kept in memory.
     std::function<bool(Index frames, Index atoms)> fits;

@@ -32,19 +32,19 @@ std::string frames_table(const FrameLabels& labels, const std::vector<FrameOrigi
                          const std::vector<std::string>& files,
                          std::span<const std::int32_t> clusters = {});
 
-/// The names of the scores as further cells of a table's header, each behind a tab. Behind
-/// `score_` if the header has the name already.
+/// The names of the scores as further header cells, each preceded by a tab; a name that the header
+/// already has gets the prefix `score_`.
 std::string score_names(const FrameScores& scores, std::string_view header);
-/// The scores of a frame, each behind a tab.
+/// The scores of a frame as cells, each preceded by a tab.
 std::string score_cells(const FrameScores& scores, Index frame);
 
-/// Names of the means of all scores, the best value and its frame, each behind a tab.
+/// Header cells for the means of all scores, the best value and its frame, each preceded by a tab.
 std::string score_summary_names(const FrameScores& scores);
-/// These of some frames, without values that are not known.
+/// The cells for these frames; unknown values are ignored.
 std::string score_summary_cells(const FrameScores& scores, std::span<const Index> frames);
 
-/// Which chain and frame items are. Items are ordered by chain and then by frame, so that each
-/// chain is a trajectory of its own.
+/// Maps items to chains and frames. Items are ordered by chain, then by frame, so that each chain
+/// forms a trajectory.
 struct ChainItems {
     std::vector<std::string> names;  ///< of the chains; empty: items are frames
     Index frames = 0;

@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t kFirstCoordinate = 20;  // the column in front of x
 constexpr double kNanometre = 10;             // in angstrom
 
-/// The distance between the decimal points of x, y and z; 0 if there are no three of one width.
+/// The distance between the decimal points of x, y and z; 0 unless there are three at equal
+/// distances.
 std::size_t coordinate_width(std::string_view line) {
     const std::size_t x = line.find('.', kFirstCoordinate), y = line.find('.', x + 1);
     if (x == std::string_view::npos || y == std::string_view::npos) return 0;
@@ -32,7 +33,7 @@ bool same_names(const AtomRecord& a, const AtomRecord& b) {
     return a.name == b.name && a.residue_name == b.residue_name && a.number == b.number;
 }
 
-/// A title, and nothing but a number on the second line.
+/// Whether the second line contains only a number, below a title.
 bool is_gro(ByteReader& bytes) {
     std::string_view start = header_of(bytes);
     const std::size_t title = start.find('\n');
@@ -42,10 +43,10 @@ bool is_gro(ByteReader& bytes) {
     return parse_number(trimmed(start.substr(0, start.find('\n'))), count);
 }
 
-/// The frames of a GRO file, read one at a time: a title, the number of atoms, a line per atom, the
-/// box. Coordinates have any number of decimals; velocities are left out. Residue numbers have five
-/// digits and begin at 0 again behind 99999: such a number counts on. The file names neither
-/// elements (missing_names.h) nor chains (missing_names.h).
+/// Reads the frames of a GRO file one at a time: a title, the number of atoms, one line per atom,
+/// the box. Coordinates may have any number of decimals; velocities are ignored. Residue numbers
+/// have five digits and restart at 0 after 99999; they are continued. Elements and chains are
+/// guessed (missing_names.h).
 class GroFrames : public ModelFrames {
 public:
     explicit GroFrames(std::unique_ptr<ByteSource> source)
@@ -106,7 +107,7 @@ private:
                             std::to_string(count));
         return true;
     }
-    /// Returns the complaint, empty if there is none.
+    /// Parses an atom line; returns a complaint, or an empty text.
     std::string parse_atom(std::string_view line, AtomRecord& atom) const {
         const std::size_t end = kFirstCoordinate + 3 * width_;
         if (width_ == 0 || line.size() < end || !is_printable_ascii(line.substr(0, end)))
@@ -123,7 +124,7 @@ private:
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const std::string_view field = line.substr(kFirstCoordinate + axis * width_, width_);
             double value = 0;
-            // Numbers that are too long shift those behind them.
+            // Numbers with too many digits shift the following columns.
             if (field.find('.') != point_ || !parse_coordinate(field, value))
                 return fmt::format("expected a coordinate in columns {}-{}, found {}",
                                    kFirstCoordinate + axis * width_ + 1,
@@ -151,7 +152,7 @@ private:
                              fmt::format("frame {}: expected a box of 3 or 9 numbers, found {}",
                                          frames_, in_quotes(line)));
     }
-    /// If a frame has the atoms of the first one, those are used.
+    /// Frames with the atoms of the first frame reuse its elements and chains.
     void name_elements_and_chains(std::vector<AtomRecord>& records) {
         if (!std::equal(records.begin(), records.end(), named_.begin(), named_.end(), same_names)) {
             const std::shared_ptr<Topology> topology = topology_of(records, file_);

@@ -15,8 +15,8 @@ namespace pleat {
 
 namespace {
 
-/// Takes elements from names of atoms if the file has no elements, or has names in the element's
-/// columns ("CA" of ALA is no calcium). Returns the number of atoms with such names.
+/// Derives elements from atom names if the file has none or has names in its element column ("CA"
+/// of ALA is not calcium). Returns how many atoms had names there.
 Index take_elements_from_names(std::vector<AtomRecord>& atoms) {
     const auto is_wrong = [](const AtomRecord& atom) {
         return atom.symbol_is_name && is_common_residue(atom.residue_name);
@@ -32,7 +32,7 @@ Index take_elements_from_names(std::vector<AtomRecord>& atoms) {
     return repeated;
 }
 
-/// The models of an mmCIF file, parsed at once.
+/// The models of an mmCIF file, which is parsed as a whole.
 class MmcifFrames : public ModelFrames {
 public:
     explicit MmcifFrames(std::unique_ptr<ByteSource> source) : ModelFrames(source->name()) {

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The digits at the front, without leading zeros.
+/// Removes the digits at the front of `text` and returns them without leading zeros.
 std::string_view take_digits(std::string_view& text) {
     std::size_t n = 0;
     while (n < text.size() && is_digit(text[n])) ++n;
@@ -39,7 +39,7 @@ std::string_view take_digits(std::string_view& text) {
     return digits;
 }
 
-/// The file's name without its folder and the ending of its compression.
+/// The file name without its folder and compression ending.
 fs::path unpacked_name(const fs::path& path) {
     static const std::set<std::string> kPacked = {".gz", ".zst", ".zstd"};
     const fs::path name = path.filename();
@@ -131,7 +131,7 @@ struct Listing {
     std::string path_of(const std::string& name) const {
         return names.count(name) > 0 ? (folder / name).string() : std::string();
     }
-    /// The path of the first file whose name ends so; empty if there is none.
+    /// The path of the first file with this ending; empty if there is none.
     std::string ending_with(std::string_view ending) const {
         for (const std::string& name : names)
             if (name.ends_with(ending)) return (folder / name).string();
@@ -160,7 +160,7 @@ std::vector<std::string> names_of(const std::vector<std::string>& files) {
     return names;
 }
 
-/// Of several copies of one model, those that are wanted; ".cif" beside ".pdb" counts once.
+/// Of several copies of a model keeps the wanted one; ".cif" next to ".pdb" counts as one copy.
 std::vector<Found> without_copies(std::vector<Found> all, Relaxation wanted, ModelFolder& folder) {
     std::set<std::string> seen;
     std::erase_if(all, [&](const Found& one) { return !seen.insert(one.model.name).second; });
@@ -191,8 +191,8 @@ std::vector<Found> without_copies(std::vector<Found> all, Relaxation wanted, Mod
     return all;
 }
 
-/// Describes the coordinate files of a folder. Nothing if none of them is a model; throws
-/// InputError if some are no models.
+/// Describes a folder as predicted models of `program`. Returns nothing if no coordinate file is a
+/// model; throws InputError if only some are.
 std::optional<ModelFolder> described(const Listing& listing, PredictionProgram program,
                                      Relaxation wanted, const Describe& describe) {
     ModelFolder folder{.path = listing.folder.string(), .program = program};
@@ -345,7 +345,7 @@ std::optional<ModelFolder> find_boltz(const Listing& listing, Relaxation wanted)
                      });
 }
 
-/// Those of all jobs in the folder `predictions` of Boltz's output, or in the folder itself.
+/// Reads the models of all jobs in the folder `predictions` of Boltz's output, or of this folder.
 std::optional<ModelFolder> find_boltz_jobs(const Listing& listing, Relaxation wanted) {
     std::optional<ModelFolder> all;
     std::error_code ignored;
@@ -377,8 +377,8 @@ std::optional<ModelFolder> find_chai(const Listing& listing, Relaxation wanted) 
     return folder;
 }
 
-/// fold_JOB_model_K.cif with fold_JOB_summary_confidences_K.json, of AlphaFold's server; or
-/// JOB_model.cif with JOB_summary_confidences.json, the best model alone.
+/// fold_JOB_model_K.cif with fold_JOB_summary_confidences_K.json, as AlphaFold's server writes
+/// them; or only the best model, JOB_model.cif with JOB_summary_confidences.json.
 std::optional<ModelFolder> find_server(const Listing& listing, Relaxation wanted) {
     return described(
         listing, PredictionProgram::alphafold3, wanted,
@@ -397,8 +397,8 @@ std::optional<ModelFolder> find_server(const Listing& listing, Relaxation wanted
 
 bool names_model(const std::string& name) { return name == "model" || name.ends_with("_model"); }
 
-/// seed-S_sample-K/JOB_seed-S_sample-K_model.cif, of older versions seed-S_sample-K/model.cif. The
-/// model at the top is a copy of the best one.
+/// seed-S_sample-K/JOB_seed-S_sample-K_model.cif, or seed-S_sample-K/model.cif of older versions.
+/// The model in the top folder is a copy of the best one.
 std::optional<ModelFolder> find_alphafold3(const Listing& listing) {
     ModelFolder folder{.path = listing.folder.string(), .program = PredictionProgram::alphafold3};
     for (const fs::path& sample : listing.folders) {
@@ -510,8 +510,8 @@ NamedScores json_scores(const std::string& path) {
     return scores;
 }
 
-/// Mean predicted aligned error (PAE) over all pairs of residues, and over those of different
-/// chains, in angstrom, from ColabFold's matrix; NaN if the matrix has another size than the model.
+/// Mean predicted aligned error (PAE, angstrom) over all residue pairs and over pairs of different
+/// chains, from ColabFold's matrix; NaN if the matrix does not have the size of the model.
 NamedScores pae_scores(const std::string& path, const std::string& model) {
     const Json json = read_object(path);
     const auto matrix = json.find("pae");
@@ -550,8 +550,8 @@ NamedScores npz_scores(const std::string& path) {
     return scores;
 }
 
-/// AlphaFold 3's table: seed, sample, ranking_score. The scores of the model `key`, both numbers
-/// joined by a tab.
+/// Reads AlphaFold 3's table (seed, sample, ranking_score). Returns the scores of the model `key`:
+/// seed and sample joined by a tab.
 NamedScores csv_scores(const std::string& path, const std::string& key) {
     const std::vector<std::uint8_t> bytes = read_file(path, kMaxBytes);
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -567,7 +567,7 @@ NamedScores csv_scores(const std::string& path, const std::string& key) {
     return {};
 }
 
-/// AlphaFold 2's ranking_debug.json: the scores of all models by their names.
+/// Reads AlphaFold 2's ranking_debug.json. Returns the scores of the model `key`.
 NamedScores ranking_scores(const std::string& path, const std::string& key) {
     NamedScores scores;
     const Json json = read_object(path);
@@ -578,7 +578,7 @@ NamedScores ranking_scores(const std::string& path, const std::string& key) {
     return scores;
 }
 
-/// Scores of a model in the table of the whole folder.
+/// Reads the scores of a model from the table of its folder.
 NamedScores shared_scores(const ModelFolder& folder, const PredictedModel& model) {
     if (folder.scores.empty() || model.key.empty()) return {};
     return folder.program == PredictionProgram::alphafold2

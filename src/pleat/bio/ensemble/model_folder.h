@@ -16,10 +16,10 @@ namespace pleat {
 /// Whether a name comes before another one, with runs of digits compared as numbers: 2 before 10.
 bool comes_before(const std::string& left, const std::string& right);
 
-/// The file's name without its folder, its ending and that of its compression: "a" of "x/a.pdb.gz".
+/// The file name without folder, file type and compression endings: "a" for "x/a.pdb.gz".
 std::string name_without_endings(const std::filesystem::path& path);
 
-/// What is in a folder. Throws InputError if it cannot be read.
+/// The entries of a folder. Throws InputError if it cannot be read.
 std::vector<std::filesystem::directory_entry> entries_of(const std::filesystem::path& folder);
 
 /// The coordinate files of a folder (see ensemble_files.h), sorted by their names.
@@ -43,19 +43,18 @@ struct ModelFolder {
     std::string path = {};
     PredictionProgram program = PredictionProgram::alphafold2;
     std::string scores = {};  ///< file of the scores of all models; empty: none
-    /// In the order of the program's ranking, the best first; of their names if they are not
-    /// ranked.
+    /// Sorted by the program's ranking, best first; by name if there is no ranking.
     std::vector<PredictedModel> models = {};
     bool is_ranked = true;
     Notes notes = {};
 };
 
-/// Which of two copies of a model is read if both exist.
+/// Which copy of a model is read if both a relaxed and an unrelaxed one exist.
 enum class Relaxation { unrelaxed, relaxed };
 
-/// Finds the models of a folder in one of the layouts that README.md lists; nothing if it has none
-/// of them. Throws InputError if models lie beside other coordinate files, if none is relaxed as
-/// was asked for, and for damaged files of scores by which models are ranked.
+/// Finds the models of a folder in one of the layouts in README.md; nothing if no layout matches.
+/// Throws InputError if a folder contains both models and other coordinate files, if relaxed copies
+/// are wanted and there are none, and for damaged score files that rank the models.
 std::optional<ModelFolder> find_models(const std::filesystem::path& folder, Relaxation wanted);
 
 /// Numbers with their names, in the order of the file.
@@ -69,16 +68,16 @@ std::vector<std::string> model_order(const std::filesystem::path& ranking);
 std::optional<double> model_score(const ModelFolder& folder, const PredictedModel& model,
                                   std::string_view column);
 
-/// All scores of a model: each number of its files by the name that the program gives it (a missing
-/// one is NaN), of pLDDT per residue the mean, `plddt`. If the files have no pLDDT, the mean over
-/// residues of the model's B factors. Of ColabFold's matrix of predicted aligned errors the mean,
-/// `mean_pae`, and of complexes that between chains, `inter_chain_pae`. Other matrices and lists
-/// are passed over. Throws InputError if the model has no file of scores, except of AlphaFold DB,
-/// which has none, or a damaged one.
+/// Returns all scores of a model: each number in its score files, under the name that the program
+/// uses (missing values are NaN), and `plddt`, the mean of pLDDT over residues; without pLDDT in
+/// these files, the mean B factor over residues. For ColabFold also `mean_pae`, the mean of its PAE
+/// matrix, and for complexes `inter_chain_pae`, the mean between chains. Other matrices and lists
+/// are ignored. Throws InputError for damaged score files and, except for AlphaFold DB, for missing
+/// ones.
 NamedScores model_scores(const ModelFolder& folder, const PredictedModel& model);
 
-/// The column of these scores by which the program ranks its models, or the closest to it; empty if
-/// there is none.
+/// The column by which the program ranks its models, or the closest one available; empty if there
+/// is none.
 std::string ranking_column(PredictionProgram program, const std::vector<std::string>& columns);
 
 }  // namespace pleat

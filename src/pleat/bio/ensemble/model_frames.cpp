@@ -155,7 +155,7 @@ std::vector<std::array<Index, 2>> ModelFrames::listed_bonds() const {
     return bonds;
 }
 
-/// The next records, which may have been read already.
+/// Returns the next model's records, or those that were read ahead.
 bool ModelFrames::next_or_ahead(std::vector<AtomRecord>& records) {
     if (problem_ahead_) std::rethrow_exception(std::exchange(problem_ahead_, nullptr));
     if (!looked_ahead_ || model_ > 0) return next_records(records);
@@ -348,7 +348,7 @@ bool ModelFrames::next(View<float, 2> frame) {
         return false;
     }
     b_factors_.assign(wanted_->atoms.size(), std::numeric_limits<double>::quiet_NaN());
-    // The only chain of a file has many names (A, blank, the segment's): it needs no match.
+    // A file's only chain may have many names (A, blank, segment name), so its name is ignored.
     if (!places_.empty()) {
         match_by_identity(records, true, frame);
         return true;

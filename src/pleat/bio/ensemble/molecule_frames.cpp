@@ -40,7 +40,7 @@ struct MoleculeRecord {
 
 constexpr std::size_t kVersion = 33;  // column of the counts line
 
-/// A column of a line, which may be too short.
+/// A column of a line; empty if the line is too short.
 std::string_view column(std::string_view line, std::size_t first, std::size_t width) {
     return first < line.size() ? trimmed(line.substr(first, width)) : std::string_view();
 }
@@ -49,7 +49,7 @@ bool has_version(std::string_view counts, std::string_view version) {
     return counts.size() > kVersion && column(counts, kVersion, std::string::npos) == version;
 }
 
-/// "CL" and "cl" are "Cl"; hydrogen's isotopes are hydrogen.
+/// Normalises element symbols: "CL" and "cl" become "Cl"; isotopes of hydrogen become hydrogen.
 std::string element_of(std::string_view symbol) {
     std::string element = in_lower_case(symbol);
     if (!element.empty()) element[0] = in_upper_case(symbol)[0];
@@ -133,7 +133,7 @@ private:
                                    number_, expected));
     }
 
-    /// The next line with text, which belongs to the section.
+    /// Returns the next line of the section, skipping blank lines.
     std::string_view next_line(std::string_view expected) {
         std::string_view line;
         do {
@@ -158,7 +158,7 @@ private:
         record.residues.push_back(std::move(residue));
     }
 
-    /// "ALA12" is residue 12, ALA; other programs write only names.
+    /// Splits "ALA12" into ALA and 12; some programs write only names.
     static void set_residue_name(std::string_view text, Topology::Residue& residue) {
         const std::size_t end = text.find_last_not_of("0123456789") + 1;
         const bool has_number = end >= 2 && end < text.size();
@@ -188,10 +188,10 @@ private:
     Index number_;
 };
 
-/// The records of an SDF file in the formats V2000 or V3000, one at a time; a MOL file has one. All
-/// are poses of one molecule: the atoms of later records are matched to those of the first, or of
-/// another file, by elements and bonds if their order differs. The molecule is one residue LIG,
-/// whose atoms are called C1, C2, N1, ... in the order of the file; MOL2 files name both.
+/// Reads the records of an SDF file (V2000 or V3000) one at a time; a MOL file has one. All records
+/// are poses of one molecule: atoms of later records are matched to the first record, or to another
+/// file, by elements and bonds if their order differs. The molecule is one residue LIG with atoms
+/// C1, C2, N1, ... in the order of the file; MOL2 files name both.
 class SdfFrames : public FrameReader {
 public:
     explicit SdfFrames(std::unique_ptr<ByteSource> source, bool is_mol2 = false)
@@ -279,7 +279,7 @@ private:
                               true});
         return true;
     }
-    /// The next line, which belongs to the record.
+    /// Returns the next line of the record.
     std::string_view line_of_record(std::string_view what) {
         std::string_view line;
         if (!source_->next(line) || line.starts_with("$$$$"))
@@ -319,7 +319,7 @@ private:
             record.orders.push_back(static_cast<std::uint8_t>(order));
         }
     }
-    /// `place`: where the symbol of the element is, for messages.
+    /// `place`: describes the location of the element symbol in messages.
     void add_atom(Record& record, std::string_view symbol, std::string_view place,
                   const std::array<float, 3>& xyz) {
         std::string element = element_of(symbol);
@@ -352,7 +352,7 @@ private:
                         statement.begin() + static_cast<std::ptrdiff_t>(expected.size()));
         return statement;
     }
-    /// The connection table of the format V3000, up to its bonds.
+    /// Reads the connection table of the format V3000, including its bonds.
     void read_table(Record& record) {
         next_statement("the begin of the table", "BEGIN CTAB");
         const std::vector<std::string> counts =
@@ -396,7 +396,7 @@ private:
         }
         next_statement("the end of the bonds", "END BOND");
     }
-    /// Properties and data of the record, up to its end.
+    /// Skips properties and data to the end of the record.
     void pass_properties() {
         std::string_view line;
         while (source_->next(line))
@@ -427,7 +427,7 @@ private:
         topology.has_all_bonds = !is_mol2_ || !record.bonds.empty();
         return topology;
     }
-    /// For each wanted atom its number in the record; -1 for a hydrogen that is not known.
+    /// For each wanted atom its index in the record; -1 for unknown hydrogens.
     std::vector<Index> numbers(const Record& record) {
         const Topology found = topology_of(record);
         const MoleculeMatch match = match_molecules(*wanted_, found);

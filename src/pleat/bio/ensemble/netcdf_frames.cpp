@@ -29,15 +29,15 @@ constexpr std::int32_t kChar = 2, kInt = 4, kFloat = 5, kDouble = 6;  // types
 constexpr Index kMaxItems = 65536, kMaxName = 4096, kMaxText = Index{1} << 24;
 constexpr Index kMaxBytes = Index{1} << 40;
 
-/// Bytes of one value of a type, 0 for an unknown one: 1 byte, 2 char, 3 short, 4 int, 5 float,
-/// 6 double, 7 to 11 the unsigned ones and those of 64 bits.
+/// Bytes per value of a NetCDF type, 0 if unknown: 1 byte, 2 char, 3 short, 4 int, 5 float, 6
+/// double, 7 to 11 unsigned and 64-bit integers.
 Index netcdf_type_bytes(std::int32_t type) {
     constexpr std::array<Index, 12> kBytes = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
     return type < 1 || type > 11 ? 0 : kBytes[type];
 }
 
-/// What a header says (NetCDF classic format: CDF-1, CDF-2 with offsets of 64 bits, CDF-5 with
-/// counts of 64 bits). Texts of attributes and single numbers are kept, other attributes are not.
+/// The content of a header (NetCDF classic format: CDF-1, CDF-2 with 64-bit offsets, CDF-5 with
+/// 64-bit counts). Of attributes only texts and single numbers are kept.
 struct NetcdfHeader {
     struct Attribute {
         std::string text;
@@ -74,7 +74,7 @@ struct NetcdfHeader {
             plain += variable.bytes;
             ++count;
         }
-        // The only variable with records is not padded.
+        // If only one variable has records, they are not padded.
         return count == 1 ? plain : padded;
     }
 };
@@ -145,7 +145,7 @@ private:
         return letters;
     }
 
-    /// The number of items of a list; one without items has the tag 0.
+    /// Reads the number of items of a list; an empty list has the tag 0.
     Index list(std::int32_t tag) {
         const std::int32_t found = integer();
         const Index items = count(kMaxItems);
@@ -266,7 +266,7 @@ private:
         if (coordinates_.in_records) skip_in_frame(static_cast<std::size_t>(record_bytes_));
     }
 
-    /// The values of the frame in a block that begins at this offset of the file.
+    /// The values of the current frame in a block that begins at this file offset.
     const char* values_of_frame(Index begin, Index bytes) const {
         const Index at = begin - whole_begin_ + frames_ * bytes;
         const auto size = std::ssize(whole_);
@@ -288,7 +288,7 @@ private:
         whole_.resize(bytes_->read(whole_, static_cast<std::size_t>(end - whole_begin_)));
     }
 
-    /// Lengths or angles of the cell, or the time, which each frame has.
+    /// A value per frame besides coordinates: cell lengths, cell angles or time.
     struct RecordPart {
         Index before = 0;  // bytes of a record in front of it, or of the file without records
         Index bytes = 0;   // of a frame
@@ -303,7 +303,7 @@ private:
         times_ = find_part("time", 1, start);
     }
 
-    /// A variable with this many numbers in each frame; nothing if it has another shape.
+    /// Finds a variable with this many numbers per frame; nothing if its shape differs.
     RecordPart find_part(const std::string& name, Index count, Index start) const {
         const NetcdfHeader::Variable* found = header_.find(name);
         RecordPart part;
@@ -321,8 +321,8 @@ private:
         return part;
     }
 
-    /// What makes the values of a variable angstrom, degrees or picoseconds: its unit times its
-    /// factor.
+    /// The factor that converts a variable to angstrom, degrees or picoseconds: its unit times its
+    /// scale factor.
     double scale_of(const NetcdfHeader::Variable& variable, const std::string& name) const {
         static const std::map<std::string, double, std::less<>> kUnits = {
             {"", 1},
@@ -427,8 +427,7 @@ private:
         return !is_end;
     }
 
-    /// Reads a record's cell, its time and its coordinates, which are returned, and skips
-    /// everything else.
+    /// Reads cell, time and coordinates of a record and skips the rest; returns the coordinates.
     const char* read_record() {
         Index at = 0;
         const auto go_to = [&](Index to) {

@@ -30,14 +30,14 @@ public:
         atoms_ = header_.shape[1];
         if (count_ < 1) fail("expected frames, found none");
         if (atoms_ < 1) fail("expected atoms, found none");
-        // Atoms without names take more memory than their coordinates.
+        // Topology data of unnamed atoms takes more memory than their coordinates.
         constexpr Index kMaxUnseen = 1'000'000;
         if (bytes_->left() < 0 && atoms_ > kMaxUnseen)
             fail(fmt::format(
                 "expected at most {} atoms in packed data or a pipe, found {}; unpack it, "
                 "or save it to a file, first",
                 kMaxUnseen, atoms_));
-        // Read ahead, so that nobody makes room for atoms that only the header has.
+        // One frame is read first, so that atoms that only the header has get no memory.
         if (header_.fortran_order) {
             read_whole();
         } else {
@@ -67,7 +67,7 @@ private:
                   width == 8 ? shift_of(numbers, big) : std::array<double, 3>{});
     }
 
-    /// What is subtracted from the doubles of this frame before they are rounded.
+    /// Returns the shift to subtract from this frame's doubles before they are rounded to float32.
     std::array<double, 3> shift_of(const char* at, bool big) {
         if (centring_ == nullptr) return {};
         std::array<double, 3> mean{};
@@ -111,7 +111,7 @@ private:
         const std::size_t prefix_bytes =
             std::min<std::size_t>(first_version ? 10 : 12, start.size());
         header_bytes_.assign(start.begin(), start.end());
-        // Keys and types of arrays of numbers are ASCII; messages cite them.
+        // Keys and types of numeric arrays are ASCII; messages quote them.
         const bool ascii =
             std::all_of(start.begin() + static_cast<std::ptrdiff_t>(prefix_bytes), start.end(),
                         [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
@@ -119,7 +119,7 @@ private:
         header_ = read_npy_header(header_bytes_, bytes_->name());
     }
 
-    /// Axes in the other order: the numbers of a frame are spread over the whole file.
+    /// Reads an array in Fortran order, where a frame's numbers are spread over the whole file.
     void read_whole() {
         std::vector<char> data;
         const std::size_t found = bytes_->read(data, header_.data_bytes);

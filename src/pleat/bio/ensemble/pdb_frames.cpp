@@ -20,8 +20,8 @@ bool is_end(std::string_view line) {
     return line.starts_with("END") && line.find_last_not_of(" \t") == 2;
 }
 
-/// Sets `lines` to the lines at the end of a text up to the last one of a model; false if all may
-/// belong there, and the text has no begin.
+/// Sets `lines` to the lines after the last model's atoms, from the end of a text. Returns false if
+/// the whole text is such lines and does not contain the beginning of the file.
 bool find_last_lines(std::string_view text, bool has_begin, std::vector<std::string>& lines) {
     lines.clear();
     while (!text.empty()) {
@@ -39,7 +39,7 @@ bool find_last_lines(std::string_view text, bool has_begin, std::vector<std::str
     return has_begin;
 }
 
-/// The lines behind the last model of a file that is not packed; none if they cannot be read.
+/// The lines after the last model of an uncompressed file; none if they cannot be read.
 std::vector<std::string> last_lines(const std::filesystem::path& file) {
     constexpr std::uintmax_t kFirstStep = 1 << 16, kMaxStep = 1 << 30;
     std::vector<std::string> lines;
@@ -80,10 +80,10 @@ bool is_packed(const std::filesystem::path& file) {
     return (first == 0x1f && second == 0x8b) || (first == 0x28 && second == 0xb5);
 }
 
-/// The models of a PDB file, read one at a time.
+/// Reads the models of a PDB file one at a time.
 class PdbFrames : public ModelFrames {
 public:
-    /// `file`: of the source, where the end is looked at for bonds; empty if there is none.
+    /// `file`: the path of the source, whose end is searched for bonds; empty if there is none.
     explicit PdbFrames(std::unique_ptr<ByteSource> source, std::filesystem::path file = {});
     std::string_view format() const override { return "PDB"; }
 
@@ -103,7 +103,7 @@ protected:
             if (line.starts_with("REMARK 350")) {
                 if (first_count_ == 0 && remarks_.size() < kMaxRemarks) remarks_.emplace_back(line);
             } else if (is_atom_line(line)) {
-                // Endless text must not fill the memory before it is refused.
+                // Limits the memory that endless text from a pipe can use.
                 source_->limit_pipe(static_cast<Index>(records.size() + lines.size()), 500'000,
                                     "models of at most {} atoms");
                 lines.add(line, source_->line());
@@ -169,7 +169,7 @@ private:
                 !other.empty() && connections_.size() < kMaxConnections)
                 connections_.push_back({serial(6), std::move(other)});
     }
-    /// The bonds behind the first model, in front of the next.
+    /// Reads the CONECT records between the first model and the next.
     void read_connections() {
         std::string_view line;
         while (source_->next(line)) {
@@ -182,8 +182,8 @@ private:
             }
         }
     }
-    /// The bonds behind the last model, which are those of each: the first one of several models is
-    /// read before the file's end.
+    /// Reads the CONECT records after the last model, which apply to all models: the first model is
+    /// used before the file's end is read.
     void read_last_connections() {
         if (file_of_source_.empty() || source_->is_from_pipe() || !connections_.empty()) return;
         for (const std::string& line : is_packed(file_of_source_)
@@ -191,7 +191,7 @@ private:
                                            : last_lines(file_of_source_))
             if (line.starts_with("CONECT")) add_connections(line);
     }
-    /// A model that was opened and not closed is whole when it has as many atoms as the first.
+    /// A model without ENDMDL is complete if it has as many atoms as the first model.
     void check_whole(bool open, std::size_t count) {
         if (!open || count >= first_count_) return;
         throw CutShort(

@@ -1,7 +1,7 @@
 // PRMTOP topology: sections of fields of fixed width.
 //
-// A section is "%FLAG NAME", lines of "%COMMENT", "%FORMAT(20a4)" and lines filled with fields of
-// this width (https://ambermd.org/FileFormats.php). The number of fields follows from POINTERS.
+// A section consists of "%FLAG NAME", lines of "%COMMENT", "%FORMAT(20a4)" and lines of fields of
+// this width (https://ambermd.org/FileFormats.php). POINTERS gives the number of fields.
 #include <fmt/format.h>
 
 #include <map>
@@ -32,7 +32,7 @@ struct Section {
     std::vector<std::string> fields;  // without blanks at their ends
 };
 
-/// Sets the fields of a line and their width from "%FORMAT(20a4)"; false for other text.
+/// Parses "%FORMAT(20a4)" into fields per line and field width; returns false for other text.
 bool parse_format(std::string_view line, Section& section) {
     const std::size_t begin = line.find('('), end = line.find_first_of(".)");
     if (begin == std::string_view::npos || end == std::string_view::npos || end < begin)
@@ -124,7 +124,7 @@ private:
         }
     }
 
-    /// In a short line of chains or insertion codes, missing fields are blank.
+    /// Chain names and insertion codes may be blank, so missing fields of a short line are blank.
     void add_fields(std::string_view line, Section& section) {
         if (section.width == 0)
             throw InputError(
@@ -146,8 +146,8 @@ private:
 
     bool has(const std::string& flag) const { return sections_.count(flag) > 0; }
 
-    /// The fields of a section, of which the first `count` are values and others are blank; with
-    /// `count` kNone all that are not blank.
+    /// Returns the fields of a section: the first `count`, including blank ones; with `count` kNone
+    /// all that are not blank.
     const std::vector<std::string>& fields(const std::string& flag, Index count) {
         Section& section = sections_[flag];
         if (section.line == 0)
@@ -217,7 +217,7 @@ private:
         }
     }
 
-    /// Triples of two atoms, each as three times its index, and the kind of the bond.
+    /// A bond is three numbers: two atoms, each as three times its index, and the bond type.
     void add_bonds(const std::string& flag, Index count) {
         if (!has(flag)) return;
         const std::vector<Index> values = integers(flag, 3 * count);

@@ -21,8 +21,8 @@ namespace pleat {
 
 namespace {
 
-/// First columns of segment, residue number, residue name, atom name and what follows them, each
-/// behind a blank.
+/// First columns of segment, residue number, residue name, atom name and the remaining fields, each
+/// after a blank.
 using Columns = std::array<std::size_t, 5>;
 constexpr Columns kStandard = {9, 14, 19, 24, 29}, kExtended = {11, 20, 29, 38, 47};
 
@@ -110,7 +110,7 @@ private:
             fmt::format("expected {}, found the end of the file (cut short)", expected));
     }
 
-    /// Moves behind the line that begins a section; false at the end of the file.
+    /// Moves to the line after the heading of a section; returns false at the end of the file.
     bool find_section(std::string_view name, Index& count) {
         while (source_.next(line_)) {
             const std::vector<std::string_view> all = words(line_, " \t:");

@@ -1,9 +1,9 @@
 // TRR frames: full-precision GROMACS trajectories, in nanometre and big-endian (XDR).
 //
-// A frame is magic number 1993, a version text, the sizes in bytes of ten sections, the atoms, step
-// and counts, time and lambda, then the sections that have a size: box, virial, pressure,
-// coordinates, velocities, forces. Whether numbers are floats or doubles follows from the sizes.
-// Frames without coordinates (only velocities or forces) are skipped.
+// A frame consists of magic number 1993, a version text, the byte sizes of ten sections, numbers of
+// atoms, step and counts, time and lambda, then the sections of nonzero size: box, virial,
+// pressure, coordinates, velocities, forces. The sizes show whether numbers are floats or doubles.
+// Frames without coordinates are skipped.
 #include <fmt/format.h>
 
 #include <array>
@@ -18,8 +18,8 @@ namespace {
 constexpr std::int32_t kMagic = 1993;
 constexpr std::size_t kMaxText = 256;
 
-/// Sections in the order of their sizes in the header; the last three follow the others in the
-/// data.
+/// Sections in the order of their sizes in the header; in the data the last three come after the
+/// others.
 enum Section {
     kInput,
     kEnergy,
@@ -129,7 +129,8 @@ private:
         time_ = real_number(last + 8, width_, true);
     }
 
-    /// Floats or doubles: a box is nine of them, the others three an atom.
+    /// Derives the width of numbers (4 or 8 bytes): a box has nine numbers, other sections three
+    /// per atom.
     void find_width() {
         const auto three = 3 * static_cast<std::size_t>(atoms_);
         width_ = 0;

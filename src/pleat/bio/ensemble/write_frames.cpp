@@ -34,7 +34,7 @@ bool names_pdb(const std::filesystem::path& path) {
         "expected a file name ending in .pdb, .ent, .cif or .mmcif, found '{}'", path.string()));
 }
 
-/// A number of `width` columns, in base 36 behind the last decimal one.
+/// Formats a number in `width` columns; base 36 if it is too large for decimal digits.
 std::string hybrid36(Index number, int width) {
     Index decimals = 1, first = 10;
     for (int n = 0; n < width; ++n) decimals *= 10;
@@ -47,7 +47,7 @@ std::string hybrid36(Index number, int width) {
     return text;
 }
 
-/// Why PDB cannot hold an atom; empty where it can.
+/// Why an atom does not fit the PDB format; empty if it does.
 std::string pdb_obstacle(const Topology& topology, Index at) {
     const Topology::Atom& atom = topology.atoms[at];
     const Topology::Residue& residue = topology.residue_of(at);
@@ -102,7 +102,7 @@ constexpr const char* kCifHead =
     "_atom_site.B_iso_or_equiv\n_atom_site.Cartn_x\n_atom_site.Cartn_y\n_atom_site.Cartn_z\n"
     "_atom_site.pdbx_PDB_model_num\n";
 
-/// All columns before the coordinates but the first two, which hold the atom's place.
+/// The mmCIF fields before the coordinates, except the first two, which hold the atom's number.
 std::string cif_before(const Topology& topology, Index at) {
     const Topology::Atom& atom = topology.atoms[at];
     const Topology::Residue& residue = topology.residue_of(at);
@@ -156,7 +156,7 @@ void StructureWriter::add(View<const float, 2> frame) {
     for (Index at = 0; at < atoms; ++at) {
         double xyz[3];
         for (int axis = 0; axis < 3; ++axis) {
-            // Rounded first, and zero without its sign.
+            // Rounded before formatting, without the sign of zero.
             xyz[axis] = std::round(frame(axis, at) * 1000.0) / 1000.0 + 0.0;
             const bool fits =
                 is_pdb_ ? xyz[axis] > kMinPdb && xyz[axis] < kMaxPdb : std::isfinite(xyz[axis]);

@@ -13,8 +13,8 @@
 
 namespace pleat {
 
-/// Writes models one by one; the file appears complete at close() or not at all. The ending of its
-/// name decides the format: .pdb and .ent, or .cif and .mmcif; UsageError for another ending.
+/// Writes models one by one; the file appears, complete, only at close(). The file ending decides
+/// the format: .pdb and .ent, or .cif and .mmcif; other endings throw UsageError.
 ///
 /// PDB (format 3.3, fixed columns) holds atom names of 4 characters, residue names of 3 (4 without
 /// a chain), chain names of 1 (2 in columns 21-22; 3 and 4 as the segment), numbers beyond the

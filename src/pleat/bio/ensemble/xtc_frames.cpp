@@ -19,7 +19,7 @@ constexpr std::int32_t kMagic = 1995, kWideMagic = 2023;
 constexpr std::size_t kHeaderBytes = 4 * (4 + 9 + 1);
 constexpr Index kMaxUnpacked = 9;
 
-/// The numbers in front of the packed bits of a frame.
+/// The numbers before the packed coordinates of a frame.
 struct XtcPacking {
     float precision = 0;                ///< integers per nanometre
     std::array<std::int32_t, 3> min{};  ///< smallest integer of each axis
@@ -30,8 +30,8 @@ struct XtcPacking {
 
 __extension__ typedef unsigned __int128 Wide;
 
-/// Ranges of small differences, three of which (as bases of one number) take as many bits as the
-/// index says: near 2^(index / 3). The format fixes them, with their irregularities.
+/// Ranges of small differences: three numbers in range n together take n bits, so the range is near
+/// 2^(n / 3). The format fixes these values, including irregular ones.
 constexpr std::array<std::int32_t, 73> kRanges = {
     0,        0,        0,       0,       0,       0,       0,       0,       0,       8,
     10,       12,       16,      20,      25,      32,      40,      50,      64,      80,
@@ -45,7 +45,7 @@ constexpr std::int32_t kFirstRange = 9;
 constexpr auto kLastRange = static_cast<std::int32_t>(kRanges.size()) - 1;
 constexpr std::uint64_t kMaxMixed = 0xffffff;
 
-/// Bits from the most significant one of each byte on; zeros after the end, which is noticed.
+/// Reads bits, most significant bit of each byte first; zeros after the end (checked later).
 class BitReader {
 public:
     explicit BitReader(std::string_view bytes) : bytes_(bytes) {}
@@ -75,7 +75,7 @@ private:
 
 using Integers = std::array<std::int64_t, 3>;
 
-/// Three numbers in one of `count` bits, whose bytes come with the least significant one first.
+/// Decodes three numbers mixed into one of `count` bits, least significant byte first.
 Integers read_mixed(BitReader& bits, int count, const std::array<std::uint64_t, 3>& ranges) {
     Integers values{};
     if (count <= 64) {
@@ -208,7 +208,7 @@ private:
             for (std::size_t axis = 0; axis < 3; ++axis)
                 position[axis] += previous[axis] - small_range_ / 2;
             set_next(position);
-            // The atom stored first is the second one of the frame.
+            // The first stored atom is the second atom of the frame.
             if (k == 0) set_next(start);
             previous = position;
         }
@@ -302,7 +302,7 @@ private:
         packing.small = integer(7);
         const std::int64_t count =
             wide_ ? stored_number<std::int64_t>(header.data() + 32, true) : integer(8);
-        // An atom takes three numbers of 32 bits and six bits about its run at the most.
+        // An atom takes at most three 32-bit numbers and six bits about its run.
         const Index max_bytes = 13 * atoms_ + 8;
         if (count < 0 || count > max_bytes) {
             fail_in_frame(fmt::format("expected at most {} packed bytes for {} atoms, found {}",

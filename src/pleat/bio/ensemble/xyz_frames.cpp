@@ -17,7 +17,7 @@ namespace pleat {
 
 namespace {
 
-/// A symbol, an atomic number or a name such as C12; "X" for others.
+/// Returns the element of a symbol, an atomic number or a name such as C12; "X" for other text.
 std::string element_of(std::string_view text) {
     int number = 0;
     if (parse_number(text, number)) return element_symbol(number);
@@ -104,7 +104,7 @@ private:
         return true;
     }
 
-    /// Extended XYZ: what the columns are, and the vectors of the cell.
+    /// Reads the comment of extended XYZ: the meaning of columns, and the cell vectors.
     void read_comment(std::string_view line) {
         constexpr std::string_view kLattice = "Lattice=\"", kColumns = "Properties=";
         const std::size_t columns = line.find(kColumns), lattice = line.find(kLattice);

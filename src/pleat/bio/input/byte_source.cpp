@@ -25,7 +25,7 @@ bool is_zstd(std::string_view bytes) {
            (bytes.size() >= 4 && (bytes[0] & 0xf0) == 0x50 && bytes.substr(1, 3) == "\x2a\x4d\x18");
 }
 
-/// Name of a packing that is not read, or empty.
+/// The name of an unsupported compression format; empty if there is none.
 std::string_view foreign_packing(std::string_view bytes) {
     if (bytes.starts_with("BZh") && bytes.size() > 4 && bytes.substr(4).starts_with("1AY&SY"))
         return "bzip2";
@@ -38,8 +38,8 @@ std::string_view foreign_packing(std::string_view bytes) {
     return {};
 }
 
-/// Data packed by a factor of more than this are refused once they have given kMaxTrustedBytes: a
-/// small file must not fill the memory. Text and coordinates pack 2 to 50 times.
+/// A larger compression factor is refused after kMaxTrustedBytes of output, so that a small file
+/// cannot fill the memory. Text and coordinates reach factors of 2 to 50.
 constexpr std::size_t kMaxFactor = 200, kMaxTrustedBytes = std::size_t{64} << 20;
 
 /// Undoes compression piece by piece. Problems are given as text (`expected X, found Y`), because
@@ -87,7 +87,7 @@ struct Decoder {
 
     std::size_t left() const { return last - first; }
 
-    /// Reads stored bytes; 0 at their end or at a failure to read.
+    /// Reads compressed bytes; returns 0 at their end or if reading fails.
     std::size_t fetch(char* out, std::size_t size) {
         if (file == nullptr) {
             const std::size_t n = std::min(size, memory.size());
@@ -238,7 +238,7 @@ struct ByteReader::Implementation {
         if (decoder.is_plain()) known_size = std::ssize(memory);
     }
 
-    /// Fills the buffer, which is empty, and takes bytes from it; 0 at the end only.
+    /// Fills the empty buffer and copies bytes from it; returns 0 only at the end.
     std::size_t refill(char* out, std::size_t size) {
         first = last = 0;
         last = decode(ahead.data(), ahead.size());
@@ -405,7 +405,7 @@ struct ByteSource::Implementation {
             first = 0;
         }
         newline = kUnknown;
-        // Never beyond the longest line that is allowed.
+        // Stays below the maximum length of a line.
         if (last == buffer.size()) buffer.resize(std::min(last * 2, kMaxLine + kChunk));
         const std::size_t read = bytes->read_some(buffer.data() + last, buffer.size() - last);
         if (read == 0 && bytes->is_cut_short()) throw CutShort(name, line + 1, bytes->problem());

@@ -14,7 +14,7 @@
 
 namespace pleat {
 
-/// The data end before what their header, or the frames before, announce.
+/// The data end earlier than their header or earlier frames announce.
 class CutShort : public InputError {
 public:
     using InputError::InputError;
@@ -31,28 +31,27 @@ public:
     ByteReader(const ByteReader&) = delete;
     ByteReader& operator=(const ByteReader&) = delete;
 
-    /// The next `size` bytes, or fewer at the end; the position does not change. At most 4096.
+    /// The next `size` bytes (at most 4096), or fewer at the end, without moving the position.
     std::string_view peek(std::size_t size);
-    /// Fills `out` as far as the bytes go; how many.
+    /// Fills `out` with the remaining bytes up to its size; returns their number.
     std::size_t read(void* out, std::size_t size);
     /// Reads up to `size` bytes, those available at once; 0 at the end or after an error, which is
     /// not thrown.
     std::size_t read_some(char* out, std::size_t size);
     const std::string& problem() const;
-    /// Whether the problem is that packed data end too early.
+    /// Whether the error is that compressed data end too early.
     bool is_cut_short() const;
-    /// Sets `out` to the next `size` bytes, as far as they go; memory grows with what is there, not
-    /// with what a header claims. Of more than kMaxStep bytes that are not all there, `out` gets
-    /// none. Throws InputError for more than kMaxUnseen bytes if it is not known whether they are
-    /// there.
+    /// Sets `out` to the next `size` bytes, or fewer at the end. Memory grows with the bytes that
+    /// exist, not with `size`. If `size` exceeds kMaxStep and not all bytes exist, `out` is empty.
+    /// Throws InputError if `size` exceeds kMaxUnseen and left() is unknown.
     std::size_t read(std::vector<char>& out, std::size_t size);
     static constexpr std::size_t kMaxStep = std::size_t{16} << 20;
     static constexpr std::size_t kMaxUnseen = std::size_t{64} << 20;
-    /// How many bytes are left; -1 if that is not known, as of packed data and of a pipe.
+    /// The number of remaining bytes; -1 if unknown, as for compressed data and pipes.
     Index left() const;
     /// Whether the bytes come from a pipe or a device.
     bool is_from_pipe() const;
-    /// Passes over bytes as far as they go; how many.
+    /// Skips up to `size` bytes; returns how many existed.
     std::size_t skip(std::size_t size);
     bool at_end() { return peek(1).empty(); }
     /// Bytes given or passed over so far.
@@ -86,10 +85,10 @@ inline double real_number(const char* bytes, std::size_t width, bool big_endian)
 /// (one or several frames) are distinguished by their first bytes, never by the name. Lines end in
 /// LF, CR LF or CR; a UTF-8 byte order mark is skipped.
 ///
-/// Every member function may throw InputError, naming the file and the line: a file that cannot be
-/// opened or read, UTF-16, a NUL byte within a line, compressed data that are damaged, cut short or
-/// followed by other bytes, another compression (bzip2, xz, zip), a line above `kMaxLine` bytes, a
-/// text above `max_bytes` bytes. Memory: the longest line and a constant.
+/// Every member function may throw InputError, naming file and line: the file cannot be opened or
+/// read, is UTF-16, has a NUL byte within a line, is compressed with bzip2, xz or zip, has a line
+/// above `kMaxLine` or a text above `max_bytes` bytes, or its compressed data are damaged,
+/// truncated or followed by other bytes. Memory: the longest line plus a constant.
 class ByteSource {
 public:
     static constexpr Index kMaxBytes = Index{4} << 30;
@@ -99,7 +98,7 @@ public:
     explicit ByteSource(const std::filesystem::path& path, Index max_bytes = kMaxBytes);
     /// Reads from memory, which must outlive the source; errors call the file `name`.
     ByteSource(std::string name, std::string_view bytes, Index max_bytes = kMaxBytes);
-    /// Reads what `bytes` have not given yet; lines count from 1 there.
+    /// Reads the bytes that `bytes` has not returned yet; lines count from 1 there.
     explicit ByteSource(std::unique_ptr<ByteReader> bytes, Index max_bytes = kMaxBytes);
     ~ByteSource();
     ByteSource(const ByteSource&) = delete;

@@ -15,8 +15,8 @@ namespace {
 
 using NamePair = std::array<std::string_view, 2>;
 
-/// Of amino acids. Bonds that only close rings are left out where another residue has both names
-/// without the bond (N and CD of proline). SE is that of selenomethionine.
+/// Bonds of amino acids. Some ring-closing bonds are left out because another residue has both atom
+/// names without the bond (N and CD of proline). SE is in selenomethionine.
 constexpr NamePair kAminoAcidBonds[] = {
     {"N", "CA"},    {"CA", "C"},    {"C", "O"},     {"C", "OXT"},   {"C", "OT1"},   {"C", "OT2"},
     {"C", "OC1"},   {"C", "OC2"},   {"C", "O1"},    {"C", "O2"},    {"CA", "CB"},   {"CB", "CG"},
@@ -37,21 +37,21 @@ constexpr NamePair kNucleotideBonds[] = {
     {"C4", "N9"},   {"C6", "O6"},   {"C6", "N6"},   {"C2", "N2"},   {"C2", "O2"},   {"C4", "O4"},
     {"C4", "N4"},   {"C5", "C7"},   {"C5", "C5M"}};
 
-// Angstrom, between the atoms of linked residues. The cell may be that of another frame.
+// Maximum bond in angstrom between linked residues; the cell may belong to another frame.
 constexpr double kMaxBond = 3.2;
 constexpr double kMaxNeighbour = 8;  // of atoms that stand for whole residues
 
-/// The name with ' for *, as nucleotides were written before 2008.
+/// Replaces * by ' as in nucleotide names since 2008.
 std::string standard_name(const std::string& name) {
     std::string text = name;
     std::replace(text.begin(), text.end(), '*', '\'');
     return text;
 }
 
-/// Residues of more atoms are not models of one or some beads.
+/// Residues with more atoms are not coarse-grained residues of a few beads.
 constexpr Index kMaxBeads = 5;
 
-/// The atom that represents a residue of a polymer, or -1.
+/// The atom that represents a polymer residue, or -1.
 Index representative(const Topology& topology, const std::vector<Index>& starts, Index residue) {
     const Index first = starts[residue], last = starts[residue + 1];
     const bool is_beads = last - first <= kMaxBeads;
@@ -75,7 +75,7 @@ public:
           is_bonded_(topology.atoms.size()),
           is_known_(topology.residues.size()) {
         for (const Bond& bond : bonds_) mark(bond);
-        // Coordinates that are all equal mean that there are none.
+        // Coordinates that are all equal count as missing.
         const auto& all = topology.positions;
         has_positions_ =
             std::ranges::any_of(all, [&](const Point& point) { return point != all.front(); });
@@ -131,7 +131,7 @@ private:
         }
     }
 
-    /// Bonds within an amino acid or a nucleotide.
+    /// Adds the bonds within an amino acid or nucleotide by atom names.
     void add_names(Index r) {
         if (last(r) - first(r) < 3 || is_water(r)) return;
         const Names names = names_of(r);
@@ -172,7 +172,7 @@ private:
         if (!has_all && a >= 0 && b >= 0 && distance(a, b) < kMaxNeighbour) add(a, b);
     }
 
-    /// Bonds of residues whose names are not known, also to their neighbours.
+    /// Adds bonds by distance for residues with unknown names, including bonds to their neighbours.
     void add_distances() {
         std::vector<Index> unknown, all;
         std::vector<Point> points;  // of all, within one cell
@@ -201,7 +201,7 @@ private:
                 });
     }
 
-    /// An atom's image in the reduced cell; where the atom is if there is no cell.
+    /// The atom's periodic image in the reduced cell; without a cell, its position.
     Point within_cell(Index i) const {
         Point point = topology_.positions[i];
         if (lattice_.empty()) return point;
@@ -211,7 +211,7 @@ private:
         return point;
     }
 
-    /// Translations to the images of the cell and its neighbours; none but 0 if there is no cell.
+    /// Translations to the neighbouring cells and 0; only 0 without a cell.
     std::vector<Point> images_around() const {
         if (lattice_.empty()) return {Point{}};
         std::vector<Point> shifts;
@@ -222,8 +222,8 @@ private:
         return shifts;
     }
 
-    /// Bonds the atoms of a residue that have no bond: one after another the heavy atom that is
-    /// nearest to those with bonds, then each hydrogen to the nearest heavy atom.
+    /// Bonds the unbonded atoms of a residue: first, one after another, the heavy atom that is
+    /// nearest to the bonded atoms, then each hydrogen to the nearest heavy atom.
     void add_lonely(Index r) {
         std::vector<Index> bonded, lonely, hydrogens;
         for (Index i = first(r); i < last(r); ++i)
@@ -248,7 +248,7 @@ private:
         return best;
     }
 
-    /// Prim's algorithm; `lonely` atoms end up among the `bonded`.
+    /// Prim's algorithm: moves the `lonely` atoms one by one to the `bonded` ones.
     void add_nearest(std::vector<Index>& bonded, const std::vector<Index>& lonely) {
         struct Waiting {
             Index atom, nearest;
@@ -325,7 +325,7 @@ std::vector<Bond> chain_neighbours(const Topology& topology) {
         const Topology::Residue& next = topology.residues[r + 1];
         const int step = next.number - one.number;
         if (one.chain != next.chain || (step != 0 && step != 1)) continue;
-        // Ligands are numbered behind the chain that they share.
+        // Ligands may share a chain with a polymer; their residues are numbered after it.
         const auto is_linked = [](const std::string& name) {
             return is_amino_acid(name) || is_nucleotide(name) || selection::is_common_name(name);
         };

@@ -16,20 +16,20 @@ double covalent_radius(std::string_view element);
 /// Two bonded atoms, the one with the smaller index first.
 using Bond = std::array<Index, 2>;
 
-/// The bonds of all atoms, each once, in the order of their indices: those of the file and, if it
-/// does not list all, those of amino acids and nucleotides by the names of their heavy atoms, links
-/// between residues, and bonds of other residues by distances (nearest periodic images; covalent
-/// radii and 0.5 angstrom). An atom that has no bond then is bonded to the nearest heavy atom of
-/// its residue. None for atoms without names.
+/// Returns all bonds, each once, sorted by atom indices: those in the file and, unless it lists
+/// all, bonds of amino acids and nucleotides by heavy atom names, links between residues, and bonds
+/// of other residues by distance (nearest periodic images; sum of covalent radii plus 0.5
+/// angstrom). An atom that is still unbonded gets a bond to the nearest heavy atom of its residue.
+/// Returns none for atoms without names.
 ///
-/// `cell`: around the coordinates of the topology; it need not exist.
+/// `cell`: the periodic cell of the topology's coordinates; may be absent.
 std::vector<Bond> find_bonds(const Topology& topology, const PeriodicCell& cell);
 
-/// Pairs of atoms that represent consecutive residues of a chain, by their numbers: CA, C3' or BB;
-/// of residues of a few beads also P or CB.
+/// Pairs of representative atoms of consecutive residues (by number) of a chain: CA, C3' or BB; for
+/// residues of a few beads also P or CB.
 std::vector<Bond> chain_neighbours(const Topology& topology);
 
-/// The first atom of each residue, and behind them the number of atoms. [residue + 1]
+/// [residue + 1]: the first atom of each residue, then the number of atoms.
 std::vector<Index> residue_starts(const Topology& topology);
 
 }  // namespace pleat

@@ -20,9 +20,9 @@ Point cross(const Point& a, const Point& b) {
     return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
-/// Exchanges vectors for shorter ones of the same lattice until none is left.
+/// Reduces the vectors to shorter ones of the same lattice until none can be shortened.
 std::array<Point, 3> reduced(std::array<Point, 3> v) {
-    // A shorter vector must be so by more than rounding, so that this ends.
+    // A vector must become shorter by more than rounding, so that the loop ends.
     constexpr double kShorter = 1 - 1e-12;
     for (bool changed = true; changed;) {
         changed = false;
@@ -61,7 +61,7 @@ bool PeriodicCell::exists() const {
 double PeriodicCell::volume() const {
     const double volume = std::abs(dot(vectors[0], cross(vectors[1], vectors[2])));
     const double edges = length(vectors[0]) * length(vectors[1]) * length(vectors[2]);
-    // Flatter cells are rounding errors of vectors in a plane.
+    // Flatter cells come from vectors in one plane plus rounding.
     return volume > 1e-6 * edges && std::isfinite(volume) ? volume : 0.0;
 }
 
@@ -111,7 +111,8 @@ Lattice::Images Lattice::images(const Point& difference) const {
     const auto whole = [](double x) { return static_cast<std::int32_t>(std::round(x)); };
     const Shift middle = {whole(fraction[0]), whole(fraction[1]), whole(fraction[2])};
     const Point rest = difference - translation(middle);
-    // A distance up to half of the height is that of `middle`; else a neighbour may be nearer.
+    // Up to half the height, the distance to `middle` is the smallest; beyond it another image may
+    // be nearer.
     Images images{middle, std::numeric_limits<double>::max(), std::numeric_limits<double>::max()};
     for (std::int32_t i = -1; i <= 1; ++i)
         for (std::int32_t j = -1; j <= 1; ++j)
@@ -142,7 +143,8 @@ PointTree::PointTree(const std::vector<Point>& points) : order_(points.size()), 
     for (std::size_t i = 0; i < order_.size(); ++i) points_[i] = points[order_[i]];
 }
 
-/// Finds the box of a node, and adds its children. Until all are filled, points are as given.
+/// Sets the bounding box of a node and adds its children. Points keep their order until all nodes
+/// are built.
 void PointTree::fill(std::size_t number) {
     Node node = nodes_[number];
     const auto begin = order_.begin() + node.first, end = order_.begin() + node.last;

@@ -28,8 +28,8 @@ inline double dot(const Point& a, const Point& b) {
 struct PeriodicCell {
     std::array<Point, 3> vectors{};
 
-    /// Whether there is a cell. An edge below 2 angstrom is that of a dummy (PDB files of
-    /// structures that are no crystals say 1 x 1 x 1) and counts as none.
+    /// Whether there is a cell. Cells with an edge below 2 angstrom are dummies (the 1 x 1 x 1 of
+    /// PDB files that are not crystals) and do not count.
     bool exists() const;
     /// In cubic angstrom; 0 if the vectors lie in one plane.
     double volume() const;
@@ -40,8 +40,8 @@ struct PeriodicCell {
 /// gamma between a and b. A cell of no volume if no three vectors have these angles.
 PeriodicCell make_cell(const Point& lengths, const Point& angles);
 
-/// All images of a point: it, moved by whole multiples of three short vectors. They are the
-/// shortest that span the same lattice as those of the cell (Minkowski's reduction).
+/// The periodic images of a point, translated by integer multiples of three vectors: the shortest
+/// ones that span the same lattice as the cell (Minkowski reduction).
 class Lattice {
 public:
     /// How many of each vector.
@@ -61,8 +61,8 @@ public:
     Point translation(const Shift& shift) const;
     /// In units of the reduced vectors.
     Point fractions(const Point& point) const;
-    /// The shift whose translation is nearest to `difference`. Differences of more than 1e9 vectors
-    /// give no shift.
+    /// The shift whose translation is nearest to `difference`; no shift if the difference exceeds
+    /// 1e9 vectors.
     Shift nearest(const Point& difference) const { return images(difference).nearest; }
     Images images(const Point& difference) const;
 
@@ -71,8 +71,8 @@ private:
     double height_ = 0;
 };
 
-/// A k-d tree of points with the smallest box around each of its parts. Time per question: about
-/// log n for has_near(), whatever the distance, and the points found besides for for_each_near().
+/// A k-d tree of points with the bounding box of each node. A query takes about log n steps for
+/// has_near() at any distance; for_each_near() additionally visits each point found.
 class PointTree {
 public:
     /// Points must be finite.

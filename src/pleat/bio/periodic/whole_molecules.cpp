@@ -19,8 +19,8 @@ namespace pleat {
 
 namespace {
 
-/// Rings of fewer atoms cannot close around a cell; their bonds need no test if they lead to no
-/// selected atom.
+/// Smaller rings cannot close around a cell, so bonds that lead to no selected atom need no test
+/// there.
 constexpr Index kSmallRing = 24;
 
 }  // namespace
@@ -38,8 +38,8 @@ public:
         for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
         neighbours_.resize(2 * bonds.size());
         std::vector<std::size_t> at(begin_.begin(), begin_.end() - 1);
-        // Bonds are sorted, so that the neighbours of each atom are in the order of their indices:
-        // first those of lower index, from bonds of which the atom is the second.
+        // Bonds are sorted, so each atom's neighbours are in index order: those of lower index come
+        // first, from bonds in which the atom is second.
         for (const Bond& bond : bonds) neighbours_[at[bond[1]]++] = to_int(bond[0]);
         for (const Bond& bond : bonds) neighbours_[at[bond[0]]++] = to_int(bond[1]);
     }
@@ -137,9 +137,9 @@ Point mean_of(const std::vector<Point>& points) {
     return (1.0 / static_cast<double>(points.size())) * sum;
 }
 
-/// Nearest contacts are searched for between about this many atoms, at least one of each molecule.
+/// Approximate number of atoms in the search for nearest contacts; at least one per molecule.
 constexpr std::size_t kMaxContactAtoms = 2000;
-/// The time that nearest contacts take grows with the square of the number of molecules.
+/// Finding nearest contacts takes time that grows with the square of the number of molecules.
 constexpr std::size_t kMaxMolecules = 2000;
 
 std::vector<Point> positions_of(const std::vector<Index>& atoms, const AtomPosition& at) {
@@ -163,7 +163,8 @@ MoleculeImages::MoleculeImages(const Topology& topology, const BondTree& tree) {
     if (has_several()) choose_contacts(topology);
 }
 
-/// Keeps the molecules with most selected atoms, the first of these in front of the others.
+/// Keeps the molecules with the most selected atoms; molecules of the first selection come before
+/// all others.
 void MoleculeImages::keep_largest() {
     const auto comes_before = [](const Molecule& a, const Molecule& b) {
         if (a.in_first != b.in_first) return a.in_first;
@@ -183,7 +184,7 @@ void MoleculeImages::keep_largest() {
 
 void MoleculeImages::choose_contacts(const Topology& topology) {
     const auto is_heavy = [&](Index i) { return !selection::is_hydrogen(topology.atoms[i]); };
-    // The atoms of the first selection do not depend on others.
+    // The contact atoms of the first selection are chosen independently of other molecules.
     for (const bool in_first : {true, false}) {
         std::size_t total = 0;
         for (Molecule& one : placed_) {
@@ -204,8 +205,8 @@ void MoleculeImages::choose_contacts(const Topology& topology) {
     }
 }
 
-/// [placed molecule]: joins one molecule after another to those before, each by its nearest contact
-/// with any of them; those of the first selection before others.
+/// [placed molecule]: the shift of each. Joins the molecules one by one to those joined before, by
+/// the nearest contact with any of them; molecules of the first selection come first.
 std::vector<Lattice::Shift> MoleculeImages::nearest_contacts(const AtomPosition& at,
                                                              const Lattice& lattice) const {
     std::vector<Lattice::Shift> shifts(placed_.size());
@@ -306,12 +307,12 @@ std::string WholeMolecules::label(Index atom) const {
     return all_->named ? all_->atom_label(atom) : fmt::format("atom {}", atom);
 }
 
-/// An atom with the shift that was found for it.
+/// The position of an atom after applying its shift.
 Point WholeMolecules::whole(const Frame& frame, Index atom) const {
     return frame.stored(atom) + lattice_->translation(shifts_[atom]);
 }
 
-/// Bonds are sought when a frame has a cell, which is also that of a topology without one.
+/// Finds bonds at the first frame with a cell, which also serves a topology without one.
 void WholeMolecules::prepare(const PeriodicCell& of_frame) {
     is_prepared_ = true;
     const PeriodicCell own{all_->cell};
@@ -345,7 +346,7 @@ void WholeMolecules::set_reference(const PeriodicCell& cell, bool has_cell,
     const Count endless = endless_;  // of frames alone
     unwrap(frame);
     endless_ = endless;
-    // A topology that is whole and has no cell already has its molecules in place.
+    // If the topology is whole and has no cell, its molecules are already arranged.
     const bool is_arranged = !has_cell && !frame.is_split;
     places_.set_reference([&](Index atom) { return whole(frame, atom); },
                           is_arranged ? nullptr : &*lattice_);
@@ -385,8 +386,8 @@ void WholeMolecules::apply(const PeriodicCell& cell, View<float, 2> xyz, const s
     look_at_neighbours(frame);
 }
 
-/// Sets the shift of each atom on the way. Sums of whole numbers: no order of the atoms gives other
-/// coordinates.
+/// Sets the shift of each atom on the tree. Shifts are sums of integers, so coordinates do not
+/// depend on the order of the atoms.
 void WholeMolecules::unwrap(Frame& frame) {
     const double half = lattice_->height() / 2, limit = half * half;
     const float *x = frame.xyz[0].data, *y = frame.xyz[1].data, *z = frame.xyz[2].data;
@@ -401,7 +402,7 @@ void WholeMolecules::unwrap(Frame& frame) {
                              double{z[c]} - double{z[p]}};
             shifts_[c] = shifts_[p];
             if (dot(d, d) <= limit) continue;
-            // Atoms that a file lacks are NaN: the previous atom is used for them.
+            // Atoms that the file lacks are NaN; the previous atom replaces them.
             const Point here = frame.stored(edge.atom);
             const std::int32_t source = frame.has(edge.parent) ? edge.parent : stand_ins_[p];
             if (!frame.has(edge.atom)) {
@@ -424,8 +425,8 @@ void WholeMolecules::unwrap(Frame& frame) {
     }
 }
 
-/// The bond that closes a ring and crosses the cell, as in a molecule without end; null if there is
-/// none.
+/// Returns the bond that closes a ring across the cell, as in an infinite molecule; null if there
+/// is none.
 const BondTree::Edge* WholeMolecules::open_ring(const Frame& frame,
                                                 const BondTree::Molecule& molecule) const {
     const double half = lattice_->height() / 2;
@@ -436,7 +437,7 @@ const BondTree::Edge* WholeMolecules::open_ring(const Frame& frame,
     return nullptr;
 }
 
-/// Leaves a molecule that cannot be made whole as it is.
+/// Leaves a molecule that cannot be made whole unchanged, with a note; throws under Pbc::whole.
 void WholeMolecules::give_up(Frame& frame, const BondTree::Molecule& molecule,
                              const BondTree::Edge& bond) {
     const Point d = whole(frame, bond.atom) - whole(frame, bond.parent);
@@ -481,7 +482,7 @@ void WholeMolecules::move(Frame& frame) const {
     }
 }
 
-/// Neighbours in a chain that are far apart mean that a molecule is still split.
+/// If chain neighbours are far apart, a molecule is still split.
 void WholeMolecules::look_at_neighbours(const Frame& frame) {
     constexpr double kFar = 15, kTimesMedian = 5;
     double largest = 0;

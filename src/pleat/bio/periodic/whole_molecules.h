@@ -17,8 +17,8 @@
 
 namespace pleat {
 
-/// A tree per molecule that has selected atoms, by breadth first search; branches without a
-/// selected atom are cut off.
+/// A breadth-first tree of bonds per molecule with selected atoms; branches without selected atoms
+/// are pruned.
 class BondTree {
 public:
     struct Edge {
@@ -35,13 +35,13 @@ public:
     };
 
     BondTree() = default;
-    /// `first` and `selected`: indices of atoms in ascending order. Roots are the lowest atoms of
-    /// `first`, and of molecules without them the lowest of `selected`, so that two selections with
-    /// the same `first` have the same roots.
+    /// `first` and `selected`: atom indices, ascending. A tree's root is its lowest atom of
+    /// `first`, or of `selected` if it has none, so that selections with the same `first` give the
+    /// same roots.
     BondTree(Index atoms, const std::vector<Bond>& bonds, const std::vector<Index>& first,
              const std::vector<Index>& selected);
 
-    /// In the order of their roots, those with atoms of `first` in front.
+    /// Sorted by root; molecules with atoms of `first` come before others.
     const std::vector<Molecule>& molecules() const { return molecules_; }
 
 private:
@@ -52,10 +52,10 @@ private:
 /// Coordinates of an atom in a frame whose molecules are whole.
 using AtomPosition = std::function<Point(Index atom)>;
 
-/// Moves the molecules of a frame to the images that match a reference: the molecule with most
-/// selected atoms is fitted onto its own in the reference, and each other goes to the image that is
-/// nearest to its place there. Water stays where it is, and so do molecules beyond the 2000
-/// largest.
+/// Moves the molecules of a frame to the periodic images that match a reference: the molecule with
+/// the most selected atoms is superposed on the reference, and each other molecule goes to the
+/// image nearest to its reference position. Waters, and molecules beyond the 2000 largest, are not
+/// moved.
 class MoleculeImages {
 public:
     struct Place {
@@ -69,13 +69,13 @@ public:
 
     /// Whether there is more than one molecule to place.
     bool has_several() const { return placed_.size() > 1; }
-    /// Molecules that are not placed, as there are too many.
+    /// Number of molecules that are not placed because there are too many.
     Index left_out() const { return left_out_; }
     bool has_reference() const { return !reference_.empty(); }
-    /// Takes the reference from a frame: molecules at the images with the nearest contact (Prim's
-    /// algorithm over heavy atoms); where they are if `lattice` is null.
+    /// Sets the reference from a frame, after moving molecules to the images with the nearest
+    /// contacts (Prim's algorithm over heavy atoms); a null `lattice` means no moves.
     void set_reference(const AtomPosition& at, const Lattice* lattice);
-    /// The molecules that move, in a frame with a reference.
+    /// Returns the molecules to move in a frame; needs a reference.
     std::vector<Place> find(const AtomPosition& at, const Lattice& lattice) const;
 
 private:

@@ -10,7 +10,7 @@ namespace pleat {
 
 namespace {
 
-/// The unit of q of a scan: by its id, or the only one that the block has.
+/// The unit of q of a scan: of the scan with this id, or of the only scan in the block.
 std::string unit_of(gemmi::cif::Block& block, const std::string& scan) {
     std::string only;
     gemmi::cif::Table scans = block.find("_sas_scan.", {"unit", "?id"});

@@ -16,7 +16,7 @@ namespace pleat {
 
 namespace {
 
-/// Only the letters, in lower case and without text in brackets: "I(q) [1/cm]" becomes "i".
+/// Keeps only letters, in lower case and outside brackets: "I(q) [1/cm]" becomes "i".
 std::string key_of(std::string_view name) {
     std::string key;
     int depth = 0;
@@ -35,14 +35,14 @@ std::string without_marks(std::string_view text) {
     return std::string(text.substr(from, text.find_last_not_of(kAround) - from + 1));
 }
 
-/// The parts of a line between separators; a unit in brackets belongs to the name before it.
+/// Splits a line at separators; a unit in brackets stays with the name before it.
 std::vector<std::string> parts_of(std::string_view line, std::string_view separator) {
     std::vector<std::string> parts;
     while (!line.empty()) {
         const std::size_t end = std::min(line.find(separator), line.size());
         const std::string part = without_marks(line.substr(0, end));
         line.remove_prefix(std::min(end + separator.size(), line.size()));
-        // Tables of pandas begin with a column of no name.
+        // Tables written by pandas begin with an unnamed column.
         if (part.empty() && !(parts.empty() && separator == ",")) continue;
         const bool is_unit = part.starts_with('[') || part.starts_with('(');
         if (is_unit && !parts.empty())
@@ -94,7 +94,7 @@ bool is_density_name(std::string_view name) {
 std::vector<std::string> column_names(std::string_view line, std::size_t width) {
     if (line.find("Dif/Atom/Shape/Bord") != std::string_view::npos)  // CRYSOL's .int
         return {"q", "I", "atom", "shape", "border"};
-    // Behind the names, programs write the quality of a fit.
+    // After the names, some programs write the goodness of a fit.
     const std::string low = in_lower_case(line);
     const std::size_t end = std::min({low.find("chi"), low.find("//"), line.size()});
     line = line.substr(0, end);
@@ -110,12 +110,12 @@ std::vector<std::string> column_names(std::string_view line, std::size_t width) 
         const auto has = [&](ColumnRole role) {
             return std::ranges::find(parts, role, role_of) != parts.end();
         };
-        // As many names as columns, in any order, behind one that may be unknown.
+        // As many names as columns, in any order; an unknown name may come first.
         const bool are_all =
             parts.size() == width && has(ColumnRole::momentum) && has(ColumnRole::intensity) &&
             std::ranges::find(parts.begin() + 1, parts.end(), ColumnRole::unknown, role_of) ==
                 parts.end();
-        // Words of a sentence are not names: "noise; q in 1/angstrom", "q_min = 0.01".
+        // Words in prose are not column names: "noise; q in 1/angstrom", "q_min = 0.01".
         const bool is_list =
             first == parts.begin() && std::ranges::none_of(parts, &std::string::empty, key_of);
         if (!are_all) parts.erase(parts.begin(), first);
@@ -130,7 +130,7 @@ std::vector<std::string> column_names(std::string_view line, std::size_t width) 
 }
 
 MomentumUnit unit_named(std::string_view text) {
-    // Without signs of powers: "[A^{-1}]" becomes "[a-1]".
+    // Removes marks of exponents: "[A^{-1}]" becomes "[a-1]".
     std::string word;
     for (const char c : in_lower_case(text))
         if (std::string_view("^{}*$\\").find(c) == std::string_view::npos)
@@ -186,7 +186,7 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
-/// Ratios of a column to the intensity where both are above 0.
+/// The ratio of a column to the intensity at points where both are positive.
 std::vector<double> ratios(const CurveTable& table, std::size_t intensity, std::size_t column) {
     std::vector<double> all;
     for (const CurveRow& row : table.rows) {
@@ -208,9 +208,9 @@ double roughness(const CurveTable& table, std::size_t column) {
     return median(distances);
 }
 
-/// Whether a column that should be errors looks like a model: close to the intensities of a curve
-/// that falls, or smoother than errors are, and large. (Measured errors above the intensities are
-/// rough.)
+/// Whether a column of supposed errors looks like a model curve: close to the intensities of a
+/// decaying curve, or large and smoother than errors. Measured errors above the intensities are
+/// rough.
 bool is_like_a_model(const CurveTable& table, std::size_t intensity, std::size_t column) {
     constexpr std::size_t kMinRatios = 10;
     const std::vector<double> all = ratios(table, intensity, column);
@@ -228,7 +228,7 @@ bool is_like_a_model(const CurveTable& table, std::size_t intensity, std::size_t
            (median(all) > 0.5 && roughness(table, column) < (median(all) > 1 ? 5e-3 : 1e-3));
 }
 
-/// The refusal of a column that is like a model, which names one that is like an error.
+/// Throws InputError for a column that looks like a model; names one that looks like errors.
 [[noreturn]] void refuse_model(const std::string& file, const CurveTable& table,
                                std::size_t column) {
     std::string advice =
@@ -278,8 +278,8 @@ CurveColumns columns_as_told(const std::string& file, const CurveTable& table,
     return chosen;
 }
 
-/// By the names that the file has; `is_certain` false: some columns have no names, and no name says
-/// what the errors are.
+/// Chooses columns by their names. Sets `is_certain` to false if some columns have no names and
+/// none is named as the errors.
 CurveColumns columns_by_name(const CurveTable& table, bool& is_certain) {
     std::optional<std::size_t> q, intensity, error, spread;
     is_certain = true;
@@ -301,7 +301,7 @@ CurveColumns columns_by_name(const CurveTable& table, bool& is_certain) {
     return {q.value_or(0), intensity.value_or(1), error, spread};
 }
 
-/// Notes about columns that were chosen by detection or by name.
+/// Adds notes about columns that were detected or chosen by name.
 void note_columns(const CurveTable& table, const CurveColumns& chosen, const std::string& told,
                   Notes& notes) {
     if (!told.empty()) {

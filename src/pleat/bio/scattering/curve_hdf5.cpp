@@ -13,7 +13,7 @@ namespace pleat {
 
 namespace {
 
-/// An object of HDF5, closed at the end; negative: there is none.
+/// Owns an HDF5 object and closes it; a negative id means no object.
 class Handle {
 public:
     Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
@@ -56,8 +56,8 @@ std::string text_of(hid_t object, const char* name) {
     return text;
 }
 
-/// The numbers of a data set of one dimension (further ones of length 1 count for nothing); empty
-/// if there is no such data set.
+/// The numbers of a one-dimensional data set (further dimensions of length 1 are ignored); empty if
+/// it does not exist.
 std::vector<double> numbers_of(const std::string& file, hid_t group, const std::string& name) {
     if (name.empty() || H5Lexists(group, name.c_str(), H5P_DEFAULT) <= 0) return {};
     const Handle data(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose);
@@ -106,8 +106,8 @@ CurveTable curve_of(const std::string& file, hid_t group, const std::string& pat
     return curve;
 }
 
-/// Visits the groups of a file; links to other places are not followed. `is_offered`: no
-/// group above names another one to be shown.
+/// Finds curves in the groups of a file; external links are not followed. `is_offered`: no parent
+/// group names another group as its default.
 void find_curves(const std::string& file, hid_t group, const std::string& path, int depth,
                  bool is_offered, std::vector<CurveTable>& curves) {
     constexpr int kMaxDepth = 8;
@@ -144,7 +144,7 @@ std::vector<CurveTable> curves_from_hdf5(const std::string& file, std::string_vi
     std::string copy(bytes);  // HDF5 wants bytes that it may write to
     H5Pset_fapl_core(access, std::size_t{1} << 16, false);
     H5Pset_file_image(access, copy.data(), copy.size());
-    // HDF5 refuses an image under the name of a file that exists.
+    // HDF5 does not open an image in memory under the name of an existing file.
     const Handle opened(H5Fopen("/dev/null/image", H5F_ACC_RDONLY, access), H5Fclose);
     if (opened < 0) throw InputError(file, 0, "expected HDF5, found a damaged file of it");
     const Handle root(H5Gopen2(opened, "/", H5P_DEFAULT), H5Gclose);

@@ -23,7 +23,7 @@ struct Point {
 };
 using Points = std::vector<Point>;
 
-/// Points of one kind, and the line of the first.
+/// The number of points of one kind, and the line of the first one.
 struct Count {
     std::size_t points = 0;
     std::int64_t line = 0;
@@ -33,7 +33,7 @@ struct Count {
     }
 };
 
-/// The fault in the numbers of a point; empty if there is none.
+/// Returns what is wrong with the numbers of a point; empty if they are valid.
 std::string complaint(const Point& point, const CurveRow& row) {
     if (std::abs(point.intensity) > kLargest || point.sigma > kLargest ||
         (point.sigma > 0 && point.sigma < 1 / kLargest))
@@ -47,7 +47,7 @@ std::string complaint(const Point& point, const CurveRow& row) {
     return {};
 }
 
-/// Throws unless most points have finite numbers and errors; notes how many have not.
+/// Throws unless most points have finite numbers and errors; adds a note on the others.
 void check_counts(const std::string& file, std::size_t sound, const Count& without_error,
                   const Count& not_finite, const ProfileOptions& options, Notes& notes) {
     const std::size_t finite = sound + without_error.points, all = finite + not_finite.points;
@@ -75,7 +75,7 @@ void check_counts(const std::string& file, std::size_t sound, const Count& witho
                                                  "intensity"});
 }
 
-/// Column 4 of other programs' files may be a model.
+/// Column 4 may be a model in files of other programs.
 void check_dq(const std::string& file, const Points& points) {
     const Point& widest = *std::ranges::max_element(points, {}, &Point::dq);
     const double end = std::ranges::max_element(points, {}, &Point::q)->q;
@@ -94,7 +94,7 @@ Points sound_points(const std::string& file, const CurveTable& table, const Curv
     const bool smear = options.smear;
     const std::size_t last = std::max({columns.q, columns.intensity, columns.error.value_or(0),
                                        smear ? columns.spread.value_or(0) : 0});
-    // Rows of few numbers above a table with names are not measured: GNOM extrapolates there.
+    // Short rows above a table with column names are not measured: GNOM extrapolates there.
     const auto is_whole = [&](const CurveRow& row) { return row.values.size() > last; };
     auto first = std::ranges::find_if(table.rows, is_whole);
     if (table.columns.empty() || first == table.rows.end()) first = table.rows.begin();
@@ -212,7 +212,7 @@ void merge(const std::string& file, Points& points, Notes& notes) {
     points = std::move(merged);
 }
 
-/// Why the errors of a file are probably none; empty: they may be.
+/// Returns why the errors in a file are probably not errors; empty if they may be.
 std::string doubt_of_errors(const Points& points, bool are_all_one) {
     if (are_all_one) return "all errors are 1, as where a file has none";
     // Variances, or another quantity.
@@ -301,9 +301,9 @@ Guinier guinier(const Profile& curve) {
 
 namespace {
 
-// Curves of molecules in solution end between 0.2 and 1 (or, at wide angles, 3) 1/angstrom.
+// Solution scattering curves end between 0.2 and 1 1/angstrom, or 3 at wide angles.
 constexpr double kMinEnd = 0.01, kMaxEnd = 10, kWideEnd = 3.5;
-/// Guinier's Rg of molecules that are measured, angstrom.
+/// Range of Guinier radii (angstrom) of molecules that are measured.
 constexpr double kMinGyration = 6, kMaxGyration = 1000;
 
 std::string_view name_of_unit(bool per_nanometre) {
@@ -316,14 +316,14 @@ struct Decision {
     std::string doubt = {};  ///< a note with it is a warning; empty: none
 };
 
-/// Of a curve without a unit; `line` is Guinier's with q as the file has it, `begins_low` whether
-/// it begins where Guinier's law can be seen.
+/// Guesses the unit of q of a curve. `line`: the Guinier fit with q as in the file; `begins_low`:
+/// whether the curve begins inside the Guinier region.
 Decision guess(const Profile& curve, const Guinier& line, bool begins_low,
                std::optional<double> structure) {
     const double end = curve.q.back(), length = line.gyration_radius;
     const bool by_end = end > 1;
-    // A curve that shows the size of a molecule, or one that begins at small angles and ends beyond
-    // wide ones.
+    // The unit is surely 1/nm if the curve shows the size of a molecule, or if it begins at small
+    // angles and ends beyond wide angles.
     constexpr double kMaxProduct = 1, kMaxStart = 1;
     const bool is_surely_nm = end > kMaxEnd || (end > kWideEnd && curve.q.front() < kMaxStart) ||
                               (line.is_valid && curve.q[line.first] * length < kMaxProduct &&
@@ -346,8 +346,8 @@ Decision guess(const Profile& curve, const Guinier& line, bool begins_low,
                             is_nanometre ? 10 * length : length, *structure),
                 std::min(angstrom, nanometre) > std::log(kMaxRatio) ? in_other(is_nanometre) : ""};
     }
-    // A molecule of 6 to 20 angstrom, or one of 60 to 200 angstrom, which must be measured to lower
-    // angles.
+    // A molecule of 6 to 20 angstrom, or one of 60 to 200 angstrom, for which lower angles must be
+    // measured.
     constexpr double kSurelyAngstrom = 20, kMinStart = 0.025, kMinNmEnd = 0.5, kMaxChi2 = 5;
     const auto by_size = [&](bool per_nanometre, bool is_doubtful) {
         return Decision{per_nanometre,
@@ -393,7 +393,7 @@ Note convert_unit(const std::string& file, const ProfileOptions& options, Moment
     Note note{NoteKind::unit,
               fmt::format("q taken as {}{} {}", unit, known == MomentumUnit::automatic ? "," : "",
                           decision.reason)};
-    // In the other unit the molecule would have a size that molecules have.
+    // In the other unit the radius would also be that of a molecule.
     const double here = line.gyration_radius * (read.per_nanometre ? 10 : 1);
     const double other = line.gyration_radius * (read.per_nanometre ? 1 : 10);
     const auto is_size = [](double rg) { return rg >= kMinGyration && rg <= kMaxGyration; };

@@ -49,21 +49,21 @@ std::vector<CurveTable> curves_from_xml(const std::string& file, const std::stri
 /// build has no HDF5.
 std::vector<CurveTable> curves_from_hdf5(const std::string& file, std::string_view bytes);
 
-/// The text in UTF-8 or Latin-1 with ASCII for what numbers and units are made of: non-breaking
+/// Converts UTF-8 or Latin-1 text, with ASCII replacements in numbers and units: non-breaking
 /// spaces, the minus sign, angstrom, superscripts.
 std::string plain_text(std::string_view text);
 
 /// What a column of a known name is.
 enum class ColumnRole { unknown, momentum, intensity, error, spread, other };
 ColumnRole role_of(std::string_view name);
-/// Whether a name is that of a density of lengths: P(r), g(r), "Size distribution".
+/// Whether a column is a distribution of lengths by its name: P(r), g(r), "Size distribution".
 bool is_density_name(std::string_view name);
-/// The names of at most `width` columns in a line of text if there is one for q and one for the
-/// intensity; else empty.
+/// Parses at most `width` column names from a line of text; empty unless they include q and the
+/// intensity.
 std::vector<std::string> column_names(std::string_view line, std::size_t width);
 /// The unit that a text such as "1/nm", "A^-1" or "inverse angstrom" names; automatic: none.
 MomentumUnit unit_named(std::string_view text);
-/// The same of a line of prose, which must also speak of q, s or a unit.
+/// The unit in a line of prose, which must also mention q, s or a unit.
 MomentumUnit unit_in_prose(std::string_view line);
 
 /// The columns, from 0, of a curve.
@@ -71,25 +71,24 @@ struct CurveColumns {
     std::size_t q = 0, intensity = 1;
     std::optional<std::size_t> error = {}, spread = {};
 };
-/// By --columns, else by names, else in the order q, intensity, error, dq; appends the decisions to
-/// `notes`. Throws InputError for a column that is missing, or whose errors look like a model.
+/// Chooses columns by --columns, else by names, else in the order q, intensity, error, dq; appends
+/// decisions to `notes`. Throws InputError for a missing column or errors that look like a model.
 CurveColumns choose_columns(const std::string& file, const CurveTable& table,
                             const ProfileOptions& options, std::vector<Note>& notes);
 
 /// The points of these columns by rising q; appends the changes to `notes`. Throws InputError with
 /// up to ten complaints about points.
 ///
-/// The settings of an instrument may be in any order and overlap. Refused as a second curve is a
-/// range of q that begins again behind another one if it begins within that range, or if both
-/// overlap by more than half of the curve. Points of equal q become one, of the mean intensity
-/// weighted by 1 / sigma^2, with 1 / sigma^2 the sum of theirs and dq^2 the mean with the same
-/// weights.
+/// Ranges measured with different settings may come in any order and overlap. A further range is
+/// refused as a second curve if it begins inside an earlier one, or if they overlap by more than
+/// half of the curve. Points of equal q are merged: the mean intensity is weighted by 1 / sigma^2,
+/// the new 1 / sigma^2 is the sum of theirs, and dq^2 is the mean with the same weights.
 Profile read_points(const std::string& file, const CurveTable& table, const CurveColumns& columns,
                     const ProfileOptions& options, std::vector<Note>& notes);
 
-/// Converts q to 1/angstrom, in this order: by the option, by the file, by the Rg of the structure
-/// or of a plausible molecule, by the curve's end. Returns how. Throws InputError for a range of q
-/// that no unit explains.
+/// Converts q to 1/angstrom. The unit comes from the option, else the file, else the Rg of the
+/// structure or of a plausible molecule, else the end of the curve. Returns a note that says which.
+/// Throws InputError if no unit explains the range of q.
 Note convert_unit(const std::string& file, const ProfileOptions& options, MomentumUnit named,
                   ProfileFile& read);
 

@@ -20,8 +20,8 @@ namespace {
 // Files of DOS may end in a control-Z.
 constexpr std::string_view kBlanks = " \t;\"\v\f\x1a";
 
-/// The character of Unicode at `at` of a text of UTF-8, and how many bytes it has; of other
-/// encodings the byte itself, which is that of Latin-1.
+/// Decodes the Unicode character at `at` of a UTF-8 text, and its number of bytes; in other
+/// encodings returns the byte itself, as in Latin-1.
 std::pair<std::uint32_t, std::size_t> character(std::string_view text, std::size_t at) {
     const auto byte = [&](std::size_t k) {
         return at + k < text.size() ? static_cast<unsigned char>(text[at + k]) : 0U;
@@ -35,7 +35,7 @@ std::pair<std::uint32_t, std::size_t> character(std::string_view text, std::size
     return {code, size};
 }
 
-/// A line as messages show it: printable ASCII, at most 60 characters.
+/// Formats a line for messages: printable ASCII, at most 60 characters.
 std::string shown(std::string_view text) {
     constexpr std::size_t kMaxShown = 60;
     std::string clean(text.substr(0, kMaxShown));
@@ -47,8 +47,8 @@ std::string shown(std::string_view text) {
     return clean;
 }
 
-/// The whole word as a number, Fortran's D exponents included; nan and inf are numbers here, and
-/// so is what Windows writes for them (-1.#IND).
+/// Parses a whole word as a number, including Fortran's D exponents, nan, inf, and Windows' forms
+/// of these (-1.#IND).
 bool parse(std::string_view word, double& value) {
     std::string text(word);
     if (text.starts_with('+')) text.erase(0, 1);
@@ -60,13 +60,13 @@ bool parse(std::string_view word, double& value) {
     }
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
     if (parsed.ptr != text.data() + text.size()) return false;
-    // Too large for a double is infinite, too small is 0.
+    // Numbers too large for a double become infinite, too small ones 0.
     if (parsed.ec == std::errc::result_out_of_range) value = std::strtod(text.c_str(), nullptr);
     return parsed.ec != std::errc::invalid_argument;
 }
 
-/// Whether a line's numbers have commas for points: "0,01 10,5 0,1", without a point or a comma at
-/// the end of a word, which parts words.
+/// Whether a line uses decimal commas: "0,01 10,5 0,1". A point anywhere, or a comma at the end of
+/// a word, which separates words, means no.
 bool has_decimal_commas(std::string_view line) {
     const std::vector<std::string_view> all = words(line, kBlanks);
     if (all.size() < 2 || line.find('.') != std::string_view::npos) return false;
@@ -108,13 +108,13 @@ Line split(std::string_view given, std::int64_t number) {
     double value = 0;
     while (values.size() < std::min(all.size(), kMaxColumns) && parse(all[values.size()], value))
         values.push_back(value);
-    // Only two numbers, or three followed by anything.
+    // A point has exactly two numbers and nothing else, or three numbers and anything.
     one.row.is_point = values.size() >= 3 || (values.size() == 2 && one.words == 2);
     return one;
 }
 
-/// How many lines of numbers on top are no points but constants: up to three with more numbers than
-/// the table (PDH, GLOBSYMM), or one or two of two numbers above three columns.
+/// The number of first lines that contain constants instead of points: up to three lines with more
+/// numbers than the table (PDH, GLOBSYMM), or one or two lines of two numbers above three columns.
 std::size_t lines_of_constants(const std::vector<CurveRow>& rows) {
     constexpr std::size_t kMaxConstants = 3;
     std::size_t many = 0, few = 0;
@@ -126,8 +126,8 @@ std::size_t lines_of_constants(const std::vector<CurveRow>& rows) {
                                                                          : many;
 }
 
-/// Collects tables. A table begins with three lines of points in succession, and ends where a line
-/// begins with no number, or where a comment names other columns than those so far.
+/// Collects tables of a text. A table begins with three consecutive lines of points, and ends at a
+/// line that does not begin with a number or a comment that names different columns.
 class TableFinder {
 public:
     TableFinder(const std::string& file) : file_(file) {}
@@ -180,7 +180,7 @@ private:
         gnom_ = gnom_ || text.find("G N O M") != std::string_view::npos;
         if (titles_.size() < kMaxTitles) titles_.emplace_back(text.substr(0, kMaxLength));
     }
-    /// Keeps the table so far, if it is one, with what the titles above it say.
+    /// Stores the current table, if it is valid, with the information in the titles above it.
     void end_table() {
         std::vector<CurveRow> rows = std::exchange(pending_, {});
         const bool commas = std::exchange(commas_, false);
@@ -201,7 +201,7 @@ private:
         tables_.push_back(std::move(table));
         titles_.clear();
     }
-    /// The nearest title that names columns says their unit, else all titles that name one.
+    /// The unit comes from the nearest title that names columns, else from all titles with a unit.
     void read_titles(std::size_t width, CurveTable& table) const {
         constexpr std::size_t kNear = 4;
         MomentumUnit named = MomentumUnit::automatic;

@@ -12,7 +12,7 @@ namespace pleat {
 
 namespace {
 
-/// Finds the children of this name, whatever the prefix of their namespace.
+/// Finds children with this name in any XML namespace.
 pugi::xpath_query child(const char* name) {
     return pugi::xpath_query((std::string("*[local-name()='") + name + "']").c_str());
 }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr Index kMaxBytes = Index{64} << 20;
 
-/// Completes the tables of a structured format.
+/// Fills in the format and names of tables from a structured format.
 std::vector<CurveTable> stored(std::vector<CurveTable> tables, const char* format) {
     for (CurveTable& table : tables) {
         table.name = printable(table.name);
@@ -49,7 +49,7 @@ bool has_names_of_distances(const CurveTable& table) {
            std::ranges::find(table.columns, ColumnRole::momentum, role_of) == table.columns.end();
 }
 
-/// Whether the numbers rise from 0 at 0 and end at 0, as P(r) does and no measured curve.
+/// Whether the numbers begin with 0 at 0 and end with 0, like P(r) and unlike any measured curve.
 bool has_shape_of_distances(const CurveTable& table) {
     constexpr std::size_t kMinRows = 10, kRise = 4;
     constexpr double kMaxLast = 0.01;  // of the largest
@@ -92,8 +92,8 @@ std::vector<CurveTable> read_tables(ByteSource& source) {
     return tables;
 }
 
-/// The number of the table that a file itself offers: the only one that may be a curve, or the only
-/// one with errors.
+/// The index of the curve that a file itself singles out: the only table that may be a curve, or
+/// the only one with errors.
 std::optional<std::size_t> offered_curve(const std::vector<CurveTable>& tables) {
     std::vector<std::size_t> curves, with_errors;
     for (std::size_t n = 0; n < tables.size(); ++n) {
@@ -107,13 +107,13 @@ std::optional<std::size_t> offered_curve(const std::vector<CurveTable>& tables) 
     }
     if (curves.size() == 1) return curves.front();
     if (with_errors.size() != 1) return {};
-    // The same table may go on behind other text.
+    // A table may continue after other text.
     const auto width = [&](std::size_t n) { return tables[n].rows.front().values.size(); };
     const auto alike = std::ranges::count(curves, width(with_errors.front()), width);
     return alike == 1 ? std::optional(with_errors.front()) : std::nullopt;
 }
 
-/// The table that is read: by --curve, else the one that the file offers.
+/// Returns the table of --curve, else the one that the file singles out.
 CurveTable choose_curve(const std::string& file, std::vector<CurveTable> tables,
                         const ProfileOptions& options, Notes& notes) {
     constexpr std::size_t kMaxNames = 20;
@@ -154,7 +154,7 @@ CurveTable choose_curve(const std::string& file, std::vector<CurveTable> tables,
     return std::move(tables[*chosen]);
 }
 
-/// Throws InputError for a text with a few numbers, and for q in a unit that is none of q.
+/// Throws InputError for too few numbers, and for q in something other than an inverse length.
 void check_table(const std::string& file, const CurveTable& table, const ProfileOptions& options) {
     constexpr std::size_t kFew = 10;
     if (options.curve.empty() && options.columns.empty() && table.columns.empty() &&
@@ -249,7 +249,7 @@ std::vector<Field> fields(ProfileOptions& options) {
          .max = 10},
         {.name = "assume-error",
          .target = &options.assumed_error,
-         .help = "Error of points that come without one, as a fraction of their intensity",
+         .help = "Error of points without an error, as a fraction of their intensity",
          .min = 0,
          .max = 10,
          .min_excluded = true,

@@ -34,8 +34,8 @@ enum class MomentumUnit { automatic, per_angstrom, per_nanometre };
 std::span<const std::string_view> names_of(MomentumUnit);
 
 struct ProfileOptions {
-    /// automatic: as the file says, else by the size of the molecule (`structure_gyration`, or one
-    /// that molecules have), else 1/nm if the curve ends beyond q = 1.
+    /// automatic: as the file says, else by the molecule's size (`structure_gyration`, or typical
+    /// sizes), else 1/nm if the curve ends beyond q = 1.
     MomentumUnit unit = MomentumUnit::automatic;
     /// Error of points that have none (no third column, or 0 there), as a fraction of the absolute
     /// intensity. Not set: curves without errors are refused, and points of error 0 are left out.
@@ -46,7 +46,7 @@ struct ProfileOptions {
     std::string columns = {};
     std::string curve = {};  ///< name, or number from 1, of a curve in a file of several
     double q_min = 0;        ///< points below are left out, 1/angstrom
-    /// Rg of the structure that the curve is compared with, angstrom, which may decide the unit.
+    /// Rg in angstrom of the structure to compare with the curve; may decide the unit.
     std::optional<double> structure_gyration = {};
 };
 std::vector<Field> fields(ProfileOptions& options);
@@ -54,8 +54,7 @@ std::vector<Field> fields(ProfileOptions& options);
 struct ProfileFile {
     Profile profile;
     bool per_nanometre = false;  ///< whether q was in 1/nm in the file
-    /// What the reader decided, one line each: unit of q, errors that were assumed, points that
-    /// were sorted or merged.
+    /// Decisions of the reader: unit of q, assumed errors, sorted or merged points.
     Notes notes;
 };
 
@@ -69,10 +68,10 @@ struct ProfileFile {
 /// from a second curve), points of equal q are merged, and points without finite numbers or a
 /// usable error are left out.
 ///
-/// Throws InputError, naming the lines: numbers missing, errors that are negative, like a model,
-/// absent (see `assumed_error`) or 0 at more than half of the points, P(r) instead of a curve,
-/// column 4 missing or unfit for `smear`, less than 3 points, several curves of which none is
-/// chosen, a range of q that no unit explains.
+/// Throws InputError, naming the lines, for missing numbers; errors that are negative, look like a
+/// model, are missing (see `assumed_error`) or are 0 at more than half of the points; P(r) instead
+/// of a curve; a column 4 that is missing or unusable for `smear`; fewer than 3 points; several
+/// curves without a choice; and a range of q that no unit explains.
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options = {});
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options = {});
 

@@ -61,11 +61,10 @@ struct Entry {
     double length;  // fm
 };
 
-// The column b_c of the table in periodictable/nsf.py of
-// github.com/python-periodictable/periodictable at commit 83b643f4, a file in the public domain:
-// natural mixtures of isotopes (of elements without one, the only isotope listed), real part; its
-// sources are Rauch and Waschkowski (2003) and others that it names. Cadmium, samarium, europium
-// and gadolinium are left out because their lengths depend on the wavelength, plutonium and curium
+// Column b_c of periodictable/nsf.py (github.com/python-periodictable/periodictable at commit
+// 83b643f4, public domain): real part for natural isotope mixtures, or for the only listed isotope;
+// from Rauch and Waschkowski (2003) and other sources that it names. Cadmium, samarium, europium
+// and gadolinium are left out because their lengths depend on the wavelength; plutonium and curium
 // because no isotope is natural.
 constexpr Entry kEntries[] = {
     {"H", -3.7409}, {"D", 6.6681},  {"He", 3.0985},  {"Li", -1.93}, {"Be", 7.79},   {"B", 5.30},

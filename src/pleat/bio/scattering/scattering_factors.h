@@ -16,7 +16,7 @@ struct ScatteringFactor {
     double at(double q) const;
 };
 
-/// The factor of an element's symbol ("C", "Se"); false if the tables have none.
+/// Finds the scattering factor of an element ("C", "Se"); returns false if the tables lack it.
 bool find_scattering_factor(const std::string& symbol, ScatteringFactor& factor);
 
 /// Van der Waals radius of an element's symbol in angstrom; 0 if unknown.

@@ -71,7 +71,7 @@ private:
         return flags;
     }
 
-    /// A term, and perhaps the residues or atoms at most (<) or more than (>) a distance from it.
+    /// Parses a term, perhaps with a distance: residues or atoms within (<) or beyond (>) it.
     Flags near() {
         Flags flags = term();
         while (true) {

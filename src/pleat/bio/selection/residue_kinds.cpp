@@ -14,7 +14,7 @@ namespace {
 
 using Names = std::set<std::string_view>;
 
-/// Names of force fields that gemmi's table lacks, and caps of chains.
+/// Names of force fields, and of chain caps, that gemmi's table lacks.
 bool is_protein_name(const std::string& name) {
     static const Names kNames = {
         "ACE",  "NME",  "NMA",  "NHE",  "NH2",  "HSD",  "HSE",  "HSP",  "HID",  "HIE",  "HIP",
@@ -36,7 +36,7 @@ bool is_nucleic_name(const std::string& name) {
     return kNames.contains(name) || is_nucleotide(name);
 }
 
-/// The centre of a virtual residue, and what OPM and Rosetta draw of a membrane.
+/// The centre of a virtual residue, or an atom that OPM or Rosetta adds to draw a membrane.
 bool is_dummy_name(std::string_view residue, std::string_view atom) {
     static const Names kMembrane = {"THKN", "CNTR", "NORM"};
     return residue == "DUM" || residue == "VRT" || residue == "VIRT" ||

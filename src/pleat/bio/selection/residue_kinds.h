@@ -18,15 +18,15 @@ enum class ResidueKind : std::uint8_t {
     other     ///< ligands, sugars, lipids, ions of several atoms
 };
 
-/// [residue]: names as of the PDB and of the force fields of AMBER, CHARMM, GROMOS and OPLS.
+/// [residue]: kinds by the names of the PDB and of AMBER, CHARMM, GROMOS and OPLS.
 std::vector<ResidueKind> residue_kinds(const Topology& topology);
 
-/// Whether the atom is a place without matter: of a dummy residue, or without an element and with a
-/// name that programs give to lone pairs and virtual sites (LP, EP, MW).
+/// Whether the atom is a point without matter: in a dummy residue, or without an element and named
+/// like a lone pair or virtual site (LP, EP, MW).
 bool is_dummy(const Topology::Atom& atom, ResidueKind kind);
 
-/// [residue]: whether a nucleotide is DNA: without O2', whatever its name. CHARMM calls a guanosine
-/// GUA in either kind, and old PDB files G.
+/// [residue]: whether a nucleotide is DNA, that is, lacks O2', whatever its name. CHARMM calls DNA
+/// and RNA guanosine GUA, and old PDB files call both G.
 std::vector<std::uint8_t> are_deoxy(const Topology& topology);
 
 /// Whether the atom is an alpha carbon, and no calcium. A ligand may have an atom of this name,
@@ -38,10 +38,10 @@ bool is_hydrogen(const Topology::Atom& atom);
 
 namespace pleat {
 
-/// [atom], dalton: the masses by which `gmx` superposes if -s is a PDB or GRO file. The heavy atoms
-/// of amino acids have the masses of united atoms, by the longest beginning of their name in
-/// share/top/atommass.dat of GROMACS 2022; hydrogens have their own besides. Others have the mass
-/// of their element, 0 if it is not known.
+/// [atom]: the masses in dalton by which `gmx` superposes if -s is a PDB or GRO file. Heavy atoms
+/// of amino acids have united-atom masses, by the longest matching prefix of their name in
+/// share/top/atommass.dat of GROMACS 2022; hydrogens have their own mass as well. Other atoms have
+/// the mass of their element, 0 if unknown.
 std::vector<double> gmx_masses(const Topology& topology);
 
 }  // namespace pleat

@@ -34,8 +34,8 @@ bool is_comparison(std::string_view word) {
 
 constexpr std::string_view kMask = "amber(";
 
-/// Whether gemmi's list of residue names, `(ALA,GLY)` or `(!HOH)`, begins here, and not a group. It
-/// is a group if the word is a chain, or CA, and no residue.
+/// Whether gemmi's list of residue names, `(ALA,GLY)` or `(!HOH)`, begins here rather than a group
+/// in parentheses. A word that names a chain, or is CA, and is no residue name makes it a group.
 bool is_residue_list(const Topology& topology, std::string_view text) {
     std::size_t at = text.starts_with("(!") ? 2 : 1, letters = 0;
     for (; at < text.size(); ++at) {
@@ -58,7 +58,7 @@ std::size_t operator_length(std::string_view text) {
     return !text.empty() && kSigns.find(text.front()) != std::string_view::npos ? 1 : 0;
 }
 
-/// The length of a mask, to the parenthesis that closes it or the end of the text.
+/// The length of a mask, up to its closing parenthesis or the end of the text.
 std::size_t mask_length(std::string_view text) {
     int open = 1;
     std::size_t end = kMask.size();
@@ -71,8 +71,8 @@ bool takes_group(std::string_view word) {
     return is_operator(word) || word == "of" || word == "as";
 }
 
-/// The length of FILE.ndx:GROUP at the beginning of the text, whose names may have blanks, to an
-/// operator or the parenthesis that closes a group; 0 if there is none.
+/// The length of FILE.ndx:GROUP at the beginning of the text; 0 if there is none. Its names may
+/// contain blanks; it ends at an operator or at the closing parenthesis of a group.
 std::size_t index_group_length(std::string_view text) {
     if (takes_group(text.substr(0, text.find_first_of(" (")))) return 0;
     int open = 0;
@@ -102,7 +102,7 @@ std::size_t word_length(const Topology& topology, std::string_view text) {
         if (c == ')' && open == 0) break;
         const std::string_view rest = text.substr(end);
         if (open == 0 && (rest.starts_with("&&") || rest.starts_with("||"))) break;
-        // Within a word of gemmi's syntax the others are its own: //A/(!HOH), //A//;b<20.
+        // Operators inside a word of gemmi's syntax belong to it: //A/(!HOH), //A//;b<20.
         if (is_plain && operator_length(rest) > 0) break;
         open += c == '(' ? 1 : c == ')' ? -1 : 0;
     }
@@ -110,10 +110,9 @@ std::size_t word_length(const Topology& topology, std::string_view text) {
 }
 
 /// Splits at blanks, parentheses and operators. One word each: `!`, `&&`, `||`, the comparisons `<`
-/// `<=` `>` `>=` `=` `==` `!=`, a mask as `amber(:1-3@CA)` with its parentheses, and gemmi's
-/// syntax, whose lists keep theirs: `//A/(ALA,GLY)`. A list of residue names, `(ALA,GLY)`, is
-/// recognised by its capitals, and is a group if it names a chain of the structure, or CA, and no
-/// residue.
+/// `<=` `>` `>=` `=` `==` `!=`, a mask such as `amber(:1-3@CA)` with its parentheses, and gemmi's
+/// syntax with its lists: `//A/(ALA,GLY)`. Capitals in parentheses, `(ALA,GLY)`, are a list of
+/// residue names, unless the word names a chain of the structure, or is CA, and is no residue name.
 Words words_of(const Topology& topology, std::string_view text) {
     Words words;
     while (true) {
@@ -337,7 +336,7 @@ private:
                words_[at_] != "(" && words_[at_] != ")";
     }
 
-    /// `chain A resid 10` without `and` would be chains of three names.
+    /// Without `and`, `chain A resid 10` would mean three chain names.
     void refuse_joined(Key key) const {
         const std::string_view word = words_[at_];
         const bool is_word = is_keyword(word) || key_of(word) || word == "same" ||
@@ -401,7 +400,7 @@ private:
         return fmt::format("at character {} of '{}'", word.data() - text_.data() + 1, text_);
     }
 
-    /// Calls `make`, whose UsageErrors do not say where in the text the word is.
+    /// Calls `make` and adds the position of the word in the text to its UsageErrors.
     template <class Make>
     Flags located(std::string_view word, const Make& make) const {
         try {
@@ -412,8 +411,8 @@ private:
         }
     }
 
-    /// A word of letters and digits names chains; one that the structure lacks is rather a slip
-    /// than a selection of nothing.
+    /// A word of letters and digits names chains; if the structure lacks the chain, it is more
+    /// likely an error than an empty selection.
     void refuse_absent_chain(std::string_view word) const;
 
     [[noreturn]] void refuse(std::string_view expected =

@@ -36,7 +36,7 @@ namespace pleat {
 /// coordinates or B factors that `text` needs.
 std::vector<Index> select_atoms(const Topology& topology, std::string_view text);
 
-/// Positions in `all` of the atoms of `some`, both ascending and each of `some` in `all`.
+/// The positions in `all` of the atoms of `some`; both ascend, and `all` contains `some`.
 std::vector<Index> positions_among(const std::vector<Index>& some, const std::vector<Index>& all);
 
 /// Throws UsageError if the text is not a valid selection for any topology.

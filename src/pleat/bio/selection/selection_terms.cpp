@@ -52,8 +52,8 @@ bool take_separator(std::string_view& text) {
     return true;
 }
 
-/// Ranges between commas; false if the text is not of this form. Both ends of a range must be given
-/// unless `lowest` and `highest` are, which then replace missing ends.
+/// Parses ranges separated by commas; returns false for other text. Both ends of a range are
+/// required unless `lowest` and `highest` are given; these replace missing ends.
 template <class Number>
 bool parse_ranges(std::string_view text, const Number* lowest, const Number* highest,
                   Ranges<Number>& ranges) {
@@ -93,7 +93,7 @@ Ranges<Number> ranges_of(const Words& values, const Number* lowest, const Number
             text = fmt::format("{}:{}", values[n], values[n + 2]);
             n += 2;
         }
-        // `10- 50` would be 10 and all after it, and 50 once more.
+        // `10- 50` would mean 10 and everything after it, plus 50.
         const bool is_open = !text.empty() && (text.back() == '-' || text.back() == ':');
         const bool is_good = parse_ranges<Number>(text, is_range ? nullptr : lowest,
                                                   is_range ? nullptr : highest, ranges);
@@ -142,7 +142,7 @@ double number_of(const Topology& topology, Key key, Index atom) {
     return key == Key::index ? static_cast<double>(atom) : topology.atoms[atom].b_factor;
 }
 
-/// B factors that are all 0 are those of a file without them. As pLDDT they are from 0 to 100.
+/// If all B factors are 0, the file has none. pLDDT must be from 0 to 100.
 void check_b_factors(const Topology& topology, Key key) {
     if ((key != Key::bfactor && key != Key::plddt) || topology.atoms.empty()) return;
     double lowest = topology.atoms.front().b_factor, highest = lowest;
@@ -159,14 +159,14 @@ void check_b_factors(const Topology& topology, Key key) {
                                      lowest, highest));
 }
 
-/// Some programs write pLDDT from 0 to 1 in other files than those of coordinates.
+/// Some programs write pLDDT from 0 to 1, though not in coordinate files.
 void refuse_fraction(Key key, double highest) {
     if (key == Key::plddt && highest > 0 && highest <= 1)
         throw UsageError(
             fmt::format("expected pLDDT from 0 to 100, as in plddt >= 70, found {:g}", highest));
 }
 
-/// VMD's "H.*" would be a name that no atom has, and `not name` of it all atoms.
+/// VMD's "H.*" would match no atom name here, and `not name` with it would select all atoms.
 void refuse_quotes(std::string_view pattern) {
     if (pattern.front() == '"' || pattern.front() == '\'')
         throw UsageError(fmt::format(
@@ -175,7 +175,7 @@ void refuse_quotes(std::string_view pattern) {
             pattern));
 }
 
-/// Files without segments have chains in their place.
+/// Returns the segment name, or the chain name in files without segments.
 const std::string& of_segment(const Topology::Residue& residue) {
     return residue.segment.empty() ? residue.chain : residue.segment;
 }
@@ -221,7 +221,7 @@ std::optional<Key> key_of(std::string_view word) {
 }
 
 bool matches(std::string_view pattern, std::string_view text) {
-    // The last `*` takes one character more whenever what follows it does not match.
+    // After a mismatch the last `*` absorbs one more character.
     std::size_t at = 0, star = std::string_view::npos, resume = 0, n = 0;
     while (n < text.size()) {
         if (at < pattern.size() && pattern[at] == '*') {
@@ -315,7 +315,7 @@ bool is_backbone(std::string_view name) {
     return kNames.contains(name);
 }
 
-/// Of a protein: the backbone, the oxygens of the last residue, and hydrogens of both.
+/// Main chain of a protein: the backbone, the oxygens of the last residue, and their hydrogens.
 bool is_main_chain(std::string_view name) {
     static const Names kNames = {"N",   "CA",  "C",   "O",   "OXT", "OT1", "OT2", "O1",  "O2",
                                  "OC1", "OC2", "H",   "HN",  "HA",  "HA1", "HA2", "HA3", "H1",
@@ -331,7 +331,7 @@ Flags flags_of(const Topology& topology, const Test& test) {
     return flags;
 }
 
-/// A residue of several atoms that has one of those that make a chain.
+/// [residue]: whether it has several atoms, one of which is CA, C3' or P.
 std::vector<std::uint8_t> polymer_residues(const Topology& topology) {
     std::vector<std::uint8_t> polymer(topology.residues.size());
     for (const Topology::Atom& atom : topology.atoms) {
@@ -373,7 +373,7 @@ Flags kind_flags(const Topology& topology, ResidueKind kind, const Test& test) {
 
 bool is_any(const Topology::Atom&) { return true; }
 
-/// A word as other programs write it, and the word for it here.
+/// Translates a keyword of another program into the one used here.
 std::string foreign_word(std::string_view word) {
     static const std::map<std::string_view, std::string_view> kWords = {
         {"around", "(within 5 of protein) and not protein"},
@@ -457,7 +457,7 @@ Flags ends_of_chains(const Topology& topology, Index count, bool from_end) {
         const Topology::Residue& residue = topology.residues[at];
         std::set<ResidueNumber>& of_chain = seen[residue.chain];
         const ResidueNumber number{residue.number, residue.insertion};
-        // Parts of one residue that are apart in the file count once.
+        // A residue whose atoms are in several places of the file counts once.
         if (of_chain.count(number) == 0 && std::ssize(of_chain) == count) continue;
         of_chain.insert(number);
         chosen[at] = 1;

@@ -23,7 +23,7 @@ std::vector<std::string_view> split_commas(const std::vector<std::string_view>& 
 
 /// Whether a word selects atoms by itself: `all`, `ca`, `protein`, ...
 bool is_keyword(std::string_view word);
-/// The atoms of such a word; no value for other words. `CA` is `ca` unless a chain has this name.
+/// The atoms of a keyword; no value for other words. `CA` means `ca` unless it names a chain.
 std::optional<Flags> keyword_flags(const Topology& topology, std::string_view word);
 /// Any other term: residues of a chain (`A:10-50`), or gemmi's syntax. Throws UsageError.
 Flags written_flags(const Topology& topology, std::string_view term);
@@ -42,19 +42,20 @@ Flags bonded_molecules(const Topology& topology, const Flags& flags);
 /// What to write instead of a word that selects nothing, such as `name CB` for `CB`; empty if
 /// nothing is near.
 std::string advice_for(const Topology& topology, std::string_view word);
-/// The contents of a structure, for a message about a selection that selects nothing.
+/// Describes the contents of a structure for an error about an empty selection.
 std::string contents_of(const Topology& topology);
 
 using Words = std::vector<std::string_view>;  ///< parts of the text that was split
 
-/// FILE.ndx of a word of a selection that is FILE.ndx or FILE.ndx:GROUP; empty for others.
+/// Returns FILE.ndx if the word is FILE.ndx or FILE.ndx:GROUP; else an empty text.
 std::string index_file(std::string_view word);
 /// The index files of all words of a selection.
 std::vector<std::string> index_files(std::string_view text);
 
-/// The atoms of the group, from 0, ascending and each once; of a file with one group its name may
-/// be left out. Throws InputError if the file is no index file, has no such group or several of
-/// its name with other atoms, or if the group is empty or has atoms from `atom_count` on.
+/// Returns the atoms of a group, from 0, ascending and each once. The group may be omitted if the
+/// file has only one. Throws InputError if the file is not an index file, lacks the group, has
+/// several groups of this name with different atoms, or if the group is empty or has atoms from
+/// `atom_count` on.
 std::vector<Index> read_index_group(std::string_view text, Index atom_count);
 std::vector<Index> read_index_group(ByteSource& source, std::optional<std::string_view> name,
                                     Index atom_count);
@@ -73,7 +74,7 @@ enum class Key {
     last
 };
 
-/// The key that a word is, by any of its names (`chain`, `chainID`, `segid`, ...).
+/// The key with this name or alias (`chain`, `chainID`, `segid`, ...).
 std::optional<Key> key_of(std::string_view word);
 
 /// The atoms for which a key has one of the values: names with `*` and `?`, numbers, ranges (`10 to
@@ -81,15 +82,14 @@ std::optional<Key> key_of(std::string_view word);
 /// one value. Throws UsageError for values that the key cannot have; InputError for B factors that
 /// the file lacks or that are no pLDDT.
 Flags value_flags(const Topology& topology, Key key, const Words& values);
-/// The same for `sign` and one value, such as `resid >= 10`. Of names only = and !=.
+/// Like value_flags(), for a comparison such as `resid >= 10`. Names allow only = and !=.
 Flags comparison_flags(const Topology& topology, Key key, std::string_view sign,
                        std::string_view value);
 
-/// Whether `text` has the pattern's characters, where `*` matches any number of characters and `?`
-/// one.
+/// Whether `text` matches the pattern; `*` matches any number of characters and `?` one.
 bool matches(std::string_view pattern, std::string_view text);
 
-/// Residues of a chain, or of any if it is empty, in ranges such as `10-50,60A`. `term` is shown in
+/// Residues of a chain (empty: of any chain) in ranges such as `10-50,60A`. `term` appears in
 /// errors.
 Flags residue_ranges(const Topology& topology, std::string_view term, std::string_view chain,
                      std::string_view ranges);
@@ -101,9 +101,8 @@ Flags residue_ranges(const Topology& topology, std::string_view term, std::strin
 /// residues as the topology lists them. Throws UsageError for other text.
 Flags mask_flags(const Topology& topology, std::string_view mask);
 
-/// 1 for atoms at most `distance` angstrom from any atom of `others`, and for these. Positions are
-/// those of the topology's file; periodic images do not count. Throws InputError if the topology
-/// has no positions.
+/// 1 for `others` and for atoms at most `distance` angstrom from any of them. Uses positions of the
+/// topology's file, without periodic images. Throws InputError if the topology has no positions.
 Flags near_flags(const Topology& topology, const Flags& others, double distance);
 
 }  // namespace pleat::selection

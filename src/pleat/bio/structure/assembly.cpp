@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMaxProducts = 10000;
 constexpr std::size_t kMaxAtoms = 100'000'000;
 
-/// What follows "KEY ...:" in a line, if it begins with the key.
+/// Sets `value` to the text after "KEY ...:" if the line begins with the key.
 bool value_of(std::string_view line, std::string_view key, std::string_view& value) {
     if (line.substr(0, key.size()) != key) return false;
     const std::size_t colon = line.find(':');
@@ -71,7 +71,7 @@ std::vector<std::string> parse_factor(std::string_view text) {
     return names;
 }
 
-/// The atoms that a generator copies, by their indices.
+/// The indices of the atoms that a generator copies.
 std::vector<std::size_t> members(const Assembly::Generator& generator,
                                  const std::vector<AtomRecord>& atoms) {
     const std::set<std::string> chains(generator.chains.begin(), generator.chains.end());
@@ -93,7 +93,7 @@ bool is_rotation(const AssemblyOperation& motion) {
     return true;
 }
 
-/// Names of copies: only first copies have the names of the file.
+/// Names the copies of chains; the first copy keeps the name of the file.
 class CopyNames {
 public:
     explicit CopyNames(const std::vector<AtomRecord>& atoms) {
@@ -132,7 +132,7 @@ std::size_t count_atoms(const std::vector<AtomRecord>& atoms, const Assembly& as
     return count;
 }
 
-/// InputError for an assembly that cannot be built of these atoms; the number of its atoms.
+/// The number of atoms of an assembly; throws InputError if it cannot be built from these atoms.
 std::size_t check(const std::string& file, const std::vector<AtomRecord>& atoms,
                   const Assembly& assembly) {
     const auto refuse = [&](const std::string& problem) {

@@ -19,7 +19,7 @@ struct AssemblyOperation {
 
 /// One assembly that a file describes.
 struct Assembly {
-    /// Chains that are copied once by each of the motions.
+    /// Chains, and the motions by each of which they are copied.
     struct Generator {
         std::vector<std::string> chains;  ///< AtomRecord::assembly_chain() of their atoms
         std::vector<AssemblyOperation> motions;
@@ -34,9 +34,9 @@ struct Assembly {
 /// The assemblies that the REMARK 350 records of a PDB file describe.
 std::vector<Assembly> pdb_assemblies(const std::vector<std::string>& records);
 
-/// The names of the operations of an mmCIF expression: each inner list is a product, of which the
-/// last operation is applied first. "1,3-4" gives {1} {3} {4}, "(P)(1-2)" gives {P, 1} {P, 2}.
-/// Empty if the text is no such expression or describes more than 10,000 products.
+/// Parses an mmCIF operation expression into products of operation names; the last operation of a
+/// product is applied first. "1,3-4" gives {1} {3} {4}, "(P)(1-2)" gives {P, 1} {P, 2}. Empty if
+/// the text is invalid or describes more than 10,000 products.
 std::vector<std::vector<std::string>> parse_operations(std::string_view expression);
 
 /// The motion that applies `second` first, then `first`.

@@ -79,7 +79,7 @@ struct Polymers {
     Index count = 0;                                    // of residues in chains
 
 private:
-    /// Whether residues are missing between two neighbours in a file.
+    /// Whether residues are missing between two neighbours, judged by the distance of their atoms.
     bool is_broken(Index one, Index next) const {
         for (const auto& [name, cutoff] : {std::pair("CA", 4.5), {"P", 9.0}, {"C3'", 9.0}}) {
             const Index a = find(one, name), b = find(next, name);
@@ -108,7 +108,7 @@ struct ChainPair {
 
 void align(const PolymerChain& wanted, const PolymerChain& other, ChainPair& pair) {
     const PairScoring& scoring = PairScoring::of(wanted.alphabet());
-    // The longer one has the residues that may be missing in the other.
+    // The shorter sequence is treated as the chain in which residues may be missing.
     const bool is_longer = wanted.size() >= other.size();
     const std::vector<std::uint8_t>& row = (is_longer ? wanted : other).sequence.letters;
     const ChainLetters& chain = (is_longer ? other : wanted).sequence;
@@ -124,7 +124,7 @@ void align(const PolymerChain& wanted, const PolymerChain& other, ChainPair& pai
 /// All pairs of chains of one kind, the best first.
 std::vector<ChainPair> all_pairs(const Polymers& wanted, const Polymers& other) {
     std::vector<ChainPair> pairs;
-    // Complexes have many copies of some chains.
+    // Equal sequences are aligned once, since complexes have many copies of some chains.
     using Letters = std::tuple<bool, std::vector<std::uint8_t>, std::vector<std::uint8_t>>;
     const auto letters = [](const PolymerChain& chain) {
         return Letters(chain.is_protein, chain.sequence.letters, chain.sequence.broken);
@@ -150,7 +150,7 @@ std::vector<ChainPair> all_pairs(const Polymers& wanted, const Polymers& other) 
     return pairs;
 }
 
-/// Whether atoms of this name are the same in different residues.
+/// Whether different residues have this atom in common.
 bool is_common_to_all(std::string_view name, bool is_protein) {
     if (!is_protein) return name.find_first_of("'*P") != std::string_view::npos;
     return name == "N" || name == "CA" || name == "C" || name == "O" || name == "CB";
@@ -258,7 +258,7 @@ private:
     SequenceMatch match_;
 };
 
-/// All residues of two files with the same residues.
+/// Matches all residues of two files that list the same residues.
 bool have_same_residues(const Topology& one, const Topology& other) {
     return std::equal(one.residues.begin(), one.residues.end(), other.residues.begin(),
                       other.residues.end(),
@@ -282,7 +282,7 @@ SequenceMatch match_by_sequence(const Topology& wanted, const Topology& other) {
     const Polymers names(wanted);
     for (Index atom = 0; atom < other.atom_count(); ++atom) {
         const Topology::Atom& one = other.atoms[atom];
-        // A plain file repeats the order, so that the same place is tried first.
+        // Atoms usually have the same order in both, so the same index is tried first.
         const bool is_there = atom < wanted.atom_count() &&
                               wanted.atoms[atom].residue == one.residue &&
                               wanted.atoms[atom].name == one.name;
@@ -304,7 +304,7 @@ std::vector<Index> find_atoms(const Topology& wanted, const Topology& other) {
         return {has_chain ? chain_name(residue, name) : std::string(), residue.number,
                 residue.insertion, topology.atoms[atom].name};
     };
-    // Files without names of chains: chains count only if the order does not identify the atoms.
+    // Without chain names, chains are compared only if the order does not identify the atoms.
     const bool in_order = with_chain && (name == ChainName::segment ||
                                          (wanted.has_chain_names && other.has_chain_names));
     const Index count = wanted.atom_count();

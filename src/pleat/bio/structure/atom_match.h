@@ -8,14 +8,14 @@
 
 namespace pleat {
 
-/// The atoms of one topology in another one, whatever its chains and numbers are called.
+/// Atoms matched between two topologies, regardless of chain names and residue numbers.
 struct SequenceMatch {
     std::vector<Index> atoms;           ///< [atom of `other`]: index in `wanted`; -1: absent
     std::string pairs = {};             ///< the paired chains, "A = H, B = L"
     Index residues = 0;                 ///< paired residues of polymers
     Index identical = 0;                ///< of these, how many have the same letter
     Index of_wanted = 0, of_other = 0;  ///< all their residues of polymers
-    /// Chains of one sequence were paired in their order, as they have other names.
+    /// Chains with the same sequence were paired in order, because their names differ.
     bool is_by_order = false;
     bool is_plain = false;  ///< all residues have the same names and numbers in the same order
 
@@ -24,12 +24,12 @@ struct SequenceMatch {
     }
 };
 
-/// Pairs chains of proteins and of nucleic acids by the score of their alignment (pairwise.h), the
-/// highest first, of equals those of one name; aligns each pair; matches atoms of aligned residues
-/// by name, where letters differ those of the backbone and CB alone. Residues that are no polymer
-/// and no water are matched if their name occurs once in each, or once in a chain and its partner
-/// (of chains without a polymer the one of this name). Chains of an identity below 0.3
-/// (nucleic acids 0.6) are not paired. Throws InputError if none is.
+/// Pairs protein and nucleic acid chains by alignment score (pairwise.h), highest first, preferring
+/// equal names; aligns each pair; matches atoms of aligned residues by name, or only backbone and
+/// CB atoms if the residues differ. Residues other than polymer and water are matched if their name
+/// occurs once in each topology, or once in a chain and its partner (chains without polymers: the
+/// chain with the same name). Chains with an identity below 0.3 (nucleic acids 0.6) are not paired.
+/// Throws InputError if no chains are paired.
 SequenceMatch match_by_sequence(const Topology& wanted, const Topology& other);
 
 /// Whether two names are those of one amino acid or nucleotide: HIS and HSD, MET and MSE.
@@ -41,12 +41,12 @@ struct AtomMatch {
     Index residues_of_name = 0;    ///< of these, how many are the same residue in both (HIS, HSD)
     std::string first_other = {};  ///< the first of the others: "ALA 26 in chain 'A' for GLY"
 
-    /// Whether most residues have the same name, as they have unless two proteins are mixed up.
+    /// Whether most residues have the same name; otherwise two proteins were probably mixed up.
     bool is_plausible() const { return 2 * residues_of_name >= residues; }
 };
 
-/// Matches atoms by chain, residue number, insertion code and name. Chains do not count if both
-/// topologies have one chain each. Of atoms that share all this the first one is matched.
+/// Matches atoms by chain, residue number, insertion code and atom name. Chain names are ignored if
+/// both topologies have one chain. If several atoms share all of these, the first is matched.
 AtomMatch match_atoms(const Topology& wanted, const Topology& other);
 
 }  // namespace pleat

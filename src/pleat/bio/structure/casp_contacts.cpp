@@ -23,7 +23,7 @@ constexpr Index kMaxPairs = 10'000'000;
 constexpr std::size_t kMaxComplaints = 10;
 constexpr Index kMaxLines = Index{1} << 30;
 
-/// A pair and its line in 16 bytes, so that a large file that is refused takes little memory.
+/// Packs a pair and its line number into 16 bytes, so a large invalid file takes little memory.
 struct PairLine {
     PairLine(Index i, Index j, Index line, double of_pair)
         : code(static_cast<std::uint64_t>(i * kBase + j) * kMaxLines +

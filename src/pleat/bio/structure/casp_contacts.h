@@ -13,7 +13,7 @@ namespace pleat {
 
 class ByteSource;
 
-/// Residues i < j of the sequence, from 0, and the probability that they are in contact.
+/// Residues i < j of the sequence, from 0, and their contact probability.
 struct PredictedContact {
     Index i = 0, j = 0;
     double probability = 0;
@@ -27,11 +27,10 @@ struct PredictedContacts {
 };
 
 /// Reads the RR format of CASP 8 to 13 (predictioncenter.org/casp13/index.cgi?page=format), plain
-/// or compressed: records before the sequence are skipped, the lines of the sequence are joined,
-/// and pairs "i j 0 8 p" are read up to END; pairs of CASP 14, "i j p", too. Throws InputError,
-/// naming file and line, for a file without a sequence or pairs, numbers beyond the sequence, a
-/// residue paired with itself, a pair that is listed twice, and probabilities that are not from 0
-/// to 1.
+/// or compressed: skips records before the sequence, joins the lines of the sequence, and reads
+/// pairs "i j 0 8 p", or "i j p" as in CASP 14, up to END. Throws InputError, naming file and line,
+/// for a missing sequence or no pairs, numbers beyond the sequence, a residue paired with itself, a
+/// pair that is listed twice, and probabilities outside [0, 1].
 PredictedContacts read_casp_contacts(const std::filesystem::path& path);
 PredictedContacts read_casp_contacts(ByteSource& source);
 

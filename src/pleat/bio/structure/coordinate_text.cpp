@@ -66,7 +66,7 @@ bool parse(std::string_view field, T& value) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The columns by which a serial number of many digits moves the coordinates to the right.
+/// The number of columns by which a long serial number shifts the coordinates to the right.
 std::size_t shift_of(std::string_view line) {
     constexpr std::size_t kBehindSerial = 11, kMaxShift = 3;
     if (!is_digit(line[kBehindSerial])) return 0;
@@ -79,7 +79,7 @@ std::size_t shift_of(std::string_view line) {
     return 0;
 }
 
-/// Whether three coordinates, a charge and a radius end the line of an atom, as in PQR.
+/// Whether an atom line ends with three coordinates, a charge and a radius, as in PQR.
 bool has_free_columns(std::string_view line) {
     const std::vector<std::string_view> found = words(line);
     constexpr std::ptrdiff_t kNumbers = 5, kMinWords = 9;
@@ -137,7 +137,7 @@ bool is_atom_line(std::string_view line) {
 }
 
 std::string parse_atom_line(std::string_view line, AtomRecord& atom, PdbFields& fields) {
-    // Behind the B factor there may be tabs, whose columns are unknown.
+    // After the B factor there may be tabs, so column positions are unknown.
     line = line.substr(0, line.find('\t', kBFactorEnd));
     line = line.substr(0, line.find_last_not_of(" \t") + 1);
     if (!is_printable_ascii(line))
@@ -172,14 +172,14 @@ std::string parse_atom_line(std::string_view line, AtomRecord& atom, PdbFields& 
         fields.xyz[axis] = value;
         atom.xyz[axis] = static_cast<float>(value);
     }
-    // Programs leave out occupancies or write stars; nothing but the choice of alternates needs it.
+    // Programs omit occupancies or write stars; only the choice of alternate locations needs them.
     if (!parse(columns(line, 55, 6), atom.occupancy)) atom.occupancy = 1;
     if (!parse_coordinate(columns(line, 61, 6), atom.b_factor)) atom.b_factor = 0;
     if (const std::string_view text = trimmed(columns(line, 73, 4)); is_segment(line, text))
         atom.segment = text;
     const std::string element(trimmed(columns(line, 77, 2)));
     atom.element = element_symbol(element);
-    // X is an atom whose element the authors do not know, no missing symbol.
+    // X means that the authors do not know the element, not that it is missing.
     if (atom.element == "X" && element != "X")
         atom.element = guess_element_in_columns(line.substr(12, 4),
                                                 trimmed(line.substr(17, line[21] == ' ' ? 4 : 3)));
@@ -221,13 +221,13 @@ std::string_view text_of(const std::array<char, 5>& field) { return {field.data(
 /// Whether column 21 and the chain's column are both filled.
 bool has_both(const PdbFields& fields) { return fields.names[3] != ' ' && fields.names[4] != ' '; }
 
-/// Whether chains consist of such residues, or of water.
+/// Whether this is a residue of a polymer, or water.
 bool is_polymer_name(std::string_view name) {
     const std::string text(name);
     return is_amino_acid(text) || is_nucleotide(text) || selection::is_water(text);
 }
 
-/// Whether a line can only be of a chain of two characters.
+/// Whether a line must have a chain name of two characters.
 bool tells_pair(const PdbFields& fields) {
     const std::string_view names = text_of(fields.names);
     return has_both(fields) &&
@@ -235,7 +235,7 @@ bool tells_pair(const PdbFields& fields) {
                                 !selection::is_common_name(names.substr(0, 4))));
 }
 
-/// A number of base 16 from 2710 on, which VMD writes behind 9999; 0 for other text.
+/// Parses a hexadecimal number from 2710 on, as VMD writes after 9999; returns 0 for other text.
 int hexadecimal(std::string_view text) {
     int number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
@@ -340,7 +340,7 @@ bool PdbDialect::read_number(const std::string& text, const std::string& next, C
     int number = 0;
     const int hex = hexadecimal(field);
     const bool has_letters = !is_decimal(field);
-    // Behind 9999, and where letters behind a digit follow numbers that can be of base 16.
+    // Hexadecimal after 9999, or if numbers with letters continue earlier hexadecimal ones.
     const bool follows =
         !chain.has_number || previous == kLastDecimal ||
         (!chain.residues.empty() && hexadecimal(trimmed(chain.residues.back().second)) + 1 == hex);
@@ -382,8 +382,7 @@ void PdbDialect::read_numbers(std::vector<AtomRecord>& atoms, const std::vector<
     const auto end_of = [&](std::size_t first) {
         std::set<std::string_view> seen;
         std::size_t end = first;
-        // Among residues whose numbers are stars, an atom name that repeats begins the next
-        // residue.
+        // If residue numbers are stars, a repeated atom name begins the next residue.
         while (end < atoms.size() &&
                same_residue(atoms[end], atoms[first], fields[end], fields[first]) &&
                (fields[first].number[0] != '*' || atoms[end].altloc != ' ' ||
@@ -405,8 +404,8 @@ void PdbDialect::read_numbers(std::vector<AtomRecord>& atoms, const std::vector<
             continue;
         }
         set(first, end, counter);
-        // Earlier numbers, back to 2710 (10000 in hexadecimal) or the start of the chain, have only
-        // digits.
+        // Earlier numbers that consist of digits only, back to 2710 (10000 in hexadecimal) or the
+        // start of the chain, are hexadecimal too.
         if (counter.is_hexadecimal && !was_hexadecimal) {
             int last = counter.number;
             for (auto at = counter.residues.rbegin(); at != counter.residues.rend(); ++at) {
@@ -421,13 +420,13 @@ void PdbDialect::read_numbers(std::vector<AtomRecord>& atoms, const std::vector<
     }
 }
 
-/// Segments do not change within a residue; other programs have numbers in their columns.
+/// If the segment changes within a residue, its columns hold something else.
 void PdbDialect::choose_segments(const std::vector<AtomRecord>& atoms,
                                  const std::vector<PdbFields>& fields) {
     std::set<std::pair<std::string, std::string>> segments;
     std::map<std::tuple<std::string, int, char>, std::string> residues;
     std::set<std::string> shared, names;
-    // Residues of polymers by chain and segment.
+    // [chain][segment]: residues of polymers.
     std::map<std::string, std::map<std::string, std::set<std::pair<int, char>>>> polymers;
     for (std::size_t n = 0; n < atoms.size(); ++n) {
         const AtomRecord& atom = atoms[n];
@@ -445,7 +444,7 @@ void PdbDialect::choose_segments(const std::vector<AtomRecord>& atoms,
             polymers[atom.chain][atom.segment].insert({atom.number, atom.insertion});
         const auto [at, fresh] =
             residues.try_emplace({atom.chain, atom.number, atom.insertion}, atom.segment);
-        // Single atoms without a segment are rather left out than other molecules.
+        // Single atoms are more often written without a segment than other molecules.
         if (fresh || at->second == atom.segment || atom.segment.empty()) continue;
         if (!at->second.empty() && !atom.chain.empty()) shared.insert(atom.chain);
     }

@@ -22,27 +22,27 @@ namespace pleat {
 /// block, or content of one. Throws InputError if there is no text.
 bool is_mmcif(ByteSource& source);
 
-/// The remaining text, in a CIF block, behind one empty line for each line before it, so that line
-/// numbers of a parser are those of the file. Throws InputError for more than `max_from_pipe` bytes
-/// from a pipe.
+/// Returns the remaining text as a CIF block, after one empty line for each line already read, so
+/// that a parser's line numbers are those of the file. Throws InputError for more than
+/// `max_from_pipe` bytes from a pipe.
 std::string remaining_text(ByteSource& source, std::size_t max_from_pipe);
 
-/// Completes the atoms of a file, model by model; the first model decides for all.
+/// Completes the atom records of a file, model by model; decisions of the first model hold for all.
 ///
-/// Digits in column 17 are the last of atom names that begin in column 14, where no other atoms
-/// have them; else alternate locations. Column 21 is the fourth letter of residue names (TIP3,
-/// LYSH), or the first of chain names of two characters where residues of such a chain have names
-/// of three letters that are known. Residue numbers: decimal, hybrid-36, hexadecimal from 2710 on
-/// behind 9999 (VMD), of four or five digits to column 27 unless the residue before or behind has
-/// the first four (then an insertion code), and by order where there are stars. Segments (columns
-/// 73-76) name the chains that the file leaves blank, if there are several, and those that several
-/// segments share, if these are polymers or number their residues alike.
+/// Digits in column 17 end atom names that begin in column 14 if no other atoms have them;
+/// otherwise they are alternate locations. Column 21 is the fourth letter of residue names (TIP3,
+/// LYSH), or the first of two-character chain names if residues of such a chain have known
+/// three-letter names. Residue numbers are decimal; hybrid-36; hexadecimal from 2710 on after 9999
+/// (VMD); of four or five digits up to column 27, unless a neighbouring residue has the same first
+/// four digits (then the fifth character is an insertion code); or follow the order if there are
+/// stars. Segments (columns 73-76) name chains that the file leaves blank, if there are several,
+/// and chains that several segments share, if these are polymers or number their residues alike.
 class PdbDialect {
 public:
     /// Sets the residue names, numbers and chains of a model.
     void complete(std::vector<AtomRecord>& atoms, const std::vector<PdbFields>& fields,
                   Complaints& complaints);
-    /// The decisions made, without the name of the file.
+    /// The decisions that were made; the texts do not name the file.
     const Notes& notes() const { return notes_; }
 
 private:
@@ -70,28 +70,28 @@ private:
 /// True for a line that holds an atom.
 bool is_atom_line(std::string_view line);
 
-/// Number of columns that an atom's line has at least: those up to its coordinates.
+/// The minimum length of an atom line: up to the end of its coordinates.
 inline constexpr std::size_t kCoordinatesEnd = 54;
 
 /// Sets `value` to the finite number in a field of fixed columns; false if it has none.
 bool parse_coordinate(std::string_view field, double& value);
-/// Sets `number` from a decimal number, or from 10000 on from a number of base 36 that begins with
-/// a letter (hybrid-36); false for another text.
+/// Parses a decimal number or, from 10000 on, hybrid-36 (base 36, beginning with a letter); returns
+/// false for other text.
 bool parse_residue_number(std::string_view field, int& number);
 
-/// Parses the line of an atom, but for what PdbDialect completes. Returns the complaint (`expected
-/// X, found Y`), empty if there is none. Serial numbers of six and more digits may begin in column
-/// 6, or move the columns behind them; such an atom gets no serial number.
+/// Parses an atom line except for what PdbDialect completes. Returns a complaint (`expected X,
+/// found Y`), or an empty text. Serial numbers of six or more digits may begin in column 6 or shift
+/// the following columns; such atoms get no serial number.
 std::string parse_atom_line(std::string_view line, AtomRecord& atom, PdbFields& fields);
 
-/// Lines of atoms that are parsed together: records take five times the memory, and a file without
-/// an end is refused before.
+/// Atom lines that are parsed together. Records take five times the memory of lines, and a file
+/// without an end is refused before they are made.
 class AtomLines {
 public:
     void add(std::string_view line, std::int64_t number);
     std::size_t size() const { return at_.size(); }
-    /// Appends the parsed lines to both and forgets them. Returns the numbers of those that were
-    /// complained about.
+    /// Parses the lines, appends them to `atoms` and `fields`, and clears them. Returns the numbers
+    /// of lines with complaints.
     std::vector<std::int64_t> parse(std::vector<AtomRecord>& atoms, std::vector<PdbFields>& fields,
                                     Complaints& complaints);
 

@@ -81,7 +81,7 @@ namespace {
 
 using Side = std::vector<std::string_view>;
 
-/// Heavy atoms of each side, then hydrogens, which some files lack.
+/// The equivalent sides of a residue: heavy atoms, and hydrogens, which some files lack.
 struct Rule {
     std::vector<std::string_view> residues;  // empty: any amino acid
     std::vector<Side> heavy;
@@ -152,8 +152,8 @@ std::vector<std::vector<std::vector<Index>>> equivalent_atoms(const Topology& to
             if (!is_meant) continue;
             std::vector<std::vector<Index>> sides;
             if (!add_sides(residues[n], rule.heavy, sides)) continue;
-            // If only one side had hydrogens, they would be left behind when the sides change
-            // places.
+            // Hydrogens are left out unless both sides have them: swapping the sides would leave
+            // them behind.
             if (has_some(residues[n], rule.hydrogens) &&
                 !add_sides(residues[n], rule.hydrogens, sides))
                 continue;
@@ -190,8 +190,8 @@ std::vector<Index> atoms_of_residues(const Topology& topology, const std::vector
     return atoms;
 }
 
-/// Adds bonds by distances within the residues of which none is listed, as in mmCIF files of
-/// predicted complexes, and marks these. [residue]
+/// Adds bonds by distance within residues for which none is listed, as in mmCIF files of predicted
+/// complexes. Returns which residues got bonds [residue].
 std::vector<std::uint8_t> add_bonds(const Topology& topology, MolecularGraph& graph) {
     constexpr double kTolerance = 0.45;
     std::vector<std::uint8_t> is_bonded(topology.residues.size()), is_added = is_bonded;
@@ -216,7 +216,7 @@ std::vector<std::uint8_t> add_bonds(const Topology& topology, MolecularGraph& gr
     return is_added;
 }
 
-/// A residue is one molecule, or part of one.
+/// Throws if a residue is not one connected molecule or part of one.
 void check_connected(const Topology& topology, const MolecularGraph& graph,
                      const std::vector<std::vector<Index>>& parts) {
     if (topology.has_all_bonds) return;
@@ -236,7 +236,7 @@ void check_connected(const Topology& topology, const MolecularGraph& graph,
         }
 }
 
-/// The orders in which maps of the molecule onto itself put its measured atoms.
+/// Returns the orders of the measured atoms under the molecule's automorphisms.
 std::vector<std::vector<Index>> orders_of(const std::vector<Index>& atoms,
                                           const std::vector<std::vector<Index>>& maps,
                                           const std::vector<std::uint8_t>& is_measured) {

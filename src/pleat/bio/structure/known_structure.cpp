@@ -131,7 +131,7 @@ bool fits(const Alphabet& alphabet, const Chain& chain) {
     return (alphabet.kind() == Alphabet::Kind::protein) == (chain.kind == Chain::Kind::protein);
 }
 
-/// All residues of a row, insertions included if the reader kept them.
+/// All residues of a row, including insertions if the reader kept them.
 std::vector<std::uint8_t> ungapped(const Alignment& alignment, Index row) {
     std::vector<std::uint8_t> letters;
     const std::uint8_t gap = alignment.alphabet->gap();
@@ -172,7 +172,7 @@ void for_each_word(const std::vector<std::uint8_t>& letters, const Alphabet& alp
     }
 }
 
-/// The rows worth an exact alignment to the chain, most shared words first.
+/// The rows to align exactly to the chain: those that share the most words with it, most first.
 std::vector<Index> candidate_rows(const Alignment& alignment, const ChainLetters& chain) {
     const Alphabet& alphabet = *alignment.alphabet;
     const Index cells = std::max<Index>(1, alignment.column_count() * std::ssize(chain.letters));
@@ -198,13 +198,13 @@ std::vector<Index> candidate_rows(const Alignment& alignment, const ChainLetters
     return rows;
 }
 
-/// A name up to its first blank, and up to the slash of a range.
+/// Cuts a name at its first blank, or at the slash of a range.
 std::string_view first_word(std::string_view name) {
     return name.substr(0, name.find_first_of(" \t"));
 }
 std::string_view without_range(std::string_view name) { return name.substr(0, name.rfind('/')); }
 
-/// The row that has exactly this name, also where others of the name have the same letters.
+/// The row with exactly this name, even if other rows with this name have the same letters.
 std::optional<Index> row_of_whole_name(const Alignment& alignment, const std::string& name) {
     std::optional<Index> found;
     for (Index row = 0; row < alignment.sequence_count(); ++row) {

@@ -16,7 +16,7 @@
 
 namespace pleat {
 
-/// Which atoms a distance is measured between.
+/// The atoms between which a distance is measured.
 enum class ContactAtoms {
     beta,   ///< proteins: CB, and CA for glycine or if CB is missing (CASP's definition)
     heavy,  ///< the closest pair of atoms other than hydrogen
@@ -53,8 +53,8 @@ Array<double, 2> column_distances(const Chain& chain, const std::vector<Index>& 
 struct ResidueMapOptions {
     std::string row = {};  ///< name of the row to align to the chain; empty: the best matching row
     std::string chain = {};  ///< name of the chain; empty: the best matching chain
-    /// Identity below which the structure is refused; not set: 0.3 for proteins, 0.6 for nucleic
-    /// acids (unrelated sequences reach about 0.2 and 0.5).
+    /// Minimum sequence identity of the structure; lower ones throw. Not set: 0.3 for proteins, 0.6
+    /// for nucleic acids (unrelated sequences reach about 0.2 and 0.5).
     std::optional<double> min_identity = {};
 };
 
@@ -70,13 +70,13 @@ struct ResidueMap {
         0;  ///< identical letters over mapped columns whose residue has a known letter
 };
 
-/// The row with this name: its whole name, its first word, or its first word up to the slash of a
-/// range, if only one row has it; of rows with the same name and letters the first. Throws
-/// UsageError if no row, or more than one, has the name.
+/// Finds the row with this name: the full name, its first word, or the part of that before the
+/// slash of a range, if only one row has it; among rows with the same name and letters the first.
+/// Throws UsageError if no row, or more than one, has the name.
 Index find_row(const Alignment& alignment, const std::string& name);
 
-/// Aligns one row of the alignment to the sequence of one chain (see pairwise.h) and carries its
-/// letters over to columns; columns where the row has a gap have no residue.
+/// Aligns one row to the sequence of one chain (see pairwise.h) and maps its columns to the aligned
+/// residues; columns where the row has a gap have no residue.
 ///
 /// The row is the one named (see find_row), else that of the highest alignment score (of equals the
 /// first). Of large alignments only the rows that share most words of 3 amino acids or 5
@@ -93,16 +93,15 @@ ResidueMap map_residues(const Alignment& alignment, const Structure& structure,
 std::string doubt_about_family(const std::string& structure, const std::string& chain,
                                double identity, const std::string& sequence);
 
-/// The row whose letters and residues the contact files show, over all columns of the source.
+/// The row whose letters and residue numbers the contact files show, over all source columns.
 struct ReferenceRow {
     std::string name;
     std::string letters;  ///< one per column of the source, '-' for a gap
     std::string sequence =
         {};  ///< all residues of the row, insertions and unknown letters included
-    /// For each column of the source: the number of its residue in `sequence`, from 1; 0 for a gap.
+    /// [source column]: number of its residue in `sequence`, from 1; 0 for a gap.
     std::vector<Index> numbers = {};
-    /// For each column of the source the number that tables and the screen show; empty: its
-    /// position, from 1.
+    /// [source column]: the number that results show; empty: its position, from 1.
     std::vector<Index> shown = {};
 
     Index shown_number(Index source_column) const {
@@ -110,28 +109,29 @@ struct ReferenceRow {
     }
 };
 
-/// Makes results show the numbers of the row's residues instead of columns, from START of a name
-/// NAME/START-END or from 1.
+/// Makes results show residue numbers of the row instead of columns, beginning with START of a name
+/// NAME/START-END, else 1.
 void show_residue_numbers(ReferenceRow& reference);
 
-/// For each kept column the number that results show, minus 1, as arrays have it.
+/// [kept column]: the number that results show, minus 1, as used in arrays.
 std::vector<Index> shown_columns(const Alignment& kept, const ReferenceRow& reference);
 
 /// START of a name NAME/START-END.
 std::optional<Index> start_in_name(const std::string& name);
 
-/// A line for the user if a sequence of the name NAME/START-END has another number of residues, so
-/// that counting them from START gives wrong numbers; else empty.
+/// A warning if a sequence named NAME/START-END has a different number of residues, so that numbers
+/// counted from START are wrong; else empty.
 std::string doubt_about_numbers(const std::string& name, Index residues);
 
-/// A row of an alignment before filtering, with its insertions if the reader kept them.
+/// Makes the reference row from a row of the unfiltered alignment, with insertions if the reader
+/// kept them.
 ReferenceRow make_reference_row(const Alignment& source, Index row);
-/// What tables on the screen say of the numbers of columns.
+/// Explains the column numbers below tables on the screen.
 std::string numbers_text(const ReferenceRow& reference);
-/// "column i", or "number i" if they are numbers of residues.
+/// Table heading: "column i", or "number i" for residue numbers.
 std::string number_heading(const ReferenceRow& reference, char index);
 
-/// A known structure, aligned to the columns that were kept.
+/// A known structure aligned to the kept columns of an alignment.
 struct KnownStructure {
     Structure structure;
     Notes notes;                  ///< of its file
@@ -143,11 +143,11 @@ struct KnownStructure {
     const Chain& chain() const { return structure.chains[map.chain]; }
 };
 
-/// "GLY 121" of a kept column; `none` if it has no residue.
+/// Formats the residue of a kept column as "GLY 121"; returns `none` if it has no residue.
 std::string residue_label(const KnownStructure& known, Index column, std::string_view none = {});
 
-/// "133 (G)": the number that results show for a kept column, and its letter in the reference row;
-/// "9 (gap)" if it has a gap there.
+/// Formats a kept column as "133 (G)": the number that results show, and its letter in the
+/// reference row; "9 (gap)" for a gap.
 std::string column_label(const Alignment& kept, const ReferenceRow& reference, Index column);
 
 }  // namespace pleat

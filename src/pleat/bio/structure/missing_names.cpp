@@ -18,7 +18,7 @@ namespace {
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
-/// The letters that an atom's name begins with, behind blanks and digits, in upper case.
+/// The first run of letters in an atom name, after blanks and digits, in upper case.
 std::string first_letters(std::string_view name) {
     std::string letters;
     for (const char c : name) {
@@ -31,13 +31,13 @@ std::string first_letters(std::string_view name) {
     return letters;
 }
 
-/// The first letter of a name is taken as an element only if it is H, C, N, O, P or S.
+/// Returns the letter as an element if it is H, C, N, O, P or S, else "X".
 std::string one_letter_element(char letter) {
     constexpr std::string_view kKnown = "HCNOPS";
     return kKnown.find(letter) != std::string_view::npos ? std::string(1, letter) : "X";
 }
 
-/// The symbol of an ion whose residue has its name or whose name force fields use; else "X".
+/// The element of an ion, by the residue name or by an ion name of force fields; else "X".
 std::string ion_element(const std::string& letters, std::string_view residue_name) {
     static const std::map<std::string, std::string, std::less<>> kIons = {
         {"CLA", "Cl"}, {"SOD", "Na"}, {"POT", "K"}, {"CAL", "Ca"}, {"CES", "Cs"}, {"LIT", "Li"}};
@@ -47,7 +47,7 @@ std::string ion_element(const std::string& letters, std::string_view residue_nam
     return letters == residue_name && letters.size() <= 2 ? element_symbol(letters) : "X";
 }
 
-/// The element where the columns of the name do not matter; empty where they do.
+/// The element if the name's columns do not matter; empty if they do.
 std::string clear_element(const std::string& letters, std::string_view residue_name) {
     if (letters.empty()) return "X";
     if (const std::string ion = ion_element(letters, residue_name); ion != "X") return ion;
@@ -55,7 +55,7 @@ std::string clear_element(const std::string& letters, std::string_view residue_n
     return is_common_residue(residue_name) ? one_letter_element(letters[0]) : "";
 }
 
-/// The element with this mass, to 0.03 dalton; "X" if there is none.
+/// The element whose mass is within 0.03 dalton; "X" if there is none.
 std::string element_of_mass(double mass) {
     constexpr double kRounding = 0.03;
     static const std::vector<std::string> kElements = {
@@ -67,14 +67,14 @@ std::string element_of_mass(double mass) {
     return "X";
 }
 
-/// The element of the only atom of a residue, such as NA of NA+, or "X".
+/// The element of a single-atom residue, such as NA of NA+; else "X".
 std::string lone_element(const std::string& letters, const std::string& residue) {
     if (const std::string ion = ion_element(letters, first_letters(residue)); ion != "X")
         return ion;
     return letters.size() == 2 ? element_symbol(letters) : "X";
 }
 
-/// What the names of a residue's atoms say about it.
+/// What the atom names of a residue mean.
 enum class NameKind : std::uint8_t {
     common,  ///< of water or a polymer: the first letter is the element
     beads,   ///< of several atoms each
@@ -147,7 +147,7 @@ std::string guess_element_in_columns(std::string_view columns, std::string_view 
     if (const std::string clear = clear_element(letters, residue_name); !clear.empty())
         return clear;
     const bool is_pair = columns.size() == 4 && is_letter(columns[0]) && is_letter(columns[1]);
-    // Hydrogens of long names begin in the first column too; Hg, Ho and others do not fill four.
+    // Long hydrogen names also begin in the first column; those of Hg, Ho, ... do not fill four.
     if (!is_pair || (letters[0] == 'H' && columns[3] != ' ')) return one_letter_element(letters[0]);
     const std::string pair = element_symbol(letters.substr(0, 2));
     return pair != "X" ? pair : one_letter_element(letters[0]);
@@ -179,7 +179,7 @@ std::vector<bool> bonded_to_previous(const Topology& topology) {
     return bonded;
 }
 
-/// [residue]: whether a chain ends with it, by its name or its atoms.
+/// [residue]: whether it is the last residue of a chain, by its name or its atoms.
 std::vector<bool> ends_of_chains(const Topology& topology,
                                  const std::vector<selection::ResidueKind>& kinds) {
     static const Names kCaps = {"NME", "NMA", "NHE", "NH2"};

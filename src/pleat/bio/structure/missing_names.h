@@ -17,15 +17,14 @@ namespace pleat {
 /// guess_element() (topology.h) for names without columns.
 std::string guess_element_in_columns(std::string_view columns, std::string_view residue_name);
 
-/// Unmodified amino acids, nucleotides and water: their atoms are H, C, N, O, P and S alone,
-/// whichever columns their names fill.
+/// Whether this is an unmodified amino acid, nucleotide or water: its atoms are only H, C, N, O, P
+/// and S, whichever columns their names fill.
 bool is_common_residue(std::string_view name);
 
-/// Sets elements and masses of atoms whose file has neither. In amino acids, nucleotides and water,
-/// by name or by their atoms, the first letter is the element; the only atom of a residue is an ion
-/// if its name is one; names of other atoms may tell nothing (X). `masses` [atom] of the file in
-/// dalton, if it is not empty, tells the element where the name does not, and a mass below 0.9 is
-/// no atom.
+/// Sets elements and masses of atoms if the file has neither. In amino acids, nucleotides and
+/// water, recognised by name or atoms, the first letter is the element; a single-atom residue is an
+/// ion if its name is one; other names may be undecided (X). `masses` [atom] of the file in dalton,
+/// unless empty, decide where names do not; a mass below 0.9 is not an atom.
 void guess_elements(Topology& topology, const std::vector<double>& masses = {});
 
 /// Names the chains of proteins and nucleic acids A, B, ..., Z, A2, ...; other residues get no

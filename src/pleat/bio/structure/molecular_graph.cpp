@@ -29,7 +29,7 @@ void mark(MolecularGraph& graph, Index a, Index b) {
     edge_between(graph, b, a).kind = MolecularGraph::kDelocalised;
 }
 
-/// Finds rings by walks from their first vertex.
+/// Finds rings of bounded size by walks that start from their lowest vertex.
 class Rings {
 public:
     static constexpr std::size_t kMinSize = 5, kMaxSize = 7;
@@ -75,7 +75,7 @@ bool is_one_of(const std::string& element, std::initializer_list<std::string_vie
     return std::ranges::find(elements, element) != elements.end();
 }
 
-/// How many electrons an atom shares in a ring; -1 if it shares none and interrupts the ring.
+/// Number of electrons that an atom contributes to an aromatic ring; -1 if it interrupts the ring.
 int shared_electrons(const MolecularGraph& graph, const Rings& rings, Index vertex) {
     const std::string& element = graph.elements[vertex];
     int doubles = 0, electrons = 0;
@@ -125,9 +125,9 @@ void mark_terminal(MolecularGraph& graph) {
         }
 }
 
-/// Gives the kind kDelocalised to bonds of rings of five to seven atoms that share six electrons
-/// (Hueckel), and to bonds of terminal atoms of one element (O, N, S) on one atom, some of which
-/// have double bonds: carboxyl, nitro, phosphate, amidine. Protons on them are ignored.
+/// Marks as kDelocalised the bonds of rings of five to seven atoms with six shared electrons
+/// (Hueckel), and bonds from one atom to terminal atoms of one element (O, N, S), some of them
+/// double: carboxyl, nitro, phosphate, amidine. Protons are ignored.
 void mark_shared_electrons(MolecularGraph& graph) {
     mark_rings(graph);
     mark_terminal(graph);
@@ -139,7 +139,7 @@ int kind_of(const MolecularGraph::Edge& edge, BondKinds kinds) {
     return kinds == BondKinds::compared ? edge.kind : 0;
 }
 
-/// Colours of the vertices of two graphs, equal where elements and all neighbours, and theirs, are.
+/// Colours the vertices of two graphs by elements, neighbours, and their neighbours.
 std::array<Colours, 2> refined_colours(const MolecularGraph& a, const MolecularGraph& b,
                                        BondKinds kinds) {
     const std::array<const MolecularGraph*, 2> graphs{&a, &b};
@@ -169,7 +169,7 @@ std::array<Colours, 2> refined_colours(const MolecularGraph& a, const MolecularG
     return colours;
 }
 
-/// Extends a map vertex by vertex; each is a neighbour of an earlier one if there is one.
+/// Extends a map vertex by vertex; each vertex is, if possible, a neighbour of an earlier one.
 class MapSearch {
 public:
     MapSearch(const MolecularGraph& a, const MolecularGraph& b, BondKinds kinds,
@@ -261,7 +261,7 @@ private:
     std::vector<std::vector<Index>> maps_;
 };
 
-/// Programs list the bonds of one molecule in any order, and either atom of a bond first.
+/// Programs list bonds, and the two atoms of a bond, in any order.
 std::vector<std::array<Index, 2>> sorted_bonds(const Topology& topology) {
     std::vector<std::array<Index, 2>> bonds = topology.bonds;
     for (auto& bond : bonds) std::ranges::sort(bond);
@@ -352,7 +352,7 @@ std::vector<std::vector<Index>> graph_maps(const MolecularGraph& a, const Molecu
         for (const auto& edges : graph.edges) count += edges.size();
         return count;
     };
-    // If both have the same number of bonds, a map that keeps the bonds of one keeps those of the
+    // With equal numbers of bonds, a map that keeps the bonds of one graph also keeps those of the
     // other.
     if (bonds(a) != bonds(b)) return {};
     return MapSearch(a, b, kinds, max_maps).maps();

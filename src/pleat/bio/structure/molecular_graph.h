@@ -8,13 +8,12 @@
 
 namespace pleat {
 
-/// Heavy atoms of a topology as vertices, their bonds as edges.
+/// A graph of a topology's heavy atoms (vertices) and bonds (edges).
 struct MolecularGraph {
     struct Edge {
         Index to = 0;  ///< vertex
-        /// Order of the bond, or kDelocalised: of rings with six shared electrons, and of terminal
-        /// atoms of one element that share a double bond, as the oxygens of a carboxyl group. 0:
-        /// not known.
+        /// Bond order, or kDelocalised for rings with six shared electrons and for terminal atoms
+        /// of one element that share a double bond, such as carboxyl oxygens. 0: unknown.
         int kind = 0;
     };
     static constexpr int kDelocalised = 4;
@@ -30,7 +29,7 @@ struct MolecularGraph {
 MolecularGraph heavy_graph(const Topology& topology);
 MolecularGraph heavy_graph(const Topology& topology, const std::vector<Index>& atoms);
 
-/// The vertices of each connected part, by its first vertex.
+/// The vertices of each connected component, sorted by first vertex.
 std::vector<std::vector<Index>> connected_parts(const MolecularGraph& graph);
 MolecularGraph part_of(const MolecularGraph& graph, const std::vector<Index>& vertices);
 
@@ -39,16 +38,16 @@ std::string heavy_formula(const Topology& topology);
 
 enum class BondKinds { compared, ignored };
 
-/// The maps of graph `a` onto `b` that keep elements and bonds, [map][vertex of a]: vertex of b;
-/// the automorphisms if both are one. At most `max_maps` are returned; chirality is not compared.
-/// Backtracking over vertices of equal colours, which are refined by those of their neighbours.
+/// Returns the maps of graph `a` onto `b` that keep elements and bonds, [map][vertex of a]: vertex
+/// of b; the automorphisms if `a` is `b`. Returns at most `max_maps`; chirality is ignored.
+/// Backtracks over vertices of equal colour; colours are refined by those of neighbours.
 std::vector<std::vector<Index>> graph_maps(const MolecularGraph& a, const MolecularGraph& b,
                                            BondKinds kinds, std::size_t max_maps);
 
-/// The atoms of one molecule in another file.
+/// How the atoms of a molecule correspond to those of another file.
 struct MoleculeMatch {
-    /// [atom of `wanted`]: index in `found`, -1 for hydrogens that are not known; empty if the
-    /// heavy atoms and bonds of the molecules differ.
+    /// [atom of `wanted`]: index in `found`, -1 for unknown hydrogens; empty if heavy atoms or
+    /// bonds of the molecules differ.
     std::vector<Index> atoms;
     bool is_by_bonds = false;     ///< not in their order, but by a map of the bonds
     bool has_same_orders = true;  ///< the orders of bonds were compared, and agree

@@ -35,7 +35,7 @@ std::optional<Backbone> backbone_of(const Residue& residue) {
     return backbone;
 }
 
-/// 1 angstrom from N, along the C=O of the residue before.
+/// The hydrogen is 1 angstrom from N, along the C=O of the previous residue.
 Point place_hydrogen(const Backbone& before, const Point& n) {
     const double length = distance(before.c, before.o);
     Point hydrogen = n;
@@ -53,7 +53,7 @@ double bond_energy(const Backbone& acceptor, const Backbone& donor) {
                       1 / distance(acceptor.o, hydrogen) - 1 / distance(acceptor.c, donor.n));
 }
 
-/// Two pieces of a chain whose residues are paired one by one.
+/// A ladder of DSSP: two strands whose residues are paired one by one.
 struct Ladder {
     bool parallel;
     std::size_t first_i, last_i, first_j, last_j;  // i < j, both rising
@@ -111,7 +111,7 @@ private:
         return i + kTurn < letters_.size() && segments_[i] == segments_[i + kTurn] &&
                is_bonded(i, i + kTurn);
     }
-    /// Whether the residues before and after i belong to its unbroken piece of the chain.
+    /// Whether residues i - 1 and i + 1 are in the same unbroken segment as i.
     bool has_neighbours(std::size_t i) const {
         return i > 0 && i + 1 < letters_.size() && backbones_[i + 1] &&
                segments_[i - 1] == segments_[i + 1];
@@ -130,7 +130,7 @@ private:
                 std::fill_n(letters_.begin() + static_cast<std::ptrdiff_t>(i), 4, 'H');
     }
 
-    /// Bridges, each joined to the ladder that it continues.
+    /// Finds bridges and joins consecutive ones to ladders.
     std::vector<Ladder> find_ladders() const {
         std::vector<Ladder> ladders;
         for (std::size_t i = 0; i < letters_.size(); ++i) {
@@ -153,7 +153,7 @@ private:
         return ladders;
     }
 
-    /// Whether ladder b continues ladder a behind a bulge: at most one residue more on one strand
+    /// Whether ladder b continues ladder a after a bulge of at most one extra residue on one strand
     /// and four on the other.
     bool joins(const Ladder& a, const Ladder& b) const {
         if (a.parallel != b.parallel || b.first_i <= a.last_i) return false;

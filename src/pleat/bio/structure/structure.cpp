@@ -21,8 +21,8 @@ namespace {
 
 constexpr Index kMaxFromPipe = Index{64} << 20;
 
-/// The atoms of the first model; the rest of the file is read to its end, so that a truncated file
-/// is noticed, but not looked at.
+/// Parses the atoms of the first model. The rest of the file is read but ignored, so that a
+/// truncated file is detected.
 PdbModel first_model(ByteSource& source, Notes* notes) {
     Complaints complaints(source.name());
     PdbModel model;
@@ -202,8 +202,8 @@ const std::string& chain_name(const Topology::Residue& residue, ChainName name) 
 
 namespace {
 
-/// The bonds among these atoms, if bonds to other atoms are only those of hydrogens: otherwise a
-/// part of a molecule would look like another molecule.
+/// Keeps the bonds among these atoms if only bonds to hydrogens are cut; otherwise part of a
+/// molecule would look like a different molecule.
 void keep_bonds(const Topology& topology, const std::vector<Index>& atoms, Topology& part) {
     if (topology.bonds.empty()) return;
     std::vector<Index> place(topology.atoms.size(), -1);

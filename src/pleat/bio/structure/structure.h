@@ -52,11 +52,10 @@ struct Chain {
 
 /// The chains of the first model of a file that hold a protein or a nucleic acid.
 ///
-/// A residue is listed if it is a known amino acid or nucleotide, also a modified one, or has its
-/// backbone atoms. Water, ions, ligands, sugars and free amino acids are left out, and so are
-/// standard residues given as HETATM, and HETATM residues behind the chain's TER. Of alternate
-/// locations of an atom the one with the highest occupancy is kept (the first of equals); of two
-/// identities of a residue likewise.
+/// Lists known amino acids and nucleotides, including modified ones, and residues with backbone
+/// atoms. Leaves out water, ions, ligands, sugars, free amino acids, standard residues given as
+/// HETATM, and HETATM residues after the chain's TER. Keeps the alternate location with the highest
+/// occupancy (the first if equal); likewise for residues with two identities.
 struct Structure {
     std::filesystem::path source;
     std::vector<Chain> chains;
@@ -71,8 +70,8 @@ struct StructureChoice {
     std::string chain;  ///< empty: any
 };
 
-/// Reads `FILE[:chain]`. The text behind the last colon is a chain unless it has a slash or the
-/// whole text is the name of a file that exists. Throws UsageError for an empty file or chain.
+/// Parses `FILE[:chain]`. The text after the last colon is a chain unless it contains a slash or
+/// the whole text is an existing file. Throws UsageError for an empty file or chain.
 StructureChoice parse_structure_choice(std::string_view text);
 
 /// Reads a PDB or mmCIF file, plain or compressed; the format is recognised by the content. "-" is
@@ -82,7 +81,7 @@ StructureChoice parse_structure_choice(std::string_view text);
 /// appended.
 Structure read_structure(const std::filesystem::path& path, std::vector<Note>* notes = nullptr);
 
-/// The same from memory; errors name `name` instead of a file.
+/// Reads a structure from memory; errors call it `name`.
 Structure read_structure(const std::string& name, std::string_view bytes);
 
 }  // namespace pleat

@@ -29,15 +29,15 @@ struct Topology {
         std::string name;      ///< "ALA"
         int number = 0;        ///< the author's number
         char insertion = ' ';  ///< insertion code; blank for none
-        /// Names one chain of the file: the author's name, else the segment's, also where several
-        /// segments of one chain number their residues alike; may be empty.
+        /// The chain's name: the author's, else the segment's; the segment's also if several
+        /// segments of a chain have the same residue numbers. May be empty.
         std::string chain;
         std::string segment = {};  ///< segid of PDB and PSF files; may be empty
         /// The author's chain name if `chain` is a segment's name, because several segments have
         /// that chain; else empty.
         std::string shared_chain = {};
 
-        /// Whether a user may mean this chain by a name.
+        /// Whether `text` may mean this chain, by either name.
         bool is_of_chain(std::string_view text) const {
             return chain == text || (!shared_chain.empty() && shared_chain == text);
         }
@@ -46,20 +46,21 @@ struct Topology {
     std::filesystem::path source;
     std::vector<Atom> atoms;
     std::vector<Residue> residues;
-    /// Coordinates [atom] of the first model of the file that names the atoms, in angstrom, by
-    /// which selections and bonds find neighbours; empty if it has none.
+    /// Coordinates [atom] in angstrom of the first model of the file that names the atoms;
+    /// selections and bonds use them to find neighbours. Empty if there are none.
     std::vector<std::array<double, 3>> positions = {};
-    /// False for atoms of an array, which have no names; then only `all` can be selected.
+    /// False for atoms without names, as in arrays; then only `all` can be selected.
     bool named = true;
 
-    /// False if the file has no names of chains: they are segments (PSF), or made up
+    /// False if the file has no chain names; chains are then segments (PSF) or invented
     /// (missing_names.h).
     bool has_chain_names = true;
 
     /// The vectors of the periodic cell around `positions`, in angstrom; 0 if there is none.
-    /// subset() keeps it, and what follows if the bonds that it cuts are of hydrogens only.
+    /// subset() keeps it; it keeps bonds and their orders only if all bonds that it cuts lead to
+    /// hydrogens.
     std::array<std::array<double, 3>, 3> cell = {};
-    /// Bonds that the file lists, and whether these are all: not if subset() cut a molecule.
+    /// Bonds listed in the file, and whether they are complete: not if subset() cut a molecule.
     std::vector<std::array<Index, 2>> bonds = {};
     bool has_all_bonds = false;
     /// Orders of these bonds: 1, 2, 3, or 4 for aromatic ones; empty if the file does not say.
@@ -67,8 +68,7 @@ struct Topology {
 
     Index atom_count() const { return std::ssize(atoms); }
     const Residue& residue_of(Index atom) const;
-    /// The key by which an atom is found in other files: chain, residue number, insertion code and
-    /// name.
+    /// Identifies an atom across files: chain, residue number, insertion code and name.
     std::string identity(Index atom) const;
     /// How messages name an atom: "CA of ALA 52A in chain 'B'".
     std::string atom_label(Index atom) const;
@@ -76,12 +76,12 @@ struct Topology {
     std::vector<std::string> chains() const;
 };
 
-/// Which of the names of a residue's chain two files have in common.
+/// Which kind of chain name two files have in common.
 enum class ChainName { chain, segment, shared_chain };
-/// Segments, if both files have them and one of them has no other names of chains; `shared_chain`,
-/// if one of them has no segments; else `chain`.
+/// Segments, if both files have them and one has no other chain names; `shared_chain`, if one has
+/// no segments; else `chain`.
 ChainName common_chain_name(const Topology& a, const Topology& b);
-/// This name of a residue's chain; `chain` if it has no such name.
+/// The chain name of this kind of a residue; `chain` if there is none.
 const std::string& chain_name(const Topology::Residue& residue, ChainName name);
 
 /// The atoms with these indices, in their order, with their residues.

@@ -26,7 +26,7 @@ namespace pleat {
 
 namespace {
 
-/// Text of a file as messages may show it: printable ASCII, at most 120 characters.
+/// Formats text of a file for messages: printable ASCII, at most 120 characters.
 std::string printable(std::string text) {
     constexpr std::size_t kMaxShown = 120;
     if (text.size() > kMaxShown) text = text.substr(0, kMaxShown) + "...";
@@ -40,7 +40,7 @@ std::string first_line(const std::string& text) {
     return printable(text.substr(0, text.find('\n')));
 }
 
-/// Calls `use` with a parsed text. Throws InputError that names `file` and, if possible, the line.
+/// Passes a parsed CIF text to `use`. Throws InputError that names `file` and perhaps the line.
 template <class Use>
 void with_document(const std::string& file, const std::string& text, const Use& use) {
     try {
@@ -58,7 +58,7 @@ void with_document(const std::string& file, const std::string& text, const Use& 
     }
 }
 
-/// The columns of _atom_site that are used; those of the author before those of the archive.
+/// The columns used of _atom_site; author columns precede those of the archive (label).
 enum Column {
     kX,
     kY,
@@ -182,7 +182,7 @@ bool same_atoms(const std::vector<AtomRecord>& a, const std::vector<AtomRecord>&
 
 using Operations = std::map<std::string, AssemblyOperation>;
 
-/// Of all assemblies of a file. Few bytes can describe many motions.
+/// Maximum number of motions over all assemblies, since few bytes can describe many.
 constexpr std::size_t kMaxMotions = 100000;
 
 Operations read_operations(gemmi::cif::Block& block) {
@@ -219,7 +219,7 @@ std::vector<std::string> split_names(const std::string& text) {
     return names;
 }
 
-/// The motions of an expression; empty, with `problem` set, if one cannot be found.
+/// Returns the motions of an expression; empty, with `problem` set, if one does not exist.
 std::vector<AssemblyOperation> find_motions(const std::string& expression,
                                             const Operations& operations, std::string& problem) {
     const auto products = parse_operations(expression);
@@ -458,8 +458,8 @@ Identity identity_of_other_name(const std::string& name) {
     return {};
 }
 
-/// The nucleotide that begins a transcript or a crystallised RNA with two or three phosphates. As a
-/// HETATM of an entity that is not a polymer it is a ligand: hence `standard`, see in_polymer().
+/// The first nucleotide of a transcript or crystallised RNA, with two or three phosphates. As a
+/// HETATM of a non-polymer entity it is a ligand: hence `standard`, see in_polymer().
 Identity identity_of_first_nucleotide(const std::string& name) {
     if (name.size() != 3 || name[2] != 'P' || (name[1] != 'T' && name[1] != 'D')) return {};
     if (std::string_view("ACGU").find(name[0]) == std::string_view::npos) return {};
@@ -487,7 +487,7 @@ Identity identity_of(const gemmi::Residue& residue) {
     if (gemmi::find_tabulated_residue(residue.name).is_water()) return {};
     const Identity named = identity_of_name(residue.name);
     if (named.polymer != Polymer::none) return named;
-    // A residue that no table knows, or one filed among the ligands, is judged by its backbone.
+    // Residues that no table knows, or filed among ligands, are classified by their backbone.
     if (has_atom(residue, "CA") && has_atom(residue, "N") && has_atom(residue, "C")) {
         return {Polymer::amino_acid, 'X', false};
     }
@@ -511,7 +511,7 @@ float occupancy_of(const gemmi::Residue& residue) {
     return highest;
 }
 
-/// Atoms in the order of the file; of several with one name, that of the highest occupancy.
+/// The atoms in file order; of several with one name, the one with the highest occupancy.
 std::vector<Atom> atoms_of(const gemmi::Residue& residue) {
     std::vector<Atom> atoms;
     std::vector<float> occupancies;
@@ -567,7 +567,7 @@ Chain plain_chain(const gemmi::Chain& chain) {
     for (const Candidate& candidate : kept) {
         if (candidate.identity.polymer != wanted) continue;
         const gemmi::Residue& residue = *candidate.residue;
-        // Two residue names at one position follow each other with the same number.
+        // Two residue names at one position appear one after the other with the same number.
         if (previous != nullptr && previous->seqid == residue.seqid &&
             previous->segment == residue.segment) {
             if (occupancy_of(residue) <= occupancy_of(*previous)) continue;
@@ -675,7 +675,7 @@ std::vector<Chain> chains_from_mmcif(const std::string& file, const std::string&
             [](const gemmi::cif::Block& block) { return block.has_tag("_atom_site.Cartn_x"); });
         if (with_atoms == document.blocks.end())
             throw InputError(file, 0, "expected mmCIF with _atom_site coordinates, found none");
-        // Only atoms and the kinds of entities: damaged metadata must not stop a good model.
+        // Reads only atoms and entity types, so that damaged metadata do not spoil a valid model.
         gemmi::cif::Block block(with_atoms->name);
         for (gemmi::cif::Item& item : with_atoms->items)
             if (item.has_prefix("_atom_site.") || item.has_prefix("_entity."))

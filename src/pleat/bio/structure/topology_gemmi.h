@@ -34,7 +34,7 @@ struct AtomRecord {
     const std::string& assembly_chain() const { return subchain.empty() ? chain : subchain; }
 };
 
-/// What the line of an atom has besides its AtomRecord.
+/// Fields of an atom line that AtomRecord lacks.
 struct PdbFields {
     std::array<char, 5> names{};   ///< columns 18-22: residue and chain
     std::array<char, 5> number{};  ///< columns 23-27: residue number and insertion code
@@ -50,8 +50,8 @@ std::string element_symbol(const std::string& text);
 std::string element_symbol(int atomic_number);
 /// Mass in dalton of a symbol, 0 for "X".
 double element_mass(const std::string& symbol);
-/// Whether atoms of such a residue are HETATM in PDB: in gemmi's table it is not one of the
-/// unmodified amino acids and nucleotides. Names that are not in the table, as those of force
+/// Whether PDB files list such residues as HETATM: gemmi's table has the name, but not as an
+/// unmodified amino acid or nucleotide. Names that are not in the table, such as those of force
 /// fields, count as polymers.
 bool is_heterogen(const std::string& residue_name);
 /// Whether gemmi's table of residues has an amino acid of this name.
@@ -61,19 +61,18 @@ bool is_nucleotide(const std::string& residue_name);
 /// A value as mmCIF writes it, in quotes if necessary.
 std::string cif_quoted(const std::string& text);
 
-/// What a block of mmCIF describes besides its atoms.
+/// The content of an mmCIF block other than atoms.
 struct MmcifBlock {
     /// Three lengths and three angles of the unit cell; 0 if there is none or if its space group is
     /// not P 1.
     std::array<double, 6> cell{};
     /// Bonds of _struct_conn: two texts of connection_key().
     std::vector<std::array<std::string, 2>> connections;
-    /// Blocks with atoms that were read, and that were left out as their atoms are others.
+    /// Number of blocks whose atoms were read, and of blocks skipped because their atoms differ.
     int blocks = 0, other_blocks = 0;
 };
 
-/// The key by which an atom is found in lists of bonds: chain, residue number, insertion code and
-/// name.
+/// Identifies an atom in lists of bonds: chain, residue number, insertion code and name.
 std::string connection_key(const AtomRecord& atom);
 
 /// Calls `add_model` with the atom records of each model of an mmCIF text, in the order of the
@@ -83,8 +82,8 @@ void read_mmcif_models(const std::string& file, const std::string& text,
                        std::vector<Assembly>& assemblies, MmcifBlock& block,
                        const std::function<void(std::vector<AtomRecord>&&)>& add_model);
 
-/// Where the rotation and translation move `points` that bring `from` onto `to`, of as many points,
-/// with the smallest sum of squared distances (QCP); a translation for fewer than three.
+/// Applies to `points` the rotation and translation that superpose `from` on `to`, of as many
+/// points, with the minimum sum of squared distances (QCP); a translation for fewer than three.
 std::vector<std::array<double, 3>> moved_by_fit(const std::vector<std::array<double, 3>>& from,
                                                 const std::vector<std::array<double, 3>>& to,
                                                 std::vector<std::array<double, 3>> points);

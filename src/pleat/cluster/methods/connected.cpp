@@ -55,7 +55,7 @@ Clustering jarvis_patrick(const ItemLists& neighbours, std::int64_t common,
         for (Index i = first; i < first + size; ++i) {
             for (const std::int32_t k : neighbours.of(i)) is_neighbour[k] = 1;
             for (const std::int32_t j : neighbours.of(i)) {
-                // Each pair once, and none that is in one cluster already.
+                // Visits each pair once and skips pairs already in the same cluster.
                 const Index own = sets.root(i), other = sets.root(j);
                 if (j <= i || own == other) continue;
                 const std::span<const std::int32_t> others = neighbours.of(j);

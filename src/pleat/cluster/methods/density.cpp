@@ -29,12 +29,12 @@ std::vector<Index> densest_first(const std::vector<Peak>& peaks) {
     return order;
 }
 
-/// The nearest denser item of an item, and of the densest item the distance to the farthest one.
+/// The nearest denser item of an item; for the densest item, the farthest item.
 struct Nearest {
     std::int64_t nearest_denser;
     float distance, farthest;
 
-    /// Keeps the nearer item; of equally near ones the earlier, in whatever order they are offered.
+    /// Keeps the nearer item, or the one with the lower index if equally near, in any call order.
     void offer(std::int64_t item, float value) {
         if (value < distance || (value == distance && item < nearest_denser)) {
             distance = value;
@@ -185,7 +185,7 @@ namespace {
 class WholeNumbers {
 public:
     WholeNumbers(double max_distance, Index count) {
-        // Values of a source may differ a little from one request to the next.
+        // Doubled, because a source may return slightly different values for the same pair.
         const double max_sum = 2 * (max_distance + 1e-30) * static_cast<double>(count);
         scale_ = std::exp2(std::floor(std::log2(0x1p62 / max_sum)));
     }

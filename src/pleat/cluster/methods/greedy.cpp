@@ -18,8 +18,8 @@ namespace pleat::cluster {
 
 namespace {
 
-/// The pool: the items that are in no cluster yet, and for each item the number of its neighbours
-/// in the pool.
+/// The pool of the algorithm: items in no cluster yet, and each item's number of neighbours in the
+/// pool.
 class Pool final : public State {
 public:
     Pool(const ItemNeighbours& neighbours, const Context& context)
@@ -53,7 +53,7 @@ public:
         progress_.advance_to(neighbours_.count() - left_count_);
         if (left_count_ > 0 || counts_all_items_) lower(members);
     }
-    /// Also counts the neighbours of items that are in a cluster.
+    /// From now on also counts neighbours of items that are already in a cluster.
     void count_all_items() { counts_all_items_ = true; }
     void add_single(Index item) {
         assign({item});
@@ -109,8 +109,8 @@ private:
         left_count_ -= static_cast<Index>(members.size());
     }
 
-    /// The same if rows are computed: compares the centre with the items whose counts matter, and
-    /// the members with those of them that are near it.
+    /// add_cluster_of() for rows that are computed on demand: compares the centre only with items
+    /// whose counts matter, and the members only with those of them that may be near.
     void add_pruned_cluster_of(Index centre) {
         std::vector<Index> items;
         for (Index i = 0; i < neighbours_.count(); ++i)
@@ -129,8 +129,8 @@ private:
         assign(members);
     }
 
-    /// Subtracts the `members` from the counts of their neighbours. Threads have words of their
-    /// own.
+    /// Subtracts the `members` from their neighbours' counts. Each thread has its own words of
+    /// bits.
     void lower(const std::vector<Index>& members) {
         constexpr Index kWords = 64;  // 4096 items
         const Index words = neighbours_.words();
@@ -179,7 +179,7 @@ class Search {
 public:
     explicit Search(Pool& pool) : pool_(pool) {}
 
-    /// Adds the next cluster of the pool, which is not empty.
+    /// Adds the next cluster; the pool must not be empty.
     void step() {
         while (!next_of_this_count()) {
             max_ = 0;
@@ -238,7 +238,7 @@ Clustering gmx(const ItemNeighbours& neighbours, const Context& context) {
     std::vector<Founder> founders;
     for (Index i = 0; i < neighbours.count(); ++i)
         founders.push_back({pool.count(i), static_cast<std::int32_t>(i)});
-    // Which of equals comes first is left to the sort of the C++ library on purpose, as in gmx.
+    // The order of equal counts is that of the C++ library's sort on purpose, as in gmx.
     std::sort(founders.begin(), founders.end(), before);
     while (founders[0].near > 0) {
         pool.add_cluster_of(founders[0].item);

@@ -72,7 +72,7 @@ public:
     }
     bool reaches_limit() const override { return false; }
 
-    /// Tries the items of one batch per rank; finished if no item of a whole round was swapped.
+    /// Tries one batch of items per rank; finished if a whole round swapped no item.
     Step step() {
         if (!has_distances_) find_distances();
         const Index many = std::min(kBatch * context_.ranks(), count_ - first_);
@@ -88,7 +88,7 @@ public:
         return {idle_ >= count_, fmt::format("{} swaps", swaps_)};
     }
 
-    /// Replaces a medoid by the item whose row this is if that lowers the cost.
+    /// Replaces a medoid by the item with this row of distances if that lowers the cost.
     bool try_item(Index item, const float* row) {
         if (is_medoid_[item]) return false;
         gains_ = losses_;
@@ -104,7 +104,7 @@ public:
             }
         }
         const auto best = std::min_element(gains_.begin(), gains_.end());
-        // A smaller change may be rounding of the sums, and swaps could then repeat for ever.
+        // Smaller changes may be rounding errors, with which swaps could repeat forever.
         if (!(*best + shared < -1e-9 * cost_)) return false;
         replace(best - gains_.begin(), item, row);
         return true;

@@ -16,7 +16,7 @@ namespace pleat::cluster {
 
 namespace {
 
-/// A merge of the clusters that two items are in.
+/// Merges the two clusters that contain these two items.
 struct Joint {
     Index a, b;
     double height;
@@ -50,8 +50,8 @@ std::vector<Joint> single_joints(Index count, const StoredPairs& distances,
     return joints;
 }
 
-/// Chains of nearest neighbours: each item of a chain is nearest to the one before it, so that the
-/// last two, nearest to each other, can be merged in any order of merges.
+/// Nearest-neighbour chains: each item is the nearest neighbour of the one before it. The last two
+/// are nearest to each other and can be merged, whatever the order of merges.
 class NearestChains {
 public:
     NearestChains(Method method, Index count, std::vector<float>& pairs)
@@ -87,7 +87,7 @@ private:
         return pairs_[pairs_before(i, count_) + j - i - 1];
     }
 
-    /// Of equally near clusters: the previous one in the chain if it is among them, else the one
+    /// Among equally near clusters returns the previous one in the chain if possible, else the one
     /// with the lowest index.
     Index nearest_to(Index x, Index previous) {
         Index best = previous;
@@ -214,7 +214,7 @@ void write_newick(const std::filesystem::path& path, const std::vector<Merge>& t
         int stage;
     };
     std::vector<Visit> stack = {{count + static_cast<Index>(tree.size()) - 1, -1, 0}};
-    // Not recursive, because a tree that is a long chain would overflow the call stack.
+    // Not recursive: a degenerate tree would overflow the call stack.
     while (!stack.empty()) {
         Visit& visit = stack.back();
         const Index node = visit.node, parent = visit.parent;

@@ -18,10 +18,10 @@ namespace pleat::cluster {
 /// resumes from `context.checkpoint`. Throws Cancelled, InputError (a checkpoint of other input).
 Clustering gromos(const ItemNeighbours& neighbours, const Context& context);
 
-/// What `gmx cluster -method gromos` of GROMACS computes: items in a cluster leave the lists of the
-/// others but keep a list of their own, and may found a further cluster of what is left in it; the
-/// order of equals is that of std::sort by number alone, sorted again for each cluster. A centre
-/// need not be in its cluster, and none is reported. Throws Cancelled.
+/// Reproduces `gmx cluster -method gromos` of GROMACS: clustered items leave the neighbour lists of
+/// others but keep their own, and may found a further cluster of what is left in it; the order of
+/// equal counts is that of std::sort by count alone, repeated for each cluster. A centre need not
+/// be in its cluster, so none is reported. Throws Cancelled.
 Clustering gmx(const ItemNeighbours& neighbours, const Context& context);
 
 /// Ester, Kriegel, Sander, Xu, Proceedings of KDD 226 (1996): items with at least `min_neighbours`
@@ -43,13 +43,13 @@ struct ItemLists {
     }
 };
 
-/// Jarvis, Patrick, IEEE Transactions on Computers C-22:1025 (1973), as gmx cluster does it: two
-/// items are linked if each is in the other's list of neighbours and at least `common` items are in
-/// both lists; clusters are what links connect. Lists do not hold the item itself. Throws
+/// Jarvis, Patrick, IEEE Transactions on Computers C-22:1025 (1973), as in gmx cluster: two items
+/// are linked if each is in the other's neighbour list and the lists share at least `common` items;
+/// clusters are the connected components. A list does not contain the item itself. Throws
 /// Cancelled.
 Clustering jarvis_patrick(const ItemLists& neighbours, std::int64_t common, const Context& context);
 
-/// All neighbours of each item but itself. Throws DeviceError if memory is too small for them.
+/// All neighbours of each item except itself. Throws DeviceError if they do not fit in memory.
 ItemLists lists_of(const ItemNeighbours& neighbours);
 /// The nearest of each item; with a cutoff those below it.
 ItemLists lists_of(const NearestLists& nearest, const PairSource& distances,
@@ -61,9 +61,9 @@ public:
     explicit ItemSets(Index nodes);
     /// The node that stands for the set.
     Index root(Index node);
-    /// Makes `parent`, which stands for its own set, stand for that of `child` too.
+    /// Merges the set of `child` into that of `parent`; each must represent its set.
     void join(Index child, Index parent) { parents_[child] = parent; }
-    /// The sets of the nodes below `count` as clusters.
+    /// Returns the sets as clusters of the first `count` nodes.
     Clustering clusters(Index count);
 
 private:
@@ -78,9 +78,9 @@ private:
 std::vector<Merge> link(Method method, Index count, std::vector<float> condensed,
                         const Context& context);
 
-/// The tree without its last merges, so that `clusters` are left.
+/// Cuts the tree before its last merges, so that `clusters` clusters remain.
 Clustering cut_to(const std::vector<Merge>& tree, Index count, Index clusters);
-/// Only merges below the cutoff; both are compared as float32, in which heights are stored.
+/// Applies only merges below the cutoff; both are compared as float32, the type of stored heights.
 Clustering cut_below(const std::vector<Merge>& tree, Index count, double cutoff);
 
 /// Writes the tree as Newick. Leaves are item numbers from 0; the path between two leaves is as
@@ -116,9 +116,9 @@ std::vector<Peak> find_peaks(const PairSource& distances, const std::vector<std:
 /// item is always a centre.
 Clustering density_peaks(const std::vector<Peak>& peaks, Index clusters);
 
-/// Counts the upper halves of the bits of distances, whose order is that of the distances whatever
-/// their unit, from bands of a first pass; a second pass counts the lower halves of those that have
-/// the upper half in question.
+/// Finds a quantile of distances in two passes. The order of float bits is that of the distances,
+/// in any unit: the first pass counts the upper halves of the bits, the second counts the lower
+/// halves for the one upper half that contains the quantile.
 class QuantileFinder {
 public:
     QuantileFinder(Index count, int threads);
@@ -136,16 +136,16 @@ private:
     std::vector<std::int64_t> upper_;  ///< [upper half]
 };
 
-/// Drops, again and again, the `drop` share of the items left (rounded down, at least one) with the
-/// largest mean distances to the others left, until `keep` are left; of equal ones the later item
-/// is dropped. `max_distance`: no pair is farther apart. Sums of distances are kept as whole
-/// numbers, so that they do not depend on threads and ranks; all pairs are visited once, and those
-/// of dropped items a second time. Ranks share the pairs. Throws Cancelled.
+/// Repeatedly drops the `drop` share (rounded down, at least one) of the remaining items with the
+/// largest mean distances to the others, until `keep` remain; of equal means the later item is
+/// dropped. `max_distance`: an upper bound of all distances. Sums are whole numbers, so they do not
+/// depend on threads and ranks. Visits all pairs once, and pairs of dropped items a second time.
+/// Ranks share the pairs. Throws Cancelled.
 std::vector<DensityRound> iterate_density(const PairSource& distances, Index keep, double drop,
                                           double max_distance, const Context& context);
 
-/// The items left are cluster 0, with the one of the smallest mean distance as its centre; all
-/// others are noise.
+/// The remaining items are cluster 0, whose centre has the smallest mean distance; all others are
+/// noise.
 Clustering densest_cluster(const std::vector<DensityRound>& rounds);
 
 }  // namespace pleat::cluster

@@ -29,7 +29,7 @@ std::uint64_t Cutoff::word(const float* values, Index count, Index i, Index firs
 
 namespace {
 
-/// A block of 64 x 64 bits with rows and columns exchanged: bit r of word c is bit c of word r.
+/// Transposes a block of 64 x 64 bits: bit r of word c becomes bit c of word r.
 void transpose(std::uint64_t (&block)[64]) {
     std::uint64_t mask = 0x00000000ffffffff;
     for (int size = 32; size > 0; size /= 2, mask ^= mask << size) {
@@ -92,7 +92,7 @@ public:
             first += asked.size();
         }
     }
-    /// About 64 MB of values, and at most as many rows as a band has.
+    /// About 64 MB of values, but not more rows than a band.
     Index batch() const override { return std::clamp<Index>(16'000'000 / count(), 16, 960); }
 
     bool is_pruned() const override { return cutoff_.distances.is_metric(); }
@@ -281,7 +281,7 @@ NeighbourFinder::NeighbourFinder(const PairSource& distances, double cutoff, con
 }
 
 void NeighbourFinder::join(AdditiveCheckpoint& sums) {
-    // Each bit is set by one band, so that adding words sets bits.
+    // Each bit is set in one band only, so adding words sets bits.
     if (keeps_)
         sums.add("bits", {reinterpret_cast<std::int64_t*>(bits_.data()),
                           static_cast<std::size_t>(bits_.size())});

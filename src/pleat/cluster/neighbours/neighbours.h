@@ -28,7 +28,7 @@ public:
     Index words() const { return (count() + 63) / 64; }
     /// How many neighbours each item has.
     const std::vector<std::int32_t>& degrees() const { return degrees_; }
-    /// Shows the rows of these items, one after another.
+    /// Calls `visit` with the row of each of these items.
     virtual void visit_rows(std::span<const Index> items, const RowVisitor& visit) const = 0;
     /// How many items to ask for at a time.
     virtual Index batch() const = 0;
@@ -42,10 +42,10 @@ public:
         within_twice,  ///< within twice the cutoff of the centre
         neighbour      ///< below the cutoff
     };
-    /// The Position of each of `items`, which ascend. A collective call, if is_pruned().
+    /// The Position of each of `items` (ascending) to `centre`. A collective call if is_pruned().
     virtual std::vector<std::uint32_t> around(Index centre, std::span<const Index> items) const;
-    /// How many of `members` each of `others`, which ascend, has as neighbours. A collective call,
-    /// if is_pruned().
+    /// For each of `others` (ascending), its number of neighbours among `members`. A collective
+    /// call if is_pruned().
     virtual std::vector<std::uint32_t> count_between(std::span<const Index> members,
                                                      std::span<const Index> others) const;
     /// Identifies the neighbours, for checkpoints; if is_pruned().
@@ -77,10 +77,10 @@ struct Cutoff {
     std::uint64_t word(const float* values, Index count, Index i, Index first) const;
 };
 
-/// Gathers neighbours from one pass over the bands of `distances`, which must outlive the result:
-/// in M^2 / 8 bytes of bits if these are at most `max_bytes`, else by counting alone; rows, or of a
-/// metric the parts of them that are needed, are then computed again when they are asked for. Pairs
-/// near the cutoff are decided by PairSource::is_below(), so that both give the same.
+/// Gathers neighbours in one pass over the bands of `distances`, which must outlive the result.
+/// Stores M^2 / 8 bytes of bits if these are at most `max_bytes`; otherwise only counts, and rows
+/// (for a metric, the necessary parts) are recomputed on demand. PairSource::is_below() decides
+/// pairs near the cutoff, so both ways give the same result.
 class NeighbourFinder {
 public:
     /// A collective call, since all ranks keep bits or none does.

@@ -32,7 +32,7 @@ void read_free_memory(CudaDevice& gpu) {
     gpu.free_bytes = static_cast<std::int64_t>(free);
 }
 
-// The number of GPUs; if 0, `absence` is the reason.
+// Number of GPUs; if it is 0, `absence` says why.
 int count_devices(std::string& absence) {
     int driver = 0, count = 0;
     if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {

@@ -38,11 +38,11 @@ struct CudaDevices {
 /// process must not exit while the driver starts.
 [[nodiscard]] std::jthread start_cuda_early(int index, bool one_queue);
 
-/// Looks for GPUs until one is usable and has this many bytes free; by default finds all. Starts
-/// each GPU that it looks at. Never throws if there is none.
+/// Starts GPUs one by one until one is usable and has `enough` bytes free; by default starts all.
+/// Never throws if there is none.
 CudaDevices find_cuda_devices(std::int64_t enough = std::numeric_limits<std::int64_t>::max());
 
-/// The number of GPUs; starts none of them. Never throws if there is none.
+/// The number of GPUs, without starting them. Never throws if there is none.
 int count_cuda_devices();
 
 /// Makes this GPU the current one of the calling thread, and returns its state. Throws DeviceError
@@ -58,8 +58,8 @@ struct DeviceChoice {
 /// The first usable GPU with `needed` bytes of free memory, else the CPU.
 DeviceChoice device_with_room(const CudaDevices& found, std::int64_t needed);
 
-/// Whether kernels on each of these GPUs can read the memory of every other one (NVLink, or PCI
-/// Express where the machine allows it). True for one GPU. Starts none of them.
+/// Whether kernels on each of these GPUs can read the memory of all others (NVLink, or PCI Express
+/// if the machine allows it). True for one GPU. Does not start the GPUs.
 bool can_read_each_other(std::span<const Device> gpus);
 
 }  // namespace pleat

@@ -31,8 +31,8 @@ inline void check(cudaError_t status, const std::string& what) {
     throw DeviceError("CUDA: " + what + ": " + cudaGetErrorString(status));
 }
 
-/// Owns `size()` elements, zeroed at construction, on the device that was current then. Transfers
-/// wait for the kernels before them. Every failure is a DeviceError.
+/// Owns `size()` elements on the device that is current at construction, which zeroes them.
+/// Transfers wait for earlier kernels. Every failure is a DeviceError.
 template <class T>
 class DeviceArray {
 public:
@@ -76,7 +76,7 @@ private:
     Index count_ = 0;
 };
 
-/// Owns `size()` elements, not set at construction. Throws DeviceError if there is no memory.
+/// Owns `size()` uninitialised elements. Throws DeviceError if there is not enough memory.
 template <class T>
 class PinnedArray {
 public:
@@ -103,8 +103,8 @@ private:
     Index count_ = 0;
 };
 
-/// Work in it does not wait for other streams. Destroyed with its owner, after the end of its work,
-/// on the device that was current at construction.
+/// A stream whose work does not wait for other streams. The destructor waits for its work, on the
+/// device that was current at construction.
 class Stream {
 public:
     Stream() {
@@ -122,14 +122,14 @@ private:
     cudaStream_t stream_ = nullptr;
 };
 
-/// Belongs to the device that is current when start() is called first.
+/// Measures time on the device that is current when start() is first called.
 class Timer {
 public:
     explicit Timer(cudaStream_t stream = cudaStreamPerThread) : stream_(stream) {}
 
     void start() { record(first_); }
     void stop() { record(last_); }
-    /// Waits until the work that was launched before stop() has finished.
+    /// Waits for the work launched before stop().
     double seconds() const {
         float milliseconds = 0;
         check(cudaEventSynchronize(last_.get()), "cannot compute");
@@ -168,7 +168,7 @@ __device__ __forceinline__ void end_copies() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-/// Waits until all groups of this thread but the newest kLeft are there.
+/// Waits until all copy groups of this thread except the newest kLeft are complete.
 template <int kLeft>
 __device__ __forceinline__ void wait_for_copies() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
@@ -204,8 +204,8 @@ __device__ __forceinline__ void multiply_halves(float* c, const std::uint32_t (&
 }
 
 /// c += a * b of float64 numbers for 8 rows by 8 columns by 4, on tensor cores (compute capability
-/// 8.0); c has two elements. Lane 4 g + t gives row g of a and column g of b, both at t, and gets
-/// of row g the columns 2 t and 2 t + 1.
+/// 8.0). Lane 4 g + t provides element t of row g of a and of column g of b; its two elements of c
+/// are columns 2 t and 2 t + 1 of row g.
 __device__ __forceinline__ void multiply_doubles(double* c, double a, double b) {
     asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
                  : "+d"(c[0]), "+d"(c[1])
@@ -219,7 +219,7 @@ __device__ __forceinline__ std::uint32_t equal_halves(std::uint32_t x, std::uint
     return result;
 }
 
-/// rsqrtf() without its handling of denormal numbers.
+/// rsqrtf() without support for denormal numbers.
 __device__ __forceinline__ float rough_inverse_root(float value) {
     float result;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
@@ -233,8 +233,8 @@ __device__ __forceinline__ float rough_inverse(float value) {
     return result;
 }
 
-/// The CUDA runtime. Work goes to the calling thread's stream, or to that of on(), one piece after
-/// the other.
+/// Access to one GPU through the CUDA runtime. Work is executed in order, in the calling thread's
+/// stream or in the stream of on().
 class CudaGpu {
 public:
     template <class T>
@@ -294,7 +294,7 @@ public:
         check(cudaGetLastError(), std::string("cannot ") + what);
     }
 
-    /// How many CTAs of a kernel run at the same time.
+    /// The number of CTAs of a kernel that can run at the same time.
     template <class... Parameters>
     Index resident_ctas(void (*kernel)(Parameters...), Index threads, Index shared_bytes) const {
         allow_shared_bytes(kernel, shared_bytes);
@@ -305,7 +305,8 @@ public:
         return Index{processors_} * ctas;
     }
 
-    /// Launches that are replayed at the cost of one. Their arguments are copied at capture().
+    /// Recorded launches that can be replayed at the cost of one launch. Arguments are copied at
+    /// capture().
     class Graph {
     public:
         Graph() = default;
@@ -344,14 +345,14 @@ public:
         check(status, "cannot compute");
         return true;
     }
-    /// Waits until all launches have ended, and all that this thread did with arrays.
+    /// Waits for all launches and for all array operations of this thread.
     void wait() const {
         check(cudaStreamSynchronize(cudaStreamPerThread), "cannot compute");
         if (stream_ != cudaStreamPerThread) check(cudaStreamSynchronize(stream_), "cannot compute");
     }
 
 private:
-    /// Shared memory in bytes that a CTA may use without a special request.
+    /// Bytes of shared memory that a CTA may use without special request.
     static constexpr Index kPlainSharedBytes = 48 << 10;
 
     template <class... Parameters>
@@ -373,15 +374,15 @@ private:
     std::string name_;
 };
 
-/// One thread may drive several of them in turn, each after use().
+/// A GPU among several that one thread may drive in turn, each after use().
 class PeerGpu : public CudaGpu {
 public:
     explicit PeerGpu(int index) : CudaGpu(index), index_(index) {}
 
-    /// Makes it the current GPU of the calling thread.
+    /// Makes this GPU current in the calling thread.
     void use() const { check(cudaSetDevice(index_), "cannot use " + name()); }
 
-    /// Lets kernels of this GPU, the current one, read the memory of the other.
+    /// Lets kernels of this GPU, which must be current, read the memory of `other`.
     void read_memory_of(const PeerGpu& other) const {
         if (other.index_ == index_) return;
         const cudaError_t status = cudaDeviceEnablePeerAccess(other.index_, 0);
@@ -391,7 +392,7 @@ public:
             check(status, name() + " cannot read the memory of " + other.name());
     }
 
-    /// A point in the work of the GPU that was current when it was made.
+    /// A point in the work of the GPU that is current at construction.
     class Event {
     public:
         Event() {
@@ -407,12 +408,12 @@ public:
         };
         std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, Destroy> event_;
     };
-    /// The event comes after all that this thread has launched on this GPU, the current one.
+    /// Places the event after all launches of this thread on this GPU, which must be current.
     void record(const Event& event) const {
         check(cudaEventRecord(event.event_.get(), cudaStreamPerThread), "cannot record an event");
     }
-    /// What this thread launches next on this GPU, the current one, begins after the event as it
-    /// was recorded last; at once if it never was.
+    /// Delays later launches of this thread on this GPU, which must be current, until the last
+    /// recorded event; no delay if none was recorded.
     void wait_for(const Event& event) const {
         check(cudaStreamWaitEvent(cudaStreamPerThread, event.event_.get(), 0),
               "cannot wait for an event");

@@ -32,7 +32,7 @@ public:
         return add(view.data, static_cast<std::size_t>(view.size()) * sizeof(T));
     }
 
-    /// 64 lower-case hexadecimal digits of all that was added so far; more may be added.
+    /// The hash of all data so far as 64 lower-case hexadecimal digits; more data may follow.
     std::string hex() const;
 
 private:
@@ -54,12 +54,12 @@ struct FileHash {
 /// Hashes all bytes of a file. Throws InputError if it cannot be read.
 FileHash hash_file(const std::filesystem::path& path);
 
-/// Above this size an input is hashed by size, time and ends.
+/// Larger inputs are hashed by size, time, and first and last bytes.
 inline constexpr std::int64_t kMaxHashedBytes = std::int64_t{256} << 20;
 
-/// Hashes an input of a run: all bytes of a file of up to `max_bytes`; of a larger one its size,
-/// the time of its last change in nanoseconds, and its first and last MiB, so that a trajectory of
-/// gigabytes is not read for its hash. Throws InputError if it cannot be read.
+/// Hashes an input of a run: all bytes of a file up to `max_bytes`; for a larger file its size,
+/// modification time in nanoseconds, and first and last MiB, so that large trajectories need not be
+/// read for it. Throws InputError if the file cannot be read.
 FileHash hash_input(const std::filesystem::path& path, std::int64_t max_bytes = kMaxHashedBytes);
 
 }  // namespace pleat

@@ -17,9 +17,8 @@ namespace pleat {
 
 /// A file opened for reading; "-" is standard input.
 ///
-/// A pipe, a socket, a device and standard input give their bytes only once. While an InputLedger
-/// lives, opening one for the second time throws InputError, and its bytes are hashed while they
-/// are read.
+/// Pipes, sockets, devices and standard input can be read only once. While an InputLedger exists,
+/// their bytes are hashed as they are read, and opening one a second time throws InputError.
 class InputFile {
 public:
     struct Stream;  ///< what InputLedger knows of a pipe
@@ -50,9 +49,8 @@ ssize_t read_at(int descriptor, std::int64_t offset, void* to, std::size_t bytes
 /// Throws DeviceError if `reason`, of errno, is that too many files are open.
 void refuse_too_many_open_files(const std::filesystem::path& path, int reason);
 
-/// Records which pipes this process reads, and hashes what it reads from them. Make one in main();
-/// a process that may read one named pipe several times on purpose, such as Python, makes none.
-/// Thread-safe.
+/// Records which pipes this process reads, and hashes their bytes. main() makes one; a process that
+/// may deliberately read a named pipe several times, such as Python, makes none. Thread-safe.
 class InputLedger {
 public:
     InputLedger();
@@ -65,7 +63,7 @@ public:
     static std::optional<FileHash> hash_of(const std::filesystem::path& path);
 };
 
-/// Whether the path is a pipe, a socket, a device or "-". False if there is nothing of that name.
+/// Whether the path is a pipe, a socket, a device or "-"; false if it does not exist.
 bool is_read_once(const std::filesystem::path& path);
 
 /// Throws InputError for the first of these files that is a pipe, a socket or a device. `reason`
@@ -81,12 +79,11 @@ void check_readable(const std::vector<std::string>& paths);
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path,
                                     std::int64_t max_bytes = std::int64_t{1} << 40);
 
-/// A file of paths or names, one per line, may have this size.
+/// Maximum size of a file that lists paths or names.
 inline constexpr std::int64_t kMaxListBytes = std::int64_t{16} << 20;
 
-/// Whether a path names a regular file, or a folder; links are followed. InputError with the
-/// system's reason where that cannot be found out: a folder that may not be entered, a loop of
-/// links.
+/// Whether a path names a regular file, or a folder; links are followed. Throws InputError with the
+/// system's reason if this cannot be determined: a folder without access, a loop of links.
 bool is_file(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
 

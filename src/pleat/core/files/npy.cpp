@@ -24,7 +24,7 @@ namespace pleat {
 
 namespace {
 
-/// A file's text for a message of one line: its beginning, without bytes that cannot be printed.
+/// Formats text of a file for a one-line message: its beginning, without unprintable bytes.
 std::string shown(std::string_view text) {
     constexpr std::size_t kMaxBytes = 40;
     std::string begun(text.substr(0, kMaxBytes));
@@ -164,7 +164,7 @@ void check_element_type(NpyHeader& header, std::string_view name) {
     if (header.element_bytes == 1) header.dtype[0] = '|';
 }
 
-/// Multiplies out the shape; a header that claims more bytes than an Index counts is damage.
+/// Multiplies the dimensions; throws if the header claims more bytes than an Index can count.
 void count_bytes(NpyHeader& header, std::string_view name) {
     constexpr auto kMaxBytes = static_cast<std::size_t>(std::numeric_limits<Index>::max());
     std::size_t bytes = header.element_bytes;
@@ -204,7 +204,7 @@ NpyHeader read_npy_header(const std::vector<std::uint8_t>& bytes, std::string_vi
 std::string npy_header(std::string_view dtype, const std::vector<Index>& shape) {
     std::string extents;
     for (const Index extent : shape) extents += fmt::format("{}, ", extent);
-    // A tuple of one needs its comma; of several, NumPy writes none at the end.
+    // A tuple of one element needs its comma; NumPy writes none at the end of longer ones.
     if (shape.size() > 1) extents.resize(extents.size() - 2);
     if (shape.size() == 1) extents.resize(extents.size() - 1);
     std::string text =
@@ -264,7 +264,7 @@ std::vector<std::uint8_t> row_major(const std::vector<std::uint8_t>& bytes,
     return out;
 }
 
-/// True when `value` is exactly representable where T is an integer, always where T is a float.
+/// Whether T can represent `value` exactly; always true if T is a floating-point type.
 template <class T, class From>
 bool fits(From value) {
     if constexpr (std::is_floating_point_v<T>) {

@@ -48,8 +48,8 @@ NpyArray parse_npy(std::vector<std::uint8_t> bytes, std::string_view name);
 template <class T>
 void write_npy(const std::filesystem::path& path, const T* data, const std::vector<Index>& shape);
 
-/// Collects arrays into one .npz (a zip of stored or deflated .npy members); `close()` writes the
-/// directory, flushes, and renames the finished file. Destroyed without close(), nothing stays.
+/// Writes arrays to one .npz (a zip of stored or deflated .npy members). close() writes the zip
+/// directory, flushes, and renames the file; without close() the destructor removes it.
 class NpzWriter {
 public:
     explicit NpzWriter(std::filesystem::path path, bool compress = false);
@@ -79,8 +79,8 @@ private:
     std::unique_ptr<Implementation> implementation_;
 };
 
-/// Reads an .npz written by NumPy or by NpzWriter. Opening reads the directory only; each `get`
-/// reads its member from the file as it was when opened, and checks it against its CRC.
+/// Reads an .npz written by NumPy or NpzWriter. Opening reads only the zip directory; each `get`
+/// reads a member from the open file and checks its CRC.
 class NpzReader {
 public:
     explicit NpzReader(const std::filesystem::path& path);

@@ -85,7 +85,7 @@ bool OutputFile::create_partial() {
     return false;
 }
 
-/// Reuses a temporary file that a killed process left: one that is not locked.
+/// Reuses a temporary file that is not locked: a killed process left it.
 bool OutputFile::reuse_partial() {
     if (errno != EEXIST) return false;
     descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -145,7 +145,7 @@ void OutputFile::close() {
         return;
     }
     if (::fsync(descriptor_) != 0) fail("flushing failed");
-    // Renamed while it is locked, so that no other process can take it for one that was left.
+    // Renamed while it is locked, so that no other process takes it for an abandoned file.
     if (::rename(partial_.c_str(), target_.c_str()) != 0) fail("writing failed");
     partial_.clear();
     if (::close(std::exchange(descriptor_, -1)) != 0) fail("writing failed");

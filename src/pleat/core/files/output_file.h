@@ -14,11 +14,11 @@
 
 namespace pleat {
 
-/// A file that appears under its name whole or not at all. Bytes go to `NAME.pleat-part` in the
-/// same folder, or to `NAME.N.pleat-part` while another process writes the same file; `close()`
-/// flushes them to the disk and renames. What a killed process left is used again. Destroyed
-/// without `close()`, nothing stays. A path that names a device or a pipe (`/dev/stdout`) is
-/// written directly. Every failure is an OutputError that names the file and the system's reason.
+/// A file that appears under its name complete or not at all. Bytes go to `NAME.pleat-part` in the
+/// same folder, or to `NAME.N.pleat-part` while another process writes the same file; close()
+/// flushes and renames it. Files that a killed process left are reused. Without close(), the
+/// destructor removes the file. Devices and pipes (`/dev/stdout`) are written directly. Every
+/// failure is an OutputError that names the file and the system's reason.
 class OutputFile {
 public:
     explicit OutputFile(std::filesystem::path path);
@@ -62,23 +62,23 @@ void write_text(const std::filesystem::path& path, std::string_view text);
 /// set on failure.
 bool write_fully(int descriptor, std::uint64_t offset, const void* data, std::size_t bytes);
 
-/// The name of the file that is complete once this one is renamed: "scores.tsv" for
-/// "scores.tsv.pleat-part" and "scores.tsv.2.pleat-part"; empty for other names.
+/// The final name of a temporary file: "scores.tsv" for "scores.tsv.pleat-part" and
+/// "scores.tsv.2.pleat-part"; empty for other names.
 std::string complete_name(std::string_view partial);
 
-/// Whether this path still names the file that is open.
+/// Whether the path still refers to the open file `descriptor`.
 bool is_open_file(int descriptor, const std::filesystem::path& path);
 /// flock(); false if another process has the lock, true also if the file system has no locks.
 bool lock_file(int descriptor, int operation);
 
-/// The bytes that can be written to the disk of this folder, or of the one in which it will be; if
-/// the system does not say, all that can be counted.
+/// Free bytes on the disk of this folder, which need not exist yet; the largest number if the
+/// system does not say.
 std::int64_t free_disk_space(std::filesystem::path folder);
 
-/// Throws OutputError if the disk of `path` is known to have less than this free.
+/// Throws OutputError if the disk of `path` is known to have fewer free bytes.
 void require_room(const std::filesystem::path& path, std::int64_t bytes);
 
-/// Throws OutputError, with both numbers, if more than that will be written.
+/// Throws OutputError, with both numbers, if the folder's disk has fewer than `bytes` free.
 void require_disk_space(const std::filesystem::path& folder, std::int64_t bytes);
 
 /// Flushes a folder's entries, so that a rename in it survives a power cut.

@@ -34,7 +34,7 @@ bool is_of_a_word(std::uint8_t c) {
     return std::isalnum(c) != 0 || c == '-' || c == '+' || c == '.' || c == '_';
 }
 
-/// A word of the text, or a character; what messages can show of it.
+/// The word or character at a position of the text, for messages.
 struct Word {
     std::string text;
     std::size_t first = 0;  ///< byte
@@ -61,7 +61,7 @@ bool is_not_finite(std::string word) {
     return word == "nan" || word == "inf" || word == "infinity";
 }
 
-/// Why the text is no JSON from the byte `at` on.
+/// Says why the text is not valid JSON from byte `at` on.
 std::string complaint(std::span<const std::uint8_t> text, std::size_t at) {
     if (at >= text.size()) return "expected JSON, found the end of the file too early";
     const Word word = word_at(text, at);

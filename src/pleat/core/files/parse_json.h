@@ -13,8 +13,8 @@ namespace pleat {
 nlohmann::ordered_json parse_json(std::span<const std::uint8_t> text,
                                   const std::filesystem::path& path);
 
-/// The same; throws InputError, with the line and what is there, if the text is no JSON; for NaN
-/// and Infinity, which Python writes, it says that JSON has none, and names the character.
+/// Like parse_json(), but throws InputError with line and content if the text is not valid JSON.
+/// For NaN and Infinity, which Python writes, the error says that JSON has no such numbers.
 nlohmann::ordered_json require_json(std::span<const std::uint8_t> text,
                                     const std::filesystem::path& path);
 

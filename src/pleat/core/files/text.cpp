@@ -133,7 +133,7 @@ Character first_character(std::string_view text) {
     return {code, bytes};
 }
 
-/// Line and paragraph separators, and marks that change the direction of what follows.
+/// Whether the character separates lines or paragraphs, or changes the direction of writing.
 bool turns_or_breaks(std::uint32_t code) {
     return (code >= 0x200E && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
            (code >= 0x2066 && code <= 0x2069) || code == 0x061C || code == 0xFEFF;

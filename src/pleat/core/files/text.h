@@ -19,8 +19,8 @@ struct ListedLine {
     std::int64_t number = 0;  ///< from 1
     std::string_view text;    ///< without its line end
 };
-/// Throws InputError, which calls the text `name`, for zero bytes and for more than `max_lines`
-/// lines.
+/// The lines of a text. Throws InputError, calling the text `name`, for zero bytes and for more
+/// than `max_lines` lines.
 std::vector<ListedLine> listed_lines(std::string_view name, std::string_view text,
                                      std::size_t max_lines = 1'000'000);
 
@@ -30,20 +30,20 @@ std::string_view stripped(std::string_view text);
 /// The parts between separators.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// The cells of a line, split at tabs, without white space around each.
+/// Splits a line at tabs; removes white space around each cell.
 std::vector<std::string> split_cells(std::string_view line);
 
 /// The paths that a text lists, one per line, without white space around them. Throws InputError as
 /// listed_lines(), and if it lists no path.
 std::vector<std::string> parse_path_list(std::string_view name, std::string_view text);
 
-/// Text from a file as error messages show it: quoted, printable ASCII, at most 40 characters.
+/// Formats text of a file for error messages: quoted, printable ASCII, at most 40 characters.
 std::string in_quotes(std::string_view text);
 
 /// The text without blanks, tabs and carriage returns at its ends.
 std::string_view trimmed(std::string_view text);
 
-/// The words of a line between any of these separators.
+/// Splits a line into words at any of these separators.
 std::vector<std::string_view> words(std::string_view line, std::string_view separators = " \t");
 
 /// Whether the line has no characters but blanks and tabs.
@@ -52,7 +52,7 @@ bool is_blank(std::string_view line);
 /// Whether all characters are printable ASCII.
 bool is_printable_ascii(std::string_view text);
 
-/// Takes the number at the beginning of a text; false, taking nothing, if there is none.
+/// Parses and removes the number at the front of a text; false, without change, if none.
 template <class Number>
 bool take_number_from(std::string_view& text, Number& value) {
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -61,19 +61,19 @@ bool take_number_from(std::string_view& text, Number& value) {
     return true;
 }
 
-/// Sets `value` to the number that the whole text is; false if it is no number.
+/// Sets `value` if the whole text is a number; else returns false.
 template <class Number>
 bool parse_number(std::string_view text, Number& value) {
     return take_number_from(text, value) && text.empty();
 }
 
-/// The text with its letters of ASCII in lower or in upper case.
+/// The text with ASCII letters in lower case, or in upper case.
 std::string in_lower_case(std::string_view text);
 std::string in_upper_case(std::string_view text);
 
-/// The text on one line of visible UTF-8. Written as escapes are: tab, newline and carriage return
-/// (\t, \n, \r), other control characters and bytes that are not UTF-8 (\x1b), and characters that
-/// break lines or turn the direction of writing (\u202e). A backslash stays as it is.
+/// The text as one line of visible UTF-8. Tab, newline and carriage return become \t, \n, \r; other
+/// control characters and bytes that are not UTF-8 become \x1b etc.; characters that break lines or
+/// change the direction of writing become \u202e etc. A backslash stays as it is.
 std::string printable(std::string_view text);
 
 /// Like printable(), but keeps the newlines and tabs of a text of several lines or cells.
@@ -91,13 +91,13 @@ public:
 /// The printable text of an error: one line, or several of an InputError.
 std::string error_text(const std::exception& error);
 
-/// Reads the records of a text one after another; line ends in quotes are part of a cell.
+/// Reads the records of a text one by one; line ends inside quotes belong to a cell.
 class RecordReader {
 public:
     explicit RecordReader(std::string_view text) : text_(text) {}
 
-    /// Returns false at the end of the text. `record`: without its line end; `line`: where it
-    /// begins, from 1.
+    /// Sets `record` to the next record without its line end and `line` to its first line, from 1;
+    /// returns false at the end of the text.
     bool next(std::string_view& record, std::string_view& end, std::int64_t& line);
 
 private:

@@ -191,7 +191,7 @@ void ZipReader::read_entries(const std::vector<std::uint8_t>& directory, std::ui
     if (at != directory.size()) damaged("a directory longer than its entries");
 }
 
-/// The offset in the file at which the bytes of a member begin.
+/// The file offset of a member's data.
 std::uint64_t ZipReader::offset_of(const ZipMember& member) const {
     const auto header = read_bytes(member.header_offset, kLocalBytes);
     if (number(header.data(), 4) != 0x04034b50)
@@ -200,8 +200,8 @@ std::uint64_t ZipReader::offset_of(const ZipMember& member) const {
         member.header_offset + kLocalBytes + number(&header[26], 2) + number(&header[28], 2);
     if (offset > directory_offset_ || member.packed_bytes > directory_offset_ - offset)
         damaged(fmt::format("member '{}' reaching into the directory", member.name));
-    // Deflate packs by a factor of 1032 at the most: a larger claim is damage, not a reason to
-    // allocate.
+    // Deflate compresses by a factor of at most 1032; a larger claim is damage and must not cause
+    // an allocation.
     const bool plausible = member.method == 0 ? member.bytes == member.packed_bytes
                                               : member.bytes / 1032 <= member.packed_bytes;
     if (!plausible) damaged(fmt::format("an impossible length of member '{}'", member.name));
@@ -273,7 +273,7 @@ struct ZipWriter::Deflater {
     }
     ~Deflater() { deflateEnd(&stream); }
 
-    /// Compresses bytes and writes the compressed ones; returns how many bytes were written.
+    /// Compresses and writes bytes; returns the number of bytes written.
     std::uint64_t run(const void* data, std::size_t bytes, int flush, OutputFile& file) {
         stream.next_in = static_cast<Bytef*>(const_cast<void*>(data));
         stream.avail_in = static_cast<uInt>(bytes);
@@ -296,7 +296,7 @@ ZipWriter::ZipWriter(std::filesystem::path path, bool compress, std::uint64_t zi
 ZipWriter::~ZipWriter() = default;
 
 std::string ZipWriter::local_header(const ZipMember& member) const {
-    // The packed length is not known yet; deflate can grow data by 5 bytes in 16 KiB at the most.
+    // The compressed length is not known yet; deflate adds at most 5 bytes per 16 KiB.
     const bool large = is_large(member.bytes + member.bytes / 1024 + 64);
     Record record;
     record.u32(0x04034b50).u16(large ? kVersionZip64 : kVersion).u16(kUtf8Names);

@@ -26,7 +26,7 @@ struct ZipMember {
 /// Writes an archive member by member. Members carry no times, so equal content gives equal bytes.
 class ZipWriter {
 public:
-    /// Zip64 fields are used for offsets and lengths of `zip64_from` and more; only tests lower it.
+    /// Offsets and lengths of at least `zip64_from` use Zip64 fields; only tests lower this limit.
     ZipWriter(std::filesystem::path path, bool compress, std::uint64_t zip64_from = 0xFFFFFFFFu);
     ~ZipWriter();
     ZipWriter(const ZipWriter&) = delete;
@@ -52,7 +52,7 @@ private:
     std::vector<ZipMember> members_;
 };
 
-/// Reads members of an archive, each checked against its length and CRC. InputError on damage.
+/// Reads members of an archive and checks length and CRC. Throws InputError for damage.
 class ZipReader {
 public:
     explicit ZipReader(const std::filesystem::path& path);

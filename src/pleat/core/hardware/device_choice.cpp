@@ -43,7 +43,7 @@ namespace {
 constexpr std::string_view kGpu = "cuda:";
 /// Another GPU is worth its start if it saves twice the 0.15 s that a context takes on an H200.
 constexpr double kMinSaved = 0.3;
-/// A GPU with less of its memory free is in use by another program.
+/// A GPU with a smaller fraction of free memory is in use by another program.
 constexpr double kMinFree = 0.9;
 
 std::vector<Device> every_gpu(const GpuLookup& gpus) {
@@ -57,7 +57,7 @@ std::vector<Device> every_gpu(const GpuLookup& gpus) {
     return devices;
 }
 
-/// The devices of a list; after "cuda:0" a bare number is a GPU.
+/// Parses a list of devices; after "cuda:0" a bare number is a GPU.
 std::vector<Device> listed_devices(std::string_view text) {
     std::vector<Device> devices;
     const bool has_numbers = text.starts_with(kGpu);

@@ -30,9 +30,9 @@ GpuLookup machine_gpus();
 /// "cuda:all" finds no GPU.
 void name_devices(std::string_view text, Context& context, const GpuLookup& gpus = machine_gpus());
 
-/// Divides work of `demand.seconds` on `context.device`, a GPU that was chosen, among more GPUs
-/// while each saves more than the time that it takes to start: GPUs with room, of which no other
-/// program uses a part. Returns what it took in one line, empty if it took none.
+/// Divides work of `demand.seconds` on `context.device`, an automatically chosen GPU, among further
+/// GPUs, as long as each saves more time than its start takes. Uses only GPUs with enough memory
+/// that no other program uses. Returns a line about the added GPUs, empty if there are none.
 std::string add_gpus(const GpuDemand& demand, Context& context,
                      const GpuLookup& gpus = machine_gpus());
 

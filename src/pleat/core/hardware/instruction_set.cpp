@@ -17,12 +17,12 @@ namespace pleat {
 
 namespace {
 
-/// Targets compiled for and runnable here, the widest first (Highway gives wider ones lower bits).
+/// Compiled targets that this CPU supports, widest first (in Highway these have lower bits).
 std::vector<std::int64_t> targets() {
     std::vector<std::int64_t> found;
     std::int64_t rest = hwy::SupportedTargets() & HWY_TARGETS;
-    // Asking Highway 1.0.3 for its targets fixes its choice and drops forbidden targets. Undo that,
-    // so that the next dispatch chooses again.
+    // Querying Highway 1.0.3 for its targets resets its choice and its restrictions. This reverts
+    // it, so that the next dispatch chooses again.
     hwy::GetChosenTarget().DeInit();
     for (; rest != 0; rest &= rest - 1) found.push_back(rest & -rest);
     return found;
@@ -33,11 +33,11 @@ std::string name_of(std::int64_t target) {
     return name == "avx3" ? "avx512" : name;
 }
 
-/// The targets that a restriction allows. Highway is not asked again, because that resets its
-/// choice for a moment in which another thread could use a forbidden target.
+/// The targets that are not forbidden. Highway is not queried again, since that briefly resets its
+/// choice, and another thread could then use a forbidden target.
 std::atomic<std::int64_t> allowed_targets = -1;
 
-/// All targets, found before anything is forbidden: every restriction goes through this file.
+/// All targets, found before any is forbidden: only this file forbids targets.
 const std::vector<std::int64_t>& all_targets() {
     static const std::vector<std::int64_t> all = targets();
     return all;
@@ -64,7 +64,8 @@ void restrict_instruction_set(std::string_view name) {
     const bool lowest = name == "baseline" || name == "scalar";
     for (const std::int64_t target : all) {
         if (name.empty() || (lowest ? target == all.back() : name_of(target) == name)) {
-            // Every lower bit: some kernels are also compiled for a wider target unknown here.
+            // Also forbids all lower bits: some kernels are compiled for wider targets unknown
+            // here.
             const std::int64_t forbidden = name.empty() ? 0 : target - 1;
             hwy::DisableTargets(forbidden);
             allowed_targets = ~forbidden;

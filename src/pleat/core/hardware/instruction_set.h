@@ -7,12 +7,12 @@
 
 namespace pleat {
 
-/// Names of the SIMD targets that the kernels were compiled for and this CPU can run, the widest
-/// first: "avx512", "avx2", "sse4", "ssse3", ... (lower-case Highway names elsewhere); the last one
-/// is what every CPU of this architecture can run.
+/// Names of the SIMD targets that the kernels were compiled for and that this CPU supports, widest
+/// first: "avx512", "avx2", "sse4", "ssse3", ... (others: Highway's names in lower case); every CPU
+/// of this architecture supports the last one.
 std::vector<std::string> instruction_sets();
 
-/// The one that kernels use now: the first that is not forbidden by restrict_instruction_set.
+/// The target that kernels use now: the first one that restrict_instruction_set() does not forbid.
 std::string instruction_set();
 
 /// Forbids every target wider than `name` from now on, for all threads; do not call it while a

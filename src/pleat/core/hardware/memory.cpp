@@ -18,7 +18,7 @@ namespace pleat {
 
 namespace {
 
-/// Folders of this process's version 2 group and of its parents.
+/// The folders of this process's control group (version 2) and its parent groups.
 std::vector<std::filesystem::path> group_folders(const CgroupPaths& places) {
     std::ifstream file(places.membership);
     std::string line, group;
@@ -33,7 +33,7 @@ std::vector<std::filesystem::path> group_folders(const CgroupPaths& places) {
     return folders;
 }
 
-/// The number that a file contains, kUnlimited for "max" or no file.
+/// Reads the number in a file; kUnlimited for "max" or a missing file.
 std::int64_t number_in(const std::filesystem::path& path) {
     std::ifstream file(path);
     std::int64_t number = 0;
@@ -143,7 +143,7 @@ std::string human_bytes(std::int64_t bytes) {
     constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     double value = static_cast<double>(bytes) / 1024;
     int unit = 0;
-    // From here on a number would be rounded to 1024.0.
+    // Above this the number would be printed as 1024.0.
     while (std::abs(value) >= 1023.95 && unit < 5) {
         value /= 1024;
         ++unit;

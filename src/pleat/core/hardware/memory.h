@@ -14,8 +14,7 @@ namespace pleat {
 /// leave.
 std::int64_t available_memory();
 
-/// Sets how many bytes of memory this process should use at most, all that it has allocated
-/// included.
+/// Limits the memory that this process should use, including memory already allocated.
 void limit_memory(std::int64_t bytes);
 
 /// The largest resident size of this process so far, in bytes.

@@ -58,7 +58,7 @@ struct Owner {
         fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
 }
 
-/// open(), after making the folder again if another process has just ended and removed it.
+/// Calls open(), recreating the folder if another process has just removed it at its end.
 int create(const std::filesystem::path& path, int flags) {
     constexpr int kTries = 100;
     int descriptor = ::open(path.c_str(), flags, 0666);
@@ -118,7 +118,7 @@ bool JobClaims::is_void(int descriptor) const {
                          (::kill(static_cast<pid_t>(owner.process), 0) != 0 && errno == ESRCH);
     if (owner.host == own.host && owner.boot == own.boot && owner.process > 0 && is_gone)
         return true;
-    // Both times are of the file system's clock.
+    // Both times come from the clock of the file system.
     const Lock clock(folder_ / "clock");
     const std::filesystem::path now = folder_ / "clock";
     struct stat claimed {
@@ -158,7 +158,7 @@ void JobClaims::release(const std::string& job) {
     const auto found = descriptors_.find(job);
     if (found == descriptors_.end()) return;
     const std::filesystem::path path = file(job, ".claim");
-    // Removed while it is still locked: whoever opened it meanwhile sees that it is gone.
+    // Removed while locked, so that a process that has opened it can see that it is gone.
     if (is_open_file(found->second, path)) ::unlink(path.c_str());
     ::close(found->second);
     descriptors_.erase(found);
@@ -184,12 +184,12 @@ std::optional<Failure> JobClaims::failure(const std::string& job) const {
     return failure;
 }
 
-/// A process that was killed after its job had ended leaves a claim that nobody asks for again.
+/// If a process was killed after its job had ended, it leaves a claim that nobody needs.
 bool JobClaims::remove_void(const std::filesystem::path& claim) const {
     const int descriptor = ::open(claim.c_str(), O_RDWR | O_CLOEXEC);
     if (descriptor < 0) return errno == ENOENT;
     struct stat info {};
-    // An empty one is being made: its owner is about to lock it.
+    // An empty claim is being created; its owner is about to lock it.
     const bool is_left = ::fstat(descriptor, &info) == 0 && info.st_size > 0 &&
                          lock_file(descriptor, LOCK_EX | LOCK_NB) &&
                          is_open_file(descriptor, claim) && is_void(descriptor);

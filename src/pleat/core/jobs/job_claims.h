@@ -13,16 +13,15 @@
 
 namespace pleat {
 
-/// The claims of one process on the jobs of a list, in a hidden folder beside them. A claim is a
-/// file with a lock (flock) that names host, process and boot of its owner, and whose time is
-/// renewed every 30 seconds. A claim is void if its owner's host and boot are those of this process
-/// and there is no such process, and if it was not renewed for 5 minutes by the clock of the file
-/// system. On file systems without locks two processes may claim a job at the same moment; they
-/// compute the same bits.
+/// The claims of one process on jobs of a list, in a hidden folder beside them. A claim is a locked
+/// file (flock) that contains host, process and boot of its owner; its time is renewed every 30
+/// seconds. A claim is void if its owner had this host and boot and no longer runs, or if it was
+/// not renewed for 5 minutes by the file system's clock. On file systems without locks two
+/// processes may claim a job at the same time; they compute identical results.
 class JobClaims {
 public:
-    /// `folder`: that of all jobs. `forgets`: no other process shares the jobs, so that what
-    /// earlier ones recorded of failures is removed. Throws OutputError.
+    /// `folder`: the folder of all jobs. `forgets`: no other process shares the jobs, so recorded
+    /// failures of earlier processes are removed. Throws OutputError.
     JobClaims(const std::filesystem::path& folder, bool forgets);
     ~JobClaims();
     JobClaims(const JobClaims&) = delete;
@@ -37,7 +36,7 @@ public:
     void record_failure(const std::string& job, const Failure& failure);
     std::optional<Failure> failure(const std::string& job) const;
 
-    /// Calls `work` while no other process is in such a call.
+    /// Calls `work` while no other process does.
     template <class Work>
     void one_at_a_time(const Work& work) {
         const Lock lock(folder_ / "table.lock");

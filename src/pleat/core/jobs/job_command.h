@@ -20,14 +20,14 @@
 
 namespace pleat {
 
-/// Keeps what was read as long as a job uses it, and the last `kept` of them longer. Thread-safe: a
-/// job that wants what another one is reading waits for it.
+/// Shares input data between jobs: keeps each as long as a job uses it, and the last `kept` of them
+/// longer. Thread-safe: a job waits for data that another job is reading.
 class SharedInputs {
 public:
     explicit SharedInputs(std::size_t kept) : kept_(kept) {}
 
-    /// What `read()` returned for this key, which names the files and how they are read. Calls it
-    /// if nobody has; throws what it throws.
+    /// Returns the data with this key, which identifies the files and how they are read. Calls
+    /// `read()` unless it is stored, and throws what that throws.
     template <class T, class Read>
     std::shared_ptr<const T> get(const std::string& key, const Read& read) {
         const std::shared_ptr<Entry> entry = find(key);
@@ -69,7 +69,7 @@ private:
     std::deque<std::shared_ptr<const void>> last_;
 };
 
-/// The same without a store if `inputs` is null.
+/// Like get(), but always reads if `inputs` is null.
 template <class T, class Read>
 std::shared_ptr<const T> shared_input(SharedInputs* inputs, const std::string& key,
                                       const Read& read) {
@@ -80,22 +80,22 @@ class SharedInputs;
 
 /// Resources that a computation asks for once its input has been read.
 struct JobDemand {
-    /// Bytes without which a GPU cannot compute it; not set: it needs no GPU.
+    /// Bytes of GPU memory required to compute on a GPU; not set: it does not use a GPU.
     std::optional<std::int64_t> gpu_bytes = {};
     /// For the context's device and threads.
     std::function<Estimate(const Context&)> estimate;
 };
 
-/// How one job is run. The defaults are those of a job that has the process to itself.
+/// How a job is run. The defaults suit a job that has the process to itself.
 struct JobTask {
     std::vector<std::string> arguments = {};  ///< the words behind `pleat`, for the manifest
     Progress* shown = nullptr;                ///< may be null
     bool shares_process = false;              ///< other jobs run at the same time
     SharedInputs* inputs = nullptr;           ///< input that other jobs read, too; or null
-    /// Waits until there is room for the computation, and sets the context's device and threads;
-    /// returns both in one line. Empty: the command chooses.
+    /// Waits until resources are free, and sets the context's device and threads; describes both in
+    /// one line. Empty: the command chooses.
     std::function<std::string(const JobDemand&, Context&)> choose_device = {};
-    /// Called when the computation has ended and only writing is left; may be empty.
+    /// Called when only writing is left; may be empty.
     std::function<void()> computed = {};
     /// Called when a stage of the job has been written and its memory is free; may be empty.
     std::function<void()> stage_ended = {};
@@ -112,13 +112,13 @@ public:
     /// Throws if options exclude each other or a file is missing.
     virtual void check() = 0;
     virtual std::vector<std::string> input_files() const = 0;
-    /// The arguments of a single call of `pleat` that makes the same run.
+    /// The command line of a single `pleat` call that makes the same run.
     virtual std::vector<std::string> call() = 0;
     /// Writes the run's folder. Throws every kind of Error.
     virtual void run(const JobTask& task) = 0;
 };
 
-/// A command that takes lists. Functions are called from several threads at a time.
+/// A command that supports job lists. Several threads may call its functions at a time.
 struct JobCommand {
     std::string name;                  ///< "couplings"
     std::vector<std::string> numbers;  ///< main results in a manifest, for the table

@@ -164,7 +164,7 @@ constexpr std::size_t kMaxFolderBytes = 120;
 constexpr const char* kNameColumn = "name";
 constexpr const char* kInputColumn = "input";
 
-/// Cuts off the ending where it is one of these and leaves something.
+/// Removes one of these endings unless nothing would be left.
 void cut_ending(std::string& name, std::initializer_list<std::string_view> endings) {
     const std::size_t dot = name.rfind('.');
     if (dot == std::string::npos || dot == 0) return;
@@ -333,7 +333,7 @@ std::string folder_name(const JobSettings& settings) {
     return name;
 }
 
-/// The folders of the settings, and the table that explains them if they are numbered.
+/// Returns the folder names of the settings and, if they are numbered, a table that explains them.
 std::vector<std::string> folder_names(const std::vector<JobSettings>& sweep, std::string& table) {
     std::vector<std::string> names;
     for (const JobSettings& settings : sweep) names.push_back(folder_name(settings));

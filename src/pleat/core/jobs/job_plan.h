@@ -31,12 +31,12 @@ Field& find_option(std::vector<Field>& options, const std::string& name, std::st
 /// Throws UsageError as Field::set().
 std::string apply_settings(const JobSettings& settings, std::vector<Field>& options);
 
-/// All combinations of `sweeps`, the last one varying fastest; one without settings if there are no
-/// sweeps. A sweep is `option=value,value`; for numbers, and options that take several of them,
-/// also `option=first:last:step`, where the last value belongs to the range; or `@FILE`, a table
-/// whose columns are options and whose rows are settings. `options` are scratch: their values
-/// change. Throws UsageError for an unknown or repeated option, a value that the option refuses, a
-/// repeated value and more than kMaxJobs combinations; InputError for a bad table.
+/// All combinations of `sweeps`, the last varying fastest; without sweeps, one empty combination. A
+/// sweep is `option=value,value`; for numbers, and options with several numbers, also
+/// `option=first:last:step`, with the last value included; or `@FILE`, a table with options as
+/// columns and settings as rows. Changes the values of `options`. Throws UsageError for an unknown
+/// or repeated option, an invalid or repeated value, and more than kMaxJobs combinations;
+/// InputError for an invalid table.
 std::vector<JobSettings> parse_sweeps(const std::vector<std::string>& sweeps,
                                       std::vector<Field>& options);
 
@@ -47,17 +47,17 @@ struct JobInput {
     JobSettings settings = {};  ///< from further columns of a list
 };
 
-/// The file's name without its folder, the ending of a packed file (.gz, .zst, .zstd) and one of an
-/// alignment, structure, trajectory or array, in any case of letters. Other endings stay, and an @
-/// in front of a list's name goes.
+/// Makes a job's name from a file name: without its folder, a compression ending (.gz, .zst, .zstd)
+/// and the ending of an alignment, structure, trajectory or array in any case. Other endings stay;
+/// the @ of a list is removed.
 std::string job_name(const std::filesystem::path& file);
 
-/// The inputs of a text that calls itself `name`, one per line: a path; or `NAME<tab>path`, with
-/// further paths, separated by blanks, if `several_files`. A path with blanks is written in double
-/// quotes. A first line in which all cells, or a cell if none is a path, are `name`, `input`,
-/// `input_column` or an option, names the columns of a table: `name` (may be missing), `input` or
-/// `input_column`, and options, of which an empty cell sets nothing. Blank lines and lines that
-/// begin with # are skipped. `options` are scratch. Throws InputError, with the line.
+/// Parses a list of inputs, called `name` in errors, one per line: a path; or `NAME<tab>path`, and
+/// if `several_files` further paths separated by blanks. Double quotes enclose a path with blanks.
+/// The first line is a table header if all its cells, or any cell if none is a path, are `name`,
+/// `input`, `input_column` or an option. A table needs `input` or `input_column`; `name` is
+/// optional; an empty cell of an option sets nothing. Blank lines and lines beginning with # are
+/// skipped. Changes the values of `options`. Throws InputError with the line.
 std::vector<JobInput> parse_job_list(std::string_view name, std::string_view text,
                                      const std::string& input_column, bool several_files,
                                      std::vector<Field>& options);
@@ -76,11 +76,10 @@ struct JobPlan {
     std::string settings_table;  ///< what settings.tsv says of numbered folders, or empty
 };
 
-/// Plans every input with every setting. The folder of a setting is named after its values; where
-/// one would have more than 120 bytes, all are numbered (s0001). Throws UsageError if two inputs
-/// have the same name, if a name cannot be that of a folder, for a value with a '/' or a control
-/// character in a sweep, for an option that both a list and a sweep set, and for more than kMaxJobs
-/// jobs.
+/// Combines every input with every setting. Folders of settings are named by their values; if a
+/// name would exceed 120 bytes, all are numbered (s0001). Throws UsageError if two inputs have the
+/// same name, a name is not a valid folder name, a sweep has a value with '/' or a control
+/// character, list and sweep set the same option, or there are more than kMaxJobs jobs.
 JobPlan plan_jobs(const std::vector<JobInput>& inputs, const std::vector<JobSettings>& sweep);
 
 /// Files in the folder of all jobs.

@@ -15,8 +15,8 @@
 
 namespace pleat {
 
-/// The ranks of one list. Every rank has the same rows; the first one learns how jobs ended on the
-/// others. Functions but add_news() are collective calls.
+/// The ranks that share one job list. Every rank has the same rows; the first rank learns the
+/// results of jobs on other ranks. All functions except add_news() are collective calls.
 class JobRanks {
 public:
     /// Called on the first rank with a row from another rank: its position in the table and its
@@ -48,10 +48,10 @@ public:
         std::function<bool()> is_stopped;
         std::function<void()> stop;
     };
-    /// Calls run() for each index in [0, count) on worker threads of all ranks; reports to the
-    /// first rank what was added meanwhile. See pleat::deal() and run_jobs().
+    /// Calls run() for each index in [0, count) on worker threads of all ranks, and reports queued
+    /// rows to the first rank. See pleat::deal() and run_jobs().
     void deal(int workers, Index count, const Work& work, const Hear& hear);
-    /// Calls `action` on one rank of each machine at a time.
+    /// Calls `action` on the ranks of each machine, one after another.
     void take_turns(const std::function<void()>& action);
 
 private:

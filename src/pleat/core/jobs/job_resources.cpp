@@ -14,15 +14,15 @@ namespace pleat {
 
 namespace {
 
-// Jobs in progress with a GPU: one computes while others read, prepare and write.
+// Number of jobs in progress per GPU: while one computes, others read, prepare and write.
 constexpr int kJobsPerGpu = 8;
-// Fraction of the free memory; the remainder is for what allocators keep and estimates miss.
+// Usable fraction of free memory; the remainder allows for allocators and inexact estimates.
 constexpr double kUsableFraction = 0.95;
 // Memory to read and prepare an input, per byte of its files.
 constexpr std::int64_t kCopies = 4, kPackedCopies = 12;
-// Another GPU is used if it saves this much of the time that one GPU takes at least for each job.
+// Seconds that a further GPU must save to be used, and minimum GPU seconds per job.
 constexpr double kMinSaved = 0.3, kSecondsPerJob = 0.03;
-// A GPU with less of its memory free is in use by another program.
+// A GPU with a smaller fraction of free memory is in use by another program.
 constexpr double kMinFree = 0.9;
 
 std::int64_t usable(std::int64_t bytes) {
@@ -35,7 +35,7 @@ std::int64_t size_of(const std::string& file) {
     return absent ? 0 : bytes;
 }
 
-/// The GPUs that nobody has named: all, or those of this rank, so that it starts no others.
+/// The GPUs to use if the user named none: all, or those of this rank, so no others are started.
 std::vector<CudaDevice> own_gpus(const JobResources::Request& request) {
     if (request.local_ranks == 1) return find_cuda_devices().devices;
     std::vector<CudaDevice> found;
@@ -48,7 +48,7 @@ std::vector<CudaDevice> own_gpus(const JobResources::Request& request) {
         try {
             found.push_back(use_cuda_device(n));
         } catch (const DeviceError&) {
-            // A GPU that cannot be used, as among those that find_cuda_devices() finds.
+            // Like a GPU that find_cuda_devices() finds but cannot use.
         }
     }
     return found;
@@ -115,12 +115,12 @@ JobResources::JobResources(const Request& request,
       sizes_(sizes_of(inputs)),
       workers_(choose_workers(request, usable(available_memory()))),
       budget_(threads_),
-      // What all jobs in progress need before and after they compute is set aside once, so that
-      // no job has some memory while it waits for more.
+      // Memory that all jobs need before and after they compute is reserved in advance, so that no
+      // job holds memory while it waits for more.
       host_bytes_(
           std::max<std::int64_t>(0, usable(available_memory()) - sizes_.largest(workers_))) {}
 
-/// As many as the user wants, or one per thread; fewer if reading that many would take more than
+/// Returns as many as the user wants, or one per thread; fewer if their input would fill more than
 /// half of the memory.
 int JobResources::choose_workers(const Request& request, std::int64_t usable_bytes) const {
     const auto gpus = static_cast<int>(gpus_.size());
@@ -173,8 +173,8 @@ JobResources::Share JobResources::acquire(const JobDemand& demand, bool is_alone
         context.threads = threads;
         return demand.estimate(context);
     };
-    // A job uses the threads that are free (ThreadBudget), up to all. If the memory of all further
-    // threads is more than the share of one job, it uses as many of them as have room there.
+    // A job may use all free threads (ThreadBudget). If the memory for further threads exceeds a
+    // job's share, it uses only as many as fit.
     Estimate memory = memory_with(context.device.kind == Device::Kind::reference ? 1 : threads_);
     const std::int64_t share_bytes = host_bytes_.total() / workers_;
     if (!is_alone && context.threads > 1 && memory.host_bytes > share_bytes) {
@@ -186,7 +186,7 @@ JobResources::Share JobResources::acquire(const JobDemand& demand, bool is_alone
     }
     const ThreadBudget::Pause waiting;
     share.host_bytes = host_bytes_.acquire(memory.host_bytes, is_cancelled);
-    // A computation that cannot have all at once works through blocks that fill the GPU.
+    // A computation that does not fit as a whole processes blocks that fill the GPU.
     if (gpu == nullptr) return share;
     const std::int64_t gpu_total = gpu->bytes.total();
     share.gpu_bytes =

@@ -14,8 +14,7 @@
 
 namespace pleat {
 
-/// Decides how many jobs are in progress, and makes each computation wait until there is memory for
-/// it.
+/// Decides how many jobs run at the same time, and makes each computation wait for memory.
 class JobResources {
 public:
     struct Request {
@@ -38,10 +37,10 @@ public:
         Semaphore::Units host_bytes, gpu_bytes;
         std::shared_ptr<void> place;  ///< among the jobs of its GPU
     };
-    /// Waits until there is room, and sets the context's device and threads. If the user named no
-    /// device, it is a GPU that could hold this computation when it was free, else the CPU; among
-    /// several GPUs the one with the fewest jobs. `is_alone`: no other job is in progress. Throws
-    /// Cancelled if `is_cancelled()` while it waits.
+    /// Waits until resources are free, and sets the context's device and threads. If the user named
+    /// no device, uses a GPU that can hold this computation when idle (the one with the fewest
+    /// jobs), else the CPU. `is_alone`: no other job is in progress. Throws Cancelled if
+    /// `is_cancelled()` while it waits.
     Share acquire(const JobDemand& demand, bool is_alone, const std::function<bool()>& is_cancelled,
                   Context& context);
 
@@ -61,7 +60,7 @@ private:
     };
     static std::vector<std::unique_ptr<Gpu>> gpus_to_use(const Request& request, std::size_t jobs);
     int choose_workers(const Request& request, std::int64_t usable_bytes) const;
-    /// The GPU that takes this computation; null: none.
+    /// The GPU for this computation; null if there is none.
     Gpu* gpu_for(const JobDemand& demand);
 
     const std::vector<Device> named_;
@@ -71,11 +70,11 @@ private:
     const FileSizes sizes_;
     const int workers_;
     ThreadBudget budget_;
-    // Acquired before the memory of a GPU, so that no job waits for one that waits for it.
+    // Acquired before GPU memory, so that two jobs never wait for each other.
     Semaphore host_bytes_;
 };
 
-/// Bytes of all these files; of missing ones none.
+/// Total bytes of these files; missing files count 0.
 double file_bytes(const std::vector<std::string>& files);
 
 }  // namespace pleat

@@ -31,8 +31,8 @@ namespace {
 /// Shows how many jobs have ended: a bar on a terminal, one line per job in a log. Thread-safe.
 class JobProgress {
 public:
-    /// `shown`: as make_progress() makes it. `is_verbose`: messages of jobs are shown, too.
-    /// `shows_count`: `shown` gets the count though it is no bar.
+    /// `shown`: see make_progress(). `is_verbose`: also shows messages of jobs. `shows_count`:
+    /// `shown` gets the count even if it is not a progress bar.
     JobProgress(std::unique_ptr<Progress> shown, Index total, bool is_verbose, bool shows_count)
         : shown_(std::move(shown)),
           bar_(dynamic_cast<TerminalProgress*>(shown_.get())),
@@ -40,8 +40,8 @@ public:
           is_verbose_(is_verbose),
           shows_count_(shows_count) {}
 
-    /// Starts the count with the jobs that have ended before. `work`: of all others together, in
-    /// any unit, for the time left.
+    /// Starts with the number of jobs that ended in earlier calls. `work`: total work of the other
+    /// jobs in any unit, for the remaining time.
     void start(Index ended, double work) {
         const std::lock_guard lock(mutex_);
         all_work_ = work;
@@ -57,12 +57,12 @@ public:
         job_stops();
         job_ended_elsewhere(line, work);
     }
-    /// A job that neither ended nor failed: it was stopped.
+    /// Records that a job was stopped: it neither ended nor failed.
     void job_stops() {
         const std::lock_guard lock(mutex_);
         --running_;
     }
-    /// A job that another process has ended, with its line or an empty one.
+    /// Records a job that another process has ended; `line` may be empty.
     void job_ended_elsewhere(const std::string& line, double work) {
         const std::lock_guard lock(mutex_);
         ++ended_;
@@ -86,8 +86,8 @@ public:
         is_stopped_ = true;
     }
 
-    /// The progress of one job, for its engine; outlived by this object. It redraws the bar, and
-    /// shows messages if the user wants more of them, since they are in the job's log.txt.
+    /// Returns the progress of one job for its engine; this object must outlive it. It redraws the
+    /// bar and, if verbose, shows messages, which are also in the job's log.txt.
     std::unique_ptr<Progress> watch(const std::string& name) {
         struct Watch : Progress {
             Watch(JobProgress& of, std::string job) : all(of), name(std::move(job)) {}
@@ -130,7 +130,7 @@ double now() {
         .count();
 }
 
-/// A job, its row of the table, and what dealing needs to know.
+/// A job, its row in the table, and the data needed to schedule it.
 struct Item {
     const Job* job = nullptr;
     JobRow* row = nullptr;
@@ -272,7 +272,7 @@ private:
         });
         ranks_.gather_news(hear_);
     }
-    /// Completes the end of a run that a kill interrupted. Others may be about to run a shared job.
+    /// Completes the end of a run that was killed. Shared jobs may be started by other processes.
     void tidy(const Item& item) {
         if (!claims_) return RunDirectory::tidy(item.folder);
         if (!std::filesystem::exists(item.folder / kLockFile) || !claims_->claim(item.row->folder))
@@ -299,7 +299,7 @@ private:
             set_failed(*item.row, current_failure());
         }
     }
-    /// The jobs that are left, the largest first; the same on all ranks.
+    /// The remaining jobs, largest first; the same on all ranks.
     std::vector<Item*> jobs_left() {
         std::vector<Index> left;
         for (const Item& item : items_)
@@ -334,7 +334,7 @@ private:
             claimed_by_others_.push_back(&item);
             return;
         }
-        // Another process may have ended it since this one looked.
+        // Another process may have ended the job since the last check.
         const auto failure = claims_->failure(item.row->folder);
         bool is_left = true;
         {
@@ -372,7 +372,7 @@ private:
             stops();
         } catch (const std::exception&) {
             failure = current_failure();
-            // A job that ran out of memory next to others may have enough alone.
+            // A job that ran out of memory beside others may succeed alone.
             is_retried = failure.exit_code == kDeviceOrMemory && !is_alone &&
                          (resources_->workers() > 1 || ranks_.comm().local_size() > 1);
             if (is_retried) stops();
@@ -470,7 +470,7 @@ private:
         try {
             if (now() - saved_ >= kTableSeconds) save_table();
         } catch (const OutputError&) {
-            // Reported at the end if it still cannot be written then.
+            // Reported at the end if writing still fails then.
         }
     }
 

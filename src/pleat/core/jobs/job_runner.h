@@ -23,14 +23,14 @@ struct JobListRequest {
     std::optional<std::int64_t> workers = {};  ///< jobs in progress; not set: chosen
     bool force = false;                        ///< finished runs are replaced
     bool share = false;  ///< other processes work on the same jobs: see JobClaims
-    /// The ranks that run the list together; null: this process alone. Every rank gives the same
-    /// request but for `devices`, `threads` and `shown`.
+    /// The ranks that run the list together; null: only this process. Requests of all ranks are
+    /// equal except for `devices`, `threads` and `shown`.
     Comm* comm = nullptr;
     int ranks_per_gpu = 1;                 ///< on this machine
     bool verbose = false;                  ///< messages of jobs are shown
     std::unique_ptr<Progress> shown = {};  ///< as make_progress() makes it
     bool shows_count = false;  ///< `shown` is no log: it gets the number of jobs that have ended
-    /// Gets the line of each job that fails, instead of `shown`; may be empty.
+    /// Receives a line for each failed job, instead of `shown`; may be empty.
     std::function<void(const std::string& line)> report_failure = {};
 };
 
@@ -38,7 +38,7 @@ struct JobListResult {
     JobTable table;
     std::int64_t skipped = 0;  ///< jobs that had finished before
     double seconds = 0;        ///< rows, numbers and exit code: complete on the first rank
-    /// Exit code of the first job, in the order of the plan, that failed; 0 if none did.
+    /// Exit code of the first failed job in the order of the plan; 0 if none failed.
     int exit_code = 0;
 };
 

@@ -74,7 +74,7 @@ void add_names(const std::vector<std::string>& added, std::vector<std::string>& 
         if (!is_among(name, names)) names.push_back(name);
 }
 
-/// The value in the row's column of this name, an option's before a number's; empty: none.
+/// The value in the row's column of this name, first among options, then numbers; else empty.
 std::string value_of(const std::string& name, const JobTable& table, const JobRow& row) {
     for (std::size_t k = 0; k < table.options.size(); ++k)
         if (table.options[k] == name && !row.settings[k].empty()) return row.settings[k];
@@ -83,7 +83,7 @@ std::string value_of(const std::string& name, const JobTable& table, const JobRo
     return {};
 }
 
-/// The rows of both tables, with the columns of both.
+/// Joins the rows and columns of two tables.
 JobTable joined(const JobTable& earlier, const JobTable& table) {
     JobTable all;
     all.call = table.call;

@@ -36,8 +36,8 @@ struct JobTable {
     /// Reads `folder`/jobs.tsv. Throws InputError if it is missing or no table of jobs.
     explicit JobTable(const std::filesystem::path& folder);
 
-    /// jobs.tsv: lines with # that name version, command and swept options; the names of the
-    /// columns; a line per job.
+    /// jobs.tsv: lines with # for version, command and swept options; column names; one line per
+    /// job.
     std::string text() const;
     std::vector<std::string> columns() const;
     /// The texts of a row's cells, empty where nothing is known.
@@ -52,15 +52,15 @@ void update(JobRow& row, const std::filesystem::path& folder,
             const std::vector<std::string>& numbers);
 
 void set_failed(JobRow& row, const Failure& failure);
-/// Throws UsageError if all rows were refused: the call is not that of the folder's runs, whose
-/// table it must leave as it is.
+/// Throws UsageError if all rows were refused: the folder holds runs of another call, whose table
+/// must stay.
 void refuse_other_runs(const JobTable& table);
 
-/// Sets all but name, settings and folder to those of another row.
+/// Copies all values of another row except name, settings and folder.
 void set_outcome(JobRow& row, const JobRow& other);
 
-/// The rows of `folder`/jobs.tsv that `table` lacks and whose folders hold a run of pleat, with
-/// what its manifest says: jobs of earlier calls. None if there is no table of jobs.
+/// The rows of `folder`/jobs.tsv that are not in `table` and whose folders contain a pleat run,
+/// updated from its manifest: jobs of earlier calls. Empty if there is no job table.
 JobTable earlier_jobs(const std::filesystem::path& folder, const JobTable& table);
 
 /// Writes `folder`/jobs.tsv: the rows of `earlier`, then those of `table`, with the columns of
@@ -68,10 +68,10 @@ JobTable earlier_jobs(const std::filesystem::path& folder, const JobTable& table
 void write_job_table(const std::filesystem::path& folder, const JobTable& earlier,
                      const JobTable& table);
 
-/// Writes `folder`/jobs.tsv again, from the manifests of the jobs that it lists.
+/// Rewrites `folder`/jobs.tsv from the manifests of its jobs.
 JobTable renew_job_table(const std::filesystem::path& folder);
 
-/// "PF00072: sequences 3068, columns 117, 1.2 s".
+/// Formats a job's line: "PF00072: sequences 3068, columns 117, 1.2 s".
 std::string row_line(const JobRow& row, const std::vector<std::string>& numbers);
 
 }  // namespace pleat

@@ -17,7 +17,7 @@ namespace pleat {
 
 namespace {
 
-// The members of a checkpoint file that this class adds to those of the caller.
+// Members of a checkpoint file that this class adds to the caller's.
 constexpr std::string_view kProblem = "sweep_problem", kStage = "sweep_stage",
                            kMarks = "sweep_tiles_done";
 
@@ -34,7 +34,7 @@ void join_ranks(Comm& comm, std::span<double> maxima) {
     for (double& value : maxima) value += 0.0;
 }
 
-/// Each element is set on one rank and 0 on the others, so the sum of the bits is its value.
+/// Each element is nonzero on one rank only, so summing the bits gives its value.
 void join_ranks(Comm& comm, std::span<float> values) {
     constexpr std::size_t kAtOnce = std::size_t{1} << 20;
     std::vector<std::uint32_t> bits;
@@ -115,8 +115,8 @@ void AdditiveCheckpoint::load_values(const NpzReader& reader) {
     for (const NamedCollector& named : collectors_) named.collector->load(reader, named.name);
 }
 
-/// Returns false if the file has a tile that is loaded already: it is left over from a merge that
-/// was interrupted. Its other tiles are computed again.
+/// Returns false if a tile of the file is already loaded: the file is left over from an interrupted
+/// merge. Its other tiles are recomputed.
 bool AdditiveCheckpoint::load(const EarlierFile& file) {
     if (share_a_tile(file.marks, in_own_arrays_)) return false;
     load_values(NpzReader(file.path));
@@ -135,7 +135,7 @@ void AdditiveCheckpoint::load_earlier_files() {
             throw InputError(refusal(path, error));
         }
     }
-    // The largest first: merged files are loaded, and the files from which they were made skipped.
+    // Largest first: merged files are loaded before the files they were made from, then skipped.
     std::ranges::stable_sort(
         files, [](const EarlierFile& a, const EarlierFile& b) { return a.count > b.count; });
     for (const EarlierFile& file : files) {
@@ -145,7 +145,7 @@ void AdditiveCheckpoint::load_earlier_files() {
             throw InputError(refusal(file.path, error));
         }
     }
-    // The merged file is on the disk before another rank overwrites its file or files are removed.
+    // The merged file must be on disk before another rank overwrites or removes its file.
     if (is_merged) save_or_report();
     if (!save_failure_.empty()) return;
     std::error_code ignored;

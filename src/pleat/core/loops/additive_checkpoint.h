@@ -31,9 +31,9 @@ struct Collector {
     virtual void merge(std::span<const std::uint8_t> bytes) = 0;
 };
 
-/// The sink of a sweep whose tiles add to integers, or raise maxima, in arrays of the caller. It
-/// remembers which tiles are in the arrays, and saves both, so that a killed sweep resumes with any
-/// number of ranks. In an engine, on every rank:
+/// A sink for sweeps whose tiles add integers to the caller's arrays or raise maxima in them. It
+/// records which tiles are included and saves both, so that a killed sweep resumes with any number
+/// of ranks. In an engine, on every rank:
 ///
 ///     AdditiveCheckpoint sums(context, "pairs", problem, tiles.size());
 ///     sums.add("less", less.view());          // zero at this point
@@ -57,25 +57,24 @@ public:
     void add(std::string name, std::span<std::int64_t> sums);
     void add(std::string name, std::span<std::uint32_t> sums);
     void raise(std::string name, std::span<double> maxima);
-    /// Numbers that are 0 until a tile sets them; each element is set by one tile.
+    /// Registers numbers that are 0 until set; each element is set by one tile.
     void fill(std::string name, std::span<float> values);
-    /// An object of the caller that has the functions of Collector. After total(), only rank 0 has
-    /// its content over all tiles.
+    /// Registers an object with the functions of Collector. After total(), only rank 0 has its
+    /// complete content.
     template <class T>
     void collect(std::string name, T& object) {
         collectors_.push_back({std::move(name), std::make_unique<Collecting<T>>(object)});
     }
 
-    /// Loads what earlier runs saved into the arrays of rank 0, and agrees with all ranks on the
-    /// tiles that are done. Throws InputError with advice if a file is damaged or of another
-    /// problem.
+    /// Loads the saved arrays of earlier runs on rank 0, and agrees with all ranks on which tiles
+    /// are done. Throws InputError with advice if a file is damaged or belongs to another problem.
     void resume();
-    /// After the sweep: gives every rank the arrays of all tiles. The files stay.
+    /// After the sweep: gives every rank the complete arrays. The files stay.
     void total();
 
     /// For the part of a tile's computation that may be stopped or fail: calls `compute`, which
-    /// must not change the arrays yet, and returns its result. If it throws, the earlier tiles in
-    /// the arrays are complete, and flush() saves them.
+    /// must not change the arrays, and returns its result. If it throws, the arrays contain
+    /// complete earlier tiles, which flush() saves.
     template <class Compute>
     auto before_adding(Compute&& compute) {
         try {
@@ -89,8 +88,8 @@ public:
     bool has(const Tile& tile) const override;
     void begin(const Tile& tile) override;
     void put(const Tile& tile, View<const float, 2> output) override;
-    /// Saves new tiles. Does nothing after a failure inside a tile, a part of which may be in the
-    /// arrays: the state that was saved before remains.
+    /// Saves new tiles. Does nothing after a failure inside a tile, whose partial results may be in
+    /// the arrays: the last saved state remains.
     void flush() override;
     /// The path of the checkpoint; empty if the last tiles could not be saved.
     std::filesystem::path resume_file() const override;
@@ -146,10 +145,10 @@ private:
     bool is_total_ = false;
 };
 
-/// Adds up what tiles compute, over ranks and from checkpoints of earlier runs: `join` hands the
-/// caller's arrays to the checkpoint, `compute` computes one tile and changes none of them (it may
-/// throw Cancelled if asked to stop), and `add` adds that tile to them. `problem` is a hash of
-/// input and parameters; it is asked for only if there is a checkpoint file.
+/// Sums what tiles compute, over ranks and from checkpoints of earlier runs. `join` registers the
+/// caller's arrays; `compute` computes one tile without changing them (it may throw Cancelled);
+/// `add` adds the tile to them. `problem` returns a hash of input and parameters, and is called
+/// only if there is a checkpoint file.
 void sum_over_tiles(const Context& context, std::string_view stage, std::span<const Tile> tiles,
                     const std::function<std::string()>& problem,
                     const std::function<void(AdditiveCheckpoint&)>& join,

@@ -79,7 +79,7 @@ Position load(const std::filesystem::path& path, std::string_view stage, State& 
 std::int64_t iterate(const Context& context, std::string_view stage, State& state,
                      std::int64_t limit, const std::function<Step(std::int64_t)>& step) {
     const bool has_file = !context.checkpoint.empty();
-    // Each of several ranks has the whole, small state; one of them writes it.
+    // Each rank holds the whole state, which is small; one of them saves it.
     const bool writes = has_file && (context.comm == nullptr || context.comm->rank() == 0);
     Position at;
     std::error_code unreadable;

@@ -14,13 +14,13 @@
 
 namespace pleat {
 
-/// Decides when a save is due: not before `min_seconds` seconds, and not so often that saving a
-/// large state takes more than a tenth of the time.
+/// Decides when to save: at least `min_seconds` apart, and so rarely that saving a large state
+/// takes at most a tenth of the time.
 class SaveClock {
 public:
     explicit SaveClock(double min_seconds) : min_seconds_(min_seconds) {}
     bool is_due() const { return seconds_since(last_) >= std::max(min_seconds_, 9.0 * cost_); }
-    /// Whether the last save was less than `min_seconds` ago, so that the work since may be lost.
+    /// Whether the last save was less than `min_seconds` ago.
     bool is_recent() const { return seconds_since(last_) < min_seconds_; }
     template <class Action>
     void run(Action action) {
@@ -46,8 +46,8 @@ std::string refusal(const std::filesystem::path& path, const InputError& error);
 class NpzWriter;
 class NpzReader;
 
-/// What a sequential computation must save to resume after a kill. `problem()` is a hash of input
-/// and parameters: a checkpoint of another problem is refused.
+/// The state that a sequential computation saves in order to resume. `problem()` is a hash of input
+/// and parameters; a checkpoint with another hash is refused.
 struct State {
     virtual ~State() = default;
     virtual std::string problem() const = 0;
@@ -56,7 +56,7 @@ struct State {
     /// False if steps usually finish long before the limit: progress then shows no total and no
     /// time left.
     virtual bool reaches_limit() const { return true; }
-    /// About how many bytes save() writes; 0 for few.
+    /// Approximate number of bytes that save() writes; 0 if few.
     virtual std::int64_t bytes() const { return 0; }
 };
 

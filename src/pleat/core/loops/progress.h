@@ -10,8 +10,8 @@
 
 namespace pleat {
 
-/// Receives the reports of the loops. Implementations for a terminal and for a log are in
-/// core/terminal/progress_terminal.h; the default (a null pointer in Context) reports nothing.
+/// Receives progress reports of loops. core/terminal/progress_terminal.h has implementations for a
+/// terminal and a log; a null pointer in Context reports nothing.
 struct Progress {
     virtual ~Progress() = default;
     /// `done` of `total` units of the stage ("weights", "fit") are finished; total 0: not known.

@@ -44,8 +44,8 @@ void for_each_block(const Context& context, std::string_view stage, Index total,
 void for_each_frame(const Context& context, std::string_view stage, Index count,
                     const std::function<void(Index frame)>& body);
 
-/// Throws Cancelled, with the name of the stage, if the user asked to stop; for inner loops that
-/// only one stage's driver calls.
+/// Throws Cancelled, with the stage's name, if the user asked to stop; for inner loops that only
+/// one stage uses.
 void throw_if_cancelled(const Context& context, std::string_view stage,
                         std::string_view kept = "nothing of it was kept");
 

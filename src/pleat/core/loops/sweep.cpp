@@ -31,9 +31,9 @@ Tiles missing_tiles(std::span<const Tile> tiles, const TileWork& work, int ranks
     return missing;
 }
 
-/// Takes the tiles of a round, [rank], from the front of the remaining tiles, so that choosing
-/// takes the same time whatever their number. No tile costs more than the first; a single rank gets
-/// only that one.
+/// Removes the tiles of a round, [rank], from the front of the remaining tiles, in a time that does
+/// not depend on their number. No rank's tiles together cost more than the first tile; a single
+/// rank gets only that tile.
 std::vector<Tiles> take_round(Tiles& left, int ranks) {
     constexpr std::size_t kLookedAt = 32;  // for each rank
     const auto size = static_cast<std::size_t>(ranks);
@@ -71,7 +71,7 @@ void flush(const TileWork& work) {
     if (work.flush) work.flush();
 }
 
-/// Throws on every rank if one has an error; flushes first, so that finished tiles are kept.
+/// Throws on every rank if any has an error, after flushing finished tiles.
 void agree_on_errors(Comm& comm, const TileWork& work, const std::exception_ptr& error) {
     try {
         agree_on_error(comm, error);

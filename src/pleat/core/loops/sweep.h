@@ -34,12 +34,11 @@ struct TileSink {
     virtual ~TileSink() = default;
     /// True when the tile need not be computed (again).
     virtual bool has(const Tile& tile) const = 0;
-    /// The tile's computation begins. If it fails, no put() follows.
+    /// Called before a tile is computed. If the computation fails, no put() follows.
     virtual void begin(const Tile& tile) { (void)tile; }
     /// Keeps a finished tile. `output`: [item, value], valid only during the call.
     virtual void put(const Tile& tile, View<const float, 2> output) = 0;
-    /// Flushes the tiles kept so far to the disk; called at the end of a sweep and before it
-    /// throws.
+    /// Writes the stored tiles to the disk; called at the end of a sweep and before it throws.
     virtual void flush() {}
     /// The file that keeps finished tiles, for the message of a cancel; empty = none.
     virtual std::filesystem::path resume_file() const { return {}; }
@@ -49,7 +48,7 @@ struct TileSink {
 /// asked to stop.
 using TileFunction = std::function<void(const Tile& tile, View<float, 2> output)>;
 
-/// What for_each_tile() calls. Each rank has its own.
+/// The functions that for_each_tile() calls. Each rank has its own.
 struct TileWork {
     /// Computes a tile and keeps its result; may throw Cancelled if the user asked to stop.
     std::function<void(const Tile&)> compute;

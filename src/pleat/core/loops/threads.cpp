@@ -131,7 +131,7 @@ void ThreadBudget::give_back(int threads) {
     if (has_budget) free_threads += threads;
 }
 
-/// Asks tasks in other threads than the caller's to stop.
+/// Stops tasks in threads other than the caller's.
 class ThreadShare::Stop final : public Progress {
 public:
     std::atomic<bool> is_asked = false;
@@ -153,7 +153,7 @@ struct ThreadShare::Tasks {
         : threads(given), workers(extra + 1), count(tasks), from_budget(extra) {}
     ~Tasks() { ThreadBudget::give_back(std::max(0, from_budget.load())); }
 
-    /// A thread that finds no further task is free for loops of the others.
+    /// A thread without a further task is available to loops of the others.
     void end_task() {
         if (++ended > count - workers && from_budget.fetch_sub(1) > 0) ThreadBudget::give_back(1);
     }
@@ -184,7 +184,7 @@ void share_threads(int threads, Index count,
                 task(index, ThreadShare(tasks, index));
             } catch (...) {
                 tasks.end_task();
-                // Tasks that this one stops say only that they were stopped.
+                // Ignores errors of tasks that an earlier error stopped: they only say so.
                 if (!tasks.stop.is_asked.exchange(true)) throw;
                 return;
             }

@@ -19,16 +19,16 @@
 
 namespace pleat {
 
-/// Jobs acquire units in the order in which they ask, so that small jobs do not delay a large one
-/// for ever. Jobs that use several semaphores must acquire them in the same order, or they may wait
-/// for each other.
+/// A semaphore for jobs. Jobs acquire units in the order of their requests, so that small jobs
+/// cannot delay a large one forever. Jobs that use several semaphores must acquire them in the same
+/// order to avoid deadlock.
 class Semaphore {
 public:
     explicit Semaphore(std::int64_t units) : total_units_(units), free_units_(units) {}
     Semaphore(const Semaphore&) = delete;
     Semaphore& operator=(const Semaphore&) = delete;
 
-    /// The units that a job has; released by the destructor. Must not outlive the semaphore.
+    /// Acquired units; the destructor releases them. Must not outlive the semaphore.
     class Units {
     public:
         Units() = default;
@@ -45,10 +45,9 @@ public:
         std::int64_t count_ = 0;
     };
 
-    /// Waits until at least `min` units are free, and returns as many of the free units as `max`
-    /// allows. A job that asks for more than total() waits until no other job has any, and gets
-    /// all. `is_cancelled` is called about ten times a second while the job waits; throws Cancelled
-    /// if it returns true.
+    /// Waits until at least `min` units are free, and acquires as many free units as `max` allows.
+    /// A request for more than total() waits until all units are free, and gets all. Calls
+    /// `is_cancelled` about ten times a second while waiting; throws Cancelled if it returns true.
     Units acquire(std::int64_t min, std::int64_t max, const std::function<bool()>& is_cancelled);
     /// Acquires exactly `count` units, or all if there are fewer.
     Units acquire(std::int64_t count, const std::function<bool()>& is_cancelled) {
@@ -78,7 +77,7 @@ void run_jobs(int workers, Index count, const std::function<void(Index)>& job,
 /// first waited for.
 template <class Job>
 auto run_behind(Job job) {
-    // std::async loses what was moved into it when it throws.
+    // std::async loses arguments that were moved into it if it throws.
     const auto shared = std::make_shared<Job>(std::move(job));
     const auto call = [shared] { return (*shared)(); };
     try {
@@ -88,9 +87,9 @@ auto run_behind(Job job) {
     }
 }
 
-/// While one exists, every parallel_for() of the process uses the calling thread and as many others
-/// as are free, up to the number that it asks for: jobs that run side by side have a thread each,
-/// and the last ones use the threads of those that have ended. At most one exists at a time.
+/// While one exists, each parallel_for() of the process uses the calling thread and as many free
+/// threads as are available, up to the requested number. Jobs that run at the same time have one
+/// thread each; the last ones use threads of jobs that have ended. At most one exists at a time.
 class ThreadBudget {
 public:
     explicit ThreadBudget(int threads);
@@ -98,7 +97,7 @@ public:
     ThreadBudget(const ThreadBudget&) = delete;
     ThreadBudget& operator=(const ThreadBudget&) = delete;
 
-    /// The calling thread works; it counts as one of the threads while this exists.
+    /// Counts the calling thread as one of the budget's threads while this object exists.
     class Worker {
     public:
         Worker();
@@ -106,7 +105,7 @@ public:
         Worker(const Worker&) = delete;
         Worker& operator=(const Worker&) = delete;
     };
-    /// The calling thread waits, so that others may use its place.
+    /// While this object exists the calling thread waits, and others may use its place.
     class Pause {
     public:
         Pause();
@@ -115,7 +114,7 @@ public:
         Pause& operator=(const Pause&) = delete;
     };
 
-    /// Up to `wanted` free threads, taken for as long as this exists.
+    /// Up to `wanted` free threads, held while this object exists.
     class Extra {
     public:
         explicit Extra(int wanted) : count_(take(wanted)) {}
@@ -137,10 +136,10 @@ public:
 /// The threads that one task of share_threads() may use. Must not outlive the task.
 class ThreadShare {
 public:
-    /// Threads for one loop of this task at present: the tasks that have not ended divide them.
+    /// Threads that one loop of this task may use now; the unfinished tasks divide all threads.
     int threads() const;
-    /// `given` with the progress of the caller in its own thread. In another thread it is cancelled
-    /// once a task has thrown, and reports nothing.
+    /// A copy of `given` for this task. In the caller's thread it has the caller's progress; in
+    /// other threads it reports nothing and is cancelled once a task has thrown.
     Context context(const Context& given) const;
 
 private:
@@ -163,10 +162,10 @@ private:
 void share_threads(int threads, Index count,
                    const std::function<void(Index, const ThreadShare&)>& task);
 
-/// Calls `body(member, members)` once on each of up to `threads` threads, all at the same time;
-/// there are fewer members if the ThreadBudget has no more, and one inside a parallel_for(). If
-/// calls throw, the others go on, and the error of the lowest member is thrown here at the end: a
-/// body must not wait for a member that has failed.
+/// Calls `body(member, members)` once on each of up to `threads` concurrent threads; fewer if the
+/// ThreadBudget has no more, and only one inside a parallel_for(). If calls throw, the others
+/// continue, and the error of the lowest member is thrown here at the end: a body must not wait for
+/// a failed member.
 void run_team(int threads, const std::function<void(int, int)>& body);
 
 /// Sorts by `before`, a strict order in which no two values are equal, so that the result is the

@@ -64,7 +64,7 @@ TileFile::~TileFile() {
     try {
         flush();
     } catch (const Error&) {
-        // Tiles that are not marked are computed again.
+        // Tiles without a done mark are recomputed.
     }
     if (mapped_ != nullptr) ::munmap(const_cast<std::uint8_t*>(mapped_), bytes_);
     ::close(descriptor_);
@@ -75,7 +75,7 @@ void TileFile::fail(std::string_view action) const {
 }
 
 void TileFile::lay_out(std::string_view problem, std::span<const Tile> tiles) {
-    // The problem is hashed so that the header's length is the same whatever the caller calls it.
+    // The problem is hashed, so that the header's length does not depend on its text.
     header_ = fmt::format("pleat tiles 1\nproblem {}\nlayout {}\ntiles {}\n",
                           Sha256().field(problem).hex(), layout_hash(tiles), tiles.size());
     bytes_ = header_.size() + tiles.size();

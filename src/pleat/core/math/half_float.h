@@ -6,14 +6,14 @@
 
 namespace pleat {
 
-/// The nearest float16, ties to even; beyond 65520 infinity.
+/// The nearest float16, ties to even; infinity from 65520 on.
 inline std::uint16_t to_half(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
     if (size > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);  // NaN
     if (size >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
     if (size < 0x38800000u) {
-        // Adding 2^-1 leaves a multiple of 2^-24 in the low bits, rounded.
+        // Adding 0.5 rounds the number to a multiple of 2^-24, which is left in the low bits.
         const float shifted = std::bit_cast<float>(size) + 0.5f;
         return static_cast<std::uint16_t>(sign |
                                           (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));

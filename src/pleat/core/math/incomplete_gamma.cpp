@@ -23,7 +23,8 @@ double stirling_correction(double a) {
 }
 
 /// x^a e^-x / Gamma(a), x = a (1 + u). For large a its logarithm is a small difference of numbers
-/// like a ln a, which u, known by itself, avoids: about sqrt(a) z 1e-16 is lost at z deviations.
+/// near a ln a; giving u separately avoids the cancellation: the error is about sqrt(a) z 1e-16 at
+/// z standard deviations.
 double density(double a, double x, double u) {
     if (a < 10) return std::exp(a * std::log(x) - x - std::lgamma(a));
     return std::exp(a * (std::log1p(u) - u) - stirling_correction(a)) *

@@ -98,8 +98,8 @@ Lbfgs::Trial Lbfgs::evaluate(double step) {
     vectors_.combine(trial_x_, from, factors);
     Trial trial{step, vectors_.evaluate(trial_x_, trial_gradient_), 0, {}};
     ++evaluations_;
-    // The slope, and all that accept() needs of the new gradient g' if it comes to that, in one
-    // pass: <g', s_i>, <g', y_i>, <g', g>, <g', g'>, <g', d>.
+    // Computes in one pass the slope and all inner products of the new gradient g' that accept()
+    // may need: <g', s_i>, <g', y_i>, <g', g>, <g', g'>, <g', d>.
     std::vector<int> with = s_;
     with.insert(with.end(), y_.begin(), y_.end());
     with.insert(with.end(), {gradient_, trial_gradient_, direction_});
@@ -109,10 +109,10 @@ Lbfgs::Trial Lbfgs::evaluate(double step) {
     return trial;
 }
 
-// Brackets by slopes: too long when f rose or the slope turned up steeply, too short when the slope
-// still points down steeply. Interpolates the slope inside a bracket, doubles outside.
+// Line search by slopes: too long if f rose or the slope is steeply positive, too short if the
+// slope is still steeply negative. Interpolates slopes inside a bracket; doubles the step outside.
 bool Lbfgs::search() {
-    // The direction no longer needs the oldest pair, which is replaced by the newest one.
+    // The newest pair replaces the oldest one, which the direction no longer needs.
     if (static_cast<int>(s_.size()) == options_.history) drop_oldest();
     double low = 0, low_slope = slope_, high = -1, high_slope = 0;
     double step = 1.0;
@@ -139,9 +139,8 @@ bool Lbfgs::search() {
             continue;
         }
         const double width = high - low;
-        // A secant on the slopes, kept away from both ends; where it has missed twice, or slopes do
-        // not bracket, the middle: of orders of magnitude as long as only the start is known to be
-        // low.
+        // Secant step on the slopes, kept away from both ends. If it missed twice, or the slopes do
+        // not bracket, bisects instead: the logarithms while only the start is known to be low.
         if (high_slope > 0 && trial % 3 != 2) {
             const double secant = low + width * low_slope / (low_slope - high_slope);
             step = std::clamp(secant, low + 0.1 * width, low + 0.9 * width);
@@ -270,7 +269,7 @@ void Lbfgs::load(const NpzReader& reader) {
                              " values of type <f4 in '" + name + "', found " +
                              std::to_string(array.size()) + " of type " + array.dtype);
         }
-        // The vector is not converted: a second copy of a large vector may not fit in memory.
+        // Does not convert the vector: a second copy of a large vector may not fit in memory.
         vectors_.upload(vector, reinterpret_cast<const float*>(array.bytes.data()));
     };
     s_gradient_ = reader.get("s_gradient").as<double>("s_gradient");

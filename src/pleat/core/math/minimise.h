@@ -28,10 +28,10 @@ struct VectorStore {
                          std::span<const double> factors) = 0;
     /// Ensures that vectors 0 ... count - 1 exist.
     virtual void reserve(int count) = 0;
-    /// Elements of one vector as they are stored.
+    /// Number of elements of one vector, as stored.
     virtual Index size() const = 0;
     virtual void download(int vector, float* to) const = 0;
-    /// The elements as download() gives them if they are in host memory in this form; else null.
+    /// The elements in host memory as download() returns them; null if they are stored otherwise.
     virtual const float* host_data(int vector) const {
         (void)vector;
         return nullptr;
@@ -39,7 +39,7 @@ struct VectorStore {
     virtual void upload(int vector, const float* from) = 0;
 };
 
-/// What minimisers have: the vectors, f at the current point, and counts.
+/// The common part of minimisers: the vectors, f at the current point, and counters.
 class Minimiser {
 public:
     double objective() const { return objective_; }  ///< at the last point that was accepted
@@ -68,11 +68,11 @@ public:
     };
 
     Lbfgs(VectorStore& vectors, const Options& options);
-    /// VectorStore needed with this history; the minimiser owns all of them. The start is read from
-    /// x().
+    /// The size of the VectorStore for this history; the minimiser owns all vectors. It reads the
+    /// start from x().
     static int vectors_needed(const Options& options) { return 2 * options.history + 5; }
 
-    /// Evaluates the start; call once before step(), unless load() came first.
+    /// Evaluates the starting point; call it once before step(), unless load() was called.
     void start();
     /// One iteration. Returns false if no step along the direction or the gradient lowers f, or if
     /// directions failed twice and f fell only by rounding errors in between.
@@ -81,9 +81,8 @@ public:
     int x() const { return x_; }                ///< vector of the current point
     int gradient() const { return gradient_; }  ///< vector of its gradient
 
-    /// Everything that the next steps depend on: a loaded minimiser takes the same steps, bit for
-    /// bit, unless its history is shorter than the saved one, of which it then keeps the newest
-    /// part.
+    /// Saves everything that later steps depend on. A loaded minimiser takes bit-identical steps,
+    /// unless its history is shorter than the saved one; it then keeps the newest part.
     void save(NpzWriter& writer) const;
     void load(const NpzReader& reader);
 
@@ -111,16 +110,15 @@ private:
     double restart_gradient_gradient_ = std::numeric_limits<double>::infinity();
 };
 
-/// Nonlinear conjugate gradients (Fletcher and Reeves 1964) as libconjugrad, the optimiser of
-/// CCMpred's program, does them; for comparisons with it. Lbfgs is faster and continues to the
-/// optimum.
+/// Nonlinear conjugate gradients (Fletcher and Reeves 1964) as in libconjugrad, CCMpred's
+/// optimiser, for comparison. Lbfgs is faster and continues to the optimum.
 ///
-/// The direction is -g + |g|^2 / |g_before|^2 times the one before. A line search begins at the
-/// last step times the ratio of the slopes (the first one: at 1 / |g|) and only ever shortens. It
-/// accepts the first step that lowers f enough (Armijo) and leaves a slope that still points down
-/// steeply: below `steepness` times the slope at its beginning. (The curvature condition of Wolfe
-/// asks for the opposite; that program's steps are short for it.) The point is moved in place:
-/// after a search that failed it is the last trial, as in that program.
+/// The direction is -g + |g|^2 / |g_previous|^2 times the previous direction. A line search starts
+/// at the last step times the ratio of the slopes (first: at 1 / |g|) and only shortens the step.
+/// It accepts the first step that decreases f enough (Armijo) and whose slope is still steeply
+/// negative: below `steepness` times the initial slope. (Wolfe's curvature condition requires the
+/// opposite; libconjugrad therefore takes short steps.) The point moves in place: after a failed
+/// search it is the last trial, as in libconjugrad.
 class ConjugateGradients : public Minimiser {
 public:
     struct Options {
@@ -138,7 +136,7 @@ public:
 
     /// Evaluates the start, read from x(); call once before step(), unless load() came first.
     void start();
-    /// True if that program would not begin: |g|^2 <= 1e-8 or |g|^2 <= min_fall |x|^2.
+    /// Whether libconjugrad would not start: |g|^2 <= 1e-8 or |g|^2 <= min_fall |x|^2.
     bool is_converged_at_start();
     /// One iteration: `converged` if f fell by less than min_fall over the window, `failed` if
     /// no trial of the line search was accepted.
@@ -146,12 +144,12 @@ public:
 
     int x() const { return kX; }                ///< vector of the current point
     int gradient() const { return kGradient; }  ///< vector of its gradient
-    /// Iterations as that program counts them: without the one at which f is found to have
-    /// converged.
+    /// The number of iterations as libconjugrad counts them: without the one that detects
+    /// convergence.
     Index iterations() const { return iterations_; }
 
-    /// Everything that the next steps depend on: a loaded minimiser takes the same steps, bit for
-    /// bit, where vectors are float.
+    /// Saves everything that later steps depend on. A loaded minimiser takes bit-identical steps if
+    /// vectors are float.
     void save(NpzWriter& writer) const;
     void load(const NpzReader& reader);
 

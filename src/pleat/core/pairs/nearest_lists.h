@@ -20,7 +20,7 @@ struct NearItem {
     float distance = 0;
     std::int32_t item = 0;
 
-    /// Nearer; of equally near ones the earlier.
+    /// Compares by value; if equal, by item number.
     bool operator<(const NearItem& other) const {
         return distance != other.distance ? distance < other.distance : item < other.item;
     }
@@ -33,13 +33,13 @@ public:
     /// The `nearest` nearest of each of `count` items among all others.
     NearestLists(Index count, Index nearest)
         : NearestLists(count, std::min(nearest, count - 1), count, false) {}
-    /// The same among `others` items of another set.
+    /// Finds the nearest among `others` items of another set.
     NearestLists(Index count, Index nearest, Index others)
         : NearestLists(count, std::min(nearest, others), others, true) {}
 
     /// How many others the list of an item has.
     Index length() const { return items.extent(1); }
-    /// Makes the lists part of what `sums` saves, and adds up over ranks; must outlive `sums`.
+    /// Registers the lists with `sums`, which saves and adds them up; must outlive `sums`.
     void join(AdditiveCheckpoint& sums);
     /// Adds `sign` times the values of `rows` with all later items, in condensed order; or, of two
     /// sets, [row, other]. A sign of -1 makes the largest scores the nearest.

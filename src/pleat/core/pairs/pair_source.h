@@ -42,7 +42,7 @@ struct DeviceClusters {
     std::vector<std::int32_t> centres;     ///< [cluster]: its item with the most neighbours
 };
 
-/// Counts pairs where their values arise, on a GPU. Not thread-safe.
+/// Counts pairs on a GPU, where their values are computed. Not thread-safe.
 class PairCounter {
 public:
     virtual ~PairCounter() = default;
@@ -54,21 +54,21 @@ public:
 /// call.
 using BandVisitor = std::function<void(Block rows, const float* values)>;
 
-/// The values of all pairs of count() items: distances or scores. They are symmetric and finite,
-/// and a pair's value does not depend on the band or the threads that compute it. Not thread-safe,
-/// except is_below().
+/// The values, distances or scores, of all pairs of count() items. They are symmetric and finite; a
+/// pair's value does not depend on the band or thread that computes it. Only is_below() is
+/// thread-safe.
 class PairSource {
 public:
     virtual ~PairSource() = default;
     virtual Index count() const = 0;
     /// The values of each item of `rows` with all later items, in condensed order.
     virtual void band(Block rows, float* values) const = 0;
-    /// How many rows a band should have: few enough that its values stay in the cache.
+    /// The best number of rows per band: so few that its values stay in the cache.
     virtual Index band_rows() const;
     /// The values of each of `items` with every item, [item of `items`, count()]; 0 for an item
     /// with itself. May differ from those of band() by twice error().
     virtual void rows(std::span<const Index> items, float* values) const = 0;
-    /// The values of each of `items` with each of `others`, which ascend, [item, other]; as rows().
+    /// Like rows(), for each of `items` with each of `others` (ascending), [item, other].
     virtual void between(std::span<const Index> items, std::span<const Index> others,
                          float* values) const;
     /// Whether values are distances of a metric: d(i, k) <= d(i, j) + d(j, k).
@@ -76,15 +76,15 @@ public:
     /// Computes the pairs among these items; `visit` numbers them by their positions in the list.
     /// Values may differ from those of band() by twice error().
     virtual void among(std::span<const Index> items, const BandVisitor& visit) const = 0;
-    /// True if values are stored and nothing is computed again.
+    /// Whether values are stored, so that nothing is recomputed.
     virtual bool is_stored() const { return false; }
     /// Identifies everything that the values depend on, for checkpoints.
     virtual std::string hash() const = 0;
 
-    /// Values within this distance of `cutoff` may be on the wrong side of it; for them is_below()
-    /// decides.
+    /// The error of values near `cutoff`: values within this distance of it may be on the wrong
+    /// side, and is_below() decides.
     virtual double error(double cutoff) const = 0;
-    /// i < j. Several threads may call it at a time, if error() is above 0.
+    /// Whether the pair i < j is below the cutoff. Thread-safe if error() is above 0.
     virtual bool is_below(Index i, Index j, double cutoff) const = 0;
     /// The object that counts the pairs on the device, until gromos() is called; null if the device
     /// can neither count nor cluster them.
@@ -109,8 +109,8 @@ void visit_among(std::span<const Index> items, const BandVisitor& visit, const V
     }
 }
 
-/// Pairs in memory: condensed values, or a square matrix. Float64 values are rounded to float32,
-/// but is_below() compares them as they are.
+/// Pairs in memory: condensed values or a square matrix. Float64 values are rounded to float32,
+/// except in is_below().
 template <class Real>
 class MatrixPairs : public PairSource {
 public:
@@ -147,7 +147,7 @@ private:
     bool is_square_ = false;
 };
 
-/// Pairs in memory of its own, in condensed order.
+/// Pairs in memory that this object owns, in condensed order.
 class StoredPairs final : public MatrixPairs<float> {
 public:
     StoredPairs() = default;
@@ -163,8 +163,8 @@ private:
     std::shared_ptr<const std::vector<float>> condensed_;
 };
 
-/// Stored values that are not exact enough to say on which side of a cutoff a pair is: `error` and
-/// `is_below` do, as those of a PairSource.
+/// Stored values that are too inexact to decide on which side of a cutoff a pair is; the functions
+/// `error` and `is_below` decide as in PairSource.
 class DecidedPairs final : public PairSource {
 public:
     DecidedPairs(std::shared_ptr<const PairSource> values, std::function<double(double)> error,

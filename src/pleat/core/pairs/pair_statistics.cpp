@@ -81,7 +81,7 @@ void PairStatistics::add(Index row, const PairStatistics& counted) {
 void PairStatistics::join(AdditiveCheckpoint& sums) {
     histogram_.resize(kMaxBins);
     sums.add("histogram", histogram_);
-    // Each row has a sum other than 0 on one rank, and no value is below 0.
+    // Each row's sum is nonzero on one rank only, and no value is negative.
     sums.raise("sums", row_sums_);
     sums.raise("extremes", extremes_);
 }

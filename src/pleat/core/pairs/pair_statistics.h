@@ -17,7 +17,7 @@ namespace pleat {
 
 class AdditiveCheckpoint;
 
-/// A histogram has at most this many bins; the last of them also counts all larger values.
+/// Maximum number of histogram bins; the last bin also counts all larger values.
 inline constexpr Index kMaxBins = 100000;
 
 /// The bin of a value >= 0: bin n counts the values in [n * width, (n + 1) * width).
@@ -26,14 +26,14 @@ inline std::size_t bin_of(float value, double width) {
 }
 
 /// Statistics of values >= 0 that are added row by row. The result does not depend on the order of
-/// the rows, on threads or on ranks, since rows are summed one by one and their sums in the order
-/// of their numbers.
+/// rows, on threads or on ranks: each row is summed by itself, and the sums of rows are added in
+/// the order of their numbers.
 class PairStatistics {
 public:
     PairStatistics() = default;
     /// For values of the rows [0, rows); `bin_width` > 0.
     PairStatistics(Index rows, double bin_width) : bin_width_(bin_width), row_sums_(rows) {}
-    /// Statistics that were computed elsewhere; `min` and `max` count only if there are pairs.
+    /// Statistics computed elsewhere; `min` and `max` are ignored if there are no pairs.
     PairStatistics(double bin_width, std::vector<std::int64_t> histogram, double sum, double min,
                    double max);
 
@@ -44,7 +44,7 @@ public:
     /// Adds the values of each item of `rows` with all later ones of `items` items, in condensed
     /// order.
     void add_band(Block rows, Index items, const float* values, int threads);
-    /// Adds statistics computed elsewhere, whose sum counts as that of `row`.
+    /// Adds statistics computed elsewhere; their sum is stored as that of `row`.
     void add(Index row, const PairStatistics& counted);
 
     /// Registers the numbers with `sums`, which saves them and adds them up over ranks. This object

@@ -22,9 +22,9 @@ struct Outcome {
 
 /// A group of processes that share one job. This base class is the group of one.
 ///
-/// The functions from barrier() on are collective calls: all ranks make the same ones in the same
-/// order. If a rank fails, it calls end() instead; the collective call in which the others wait, or
-/// their next one, then throws OtherRankFailed.
+/// The functions from barrier() on are collective: all ranks call the same ones in the same order.
+/// A rank that fails calls end() instead; the current or next collective call of the others then
+/// throws OtherRankFailed.
 class Comm {
 public:
     virtual ~Comm() = default;

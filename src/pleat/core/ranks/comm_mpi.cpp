@@ -28,7 +28,7 @@ namespace pleat {
 
 namespace {
 
-/// The data that other processes need to watch this one. Trivially copyable.
+/// Data with which other processes can watch this one. Trivially copyable.
 struct ProcessIdentity {
     std::int64_t process = 0;
     std::uint64_t process_ids = 0;  ///< the namespace that the number belongs to; 0: unknown
@@ -40,9 +40,9 @@ struct ProcessIdentity {
     }
 };
 
-/// Watches processes through Linux's pidfd_open(2), which no later process with the same number can
-/// confuse: a file descriptor per process, readable once the process has ended. A process in
-/// another namespace of process numbers, or on a kernel without that call, counts as running.
+/// Watches processes through Linux's pidfd_open(2): one file descriptor per process, readable once
+/// it has ended, and never confused with a later process of the same number. A process in another
+/// PID namespace, or on a kernel without this call, counts as running.
 class ProcessWatch {
 public:
     ProcessWatch() = default;
@@ -128,7 +128,7 @@ std::vector<std::uint8_t> affinity_mask(pid_t process) {
     return mask;
 }
 
-/// Ends the ranks of all machines. A launcher that does not answer is not waited for.
+/// Ends the ranks on all machines; does not wait for a launcher that does not answer.
 [[noreturn]] void abort_all(MPI_Comm group, int exit_code) {
     static int code = exit_code;
     ::signal(SIGALRM, [](int) { ::_exit(code); });
@@ -145,7 +145,7 @@ public:
         ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
         int provided = 0;
         MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-        // A communicator of its own separates these messages from those of other libraries.
+        // A separate communicator keeps these messages apart from those of other libraries.
         MPI_Comm_dup(MPI_COMM_WORLD, &group_);
         MPI_Comm_rank(group_, &rank_);
         MPI_Comm_size(group_, &size_);
@@ -163,7 +163,7 @@ public:
         find_neighbours();
     }
     ~MpiComm() override {
-        // If this rank does not call end(), the others may wait in a collective call for ever.
+        // Without end() on this rank, others may wait forever in a collective call.
         if (!has_ended_) abort_all(group_, 1);
     }
     int rank() const override { return rank_; }
@@ -176,8 +176,8 @@ public:
     void barrier() override { meet(kNo); }
     bool any(bool value) override { return meet(value ? kYes : kNo) == kYes; }
     double sum(double value) override {
-        // Allocates memory first: a rank that lacks memory fails here, while the others still wait
-        // in meet().
+        // Allocates memory first, so that a rank without memory fails while others still wait in
+        // meet().
         std::vector<double> values(size_);
         meet(kNo);
         MPI_Request request = MPI_REQUEST_NULL;
@@ -272,9 +272,8 @@ private:
         knows_failure_ = true;
         throw OtherRankFailed();
     }
-    /// Waits without keeping a CPU busy: the pauses grow with the time waited. False when it takes
-    /// longer than `max`. Throws DeviceError if a neighbour has ended, since waiting is then in
-    /// vain.
+    /// Waits without using a CPU: pauses grow with the time waited. Returns false after `max`.
+    /// Throws DeviceError if a process on this machine has ended, since waiting is then useless.
     bool await(MPI_Request& request, Clock::duration max) {
         using namespace std::chrono_literals;
         const Clock::time_point start = Clock::now();
@@ -332,8 +331,8 @@ private:
             if (is_mpirun && launcher[cpu] != 0 && ranks[cpu] == 0) ++idle_cpus_;
         }
     }
-    /// Watches the processes of the machine's other ranks. Ranks of other machines are left to the
-    /// launcher, whose daemon there sees them end.
+    /// Watches the other ranks on this machine. Ranks of other machines are watched by the
+    /// launcher's daemon there.
     void watch_neighbours(MPI_Comm machine) {
         const ProcessIdentity own = ProcessIdentity::of_this_process();
         std::vector<ProcessIdentity> all(local_size_);
@@ -369,8 +368,8 @@ private:
         report(with_rank(own.text));
         abort_all(group_, own.exit_code);
     }
-    /// A neighbour was lost. The lowest rank that still runs on this machine reports that, once the
-    /// others here have saved their work, and ends the ranks of all machines.
+    /// Called after a process on this machine was lost. The lowest running rank here reports it
+    /// once the others have saved their work, and ends the ranks of all machines.
     [[noreturn]] void leave_after_loss(const Outcome& own, const Report& report) {
         const int exit_code = own.exit_code != 0 ? own.exit_code : DeviceError(loss_).exit_code();
         if (!neighbours_.is_lowest_running(static_cast<std::size_t>(local_rank_)))
@@ -381,7 +380,7 @@ private:
             std::this_thread::sleep_for(kWatchInterval);
         abort_all(group_, exit_code);
     }
-    /// The text with the rank and its machine in front, unless this is rank 0.
+    /// Prefixes the text with the rank and its machine, except on rank 0.
     std::string with_rank(const std::string& text) const {
         if (rank_ == 0) return text;
         char machine[MPI_MAX_PROCESSOR_NAME + 1] = {};

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 // jobs are not disturbed.
 constexpr std::chrono::microseconds kMinPause = 1ms, kMaxPause = 50ms;
 
-/// The worker threads of one rank, and the indices that wait for them.
+/// The worker threads of one rank, and the queue of indices for them.
 class Workers {
 public:
     Workers(int count, const DealCalls& calls) : calls_(calls) {
@@ -56,7 +56,7 @@ public:
         }
         has_work_.notify_one();
     }
-    /// Threads for which no work waits; throws the error of work that has failed.
+    /// The number of threads without work; throws the error of failed work.
     std::int64_t idle() {
         const std::lock_guard lock(mutex_);
         if (error_) std::rethrow_exception(error_);
@@ -181,7 +181,7 @@ void deal(Comm& comm, int workers, Index count, const DealCalls& calls) {
     Index next = 0;
     std::chrono::microseconds pause = kMinPause;
     for (;;) {
-        // Asked before the news: what has ended by then is in the news.
+        // Queried before the news, so that the news includes all work that has ended by then.
         const bool is_busy = own.is_busy();
         Report report{.idle = own.idle(), .is_busy = is_busy, .is_stopped = calls.is_stopped()};
         report.news = calls.news();

@@ -16,7 +16,7 @@ namespace pleat {
 struct DealCalls {
     /// Works on one index. Called on several threads at a time.
     std::function<void(Index)> work;
-    /// A report to the first rank on work that ended since the last call, as bytes of any form.
+    /// Returns a report in bytes on work that ended since the last call, for the first rank.
     std::function<std::string()> news;
     /// Called on the first rank with the news of another one.
     std::function<void(std::string_view)> hear;

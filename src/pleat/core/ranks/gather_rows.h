@@ -32,8 +32,8 @@ void all_gather_rows(const Context& context, View<T, 2> rows,
     const auto count = static_cast<std::size_t>(rows.extent(0));
     const std::size_t bytes = static_cast<std::size_t>(rows.extent(1)) * sizeof(T);
     const auto address = [&](std::size_t row) { return rows[static_cast<Index>(row)].data; };
-    // Numbers are larger for lower ranks, so the maximum over the ranks belongs to the lowest rank
-    // that has the row.
+    // Lower ranks have larger numbers, so the maximum over ranks selects the lowest rank with the
+    // row.
     std::vector<double> owner(count);
     const double own = context.ranks() - context.rank();
     for (std::size_t row = 0; row < count; ++row) owner[row] = has_row[row] != 0 ? own : 0;

@@ -21,7 +21,7 @@ namespace pleat {
 
 namespace {
 
-/// State that the lanes of one process share. Only lane 0 calls the process's Comm: MPI allows one
+/// Shared state of one process's lanes. Only lane 0 calls the process's Comm, since MPI allows one
 /// thread.
 class LaneGroup {
 public:
@@ -223,8 +223,8 @@ private:
     int lane_;
 };
 
-/// The progress of one lane. Only the first, in the calling thread, reports and asks for a cancel;
-/// the others hear of it from the first.
+/// The progress of one lane. Only the first lane, in the calling thread, reports and checks for a
+/// cancel; it informs the others.
 class LaneProgress : public Progress {
 public:
     LaneProgress(Progress* outer, int lane, std::atomic<bool>& is_cancelled)
@@ -260,7 +260,7 @@ bool is_of_other_rank(const std::exception_ptr& error) {
     }
 }
 
-/// Throws the error of the lowest lane that failed by itself, if any did.
+/// Throws the error of the lowest lane with its own failure, if any.
 void throw_first(std::span<const std::exception_ptr> errors) {
     std::exception_ptr first;
     for (const std::exception_ptr& error : errors) {

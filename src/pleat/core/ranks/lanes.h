@@ -43,7 +43,7 @@ bool are_one_process(const Context& context);
 /// Waits until all ranks are here. A collective call.
 void wait_for_ranks(const Context& context);
 
-/// The numbers that all ranks pass, in the order of ranks. A collective call.
+/// Returns the numbers passed by all ranks, in rank order. A collective call.
 std::vector<std::uintptr_t> numbers_of_ranks(const Context& context, std::uintptr_t own);
 
 /// The objects of all lanes, in the order of ranks; only if are_one_process(). A lane must keep its

@@ -5,17 +5,17 @@
 
 namespace pleat {
 
-/// A process that mpirun, mpiexec or srun started as one of several.
+/// Describes this process if mpirun, mpiexec or srun started it as one of several.
 struct Launch {
     bool is_launched = false;
     int rank = 0, processes = 1;
     bool is_separate = false;  ///< srun without --mpi: the processes cannot find each other
 };
 
-/// Reads the variables of Open MPI, of PMI (MPICH and its kin) and of PMIx under Slurm.
+/// Reads the environment variables of Open MPI, PMI (MPICH and related) and PMIx under Slurm.
 Launch find_launch();
 
-/// refuse_launch() for processes that srun started separately; does nothing for others.
+/// Calls refuse_launch() if srun started the processes separately.
 void refuse_separate_processes(const Launch& launch);
 
 /// Throws on every process of a launch that cannot become ranks: UsageError with the text on the

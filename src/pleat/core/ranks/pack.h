@@ -19,13 +19,12 @@ namespace pleat {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Writes values, or reads them back in the same order: numbers, texts, paths, arrays, lists and
-/// optionals of these, and structs beside which a function `members(Packer&, T&)` names what of
-/// them is packed.
+/// Writes values or reads them back in the same order: numbers, texts, paths, arrays, lists and
+/// optionals of these, and structs with a function `members(Packer&, T&)` that packs their members.
 class Packer {
 public:
     Packer() = default;
-    /// Reads what was written to `from`, which must outlive it.
+    /// Reads values from `from`, which must outlive this object.
     explicit Packer(std::span<const std::uint8_t> from) : left_(from), reads_(true) {}
 
     template <class... T>
@@ -96,7 +95,7 @@ private:
     bool reads_ = false;
 };
 
-/// Gives every rank the values of the first one. A collective call.
+/// Copies the first rank's values to every rank. A collective call.
 template <class... T>
 void share(Comm& comm, T&... values) {
     if (comm.size() == 1) return;

@@ -94,11 +94,11 @@ void FolderClaim::create() {
             fmt::format("{}: expected a folder for the results, found a file", path_.string()));
 }
 
-/// False if another process has the folder. File systems without locks refuse otherwise; there the
-/// claim is only a folder.
+/// Returns false if another process holds the folder. If a file system refuses to lock for other
+/// reasons, the claim is only a folder.
 bool FolderClaim::lock_open_file() {
-    // A process that shares the folder locks it for itself first, for a moment, to learn whether it
-    // is the first one.
+    // A process that shares the folder first tries an exclusive lock for a moment, to learn whether
+    // it is the first.
     constexpr int kAttempts = 100;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
         was_free_ = lock_file(descriptor_, LOCK_EX | LOCK_NB);
@@ -132,8 +132,8 @@ void FolderClaim::unlock() {
     if (descriptor_ < 0) return;
     const std::filesystem::path file = path_ / kLockFile;
     struct stat info {};
-    // Removed while it is still locked: whoever opened it meanwhile sees that it is gone. Others
-    // that share the folder keep the file.
+    // Removed while it is locked, so that a process that has opened it can see that it is gone.
+    // Other processes that share the folder keep the file.
     const bool is_last = !is_shared_ || lock_file(descriptor_, LOCK_EX | LOCK_NB);
     if (is_last && ::fstat(descriptor_, &info) == 0 && info.st_size == 0 &&
         is_open_file(descriptor_, file))
@@ -181,14 +181,14 @@ namespace {
 
 using std::filesystem::path;
 
-/// Name under which a file-by-file replacement keeps the earlier manifest until the earlier files
-/// are removed.
+/// Name of the earlier manifest during a file-by-file replacement, until the earlier files are
+/// removed.
 constexpr const char* kEarlierManifest = ".pleat-earlier.json";
 /// Marker file in the forced folder: its files are being moved one by one.
 constexpr const char* kIsMoving = ".pleat-moving";
 /// Entry in the lock file of the earlier run: its folder is about to be exchanged.
 constexpr std::string_view kIsReplaced = "/replaced";
-/// An input's size, time and path follow. Like the line above it is no name of a file.
+/// Followed by an input's size, time and path. Like the line above, it is not a file name.
 constexpr std::string_view kInputNote = "/input ";
 
 bool is_there(const path& file) {
@@ -251,7 +251,7 @@ bool is_within(const path& inner, const path& outer) {
            outer.end();
 }
 
-/// Moves a user's file to the new folder, unless that one has it already and it is no older.
+/// Moves a user's file to the new folder, unless that has one which is at least as new.
 void keep_file(const path& from, const path& to) {
     std::error_code none;
     const bool is_newer = !is_there(to) || std::filesystem::last_write_time(from, none) >
@@ -260,7 +260,7 @@ void keep_file(const path& from, const path& to) {
     if (!is_newer || ::rename(from.c_str(), to.c_str()) == 0) remove_quietly(from);
 }
 
-/// Removes what the run in `from` made, and moves all else to `to`, the folder of the new run.
+/// Removes the files of the run in `from`, and moves all others to `to`, the new run's folder.
 void clear_replaced(const path& from, const path& to) {
     const RunFiles own = files_of_run(from), now = files_of_run(to);
     std::error_code ignored;
@@ -287,8 +287,8 @@ void clear_replaced(const path& from, const path& to) {
     remove_quietly(from);
 }
 
-/// Gives the new folder the user's files as further links, so that both folders have them while
-/// they exchange their paths. What cannot be linked is moved afterwards.
+/// Hard-links the user's files into the new folder, so that both folders have them while their
+/// paths are exchanged. Files that cannot be linked are moved afterwards.
 void link_other_files(const path& run, const path& forced) {
     const RunFiles own = files_of_run(run), now = files_of_run(forced);
     for (const std::string& name : entries_of(run)) {
@@ -307,7 +307,7 @@ void link_other_files(const path& run, const path& forced) {
 bool exchange(const path& forced, const path& run, FolderClaim& claim) {
     std::error_code none;
     const path working = std::filesystem::current_path(none);
-    // A process whose working folder is replaced would be left in a folder that is removed.
+    // A process working in a replaced folder would be left in a removed folder.
     if (is_there(forced / kIsMoving) || is_within(working, run)) return false;
     link_other_files(run, forced);
     const path other = beside(run);
@@ -337,9 +337,9 @@ void remove_earlier(const path& from, const path& to) {
     remove_quietly(from / kEarlierManifest);
 }
 
-/// Moves a finished run from one folder to another, file by file, over a run that was there. The
-/// earlier manifest goes first and the new one comes last: no manifest ever lists files of another
-/// run. After a kill, a second call does the rest.
+/// Moves a finished run file by file to a folder with an earlier run. The earlier manifest is
+/// removed first and the new one moved last, so no manifest ever lists files of another run. After
+/// a kill, a second call completes the move.
 void move_run(const path& from, const path& to) {
     if (is_there(from / kManifestFile)) {
         remove_earlier(from, to);
@@ -439,7 +439,7 @@ void replace_run(FolderClaim& run, FolderClaim& forced) {
 
 namespace {
 
-/// Removes what a finished run no longer needs, if a kill came before it did so itself.
+/// Removes leftovers of a finished run that was killed before it removed them.
 void remove_leftovers(FolderClaim& claim) {
     const path& folder = claim.path();
     if (read_notes(folder).empty() || read_earlier_run(folder / kManifestFile).status != "finished")

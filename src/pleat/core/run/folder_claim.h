@@ -74,8 +74,8 @@ struct RunFiles {
     std::set<std::string> names;   ///< of files: outputs, checkpoints, manifest, log, citations
     std::set<std::string> stages;  ///< names of folders within that are runs of their own
 
-    /// Whether the run made this file: one of the names, a file of a rank beside a checkpoint, or
-    /// one of these that is not complete.
+    /// Whether the run made this file: a listed name, a rank's file beside a checkpoint, or an
+    /// incomplete version of one of these.
     bool contains(const std::string& file) const;
 };
 /// The names are empty if the manifest is not pleat's and the lock file lists nothing.
@@ -84,8 +84,8 @@ RunFiles files_of_run(const std::filesystem::path& folder);
 /// Throws UsageError if a run that replaces the one in `folder` would remove its own input.
 void refuse_replaced_input(const std::filesystem::path& folder, const std::filesystem::path& input);
 
-/// Removes what a run made in this folder, the manifest last, and the folder if nothing else is in
-/// it. A kill in between leaves a folder for which a second call does the rest.
+/// Removes the files of a run in this folder, the manifest last, and then the folder if it is
+/// empty. After a kill, a second call completes the removal.
 void remove_run(const std::filesystem::path& folder);
 
 /// The hidden folder, inside the run's folder, in which a forced run works until it has finished.
@@ -101,8 +101,8 @@ std::string input_note(const std::filesystem::path& input);
 bool resumes_forced_run(const std::filesystem::path& run, std::string_view command,
                         const std::vector<std::string>& arguments, bool force);
 
-/// Puts the finished run of `forced`, a claim of forced_folder(), where `run` is. The user's own
-/// files and folders stay.
+/// Replaces the run in `run` by the finished run of `forced`, a claim of forced_folder(). The
+/// user's own files and folders stay.
 ///
 /// The two folders exchange their paths in one step of the file system, so that `run` holds either
 /// the earlier run or the new one, whole, at any moment. Where this is not possible (another file
@@ -112,8 +112,8 @@ bool resumes_forced_run(const std::filesystem::path& run, std::string_view comma
 /// OutputError if the new files cannot be moved.
 void replace_run(FolderClaim& run, FolderClaim& forced);
 
-/// Completes what a killed process was doing in this folder after its run had finished: the
-/// replacement of an earlier run, and the removal of checkpoints.
+/// Completes work that a kill interrupted after a run had finished: the replacement of an earlier
+/// run, and the removal of checkpoints.
 void finish_replacement(FolderClaim& run);
 
 }  // namespace pleat

@@ -12,7 +12,7 @@
 #include "pleat/core/files/parse_json.h"
 #include "pleat/core/version.h"
 
-// PLEAT_CITATIONS is a string literal, the path that CMake gives.
+// PLEAT_CITATIONS is a string literal with the path, defined by CMake.
 asm(".pushsection .rodata\n"
     ".global pleat_citations_begin\n"
     ".global pleat_citations_end\n"
@@ -48,7 +48,7 @@ Json json_values(const ManifestValues& values) {
     return object;
 }
 
-/// The member of an object with this name if it has this type; else null.
+/// The member with this key if it has this type; else null.
 Json member(const Json& object, const char* key, bool (Json::*is_kind)() const noexcept) {
     const auto found = object.find(key);
     return found != object.end() && ((*found).*is_kind)() ? *found : Json();
@@ -76,7 +76,7 @@ void read_outputs(const Json& json, EarlierRun& run) {
         if (!output.is_object()) continue;
         const std::string name = text_member(output, "file");
         const Json bytes = member(output, "bytes", &Json::is_number_integer);
-        // A manifest must never be able to point outside its own folder.
+        // A manifest must not refer to files outside its own folder.
         if (is_plain_name(name)) {
             run.outputs.push_back(name);
             run.output_bytes.push_back(bytes.is_null() ? -1 : bytes.get<std::int64_t>());
@@ -195,7 +195,7 @@ EarlierRun read_earlier_run(const std::filesystem::path& manifest) {
 
 namespace {
 
-/// The first option that differs, or nothing.
+/// The first option that differs; empty if none does.
 std::string other_option(const EarlierRun& run, const std::vector<Field>& fields) {
     for (const Field& field : fields) {
         const std::string now = json_text(manifest_value(field));
@@ -208,7 +208,7 @@ std::string other_option(const EarlierRun& run, const std::vector<Field>& fields
     return {};
 }
 
-/// The first result file that is missing or has another size than the manifest says, or nothing.
+/// The first result file that is missing or has another size than recorded; empty if none.
 std::string lost_output(const std::filesystem::path& folder, const EarlierRun& run) {
     if (run.outputs.empty()) return "no list of its results";
     for (std::size_t k = 0; k < run.outputs.size(); ++k) {

@@ -47,8 +47,8 @@ struct Manifest {
     std::string device, instruction_set;
     int threads = 0;  ///< of each rank
     int ranks = 1;
-    /// Whether other runs are in progress in this process at the same time, so that its CPU time
-    /// and memory are not this run's.
+    /// Whether this process runs other jobs at the same time, so that its CPU time and memory are
+    /// not those of this run.
     bool shares_process = false;
     std::vector<Input> inputs;
     std::vector<std::string> sources;  ///< inputs in their order, with repeats
@@ -93,8 +93,8 @@ bool is_plain_name(const std::string& name);
 
 /// A finished run in a folder.
 struct FinishedRun {
-    /// Why the same command would give another result: another command, version, input or option,
-    /// or results that are missing. Empty: it would give the same. Device, threads and seed are not
+    /// Why the same command would give a different result: another command, version, input or
+    /// option, or missing results. Empty if it would not. Device, threads and seed are not
     /// compared.
     std::string difference;
     std::map<std::string, std::string> results;  ///< under "results", as text
@@ -112,14 +112,13 @@ private:
     std::map<std::filesystem::path, std::string> known_;
 };
 
-/// The finished run in the folder, compared with `command` with these options; nothing if there is
-/// none. It must have read these files, and all others that it read and that are still there must
-/// be as they were. `seed`: if results depend on it. Throws InputError if one of the files cannot
-/// be read.
+/// Finds the finished run in the folder and compares it with `command` and these options; nothing
+/// if there is none. It must have read these files, and all its inputs that still exist must be
+/// unchanged. `seed`: if results depend on it. Throws InputError if a file cannot be read.
 std::optional<FinishedRun> find_finished_run(
     const std::filesystem::path& folder, std::string_view command, const std::vector<Field>& fields,
     const std::vector<std::string>& files, std::optional<std::uint64_t> seed, InputHashes& hashes);
-/// The same for a run that read exactly these files in this order, with any seed.
+/// The same, but the run must have read exactly these files in this order; the seed is ignored.
 std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,
                                              std::string_view command,
                                              const std::vector<Field>& fields,

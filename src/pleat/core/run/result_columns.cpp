@@ -15,7 +15,7 @@ namespace {
 
 using Numbers = ColumnValue::Numbers;
 
-/// A file or key with the value of a column in place of its name in braces.
+/// Replaces column names in braces by the values of these columns.
 std::string filled(const std::string& text, const ResultColumns& columns) {
     const std::size_t begin = text.find('{'), end = text.find('}');
     if (begin == std::string::npos || end == std::string::npos) return text;
@@ -31,7 +31,7 @@ std::string key_of(const ResultColumn& column, const ResultColumns& columns) {
     return filled(column.key.empty() ? column.name : column.key, columns);
 }
 
-/// Calls `use` with the numbers' typed pointer.
+/// Calls `use` with a typed pointer to the numbers.
 template <class Use>
 auto with_type(const Numbers& numbers, const Use& use) {
     if (numbers.type == "<f4") return use(static_cast<const float*>(numbers.data));

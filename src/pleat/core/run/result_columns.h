@@ -23,7 +23,7 @@
 
 namespace pleat {
 
-/// NumPy's name of a type: "<f4", "<i8", "|u1"; of a letter "|S1".
+/// NumPy's name of a type: "<f4", "<i8", "|u1"; "|S1" for a character.
 template <class T>
 std::string numpy_type() {
     if (std::is_same_v<T, char>) return "|S1";
@@ -31,8 +31,8 @@ std::string numpy_type() {
     return {sizeof(T) == 1 ? '|' : '<', kind, static_cast<char>('0' + sizeof(T))};
 }
 
-/// How a table shows numbers: by this name, digits as printf's %g or %f has them, counted from
-/// `first`, and NA in place of `missing`.
+/// How a table shows numbers: the column name, the format (printf's %g or %f) and digits, the
+/// number that `first` gives to index 0, and the value shown as NA.
 struct Shown {
     std::string name = {};  ///< empty: that in Python; "-": the table does not show it
     std::chars_format format = std::chars_format::general;
@@ -41,8 +41,8 @@ struct Shown {
     std::optional<Index> missing = {};
 };
 
-/// A member of records that lie in an array. Tables have the fields in the order in which they are
-/// listed, arrays of Python in that of the memory.
+/// A member of the records in an array. Tables have the fields in the listed order, Python arrays
+/// in memory order.
 struct RecordField {
     std::string name, type;  ///< in Python; as numpy_type() has it
     std::size_t offset = 0;
@@ -59,7 +59,7 @@ RecordField record_field(std::string_view name, T Record::*member, Shown shown =
 /// A number, text, list of texts or array, or nothing.
 class ColumnValue {
 public:
-    /// Numbers or records, row-major; `owner` keeps what no result holds.
+    /// Numbers or records, row-major; `owner` keeps them alive if the result does not.
     struct Numbers {
         const void* data = nullptr;
         std::vector<Index> shape = {};
@@ -71,7 +71,7 @@ public:
     using Content = std::variant<std::monostate, bool, std::int64_t, double, std::string,
                                  std::vector<std::string>, Numbers>;
 
-    /// A value that the caller keeps; `type`: as Python writes it.
+    /// A value that the caller keeps alive; `type`: the Python type.
     static ColumnValue kept(std::string type) {
         ColumnValue value{std::string()};
         value.content = {};
@@ -125,7 +125,7 @@ public:
         : content(Numbers{
               records.data(), {std::ssize(records)}, {}, std::move(fields), sizeof(Record), {}}) {}
 
-    /// The same, but None in Python unless `is_there`.
+    /// Makes the value None in Python unless `is_there`.
     ColumnValue or_none(bool is_there) && {
         is_optional_ = true;
         is_there_ = is_there;
@@ -151,7 +151,7 @@ private:
     std::string kept_type_;
 };
 
-/// One value of a result, and where it is shown.
+/// One value of a result, and where it appears.
 struct ResultColumn {
     std::string name;  ///< of the attribute in Python; empty: none; with '_': of Python's own use
     std::string help;  ///< type and shape of arrays, unit and meaning; no full stop
@@ -175,7 +175,7 @@ void record(RunDirectory& run, const ResultColumns& columns);
 /// The names of these values.
 std::vector<std::string> names_of_results(const ResultColumns& columns);
 
-/// Writes the arrays, each .npy and .npz of which there is a value; or only this file.
+/// Writes every .npy and .npz file that has a value; or only this file.
 void write_arrays(RunDirectory& run, const ResultColumns& columns, std::string_view file = {});
 
 /// A column of a table: its name, and a function that appends the cell of a row.
@@ -183,7 +183,7 @@ struct TableColumn {
     std::string name;
     std::function<void(std::size_t row, std::string& text)> append;
 };
-/// Cells of texts, whole numbers and others; NaN is "NA".
+/// Appends a cell: text, whole number or other number; NaN becomes "NA".
 void append_cell(std::string& text, std::string_view value);
 template <class T>
 requires std::is_integral_v<T>
@@ -202,23 +202,23 @@ inline TableColumn row_numbers(const char* name) {
     return table_column(name, [](std::size_t row) { return row; });
 }
 
-/// The columns that a value shows in a table: of numbers one, of records their fields. What the
-/// value shows must outlive them.
+/// The table columns of a value: one for numbers, one per field for records. The value's data must
+/// outlive them.
 std::vector<TableColumn> table_columns(const std::string& name, const ColumnValue& value,
                                        const Shown& shown = {});
-/// Those of all values of a result in the table `file`.
+/// The columns of all values of a result that are shown in the table `file`.
 std::vector<TableColumn> table_columns(const ResultColumns& columns, std::string_view file);
-/// `columns` with `more` before the one of this name, or at the end.
+/// Inserts `more` into `columns` before the column of this name, or at the end.
 std::vector<TableColumn> with_columns(std::vector<TableColumn> columns, std::string_view before,
                                       const std::vector<TableColumn>& more);
 
-/// The names of the columns as a line of a table.
+/// The header line of a table.
 std::string head_of(const std::vector<TableColumn>& columns);
 /// Writes a table, with as many threads.
 void write_table(const std::filesystem::path& path, std::size_t rows,
                  const std::vector<TableColumn>& columns, int threads = 1);
 
-/// Writes histogram.tsv: the pairs of values in [from, to).
+/// Writes histogram.tsv: the number of pairs with values in [from, to) per bin.
 void write_histogram(RunDirectory& run, const PairStatistics& pairs);
 
 }  // namespace pleat

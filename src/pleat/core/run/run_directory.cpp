@@ -63,7 +63,7 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
     return std::ranges::find(names, name) != names.end();
 }
 
-/// Refuses a folder to which a run without --force may not write.
+/// Throws if a run without --force may not write to the folder.
 void require_unfinished(const EarlierRun& earlier, const RunDirectory::Request& request,
                         const std::string& folder) {
     if (!earlier.is_ours)
@@ -201,7 +201,7 @@ struct RunDirectory::Implementation : Progress {
             return forced.reset();
         }
         remove_partial_files();
-        // The manifest last: until then a killed run can be given again.
+        // The manifest is written last: until then a killed run can be repeated.
         for (const char* name : {kLogFile, kBibliographyFile, kManifestFile})
             remove_quietly(folder_in_use() / name);
         folder.clear_notes();
@@ -244,7 +244,7 @@ struct RunDirectory::Implementation : Progress {
 
     void update(std::string_view stage, std::int64_t done, std::int64_t total,
                 std::string_view note) override {
-        // A stage first reports after its first piece of work, so it began at the event before.
+        // A stage first reports after some work, so its start is the time of the previous event.
         if (manifest.timings.empty() || manifest.timings.back().stage != stage)
             switch_stage(stage, last_event);
         last_event = Instant();
@@ -261,7 +261,7 @@ struct RunDirectory::Implementation : Progress {
         manifest.notes.push_back(note);
         log_progress->note(note);
         if (shown == nullptr) return;
-        // Files of one kind may be many, and say the same.
+        // There may be many files of one kind with the same note.
         constexpr int kMaxShown = 3;
         const int seen = count(manifest.notes, note.kind);
         if (seen <= kMaxShown || note.is_warning) shown->note(note);
@@ -308,7 +308,8 @@ RunDirectory::~RunDirectory() {
         run.list_outputs();
         run.save_manifest("unfinished");
     } catch (const std::exception&) {
-        // A full disk while unwinding: the manifest keeps saying "running", which resumes as well.
+        // If the disk is full while unwinding, the manifest still says "running", which also
+        // resumes.
     }
 }
 

@@ -28,14 +28,14 @@ namespace pleat {
 ///     run.fact("columns", column_count);
 ///     run.finish();
 ///
-/// Destroyed without finish() (an error, a cancel), it keeps the folder if there is a result or a
-/// checkpoint to resume from, marked "unfinished" in the manifest; otherwise it removes everything
-/// that it made, parent folders included. While it exists no other process can use the folder for a
-/// run.
+/// If destroyed without finish() (an error, a cancel), it keeps the folder, marked "unfinished" in
+/// the manifest, if there is a result or a checkpoint to resume from; otherwise it removes
+/// everything that it made, including parent folders. While it exists no other process can use the
+/// folder for a run.
 ///
-/// A forced run works in a hidden folder within. The earlier content of the folder stays until
-/// finish() puts the new run there; the user's own files always stay. The same command, with or
-/// without `force`, resumes a forced run that was stopped.
+/// A forced run works in a hidden folder inside. The earlier content stays until finish() replaces
+/// it by the new run; the user's own files always stay. The same command, with or without `force`,
+/// resumes a stopped forced run.
 ///
 /// Of several ranks the first one has the folder. The others make the same object and may call the
 /// same functions: they get the same paths, and all else does nothing.
@@ -47,8 +47,8 @@ public:
         Comm* comm = nullptr;                     ///< the ranks of the run; null: one
         std::vector<std::string> arguments = {};  ///< as given, without the program's name
         bool force = false;                       ///< replace a finished run; use a foreign folder
-        /// Other runs are in progress in this process at the same time: its CPU time and peak
-        /// memory are not those of this run, and null in the manifest.
+        /// Whether this process has other runs at the same time: CPU time and peak memory are then
+        /// null in the manifest, as they are not those of this run.
         bool shares_process = false;
     };
 
@@ -75,7 +75,7 @@ public:
     /// Path of a result file of this plain name, listed in the manifest if it exists at the end.
     /// Write it through OutputFile or a function that uses it, so that it is complete or absent.
     std::filesystem::path output(std::string_view name);
-    /// Path of a folder for another run that is a stage of this one, listed in the manifest.
+    /// The path of a folder for another run that is a stage of this one; the manifest lists it.
     std::filesystem::path stage_folder(const std::string& name);
     /// The folder whose content this forced run will replace; empty for other runs.
     std::filesystem::path replaced() const;
@@ -83,8 +83,8 @@ public:
     /// that ranks keep next to it (rank_file()).
     std::filesystem::path checkpoint(std::string_view name = "checkpoint.npz");
 
-    /// Every command calls it before its work, with the disk_bytes of its estimate. Throws
-    /// OutputError if the disk lacks room for them; a resumed run has already written some.
+    /// Throws OutputError if the disk has less room than `bytes`, the disk_bytes of the estimate; a
+    /// resumed run has already written some. Every command calls it before its work.
     void require_space(std::int64_t bytes) const;
 
     /// Lists an input, once, under the path as given, and hashes it in the background; finish()
@@ -92,13 +92,12 @@ public:
     void input(const std::filesystem::path& path);
     /// Lists an input that was hashed while it was read (a pipe).
     void input(std::string_view name, const FileHash& hash);
-    /// Lists the files whose contents make up the input, in their order and with repeats. Each is
-    /// an input, too.
+    /// Lists the files that make up the input, in order and with repeats. Each is also an input.
     void sources(const std::vector<std::string>& paths);
     void parameters(const std::vector<Field>& fields);
     /// Records device, instruction set, threads, ranks and seed.
     void context(const Context& context);
-    /// A number or word that describes the result, under "results".
+    /// Records a number or word of the result under "results".
     void fact(std::string_view name, double value);
     void fact(std::string_view name, std::int64_t value);
     void fact(std::string_view name, std::string_view value);
@@ -108,8 +107,8 @@ public:
         for (const std::string_view key : keys) cite(key);
     }
 
-    /// Starts a stage of this name, whose time the manifest lists. Stages of a watched progress
-    /// start by themselves.
+    /// Starts a stage with this name; the manifest lists its time. Stages of a watched progress
+    /// start automatically.
     void stage(std::string_view name);
     /// A progress that passes everything on to `shown` (may be null; not owned) and records stages,
     /// their times and messages. The first message says that a run is resumed. Valid while this

@@ -89,8 +89,8 @@ bool ProgressMeter::update(std::string_view stage, std::int64_t done, std::int64
     const bool is_new = stage != stage_;
     share_ = share;
     if (is_new) {
-        // The first update comes after the stage's first piece of work, which began when the stage
-        // before ended.
+        // The first update comes after some work of the stage, which began when the previous stage
+        // ended.
         begin_ = last_event_;
         first_ = done;
         first_share_ = share_;

@@ -20,21 +20,21 @@ void install_interrupt_handler();
 /// Whether such a signal has come.
 bool interrupted();
 
-/// Seconds that only grow; tests replace it.
+/// A monotonic clock in seconds; tests replace it.
 using SecondsClock = std::function<double()>;
 SecondsClock steady_seconds();
 
-/// Follows one stage after another and describes its progress in one line.
+/// Follows the stages of a run and describes the current progress in one line.
 class ProgressMeter {
 public:
     explicit ProgressMeter(SecondsClock now) : now_(std::move(now)), last_event_(now_()) {}
 
-    /// Takes over an update. Returns true if it begins a new stage. `share`: the fraction of all
-    /// work that is done, for the time left when units differ much in length; NaN: done / total.
+    /// Records an update; returns true if it begins a new stage. `share`: the finished fraction of
+    /// all work, for the remaining time if units differ much in length; NaN: done / total.
     bool update(std::string_view stage, std::int64_t done, std::int64_t total,
                 std::string_view note, double share = std::numeric_limits<double>::quiet_NaN());
-    /// "fit: 123/300 (41 %), 3.2/s, 56 s left, gap 3e-4". The rate counts from the stage's first
-    /// update on, so that what a resumed stage had done before does not raise it.
+    /// Returns "fit: 123/300 (41 %), 3.2/s, 56 s left, gap 3e-4". The rate counts from the stage's
+    /// first update, so it excludes work done before a resume.
     std::string line() const;
     /// "fit: 300/300 in 93 s, gap 9e-5".
     std::string end_line() const;
@@ -50,8 +50,8 @@ private:
     double begin_ = 0.0, first_time_ = 0.0, last_event_;
 };
 
-/// One line that is rewritten in place, at most ten times a second, and erased at the end.
-/// Messages stay above it.
+/// Shows one line on a terminal, rewritten at most ten times a second and erased at the end;
+/// messages appear above it.
 class TerminalProgress : public Progress {
 public:
     explicit TerminalProgress(std::FILE* out, SecondsClock now = steady_seconds());
@@ -60,7 +60,7 @@ public:
                 std::string_view note) override {
         update(stage, done, total, note, std::numeric_limits<double>::quiet_NaN());
     }
-    /// Like update(), with the fraction of all work that is done.
+    /// Like update(), with the finished fraction of all work.
     void update(std::string_view stage, std::int64_t done, std::int64_t total,
                 std::string_view note, double share);
     bool cancelled() override;
@@ -86,7 +86,7 @@ public:
                 std::string_view note) override;
     bool cancelled() override;
     void message(std::string_view text) override;
-    /// Writes the line that ends the current stage; the next update begins another.
+    /// Writes the final line of the current stage; the next update begins another stage.
     void end_stage();
 
 private:
@@ -96,8 +96,8 @@ private:
     bool open_ = false, is_stop_reported_ = false;
 };
 
-/// What a program shows on `out` (stderr): nothing when quiet, one line on a terminal, log lines
-/// elsewhere. All of them report an interrupt.
+/// Makes the progress display on `out` (stderr): nothing if quiet, one line on a terminal, log
+/// lines elsewhere. All kinds report an interrupt.
 std::unique_ptr<Progress> make_progress(std::FILE* out, bool quiet);
 
 }  // namespace pleat

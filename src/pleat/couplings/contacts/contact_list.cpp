@@ -45,7 +45,7 @@ struct Moments {
     }
 };
 
-// Over the pairs whose columns are in these two parts.
+// Over pairs with one column in each of these two parts.
 Moments moments(View<const double, 2> scores, const std::vector<Index>& columns,
                 const std::vector<Index>& part_of_column, Index a, Index b, Index min_separation) {
     const auto at = [](Index index) { return static_cast<std::size_t>(index); };
@@ -66,7 +66,7 @@ double saturated(double z) { return z / std::sqrt(1 + (z / kSaturation) * (z / k
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
-// L and n of README.md, within the range of the families that were fitted.
+// L and n as in README.md, limited to the range of the families used for fitting.
 double log_columns(const RnaFamily& family) {
     return std::log(std::clamp(static_cast<double>(family.columns), 41.0, 496.0));
 }
@@ -79,7 +79,7 @@ constexpr Index kMinPairSeparation = 5;
 constexpr double kMinZ = 3, kMinStackedZ = 2, kMinPairing = 0.7;
 constexpr Index kBeside = 2;
 
-/// Whether codes of ACGU or ACGT pair: AU, GC or GU.
+/// Whether two codes of ACGU or ACGT form a base pair: AU, GC or GU.
 bool can_pair(int a, int b) {
     constexpr int kA = 0, kC = 1, kG = 2, kU = 3;
     if (a > b) std::swap(a, b);
@@ -154,8 +154,8 @@ std::vector<Candidate> candidates(const std::vector<Index>& columns, View<const 
     return pairs;
 }
 
-/// Z values and probabilities. Pairs within a part are compared with the others of this part, pairs
-/// between two parts with those between the same two.
+/// Computes Z values and probabilities. A pair within a part is compared with the other pairs of
+/// this part, a pair between two parts with the other pairs between these parts.
 class Scale {
 public:
     Scale(const Alignment& alignment, const Result& result, const ListOptions& options,

@@ -27,7 +27,7 @@ struct ScoreScale {
 };
 ScoreScale score_scale(View<const double, 2> scores, const std::vector<Index>& columns);
 
-/// The same over the pairs of one column of part a with one of part b, at any separation if these
+/// The same over pairs of one column of part a and one of part b, at any separation if the parts
 /// differ. `part_of_column`: see parts_of_columns().
 ScoreScale score_scale(View<const double, 2> scores, const std::vector<Index>& columns,
                        const std::vector<Index>& part_of_column, Index a, Index b);
@@ -37,19 +37,20 @@ ScoreScale score_scale(View<const double, 2> scores, const std::vector<Index>& c
 ///
 ///     1 / (1 + exp(-(b0 + b1 s + b2 ln L))),    s = Z / sqrt(1 + (Z / 6)^2)
 ///
-/// L is the number of columns (the fraction of contacts falls with it), limited to the range from
-/// 50 to 500 of the families to which scripts/calibrate_probability.py fitted the constants.
-/// README.md describes the data and the error in cross-validation by family. Increases with Z.
+/// L is the number of columns, limited to 50 to 500, the range of the families to which
+/// scripts/calibrate_probability.py fitted the constants; the fraction of contacts decreases with
+/// L. README.md describes the data and the error in cross-validation by family. The probability
+/// increases with Z.
 double contact_probability(double z, Index columns);
 
-/// Inputs of the probability of a contact of a nucleic acid besides the score.
+/// Properties of a nucleic acid family on which contact probabilities depend, besides the score.
 struct RnaFamily {
     Index columns = 0;
     double effective_sequences = 0;
 };
 
-/// Probability that two residues of an RNA have atoms other than hydrogen within 8 angstrom, for a
-/// pair with |i - j| >= 5 and scores whose norm has the gap (NormLetters::all):
+/// Probability that two RNA residues have heavy atoms within 8 angstrom, for a pair with |i - j| >=
+/// 5 and scores whose norm includes the gap (NormLetters::all):
 ///
 ///     1 / (1 + exp(-(2.521 + 0.596 s - 1.151 ln L + 0.014 n + 0.155 s n + 0.496 t)))
 ///
@@ -62,7 +63,7 @@ double rna_contact_probability(double z, double stacked_z, const RnaFamily& fami
 ///
 ///     1 / (1 + exp(-(1.512 + 0.566 s - 1.032 ln L + 0.013 n + 0.135 s n))),  0.8 at most,
 ///
-/// since of the few pairs above that few were contacts.
+/// because few of the rare pairs above 0.8 were contacts.
 double tertiary_contact_probability(double z, const RnaFamily& family);
 
 /// Protein families with fewer effective sequences have no probabilities; see depth_warning().
@@ -73,7 +74,7 @@ constexpr double kMinEffectiveSequences = 20;
 /// their number, from 20 on. README.md has the measurement behind it.
 std::string depth_warning(double effective_sequences, bool is_nucleic = false);
 
-/// Nested base pairs of fitted columns, i < j.
+/// Nested base pairs i < j of fitted columns.
 struct BasePairs {
     std::vector<std::pair<Index, Index>> pairs;
     bool is_given = false;  ///< by a secondary structure; false: found by find_base_pairs()
@@ -85,9 +86,10 @@ struct BasePairs {
 BasePairs given_base_pairs(const SecondaryStructure& structure, const Alignment& alignment,
                            const ReferenceRow& reference);
 
-/// Pairs at least 5 columns apart with Z >= 3, a stacked neighbour with Z >= 2 (see stacked_z())
-/// and letters that pair (AU, GC, GU) in 0.7 of the weight of sequences with both residues. Each
-/// column is in one pair, that of the highest Z. README.md says how many of them are right.
+/// Predicts base pairs: pairs at least 5 columns apart with Z >= 3, a stacked neighbour with Z >= 2
+/// (see stacked_z()), and letters that pair (AU, GC, GU) in 0.7 of the weight of sequences with
+/// both residues. Each column is in at most one pair, the one with the highest Z. README.md gives
+/// the fraction of correct pairs.
 BasePairs find_base_pairs(const Alignment& alignment, const std::vector<double>& weights,
                           View<const double, 2> corrected, const ScoreScale& scale);
 
@@ -117,8 +119,8 @@ struct RankedPair {
     PairClass pair_class = PairClass::unknown;
 };
 
-/// Whether scores that are made with these parameters have probabilities: those after APC, with the
-/// alphabet's own norm.
+/// Whether scores of fits with these parameters have probabilities: only APC-corrected scores with
+/// the alphabet's default norm.
 bool has_probabilities(const Parameters& parameters, const Alphabet& alphabet);
 
 /// Which pairs are listed, and how.
@@ -131,8 +133,8 @@ struct ListOptions {
     int threads = 1;
 };
 
-/// All pairs that are at least `min_separation` columns of the source apart, the highest corrected
-/// score first, equal scores in row order.
+/// All pairs at least `min_separation` source columns apart, by descending corrected score; equal
+/// scores in row order.
 std::vector<RankedPair> rank_pairs(const Alignment& alignment, const Result& result,
                                    const ListOptions& options);
 

@@ -40,7 +40,7 @@ void check_shapes(View<const double, 2> scores, View<const double, 2> distances,
     }
 }
 
-/// All pairs with a distance, the highest score first.
+/// All pairs with a known distance, by descending score.
 std::vector<Pair> ranked_pairs(View<const double, 2> scores, View<const double, 2> distances,
                                const std::vector<Index>& columns, double cutoff) {
     std::vector<Pair> pairs;
@@ -134,7 +134,7 @@ ContactEvaluation evaluate_parts(const Result& result, const ScoredParts& parts,
                                  double cutoff) {
     const auto part = [&](Index i) { return parts.part_of_column[i]; };
     const Index count = result.raw.extent(0);
-    // Distances of the pairs within parts, and of those between them.
+    // Distances of pairs within parts, and of pairs between parts.
     Array<double, 2> within(count, count), between(count, count), block(count, count);
     for (Index i = 0; i < count; ++i) {
         for (Index j = 0; j < count; ++j) {

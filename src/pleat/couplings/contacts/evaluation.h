@@ -10,7 +10,7 @@
 
 namespace pleat::couplings {
 
-/// Precision of the pairs with the highest scores in one range.
+/// Precision of the highest-scoring pairs in one range of separations.
 struct RangePrecision {
     std::string range;  ///< name of the range
     std::string depth;  ///< "L/10", "L/5", "L/2", "L", "2L"
@@ -20,7 +20,7 @@ struct RangePrecision {
     double precision = 0;     ///< correct / pairs; NaN without pairs
 };
 
-/// The agreement of scores with a structure.
+/// How well scores agree with the contacts of a structure.
 struct ContactEvaluation {
     Index length = 0;           ///< L: columns that have a residue with the atoms measured
     double cutoff = 0;          ///< angstrom

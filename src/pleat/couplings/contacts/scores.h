@@ -9,14 +9,13 @@ namespace pleat::couplings {
 /// Frobenius norm of one pair's couplings [letter, letter], see frobenius_scores().
 double centred_norm(View<const float, 2> block);
 
-/// Frobenius norm of one pair's couplings over all letters in the zero-sum gauge: the means of its
-/// row and of its column are subtracted from each number, and the mean of all added.
+/// Frobenius norm of one pair's couplings over all letters in the zero-sum gauge: from each number
+/// the means of its row and column are subtracted, and the overall mean is added.
 double zero_sum_norm(View<const float, 2> block);
 
 /// Frobenius norm of each pair's couplings, L x L, symmetric, diagonal 0. NormLetters::residues:
-/// over the letters without the gap, after the mean of the whole q x q block is subtracted
-/// (Seemayer et al. 2014, as its program computes it: the centring is not in the paper). all:
-/// zero_sum_norm().
+/// over letters without the gap, after subtracting the mean of the whole q x q block (as CCMpred's
+/// program does; the paper, Seemayer et al. 2014, does not mention it). all: zero_sum_norm().
 Array<double, 2> frobenius_scores(const Model& model, int threads,
                                   NormLetters letters = NormLetters::residues);
 

@@ -80,8 +80,7 @@ struct Gram {
 #pragma unroll
             for (int part = 0; part < 2; ++part) {
                 pleat::cuda::load_matrices<true>(a[part][0], &shared.p[part][n][letter]);
-                // There are no letters from 24 on; their rows, which nobody reads, repeat earlier
-                // ones.
+                // Letters from 24 on do not exist; their rows repeat earlier rows and are not read.
                 pleat::cuda::load_matrices<true>(a[part][1], &shared.p[part][n][16]);
             }
             add_parts(a[0], a[0]);
@@ -134,7 +133,7 @@ struct ColumnInput {
     double lambda;
 };
 
-// The Newton iteration of one column's fields; field_newton.h has the same for the host.
+// Newton iteration for the fields of one column; field_newton.h is the host version.
 struct FieldState {
     double base[kMaxFree], trial[kMaxFree], step[kMaxFree];
     double base_value, base_gradient2, length;
@@ -360,7 +359,7 @@ __device__ inline double field_gradient(const DeviceShape& shape, const ColumnIn
     return total - input.counts[i * shape.letters + lane] + 2 * input.lambda * state.trial[lane];
 }
 
-// The Hessian's lower triangle without the term sum w p + 2 lambda of its diagonal: - sum w p p^T.
+// The lower triangle of the Hessian, - sum w p p^T, without the diagonal term sum w p + 2 lambda.
 __device__ inline void field_hessian(const DeviceShape& shape, const Partial* partials,
                                      double (*hessian)[kMaxFree]) {
     const int k = threadIdx.x;

@@ -7,16 +7,16 @@
 
 namespace pleat::couplings::cuda {
 
-/// Rows and columns of the result that one CTA of the one-hot products computes, and the length of
-/// its steps along the inner index.
+/// Result rows and columns per CTA of the one-hot products, and the step length along the inner
+/// index.
 constexpr int kTileRows = 128, kTileColumns = 256, kTileDepth = 64;
 /// Maximum number of letters, the gap included, in the softmax steps.
 constexpr int kMaxLetterCodes = 24;
 /// Maximum number of partial sums per column in the softmax passes, and the bytes of one.
 constexpr Index kMaxChunks = 16, kPartialBytes = 1208;
-/// Columns that one CTA of the pair steps computes at a time.
+/// Number of columns that a CTA of the pair steps processes at a time.
 constexpr int kPairColumns = 8;
-/// Sequences of one CTA of the softmax steps.
+/// Number of sequences per CTA of the softmax steps.
 constexpr int kSequenceTile = 256;
 
 constexpr Index round_up(Index n, Index to) { return (n + to - 1) / to * to; }
@@ -36,7 +36,7 @@ struct Layout {
     constexpr Index flat() const { return columns * row(); }
     constexpr Index depth() const { return round_up(flat(), kTileDepth); }
     constexpr Index width() const { return round_up(flat(), kTileColumns); }
-    /// Columns of a block, a multiple of 64, which fill whole tiles for every number of letters.
+    /// Columns per block: a multiple of 64, so they fill whole tiles for any number of letters.
     constexpr Index block_columns() const {
         return blocks == 1 ? columns : round_up((columns + blocks - 1) / blocks, 64);
     }
@@ -45,7 +45,7 @@ struct Layout {
     constexpr int letter_columns() const {
         return static_cast<int>(columns) + kTileRows / row() + 3;
     }
-    /// At least 1, even without sequences, since estimates are made before checks.
+    /// At least 1, even without sequences, because estimates precede input checks.
     constexpr Index chunk() const {
         const Index size = (sequences + kMaxChunks - 1) / kMaxChunks;
         return round_up(size > 0 ? size : 1, 4 * kSequenceTile);
@@ -65,7 +65,7 @@ struct Layout {
     constexpr Index residual_size() const { return parts * width() * padded_sequences(); }
     constexpr Index letter_size() const { return padded_sequences() * letter_columns(); }
 
-    /// Bytes on the device with this many vectors.
+    /// Device bytes with this many vectors.
     constexpr std::int64_t bytes(int vectors) const {
         const std::int64_t vector_bytes = 4 * vectors * (fields() + pairs());
         const std::int64_t operands = 2 * (dense_size() + residual_size() + letter_size());
@@ -77,8 +77,8 @@ struct Layout {
     }
 };
 
-/// Bytes that a fit needs on the device besides its layout: the alignment while it is copied, the
-/// scores, and what rounding up allocations costs.
+/// Device bytes of a fit besides its layout: the alignment while it is copied, the scores, and the
+/// rounding of allocations.
 constexpr std::int64_t extra_bytes(const Layout& layout) {
     return layout.sequences * layout.columns + 8 * layout.columns * layout.columns +
            (std::int64_t{64} << 20);
@@ -96,7 +96,7 @@ constexpr Layout fit_layout(Layout layout, int vectors, std::int64_t available) 
     return smallest;
 }
 
-/// Bytes that a fit with this layout needs, as announced before it.
+/// Device bytes of a fit with this layout, as reported before the fit.
 constexpr std::int64_t bytes_needed(const Layout& layout, int vectors) {
     return layout.bytes(vectors) + extra_bytes(layout);
 }

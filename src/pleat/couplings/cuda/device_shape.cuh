@@ -24,7 +24,7 @@ struct DenseOperand {
     int parts;
 
     __device__ Index depth_tiles() const { return depth / kTileDepth * parts; }
-    // Stores `value` and returns what was stored.
+    // Stores `value` and returns the stored, rounded value.
     __device__ float put(Index column, Index k, float value) const {
         const __half high = __float2half_rn(value);
         data[dense_index(column, k, depth_tiles())] = high;

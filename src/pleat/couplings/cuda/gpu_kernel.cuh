@@ -26,12 +26,12 @@ struct Vectors {
     int count;
 };
 
-// Vectors are read four numbers at a time; up to three numbers at the end separately.
+// Reads vectors four numbers at a time; the last one to three numbers separately.
 __device__ __forceinline__ float4 load_four_at(const float* from, Index four) {
     return reinterpret_cast<const float4*>(from)[four];
 }
 
-// CTA b sums its stretch of the vectors to partial[k][b]. The pairs start at element `fields`.
+// CTA b sums its range of the vectors into partial[k][b]. Couplings begin at element `fields`.
 static __global__ void __launch_bounds__(kVectorThreads)
     dot_stretches(const float* a, Vectors others, Index fields, Index size, double metric,
                   double* partial) {
@@ -122,7 +122,7 @@ inline Layout choose_layout(const Problem& problem, std::int64_t free_bytes, int
 template <class Gpu>
 class GpuKernel final : public Kernel {
 public:
-    /// `blocks` of columns, or 0: as few as fit into the GPU's free memory.
+    /// `blocks`: number of column blocks; 0: as few as fit into free GPU memory.
     GpuKernel(const Problem& problem, int blocks, Gpu gpu)
         : problem_(problem),
           gpu_(std::move(gpu)),
@@ -302,7 +302,7 @@ private:
                    .field_gradient2 = sums.field_gradient2,
                    .pair_gradient2 = sums.pair_gradient2,
                    .point2 = sums.field_norm2 + sums.pair_norm2};
-        // Such a point is far from a minimum: the line search treats it as a step that is too long.
+        // Such a point is far from a minimum; the line search treats it as too long a step.
         if (sums.too_large != 0) latest_.objective = std::numeric_limits<double>::infinity();
         return latest_;
     }
@@ -368,7 +368,7 @@ private:
                  1 / residual_scale_, marginals_.data());
     }
 
-    // out[letters of one block][residuals of another]
+    // out[letters of one block][residuals of another]: one of the products.
     ProductBlock sum_products(Index letter_block, Index residual_block, float* out) {
         const Index first_letter = first_column(letter_block) * shape_.row;
         const Index first_residual = first_column(residual_block) * shape_.row;

@@ -63,8 +63,8 @@ void multiply_on_hopper(const pleat::cuda::CudaGpu& gpu, const OneHotProduct& pr
 // Maximum number of columns of 64 letters in a stage, for alphabets with 4 letters per column.
 constexpr int kMaxStaged = 34;
 
-// The number of columns whose letters a stage needs. If sequences are the rows, a stage has two
-// tiles of 64 of them.
+// The number of columns whose letters a stage needs. If the rows are sequences, a stage has two
+// tiles of 64 sequences.
 template <bool kTransposed>
 __device__ __forceinline__ int staged_columns(int row) {
     return (kTransposed ? kTileRows - 1 : kTileDepth - 1) / row + 2;
@@ -139,7 +139,7 @@ struct SequenceRows {
     }
 };
 
-// The memory adds: each element has one writer, so the order is always the same.
+// Each element has one writer, so adding in memory keeps the order of sums fixed.
 __device__ __forceinline__ void store_one(float* to, bool add, float value) {
     if (add)
         atomicAdd(to, value);

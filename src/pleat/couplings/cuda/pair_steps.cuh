@@ -6,8 +6,7 @@
 
 namespace pleat::couplings::cuda {
 
-// One thread per element of a block of 21 x 21, so that it computes what depends on its letters
-// once.
+// One thread per element of a 21 x 21 block, so that terms of its letters are computed once.
 constexpr int kPairThreads = 448;
 constexpr int kMaxBlock = kMaxLetterCodes * kMaxLetterCodes;
 
@@ -68,7 +67,7 @@ __device__ __forceinline__ void load_couplings(const DeviceShape& shape, const f
     for (int k = threadIdx.x; k < q * q; k += kPairThreads) {
         const int a = k / q, b = k % q;  // of the pair's first column and second
         float x[kPairColumns], v[kPairColumns];
-        // Several loads are in flight at the same time.
+        // Keeps several loads in flight.
 #pragma unroll
         for (int n = 0; n < kPairColumns; ++n) {
             const bool is_pair = block[n] != nullptr;

@@ -21,7 +21,7 @@ namespace pleat::couplings {
 
 namespace {
 
-/// Copies an array of the archive to `out`, which has the expected shape.
+/// Copies an array of the archive to `out`; the shapes must agree.
 template <int Rank>
 void load(const NpzReader& reader, const char* name, View<float, Rank> out) {
     const std::vector<Index> expected(out.extents, out.extents + Rank);
@@ -42,7 +42,7 @@ void load(const NpzReader& reader, const char* name, View<float, Rank> out) {
     std::copy(values.begin(), values.end(), out.data);
 }
 
-/// The alphabet whose letters, with or without the gap, these are.
+/// The alphabet with these letters, with or without the gap.
 const Alphabet& alphabet_of(const std::string& letters, const std::string& label) {
     for (const Alphabet* alphabet : {&Alphabet::protein(), &Alphabet::rna(), &Alphabet::dna()}) {
         const std::string_view all = alphabet->letters();
@@ -52,7 +52,7 @@ const Alphabet& alphabet_of(const std::string& letters, const std::string& label
                                  label, letters));
 }
 
-/// The numbers of an archive's array, which must have `count` of them.
+/// Reads an array of the archive, which must have `count` numbers.
 template <class T>
 std::vector<T> numbers_of(const NpzReader& reader, const char* name, Index count) {
     const std::string label = reader.label(name);
@@ -117,7 +117,7 @@ bool is_archive(const std::filesystem::path& path) {
     return std::string_view(start, sizeof start) == kZip;
 }
 
-/// Text of an alignment has no zero byte; plmc's first number, the columns, has at least one.
+/// Alignment text has no zero byte; plmc's first number, the number of columns, has at least one.
 bool begins_as_plmc(std::string_view start) {
     return start.size() >= 4 && start.substr(0, 4).find('\0') != std::string_view::npos;
 }
@@ -185,7 +185,7 @@ Model read_model(const std::filesystem::path& path, const Alignment& alignment) 
     load(reader, "fields", model.fields.view());
     load(reader, "pairs", model.pairs.view());
     const std::string label = reader.label("columns");
-    // The array is read only if it has the right size.
+    // Reads the array only if it has the right size.
     if (reader.shape("columns") != std::vector<Index>{columns} ||
         reader.get("columns").as<Index>(label) != alignment.columns) {
         throw InputError(

@@ -32,11 +32,11 @@ struct ModelDescription {
     bool number_is_recorded = false;  ///< whether the file says what `first_number` is
 };
 
-/// `reference`: over all columns of the source.
+/// `reference`: has entries for all source columns.
 ModelDescription describe(const Alignment& alignment, const std::vector<double>& weights,
                           const ReferenceRow& reference);
 
-/// A model as a file has it. The letters of a model without a gap state are those before the gap.
+/// A model read from a file. If it has no gap state, its letters are those before the gap.
 struct SavedModel {
     Model model;
     ModelDescription about;
@@ -53,7 +53,7 @@ void write_model(const std::filesystem::path& path, const Model& model,
 /// alphabet are not those of the alignment or a number is not finite.
 Model read_model(const std::filesystem::path& path, const Alignment& alignment);
 
-/// Whether a file is a model, by its first bytes: a .npz archive, or plmc's binary layout.
+/// Whether a file begins like a model: an .npz archive, or plmc's binary layout.
 bool is_model_file(const std::filesystem::path& path);
 
 /// Reads a couplings.npz, or a binary model of plmc or pleat. Throws InputError, with the file, if

@@ -60,7 +60,7 @@ struct PlmcWriter {
     }
 };
 
-/// Appends the numbers of one block to `row`, in plmc's order of letters.
+/// Appends the numbers of one pair block to `row`, in plmc's letter order.
 template <class T>
 void append_block(View<const T, 2> values, const std::vector<int>& order, std::vector<float>& row) {
     for (const int a : order)
@@ -109,7 +109,7 @@ void write_rows(PlmcWriter& writer, Index columns, int threads,
 
 constexpr Index kMaxColumns = 100000, kHeadNumbers = 5;
 
-/// Reads numbers of a file in order; each function throws InputError if the file ends before.
+/// Reads the numbers of a file in order; each function throws InputError at the end of the file.
 class PlmcCursor {
 public:
     explicit PlmcCursor(ByteReader& reader) : reader_(reader) {}
@@ -176,7 +176,7 @@ PlmcShape read_shape(PlmcCursor& cursor, const std::string& name) {
     return shape;
 }
 
-/// 4 or 8, by the size of the file; 4 for a packed file, whose size is not known.
+/// Bytes per real number, 4 or 8, by the file's size; 4 for a compressed file (size unknown).
 int size_of_reals(const PlmcShape& shape, Index bytes, const std::string& name) {
     for (const int size : {4, 8})
         if (bytes < 0 || shape.bytes(size) == bytes) return size;
@@ -188,7 +188,7 @@ int size_of_reals(const PlmcShape& shape, Index bytes, const std::string& name) 
                     bytes));
 }
 
-/// The file's letters as codes of the alphabet that they are.
+/// The letters of a file as codes of the matching alphabet.
 struct PlmcLetters {
     const Alphabet* alphabet = nullptr;
     std::vector<std::size_t> codes;  ///< [letter of the file]
@@ -212,12 +212,12 @@ PlmcLetters read_letters(const std::string& letters, const std::string& name) {
         name, 0, fmt::format("expected the letters of proteins, RNA or DNA, found '{}'", shown));
 }
 
-/// Sets the reference row from its letters and the numbers of its residues.
+/// Sets the reference row from its letters and residue numbers.
 void set_reference(const std::string& target, const std::vector<std::int32_t>& numbers,
                    const std::string& name, ModelDescription& about) {
     const Alphabet& alphabet = *about.alphabet;
     about.reference_name = "target";
-    // plmc without -f repeats its first letter; a protein of one kind of residue has no such row.
+    // plmc without -f repeats its first letter; no real protein consists of one kind of residue.
     const bool is_known = std::any_of(target.begin(), target.end(),
                                       [&](char letter) { return letter != target.front(); });
     if (is_known && !std::is_sorted(numbers.begin(), numbers.end(), std::less_equal<>()))
@@ -341,7 +341,7 @@ SavedModel read_plmc_model(ByteReader& reader) {
         saved.model.fields(i, a) = static_cast<float>(field);
     });
     cursor.skip(cursor.real_bytes * shape.pairs() * count * count);
-    // For a packed file it is known only now that it has this much data.
+    // For a compressed file, only now is it known that so much data exists.
     saved.model.pairs = Array<float, 3>::unset(shape.pairs(), count, count);
     for (Index pair = 0; pair < shape.pairs(); ++pair) {
         cursor.reals(reals, count * count);

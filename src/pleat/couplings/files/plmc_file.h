@@ -13,16 +13,15 @@
 
 namespace pleat::couplings {
 
-/// Weighted frequencies of letters, [column, letter]: the fraction of the weight, without
-/// pseudocounts.
+/// [column, letter]: the fraction of the sequence weight with this letter, without pseudocounts.
 Array<double, 2> letter_frequencies(const Alignment& alignment, const std::vector<double>& weights);
 
-/// Weighted frequencies of pairs of letters for one column i and all j > i, [j - i - 1, a, b]: the
-/// fraction of the weight of sequences with letter a at i and b at j, without pseudocounts.
+/// For column i and all j > i, [j - i - 1, a, b]: the fraction of the sequence weight with letter a
+/// at i and b at j, without pseudocounts.
 Array<double, 3> pair_frequencies(const Alignment& alignment, const std::vector<double>& weights,
                                   Index i);
 
-/// The reference of a model, for each column that was fitted.
+/// The reference sequence of a model, for each fitted column.
 struct PlmcReference {
     std::string letters;         ///< letters of the alphabet
     std::vector<Index> columns;  ///< numbers, from 0
@@ -40,10 +39,10 @@ void write_plmc_model(const std::filesystem::path& path, const Alignment& alignm
                       const Parameters& parameters, const Result& result,
                       const PlmcReference& reference, int threads);
 
-/// Reads that layout, of pleat or of plmc, in float32 or float64, with the gap as a letter or
-/// without it (plmc -g). The numbers of the columns are those of the reference's residues, if it is
-/// no row of gaps alone. Throws InputError if the file is cut short or longer, or has letters that
-/// are no alphabet of pleat.
+/// Reads a model in plmc's layout, written by pleat or plmc, in float32 or float64, with the gap as
+/// a letter or without (plmc -g). Column numbers are residue numbers of the reference, unless it
+/// consists of gaps only. Throws InputError if the file is too short or too long, or has letters of
+/// no pleat alphabet.
 SavedModel read_plmc_model(ByteReader& reader);
 
 }  // namespace pleat::couplings

@@ -13,10 +13,10 @@ namespace pleat::couplings {
 /// (Seemayer et al. 2014).
 Array<float, 2> independent_fields(const Alignment& alignment, int threads);
 
-/// Fits like CCMpred from `start` (see set_start()): its conjugate gradients, line search and stop
-/// rule, on the plain objective with pairs counted twice in inner products (Problem::pair_metric 2,
-/// not scaled). Stops after `max_iterations` at the latest, or CCMpred's limit of 250. Sets the
-/// objective, gap and counts of `result` and returns the number of the vector at the end.
+/// Fits from `start` (see set_start()) with CCMpred's conjugate gradients, line search and stopping
+/// rule, on the unscaled objective with pairs counted twice in inner products (Problem::pair_metric
+/// 2). Makes at most `max_iterations`, or CCMpred's limit of 250. Sets objective, gap and counts of
+/// `result` and returns the number of the final vector.
 int fit_compatible(const Problem& problem, const Model& start, std::int64_t max_iterations,
                    const Context& context, Kernel& kernel, Result& result);
 

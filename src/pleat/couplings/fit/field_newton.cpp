@@ -17,7 +17,7 @@ constexpr double kSlow = 0.04;  // a new Hessian is computed if a step reduces t
 using Vector = double[kMaxFreeLetters];
 using Matrix = double[kMaxFreeLetters * kMaxFreeLetters];
 
-// Factor in place (lower triangle); false when not positive definite.
+// Cholesky factor in place (lower triangle); returns false if not positive definite.
 bool cholesky(int n, double* a) {
     for (int j = 0; j < n; ++j) {
         double diagonal = a[j * n + j];

@@ -26,7 +26,7 @@ int vectors_of(const Parameters& parameters, int history) {
                : ConjugateGradients::kVectorsNeeded;
 }
 
-// The kernel of the CPU or the reference kernel.
+// Memory of the CPU kernel or the reference kernel.
 std::int64_t kernel_bytes(const CpuLayout& layout, const Device& device, int threads, int vectors) {
     const Index sequences = layout.sequences, columns = layout.columns, letters = layout.letters;
     if (device.kind == Device::Kind::reference)
@@ -45,8 +45,8 @@ std::int64_t shared_bytes(Index sequences, Index columns) {
     return kProgram + sequences * (2 * columns + kPerSequence) + 16 * columns * columns;
 }
 
-// Models on the host: the one to start from; then the larger of the models that are returned or
-// that the compatible minimiser multiplies, and the copy of a vector that is saved or loaded.
+// Models in host memory: the starting model; then the larger of the returned models or those of the
+// compatible minimiser, and a copy of a vector that is saved or loaded.
 std::int64_t model_bytes(const CpuLayout& layout, const Parameters& parameters,
                          const Context& context) {
     const bool is_compatible = parameters.compatible != CompatibleProgram::none;
@@ -121,7 +121,7 @@ int longest_history(const std::string& where, std::int64_t available, const Alig
 int check_memory(const Alignment& alignment, const Parameters& parameters, const Context& context) {
     const CpuLayout layout = layout_of(alignment);
     const bool on_gpu = context.device.kind == Device::Kind::cuda;
-    // Reports a missing GPU before it estimates memory.
+    // Checks for a missing GPU before memory is estimated.
     const CudaDevice gpu = on_gpu ? use_cuda_device(context.device.index) : CudaDevice{};
     const int longest = parameters.compatible == CompatibleProgram::none ? kHistory : 1;
     int history = longest_history(on_gpu ? " on the host" : "", available_memory(), alignment,
@@ -152,8 +152,8 @@ int check_memory(const Alignment& alignment, const Parameters& parameters, const
 
 Estimate estimate(Index sequences, Index columns, int letters, const Parameters& parameters,
                   const Context& context) {
-    // Per pair of columns, i and j in either order: two scores (16), the text of one (27), pairs,
-    // their order and their lines; about 130 exist at the same time, while results are written.
+    // Bytes per ordered pair of columns: two scores (16), their text (27), pairs, their order and
+    // their lines; about 130 exist at the same time while results are written.
     constexpr std::int64_t kScoreBytes = 140;
     const CpuLayout layout{sequences, columns, letters};
     Estimate all = memory_of(layout, parameters, context);

@@ -8,17 +8,16 @@
 
 namespace pleat::couplings {
 
-/// Steps that L-BFGS remembers if there is enough memory; they determine the number of vectors.
+/// Steps in the L-BFGS history if memory suffices; they determine the number of vectors.
 constexpr int kHistory = 4;
 
-/// Reports what the fit needs and what is available. Returns the longest history, up to kHistory,
-/// for which memory suffices, and reports if it is shorter. Throws DeviceError if memory does not
-/// suffice for a history of 1, with the number of columns for which it would, and if the GPU of the
-/// context is missing.
+/// Reports needed and available memory. Returns the longest history, up to kHistory, that fits, and
+/// reports if it is shorter. Throws DeviceError if a history of 1 does not fit, with the number of
+/// columns that would fit, and if the context's GPU is missing.
 int check_memory(const Alignment& alignment, const Parameters& parameters, const Context& context);
 
-/// What reading an alignment of this size, run(), and writing the results need. The time is right
-/// to a factor of three, since it depends on the number of iterations.
+/// Resources for reading an alignment of this size, run(), and writing the results. The time is
+/// within a factor of three, as the number of iterations varies.
 Estimate estimate(Index sequences, Index columns, int letters, const Parameters& parameters,
                   const Context& context);
 

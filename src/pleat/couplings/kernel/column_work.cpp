@@ -56,7 +56,7 @@ void sum_rows_of(const SequenceTree& tree, const float* HWY_RESTRICT table, floa
         const std::uint64_t first = tree.begin[k], last = tree.begin[k + 1];
         const std::int32_t parent = tree.parent[k];
         const std::uint64_t middle = parent < 0 ? last : first + (last - first) / 2;
-        // The parent's sum is read last, since it may not have reached memory yet.
+        // Reads the parent's sum last, since its store may not be complete yet.
         Row<kStride> added = Row<kStride>::zero(), removed = added;
         std::uint64_t r = first;
         for (; r < middle; ++r) added.add(table + rows[r]);
@@ -95,8 +95,8 @@ void scatter_rows_of(const SequenceTree& tree, float* rows, float* HWY_RESTRICT 
     }
 }
 
-// exp(h - max h) of one row; `max` gets the largest h and `sum` the sum of the exponentials, in
-// every lane.
+// Computes exp(h - max h) of a row; every lane of `max` gets the largest h, and of `sum` the sum of
+// exponentials.
 template <int kStride>
 HWY_INLINE Row<kStride> exponentials(const float* sums, const Row<kStride>& e, V& max, V& sum) {
     Row<kStride> h;
@@ -123,7 +123,7 @@ double softmax_of(const ColumnView& column, const float* sums, const double* fie
     constexpr int kVectors = Row<kStride>::kVectors;
     HWY_ALIGN float padded[kStride], lanes[kStride], sum_of[kBlock], factor[kBlock], shift[kBlock];
     for (int a = 0; a < kStride; ++a) {
-        // Far below every logit but finite: exp() of the padding is 0.
+        // Finite but far below every logit, so that exp() of the padding is 0.
         padded[a] = a < column.letter_count - 1    ? static_cast<float>(fields[a])
                     : a == column.letter_count - 1 ? 0.0f
                                                    : -1e30f;
@@ -179,7 +179,7 @@ void gram_of(const ColumnView& column, const float* out, int free, double* gram)
             for (auto& row : sum) {
                 for (auto& v : row) v = hn::Zero(kF);
             }
-            // Lower triangle: only the vectors that reach the group's letters.
+            // Lower triangle: only vectors that contain letters of the group.
             const int vectors = (HWY_MIN(first + kGroup, free) + kLanes - 1) / kLanes;
             for (Index k = 0; k < size; ++k) {
                 const float* row = block + k * kStride;

@@ -21,7 +21,7 @@ struct CpuLayout {
     constexpr Index pair_count() const { return columns * (columns - 1) / 2; }
     /// Floats of one pair's block [letter at j][letter at i, padded to the stride].
     constexpr Index block_size() const { return letters * stride(); }
-    /// Floats of a vector: fields [column][stride], then the blocks of the pairs.
+    /// Floats of a vector and of its parts: fields [column][stride], then the pair blocks.
     constexpr Index field_size() const { return columns * stride(); }
     constexpr Index pair_size() const { return pair_count() * block_size(); }
     constexpr Index vector_size() const { return field_size() + pair_size(); }
@@ -30,7 +30,7 @@ struct CpuLayout {
     constexpr Index table_size() const { return columns * block_size(); }
     constexpr Index row_size() const { return sequences * stride(); }
 
-    /// Bytes of `vectors` vectors and of what `threads` threads work in.
+    /// Bytes of `vectors` vectors and of the work arrays of `threads` threads.
     constexpr std::int64_t bytes(int vectors, int threads) const {
         return 4 * (vectors * vector_size() + threads * 2 * (table_size() + row_size()));
     }
@@ -56,7 +56,7 @@ struct PairSums {
     double regulariser = 0, gradient2 = 0, point2 = 0;
 };
 
-/// The steps for tables with rows of one stride.
+/// The computations for tables whose rows have one stride.
 struct ColumnSteps {
     /// table[j][b][a] (column, its letter, letter of column i) = scaled couplings of column i with
     /// all other columns; the rows of i itself are zero. `pairs`: blocks [b][a] of the pairs i < j

@@ -17,7 +17,7 @@ namespace pleat::couplings {
 ///   f = sum_n w_n sum_i [ log sum_a exp h_i(a) - h_i(x_i^n) ]
 ///       + lambda_single sum_{i,a} e_i(a)^2 + lambda_pair sum_{i<j} sum_{a,b} e_ij(a,b)^2
 ///
-/// (Seemayer et al. 2014, the objective that the program minimises.)
+/// (the objective of CCMpred's program, Seemayer et al. 2014.)
 struct Problem {
     View<const std::uint8_t, 2> letters;  ///< [sequence, column], codes below letter_count
     View<const double, 1> weights;        ///< one per sequence, > 0
@@ -29,10 +29,10 @@ struct Problem {
     /// diagonal of the Hessian, which makes the minimiser's steps even. False: vectors hold the
     /// couplings.
     bool scaled = true;
-    /// Inner products count each pair this many times (2 where a program stores both orders).
+    /// How often inner products count each pair (2 as in programs that store both orders).
     double pair_metric = 1;
-    /// Relative error of f that rounding may cause. From 1e-6 on a GPU represents each coupling and
-    /// residual by one float16 number, below by the sum of two.
+    /// Allowed relative rounding error of f. On a GPU each coupling and residual is stored as one
+    /// float16 number if this is at least 1e-6, else as the sum of two.
     double objective_error = 1e-9;
 };
 
@@ -53,11 +53,11 @@ double relative_gradient(const Evaluation& at);
 /// Throws UsageError, with the options that may be the cause, unless the objective is finite.
 void check_objective(const Evaluation& at);
 
-/// Vectors of fields and couplings, known by number, and the objective of a vector (VectorStore).
-/// `evaluate` first minimises f over the fields at the vector's couplings (Newton steps for each
-/// column; replaces the fields in the vector) and gives a gradient whose fields are zero. The
-/// minimiser then works on min_e f(e, .), which is as convex, better conditioned, and has the same
-/// optimum. `evaluate_plain` changes nothing in the vector and gives the whole gradient.
+/// Numbered vectors of fields and couplings, and the objective of a vector (VectorStore).
+/// `evaluate` first minimises f over the fields at the vector's couplings (Newton steps per
+/// column), stores these fields in the vector, and returns a gradient that is zero for fields. The
+/// minimiser thus works on min_e f(e, .), which is equally convex, better conditioned, and has the
+/// same optimum. `evaluate_plain` does not change the vector and returns the full gradient.
 class Kernel : public VectorStore {
 public:
     double evaluate(int x, int gradient) final {
@@ -74,10 +74,10 @@ public:
     /// Sets the vector to a model with these fields [column, letter] and zero couplings.
     virtual void set_fields(int vector, View<const float, 2> fields);
 
-    /// Approximate relative error of f by rounding.
+    /// Approximate relative rounding error of f.
     virtual double rounding() const { return 1e-9; }
 
-    /// Accuracy to which the fields are minimised: their share of the certified gap, absolute.
+    /// Accuracy of the minimised fields: their absolute contribution to the certified gap.
     double field_gap = 1e-6;
 };
 
@@ -104,7 +104,7 @@ protected:
     Kernel& kernel_;
 };
 
-/// Writes the model to the vector; a model with an empty array of pairs has couplings of zero.
+/// Writes the model to the vector; an empty array of pairs means zero couplings.
 void set_start(Kernel& kernel, int vector, const Model& start);
 
 /// The kernel of the context's device. Throws DeviceError if this build or machine lacks the

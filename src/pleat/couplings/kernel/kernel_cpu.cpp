@@ -241,8 +241,7 @@ private:
             if (best_fields) fields[a] = static_cast<float>(e[a]);
             result.field_gradient2 += field_gradient[a] * field_gradient[a];
             result.field_point2 += e[a] * e[a];
-            // At the best fields the gradient of the fields is zero except for rounding, so it is
-            // set to 0.
+            // At the optimal fields their gradient is zero up to rounding, so it is set to 0.
             if (!best_fields) {
                 vectors_[gradient].data()[i * stride_ + a] = static_cast<float>(field_gradient[a]);
             }

@@ -21,8 +21,8 @@ struct Chunk {
     std::vector<std::int32_t> parent;  // within the chunk, by sequence; -1 for the first
 };
 
-// Prim: the tree grows from the chunk's first sequence, always by the nearest sequence outside it;
-// ties go to the earliest sequence.
+// Prim's algorithm: the tree grows from the chunk's first sequence, each time by the nearest
+// outside sequence; the earliest if equal.
 void span_tree(View<const std::uint8_t, 2> padded, Chunk& chunk) {
     const Index width = padded.extent(1);
     chunk.parent.assign(chunk.count, -1);

@@ -40,7 +40,7 @@ struct SequenceTree {
     }
 };
 
-/// An upper bound of the bytes that building and keeping a forest takes.
+/// Upper bound in bytes of building and storing a forest.
 std::int64_t tree_bytes(Index sequences, Index columns, int letter_count);
 
 /// Builds the forest; the same for any thread count.

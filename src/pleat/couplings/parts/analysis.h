@@ -27,11 +27,11 @@ struct InterPair {
         0;  ///< of the correction over all columns; NaN for families that are too shallow
     double evcomplex_block = 0;  ///< of `block_corrected`
     double gremlin = 0;          ///< of `block_corrected`
-    /// Fraction of such scores that shuffled pairing explains; NaN without shuffles.
+    /// False discovery rate of such scores, by random pairing of rows; NaN without shuffles.
     double fdr = 0;
 };
 
-/// Several parts of a fitted alignment, and the pairs between them.
+/// A fitted alignment with several parts, and the pairs between parts.
 struct ScoredParts {
     Parts parts;
     std::vector<Index> part_of_column;
@@ -58,30 +58,30 @@ std::vector<InterPair> rank_inter_pairs(const Result& result, Index sequences,
                                         const std::vector<Index>& columns,
                                         const std::vector<Index>& part_of_column);
 
-/// Sets fdr: (1 + null scores that are at least the pair's) / `fits` / pairs with at least its
-/// score, the minimum over pairs with at most its score, at most 1. The 1 keeps few fits from
-/// promising a rate of 0. `null_scores`: block-corrected scores of all pairs between parts in all
-/// fits of shuffled pairing.
+/// Sets fdr: (1 + number of null scores at least as high as the pair's) / `fits` / number of pairs
+/// at least as high; then the minimum over all pairs with lower or equal scores, at most 1. The 1
+/// prevents a rate of 0 with few fits. `null_scores`: block-corrected scores of all pairs between
+/// parts in all fits with shuffled pairing.
 void set_false_discovery_rates(std::vector<InterPair>& ranked, std::vector<double> null_scores,
                                Index fits);
 
-/// What scores mean for nucleic acids and for several chains.
+/// The interpretation of scores for nucleic acids and for several chains.
 struct Analysis {
     std::optional<BasePairs> base_pairs;        ///< of nucleic acids
     std::optional<ScoredParts> parts;           ///< of several parts
     std::optional<phylogeny::TreeResult> tree;  ///< with ScoreNull::tree
 };
 
-/// What is known of a family besides its alignment.
+/// Information about a family besides its alignment.
 struct FamilyFacts {
     Parts parts = {};                          ///< from choose_parts(); empty: one
     std::optional<BasePairs> base_pairs = {};  ///< not set: those that the scores show
     Index shuffled_fits = 0;                   ///< for false discovery rates; 0: none
-    /// File of each shuffled fit, counted from 1; may be empty.
+    /// Returns the checkpoint file of a shuffled fit, numbered from 1; may be empty.
     std::function<std::filesystem::path(Index)> checkpoint = {};
 };
 
-/// Whether its letters are those of RNA or DNA.
+/// Whether the alignment's letters are RNA or DNA.
 bool is_nucleic(const Alignment& alignment);
 
 /// Analyses the result of a fit of the alignment with these parameters. With `shuffled_fits`, that
@@ -91,8 +91,8 @@ bool is_nucleic(const Alignment& alignment);
 Analysis analyse(const Alignment& alignment, const Result& result, const Parameters& parameters,
                  FamilyFacts facts, const Context& context);
 
-/// A copy in which the rows of every part but the first are permuted, each part by its own
-/// permutation, the same for the same seed.
+/// A copy in which the rows of every part except the first are permuted independently; the same
+/// seed gives the same copy.
 Alignment shuffle_pairing(const Alignment& alignment, const std::vector<Index>& part_of_column,
                           std::uint64_t seed);
 

@@ -11,21 +11,21 @@
 
 namespace pleat::couplings {
 
-/// One chain: the columns [first, last) of the source.
+/// One chain of a concatenated alignment: the source columns [first, last).
 struct Part {
     std::string name;
     Index first = 0, last = 0;
 };
 
-/// The parts of an alignment's source, in the order of their columns; they cover all of them.
+/// The parts of a source alignment in column order; they cover all columns.
 using Parts = std::vector<Part>;
 
-/// Reads lengths ("218,310": the parts A and B) or names with ranges from 1 ("A:1-218,B:219-528").
-/// Throws UsageError for other text, names that repeat, and ranges that leave columns out or
-/// overlap. Empty text: no parts.
+/// Parses lengths ("218,310": parts A and B) or names with ranges from 1 ("A:1-218,B:219-528").
+/// Throws UsageError for other text, repeated names, and ranges that overlap or leave out columns.
+/// Empty text: no parts.
 Parts parse_parts(std::string_view text);
 
-/// Throws InputError, which names the sum of the lengths, unless it is the source's columns.
+/// Throws InputError, naming the sum of the lengths, unless it equals the number of source columns.
 void check_parts(const Parts& parts, const Alignment& source);
 
 /// The parts of `text`; if it is empty and the columns have no focus those that the file states
@@ -34,16 +34,16 @@ void check_parts(const Parts& parts, const Alignment& source);
 Parts choose_parts(std::string_view text, const Alignment& source, bool has_focus,
                    Index shuffled_fits, Notes& notes);
 
-/// Part of each fitted column, by its index in `parts`; 0 without parts. Throws InputError if the
-/// filters left a part without columns.
+/// [fitted column]: index of its part in `parts`; 0 without parts. Throws InputError if filters
+/// removed all columns of a part.
 std::vector<Index> parts_of_columns(const Parts& parts, const Alignment& alignment);
 
-/// Number of parts, and of fitted columns in each.
+/// The number of parts, and of fitted columns per part.
 Index part_count(const std::vector<Index>& part_of_column);
 std::vector<Index> column_counts(const std::vector<Index>& part_of_column);
 
-/// Numbers of columns that keep their differences within a part, and differ by more than any
-/// separation between parts.
+/// Column numbers that keep their differences within a part, but differ between parts by more than
+/// any separation.
 std::vector<Index> apart(const std::vector<Index>& columns,
                          const std::vector<Index>& part_of_column);
 

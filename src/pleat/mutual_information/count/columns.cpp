@@ -34,7 +34,7 @@ CodedColumns compact_columns(View<const std::uint8_t, 2> letters) {
 }
 
 double entropy(std::span<const Index> counts, Index rows) {
-    // Sums of p lg(1/p) keep their precision if one count is nearly all rows.
+    // Keeps the precision of sums of p lg(1/p) if one count is nearly all rows.
     double sum = 0;
     for (const Index n : counts) {
         if (n == 0) continue;

@@ -27,7 +27,7 @@ struct CodedColumns {
     int symbol_count(Index column) const {
         return static_cast<int>(first_symbol[column + 1] - first_symbol[column]);
     }
-    /// How many rows each symbol of the column has, the most frequent first; they sum to
+    /// The number of rows with each symbol of the column, most frequent first; they sum to
     /// row_count().
     std::span<const Index> margin(Index column) const {
         return {counts.data() + first_symbol[column],

@@ -13,7 +13,7 @@ constexpr int kBits = 62;                 // bits of T: int64 has one more
 constexpr int kMomentBits = 20;           // bits of a difference whose cube is summed
 constexpr double kMaxInformation = 10.0;  // bits per row: 2 lg 32, the maximum of three columns
 
-/// Bits per row of an amount of information of all rows together; at least 0.
+/// Converts an amount of information of all rows to bits per row; at least 0.
 double per_row(const Statistic& statistic, std::int64_t total) {
     const std::int64_t clamped = std::max<std::int64_t>(0, total);
     return statistic.bits(clamped) / static_cast<double>(statistic.rows());

@@ -15,10 +15,10 @@ namespace pleat::mutual_information {
 /// T = sum of F(n) over the cells: MI_ij = H_i + H_j - lg N + T / N, and likewise for three
 /// columns.
 ///
-/// lg is additive over prime factors: lg n = sum of lg p, each lg p rounded once to a multiple of
-/// 2^-scale. Tables of equal products of n^n, which have the same MI, therefore have the same T to
-/// the last bit, whatever the order of the sum. Sums in float64 decide 19 to 37 % of such ties
-/// wrongly or by chance in conserved alignments.
+/// lg is additive over prime factors: lg n = sum of lg p, each rounded once to a multiple of
+/// 2^-scale. Tables with equal products of n^n, and thus equal MI, therefore have exactly equal T
+/// in any order of summation. In conserved alignments float64 sums decide 19 to 37 % of such ties
+/// wrongly or by chance.
 struct Statistic {
     std::vector<std::int64_t> f;  ///< [0 .. N]: F(n), in units of 2^-scale bits; F(0) = F(1) = 0
     int scale = 0;
@@ -29,19 +29,19 @@ struct Statistic {
     Index rows() const { return static_cast<Index>(f.size()) - 1; }
     /// T in bits.
     double bits(std::int64_t t) const;
-    /// A difference of T in the units of NullSums, in bits.
+    /// The size in bits of the unit in which NullSums counts differences of T.
     double moment_unit() const;
 };
 
 /// `rows`: N, from 1 to 2^31 - 1. The result takes 8 N bytes.
 Statistic make_statistic(Index rows);
 
-/// A difference of T in units of 2^shift, rounded half up.
+/// Converts a difference of T to units of 2^shift, rounding half up.
 constexpr std::int64_t moment_difference(std::int64_t difference, int shift) {
     return shift == 0 ? difference : (difference + (std::int64_t{1} << (shift - 1))) >> shift;
 }
 
-/// T_i = sum of F over the margin of each column, [column], in units of 2^-scale bits.
+/// [column]: T_i = sum of F over the symbol counts of the column, in units of 2^-scale bits.
 std::vector<std::int64_t> margin_sums(const CodedColumns& columns, const Statistic& statistic);
 
 /// MI_ij = H_i + H_j - H_ij = (F(N) - T_i - T_j + T) / N in bits, N the number of rows.

@@ -72,8 +72,8 @@ void compute_pair_tiles(const Context& context, const std::string& stage,
                         std::span<const NamedArray> arrays,
                         const std::function<void(const Tile&)>& compute) {
     AdditiveCheckpoint checkpoint(context, stage, problem_hash, static_cast<Index>(tiles.size()));
-    // Each pair is in one tile, so the largest of its numbers on all ranks is the number, and the
-    // numbers of a tile that was stopped halfway do no harm: they are the same the next time.
+    // Each pair is in one tile, so the maximum over ranks is its number. Numbers of an interrupted
+    // tile are harmless, because they will be the same next time.
     for (const auto& [name, values] : arrays) checkpoint.raise(name, values);
     checkpoint.resume();
     sweep(context, stage, tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {

@@ -40,10 +40,10 @@ constexpr Index kPairTileSide = 32;
 /// together.
 std::vector<Tile> pair_tiles(Index columns);
 
-/// The pairs (i, j) of one of these tiles, in lexicographic order.
+/// The pairs (i, j) of a pair tile, in lexicographic order.
 std::vector<std::pair<Index, Index>> pairs_of(const Tile& tile);
 
-/// The name of an array in the checkpoint, and the array, which has one element per pair.
+/// An array with one element per pair, and its name in the checkpoint.
 using NamedArray = std::pair<std::string, std::span<double>>;
 
 /// Calls `compute` for every tile; it sets the numbers of its tile's pairs, none of them NaN. Each

@@ -29,14 +29,14 @@ __device__ __forceinline__ long long shifted_difference(long long difference, in
 constexpr long long kBelowAll =
     std::numeric_limits<long long>::min();  ///< below all ordered() numbers
 
-/// Converts a double, as bits, to an integer that compares in the same order, and back, so that
-/// atomicMax works on it.
+/// Converts the bits of a double to an integer with the same order, and back, so that atomicMax can
+/// be used.
 __host__ __device__ inline long long ordered(long long bits) {
     return bits < 0 ? bits ^ 0x7fffffffffffffffLL : bits;
 }
 
-/// Packs a shuffle's difference of T: d, at most 2^20 in size, and whether the difference before
-/// rounding is below or equal to 0.
+/// Packs a shuffle's difference of T: d, at most 2^20 in magnitude, and whether the unrounded
+/// difference is negative or zero.
 __device__ __forceinline__ std::int32_t pack_difference(long long difference, int shift) {
     const auto d = static_cast<std::int32_t>(shifted_difference(difference, shift));
     return d * 4 + (difference < 0 ? 1 : 0) + (difference == 0 ? 2 : 0);
@@ -44,7 +44,7 @@ __device__ __forceinline__ std::int32_t pack_difference(long long difference, in
 
 constexpr int kSumThreads = 256;
 
-/// Differences of items in some shuffles, [arrangement][item], as pack_difference() makes them.
+/// [arrangement][item]: packed differences (see pack_difference()) of items in some shuffles.
 struct PackedDifferences {
     const std::int32_t* packed;
     Index items, arrangements;
@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(kSumThreads)
         const std::int32_t packed = __ldg(from.packed + arrangement * from.items + item);
         less_count += packed & 1;
         equal_count += packed >> 1 & 1;
-        // d is at most 2^20, d^2 2^40 and d^3 2^60 in size.
+        // The magnitudes of d, d^2 and d^3 are at most 2^20, 2^40 and 2^60.
         const long long d = packed >> 2, cube = d * d * d;
         sum += d;
         second += d * d;
@@ -109,8 +109,8 @@ __device__ __forceinline__ void multiply_bits(int (&c)[4], const std::uint32_t (
 
 constexpr int kCountWarps = 8;
 
-/// Counts below kPairCounts are looked up in pairs, F(m) + F(n) at m + kPairStride n. With this
-/// stride the sixteen pairs of counts below 4 lie in different memory banks.
+/// For two counts below kPairCounts, F(m) + F(n) is looked up at pairs[m + kPairStride n]. With
+/// this stride the sixteen pairs of counts below 4 are in different memory banks.
 constexpr int kPairCounts = 16, kPairStride = 20;
 constexpr int kPairTable = kPairCounts * kPairStride;
 
@@ -145,7 +145,7 @@ struct CountTask {
     int shift;
 };
 
-/// Tables of F for one count, and for two small counts together.
+/// Lookup tables of F for one count, and of the sum for two small counts.
 struct Logarithms {
     const long long *single, *pair;
 };
@@ -158,8 +158,8 @@ __device__ __forceinline__ std::uint32_t rows_of_word(int row, int first, int en
     return mask;
 }
 
-/// The planes that a warp counts at once, of a strip of rows and a strip of columns, from this
-/// lane's position in the first fragment on. Words behind a strip's last plane are counted too, and
+/// The planes of a strip of rows and a strip of columns that a warp counts at once, from this
+/// lane's position in the first fragment on. Words after a strip's last plane are counted too, and
 /// ignored.
 struct StripPlanes {
     const std::uint32_t *rows, *columns;
@@ -198,7 +198,7 @@ __device__ __forceinline__ void count_words(const StripPlanes& sides, int word, 
     }
 }
 
-/// count_words() for words [word, last], at most eight of them.
+/// Calls count_words() for words [word, last], at most eight.
 __device__ __forceinline__ void count_next_words(const StripPlanes& sides, int word, int last,
                                                  int first, int end, int lane,
                                                  int (&counts)[2][4][4]) {
@@ -261,8 +261,8 @@ __device__ __forceinline__ void add_slice(const StripPlanes& sides, int first, i
     }
 }
 
-/// The position in scratch memory of the sum of a row plane and a pair of column planes. Neither a
-/// warp's writes of a fragment nor its reads of 32 rows have bank conflicts.
+/// Scratch position of the sum of a row plane and a pair of column planes. Neither writing a
+/// fragment nor reading 32 rows has bank conflicts.
 __device__ __forceinline__ int scratch_index(int row, int pair) {
     return row * kPlanePairs + (pair ^ (4 * (row % 4) + row / 4 % 4));
 }
@@ -338,8 +338,8 @@ __device__ __forceinline__ void count_strips(const CountTask& task, Index arrang
     __syncwarp();
 }
 
-/// Offset of the bit planes in a CTA's shared memory, in 64-bit words: they follow the tables of F
-/// and the scratch memory of its warps. A fragment reads beyond the last plane.
+/// Offset in 64-bit words of the bit planes in a CTA's shared memory, after the tables of F and the
+/// scratch memory of its warps. Fragments may read beyond the last plane.
 __host__ __device__ constexpr Index shared_planes_at(int f_size) {
     return (kPairTable + f_size + kCountWarps * kScratch + 1) / 2 * 2;
 }
@@ -488,7 +488,7 @@ struct ItemSums {
     }
 };
 
-/// For each column of a block the rows of the alignment sorted by its code, [column][row].
+/// [column][row]: for each column of a block, the alignment's rows sorted by code.
 inline std::vector<std::int32_t> sorted_rows(const CodedColumns& columns, Block block) {
     const Index rows = columns.row_count();
     std::vector<std::int32_t> order(static_cast<std::size_t>(block.count * rows));
@@ -513,16 +513,15 @@ inline std::vector<Index> first_items(const TripleTile& tile) {
     return first;
 }
 
-/// Which data a CTA keeps in shared memory while it counts, and how many strips it takes on each
-/// side.
+/// The data that a CTA keeps in shared memory while counting, and its number of strips per side.
 struct CountShare {
     bool f_in_shared = false, planes_in_shared = false;
     int rows = 1, columns = 1;
     Index bytes = 0;
 };
 
-/// The share of a CTA, for `rows` and `columns` strips and at most `max_bytes` of shared memory. If
-/// that leaves enough strips, two CTAs share a processor.
+/// Chooses a CTA's share of `rows` and `columns` strips for at most `max_bytes` of shared memory.
+/// If enough strips remain, two CTAs share a multiprocessor.
 inline CountShare plan_share(int rows, int columns, int f_size, int stride, Index max_bytes) {
     constexpr Index kMaxBytesOfF = 48 << 10, kHalf = 112 << 10;
     constexpr int kEnough = 4, kMaxStrips = 20;

@@ -18,9 +18,9 @@ constexpr Index kLanes = 32;
 constexpr Index kWordRows = 32;
 /// Maximum number of columns on a side of a tile of triples.
 constexpr Index kTileSide = 64;
-/// Maximum side of a single tile with all triples, which is used if it has at most
-/// kSingleTileTables tables, about 0.1 s of work for a GPU. It has no more triples than a tile with
-/// kTileSide columns on a side.
+/// Maximum side of a single tile that contains all triples; used if it has at most
+/// kSingleTileTables tables, about 0.1 s of GPU work. It has no more triples than a tile of side
+/// kTileSide.
 constexpr Index kSingleTileSide = 96, kSingleTileTables = Index{1} << 31;
 /// Maximum number of groups of kLanes shuffles at a time.
 constexpr Index kMaxGroups = 65535;
@@ -32,21 +32,21 @@ constexpr Index word_count(Index rows) { return (rows + kWordRows - 1) / kWordRo
 /// that a warp reads at once are in 32 different banks of shared memory.
 constexpr Index plane_stride(Index rows) { return round_up(word_count(rows) + 4, 8) - 4; }
 
-/// Number of symbols of a column with at least two rows: these have a plane. No cell of another
-/// symbol has more than one row, and F(0) = F(1) = 0. They come first, since codes are sorted by
-/// frequency.
+/// Number of symbols with at least two rows; only these have a plane. Cells of other symbols have
+/// at most one row, and F(0) = F(1) = 0. Codes are sorted by frequency, so these symbols come
+/// first.
 inline int plane_count(std::span<const Index> margin) {
     return static_cast<int>(std::ranges::count_if(margin, [](Index rows) { return rows >= 2; }));
 }
 
-/// Planes of a column: those of its symbols and empty ones up to an even number, since a lane adds
-/// up two neighbouring planes.
+/// Planes of a column, padded with empty ones to an even number, since a lane adds up two
+/// neighbouring planes.
 inline int padded_planes(std::span<const Index> margin) {
     return std::max(2, (plane_count(margin) + 1) / 2 * 2);
 }
 
-/// For each column of the blocks the index of its first bit plane; the last element is the number
-/// of planes.
+/// The index of the first bit plane of each column of the blocks; the last element is the number of
+/// planes.
 inline std::vector<std::int32_t> first_bit_planes(const CodedColumns& columns,
                                                   std::span<const Block> blocks) {
     std::vector<std::int32_t> first = {0};
@@ -60,7 +60,7 @@ inline std::vector<std::int32_t> first_bit_planes(const CodedColumns& columns,
 /// Planes on a side of the block that a warp counts at once, and their maximum number of columns.
 constexpr int kStripPlanes = 32, kStripColumns = kStripPlanes / 2;
 
-/// Consecutive columns with up to kStripPlanes planes together.
+/// Consecutive columns that together have up to kStripPlanes planes.
 struct Strip {
     std::int32_t first_bit_plane = 0, first_column = 0, columns = 0;
     std::uint32_t column_end_bits =
@@ -85,7 +85,7 @@ inline std::vector<Strip> make_strips(std::span<const std::int32_t> first_bit_pl
     return strips;
 }
 
-/// How many groups of shuffles have their planes in memory at a time, and how many of them are
+/// The number of groups of shuffles whose planes are in memory at a time, and how many of them are
 /// counted before their differences are summed.
 struct Batches {
     Index groups = 0, counted_groups = 0;
@@ -113,7 +113,7 @@ constexpr Batches fit_batches(Index max_groups, std::int64_t group, std::int64_t
     return {groups, (groups + passes - 1) / passes};
 }
 
-/// Words of the planes of one shuffle of all columns.
+/// Words of all columns' planes in one shuffle.
 inline Index arrangement_words(const CodedColumns& columns) {
     Index planes = 0;
     for (Index column = 0; column < columns.column_count(); ++column)
@@ -121,7 +121,7 @@ inline Index arrangement_words(const CodedColumns& columns) {
     return planes * plane_stride(columns.row_count());
 }
 
-/// Bytes of the planes of one group of shuffles of all columns.
+/// Bytes of all columns' planes in one group of shuffles.
 inline std::int64_t group_bytes(const CodedColumns& columns) {
     return arrangement_words(columns) * kLanes * 4;
 }
@@ -129,7 +129,7 @@ inline std::int64_t group_bytes(const CodedColumns& columns) {
 /// Bytes of the differences of one group of shuffles.
 constexpr std::int64_t difference_bytes(Index items) { return items * kLanes * 4; }
 
-/// Bytes besides planes and differences, for this many pairs or triples of a tile, and shuffles.
+/// Bytes for this many pairs or triples of a tile, and shuffles, besides planes and differences.
 constexpr std::int64_t item_bytes(Index items, Index shuffles) {
     return items * (8 + 48 + 16) + round_up(shuffles, kLanes) * 8;
 }
@@ -156,7 +156,7 @@ inline std::int64_t memory_needed(const CodedColumns& columns, int order, Index 
            kSpareBytes;
 }
 
-/// Bytes with which it works at all: one group of shuffles at a time.
+/// Minimum GPU memory in bytes: one group of shuffles at a time.
 inline std::int64_t min_memory(const CodedColumns& columns, int order, Index shuffles) {
     return memory_needed(columns, order, std::min(shuffles, kLanes)) + 8 * shuffles;
 }

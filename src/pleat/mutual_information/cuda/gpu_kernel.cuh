@@ -28,7 +28,7 @@ constexpr Index blocks_of(const CountTask& task, const CountShare& share) {
            Index{(task.columns + share.columns - 1) / share.columns};
 }
 
-/// Counts on a `Gpu`: CudaGpu, or the host in its place.
+/// Counts on a `Gpu`: CudaGpu, or a host emulation.
 template <class Gpu>
 class GpuKernel final : public Kernel {
 public:
@@ -80,7 +80,7 @@ public:
         gpu_seconds_ += timer_.seconds();
     }
 
-    /// Each column i has its own arrangement of planes, with the rows sorted by it.
+    /// Each column i has its own arrangement of planes, with rows sorted by that column.
     void observe_triples(const TripleTile& tile, View<std::int64_t, 1> t) override {
         if (tile.count == 0) return;
         const Block &i = tile.side[0], &j = tile.side[1], &k = tile.side[2];
@@ -170,8 +170,8 @@ private:
     /// Words behind the last plane that a warp may read, since it reads whole strips.
     Index padding_words() const { return kStripPlanes * stride_ + 8; }
 
-    /// Number of CTAs that shuffle at a time if their codes are in scratch memory; 0 if they are
-    /// not.
+    /// Number of CTAs that shuffle at a time with codes in scratch memory; 0 if codes are in shared
+    /// memory.
     Index scratch_blocks(std::int64_t available) const {
         const std::int64_t bytes = 4 * LaneCodes::size(rows());
         if (bytes <= gpu_.max_shared_bytes()) return 0;
@@ -210,7 +210,7 @@ private:
         return batches;
     }
 
-    /// Frees the planes of shuffles if they leave no room for this many bytes.
+    /// Frees the planes of shuffles if fewer than these bytes would be left.
     void make_room_to_observe(std::int64_t bytes) {
         if (gpu_.free_bytes() >= kReserve + bytes) return;
         differences_ = {};

@@ -10,8 +10,8 @@
 
 namespace pleat::mutual_information::cuda {
 
-/// Bit planes of columns in several arrangements of their rows: bit r of word w of a plane is
-/// whether row 32 w + r has the plane's symbol: [arrangement][plane][word].
+/// [arrangement][plane][word]: bit planes of columns in several arrangements of the rows. Bit r of
+/// word w of a plane is set if row 32 w + r has the plane's symbol.
 struct PlaneSet {
     std::uint32_t* bits = nullptr;
     const std::int32_t* first_bit_plane = nullptr;  ///< [position + 1], of the columns in it
@@ -83,7 +83,7 @@ struct LaneCodes {
     __device__ std::uint32_t four(Index row) const { return words[row / 4 * kLanes + lane]; }
 };
 
-/// The random numbers for one shuffle of one column, as shuffle.h defines them.
+/// The random numbers for one shuffle of one column, as defined in shuffle.h.
 struct Draws {
     std::uint64_t seed;
     std::uint32_t shuffle, column;
@@ -137,7 +137,7 @@ __device__ __forceinline__ std::uint32_t gather_code_bit(const std::uint32_t (&f
     std::uint32_t gathered = 0;
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
-        // The product moves the lowest bit of byte b to bit 24 + b; no two terms meet.
+        // The product moves the lowest bit of byte b to bit 24 + b; the terms do not overlap.
         const std::uint32_t bits = ((fours[k] >> bit & 0x01010101u) * 0x01020408u) >> 24;
         gathered |= bits << (4 * k);
     }

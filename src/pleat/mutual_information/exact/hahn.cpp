@@ -63,7 +63,7 @@ private:
 
 constexpr double kSmallest = 1e-24;  // of the square of order 2: where an expansion ends
 
-// E[n lg(n/e)] = E[n lg(n/e) - (n - e)/ln 2]: each term is then small and not negative.
+// E[n lg(n/e)] = E[n lg(n/e) - (n - e)/ln 2]; each term of the second form is small and >= 0.
 double mean_information(Index rows, Index r, Index c, const ProbabilityWindow& law) {
     const double product = static_cast<double>(r) * static_cast<double>(c);
     const double expectation = product / static_cast<double>(rows);

@@ -22,8 +22,8 @@ public:
     /// Bytes of the object for this many rows.
     static std::int64_t bytes(Index rows);
 
-    /// The order's values at x = 0, ..., length(order) - 1; order 1 to kMaxOrder. High orders are
-    /// kept for small x only, because cells with a large expectation do not need them.
+    /// [x]: the values of order m (1 to kMaxOrder) for x < length(m). High orders are stored only
+    /// for small x, because cells with a large expectation do not need them.
     const double* order(int m) const { return values_[m].data(); }
     Index length(int m) const { return static_cast<Index>(values_[m].size()); }
 
@@ -36,7 +36,8 @@ private:
     std::vector<double> values_[kMaxOrder + 1];
 };
 
-/// The probabilities of first, first + 1, ...; those of other integers are negligible.
+/// The probabilities of consecutive integers from `first` on; those of other integers are
+/// negligible.
 struct ProbabilityWindow {
     Index first = 0;
     std::vector<double> probability;
@@ -54,7 +55,7 @@ void hypergeometric(Index all, Index marked, Index drawn, double cut, Index more
 /// A `cut` too small to change any mean or variance here.
 constexpr double kTail = 1e-22;
 
-/// C_m^2 of a cell with margins r and c (README.md, section 3), one order after the other.
+/// C_m^2 of a cell with margins r and c (README.md, section 3), order by order.
 class HahnFactor {
 public:
     HahnFactor(Index rows, Index r, Index c)
@@ -77,12 +78,12 @@ private:
     double square_ = 1;
 };
 
-/// The distribution of order m, Hyp(N - 2m, r - m, c - m), one order after the other.
+/// The distribution of order m, Hyp(N - 2m, r - m, c - m), order by order.
 class HahnDistribution {
 public:
     HahnDistribution(Index rows, Index r, Index c) : rows_(rows), r_(r), c_(c) {}
 
-    /// The highest order: the smallest of r, c, N - r and N - c.
+    /// The maximum order: the minimum of r, c, N - r and N - c.
     Index max_order() const { return std::min(std::min(r_, c_), std::min(rows_ - r_, rows_ - c_)); }
     /// Starts at order 0, in a window wide enough for all orders up to `orders`.
     void start(Index orders);
@@ -96,7 +97,7 @@ private:
     ProbabilityWindow window_;
 };
 
-/// Coefficients of one cell's F(n) = n lg n.
+/// Coefficients of the polynomial expansion of F(n) = n lg n for one cell.
 struct CellExpansion {
     double mean = 0;   ///< E[n lg(n/e)], e = r c / N, bits; never negative
     double slope = 0;  ///< E[Delta F(X_1)]: order 1 without its factor C_1
@@ -105,8 +106,8 @@ struct CellExpansion {
     std::array<double, Differences::kMaxOrder + 1> coefficient{};
 };
 
-/// The expansion for 1 <= r, c <= N - 1, up to the order from which on it is negligible; with
-/// `all_orders`, up to Differences::orders().
+/// Expands F for 1 <= r, c <= N - 1, until orders are negligible; with `all_orders`, up to
+/// Differences::orders().
 CellExpansion expand_cell(Index rows, Index r, Index c, const Differences& differences,
                           bool all_orders = false);
 
@@ -123,7 +124,7 @@ public:
     LetterGram(std::span<const Index> margin, Index rows, int orders);
 
     Index letters() const { return letters_; }
-    /// Replaces f by rho_m f, where f has `width` values for each letter a, from f[a * stride] on.
+    /// Replaces f by rho_m f; f has `width` values per letter a, starting at f[a * stride].
     void apply_to(int m, double* f, Index stride, Index width) const;
 
 private:

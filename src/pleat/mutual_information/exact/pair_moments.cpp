@@ -45,7 +45,7 @@ public:
         rows_.resize(r.size());
     }
     Index row_count() const { return static_cast<Index>(rows_.size()); }
-    // Cells of equal margins are equal: of one list with itself, half are enough.
+    // Cells (r, c) and (c, r) are equal, so half of them suffice if both lists are the same.
     bool is_symmetric() const { return &r_ == &c_; }
 
     void fill_row(Index row, Index rows, const Differences& differences) {
@@ -98,8 +98,8 @@ double first_order(std::span<const Index> i, std::span<const Index> j, Index row
             mean += static_cast<double>(i[a]) * slope[a * letters_j + b];
         for (Index a = 0; a < letters_i; ++a) {
             const double value = slope[a * letters_j + b] - mean / all;
-            // If all slopes are equal, the computed variance is only a rounding error: T is the
-            // same for all permutations.
+            // If all slopes are equal, T is the same for all permutations, and the computed
+            // variance is only rounding error.
             if (std::abs(value) < 1e-14 * largest) continue;
             sum += static_cast<double>(i[a]) * static_cast<double>(j[b]) * value * value;
         }
@@ -148,7 +148,7 @@ Moments combine(std::span<const Index> i, std::span<const Index> j, const Letter
     return {mean / all, std::max(0.0, variance) / (all * all)};
 }
 
-// All pairs of columns, one pair of blocks of margins after the other.
+// All pairs of columns, by pairs of blocks of margins.
 class AllPairs {
 public:
     AllPairs(const CodedColumns& columns, View<double, 1> mean, View<double, 1> variance,
@@ -164,8 +164,8 @@ public:
         scratch_.resize(threads_);
     }
 
-    /// All pairs of margins in tiles: some margins of one block, in side[0], with those of another,
-    /// in side[1]. They depend only on the columns.
+    /// Tiles of all pairs of margins: some margins of one block (side[0]) with some of another
+    /// (side[1]). They depend only on the columns.
     std::vector<Tile> tiles() const {
         std::vector<Tile> tiles;
         for (const MarginBlock& p : blocks_) {
@@ -287,7 +287,7 @@ private:
     std::vector<LetterGram> grams_;
     std::vector<MarginBlock> blocks_;
     std::vector<Scratch> scratch_;
-    // The cells of the two blocks of the latest tile.
+    // The cells of the latest tile's two blocks.
     std::optional<CellTable> cells_;
     const MarginBlock* cells_of_[2] = {nullptr, nullptr};
 };

@@ -18,12 +18,11 @@ namespace pleat::mutual_information {
 void pair_moments(const CodedColumns& columns, View<double, 1> mean, View<double, 1> variance,
                   const Context& context, const std::string& problem_hash = {});
 
-/// Maximum bytes that pair_moments() takes beyond its arguments, for columns with up to `symbols`
-/// symbols.
+/// Maximum bytes that pair_moments() allocates for columns with up to `symbols` symbols.
 std::int64_t pair_moments_bytes(Index rows, Index columns, int symbols);
 
-/// Computes the moments of one pair from its margins, which sum to the same number of rows; 0 if
-/// one has fewer than two symbols.
+/// Computes mean and variance of one pair from its margins, which have the same sum; 0 if one has
+/// fewer than two symbols.
 struct Moments {
     double mean = 0, variance = 0;
 };

@@ -17,7 +17,7 @@ using Atoms = std::vector<EnumeratedNull::Atom>;
 using State = std::vector<Index>;  // numbers of remaining rows per letter, descending
 using States = std::map<State, Atoms>;
 
-// Sorts atoms by T, and merges those with equal T by adding their probabilities.
+// Sorts the values of T, and merges equal ones by adding their probabilities.
 void merge(Atoms& atoms) {
     std::sort(atoms.begin(), atoms.end(), [](const auto& a, const auto& b) { return a.t < b.t; });
     std::size_t kept = 0;
@@ -43,8 +43,8 @@ double spread_count(const State& state, Index drawn, std::vector<double>& ways) 
     return ways[drawn];
 }
 
-// Distributes the `drawn` rows of the next letter of the second column over the remaining rows of
-// the first column, for every state.
+// For every state, distributes the `drawn` rows of the second column's next letter over the
+// remaining rows of the first column.
 class Spread {
 public:
     Spread(const Statistic& statistic, const std::vector<double>& log_factorial, Index drawn,

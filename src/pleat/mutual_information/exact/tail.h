@@ -12,10 +12,10 @@
 
 namespace pleat::mutual_information {
 
-/// P(Z >= z) of the Pearson type III distribution with mean 0, variance 1 and this skewness g: a
-/// gamma distribution of shape 4 / g^2, shifted, and mirrored where g < 0 (Pearson, Phil. Trans. A
-/// 186:343, 1895). The normal distribution where |g| < 1e-4. Beyond the support it is 1 (below)
-/// or 0 (above). NaN if an argument is NaN.
+/// P(Z >= z) of the Pearson type III distribution with mean 0, variance 1 and skewness g: a shifted
+/// gamma distribution of shape 4 / g^2, mirrored if g < 0 (Pearson, Phil. Trans. A 186:343, 1895);
+/// the normal distribution if |g| < 1e-4. 1 below and 0 above its support. NaN if an argument is
+/// NaN.
 double pearson_tail(double z, double skewness);
 
 /// P(X >= x) of the gamma distribution with this mean and variance, for an unknown skewness. Right
@@ -28,7 +28,7 @@ struct TailProbabilities {
     double p_less = 0, p_equal = 0, p_greater = 0;
 };
 
-/// Every value of T that a permutation can give, ascending, and its probability.
+/// All values of T that permutations can give, ascending, with their probabilities.
 struct EnumeratedNull {
     struct Atom {
         std::int64_t t;
@@ -43,15 +43,15 @@ struct EnumeratedNull {
 /// section 7.
 class NullEnumerator {
 public:
-    /// Work of a few milliseconds: one unit is one value of T carried by one spread of a letter,
-    /// 0.1 us. It suffices for nulls with some 10,000 atoms.
+    /// Work of a few milliseconds; a unit is one value of T in one distribution of a letter, 0.1
+    /// us. It suffices for null distributions with some 10,000 values.
     static constexpr double kMaxWork = 3e4;
 
     /// `statistic` must outlive this.
     explicit NullEnumerator(const Statistic& statistic);
 
-    /// The null of two columns with these margins; empty if it would take more than `max_work`,
-    /// which is known before most of that work is done. Thread-safe.
+    /// The null distribution of two columns with these margins; empty if it would take more than
+    /// `max_work`, which is detected early. Thread-safe.
     std::optional<EnumeratedNull> null(std::span<const Index> margin_i,
                                        std::span<const Index> margin_j,
                                        double max_work = kMaxWork) const;

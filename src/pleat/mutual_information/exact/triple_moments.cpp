@@ -21,7 +21,7 @@ constexpr Index kRepresentatives = 48;  // number of letters whose expansions de
 constexpr Index kMaxCounts = 256;       // letters expanded at a time
 constexpr double kNoise = 1e-12;        // a smaller Var T is rounding: all permutations are equal
 
-/// Up to `count` of these counts, evenly spread.
+/// Returns up to `count` of these counts, evenly spaced.
 std::vector<Index> evenly_chosen(const std::vector<Index>& counts, Index count) {
     if (static_cast<Index>(counts.size()) <= count) return counts;
     std::vector<Index> chosen;
@@ -30,8 +30,7 @@ std::vector<Index> evenly_chosen(const std::vector<Index>& counts, Index count) 
     return chosen;
 }
 
-/// Upper bounds that follow from a size: nodes, functions of the basis, orders, and the length of a
-/// vector.
+/// Upper bounds that follow from a size: nodes, basis functions, orders, and vector length.
 struct Bounds {
     explicit Bounds(const TripleMoments::Size& size)
         : nodes(CountNodes::max_size(size.rows)),
@@ -41,10 +40,10 @@ struct Bounds {
     Index nodes, functions, orders, terms;
 };
 
-/// Bytes in which one thread expands the cells of a pair.
+/// Bytes that one thread needs to expand the cells of a pair.
 std::int64_t maker_bytes(const TripleMoments::Size& size, const Bounds& bounds) {
-    // A distribution without its tails is some 13 standard deviations wide, of at most
-    // sqrt(N) / 4 each.
+    // Without its tails a distribution is about 13 standard deviations wide, each at most sqrt(N) /
+    // 4.
     const double wide = 64 + 8 * std::sqrt(static_cast<double>(size.rows));
     const Index window = std::min(size.rows + 1, static_cast<Index>(wide));
     const Index cells =

@@ -23,8 +23,8 @@ public:
     TripleMoments(const TripleMoments&) = delete;
     TripleMoments& operator=(const TripleMoments&) = delete;
 
-    /// [triple of the tile]. Pairs are kept until a tile has other i or j, so call this for tiles
-    /// that differ only in k one after the other, as triple_tiles() orders them.
+    /// [triple of the tile]: sets the means. Pairs are kept until a tile has other i or j, so
+    /// process tiles that differ only in k one after another, as triple_tiles() orders them.
     void mean(const TripleTile& tile, View<double, 1> mean);
     /// Needs `with_variance`.
     void moments(const TripleTile& tile, View<double, 1> mean, View<double, 1> variance);

@@ -22,7 +22,7 @@ std::vector<Index> panel_nodes(Index first, Index last, bool all) {
         for (Index count = first; count <= last; ++count) nodes.push_back(count);
         return nodes;
     }
-    // Zeros of the polynomial, stretched so that the outermost are the panel's ends.
+    // Zeros of the Chebyshev polynomial, stretched so that the outermost are the ends of the panel.
     const double widest = std::cos(std::numbers::pi / (2 * kPanel));
     for (Index node = 0; node < kPanel; ++node) {
         const double angle = std::numbers::pi * (static_cast<double>(node) + 0.5) / kPanel;
@@ -80,11 +80,11 @@ std::vector<std::vector<double>> functions_of(Index rows, const CountNodes& node
     return functions;
 }
 
-// An expansion ends at an order whose square is this much smaller than that of order 2, or this
-// small (orders do not mix, so the error is the sum of the squares left out).
+// An expansion ends when the square of an order is this much smaller than that of order 2, or below
+// the second limit (orders do not mix, so the error is the sum of the omitted squares).
 constexpr double kSmallest = 1e-21, kNothing = 1e-27;
-// Polynomials of high order extend into the tails of the distribution; a larger deviation of the
-// norm from 1 means that the stored window omits too much of the tails.
+// High-order polynomials extend into the tails of the distribution; a larger deviation of the norm
+// from 1 means that the stored window is too narrow.
 constexpr double kFarTail = 1e-36, kLost = 1e-6;
 
 // Recurrence x Q_m = rise_(m+1) Q_(m+1) + centre_m Q_m + rise_m Q_(m-1) of the orthonormal Hahn

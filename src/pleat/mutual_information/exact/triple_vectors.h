@@ -64,15 +64,15 @@ public:
 
     Index size() const { return size_; }    ///< functions, with F; at most kMaxSize
     Index width() const { return width_; }  ///< the size, rounded up to a multiple of 8
-    /// Orders above this one couple no two cells of a table, which have at most N rows together, by
-    /// more than 1e-13.
+    /// Higher orders couple no two cells of a table, which together have at most N rows, by more
+    /// than 1e-13.
     int orders() const { return orders_; }
     Index packed_size() const { return size_ * (size_ + 1) / 2; }
-    /// The functions' values at a count, width() of them (0 in place of function 0).
+    /// The width() values of the functions at a count (0 in place of function 0).
     const double* at(Index count) const { return values_.data() + count * width_; }
     /// The approximate upper bound of each function's coefficients: from 10 down to 1e-11.
     const double* importance() const { return importance_.data(); }
-    /// The coefficients, width() of them, of a function that is given at the nodes.
+    /// Computes the width() coefficients of a function given at the nodes.
     void project_onto_basis(const double* at_nodes, double* coefficient) const;
 
 private:
@@ -109,7 +109,7 @@ struct TripleSpace {
 class PairVectorMaker {
 public:
     explicit PairVectorMaker(const TripleSpace& space);
-    /// `terms` has room for space.terms() values; returns the pair's own mean of T.
+    /// Fills `terms`, with room for space.terms() values; returns the mean of T of the pair alone.
     double make(std::span<const Index> margin_i, std::span<const Index> margin_j, double* terms);
 
 private:

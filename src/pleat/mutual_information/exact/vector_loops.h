@@ -26,7 +26,7 @@ struct GramFactors {
     const double* dyad;
     const double* with_largest;
 };
-/// Multiplies f by this matrix. Letter a has `width` values from f[a * stride] on.
+/// Multiplies f by the matrix of `factors`. Letter a has `width` values, starting at f[a * stride].
 void apply_gram(const GramFactors& factors, double* f, Index stride, Index width);
 
 }  // namespace pleat::mutual_information::loops

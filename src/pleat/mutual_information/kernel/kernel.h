@@ -16,8 +16,8 @@ namespace pleat::mutual_information {
 /// Maximum number of shuffles: squares of differences below 2^20, summed in 63 bits.
 constexpr std::int64_t kMaxShuffles = (std::int64_t{1} << 22) - 1;
 
-/// For each item (a pair, or a triple of a tile), over the shuffles so far, with T as in Statistic,
-/// D = T_shuffled - T_observed and d = moment_difference(D, statistic.shift):
+/// Sums over the shuffles so far for each item (a pair, or a triple of a tile), with T as in
+/// Statistic, D = T_shuffled - T_observed and d = moment_difference(D, statistic.shift):
 struct NullSums {
     NullSums() = default;
     explicit NullSums(Index items)
@@ -85,7 +85,7 @@ public:
 /// The kernel of the context's device. Throws DeviceError.
 std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& context);
 
-/// Counts row by row into a table of cells; one thread.
+/// Counts tables row by row on one thread.
 std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem);
 
 /// Bit planes of eight shuffles side by side, counted by AND and population count.

@@ -170,18 +170,18 @@ private:
         }
     }
 
-    /// The symbol, or pair of symbols, of each row, and how many rows have each.
+    /// The symbol, or pair of symbols, of each row, and the number of rows with each.
     struct Joint {
         std::vector<std::uint16_t> codes;
         std::vector<std::uint32_t> counts;
     };
-    /// T of the table of `joint` and one column of the alignment, not shuffled.
+    /// T of the table of `joint` and one unshuffled column of the alignment.
     std::int64_t table_statistic(const Joint& joint, Index column) const {
         const Index width = columns_.symbol_count(column);
         const std::uint8_t* const codes = columns_.codes[column].data;
         thread_local std::vector<std::uint32_t> table;
         table.assign(joint.counts.size() * static_cast<std::size_t>(width), 0);
-        // Rows of the most frequent symbol, which are many, follow by subtraction.
+        // The most frequent symbol has many rows; its cells follow by subtraction.
         for (const std::uint32_t row : rare_rows_[column])
             ++table[joint.codes[row] * width + codes[row]];
         std::int64_t total = 0;

@@ -22,8 +22,8 @@ using Reals = hn::RebindToFloat<Words>;
 using Vector = hn::Vec<Words>;
 using Signed = hn::Vec<Numbers>;
 
-/// Bits set in each 64-bit lane. Instruction sets without a population count of that width add up
-/// the counts of bytes; the plain scalar one has no such sum.
+/// Bits set in each 64-bit lane. Targets without a 64-bit population count sum the counts of bytes;
+/// the scalar target has no such sum.
 template <class V>
 HWY_INLINE V count_bits(V bits) {
     if constexpr (HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_SCALAR) {
@@ -40,8 +40,8 @@ HWY_INLINE Signed look_up(const std::int64_t* HWY_RESTRICT f, Vector counts) {
     return hn::GatherIndex(d, f, hn::BitCast(d, counts));
 }
 
-/// Rows that plane `a` shares with each of kCells planes from `b` on, which are `stride` apart;
-/// `words` words of kLanes each.
+/// Rows in common between plane `a` and each of kCells planes from `b` on, `stride` apart; `words`
+/// words of kLanes each.
 template <int kCells>
 HWY_INLINE void count_cells(const std::uint64_t* HWY_RESTRICT a,
                             const std::uint64_t* HWY_RESTRICT b, Index stride, Index words,
@@ -152,7 +152,7 @@ HWY_INLINE Signed accumulate(Accumulator& sums, Signed t, std::int64_t observed,
     const Signed difference = hn::Sub(t, hn::Set(d, observed)), zero = hn::Zero(d);
     const Signed below = hn::VecFromMask(d, hn::Lt(difference, zero));
     const Signed same = hn::VecFromMask(d, hn::Eq(difference, zero));
-    // In a mask, a true lane is the integer -1.
+    // A true lane of a mask is the integer -1.
     sums.less_count = hn::Sub(sums.less_count, hn::And(below, valid));
     sums.equal_count = hn::Sub(sums.equal_count, hn::And(same, valid));
     const Signed step = hn::And(scaled_down(difference, shift), valid);
@@ -246,7 +246,7 @@ std::vector<RowRange> row_ranges(std::span<const Index> margin) {
     return ranges;
 }
 
-/// Counts the rows of every plane within a range into `within`, [plane][lane].
+/// Counts each plane's rows within a range into `within`, [plane][lane].
 HWY_INLINE void count_within(const PlaneGroups& groups, Index group, const RowRange& range,
                              std::uint64_t* HWY_RESTRICT within) {
     const Words d;
@@ -297,7 +297,7 @@ HWY_INLINE Signed triple_cells(const RowRange& range, const std::uint64_t* HWY_R
     for (int b = 0; b < count_j; ++b) {
         const Vector rows = hn::Load(d, of_j + b * kLanes);
         left_of_0 = hn::Sub(left_of_0, rows);
-        // For rare symbols there is nothing to subtract or to look up.
+        // Rare symbols need neither subtraction nor lookup.
         if (hn::AllTrue(d, hn::Eq(rows, hn::Zero(d)))) continue;
         const bool above_1 = !hn::AllTrue(d, hn::Lt(rows, hn::Set(d, 2)));
         Vector left_of_b = rows;
@@ -308,7 +308,8 @@ HWY_INLINE Signed triple_cells(const RowRange& range, const std::uint64_t* HWY_R
     return hn::Add(t, count_left(left, count_k, left_of_0, f));
 }
 
-/// The triples of one row of a tile (one i and j), in one group: T into `t`, [k][lane].
+/// T of the triples in one row of a tile (one i and j), for one group of shuffles, into `t`,
+/// [k][lane].
 void triple_row(const PlaneGroups& groups, Index group, const TripleTile::Row& row,
                 const std::vector<RowRange>& ranges, const std::uint64_t* HWY_RESTRICT within,
                 std::uint64_t* HWY_RESTRICT masked, std::int64_t* HWY_RESTRICT t) {

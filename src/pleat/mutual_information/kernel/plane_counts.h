@@ -13,7 +13,7 @@
 
 namespace pleat::mutual_information {
 
-/// Groups of shuffles of some columns, as shuffle_planes() makes them.
+/// Groups of shuffles of some columns, as made by shuffle_planes().
 struct PlaneGroups {
     const CodedColumns* columns = nullptr;
     const PlaneLayout* layout = nullptr;
@@ -46,7 +46,7 @@ struct PairTarget {
 void count_pair(const PlaneGroups& groups, const PairTarget& target, double* max_z_by_lane,
                 SumsByLane& sums);
 
-/// Memory of count_triples(), reused by a thread.
+/// Memory for count_triples() that a thread reuses.
 struct TripleScratch {
     Array<std::uint64_t, 1>
         planes_within_symbol;  ///< rows of (symbol of i, plane), [symbol][plane][lane]
@@ -57,8 +57,8 @@ struct TripleScratch {
     void fit(Index within_size, Index masked_size, Index t_size);
 };
 
-/// Adds the shuffles of the tile's rows [first_row, last_row), all with the same i, to `sums`,
-/// which has one element per item of these rows. `observed` is that of the whole tile.
+/// Adds the shuffles of the tile's rows [first_row, last_row), which share i, to `sums`, with one
+/// element per item of these rows. `observed`: of the whole tile.
 void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index first_row,
                    Index last_row, View<const std::int64_t, 1> observed, TripleScratch& scratch,
                    SumsByLane* sums);

@@ -26,7 +26,7 @@ std::int64_t codes_bytes(Index rows, int symbols) {
     return kGroups * kTileColumns * kLanes * ((rows + 63) / 64 * 64);
 }
 
-// A row that shares its symbols of i and j with no other row is in a cell of 1, where F is 0.
+// A row whose symbols of i and j occur in no other row is alone in its cell, and F(1) = 0.
 void RowTables::list_shared_rows(const CodedColumns& columns, const TripleTile::Row& row,
                                  const std::uint8_t* j) {
     const int width = columns.symbol_count(row.j);

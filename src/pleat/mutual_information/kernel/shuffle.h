@@ -14,9 +14,9 @@ namespace pleat::mutual_information {
 ///     counter = (i / 4, c, s, kShufflePurpose + attempt).
 constexpr std::uint32_t kShufflePurpose = 0x4d490000;  // "MI"
 
-/// Draw `index` of a shuffle as an integer uniform in [0, range): the high half of word * range,
-/// where a word whose low half is below 2^32 mod range is replaced by that of the next attempt
-/// (Lemire, ACM TOMACS 29:3, 2019), so that no value is favoured.
+/// Draw `index` of a shuffle as a uniform integer in [0, range): the high half of word * range. If
+/// the low half is below 2^32 mod range, the word of the next attempt is used instead (Lemire, ACM
+/// TOMACS 29:3, 2019), so that all values are equally likely.
 std::uint32_t bounded_draw(std::uint64_t seed, std::uint32_t shuffle, std::uint32_t column,
                            std::uint32_t index, std::uint32_t range);
 

@@ -70,7 +70,7 @@ void draw_block(std::uint64_t seed, std::uint32_t first, std::uint32_t column, s
             hn::Store(hn::ShiftRight<32>(product), d, values);
             for (Index at = 0; at < lanes; ++at)
                 draws[i * kLanes + lane + at] = static_cast<std::uint32_t>(values[at]);
-            // Only these words may have to be drawn again: a few in a million.
+            // Only these words, a few in a million, may need another draw.
             if (hn::AllFalse(d, hn::Lt(hn::And(product, low_half), hn::Set(d, range)))) continue;
             for (Index at = 0; at < lanes; ++at)
                 draws[i * kLanes + lane + at] = bounded_draw(
@@ -119,7 +119,7 @@ void shuffle_group(const CodedColumns& columns, Index column, Index words, std::
         filled += margin[symbol];
     }
     for (Index lane = 1; lane < kLanes; ++lane) std::copy_n(codes, stride, codes + lane * stride);
-    // Eight chains of exchanges at once hide each other's latency.
+    // Eight chains of exchanges at a time hide their latency.
     for (std::uint32_t i = unlike; i-- > 0;) {
         for (Index lane = 0; lane < kLanes; ++lane) {
             std::uint8_t* const at = codes + lane * stride + i;

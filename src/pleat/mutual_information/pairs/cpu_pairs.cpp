@@ -34,7 +34,7 @@ std::uint32_t omitted_codes(const CodedColumns& columns, Index column, LetterSet
     return codes;
 }
 
-/// Renumbers the codes that occur as 0, 1, ... and counts each.
+/// Renumbers the occurring codes as 0, 1, ... and counts each.
 void renumber(std::vector<std::uint8_t>& codes, std::vector<Index>& margin) {
     Index count[kMaxSymbols] = {};
     for (const std::uint8_t code : codes) ++count[code];
@@ -69,7 +69,7 @@ PairNumbers numbers_of(const PairRows& kept, const Statistic& statistic) {
     const std::int64_t shared =
         (all - sum_of(statistic, kept.margin_i)) - (sum_of(statistic, kept.margin_j) - t);
     const auto n = static_cast<double>(rows);
-    // If only one symbol is left in a column, mean and variance are 0.
+    // If a column has only one symbol left, mean and variance are 0.
     const Moments moments = pair_moments(kept.margin_i, kept.margin_j);
     return {std::max(0.0, statistic.bits(shared) / n), statistic.bits(all - t) / n, moments.mean,
             moments.variance};

@@ -19,8 +19,8 @@ using LetterSet = std::uint32_t;
 
 constexpr LetterSet letter_set(std::uint8_t letter) { return LetterSet{1} << letter; }
 
-/// Two columns without the rows in which either has an omitted letter (pairwise deletion). Codes
-/// are those of the symbols left, in the order of the columns' own codes.
+/// Two columns without the rows in which either has an omitted letter (pairwise deletion). The
+/// remaining symbols keep the order of their codes.
 struct PairRows {
     std::vector<std::uint8_t> code_i, code_j;  ///< [row kept]
     std::vector<Index> row;                    ///< [row kept]: its number in the alignment
@@ -31,8 +31,8 @@ struct PairRows {
     Index count() const { return static_cast<Index>(row.size()); }
 };
 
-/// For every pair i < j in lexicographic order, [pair], the numbers of its own rows, N_ij of them.
-/// The smaller N_ij, the larger MI is by chance alone: compare pairs by Z.
+/// [pair], i < j in lexicographic order: statistics from the pair's own N_ij rows. MI by chance is
+/// larger for smaller N_ij, so compare pairs by Z.
 struct GapFreePairs {
     std::vector<Index> rows;                ///< N_ij
     std::vector<double> mi, joint_entropy;  ///< bits, as pair_information(); 0 if N_ij = 0

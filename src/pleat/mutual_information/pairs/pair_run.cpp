@@ -72,7 +72,7 @@ CentralMoments central_moments(const NullSums& sums, Index item, std::int64_t sh
             static_cast<Wide>(n * n * s3 - 3 * n * s1 * s2 + 2 * s1 * s1 * s1)};
 }
 
-/// The tail of one pair, from the best known description of its null.
+/// The tail probability of one pair, from the best known description of its null distribution.
 double tail_of(const PairInformation& known, std::size_t pair) {
     const bool exact = !known.mean.empty();
     if (known.sampled.empty()) {
@@ -118,7 +118,7 @@ void set_sampled_null(const CountedPairs& source, PairInformation& pairs) {
 
 constexpr Index kCpuShuffles = 64;    // minimum of a tile: a batch of the CPU kernel
 constexpr Index kGpuShuffles = 1024;  // the same on a GPU, where sums are copied once per tile
-// Words of planes that a tile counts: some 0.1 s of a GPU, so that it can be cancelled.
+// Words of planes per tile: about 0.1 s on a GPU, so that a cancel is noticed.
 constexpr Index kGpuWords = Index{1} << 36;
 constexpr Index kMaxTiles = 200;
 constexpr double kTailWork = 100;  // maximum work of one enumeration: 10 us
@@ -159,7 +159,7 @@ Index min_shuffles(const Context& context, Index pairs, Index rows) {
     return kGpuShuffles * std::clamp<Index>(kGpuWords / (words * kGpuShuffles), 1, kMaxBlocks);
 }
 
-/// Adds all shuffles to `sums`; with a standard, also sets the largest z of each in `max_z`.
+/// Adds all shuffles to `sums`; with a standard, sets each shuffle's maximum z in `max_z`.
 void sample(Kernel& kernel, const std::vector<std::int64_t>& observed, Index rows, Index shuffles,
             const ZScale* standard, const std::string& problem_hash, const Context& context,
             NullSums& sums, std::vector<double>& max_z) {

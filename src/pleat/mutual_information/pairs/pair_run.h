@@ -52,7 +52,7 @@ SampledNull sampled_null(const NullSums& sums, Index item, std::int64_t shuffles
 /// / k, at most 1, m the number of p that are not NaN. Equal p have equal results; NaN stays NaN.
 std::vector<double> false_discovery_rate(std::span<const double> p);
 
-/// p of the pairs whose null varies; NaN for the others.
+/// p of pairs whose null distribution varies; NaN for others.
 std::vector<double> tested_p(const PairInformation& pairs, std::int64_t shuffles);
 
 /// The null of each item in units of NullSums, for LargestZ, from the exact mean and variance and
@@ -96,7 +96,7 @@ struct PairHashes {
     std::string exact, sampled;
 };
 
-/// Stages "exact" and "pairs" of the progress. Throws Cancelled, DeviceError.
+/// Runs the progress stages "exact" and "pairs". Throws Cancelled, DeviceError.
 PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& parameters,
                   const PairHashes& hashes, const Context& context);
 

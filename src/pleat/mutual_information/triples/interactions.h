@@ -11,7 +11,7 @@
 
 namespace pleat::mutual_information {
 
-/// Differences of MI_ijk and the MI of its pairs, bits; no null model.
+/// Differences between MI_ijk and the MI of its pairs, in bits; without a null model.
 struct Interaction {
     /// I(i;j;k) = MI_ij + MI_ik + MI_jk - MI_ijk (McGill, Psychometrika 19:97, 1954, with the sign
     /// of I(i;j) - I(i;j|k)): above 0 if the third column repeats what two share, below 0 if only
@@ -46,12 +46,12 @@ struct ExcessOptions {
     int max_rounds = 1000;
 };
 
-/// For lists of triples: bits to at least four digits, in a tenth of the time if columns have many
-/// symbols.
+/// Precision for lists of triples: at least four digits of the bits, in a tenth of the time if
+/// columns have many symbols.
 inline constexpr ExcessOptions kListedExcess{1e-4, 300};
 
-/// The excess of each listed triple; the same bits for any number of threads. Stage "interactions"
-/// of the progress. Throws Cancelled.
+/// The excess of each listed triple; bit-identical for any number of threads. Progress stage
+/// "interactions". Throws Cancelled.
 void third_order_excess(const CodedColumns& columns, std::span<const std::array<Index, 3>> triples,
                         std::span<Excess> excess, const Context& context,
                         const ExcessOptions& options = {});

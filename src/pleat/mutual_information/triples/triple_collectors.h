@@ -23,8 +23,8 @@ constexpr Index triple_index(Index i, Index j, Index k, Index columns) {
            pair_index(j - i - 1, k - i - 1, columns - i - 1);
 }
 
-/// The layout of a collector's records: the number of columns, the names of the numbers, and the
-/// number that decides which triples are kept.
+/// The layout of collected records: the number of columns, the names of the statistics, and the
+/// statistic by which triples are kept.
 struct RecordLayout {
     Index columns = 0;
     std::vector<std::string> names;  ///< [number]
@@ -47,10 +47,10 @@ public:
     std::vector<std::uint8_t> bytes() const;
     /// Adds the records of another collector.
     void merge(std::span<const std::uint8_t> bytes);
-    /// Writes arrays whose names begin with `prefix`, the same bytes for the same content.
+    /// Writes arrays whose names begin with `prefix`; equal content gives equal bytes.
     void save(NpzWriter& file, std::string_view prefix) const;
-    /// Adds the records that save() wrote. Throws InputError if they have other columns, numbers or
-    /// another rule.
+    /// Adds the records written by save(). Throws InputError if columns, statistics or the rule
+    /// differ.
     void load(const NpzReader& file, std::string_view prefix);
 
 protected:
@@ -59,13 +59,13 @@ protected:
 
     Index width() const { return static_cast<Index>(layout_.names.size()); }
     const std::string& key_name() const { return layout_.names.at(layout_.key); }
-    /// The deciding number of a triple whose numbers are `stride` apart.
+    /// The deciding statistic of a triple whose statistics are `stride` apart.
     double key_of(const double* numbers, Index stride) const {
         return numbers[layout_.key * stride];
     }
     virtual void add(Index triple, const double* numbers, Index stride) = 0;
 
-    /// put() skips triples whose deciding number is smaller.
+    /// put() skips triples with a smaller deciding statistic.
     double min_key_ = -std::numeric_limits<double>::infinity();
 
 private:
@@ -75,8 +75,8 @@ private:
     std::string description_;  ///< what another rank or a file must have collected too
 };
 
-/// The best K triples by one number: largest first; of equal ones the lexicographically first.
-/// Takes (32 + 8 numbers) K bytes.
+/// The K triples with the largest value of one statistic, largest first; ties in lexicographic
+/// order. Takes (32 + 8 * statistics) K bytes.
 class BestTriples final : public TripleCollector {
 public:
     /// Throws UsageError if `count`, which is K, is negative.
@@ -103,8 +103,8 @@ private:
     std::vector<double> values_;  ///< [row, number]
 };
 
-/// All triples whose deciding number is at least a threshold. If there are more than `max_size`,
-/// UsageError says what to do, whatever the order of the tiles.
+/// All triples whose deciding statistic is at least a threshold. If there are more than `max_size`,
+/// throws a UsageError that does not depend on the order of tiles.
 class TriplesAbove final : public TripleCollector {
 public:
     TriplesAbove(RecordLayout layout, double threshold, Index max_size);
@@ -124,12 +124,12 @@ private:
     std::vector<double> values_;  ///< [record, number]
 };
 
-/// Two exact Z that differ by less than this fraction of the pair's |Z| (or of 1) count as equal: a
-/// triple with a column of one symbol has the Z of its pair, with other rounding.
+/// Two exact Z count as equal if they differ by less than this fraction of the pair's |Z| (or of
+/// 1): a triple with a one-symbol column has the Z of its pair, but with different rounding.
 inline constexpr double kZTolerance = 1e-6;
 
-/// A set of triples i < j < k of L columns: bit triple_index() of L (L-1) (L-2) / 6, 21 MB for L =
-/// 1000. Bits are never cleared, so tiles may be added in any order and more than once.
+/// A set of triples i < j < k of L columns: L (L-1) (L-2) / 6 bits, indexed by triple_index(), 21
+/// MB for L = 1000. Bits are never cleared, so tiles may be added in any order and repeatedly.
 class CliqueSet {
 public:
     explicit CliqueSet(Index columns);
@@ -141,8 +141,9 @@ public:
     void add_percentiles(const TripleTile& tile, std::span<const std::uint32_t> pair_less,
                          std::span<const std::uint32_t> triple_less);
 
-    /// C by exact Z: max(Z_ij, Z_ik, Z_jk) <= Z_ijk, up to kZTolerance. A pair whose Z is NaN (its
-    /// null is constant) counts as -infinity; a triple whose Z is NaN is not a member.
+    /// Adds the triples of C by exact Z: max(Z_ij, Z_ik, Z_jk) <= Z_ijk, up to kZTolerance. A pair
+    /// with Z = NaN (constant null distribution) counts as -infinity; a triple with Z = NaN is no
+    /// member.
     void add_z(const TripleTile& tile, std::span<const double> pair_z,
                std::span<const double> triple_z);
 

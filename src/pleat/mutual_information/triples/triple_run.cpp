@@ -33,8 +33,8 @@ struct TripleTileValues {
     int z_row = -1;  ///< row of the exact Z in `values`; -1: not computed
 };
 
-/// Computes the numbers that Parameters::null asks for. Their names are those of the arrays in
-/// triples.npz; README.md of the engine defines each.
+/// Computes the statistics requested by Parameters::null. Their names are those of the arrays in
+/// triples.npz; README.md of the engine defines them.
 class TripleValues {
 public:
     TripleValues(const Problem& problem, Kernel& kernel, const PairRun& pairs,
@@ -166,8 +166,8 @@ constexpr Index kCpuSide = 16;               // columns on a side of a tile
 constexpr double kLongSeconds = 60.0;        // a longer computation is announced
 constexpr Index kMaxKept = Index{20} << 20;  // triples above a threshold
 
-/// Columns on a side of a tile at most. On a GPU: large blocks of about equal size, or a single one
-/// if that takes at most some 0.1 s, so that the run can be cancelled.
+/// Maximum number of columns per side of a tile. On a GPU: large blocks of about equal size, or a
+/// single block if that takes at most about 0.1 s, so that a cancel is noticed.
 Index max_tile_side(const Context& context, Index columns, Index shuffles) {
     if (context.device.kind != Device::Kind::cuda) return kCpuSide;
     const bool is_small = columns <= cuda::kSingleTileSide &&
@@ -177,9 +177,9 @@ Index max_tile_side(const Context& context, Index columns, Index shuffles) {
     return (columns + blocks - 1) / blocks;
 }
 
-/// The cost of the triples of a tile: cells of a table, and what a table costs besides. Together
-/// with kCellsASecond it gives the times of two families on an H200: 998 x 160 of 20 letters and
-/// 753 x 264 of few, 23 and 4 s.
+/// Relative cost of a tile's triples: cells per table, plus a constant per table. With
+/// kCellsASecond it reproduces the times of two families on an H200: 998 x 160 of 20 letters, 23 s,
+/// and 753 x 264 of few letters, 4 s.
 Index cost_of(const TripleTile& tile, const CodedColumns& columns) {
     constexpr Index kTableCost = 280;
     Index cost = 0;
@@ -192,9 +192,9 @@ Index cost_of(const TripleTile& tile, const CodedColumns& columns) {
     return cost;
 }
 
-/// All triples in tiles with their costs, the same for any number of ranks. On a GPU those of more
-/// than some 2 s are cut until a tile takes less than a second and less than a 36th of all: several
-/// GPUs, which get tiles of about equal cost in each round, then end together.
+/// Tiles of all triples with their costs; the same for any number of ranks. On a GPU, more than
+/// about 2 s of work is cut until a tile takes less than a second and less than a 36th of the
+/// total, so that several GPUs, which get tiles of about equal cost in each round, finish together.
 std::vector<Tile> tiles_for(const Context& context, const CodedColumns& columns, Index shuffles) {
     constexpr double kCellsASecond = 2.4e12, kUncutSeconds = 2, kTileSeconds = 0.7;
     constexpr Index kMinBlocks = 6;
@@ -241,7 +241,7 @@ TripleMoments::Size moments_size(Index rows, Index columns, int symbols,
             parameters.triple_variance};
 }
 
-/// Bytes of the numbers of one tile, and of the moments of its pairs.
+/// Bytes of one tile's statistics and of the moments of its pairs.
 std::int64_t tile_bytes(const TripleMoments::Size& size, const Parameters& parameters) {
     const Index triples = std::min(triple_count(size.columns), size.side * size.side * size.side);
     return triples * (8 * number_count(parameters) + 64) +
@@ -348,13 +348,13 @@ struct Collectors {
     BestTriples best_triples;
     std::optional<TriplesAbove> kept_triples;
     std::optional<CliqueSet> cliques, cliques_by_z;
-    /// [n_greater_or_equal]: triples whose null varies, for the false discovery rate.
+    /// [n_greater_or_equal]: triples with a varying null distribution, for the FDR.
     std::vector<std::int64_t> levels;
     /// [column]: whether it has one symbol or an entropy below Parameters::min_entropy.
     std::vector<std::uint8_t> is_conserved;
 };
 
-/// Benjamini-Hochberg from the counts of each level of p = (1 + level) / (1 + n): [level].
+/// [level]: Benjamini-Hochberg adjusted p, p = (1 + level) / (1 + n), from counts per level.
 std::vector<double> rates(const std::vector<std::int64_t>& levels) {
     std::vector<double> rate(levels.size());
     std::int64_t tests = 0;
@@ -442,7 +442,7 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
                                   static_cast<Index>(tiles.size()));
     collectors.add_to(checkpoint);
     checkpoint.resume();
-    // The collectors receive the tiles' numbers, so that tiles have no output.
+    // Collectors receive the statistics of tiles, so tiles have no output.
     for (Tile& tile : tiles) tile.items = 0;
     sweep(context, "triples", tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {
         collectors.put(checkpoint.before_adding([&] { return values.compute(tile); }), pairs,

@@ -15,7 +15,7 @@ namespace pleat::mutual_information {
 std::int64_t triple_run_bytes(const Alignment& alignment, const Parameters& parameters,
                               const Context& context);
 
-/// Stage "triples" of the progress. Rank 0 has the complete result. Throws Cancelled, UsageError.
+/// Runs the progress stage "triples". Rank 0 has the complete result. Throws Cancelled, UsageError.
 TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& pairs,
                          const Parameters& parameters, const std::string& problem_hash,
                          const Context& context);

@@ -22,7 +22,7 @@ Assignment::Assignment(View<const float, 3> medoids, std::vector<double> weights
     parameters_.cutoff = cutoff;
     parameters_.nearest = 2;
     parameters_.bin_width = bin_width;
-    // One block after another has no progress of its own, and nothing to resume from.
+    // Blocks are processed one after another, without their own progress or checkpoint.
     context_.progress = nullptr;
     context_.checkpoint.clear();
     context_.comm = nullptr;

@@ -11,9 +11,9 @@
 
 namespace pleat::rmsd {
 
-/// Gives frames to the nearest of given medoids by the RMSD of all atoms after superposition, in
-/// float64. Equally near medoids (as float32): the one with the lower number. Memory: one block,
-/// and 4 bytes per frame.
+/// Assigns frames to the nearest of given medoids, by the float64 RMSD of all atoms after
+/// superposition. If medoids are equally near (as float32), the one with the lower number is taken.
+/// Memory: one block, and 4 bytes per frame.
 class Assignment {
 public:
     /// `medoids` [medoid, atom, axis], angstrom, must outlive this object. Frames that are not
@@ -22,10 +22,10 @@ public:
     Assignment(View<const float, 3> medoids, std::vector<double> weights,
                std::optional<double> cutoff, double bin_width, const Context& context);
 
-    /// How many frames a block should have, so that neither the medoids are packed too often nor
-    /// memory is large.
+    /// The best number of frames per block: large enough that packing the medoids costs little,
+    /// small enough to save memory.
     Index block_frames() const;
-    /// The medoids that are nearest to frames, and the statistics of all distances.
+    /// The nearest medoids of a block of frames, and statistics of all distances.
     struct Compared {
         Nearest nearest = {};  ///< two of each frame; one if there is only one medoid
         PairStatistics statistics = {};
@@ -34,7 +34,7 @@ public:
     Compared compare(View<const float, 3> frames) const;
     /// Assigns the next frames, which follow those of earlier calls, to medoids.
     void collect(const Compared& compared);
-    /// Does both, and returns the nearest medoids.
+    /// Calls compare() and collect(), and returns the nearest medoids.
     Nearest add(View<const float, 3> frames);
     /// The clusters, numbered as the medoids: `medoid` is the frame nearest to the given one (-1 in
     /// an empty cluster), `mean` and `radius` are those of all members' distances to the given one

@@ -44,8 +44,8 @@ struct ValueCounts {
     }
 };
 
-/// A CTA counts the values of one row with later frames. Each thread adds its own in the order of
-/// columns, so that the sum of a row is always the same.
+/// A CTA counts the values of one row with later frames. Each thread adds its values in column
+/// order, so that the sum of a row is reproducible.
 static __global__ void __launch_bounds__(kCountThreads) count_values(ValueCounts counts) {
     __shared__ unsigned of_cta[kBinsOfCta];
     __shared__ double sums[kCountThreads];
@@ -131,7 +131,7 @@ struct DeviceCounts {
     /// Adds the first `listed` of the list.
     void add_near(PairCounts& counts, const Bins& bins, Index listed) const {
         if (listed == 0) return;
-        // The list, its copy while it is sorted, and its copy among those of other bands.
+        // Memory for the list, its sorted copy, and its copy among those of other bands.
         require_memory(static_cast<std::int64_t>(3 * sizeof(NearPair)) * listed,
                        "the list of " + std::to_string(listed) + " pairs by the cutoff",
                        bins.is_score ? "take a larger --cutoff" : "take a smaller --cutoff");

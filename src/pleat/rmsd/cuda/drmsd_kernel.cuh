@@ -7,8 +7,8 @@
 
 namespace pleat::rmsd::cuda {
 
-/// Frames of a panel and distances of a chunk are those of mma.m16n8k16. A tile of pairs has 128
-/// frames on each side; a warp of it has 64 by 32. Two CTAs share a processor.
+/// Frames per panel and distances per chunk follow from mma.m16n8k16. A tile of pairs has 128
+/// frames per side; a warp computes 64 by 32 of it. Two CTAs share a multiprocessor.
 constexpr int kDrmsdPanel = 16, kDrmsdRowPanels = 8, kDrmsdColumnPanels = 8, kWarpPanels = 4,
               kWarpColumns = 2;
 constexpr int kTilePanels = kDrmsdRowPanels + kDrmsdColumnPanels, kDrmsdThreads = 256;
@@ -20,8 +20,8 @@ constexpr int kDrmsdChunk = 16, kPanelWords = 2 * 32;
 constexpr int kStageChunks = 2;
 constexpr int kStageWords = kTilePanels * kStageChunks * kPanelWords;
 constexpr Index kStageBytes = Index{kStageWords} * 16;
-/// Markers instead of values: pairs that the product cannot decide, since they are small compared
-/// with the deviations, and of these the ones that need float64 instead of float32.
+/// Markers in place of values: pairs too similar for the product to decide, and among these the
+/// pairs that need float64 instead of float32.
 constexpr float kLeft = -1.0f, kNearlyEqual = -2.0f;
 
 /// Frames and their distances less the means, each times the roots of both atoms' weights.
@@ -103,7 +103,7 @@ static __global__ void __launch_bounds__(kDrmsdThreads)
         atomicMax(furthest, static_cast<unsigned long long>(__double_as_longlong(largest)));
 }
 
-/// The mean of each distance over `used` frames, spread evenly. A thread has one distance.
+/// The mean of each distance over `used` evenly spaced frames. One thread per distance.
 static __global__ void __launch_bounds__(kDrmsdThreads)
     average_distances(DistanceFrames frames, DistanceList list, Index used, double* means) {
     const Index n = static_cast<Index>(blockIdx.x) * kDrmsdThreads + threadIdx.x;
@@ -114,7 +114,7 @@ static __global__ void __launch_bounds__(kDrmsdThreads)
     means[n] = sum / static_cast<double>(used);
 }
 
-/// The mean square of each frame's deviations as they are rounded. A warp has one frame.
+/// The mean square of each frame's rounded deviations. One warp per frame.
 static __global__ void __launch_bounds__(kDrmsdThreads)
     add_deviations(DistanceFrames frames, DistanceList list, double unit, double* squares) {
     const Index frame = static_cast<Index>(blockIdx.x) * (kDrmsdThreads / 32) + threadIdx.x / 32;
@@ -240,7 +240,7 @@ __device__ __forceinline__ void multiply_deviations(const Words* rows, const Wor
     }
 }
 
-/// The value of a pair whose product is known, or kLeft.
+/// The value of a pair with a known product, or kLeft.
 __device__ __forceinline__ float drmsd_of(const DrmsdTask& task, Index i, Index j, float product) {
     const double p = task.rows.squares[i], q = task.columns.squares[j];
     const auto square = static_cast<float>(p + q - 2.0 * task.unit * product);
@@ -308,13 +308,13 @@ __global__ void __launch_bounds__(kDrmsdThreads, 2)
     });
 }
 
-/// Frames of a side of a tile, of which a thread has kNearOfThread by as many pairs; distances in
-/// shared memory at a time; and from how many values on a tile is computed as a whole, since that
-/// takes as long as so many pairs one by one.
+/// Frames per side of a tile (a thread computes kNearOfThread by kNearOfThread pairs); distances in
+/// shared memory at a time; and the number of marked values from which a whole tile is computed, as
+/// this is then faster than pair by pair.
 constexpr int kNearTile = 64, kNearOfThread = 4, kNearChunk = 32, kManyLeft = 256;
 constexpr int kNearTileThreads = kNearTile / kNearOfThread;
 static_assert(kNearTileThreads * kNearTileThreads == kDrmsdThreads);
-/// Between the same frame's distances, so that stores meet in few banks.
+/// Distance between rows of one frame, chosen so that stores meet few bank conflicts.
 constexpr int kNearStride = kNearTile + 4;
 
 struct NearTask {
@@ -326,7 +326,7 @@ struct NearTask {
     Block row_block, column_block;
     float* values;  ///< [row, column]
 
-    /// The same for any way to compute it, and without a value for pairs below the limit.
+    /// The value of a pair, the same for every method; marked if it is below the limit.
     __device__ __forceinline__ float value(double sum) const {
         const float root = weight > 0 ? static_cast<float>(sqrt(sum / weight)) : 0.0f;
         return root >= limit ? root : kNearlyEqual;
@@ -398,8 +398,8 @@ __device__ __forceinline__ void compute_tile(const NearTask& task, Index row, In
         }
 }
 
-/// One pair by a warp, with the sums of compute_tile(): a lane has a chunk of distances, and chunks
-/// are added in their order.
+/// Computes one pair per warp with the summation order of compute_tile(): each lane sums a chunk of
+/// distances, and chunks are added in order.
 __device__ __forceinline__ float pair_by_chunks(const NearTask& task, Index i, Index j) {
     const int lane = threadIdx.x % 32;
     double sum = 0.0;

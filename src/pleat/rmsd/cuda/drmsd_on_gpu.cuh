@@ -25,9 +25,9 @@ using pleat::cuda::Sides;
 template <class Gpu>
 class DrmsdOnGpu {
 public:
-    /// Frames are [frame, atom, axis]; of one set both sides are the same data. `kept_bytes`: of
-    /// the GPU's memory for packed deviations, `block_bytes`: of those of a block where they are
-    /// not kept. Throws DeviceError if memory is too small, InputError as check_coordinates().
+    /// Frames are [frame, atom, axis]; for a single set both sides are the same data. `kept_bytes`:
+    /// GPU memory for packed deviations; `block_bytes`: for those of a block, if they are not kept.
+    /// Throws DeviceError if memory is too small, InputError as check_coordinates().
     DrmsdOnGpu(View<const float, 3> rows, View<const float, 3> columns,
                const std::vector<double>& weights, FitPrecision precision, Gpu gpu,
                std::int64_t kept_bytes, std::int64_t block_bytes = std::int64_t{1} << 30)
@@ -104,8 +104,8 @@ private:
         pleat::cuda::upload(roots_, roots);
     }
 
-    /// Copies frames [frame, atom, axis]; returns how far an atom is from its frame's first one at
-    /// most.
+    /// Copies frames [frame, atom, axis]; returns the maximum distance of an atom from the first
+    /// atom of its frame.
     double add(View<const float, 3> frames) {
         constexpr Index kAtOnce = Index{1} << 24;  // coordinates
         Side side;
@@ -132,7 +132,7 @@ private:
         return std::sqrt(square);
     }
 
-    /// So that no deviation is above the largest float16.
+    /// Chooses the scale so that no deviation exceeds the largest float16.
     void set_scale(double furthest, const std::vector<double>& weights) {
         constexpr double kLargest = 32768;
         double weight = weights.empty() ? 1.0 : 0.0;
@@ -191,7 +191,7 @@ private:
                                  first == 0,
                                  first + some == all,
                                  values};
-            // GPUs of compute capability 8.6 have room for two stages.
+            // GPUs of compute capability 8.6 have shared memory for two stages only.
             const bool has_three = gpu_.max_shared_bytes() >= 3 * kStageBytes;
             gpu_.launch(
                 "multiply distances", has_three ? &multiply_distances<3> : &multiply_distances<2>,
@@ -207,16 +207,16 @@ private:
         return {operands.data(), first_panel(block), side.squares.data(), block};
     }
 
-    /// Twice what is typical: tensor cores truncate the sum of a chunk; sums of chunks are rounded,
-    /// as often up as down. Beside them: what the remainder of a float16 leaves, which does
-    /// not average out over few distances.
+    /// Twice the typical error: tensor cores truncate the sum of a chunk, and sums of chunks are
+    /// rounded, up as often as down. Added to it is the remainder that float16 cannot represent,
+    /// which does not average out over few distances.
     float product_error() const {
         const double few = 24.0 / std::sqrt(static_cast<double>(std::max<Index>(count_, 1)));
         return static_cast<float>(0x1p-24 *
                                   (4.0 + few + 0.67 * std::sqrt(static_cast<double>(chunks()))));
     }
 
-    /// Angstrom; values are rounded to float32 beside it.
+    /// Tolerance in angstrom, besides the rounding to float32.
     static constexpr float kTolerance = 8e-6f;
 
     Gpu gpu_;

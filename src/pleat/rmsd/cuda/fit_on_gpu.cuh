@@ -16,7 +16,7 @@
 
 namespace pleat::rmsd::cuda {
 
-/// How exact a value must be, and when it is recomputed.
+/// The required accuracy of a value, and when it is recomputed.
 struct FitBounds {
     double weight;          ///< the divisor of a sum of squares
     double product_error;   ///< of a sum of products, in units of the frames' norms
@@ -25,7 +25,7 @@ struct FitBounds {
     double cutoff;          ///< values nearer to it than 1e-6 are recomputed; 0: none
 };
 
-/// Values have a smaller error than is promised, as they are rounded to float32.
+/// Smaller than the documented error, since values are afterwards rounded to float32.
 constexpr double kFitTolerance = 5e-7;
 
 /// The error of a sum of products in units of both norms, as product_error() of pair_block.cpp.
@@ -35,8 +35,8 @@ inline double octet_product_error(Index atoms) {
            std::sqrt(static_cast<double>(std::max<Index>(atoms, 1)));
 }
 
-/// The RMSD of frames with these sums of squares that superposition brings to `reached`, or NaN if
-/// it may be wrong by more than the tolerance.
+/// The RMSD of frames with these sums of squares, if superposition reaches the sum of products
+/// `reached`; NaN if its error may exceed the tolerance.
 __device__ __forceinline__ float certain_rmsd(double p_square, double q_square,
                                               const ReachedSum& reached, double size,
                                               const FitBounds& bounds) {
@@ -51,8 +51,8 @@ __device__ __forceinline__ float certain_rmsd(double p_square, double q_square,
     return is_certain && !is_near ? static_cast<float>(rmsd) : NAN;
 }
 
-/// One side: packed frames with their sums of squares, and the frames [frame, axis, atom]. If the
-/// fitted atoms are the measured ones both are the same.
+/// One side: packed frames with their sums of squares, and the frames [frame, axis, atom]. Both
+/// have the same atoms if all measured atoms are fitted.
 struct FitSide {
     FrameOctets fit, measured;
     const double* square;  ///< [frame]: of the measured atoms
@@ -69,7 +69,7 @@ struct FitTask {
     float* values;  ///< [row, column]
 };
 
-/// The tile of a CTA in two blocks of frames whose rows have `row_tiles` tiles.
+/// The tile of a CTA, in two blocks of frames with `row_tiles` tiles of rows.
 struct BlockTile {
     Block rows, columns;
     Index row_octet, column_octet;
@@ -80,7 +80,7 @@ struct BlockTile {
           row_octet(rows.first / kOctet + blockIdx.x % row_tiles * kRowOctets),
           column_octet(columns.first / kOctet + blockIdx.x / row_tiles * kColumnOctets) {}
 
-    /// The position of a thread's pair within the blocks; the row is -1 for a pair outside.
+    /// The position of a thread's pair in the blocks; row -1 means outside.
     struct Position {
         Index row, column;
     };
@@ -94,16 +94,15 @@ struct BlockTile {
     }
 };
 
-/// What a tile computes: RMSDs of superposed atoms, of others, or in place.
+/// What a tile computes: RMSD of the superposed atoms, of other atoms, or without superposition.
 enum class FitMode { superposed, others, in_place };
 
-/// Bytes of shared memory of fit_tiles(): quaternions are kept while the second product takes
-/// place.
+/// Bytes of shared memory of fit_tiles(), including quaternions kept during the second product.
 constexpr Index fit_tile_bytes(FitMode mode) {
     return kProductBytes + (mode == FitMode::others ? 4 * kThreadPairs * kProductThreads * 8 : 0);
 }
 
-/// tr(U R) of a rotation by a unit quaternion.
+/// tr(U R) for the rotation U of a unit quaternion.
 __device__ __forceinline__ double turned_trace(const double (&r)[9],
                                                const double (&quaternion)[4]) {
     double n[4][4], sum = 0.0;
@@ -113,7 +112,7 @@ __device__ __forceinline__ double turned_trace(const double (&r)[9],
     return sum;
 }
 
-/// The unit quaternion that superposes, NaN if it is not certain.
+/// The unit quaternion of the superposition; NaN if it is uncertain.
 __device__ __forceinline__ void unit_quaternion(const double (&r)[9], double (&quaternion)[4]) {
     const bool is_certain = quaternion_by_adjugate(r, Quartic(r).largest_root(), quaternion);
     double square = 0.0;
@@ -122,7 +121,7 @@ __device__ __forceinline__ void unit_quaternion(const double (&r)[9], double (&q
     for (double& entry : quaternion) entry *= scale;
 }
 
-/// One CTA per tile. Values that are not certain are NaN.
+/// One CTA per tile. Uncertain values are set to NaN.
 template <FitMode kMode>
 __global__ void __launch_bounds__(kProductThreads, kCtasOfProcessor) fit_tiles(FitTask task) {
     PLEAT_DYNAMIC_SHARED(DoublePair, memory);
@@ -195,8 +194,8 @@ __device__ __attribute__((noinline)) inline float exact_fit(const FitTask& task,
 
 constexpr int kExactThreads = 128;
 
-/// Subtracts `common` from frames [frame, axis, atom], which changes no distance between them but
-/// the size of what cancels, and sums their squares; a thread per frame.
+/// Subtracts `common` from frames [frame, axis, atom], which keeps distances between frames and
+/// reduces cancellation, and sums their squares. One thread per frame.
 static __global__ void __launch_bounds__(kExactThreads)
     subtract_common(double* xyz, Index frames, Index numbers, const double* common,
                     double* square) {
@@ -228,7 +227,7 @@ static __global__ void __launch_bounds__(kExactThreads)
 template <class Gpu>
 class FitOnGpu {
 public:
-    /// One set if `rows` and `columns` are the same object. `cutoff`: see Accuracy.
+    /// `rows` and `columns` are the same object if there is one set. `cutoff`: see Accuracy.
     FitOnGpu(const FitFrames& rows, const FitFrames& columns, double cutoff, Gpu gpu)
         : gpu_(std::move(gpu)), rows_(rows, columns, gpu_) {
         if (&rows != &columns) columns_.emplace(columns, columns, gpu_);
@@ -251,7 +250,7 @@ public:
                                          : FitMode::superposed;
     }
 
-    /// Starts the RMSDs of each row with each column, [row, column], in the memory of the GPU.
+    /// Starts computing the RMSDs of each row with each column, [row, column], in GPU memory.
     void run(Block rows, Block columns, float* values) {
         if (rows.count == 0 || columns.count == 0) return;
         FitTask task = task_;
@@ -275,7 +274,7 @@ public:
                     pleat::cuda::Sides{kExactThreads}, 0, task, !is_tiled_);
     }
 
-    /// About how long a pair takes, in nanoseconds.
+    /// Approximate nanoseconds per pair.
     double cost() const {
         const double products =
             9.0 * static_cast<double>(task_.fitted + (measures_others_ ? task_.atoms : 0));
@@ -288,12 +287,13 @@ private:
 
     static constexpr double kRotationError = 1e-13;  // radians
 
-    /// Pairs with atoms that may change places are computed one by a thread.
+    /// Pairs with interchangeable atoms are computed one per thread.
     static bool is_tiled(const FitFrames& frames) { return frames.equal_orders.empty(); }
 
     class Side {
     public:
-        /// In place, frames are kept as deviations from the first of `columns`.
+        /// Without superposition, frames are stored as deviations from the first frame of
+        /// `columns`.
         Side(const FitFrames& frames, const FitFrames& columns, const Gpu& gpu)
             : fit_(frames.fit.xyz.size()), measured_(frames.measured.size()) {
             const bool has_others = frames.measures_others();

@@ -14,7 +14,7 @@ namespace pleat::rmsd::cuda {
 
 using pleat::cuda::Sides;
 
-/// Settings of GpuComparison, which tests make smaller.
+/// Sizes in GpuComparison, which tests reduce.
 struct ComparisonSizes {
     Index values = Index{1} << 26;      ///< on the GPU at a time
     Index downloaded = Index{1} << 22;  ///< at a time
@@ -79,8 +79,9 @@ private:
     template <class T>
     using Array = typename Gpu::template Array<T>;
 
-    /// Rows whose values fit. `later`: of all frames with later ones only, where half of a square
-    /// would be in vain, so that parts are narrow, but not so short that they leave the GPU idle.
+    /// The number of rows whose values fit in memory. `later`: only pairs with later frames are
+    /// needed; blocks are then narrow, because half of a square block would be wasted, but large
+    /// enough to keep the GPU busy.
     template <class Work>
     void for_each_part(Block rows, Index columns, Index later, const Work& work) const {
         constexpr double kShortest = 2e7;  // nanoseconds
@@ -112,8 +113,8 @@ private:
         }
     }
 
-    /// Returns how many pairs are near; they are listed if the list has room for all. Without
-    /// `row_sums` nothing else is counted.
+    /// Counts pairs, and lists near pairs if they all fit in the list; returns the number of near
+    /// pairs. Without `row_sums` only near pairs are counted.
     Index launch_counts(Block rows, Block columns, const Bins& bins, double* row_sums) {
         gpu_.clear(near_count_, 1);
         gpu_.launch("count values", &count_values, Sides{rows.count}, Sides{kCountThreads}, 0,

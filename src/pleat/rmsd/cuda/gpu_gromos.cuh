@@ -12,8 +12,8 @@
 
 namespace pleat::rmsd::cuda {
 
-/// The state of the clustering on one part. Clusters alternate between two places, so that a part
-/// prepares one while others still read the other.
+/// The clustering state of one part. Two copies alternate, so that a part can prepare one while
+/// others still read the other.
 struct GromosState {
     unsigned long long
         best[2];          ///< neighbours + 1 of the best frame, and its index from behind; 0 none
@@ -22,9 +22,9 @@ struct GromosState {
     int done;  ///< no frame has a neighbour left
 };
 
-/// The arrays of one part. Each part keeps the bits of some rows and counts with these; the counts
-/// of a frame are the sum of those of all parts. Which frames are left, every part knows: `active`
-/// has one bit per frame, and counts are -1 once a frame is in a cluster.
+/// The arrays of one part (GPU). Each part stores the neighbour bits of some rows and counts with
+/// these; the counts of a frame are summed over all parts. Every part knows which frames are
+/// unclustered: `active` has one bit per frame, and counts of clustered frames are -1.
 struct GromosTask {
     BitTiles own, all;  ///< the bits of this part; those of all parts
     Index frames;
@@ -42,8 +42,8 @@ struct GromosTask {
 constexpr int kGromosThreads = 256;
 constexpr Index kStride = 32;  // squares that a warp visits at a time
 
-/// A count and a frame as one number, which is larger for larger counts, and for equal counts for
-/// lower frames.
+/// Combines a count and a frame into a number that is larger for larger counts and, for equal
+/// counts, for lower frames.
 __device__ __forceinline__ unsigned long long choice_key(int count, Index frame) {
     return static_cast<unsigned long long>(count + 1) << 32 |
            (0xffffffffu - static_cast<unsigned>(frame));
@@ -74,9 +74,8 @@ static __global__ void __launch_bounds__(kGromosThreads) find_largest(GromosTask
     if (threadIdx.x % 32 == 0 && best != 0) atomicMax(&task.state->best[step % 2], best);
 }
 
-/// Calls visit(square, mask) for the squares from `first` on, up to kStride of them, by a warp; bit
-/// l of the mask, the same on all lanes, is set where frame 32 square + l is a neighbour by these
-/// bits.
+/// Called by a warp: calls visit(square, mask) for up to kStride squares from `first` on. Bit l of
+/// the mask, the same on all lanes, is set if frame 32 square + l is a neighbour.
 template <class Visit>
 __device__ __forceinline__ void visit_neighbours(const BitTiles& bits, Index frame, Index first,
                                                  const Visit& visit) {
@@ -103,8 +102,8 @@ __device__ __forceinline__ void visit_neighbours(const BitTiles& bits, Index fra
     }
 }
 
-/// Second kernel, on every part: the best frame and its active neighbours become cluster `step`.
-/// Each square is handled by one warp.
+/// Second kernel, on every part: makes the chosen frame and its active neighbours cluster `step`.
+/// One warp per square.
 static __global__ void __launch_bounds__(kGromosThreads) assign_cluster(GromosTask task, int step) {
     const unsigned long long best = task.first_state->best[step % 2];
     const int lane = threadIdx.x % 32;
@@ -161,16 +160,15 @@ static __global__ void __launch_bounds__(kGromosThreads)
     task.state->members[(step + 1) % 2] = 0;
 }
 
-/// How many clusters are found before the host checks whether the clustering has finished.
+/// Number of clusters between two checks by the host whether clustering has finished.
 constexpr int kClustersAtOnce = 64;
 
-/// The part of one GPU: all frames, and the bits of its share of the rows. `Gpu` is a
-/// pleat::cuda::PeerGpu or like it. The functions of a part are called on its own GPU's thread,
-/// except cluster().
+/// The part of one GPU: all frames, and the neighbour bits of its share of rows. `Gpu`:
+/// pleat::cuda::PeerGpu or similar. Functions are called on the GPU's own thread, except cluster().
 template <class Gpu>
 class GpuGromos {
 public:
-    /// Throws DeviceError if the GPU lacks the memory.
+    /// Throws DeviceError if GPU memory is too small.
     GpuGromos(const FrameSource& frames, int threads, Gpu gpu, BitShare share = {})
         : work_(frames, TileFormat::half, threads, std::move(gpu)), share_(share) {
         const Index count = frames.frame_count();
@@ -207,8 +205,8 @@ public:
         }
     }
 
-    /// Makes the neighbours that all parts have found known to this one; `parts` are in the order
-    /// of their numbers, this one included. Call it once, before cluster().
+    /// Gives this part access to the neighbours that all parts have found; `parts` includes this
+    /// one, in order. Call it once, before cluster().
     void join(const std::vector<GpuGromos*>& parts) {
         std::vector<unsigned*> rows(rows_.size());
         std::vector<const int*> counts;
@@ -263,7 +261,7 @@ public:
     const BitShare& share() const { return share_; }
     TiledFrames<Gpu>& work() { return work_; }
 
-    /// How many neighbours each frame has by the bits of this part; to be called before cluster().
+    /// Number of neighbours of each frame according to this part's bits; call it before cluster().
     std::vector<int> neighbour_counts() const {
         std::vector<int> counts(work_.frames());
         counts_.download(counts.data(), 0, work_.frames());
@@ -317,15 +315,15 @@ private:
 
     BitTiles own_bits() const { return {own_rows_.data(), side_}; }
 
-    /// Launches one step on all parts. The first one chooses the centre once all others have
-    /// subtracted the cluster before, and these go on once it has.
+    /// Launches one step on all parts. The first part chooses the centre after all others have
+    /// subtracted the previous cluster; the others continue after it has chosen.
     static void find_cluster(const std::vector<GpuGromos*>& parts, int step) {
         const GpuGromos& first = *parts.front();
         const Sides threads{kGromosThreads};
         first.work_.gpu().use();
         for (const GpuGromos* part : parts)
             if (part != &first) first.work_.gpu().wait_for(part->event_);
-        // Reading the counts of other parts takes long: more threads wait for them together.
+        // Reading counts from other GPUs has a long latency, which more threads hide.
         const Index ctas = (parts.size() == 1 ? 2 : 8) * first.work_.gpu().processors();
         first.work_.gpu().launch("find the largest cluster", &find_largest, Sides{ctas}, threads, 0,
                                  first.task_, step);
@@ -341,7 +339,7 @@ private:
         }
     }
 
-    /// Frames without neighbours follow as clusters of their own.
+    /// Frames without neighbours become clusters of one frame at the end.
     DeviceClusters finish(Index clusters) const {
         DeviceClusters found;
         found.assignment.resize(work_.frames());
@@ -369,12 +367,12 @@ private:
     Array<std::uint32_t> members_;
     Array<GromosState> state_;
     GromosTask task_{};
-    /// Of the first part: a centre is chosen. Of the others: a cluster is subtracted.
+    /// First part: a centre was chosen. Other parts: a cluster was subtracted.
     typename Gpu::Event event_;
 };
 
-/// Clusters with the lanes of this process, each of which brings its part with all neighbours that
-/// it finds; alone if that is the only part. All get the result. A collective call.
+/// Clusters with all lanes of this process, each of which contributes its part after finding all
+/// neighbours; alone if it is the only part. All lanes get the result. A collective call.
 template <class Gpu>
 DeviceClusters cluster_together(GpuGromos<Gpu>& own, const Context& context) {
     if (own.share().parts == 1) {

@@ -18,8 +18,8 @@ namespace pleat::rmsd::cuda {
 
 using pleat::cuda::grow;
 
-/// Tolerances in angstrom: of values that the caller gets, smaller than what is promised, since
-/// they are rounded to float32 afterwards; and of values that are only counted and added.
+/// Tolerances in angstrom: of values that are returned, smaller than documented because they are
+/// then rounded to float32; and of values that are only counted and summed.
 constexpr float kTolerance = 8e-6f, kCountedTolerance = 1e-4f;
 /// Values that are on the GPU at a time.
 constexpr Index kMaxValues = Index{1} << 26;
@@ -99,7 +99,7 @@ private:
         return *work_;
     }
 
-    /// Returns how many pairs are below the cutoff; they are listed if the list has room for all.
+    /// Returns the number of pairs below the cutoff; they are listed if they all fit in the list.
     Index run(Block rows, const Bins& bins) {
         counts_.clear(bins);
         grow(totals_, 2);
@@ -128,8 +128,8 @@ private:
 
 constexpr int kPairThreads = 128;
 
-/// Row `blockIdx.y` of the band with the later frames; threads of a block take frames side by side,
-/// whose coordinates the second cache serves to all rows of the band.
+/// Computes row `blockIdx.y` of the band with later frames. Threads of a block process adjacent
+/// frames, whose coordinates the L2 cache provides to all rows of the band.
 static __global__ void __launch_bounds__(kPairThreads)
     superpose_band(const double* xyz, Index frames, Index atoms, double weight, Index first_row,
                    float* rmsd) {

@@ -18,19 +18,19 @@ using pleat::cuda::copy_async;
 using pleat::cuda::end_copies;
 using pleat::cuda::wait_for_copies;
 
-/// Frames of a side of a tile; a thread has kFramesOfThread by as many pairs of frames.
+/// Frames per side of a tile; a thread computes kFramesOfThread by kFramesOfThread pairs of frames.
 constexpr int kLddtTile = 64, kFramesOfThread = 4, kLddtThreads = 256;
-/// Frames in which a CTA looks for near atoms.
+/// Number of frames in which a CTA searches for near atoms.
 constexpr int kSearched = 256;
-/// Listed pairs of atoms in shared memory at a time, and of a launch: so many that four thresholds
-/// of each fit in 16 bits.
+/// Listed atom pairs in shared memory at a time, and per launch: so few that the counts of four
+/// thresholds per pair fit in 16 bits.
 constexpr int kLddtChunk = 32, kLddtPairs = 16320;
 static_assert(4 * kLddtPairs < 1 << 16 && kLddtPairs % kLddtChunk == 0);
 constexpr int kLddtTileThreads = kLddtTile / kFramesOfThread;
 static_assert(kLddtTileThreads * kLddtTileThreads == kLddtThreads);
 
-// As the CPU counts (lddt_block.cpp): a difference misses as many thresholds as its exponent is
-// above that of 0.25; closer than kSlack units to one it is decided in float64.
+// Counts like the CPU (lddt_block.cpp): the exponent of a difference relative to that of 0.25 is
+// the number of missed thresholds; within kSlack units of a threshold float64 decides.
 constexpr unsigned kMantissaBits = 23, kMantissa = (1u << kMantissaBits) - 1, kSlack = 96;
 constexpr unsigned kBase = (125u << kMantissaBits) - kSlack;
 
@@ -92,7 +92,7 @@ static __global__ void __launch_bounds__(kLddtThreads)
     }
 }
 
-/// Adds to `counts` [frame] how many of the distances are below the radius.
+/// Adds the number of distances below the radius to `counts` [frame].
 static __global__ void __launch_bounds__(kLddtThreads)
     count_near_distances(LddtDistances distances, Index frames, Index count, unsigned* counts) {
     const Index at = static_cast<Index>(blockIdx.x) * kLddtThreads + threadIdx.x;
@@ -112,7 +112,7 @@ struct LddtSide {
     Block block;
 };
 
-/// Numbers of the other side's distances that a frame of each side does not keep.
+/// For a pair of frames, how many of the other's distances each frame does not preserve.
 struct MissedBoth {
     unsigned by_row, by_column;  ///< of distances below the radius in the row, and in the column
 };
@@ -127,7 +127,7 @@ struct LddtTask {
     float* values;  ///< [row, column]
 };
 
-/// The mean of both directions, as the CPU computes it.
+/// The mean of both directions, computed as on the CPU.
 __device__ __forceinline__ float mean_of(const LddtTask& task, const MissedBoth& missed, Index i,
                                          Index j) {
     const auto lddt = [](unsigned thresholds, unsigned distances) {
@@ -142,19 +142,19 @@ __device__ __forceinline__ float mean_of(const LddtTask& task, const MissedBoth&
                               (lddt(missed.by_row, of_row) + lddt(missed.by_column, of_column)));
 }
 
-/// The thresholds that a difference misses, in the bits above the mantissa: see kBase.
+/// The number of missed thresholds, in the bits above the mantissa: see kBase.
 __device__ __forceinline__ unsigned difference_bits(float p, float q) {
     // Not at powers of two, so that equal distances are not close to a threshold.
     return __float_as_uint(fminf(fmaxf(fabsf(p - q), 0.375f), 6.0f)) - kBase;
 }
 
-/// 1 where the row's distance is below the radius, 2^16 where the column's is.
+/// Returns `unit` (1 for the row, 2^16 for the column) if the distance is below the radius, else 0.
 __device__ __forceinline__ unsigned nearness(float distance, unsigned unit) {
     return distance < static_cast<float>(kInclusionRadius) ? unit : 0;
 }
 
-/// What must be added to the counts of a chunk for a pair of frames with differences too close to a
-/// threshold. Rare, so it may be slow.
+/// The correction of a chunk's counts for pairs of frames with differences too close to a
+/// threshold. It is rare, so it may be slow.
 __device__ __attribute__((noinline)) inline unsigned corrections(const LddtTask& task, Index first,
                                                                  int count, const float* rows,
                                                                  const float* columns, Index i,
@@ -191,7 +191,7 @@ struct alignas(16) FourDistances {
     float of[4];
 };
 
-/// One CTA per tile of pairs of frames; tiles of the same columns are neighbours.
+/// One CTA per tile of frame pairs; consecutive tiles have the same columns.
 static __global__ void __launch_bounds__(kLddtThreads)
     count_missed(const __grid_constant__ LddtTask task) {
     __shared__ __align__(16) LddtTileDistances rows[2], columns[2];
@@ -277,8 +277,8 @@ static __global__ void __launch_bounds__(kLddtThreads)
 
 using pleat::cuda::Sides;
 
-/// A measure of GpuComparison. Distances of listed pairs are kept for all frames where they fit,
-/// else measured again for each block, some pairs of atoms at a time.
+/// A measure for GpuComparison. Distances of listed pairs are kept for all frames if they fit;
+/// otherwise they are recomputed for each block, some atom pairs at a time.
 template <class Gpu>
 class LddtOnGpu {
 public:
@@ -395,7 +395,7 @@ private:
         Array<float> some;
         for (Index first = 0; first < pair_count_; first += kLddtPairs) {
             const Index count = std::min<Index>(kLddtPairs, pair_count_ - first);
-            // Memory for kept distances of all pairs, else for those of some frames.
+            // Allocates memory for the distances of all pairs or, if too small, for some frames.
             if (is_kept_ && first == 0) side.distances = Array<float>(stride * pair_count_);
             const Index frames = is_kept_ ? stride : std::min<Index>(stride, kFramesAtOnce);
             if (!is_kept_) pleat::cuda::grow(some, frames * count);
@@ -427,7 +427,7 @@ private:
         return {coordinates(side), kept, side.counts.data(), block};
     }
 
-    /// Frames whose distances are measured together if they are not kept.
+    /// Number of frames whose distances are computed together if they are not kept.
     static constexpr Index kFramesAtOnce = 4096;
 
     Gpu gpu_;

@@ -18,7 +18,7 @@ constexpr int kOctet = 8, kStepAtoms = 8;
 constexpr int kRowOctets = 8, kColumnOctets = 2, kTileOctets = kRowOctets + kColumnOctets;
 constexpr int kProductRows = kRowOctets * kOctet, kProductColumns = kColumnOctets * kOctet;
 constexpr int kProductThreads = 256, kThreadPairs = 4, kCtasOfProcessor = 2;
-/// Steps in shared memory at a time: one is multiplied while others come.
+/// Number of steps in shared memory: one is multiplied while others are copied.
 constexpr int kProductStages = 3;
 
 /// Numbers of one octet in one step: [half of the atoms][axis][lane 32], where lane 4 f + k has the
@@ -37,7 +37,7 @@ struct FrameOctets {
     Index steps;
 };
 
-/// The octets that `frames` take: those of a tile that begins at the last frame are there.
+/// Number of octets for `frames`, including a whole tile that begins at the last frame.
 constexpr Index padded_octets(Index frames) {
     return (frames + kOctet - 1) / kOctet + kRowOctets - 1;
 }
@@ -59,15 +59,15 @@ static __global__ void __launch_bounds__(kProductThreads)
     to[n] = frame < frames && atom >= 0 ? xyz[(frame * 3 + axis) * atoms + atom] : 0.0;
 }
 
-/// What a tile multiplies: `steps` steps of atoms, from these on, of octets from these on.
+/// The operands of a tile: `steps` steps of atoms and the octets, with their first indices.
 struct ProductOperands {
     FrameOctets rows, columns;
     Index row_octet, column_octet;
     Index row_step, column_step, steps;
 };
 
-/// A thread's sums: [3 row axis + column axis][pair], or with three entries [axis][pair], the
-/// diagonal of these.
+/// A thread's sums: [3 row axis + column axis][pair]; with three entries only the diagonal,
+/// [axis][pair].
 template <int kEntries = 9>
 using PairSums = double[kEntries][kThreadPairs];
 
@@ -123,8 +123,8 @@ __device__ __forceinline__ void multiply_step(const double* step, PairSums<kEntr
     }
 }
 
-/// Sets `sums`. Each is added in the order of the atoms, wherever the pair is in a tile. `memory`:
-/// kProductBytes, free for others afterwards.
+/// Computes `sums`. Atoms are added in the same order wherever the pair is in a tile. `memory`:
+/// kProductBytes, free for other use afterwards.
 template <int kEntries>
 __device__ __forceinline__ void multiply_octets(const ProductOperands& operands, DoublePair* memory,
                                                 PairSums<kEntries>& sums) {

@@ -14,7 +14,7 @@
 
 namespace pleat::rmsd::cuda {
 
-/// Maximum number of chains or groups that change places: 12 groups of two equal chains.
+/// Maximum number of interchangeable chains or groups: 12 groups of two equal chains.
 constexpr int kMaxDepth = 24;
 
 /// Positions of a block's atoms among the packed atoms.
@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(kProductThreads, kCtasOfProcessor)
     }
 }
 
-/// Visits all permutations of a pair with their covariances: visit(permutation, covariance).
+/// Calls visit(permutation, covariance) for each permutation of a pair.
 template <class Visit>
 __device__ __forceinline__ void for_each_permutation(const PermutedTask& task, Index pair,
                                                      const Visit& visit) {
@@ -86,7 +86,7 @@ __device__ __forceinline__ void for_each_permutation(const PermutedTask& task, I
     }
 }
 
-/// Whether no root of a covariance reaches `limit`, which is above 0.
+/// Whether a bound proves that no rotation gives this covariance a trace of `limit` or more.
 __device__ __forceinline__ bool is_below(const double (&r)[9], double limit) {
     double square = 0.0;
     for (const double entry : r) square += entry * entry;
@@ -99,7 +99,7 @@ constexpr double kChoiceMargin = 0.5e-6;
 
 constexpr int kPermutedThreads = 128;
 
-/// A thread per pair. Values that are not certain are NaN.
+/// One thread per pair. Uncertain values are set to NaN.
 static __global__ void __launch_bounds__(kPermutedThreads) permute_blocks(PermutedTask task) {
     const Index pair = blockIdx.x * Index{kPermutedThreads} + threadIdx.x;
     if (pair >= task.pairs()) return;
@@ -123,7 +123,7 @@ static __global__ void __launch_bounds__(kPermutedThreads) permute_blocks(Permut
     task.value(pair) = is_known ? certain_rmsd(p, q, reached, size, task.bounds) : NAN;
 }
 
-/// The residual of a permutation with the rotation that is best for it.
+/// The residual of a permutation with its optimal rotation.
 __device__ __attribute__((noinline)) inline double permuted_residual(const PermutedTask& task,
                                                                      Index row, Index column,
                                                                      Index permutation,
@@ -165,14 +165,14 @@ static __global__ void __launch_bounds__(kPermutedThreads) recompute_permuted(Pe
     task.value(pair) = static_cast<float>(std::sqrt(min_sum / task.bounds.weight));
 }
 
-/// Bytes of the covariances of blocks that are on the GPU at a time.
+/// Maximum bytes of block covariances on the GPU at a time.
 constexpr Index kBlockSumBytes = Index{1} << 29;
 
 template <class Gpu>
 class PermutedOnGpu {
 public:
-    /// Rows are the frames from `first_row` on, columns those from 0 on; atoms of `table` are those
-    /// of frames. `cutoff`: see Accuracy.
+    /// Rows are the frames from `first_row` on, columns the frames from 0 on; `table` refers to
+    /// atoms of the frames. `cutoff`: see Accuracy.
     PermutedOnGpu(const Frames& frames, Index first_row, const PlaceTable& table, double cutoff,
                   Gpu gpu, Index sum_bytes = kBlockSumBytes)
         : gpu_(std::move(gpu)), sum_bytes_(sum_bytes) {
@@ -212,7 +212,7 @@ public:
         task_.bounds = {frames.weight, octet_product_error(atoms), 0.0, kFitTolerance, cutoff};
     }
 
-    /// Starts the RMSDs of each row with each column, [row, column], in the memory of the GPU.
+    /// Starts computing the RMSDs of each row with each column, [row, column], in GPU memory.
     void run(Block rows, Block columns, float* values) {
         const Index fitting = std::max<Index>(1, sum_bytes_ / (72 * task_.block_count));
         const Index width = std::min(columns.count, fitting);
@@ -224,7 +224,7 @@ public:
                          values + row * columns.count + column, columns.count);
     }
 
-    /// About how long a pair takes, in nanoseconds.
+    /// Approximate nanoseconds per pair.
     double cost() const {
         return 0.1 + 5e-5 * 9.0 * products_ +
                2e-3 * static_cast<double>(task_.block_count + task_.permutations);

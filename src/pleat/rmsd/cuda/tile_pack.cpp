@@ -35,7 +35,7 @@ double unit_length(const Frames& frames, const std::vector<double>& m) {
     return std::exp2(std::floor(std::log2(std::min(by_self, by_deviation))));
 }
 
-/// Sums over the atoms of one frame, in units of the pack.
+/// Sums over the atoms of one frame, in the pack's units.
 struct FrameSums {
     double own = 0.0, moved = 0.0;  // squares of a, and of its rounding error
     double cross[9] = {};           // of a with m: [axis of a, axis of m]
@@ -115,7 +115,7 @@ void TilePacker::pack(const Frames& frames, Block some, int threads, TilePack& p
     const Index words = chunks_ * 4 * chunk_words(format_);
     pack.operands.resize(pack.panels * words);
     pack.terms.resize(pack.panels * kPanelFrames);
-    // A panel is one thread's: its frames lie side by side, and threads would share cache lines.
+    // One thread per panel: frames of a panel are adjacent, and threads would share cache lines.
     parallel_for(threads, pack.panels, [&](Index panel, int) {
         const Index first = panel * kPanelFrames, end = std::min(some.count, first + kPanelFrames);
         if (end < first + kPanelFrames) {
@@ -166,7 +166,7 @@ std::int64_t tile_memory(Index frames, Index atoms, TileFormat format) {
 
 namespace {
 
-/// Pairs of a band: few enough that parts get about equally many.
+/// Number of pairs per band: small enough that all parts get nearly equal numbers.
 Index band_pairs(Index frames, int parts) {
     constexpr Index kMaxPairs = Index{1} << 28, kBandsOfPart = 64;
     return std::min(kMaxPairs, pairs_before(frames, frames) / (kBandsOfPart * parts));
@@ -192,8 +192,8 @@ std::vector<BitBand> deal_bits(Index frames, int parts) {
 std::int64_t bit_memory(Index frames, int parts) {
     constexpr std::int64_t kSquareBytes = 4 * kBitSide, kFrameBytes = 20;
     const Index side = bit_side(frames), all = squares_of({0, frames}, frames);
-    // The part with the fewest squares never has more than the mean, and gets one band more. Rows
-    // of a band are no more than the frames after them.
+    // The part with the fewest squares has at most the mean, and gets another band. A band never
+    // has more rows than later frames.
     constexpr Index kRounding = 1024;
     const Index band =
         band_pairs(frames, parts) / (kBitSide * kBitSide) + kTileRows / kBitSide * side + kRounding;

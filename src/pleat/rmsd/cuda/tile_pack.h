@@ -24,7 +24,7 @@ enum class TileFormat {
 inline constexpr int kPanelFrames = 32, kRowPanels = 2, kTileRows = kRowPanels * kPanelFrames;
 inline constexpr int kChunkAtoms = 16, kTileThreads = 256, kPairsOfThread = 8;
 
-/// Atoms after which float32 sums are put aside, so that their rounding stays small.
+/// Number of atoms after which float32 sums are moved to other sums, so their rounding stays small.
 inline constexpr Index kSegmentAtoms = 256;
 
 /// Numbers of 16 bytes in one chunk of one panel:
@@ -35,8 +35,8 @@ PLEAT_HOST_DEVICE constexpr int chunk_words(TileFormat format) {
     return format == TileFormat::half ? 192 : 384;
 }
 
-/// Offset of a number among the float16 of a chunk. Lane 4 g + t has of rows g and g + 8 the
-/// elements 2 t, 2 t + 1 and 2 t + 8, 2 t + 9; columns of the second operand lie the same way.
+/// Offset of a number among the float16 of a chunk. Lane 4 g + t has elements 2 t, 2 t + 1 and 2 t
+/// + 8, 2 t + 9 of rows g and g + 8; columns of the second operand have the same layout.
 PLEAT_HOST_DEVICE constexpr int half_offset(int frame, int atom, int axis) {
     const int row = frame % 16, lane = 4 * (row % 8) + atom % 8 / 2;
     const int in_lane = 2 * (row / 8 + 2 * (atom / 8)) + atom % 2;
@@ -64,7 +64,7 @@ struct SolverScale {
     float product_error = 0.0f;  ///< of the sum reached, in units of both frames' spread
 };
 
-/// Mean square distance after superposition, angstrom^2, and by how much it may be wrong.
+/// Mean square distance after superposition, angstrom^2, and a bound of its error.
 struct Solved {
     float square, error;
 };
@@ -79,9 +79,9 @@ struct ShiftedRoot {
 constexpr float kQuarticRounding = 0.5f * 5.96e-8f;
 constexpr int kMaxNewtonSteps = 8;
 
-/// J = (xx, yy, zz, xy, xz, yz), `max_x`: an upper bound of x. Newton from above: Q has real roots
-/// only. Where the derivatives at the end are above 0 no root is larger than what is left of Q
-/// allows for (Budan and Fourier).
+/// J = (xx, yy, zz, xy, xz, yz), `max_x`: an upper bound of x. Newton's method from above, since
+/// all roots of Q are real. If all derivatives at the end are positive, no root is larger than the
+/// remaining value of Q allows (Budan and Fourier).
 PLEAT_HOST_DEVICE inline ShiftedRoot largest_shifted_root(const float (&j)[6], const float (&v)[3],
                                                           float max_x) {
     const float kxx = j[1] * j[2] - j[5] * j[5], kyy = j[0] * j[2] - j[4] * j[4];
@@ -124,10 +124,10 @@ PLEAT_HOST_DEVICE inline ShiftedRoot largest_shifted_root(const float (&j)[6], c
     return {x, certain ? error : INFINITY};
 }
 
-/// The pair of frames with terms p and q; `a[3 r + c]` is the sum of products of their deviations'
-/// axes r and c. With R = sum p q', of the key matrix less tr R the largest eigenvalue is x >= 0,
-/// small where frames are near m; then the residual is |a_p - a_q|^2 - 2 x, and neither part loses
-/// digits to the size of the molecule. An error that is not finite says nothing is known.
+/// Solves the pair of frames with terms p and q; `a[3 r + c]`: sum of products of axes r and c of
+/// their deviations. With R = sum p q', the largest eigenvalue of the key matrix minus tr R is x >=
+/// 0, small if frames are near m. The residual is |a_p - a_q|^2 - 2 x; neither term loses digits
+/// through the size of the molecule. A non-finite error means that the result is unknown.
 PLEAT_HOST_DEVICE inline Solved solve_pair(const float (&a)[9], const FrameTerms& p,
                                            const FrameTerms& q, const SolverScale& scale) {
     const double trace = static_cast<double>(a[0]) + a[4] + a[8];
@@ -147,14 +147,14 @@ PLEAT_HOST_DEVICE inline Solved solve_pair(const float (&a)[9], const FrameTerms
     const double residual = distance - 2 * static_cast<double>(root.x);
     const float square = static_cast<float>((residual > 0 ? residual : 0.0) * scale.square);
     const float unit = static_cast<float>(scale.square);
-    // Rounded frames are others: an RMSD differs by no more than theirs to the frames themselves.
+    // The RMSD of rounded frames is off by at most their distances to the exact frames.
     const float moved = p.rounding + q.rounding;
     const float error =
         2 * unit * (root.error + product) + moved * (2 * sqrtf(square) + moved) + 2.4e-7f * square;
     return {square, error};
 }
 
-/// Coordinates are multiplied by a power of two, so that deviations are near 1 in size.
+/// Frames packed for the product. A power of two scales coordinates, so deviations are about 1.
 struct TilePack {
     TileFormat format = TileFormat::floats;
     Index frames = 0, panels = 0, chunks = 0;
@@ -163,10 +163,10 @@ struct TilePack {
     SolverScale scale;
 };
 
-/// Packs an ensemble, all at once or some panels after the other.
+/// Packs an ensemble, at once or some panels at a time.
 class TilePacker {
 public:
-    /// `sample`: averaged_frames() of the ensemble, from whose mean all frames deviate.
+    /// `sample`: averaged_frames() of the ensemble; deviations are from its mean.
     TilePacker(const Frames& sample, TileFormat format, int threads);
 
     /// Packs these frames of `frames`; `pack` keeps its memory from call to call.
@@ -191,20 +191,20 @@ private:
 /// Maximum number of doubtful pairs in the list for recomputation in float64.
 inline constexpr Index kMaxDoubtfulPairs = Index{1} << 25;
 
-/// Bytes that an ensemble needs on a GPU: packed, in float64, and a list of doubtful pairs.
+/// GPU bytes of an ensemble: packed, in float64, and a list of doubtful pairs.
 std::int64_t tile_memory(Index frames, Index atoms, TileFormat format);
 
-/// The error of the sum that superposition reaches, in units of both spreads, after additions of
-/// `atoms` products in float32 (see packed product of the CPU, pair_block.cpp), or as tensor cores
-/// add, which truncate to float32.
+/// Error of the sum of products that superposition reaches, relative to both spreads, after adding
+/// `atoms` products in float32 (as on the CPU, pair_block.cpp) or on tensor cores, which truncate
+/// to float32.
 float product_error(TileFormat format, Index atoms);
 
 inline constexpr int kBitSide = 32;
 
-/// Squares (I, J), J >= I: a word for each row of the square, in which bit c is the pair with
-/// column 32 J + c, for pairs i < j only. The squares of a row I lie one after the other, and rows
-/// may lie on several GPUs. A row's words are 128 bytes apart; a column's lie in one such line for
-/// 32 rows.
+/// Neighbour bits in squares (I, J), J >= I, of 32 x 32 pairs: one word per row of the square,
+/// whose bit c is the pair with column 32 J + c, for pairs i < j only. The squares of a row I are
+/// consecutive; rows may be on several GPUs. A frame's words are thus 128 bytes apart; the words of
+/// 32 frames in one square share a 128-byte line.
 struct BitTiles {
     unsigned* const* rows;  ///< [I]: square (I, I); null if the row lies elsewhere
     Index side;             ///< squares along an edge
@@ -221,12 +221,12 @@ struct BitTiles {
     }
 };
 
-/// One of several GPUs that divide the rows of the bits among them.
+/// The share of one of several GPUs that divide the rows of bits.
 struct BitShare {
     int part = 0, parts = 1;
 };
 
-/// Rows of bits, in whole tiles, that one part finds and keeps.
+/// Rows of bits, in whole tiles, that one part computes and stores.
 struct BitBand {
     Block rows;  ///< frames
     int part = 0;
@@ -236,14 +236,14 @@ struct BitBand {
 std::vector<BitBand> deal_bits(Index frames, int parts);
 
 constexpr Index bit_side(Index frames) { return (frames + kBitSide - 1) / kBitSide; }
-/// Squares of these rows, which begin with a square.
+/// Number of squares in these rows, which must begin at a square.
 constexpr Index squares_of(Block rows, Index frames) {
     const Index side = bit_side(frames), first = rows.first / kBitSide,
                 end = bit_side(rows.first + rows.count);
     return (end - first) * side - (end * (end - 1) - first * (first - 1)) / 2;
 }
-/// The most bytes of bits that deal_bits() gives to one of the parts, and of the other arrays that
-/// clustering keeps for each frame.
+/// Maximum bytes of the bits that deal_bits() gives to one part, and of other arrays per frame for
+/// clustering.
 std::int64_t bit_memory(Index frames, int parts = 1);
 
 }  // namespace pleat::rmsd

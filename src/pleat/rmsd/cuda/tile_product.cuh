@@ -16,16 +16,16 @@ struct DoubtfulPair {
     std::uint32_t i, j;
 };
 
-/// Pairs whose float32 value is not certain: the first `*count` of `pairs`, up to `capacity`. Any
-/// further pairs are recomputed at once by the thread that finds them.
+/// Pairs whose float32 value is uncertain: the first `*count` of `pairs`, up to `capacity`. The
+/// thread that finds a further pair recomputes it at once.
 struct Doubts {
     DoubtfulPair* pairs;
     unsigned* count;
     unsigned capacity;
 };
 
-/// Rows of a band with all later frames. `operands`, `terms`: a TilePack's; `xyz`: frames in
-/// float64, [frame, axis, atom], and `weight` the divisor of their squares.
+/// The pairs of a band's rows with all later frames. `operands`, `terms`: of a TilePack; `xyz`:
+/// float64 frames [frame, axis, atom]; `weight`: divisor of sums of squares.
 struct TileTask {
     const Words* operands;
     const FrameTerms* terms;
@@ -43,7 +43,7 @@ using pleat::cuda::end_copies;
 using pleat::cuda::multiply_halves;
 using pleat::cuda::wait_for_copies;
 
-/// Chunks in shared memory at a time: one is multiplied while others come.
+/// Number of chunks in shared memory: one is multiplied while others are copied.
 constexpr int kStages = 3;
 constexpr int kPanelsOfTile = kRowPanels + 1;
 constexpr Index kSegmentChunks = kSegmentAtoms / kChunkAtoms;

@@ -7,7 +7,7 @@
 
 namespace pleat::rmsd::cuda {
 
-/// The position of a tile: its first row and column, and the rows of the band that it belongs to.
+/// The position of a tile: its first row and column, and its band's rows.
 struct TilePosition {
     Index row, column;
     Block rows;
@@ -22,8 +22,8 @@ struct TilePosition {
 //     close(local, memory, position): called by all threads after a barrier
 //     put_recomputed(i, j, rmsd): adds a doubtful pair, called by any thread of a later kernel
 
-/// How certain values must be: to a tolerance (angstrom), `near` below the cutoff and `far` above
-/// it, and on which side of the cutoff and of the edges of bins they are (0: not checked).
+/// The required certainty of values: their tolerance (angstrom), `near` below the cutoff and `far`
+/// above it, and whether they must be on the correct side of it and of bin edges (0: no check).
 struct Edges {
     float near, far, cutoff, bin, inverse_bin;
 
@@ -155,8 +155,8 @@ private:
     }
 };
 
-/// Neighbour bits and how many neighbours each frame has. Only the side of the cutoff is asked
-/// for, so that values may be coarse.
+/// Sets neighbour bits and counts each frame's neighbours. Values may be inexact, since only their
+/// side of the cutoff matters.
 struct BitSink {
     struct Local {};
 

@@ -56,7 +56,7 @@ __device__ __forceinline__ void load_terms(const TileTask& task,
     }
 }
 
-/// One CTA per tile; tiles of the same columns are neighbours, so that CTAs that run together share
+/// One CTA per tile; consecutive tiles have the same columns, so that CTAs that run together share
 /// frames.
 template <TileFormat kFormat, class Sink>
 __global__ void __launch_bounds__(kTileThreads, 2) superpose_tiles(TileTask task, Sink sink) {
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kTileThreads, 2) superpose_tiles(TileTask task
     sink.close(local, of_sink, position);
 }
 
-/// Warps of a CTA that recompute doubtful pairs.
+/// Number of warps per CTA that recompute doubtful pairs.
 constexpr int kRecomputeWarps = 4;
 
 __device__ __forceinline__ double warp_sum(double value) {
@@ -110,7 +110,7 @@ __device__ __forceinline__ double warp_sum(double value) {
     return value;
 }
 
-/// Covariance of two frames by a warp, on every lane.
+/// A warp computes the covariance of two frames; every lane gets it.
 __device__ __forceinline__ void warp_covariance(const double* p, const double* q, Index atoms,
                                                 double (&sums)[9]) {
     for (double& sum : sums) sum = 0.0;
@@ -120,7 +120,7 @@ __device__ __forceinline__ void warp_covariance(const double* p, const double* q
     for (double& sum : sums) sum = warp_sum(sum);
 }
 
-/// The squares left of two frames when p is turned by m, on every lane.
+/// A warp computes the sum of squared distances after p is rotated by m; every lane gets it.
 __device__ __forceinline__ double warp_residual(const double* p, const double* q, Index atoms,
                                                 const double (&m)[9]) {
     double sum = 0.0;
@@ -176,7 +176,7 @@ using pleat::cuda::Sides;
 
 /// Pairs of one launch: few enough that a cancel is noticed soon.
 constexpr Index kLaunchPairs = Index{1} << 30;
-/// Bytes that are left free for the CUDA runtime.
+/// Bytes of GPU memory left free for the CUDA runtime.
 constexpr std::int64_t kReserve = std::int64_t{256} << 20;
 
 /// Rows from `first` on with at most `pairs` pairs, in whole tiles if that is at least one.
@@ -186,11 +186,11 @@ inline Block rows_of(Index first, Index end, Index frames, Index pairs) {
     return {first, std::min(end, next) - first};
 }
 
-/// Launches on a `Gpu`: CudaGpu, or the host in its place.
+/// Superposes all pairs of frames on a `Gpu`: CudaGpu, or a host emulation.
 template <class Gpu>
 class TiledFrames {
 public:
-    /// Throws DeviceError if the GPU lacks the memory.
+    /// Throws DeviceError if GPU memory is too small.
     TiledFrames(const FrameSource& frames, TileFormat format, int threads, Gpu gpu,
                 Index max_doubts = kMaxDoubtfulPairs)
         : gpu_(std::move(gpu)), format_(format) {
@@ -226,7 +226,7 @@ public:
     }
 
     Index frames() const { return task_.frames; }
-    /// An upper bound of the RMSD of all pairs, angstrom.
+    /// An upper bound in angstrom of the RMSD of all pairs.
     double largest_rmsd() const { return 2 * std::sqrt(square_sum_max_ / task_.weight); }
     TileFormat format() const { return format_; }
     Gpu& gpu() { return gpu_; }
@@ -241,7 +241,7 @@ public:
             launch(some, sink);
     }
 
-    /// How many pairs the last launch left to float64.
+    /// Number of pairs that the last launch left for float64.
     Index doubtful() const {
         unsigned count = 0;
         doubt_count_.download(&count, 0, 1);

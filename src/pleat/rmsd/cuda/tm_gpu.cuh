@@ -15,8 +15,8 @@
 
 namespace pleat::rmsd::cuda {
 
-/// What the warps of a launch work with. Frames are [frame, axis, atom]; each CTA has memory of its
-/// own for the sets that it tried, and for the atoms of its pair if shared memory is too small.
+/// Data of a launch's warps. Frames are [frame, axis, atom]; each CTA has its own memory for the
+/// sets that it tried and, if shared memory is too small, for the atoms of its pair.
 struct TmTask {
     TmSettings settings;
     const double *rows, *columns;
@@ -28,7 +28,7 @@ struct TmTask {
     unsigned long long first_ticket;  ///< of this launch
 };
 
-/// TmAtoms that hold the atoms of a pair in float64 and float32.
+/// Number of TmAtoms that hold a pair's atoms in float64 and float32.
 PLEAT_HOST_DEVICE constexpr Index atoms_with_rough(Index atoms) { return atoms + (atoms + 1) / 2; }
 
 /// Copies the atoms of `p` and `q` to `to`, which has room for atoms_with_rough().
@@ -52,8 +52,8 @@ static __device__ __forceinline__ TmPairAtoms copy_pair(const double* p, const d
     return {to, xyzu, vw, extent};
 }
 
-/// The scores of the pairs of `columns` with some rows, [row, column]. Warps take pairs until none
-/// is left, since some searches are longer than others.
+/// Scores of pairs of `columns` with some rows, [row, column]. Warps take pairs until none is left,
+/// since searches differ in length.
 template <bool kIsShared, bool kIsGdt>
 static __global__ void __launch_bounds__(kTmThreads, 16)
     score_pairs(TmTask task, Index first_row, Block columns, unsigned long long pairs,
@@ -88,8 +88,8 @@ static __global__ void __launch_bounds__(kTmThreads, 16)
 template <class Gpu>
 class TmOnGpu {
 public:
-    /// For one set `columns` is the same object as `rows`. Throws DeviceError if the GPU's memory
-    /// is too small. `max_scratch`: bytes for the sets that are searched at a time.
+    /// For a single set `columns` is the same object as `rows`. Throws DeviceError if GPU memory is
+    /// too small. `max_scratch`: bytes for concurrent searches.
     TmOnGpu(const Frames& rows, const Frames& columns, bool is_gdt, Gpu gpu,
             std::int64_t max_scratch = std::int64_t{8} << 30)
         : gpu_(std::move(gpu)), is_gdt_(is_gdt), is_one_set_(&rows == &columns) {
@@ -118,7 +118,7 @@ public:
         gpu_.launch("score pairs", kernel(), pleat::cuda::Sides{ctas},
                     pleat::cuda::Sides{kTmThreads}, shared_bytes_, task, rows.first, columns,
                     static_cast<unsigned long long>(pairs), values);
-        // Each CTA takes one ticket that is no pair.
+        // Each CTA takes one ticket beyond the last pair.
         next_ticket_ += static_cast<unsigned long long>(pairs + ctas);
     }
 

@@ -21,8 +21,8 @@ struct KeyPolynomial {
     __device__ T slope(T x) const { return 4 * x * (x * x - 1) - 8 * determinant; }
 };
 
-/// The largest root, by Newton from above. All roots but those that are nearly double are found in
-/// float32 first; a float32 reciprocal of the slope suffices in either precision.
+/// The largest root, by Newton's method from above. Roots that are not nearly double are first
+/// found in float32; in either precision a float32 reciprocal of the slope suffices.
 static __device__ __forceinline__ double largest_root(const KeyPolynomial<double>& key) {
     constexpr double kBound = 1.7320508075688774;  // of the sum of singular values: sqrt(3)
     constexpr float kMinSlope = 0.05f;             // the float32 root is within 1e-4 then
@@ -76,7 +76,7 @@ static __device__ __forceinline__ double null_vector(const double (&n)[4][4], do
     return largest;
 }
 
-/// rotation_by_jacobi(), which is rare, as a call.
+/// rotation_by_jacobi() as a function call, because it is rare.
 static __device__ __attribute__((noinline)) void call_jacobi(const double (&r)[9], double (&m)[9]) {
     rotation_by_jacobi(r, m);
 }
@@ -119,7 +119,7 @@ constexpr int kTmThreads = 32;  ///< one warp searches a pair
 constexpr int kTmItems = 2;     ///< superpositions of a thread
 constexpr int kTmBatch = kTmThreads * kTmItems;
 
-/// The sets of one warp, in the order in which they were found.
+/// The sets of atoms that one warp has found, in order.
 struct TmSets {
     std::uint32_t* bits;       ///< [word of 32 atoms][position]
     std::int32_t* table;       ///< positions plus 1; 0: free
@@ -138,8 +138,8 @@ struct TmSets {
         __syncwarp();
     }
 
-    /// The sets found since the last call are to be superposed now. Makes room for the same number
-    /// again; without room, the sets of earlier rounds are forgotten, which only costs time.
+    /// Starts a round that superposes the sets found since the last call. Reserves room for as many
+    /// again; if there is none, forgets the sets of earlier rounds, which only costs time.
     __device__ void next_round() {
         first += count;
         count = end - first;
@@ -252,7 +252,7 @@ struct TmSums {
 struct TmMotion {
     double m[9], t[3];
 
-    /// The squared distance of an atom to its place in the second frame.
+    /// The squared distance between an atom and its position in the second frame.
     __device__ __forceinline__ double square(const TmAtom& at) const {
         const double x = m[0] * at.xy.x + (m[1] * at.xy.y + (m[2] * at.zu.x + t[0])) - at.zu.y;
         const double y = m[3] * at.xy.x + (m[4] * at.xy.y + (m[5] * at.zu.x + t[1])) - at.vw.x;
@@ -277,8 +277,8 @@ struct RoughMotion {
 };
 constexpr double kRoughError = 32.0 / (1 << 24);
 
-/// A square in float32 that is further from that of `distance` is on the correct side of it:
-/// `error` is that of a coordinate, and a square is off by 2 sqrt(3) of it times its distance.
+/// How close a float32 square may be to that of `distance` to be uncertain: `error` is that of a
+/// coordinate, and a square is off by 2 sqrt(3) times this error times its distance.
 static __device__ __forceinline__ float rough_window(double error, double distance) {
     return static_cast<float>(4.0 * error * (distance + error) + 1e-6 * distance * distance);
 }
@@ -303,7 +303,7 @@ static __device__ __attribute__((noinline)) void superpose(const TmSums& sums, T
     for (int n = 0; n < 9; ++n) rough.m[n] = static_cast<float>(motion.m[n]);
 }
 
-/// The atoms of one superposition that come near.
+/// The atoms that come near in one superposition.
 struct TmNear {
     int count = 0;
     std::uint32_t hash = 0;
@@ -336,15 +336,15 @@ struct RoughScores {
 /// `lanes`-th atom. Sums of a set depend on nothing but the set and `lanes`, which depends on how
 /// many sets there are; so a value depends only on its pair.
 ///
-/// Sums and motions are float64, and all atoms are measured in float32 at first. Superpositions of
-/// which an atom is closer to the limit than the error, or which may have a better score than all
-/// before, are measured again in float64 by the whole warp, which decides.
+/// Sums and motions are float64; all atoms are first measured in float32. If an atom is closer to
+/// the limit than the error, or a superposition may have the best score so far, the whole warp
+/// measures it again in float64, which decides.
 template <bool kIsGdt>
 class TmWarp {
 public:
     __device__ TmWarp(const TmSettings& settings, const TmPairAtoms& pair, TmSets& sets)
         : settings_(settings), pair_(pair), sets_(sets), error_(kRoughError * pair.extent) {
-        // The derivative of a share by the distance is at most 0.65 / d0.
+        // The derivative of an atom's share of the score by its distance is at most 0.65 / d0.
         sum_error_ =
             static_cast<float>(settings.atoms * (2.0 * error_ * sqrt(settings.per_square) + 2e-6));
     }
@@ -409,8 +409,8 @@ private:
         return sums;
     }
 
-    /// The sets of this round from `first` on, up to kTmBatch of them. Returns how many threads
-    /// share one.
+    /// Superposes the sets of this round from `first` on, up to kTmBatch of them. Returns how many
+    /// threads share one set.
     __device__ __forceinline__ int superpose_sets(int first, Items& items) const {
         const int count = min(sets_.count - first, kTmBatch);
         int lanes = 1;
@@ -458,7 +458,7 @@ private:
         for (int h = 0; h < kTmItems; ++h) sums[h].count = count[h];
     }
 
-    /// Measures all atoms, and keeps the sets of those nearer than `limit` that are new.
+    /// Measures all atoms, and keeps new sets of atoms nearer than `limit`.
     __device__ __forceinline__ void measure(const Items& items, int lanes, double limit) {
         TmNear near[kTmItems];
         RoughScores rough[kTmItems];
@@ -471,8 +471,8 @@ private:
             bool is_rough = items.is_own[h];
             for (;;) {
                 const bool is_wanted = is_doubtful || (is_rough && may_improve(rough[h]));
-                // The best first, which may rule out others. Positive numbers are in the order of
-                // their bits.
+                // Starts with the best one, which may rule out others. Positive numbers are ordered
+                // like their bits.
                 const unsigned key = !is_wanted ? 0
                                      : kIsGdt   ? 1 + rough[h].within[0] + rough[h].within[1] +
                                                     rough[h].within[2] + rough[h].within[3]
@@ -582,8 +582,8 @@ private:
         return near;
     }
 
-    /// The set of less than three near atoms, taken again with a limit that is increased in steps
-    /// until three are within it.
+    /// Replaces a set with fewer than three near atoms: increases the limit in steps until it
+    /// includes three.
     __device__ TmNear take_three(const TmMotion& motion, double limit, int position) const {
         constexpr double kStep = 0.5;
         constexpr double kFar = 1e300;

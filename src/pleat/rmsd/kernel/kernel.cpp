@@ -15,7 +15,7 @@ namespace pleat::rmsd {
 
 namespace {
 
-// Fewer frames are not worth a GPU's copies and launches.
+// Fewer frames are not worth the copies and launches of a GPU.
 constexpr Index kMinOnGpu = 1000;
 constexpr Index kMaxRows = 960;
 // Pairs that a GPU computes at once.

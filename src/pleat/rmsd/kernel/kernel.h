@@ -12,7 +12,7 @@
 
 namespace pleat::rmsd {
 
-/// What is superposed; the frames must outlive the kernel.
+/// The frames to superpose, which must outlive the kernel, and how.
 struct Problem {
     const Frames* frames = nullptr;
     FitPrecision precision = FitPrecision::mixed;
@@ -20,43 +20,43 @@ struct Problem {
     /// none. On a GPU this also applies to the edges of bins.
     double cutoff = 0.0;
     double bin_width = 0.05;
-    /// Instead of `frames`: frames that are read in blocks.
+    /// Frames that are read in blocks; replaces `frames`.
     std::shared_ptr<const FrameSource> source = nullptr;
 
     Problem of(const Frames& some) const { return {&some, precision, cutoff, bin_width}; }
 };
 
-/// Computes values of pairs. Each depends on its two frames only, whatever band asks for it and
-/// however many threads there are. Not thread-safe.
+/// Computes the values of pairs. A value depends only on its two frames, not on the band or the
+/// number of threads. Not thread-safe.
 class Kernel {
 public:
     virtual ~Kernel() = default;
     /// The value of each frame of `rows` with every later frame, in condensed order; of two sets
     /// with every frame of the other, [row, other].
     virtual void band(Block rows, float* values) = 0;
-    /// Does ahead of the first band what all bands share.
+    /// Performs, before the first band, work that all bands share.
     virtual void prepare() {}
     /// The object that counts pairs on the device; null if the kernel can only compute values.
     virtual PairCounter* counter() { return nullptr; }
 };
 
-/// Chooses the kernel for the context's device. Of frames that are read in blocks it keeps those of
-/// a band and reads the later ones block by block, in turns from the first and from the last, so
-/// that the system finds the blocks read last in its memory; on the CPU its values have the bits of
-/// the kernel for frames in memory, and band() throws InputError, Cancelled. Throws DeviceError.
+/// Makes the kernel for the context's device. For frames that are read in blocks, it keeps the
+/// frames of a band and reads later frames block by block, alternately forwards and backwards, so
+/// that the system still has the last blocks in memory. On the CPU its values are bit-identical to
+/// those for frames in memory, and band() throws InputError, Cancelled. Throws DeviceError.
 std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& context);
 
-/// The kernel for some frames in memory, few of which are not worth a GPU.
+/// The kernel for a few frames in memory; few frames are not worth a GPU.
 std::unique_ptr<Kernel> kernel_for(const Problem& some, const Context& context);
 
-/// Whether a GPU gets all frames that are read in blocks, and superposes them as if they were in
-/// memory. It has no kernel of float64 for that.
+/// Whether frames that are read in blocks are all copied to a GPU and superposed there as if they
+/// were in memory. There is no float64 kernel for this.
 bool is_copied_to_gpu(FitPrecision precision, const Context& context);
 
 /// Rows of a band of frames that are read in blocks: as many as fit in 1 GiB, up to 960, so that
 /// reading the columns costs little. The same on every machine: a run may resume on another.
 Index block_band_rows(Index frames);
-/// Bytes of memory that such a kernel needs besides the values of a band.
+/// Bytes of memory of a kernel for frames that are read in blocks, besides the values of a band.
 std::int64_t block_memory(Index frames, Index atoms);
 
 /// The RMSD of each of `rows` with each of `columns`, frames of `problem.source`, [row, column];
@@ -66,7 +66,7 @@ void superpose_between(const Problem& problem, std::span<const Index> rows,
                        std::span<const Index> columns, const Context& context, float* values,
                        Index stride);
 
-/// The same for few rows, in float64 from the frames themselves: no frame is packed.
+/// The same for few rows, in float64 and without packing frames.
 void superpose_few(const FrameSource& source, std::span<const Index> rows,
                    std::span<const Index> columns, int threads, float* values, Index stride);
 
@@ -91,8 +91,7 @@ std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& 
 /// DeviceError if the neighbours do not fit into the GPUs' memory, Cancelled.
 DeviceClusters cluster_on_cuda(const FrameSource& frames, double cutoff, const Context& context,
                                double* seconds = nullptr);
-/// Bytes that it needs of the memory of each of `gpus` GPUs: one bit per pair that they share, and
-/// the ensemble.
+/// Memory in bytes per GPU, of `gpus` GPUs: one bit per pair, shared among them, and the ensemble.
 std::int64_t clustering_memory(Index frames, Index atoms, int gpus = 1);
 
 }  // namespace pleat::rmsd

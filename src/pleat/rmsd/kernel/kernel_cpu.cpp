@@ -120,8 +120,7 @@ public:
     }
 
 private:
-    /// Angstrom; smaller than the promised error, since the result is rounded to float32
-    /// afterwards.
+    /// Angstrom; smaller than the documented error, since results are then rounded to float32.
     static constexpr double kTolerance = std::is_same_v<Real, float> ? 8e-6 : 8e-7;
 
     /// Solves doubtful pairs with `columns` again in float64; pairs that are still doubtful are

@@ -19,11 +19,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Doubles = hn::CappedTag<double, kPanel>;
 using Vector = hn::Vec<Doubles>;
 
-/// Rows worked on at once: their sums fill the registers.
+/// Number of rows processed at a time: their sums fill the registers.
 constexpr int kRows = HWY_TARGET <= HWY_AVX3 ? 3 : 1;
-/// Atoms whose products are added in the narrow type before the sums go to float64: so many that
-/// the rounding grows as slowly as the number of atoms, and that their part of a panel stays in the
-/// first cache.
+/// Number of atoms whose products are summed in the narrow type before the sums are added in
+/// float64: few enough that rounding grows only with the number of atoms, and that their part of a
+/// panel stays in the L1 cache.
 inline Index chunk_of(Index atoms) {
     const auto even = static_cast<Index>(4.0 * std::sqrt(static_cast<double>(atoms)));
     return std::clamp<Index>(even / 8 * 8, 32, 128);
@@ -120,8 +120,8 @@ HWY_INLINE void multiply(const Packed<T>& packed, Block rows, Index panel,
     }
 }
 
-/// The covariance of one pair of frames [axis, atom], atoms side by side in vectors, at `to` and
-/// every kPanel after it.
+/// Computes the covariance of one pair of frames [axis, atom], with vectors over atoms, into `to`
+/// with stride kPanel.
 HWY_INLINE void multiply_pair(const double* HWY_RESTRICT p, const double* HWY_RESTRICT q,
                               Index atoms, double* HWY_RESTRICT to) {
     const Doubles d;
@@ -174,7 +174,7 @@ struct Quartic {
         const Vector t = hn::Sub(hn::Mul(x, x), f);
         return hn::Sub(hn::Mul(hn::Mul(hn::Set(d, 4.0), x), t), d8);
     }
-    /// One downward Newton step; 0 / 0 if all roots are 0.
+    /// One Newton step downwards; 0 / 0 if all roots are 0.
     HWY_INLINE Vector step(Vector x) const {
         const Vector t = hn::Sub(hn::Mul(x, x), f);
         const Vector p = hn::NegMulAdd(d8, x, hn::Sub(hn::Mul(t, t), c4));
@@ -189,8 +189,8 @@ struct Limits {
     double weight;
 };
 
-/// Loads a vector's covariances with the terms of single frames and makes their largest root at
-/// most 1.
+/// Loads a vector of covariances, adds terms of single frames, and scales them so that their
+/// largest root is at most 1.
 HWY_INLINE Quartic load_quartic(const double* HWY_RESTRICT covariance,
                                 const double* HWY_RESTRICT row_terms,
                                 const double* HWY_RESTRICT column_terms, Vector scale) {
@@ -209,11 +209,11 @@ HWY_INLINE Quartic load_quartic(const double* HWY_RESTRICT covariance,
 /// kStep, P' being at least kSlope, the remaining error is at most 6 (4 kStep)^2 / kSlope < 1e-11
 /// and in practice below rounding.
 constexpr double kStep = 3e-9, kSlope = 1e-4;
-/// Rounding of P, of terms up to 1, as an error of the root where P' is 1.
+/// Rounding error of P, whose terms are at most 1, as an error of the root if P' is 1.
 constexpr double kRounding = 5e-15;
 constexpr int kMaxSteps = 12;
 
-/// The single-frame terms that the solver needs, for the frames of one side, [lane].
+/// [lane]: terms of single frames on one side that the solver needs.
 struct Side {
     const double* square_sum;
     const double* inverse_norm;
@@ -246,7 +246,7 @@ HWY_INLINE void solve(const double* HWY_RESTRICT covariance, const double* HWY_R
             step1 = hn::IfThenElseZero(active1, p1.step(x1));
             x0 = hn::Sub(x0, step0);
             x1 = hn::Sub(x1, step1);
-            // Rounding makes steps of either sign at a multiple root.
+            // At a multiple root, rounding makes steps of either sign.
             active0 = hn::Ge(hn::Abs(step0), converged);
             active1 = hn::Ge(hn::Abs(step1), converged);
             if (hn::AllFalse(d, hn::Or(active0, active1))) break;
@@ -279,9 +279,9 @@ HWY_INLINE void solve(const double* HWY_RESTRICT covariance, const double* HWY_R
     }
 }
 
-/// The error of a sum of products in units of both spreads. Each addition rounds a sum of up to a
-/// chunk's products; such sums grow evenly and roundings add up at random. Twice this estimate was
-/// never exceeded in trials (bench/rmsd.md).
+/// Error of a sum of products relative to both spreads. Each addition rounds a sum of up to a
+/// chunk's products; such sums grow evenly and roundings accumulate randomly. Trials never exceeded
+/// twice this estimate (bench/rmsd.md).
 template <class T>
 double product_error(Index atoms, Index chunk) {
     const double added =

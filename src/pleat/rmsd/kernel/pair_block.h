@@ -12,7 +12,7 @@
 
 namespace pleat::rmsd {
 
-/// Frames of a panel, side by side, one per lane.
+/// Number of frames in a panel, side by side, one per lane.
 inline constexpr Index kPanel = 16;
 
 /// Frames p = m + a, turned onto a common structure m first. The covariance of a pair is
@@ -65,9 +65,8 @@ struct BlockScratch {
     std::vector<std::pair<Index, Index>> doubtful;
 };
 
-/// RMSD of rows.first, ... (up to kBlockRows) with the frames of a panel, into `scratch.rmsd`; the
-/// doubtful ones are listed. `tolerance` in angstrom. Rows and lanes beyond the frames have no
-/// meaning.
+/// Computes the RMSD of up to kBlockRows rows with the frames of a panel into `scratch.rmsd`, and
+/// lists doubtful pairs. `tolerance`: angstrom. Rows and lanes beyond the frames are undefined.
 void rmsd_block(const Packed<float>& packed, Block rows, Index panel, double tolerance,
                 BlockScratch& scratch);
 void rmsd_block(const Packed<double>& packed, Block rows, Index panel, double tolerance,

@@ -20,7 +20,7 @@ namespace pleat::rmsd {
 
 namespace {
 
-/// How many distances of another frame one frame does not keep.
+/// How many distances of one frame the other frame does not preserve.
 struct Missed {
     std::int64_t distances = 0;   ///< of the other frame, below the radius
     std::int64_t thresholds = 0;  ///< of four for each distance
@@ -45,14 +45,14 @@ double distance(View<const float, 2> frame, Index k, Index l) {
     return std::sqrt(x * x + y * y + z * z);
 }
 
-/// How many thresholds a difference of distances misses.
+/// The number of thresholds that a difference of distances exceeds.
 std::int64_t missed_by(double difference) {
     std::int64_t missed = 0;
     for (const double threshold : kLddtThresholds) missed += difference < threshold ? 0 : 1;
     return missed;
 }
 
-/// As Mariani et al. write it, one pair of atoms at a time.
+/// The definition of Mariani et al., one atom pair at a time.
 std::unique_ptr<Comparison> reference_lddt(LddtFrames frames) {
     const double atoms = static_cast<double>(frames.rows->extent(1));
     const auto value = [of = std::move(frames)](Index i, Index j) {
@@ -140,8 +140,8 @@ LddtPanels with_counts(Array<double, 4> panels, Index frames, const std::vector<
     return side;
 }
 
-/// Distances of a few pairs of atoms at a time in a block of frames, each used for all frames of
-/// the other side and in both directions.
+/// Computes distances of a few atom pairs at a time in a block of frames, and uses each for all
+/// frames of the other side and both directions.
 class BlockLddt final : public Comparison {
 public:
     BlockLddt(const LddtFrames& frames, int threads)
@@ -217,7 +217,7 @@ std::unique_ptr<Comparison> make_lddt(LddtFrames frames, const Context& context)
 
 namespace {
 
-/// A distance of the reference below the radius, and the residues of its atoms.
+/// A distance below the radius in the reference, and the residues of its atoms.
 struct Surrounding {
     Index k, l, residue, other;
     double distance;

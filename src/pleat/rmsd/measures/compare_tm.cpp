@@ -97,7 +97,7 @@ bool TmSearch::select(double limit) {
     };
     Index count = take(limit * limit);
     if (count < kMinAtoms && atoms_ > kMinAtoms) {
-        // Increases the threshold in steps until at least three atoms are within it.
+        // Increases the threshold in steps until it includes at least three atoms.
         nearest_.assign(result_.squares.begin(), result_.squares.begin() + atoms_);
         std::nth_element(nearest_.begin(), nearest_.begin() + kMinAtoms - 1, nearest_.end());
         const double third = std::sqrt(nearest_[kMinAtoms - 1]);
@@ -145,7 +145,7 @@ std::unique_ptr<Comparison> make_tm(FrameSet rows, FrameSet columns, Metric metr
         return make_tm_on_cuda(rows, columns, metric, context);
     const bool is_gdt = metric == Metric::gdt_ts,
                is_reference = context.device.kind == Device::Kind::reference;
-    // Fragments and their sets: some superpositions for each atom.
+    // Fragments and the sets of atoms that follow: several superpositions per atom.
     const auto atoms = static_cast<double>(rows->atom_count());
     const double cost = (is_reference ? 15.0 : 4.0) * atoms * (500.0 + 10.0 * atoms);
     const auto measure = [=] {

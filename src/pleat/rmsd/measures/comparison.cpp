@@ -15,7 +15,7 @@ namespace pleat::rmsd {
 
 namespace {
 
-/// The frames of several sides one after another, of some atoms (empty: all).
+/// Concatenates the frames of several sides, with some atoms (empty: all).
 Array<float, 3> gather(const std::vector<View<const float, 3>>& sides,
                        const std::vector<Index>& atoms) {
     Index frames = 0;
@@ -43,7 +43,7 @@ std::vector<T> gather(const std::vector<T>& values, const std::vector<Index>& at
     return some;
 }
 
-/// Position of each of `atoms` in `all`, which ascend.
+/// The positions of `atoms` in `all`, which is ascending.
 std::vector<Index> positions_of(const std::vector<Index>& atoms, const std::vector<Index>& all) {
     std::vector<Index> positions;
     positions.reserve(atoms.size());
@@ -76,7 +76,7 @@ auto both_sides(const TwoSets& sides, const Make& make) {
     return std::make_pair(std::move(rows), std::move(columns));
 }
 
-/// A band as blocks of rows and of the columns after them, which end at multiples of the width.
+/// Divides a band into blocks of its rows with later columns; blocks end at multiples of the width.
 class PairKernel final : public Kernel {
 public:
     PairKernel(std::unique_ptr<const Comparison> comparison, Index frames, int threads)
@@ -88,14 +88,14 @@ public:
 
     void band(Block rows, float* to) override {
         const Index step = comparison_->block_rows(), width = comparison_->block_columns();
-        // On a GPU large blocks of 20 ms, but not so large that much of them is before the
-        // diagonal.
+        // On a GPU blocks take about 20 ms, but are small enough that only a small part is before
+        // the diagonal.
         const double busy = 2e7 / (comparison_->cost() * static_cast<double>(frames_));
         const Index large = std::min(static_cast<Index>(std::min(busy, 1e9)), frames_ / 8);
         const Index height = comparison_->is_on_gpu() ? std::max(large / step * step, step) : step;
         std::vector<std::pair<Block, Block>> blocks;
         const Index rows_end = rows.first + rows.count;
-        // Columns outside, so that their frames stay in the cache while the rows of the band pass.
+        // The outer loop is over columns: their frames stay in the cache for all rows of the band.
         for (Index j = (rows.first + 1) / width * width; j < frames_; j += width) {
             const Index end = std::min(j + width, frames_);
             for (Index i = rows.first; i < std::min(rows_end, end - 1); i += height) {
@@ -126,14 +126,14 @@ private:
     int threads_;
 };
 
-/// Rounding of the few distances of a few atoms does not average out, so these are in float64.
+/// With few atoms the rounding of the few distances does not average out, so float64 is used.
 FitPrecision drmsd_precision(const TwoSets& sides, const AtomSets& atoms, FitPrecision precision) {
     constexpr Index kFew = 8;
     const Index count = atoms.measured.empty() ? sides.rows.extent(1) : std::ssize(atoms.measured);
     return count <= kFew ? FitPrecision::float64 : precision;
 }
 
-/// Copies no frames on the host unless only some atoms are measured.
+/// Copies frames on the host only if some atoms are left out.
 std::unique_ptr<Comparison> drmsd_on_gpu(const TwoSets& sides, const AtomSets& atoms,
                                          const Accuracy& accuracy, const Context& context) {
     Array<float, 3> rows, columns;
@@ -228,7 +228,7 @@ std::unique_ptr<Comparison> make_comparison(const TwoSets& sides, const AtomSets
         return make_tm(std::move(rows), std::move(columns), metric, context);
     }
     const bool has_chains = !atoms.equal_chains.empty();
-    // In float64, frames deviate from no common structure.
+    // In float64, deviations from a common structure are not needed.
     const bool is_plain_on_gpu = is_on_gpu && !has_chains && atoms.equal_orders.empty();
     if (!atoms.are_one() || is_plain_on_gpu) {
         auto [rows, columns] = both_sides(sides, [&](View<const float, 3> side) {

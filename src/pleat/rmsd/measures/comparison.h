@@ -32,25 +32,25 @@ struct TwoSets {
 class Comparison {
 public:
     virtual ~Comparison() = default;
-    /// The value of each row with each column, [row, column]. May be called from several threads at
-    /// a time, unless is_on_gpu().
+    /// Computes the value of each row with each column, [row, column]. Thread-safe unless
+    /// is_on_gpu().
     virtual void block(Block rows, Block columns, float* values) const = 0;
     /// The best numbers of rows and columns for block().
     virtual Index block_rows() const { return 16; }
     virtual Index block_columns() const { return 16; }
-    /// About how long a pair takes, in nanoseconds; used to cut the work into tiles.
+    /// Approximate nanoseconds per pair, for dividing the work into tiles.
     virtual double cost() const = 0;
     /// Whether a GPU computes blocks, one at a time, for the thread that made the comparison: the
     /// larger a block, the better.
     virtual bool is_on_gpu() const { return false; }
     /// The object that counts the pairs of one set on a GPU; null if values are only computed.
     virtual PairCounter* counter() const { return nullptr; }
-    /// How many values so far are not proven to be the least; see Accuracy.
+    /// Number of values so far that are not proven to be the minimum; see Accuracy.
     virtual Index unproven() const { return 0; }
 };
 
-/// A comparison that computes one pair after another: `measure(row, column)` is a value, or
-/// `measure()` a function of that kind with memory of its own for one block.
+/// A comparison that computes pairs one by one: `measure(row, column)` returns a value, or
+/// `measure()` returns such a function with its own memory for one block.
 template <class Measure>
 std::unique_ptr<Comparison> one_by_one(double cost, Measure measure, Index block_rows = 16,
                                        Index block_columns = 16) {
@@ -84,7 +84,7 @@ std::unique_ptr<Comparison> one_by_one(double cost, Measure measure, Index block
 struct Accuracy {
     FitPrecision precision = FitPrecision::mixed;
     double cutoff = 0.0;
-    /// RMSDs that are not proven to be the least over all permutations are counted, not refused.
+    /// RMSDs that are not proven minimal over all permutations are counted instead of throwing.
     bool allows_unproven = false;
 };
 
@@ -97,7 +97,7 @@ std::unique_ptr<Comparison> make_comparison(const TwoSets& sides, const AtomSets
 /// Bytes that a comparison of these atoms and frames (of both sides) needs, besides its lists.
 std::int64_t comparison_memory(Index frames, Index atoms, Metric metric, bool has_fit);
 
-/// Bytes of a GPU's memory that a comparison needs at least; with more it keeps more there.
+/// Minimum bytes of GPU memory of a comparison; with more it keeps more data there.
 std::int64_t comparison_gpu_memory(Index frames, Index atoms);
 
 /// Computes a rectangle of pairs on several threads, [row, column]; rows of `values` begin every
@@ -105,7 +105,7 @@ std::int64_t comparison_gpu_memory(Index frames, Index atoms);
 void compare(const Comparison& comparison, Block rows, Block columns, int threads, float* values,
              Index stride = 0);
 
-/// A comparison of one set with itself as a kernel of all its pairs.
+/// Makes a kernel of all pairs from a comparison of one set with itself.
 std::unique_ptr<Kernel> make_pair_kernel(std::unique_ptr<const Comparison> comparison, Index frames,
                                          int threads);
 
@@ -116,8 +116,8 @@ std::unique_ptr<Comparison> make_packed_rmsd(FrameSet frames, Index first_row,
                                              FitPrecision precision, double cutoff, int threads);
 std::unique_ptr<Comparison> make_reference_rmsd(FrameSet frames, Index first_row);
 
-/// Structures of one side for make_fit_rmsd(): fitted and measured atoms have their origin at the
-/// mean of the fitted ones.
+/// The structures of one side for make_fit_rmsd(); the origin of fitted and measured atoms is the
+/// mean of the fitted atoms.
 struct FitFrames {
     Frames fit;
     Array<double, 3> measured;  ///< [frame, axis, atom], each atom times the root of its weight
@@ -127,36 +127,36 @@ struct FitFrames {
     std::vector<std::vector<std::vector<Index>>> equal_orders = {};
 
     bool is_in_place() const { return fit.xyz.size() == 0; }
-    /// Whether other atoms are measured than fitted.
+    /// Whether the measured atoms differ from the fitted atoms.
     bool measures_others() const { return measured.size() > 0; }
     Index frame_count() const { return measures_others() ? measured.extent(0) : fit.frame_count(); }
 };
-/// The fitted atoms of a side, and the measured ones moved with them, or in place as they are. If
-/// the fitted atoms are the measured ones these are left out.
+/// Prepares the fitted atoms of a side, and the measured atoms shifted with them, or unshifted if
+/// frames are not superposed. If both are the same atoms, the measured ones are left out.
 FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int threads);
-/// RMSD of some atoms after superposing others, or in place if no atoms are fitted.
+/// RMSD of some atoms after superposing others, or without superposition if no atoms are fitted.
 std::unique_ptr<Comparison> make_fit_rmsd(std::shared_ptr<const FitFrames> rows,
                                           std::shared_ptr<const FitFrames> columns,
                                           const Context& context);
 
-/// dRMSD: root mean square difference of the distances between atoms, on CPUs. Frames are not
-/// weighted; `weights` [atom], empty: 1.
+/// dRMSD on the CPU: root mean square difference of interatomic distances. `weights` [atom], empty:
+/// 1; the frames themselves are not weighted.
 std::unique_ptr<Comparison> make_drmsd(FrameSet rows, FrameSet columns,
                                        const std::vector<double>& weights, FitPrecision precision,
                                        const Context& context);
 
-/// Both sides of lDDT, [frame, atom, axis]; of one set the same pointer.
+/// Both sides of lDDT, [frame, atom, axis]; the same pointer for a single set.
 struct LddtFrames {
     std::shared_ptr<const Array<float, 3>> rows, columns;
     std::vector<std::int32_t> residues;  ///< of each atom; empty: each its own
     bool is_reference = false;           ///< whether only the columns' distances count
 };
-/// lDDT: distances below 15 angstrom between atoms of different residues, and the mean over 0.5, 1,
-/// 2 and 4 angstrom of the share that the other frame keeps within that; exact counts. Throws
-/// InputError for more than 2^30 - 1 pairs of atoms, DeviceError if memory is too small.
+/// lDDT: the fraction of distances below 15 angstrom, between atoms of different residues, that the
+/// other frame preserves within 0.5, 1, 2 and 4 angstrom, averaged over these; counts are exact.
+/// Throws InputError for more than 2^30 - 1 pairs of atoms, DeviceError if memory is too small.
 std::unique_ptr<Comparison> make_lddt(LddtFrames frames, const Context& context);
 
-/// TM-score or GDT_TS; frames are not weighted.
+/// TM-score or GDT_TS; coordinates are not multiplied by weights.
 std::unique_ptr<Comparison> make_tm(FrameSet rows, FrameSet columns, Metric metric,
                                     const Context& context);
 

@@ -15,7 +15,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Doubles = hn::CappedTag<double, kPanel>;
 
-/// Rows whose sums are kept in registers together.
+/// Number of rows whose sums are in registers at the same time.
 constexpr int kRows = HWY_TARGET <= HWY_AVX3 ? 8 : 4;
 
 template <class Real>

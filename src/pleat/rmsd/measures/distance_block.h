@@ -12,7 +12,7 @@ namespace pleat::rmsd {
 /// in the cache, and that float32 can add their squares.
 inline constexpr Index kDistances = 64;
 
-/// The position of a pair of atoms k < l in the order (0, 1), (0, 2), ..., (1, 2), ...
+/// A pair of atoms k < l at a position in the order (0, 1), (0, 2), ..., (1, 2), ...
 struct AtomPair {
     Index k = 0, l = 1;
 };
@@ -28,8 +28,8 @@ template <class Real>
 AtomPair panel_distances(const double* panel, const double* roots, Index atoms, AtomPair first,
                          Index count, Real* to);
 
-/// Adds to sums [row, lane] the squares of the differences of `count` distances; `rows` and
-/// `columns` are [pair, lane]; the first `row_count` lanes of `rows` are used.
+/// Adds squared differences of `count` distances to sums [row, lane]; `rows` and `columns` are
+/// [pair, lane], and the first `row_count` lanes of `rows` are used.
 template <class Real>
 void add_squares(const Real* rows, Index row_count, const Real* columns, Index count, double* sums);
 

@@ -15,7 +15,7 @@ struct OrderTable {
     Index groups = 0;
 };
 
-/// The numbers of an OrderTable of [group][order][position].
+/// The array of an OrderTable for orders [group][order][position].
 inline std::vector<Index> order_numbers(const std::vector<std::vector<std::vector<Index>>>& all) {
     std::vector<Index> numbers;
     for (const auto& group : all) {

@@ -15,7 +15,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Doubles = hn::CappedTag<double, kPanel>;
 
-/// Rows whose counts are kept in registers together.
+/// Number of rows whose counts are in registers at the same time.
 constexpr int kRows = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
 
 void distances_of(const double* HWY_RESTRICT panel, std::span<const ListedPair> pairs,
@@ -24,7 +24,7 @@ void distances_of(const double* HWY_RESTRICT panel, std::span<const ListedPair> 
     const hn::Rebind<float, Doubles> narrow;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
     const auto radius = hn::Set(d, kInclusionRadius);
-    // The greatest float32 below the radius: rounding must not move a distance to the other side.
+    // The largest float32 below the radius, so that rounding cannot move a distance across it.
     const auto below = hn::Set(d, 0x1.dffffep3);
     double* HWY_RESTRICT exact = to.exact;
     float* HWY_RESTRICT rounded = to.rounded;
@@ -73,8 +73,7 @@ template <class Real>
 struct Bits {
     using Unsigned = std::conditional_t<std::is_same_v<Real, float>, std::uint32_t, std::uint64_t>;
     static constexpr int kMantissa = std::is_same_v<Real, float> ? 23 : 52;
-    /// The exponent field of 0.25; the number of missed thresholds is how far the exponent is above
-    /// it.
+    /// The exponent of 0.25; the difference of exponents is the number of missed thresholds.
     static constexpr Unsigned kBase = std::is_same_v<Real, float> ? 125 : 1021;
     /// Differences of float32 distances this close to a threshold, in units of the last place, are
     /// decided in float64. Distances up to 32 angstrom are rounded by up to 9.5e-7 angstrom, and
@@ -83,9 +82,9 @@ struct Bits {
     static constexpr Unsigned kSlack = std::is_same_v<Real, float> ? 96 : 0;
 };
 
-/// Counts for kCount rows with one vector of columns: thresholds missed where the row's, and where
-/// the column's distance is below the radius, each [row, kPanel]. The bits returned tell which rows
-/// have a difference too close to a threshold.
+/// Counts missed thresholds for kCount rows with one vector of columns: over distances below the
+/// radius in the row, and over those in the column, each [row, kPanel]. Returns a bit per row, set
+/// if a difference is too close to a threshold.
 template <int kCount, class Real>
 HWY_INLINE unsigned count_missed(const Real* HWY_RESTRICT rows, const Real* HWY_RESTRICT columns,
                                  Index count, typename Bits<Real>::Unsigned* HWY_RESTRICT of_rows,
@@ -140,7 +139,7 @@ HWY_INLINE unsigned count_missed(const Real* HWY_RESTRICT rows, const Real* HWY_
     return doubtful;
 }
 
-/// Adds what kCount rows miss with all columns.
+/// Adds the thresholds that kCount rows miss with all columns.
 template <int kCount>
 HWY_INLINE void add_rows(const PanelDistances& rows, Index row, const PanelDistances& columns,
                          Index count, std::uint32_t* HWY_RESTRICT of_rows,

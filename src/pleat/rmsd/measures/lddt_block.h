@@ -10,10 +10,10 @@
 
 namespace pleat::rmsd {
 
-/// Distances of a frame below this belong to its surroundings, which another frame should keep.
+/// Distances below this in a frame are those that another frame should preserve.
 inline constexpr double kInclusionRadius = 15.0;
-/// A distance is kept within each of these: powers of two, so that the exponent of a difference is
-/// the number of thresholds that it misses.
+/// Thresholds within which a distance is preserved: powers of two, so that the exponent of a
+/// difference gives the number of missed thresholds.
 inline constexpr double kLddtThresholds[] = {0.5, 1.0, 2.0, 4.0};
 
 /// Pairs of atoms that are processed at once, so that distances of a block of frames stay in the
@@ -25,7 +25,7 @@ struct ListedPair {
     std::int32_t k = 0, l = 0;
 };
 
-/// Whether two atoms are of different residues; `residues` empty: each is one.
+/// Whether two atoms are in different residues; without `residues` each atom is its own.
 inline bool are_apart(const std::vector<std::int32_t>& residues, Index k, Index l) {
     return residues.empty() || residues[k] != residues[l];
 }
@@ -41,14 +41,13 @@ struct PanelDistances {
 /// Distances of up to kPairsAtOnce pairs in the frames of a panel [atom, axis, lane].
 void panel_distances(const double* panel, std::span<const ListedPair> pairs, PanelDistances& to);
 
-/// Whether the two atoms are about within the radius in a frame of `panels` [panel, atom, axis,
-/// lane]. A pair just beyond it may be found too.
+/// Whether two atoms are approximately within the radius in a frame of `panels` [panel, atom, axis,
+/// lane]. May be true for a pair just outside.
 bool may_be_near(const double* panels, Index count, Index atoms, ListedPair pair);
 
-/// Counts, for each of the first `row_count` frames of `rows` with each of `columns`, the
-/// thresholds that the difference of a distance misses, over those of `count` distances that are
-/// below the radius in the row and over those that are in the column; adds them to [row, lane].
-/// Every count is that of the exact distances.
+/// For each of the first `row_count` frames of `rows` with each frame of `columns`, counts the
+/// thresholds that differences of `count` distances miss, separately for distances below the radius
+/// in the row and in the column; adds them to [row, lane]. Counts are those of the exact distances.
 void add_missed(const PanelDistances& rows, Index row_count, const PanelDistances& columns,
                 Index count, std::uint32_t* of_rows, std::uint32_t* of_columns);
 

@@ -7,7 +7,7 @@
 
 namespace pleat::rmsd {
 
-/// What sets a metric apart from the others.
+/// The properties in which metrics differ.
 struct MetricTraits {
     Metric metric;
     std::string_view name;   ///< in options, files and columns
@@ -23,8 +23,8 @@ struct MetricTraits {
 const MetricTraits& traits_of(Metric metric);
 /// The metric with this name. Throws UsageError if there is none.
 Metric metric_named(std::string_view name);
-/// The atoms that a metric compares by default, as a selection: scores are defined on CA atoms
-/// (Zhang and Skolnick 2004, Zemla 2003), distances on all.
+/// The default selection of a metric: CA atoms for scores, as defined (Zhang and Skolnick 2004,
+/// Zemla 2003), all atoms for distances.
 std::string_view default_selection(Metric metric);
 /// Throws InputError, which names the run's folder `source`, for scores, which cannot be clustered
 /// as distances.

@@ -19,8 +19,8 @@ Covariance operator+(Covariance one, const Covariance& other) {
     return one;
 }
 
-/// The largest eigenvalue of the key matrix, any number below `limit` if that is. Error: 1e-7 of
-/// it.
+/// The largest eigenvalue of the key matrix, with relative error 1e-7; if it is below `limit`, any
+/// number below `limit`.
 double largest_root(const Covariance& r, double limit) {
     return Quartic(r.data()).root_above(limit);
 }
@@ -57,7 +57,7 @@ double turned_trace(const Rotation& m, const Covariance& r) {
 
 double axial_norm(const Covariance& n) { return std::hypot(n[5] - n[7], n[6] - n[2], n[1] - n[3]); }
 
-/// The symmetric part: its norm, and its largest eigenvalue.
+/// Norm and largest eigenvalue of the symmetric part.
 double symmetric_norm(const Covariance& n) {
     const double xy = n[1] + n[3], xz = n[2] + n[6], yz = n[5] + n[7];
     return std::sqrt(n[0] * n[0] + n[4] * n[4] + n[8] * n[8] + (xy * xy + xz * xz + yz * yz) / 2);
@@ -76,10 +76,10 @@ double largest_eigenvalue(const Covariance& n) {
     return mean + 2 * size * std::cos(std::acos(cosine) / 3);
 }
 
-/// Maximum gain of another order of one group if everything is rotated further.
+/// Upper bound of the gain of another order of one group after a further rotation.
 struct Change {
     double trace, symmetric, axial;
-    /// Over angles with these largest values of 1 - cos and sin.
+    /// The gain over angles whose 1 - cos and sin are at most these values.
     double gain(double versine, double sine) const {
         return trace + std::max(symmetric - trace, 0.0) * versine + axial * sine;
     }
@@ -121,7 +121,7 @@ public:
     }
 
 private:
-    /// The chains of the first groups, and some of the next, are placed.
+    /// A partial assignment: chains of the first groups, and some of the next, have places.
     struct Node {
         std::size_t group = 0;
         Index chain = 0;         ///< of the group, the next to place
@@ -129,7 +129,7 @@ private:
         Covariance sum;
     };
 
-    /// A permutation, a rotation that it came from, and the sum that this reaches.
+    /// A permutation, the rotation that led to it, and the sum of products that it reaches.
     struct Followed {
         PlaceChoice choice;
         Rotation rotation{};
@@ -137,7 +137,7 @@ private:
     };
 
     const Covariance& block(Index number) const { return blocks_[number]; }
-    /// The block of a chain, or of the orders of a group, at a place.
+    /// The index of the block of a chain at a place, or of a group in an order.
     static std::int32_t number_of(const PlaceTable::Group& group, Index chain, Index place) {
         return static_cast<std::int32_t>(group.first + chain * group.places + place);
     }
@@ -201,7 +201,7 @@ private:
         candidates_.emplace_back(root, chosen_);
     }
 
-    /// Superposes `sum`, takes the best places for that rotation, and again, until they stay.
+    /// Alternates superposing `sum` and choosing the best places until they no longer change.
     Followed follow(Covariance sum) const {
         Followed found;
         constexpr int kMaxRounds = 50;
@@ -235,7 +235,7 @@ private:
         return numbers;
     }
 
-    /// Sets start_ and best_ by following the superpositions of single chains.
+    /// Sets start_ and best_ from the results of superposing single chains.
     void start_from_chains() {
         for (std::size_t n = 1; n < blocks_.size(); ++n) {
             Followed found = follow(blocks_.front() + blocks_[n]);
@@ -245,7 +245,7 @@ private:
         }
     }
 
-    /// The changes of each group from its order in start_ to each of its orders.
+    /// For each group, the changes from its order in start_ to each of its orders.
     std::vector<std::vector<Change>> changes() const {
         std::vector<std::vector<Change>> all;
         for (std::size_t g = 0; g < table_.groups.size(); ++g) {
@@ -261,8 +261,8 @@ private:
         return all;
     }
 
-    /// Leaves the orders of each group that the best choice may have; returns false, and leaves one
-    /// of each, if there are too many of them.
+    /// Keeps the orders of each group that the optimum may have; returns false, with one order per
+    /// group, if there are too many.
     bool leave_doubtful() {
         Covariance named = blocks_.front();
         for (const PlaceTable::Group& group : table_.groups) named = named + block(group.first);
@@ -290,11 +290,11 @@ private:
         return false;
     }
 
-    /// How far another choice may turn what has the covariance `n` after it is turned.
+    /// The maximum rotation by another choice of orders; `n`: covariance after the rotation.
     double widest_angle(const std::vector<std::vector<Change>>& all, const Covariance& n) const {
         const double loss = std::max(trace(n) - largest_eigenvalue(n), 0.0);
         const double axial = axial_norm(n);
-        // From the widest angles down: the first interval where another choice can be as good.
+        // Searches from large angles down for an interval in which another choice can be as good.
         constexpr double kFirst = 1e-3, kRatio = 1.25;
         double high = std::numbers::pi;
         while (high > kFirst) {

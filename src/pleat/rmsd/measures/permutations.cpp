@@ -88,14 +88,13 @@ double order_count(const AtomSets& sets) {
 
 namespace {
 
-/// The covariances of blocks are computed once per pair. With the largest eigenvalue x of the key
-/// matrix of their sum RMSD^2 = (|p|^2 + |q|^2 - 2 x) / W, and x <= sqrt(3) |R| (Frobenius):
-/// Newton's iteration starts there, falls towards x, and ends when it is below the best x found.
-/// Permutations that come within 1e-6 of the best are compared by the rotated coordinates
-/// themselves.
+/// Computes the covariances of blocks once per pair. With x the largest eigenvalue of the key
+/// matrix of their sum, RMSD^2 = (|p|^2 + |q|^2 - 2 x) / W, and x <= sqrt(3) |R| (Frobenius norm).
+/// Newton's iteration starts at this bound, decreases towards x, and stops once it is below the
+/// best x so far. Permutations within 1e-6 of the best are compared by rotated coordinates.
 class PermutedRmsd final : public Comparison {
 public:
-    /// `is_reference`: a few thousand permutations are all superposed, without blocks and bounds.
+    /// `is_reference`: superposes up to a few thousand permutations, without blocks and bounds.
     PermutedRmsd(FrameSet frames, PlaceTable table, Index first_row, bool allows_unproven,
                  bool is_reference)
         : frames_(std::move(frames)),
@@ -188,7 +187,7 @@ private:
     mutable std::atomic<Index> unproven_ = 0;
 };
 
-/// Gives the atoms of each frame the places that bring it closest to `reference`.
+/// Reorders the atoms of each frame so that it comes closest to `reference`.
 Relabelled relabel(View<float, 3> xyz, View<const float, 2> reference, const AtomSets& sets,
                    const PlaceTable& table, const Context& context) {
     const Index atoms = xyz.extent(1);
@@ -199,8 +198,8 @@ Relabelled relabel(View<float, 3> xyz, View<const float, 2> reference, const Ato
         std::copy_n(xyz[i].data, 3 * atoms, both.data() + 3 * atoms);
         const PermutedRmsd rmsd(owned(centre(both, sets.weights, 1)), table, 0, true,
                                 context.device.kind == Device::Kind::reference);
-        // Chains of the frame take places of the reference; groups of the reference find theirs in
-        // the frame.
+        // Chains of the frame are assigned to those of the reference; for groups, the order of the
+        // reference is found in the frame.
         PlaceChoice best;
         table.are_chains ? rmsd.value(1, 0, &best) : rmsd.value(0, 1, &best);
         unproven += rmsd.unproven();

@@ -10,7 +10,7 @@
 
 namespace pleat::rmsd {
 
-/// For each chain or group that may change, its block of a PlaceTable.
+/// For each interchangeable chain or group, its chosen block of a PlaceTable.
 using PlaceChoice = std::vector<std::int32_t>;
 
 /// The covariance of a permutation is a sum of blocks, each of some atoms of the row with the same
@@ -20,8 +20,8 @@ struct PlaceTable {
     struct Atoms {
         std::vector<Index> row, column;
     };
-    /// Equal chains, which take different places: block first + a * places + b is chain a at place
-    /// b. Or one group of atoms, whose places are its orders.
+    /// Equal chains, each of which takes a different place: block first + a * places + b is chain a
+    /// at place b. Or one group of atoms, whose places are its orders.
     struct Group {
         Index first = 0, chains = 1, places = 1;
     };
@@ -35,11 +35,11 @@ struct PlaceTable {
                Index atoms);
     /// How many permutations there are.
     double permutations() const;
-    /// All of them, as named first, the later groups changing fastest.
+    /// All permutations, beginning with the identity; later groups change fastest.
     std::vector<PlaceChoice> choices() const;
 };
 
-/// A device tries up to kMaxPermutations of so many blocks.
+/// A device tries up to kMaxPermutations if there are at most this many blocks.
 inline constexpr Index kMaxPlaceBlocks = 128;
 /// Whether the equal chains or orders of `sets` are within these limits. Groups of atoms that are
 /// not superposed choose their order independently, and are not counted.
@@ -51,7 +51,7 @@ using Covariance = std::array<double, 9>;  ///< [axis of p][axis of q]
 Covariance covariance_of(const PlaceTable::Atoms& block, const double* p, const double* q,
                          Index atoms);
 
-/// Permutations that may be the best; those that are not listed are proven to be worse.
+/// Permutations that may be the best; all others are proven to be worse.
 struct PlaceCandidates {
     std::vector<PlaceChoice> choices;
     bool is_proven = true;
@@ -63,36 +63,37 @@ struct SearchLimits {
     std::int64_t nodes = kMaxNodes;  ///< of more, so many partial placements of chains
 };
 
-/// Finds the permutations within `margin` (of the sum of products that superposition reaches) of
-/// the best one for frames p and q [axis, atom], which are centred.
+/// Finds the permutations whose sum of products after superposition is within `margin` of the best,
+/// for centred frames p and q [axis, atom].
 ///
-/// Few permutations (of chains kMaxPermutations, of orders 64) are tried one by one. Of more, good
-/// ones are found first: what is superposed tells the best places of all (of chains by the
-/// Hungarian method), which are superposed, until nothing changes.
+/// Few permutations (of chains kMaxPermutations, of orders 64) are tried one by one. For more, good
+/// permutations are found first by alternation: a superposition determines the best places (of
+/// chains by the Hungarian method), which are then superposed, until nothing changes.
 ///
-/// Chains, from each single one at each place: they are placed one after another. With S the sum
-/// of the blocks of those that are placed and R_ab that of placing chain a at b, the m chains that
-/// are left reach at most
+/// Chains: the alternation starts from each single chain at each place. Then branch and bound
+/// assigns chains one by one. With S the sum of the blocks of assigned chains and R_ab the block of
+/// chain a at place b, the m remaining chains add up to at most
 ///
 ///     sum over a of max over b of x(S / m + R_ab),   x: the largest root
 ///
-/// and as much with a and b exchanged, since roots are subadditive. After too many partial
-/// placements nothing is proven, and the one found first is given.
+/// and the same with a and b exchanged, because roots are subadditive. After too many partial
+/// assignments nothing is proven, and the first permutation found is returned.
 ///
-/// Orders, from the atoms in no group and from all as they are named: let U be the rotation found,
-/// N = U R, and V a rotation by the angle t that leads from U to that of another choice. Then
+/// Orders: the alternation starts from the atoms in no group, and from all atoms in the first
+/// order. Let U be the rotation found, N = U R, and V a rotation by the angle t that leads from U
+/// to the rotation of another choice. Then
 ///
 ///     tr(V N) <= tr N - (1 - cos t)(tr N - s),   s: largest eigenvalue of N
 ///     tr(V D) <= cos t tr D + (1 - cos t)|sym D| + sin t |axial D|
 ///
-/// where D = U (R_other - R_chosen) of one group. The second, summed over groups where it is above
-/// 0, must outweigh the first, which bounds t; and up to this t few groups can change their order
-/// (hydrogens and flips are small beside the molecule). These are tried together, up to kMaxOrders
-/// choices; beyond them nothing is proven.
+/// where D = U (R_other - R_chosen) of one group. Another choice is better only if the second
+/// bound, summed over groups where it is positive, outweighs the first, which limits t. Up to this
+/// t few groups can change their order (hydrogens and ring flips are small compared with the
+/// molecule). These are tried together, up to kMaxOrders choices; beyond that nothing is proven.
 PlaceCandidates find_places(const PlaceTable& table, const double* p, const double* q, Index atoms,
                             double margin, const SearchLimits& limits = {});
 
-/// The column of each row so that the sum of `values` [row, column] is the largest.
+/// The column of each row that maximises the sum of `values` [row, column].
 std::vector<Index> best_assignment(const std::vector<std::vector<double>>& values);
 
 /// The RMSD of pairs of frames, the least over all permutations, in float64: a metric, as

@@ -8,7 +8,7 @@
 
 namespace pleat::rmsd {
 
-/// The best value of each score over all superpositions that were tried.
+/// The best value of each score over all tried superpositions.
 struct TmScores {
     double tm = 0.0;      ///< (1 / L) sum 1 / (1 + (d / d0)^2)
     double gdt_ts = 0.0;  ///< mean share of the atoms within 1, 2, 4 and 8 angstrom
@@ -19,11 +19,11 @@ struct TmScores {
 /// 57:702 (2004), equation 5.
 double tm_scale(Index atoms);
 
-/// The distance below which atoms are superposed again, angstrom: less 1 for fragments, plus 1 for
-/// the sets that follow.
+/// The distance in angstrom below which atoms are superposed again: minus 1 for fragments, plus 1
+/// for later sets.
 double tm_distance_threshold(Index atoms);
 
-/// Lengths of the fragments that begin searches, the longest first; at most 6.
+/// Lengths of the fragments with which searches begin, longest first; at most 6.
 std::vector<Index> fragment_lengths(Index atoms);
 
 /// The result of one superposition.
@@ -39,8 +39,8 @@ struct TmPair {
     Index atoms, padded;
 };
 
-/// Superposes the atoms of `mask` (1: used, 0: not; at least one is used) and measures all atoms:
-/// by the definition, and with vectors of atoms.
+/// Superposes the atoms of `mask` (1: used, 0: not; at least one is used) and measures all atoms;
+/// there is a plain version and one with SIMD.
 using Superpose = void (*)(const TmPair& pair, const double* mask, double scale,
                            Superposed& result);
 void superpose_reference(const TmPair& pair, const double* mask, double scale, Superposed& result);
@@ -56,18 +56,18 @@ Index near_atoms(const std::vector<double>& squares, Index atoms, double limit,
 /// or until they stay the same. Has its own working memory: use one per thread.
 class TmSearch {
 public:
-    /// With `skips_tried_sets`, a set of atoms that was superposed before ends its search, since
-    /// what follows from it is known: unless it was reached in a later round then, with fewer
+    /// With `skips_tried_sets`, a search ends at a set of atoms that was superposed before, since
+    /// its continuation is known, unless the set was then reached in a later round, with fewer
     /// rounds left.
     TmSearch(Index atoms, Superpose superpose, bool skips_tried_sets);
-    /// Both structures are [axis, atom], anywhere in space.
+    /// Both structures are [axis, atom] and need not be centred.
     TmScores operator()(const double* p, const double* q);
 
 private:
     void search_from(Index first, Index length);
     void measure();
-    /// Selects the atoms nearer than `limit`, or the three nearest if those are fewer. Returns true
-    /// if they are other atoms than before, and enough to determine the superposition.
+    /// Selects the atoms nearer than `limit`, or the three nearest if there are fewer. Returns true
+    /// if they differ from the previous atoms and suffice for a superposition.
     bool select(double limit);
     bool is_new(int round);
 

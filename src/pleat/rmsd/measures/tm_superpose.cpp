@@ -22,8 +22,8 @@ HWY_INLINE double total(Vector v) {
     return hn::GetLane(hn::SumOfLanes(d, v));
 }
 
-/// Means of the masked atoms and their covariance. These atoms are near the origin compared with
-/// their spread, so that the means can be subtracted after summing.
+/// Means and covariance of the masked atoms. These are near the origin compared with their spread,
+/// so the means can be subtracted after summing.
 void masked_sums(const TmPair& pair, const double* HWY_RESTRICT mask, double (&p_mean)[3],
                  double (&q_mean)[3], double (&r)[9]) {
     const Doubles d;
@@ -69,7 +69,8 @@ void masked_sums(const TmPair& pair, const double* HWY_RESTRICT mask, double (&p
             r[3 * a + b] = total(*products[3 * a + b]) - n * p_mean[a] * q_mean[b];
 }
 
-/// Distances of all atoms after turning p by `m` and moving it by `t`, with their sum and counts.
+/// Rotates p by `m` and translates it by `t`; computes the distances of all atoms, and their sum
+/// and counts.
 void measure_all(const TmPair& pair, const double (&m)[9], const double (&t)[3], double scale,
                  Superposed& result) {
     const Doubles d;

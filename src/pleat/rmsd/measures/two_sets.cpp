@@ -55,8 +55,8 @@ Index chunk_size(Index rows, Index columns, Index atoms, const Context& context)
     return std::min(rows, std::max(fitting, std::min(columns, kMaxRows)));
 }
 
-/// Two sets, the rows of which are packed chunk by chunk. Chunks do not depend on where a stopped
-/// run resumes, since the last bits of values depend on the frames that are packed together.
+/// Compares two sets, packing rows chunk by chunk. Chunks do not depend on where a run resumes,
+/// since the last bits of values depend on which frames are packed together.
 class RowChunks final : public Kernel {
 public:
     RowChunks(const TwoSets& sides, const AtomSets& sets, const Parameters& parameters,
@@ -70,9 +70,9 @@ public:
                            context)) {
         pack_chunk(0);
     }
-    /// Compares the frames of the chunk that was packed last.
+    /// The comparison for the chunk that was packed last.
     const Comparison& comparison() const { return *comparison_; }
-    /// Values of all chunks so far that are not proven to be the least.
+    /// Number of values in all chunks so far that are not proven minimal.
     Index unproven() const { return unproven_ + comparison_->unproven(); }
     /// Rows of each chunk but the last.
     Index size() const { return size_; }
@@ -141,7 +141,7 @@ void check_others(View<const float, 3> xyz, View<const float, 3> others) {
     if (others.extent(0) < 1 || others.extent(0) > std::numeric_limits<std::int32_t>::max())
         throw InputError(fmt::format(
             "expected from 1 to 2147483647 frames to compare with, found {}", others.extent(0)));
-    // Both sides are packed together later, where frames of each are no longer known.
+    // Both sides are packed together later, when it is no longer known which frames are whose.
     check_coordinates(xyz);
     check_coordinates(others, "other frame");
 }
@@ -174,8 +174,7 @@ Result run_rectangle(const TwoSets& sides, const AtomSets& sets, const Parameter
     return result;
 }
 
-/// Values that are not proven are counted where they are computed: not by other ranks, and not
-/// before a resume.
+/// Unproven values are only counted where they are computed, not on other ranks or before a resume.
 Context alone_if_unproven(const AtomSets& sets, const Context& context) {
     Context own = context;
     if (sets.equal_chains.empty() && sets.equal_orders.empty()) return own;
@@ -216,7 +215,7 @@ Result run_reference(View<const float, 3> xyz, View<const float, 2> reference, c
     check_sets(sets, xyz.extent(1), parameters);
     const bool is_lddt = parameters.metric == Metric::lddt;
     if (is_lddt) require_surroundings(reference, sets);
-    // The structure is the nearest of one: its values are saved and gathered as such lists are.
+    // The structure is each frame's only nearest item: values are saved like nearest lists.
     Parameters own = parameters;
     own.matrix = MatrixLayout::none;
     own.nearest = 1;

@@ -25,9 +25,9 @@ namespace {
 constexpr Index kBandStep = 48;        // rows that the CPU kernel computes at once
 constexpr Index kBandPairs = 500'000;  // few enough that a visitor finds them in the cache
 constexpr Index kMaxRows = 960;
-// Columns that a GPU superposes rows with, at least.
+// Minimum number of columns with which a GPU superposes rows.
 constexpr Index kGpuColumns = Index{1} << 17;
-// Columns of few rows between two looks at whether to stop.
+// Number of columns, with few rows, between two checks for a cancel.
 constexpr Index kFewColumns = Index{1} << 16;
 
 Index rows_of_band(const FrameSource& source) {
@@ -36,7 +36,7 @@ Index rows_of_band(const FrameSource& source) {
     return std::clamp(kBandPairs / frames / kBandStep * kBandStep, kBandStep, kMaxRows);
 }
 
-/// The error bound of the kernel, plus the rounding to float32.
+/// The kernel's error bound plus the rounding to float32.
 double error_near(double cutoff, FitPrecision precision) {
     return error_of(precision) + 1.3e-7 * cutoff;
 }
@@ -91,8 +91,7 @@ public:
         }
     }
 
-    /// Every value is that of one order of its frames, so all are the same bits wherever they are
-    /// asked for.
+    /// Every value is computed with a fixed order of its frames, so its bits never vary.
     double error(double) const override { return 0.0; }
     bool is_below(Index i, Index j, double cutoff) const override {
         return at(i, j) < static_cast<float>(cutoff);

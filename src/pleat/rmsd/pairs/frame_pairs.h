@@ -12,7 +12,7 @@
 
 namespace pleat::rmsd {
 
-/// Superposes pairs when they are asked for, on the device of the context.
+/// Superposes pairs on demand on the device of the context.
 class FramePairs final : public PairSource {
 public:
     /// `hash`: identifies coordinates, weights and precision.

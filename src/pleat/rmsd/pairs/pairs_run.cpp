@@ -24,11 +24,11 @@ namespace pleat::rmsd {
 namespace {
 
 /// Gathers statistics, neighbours and nearest frames of all pairs of one set, or of the frames of
-/// one set with those of another. Bands may be added in any order and on any ranks: the result is
-/// the same. Throws DeviceError before a list of neighbours grows beyond memory.
+/// one set with those of another. The result does not depend on the order of bands or on ranks.
+/// Throws DeviceError before a list of neighbours exceeds memory.
 class PairCollector {
 public:
-    /// For one set of frames, or with `others` for a rectangle [frame, other].
+    /// For one set of frames or, with `others`, for a rectangle [frame, other].
     PairCollector(Index frames, std::optional<Index> others, Index atoms,
                   const Parameters& parameters, int threads)
         : metric_(traits_of(parameters.metric)),
@@ -55,7 +55,7 @@ public:
         if (cutoff_) list_near(rows, values);
         if (nearest_.length() > 0) nearest_.add(rows, values, threads_, metric_.is_score ? -1 : 1);
     }
-    /// Adds rows of one set that a device has counted.
+    /// Adds rows of one set that were counted on a device.
     void add(Block rows, const PairCounts& counts) {
         result_.statistics.add(rows.first, counts.statistics);
         reserve_pairs(counts.near.size());
@@ -78,7 +78,7 @@ public:
         return std::move(result_);
     }
 
-    // The functions of a Collector (core/loops/additive_checkpoint.h): pairs near each other.
+    // The functions of a Collector (core/loops/additive_checkpoint.h), for the list of near pairs.
     void save(NpzWriter& file, std::string_view name) const {
         static_assert(sizeof(NearPair) == 12);
         file.add(name, reinterpret_cast<const std::uint8_t*>(near_pairs_.data()),
@@ -257,7 +257,7 @@ void run_with_matrix(const PairsJob& job, const Parameters& parameters, const Co
     if (context.checkpoint.empty() && leads) std::filesystem::remove(path);
 }
 
-/// Values go to memory at once, and no tiles are kept.
+/// Values are written to memory at once; no tiles are stored.
 void run_in_memory(const PairsJob& job, const Parameters& parameters, const Context& context,
                    std::span<float> matrix, PairCollector& pairs) {
     if (context.ranks() > 1)

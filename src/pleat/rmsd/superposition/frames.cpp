@@ -108,7 +108,7 @@ std::vector<double> common_structure(const Frames& frames, int threads) {
     const Index atoms = frames.atom_count();
     const std::vector<Index> averaged = averaged_frames(frames.frame_count());
     const auto used = std::ssize(averaged);
-    // Sums of blocks, added in their order: the same bits for any number of threads.
+    // Sums blocks and adds their sums in order, so the bits do not depend on the number of threads.
     Array<double, 2> sums((used + kSummed - 1) / kSummed, 3 * atoms);
     parallel_for(threads, sums.extent(0), [&](Index block, int) {
         std::vector<double> turned(3 * atoms);

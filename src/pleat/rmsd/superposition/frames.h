@@ -42,7 +42,7 @@ inline FrameSet borrowed(const Frames& frames) { return {std::shared_ptr<void>()
 double rmsd_in_float64(const Frames& frames, Index i, Index j);
 
 /// Throws InputError naming the first frame with a coordinate that is not finite or beyond 1e15;
-/// `what` is what such frames are called in the message.
+/// messages call a frame `what`.
 void check_coordinates(View<const float, 3> xyz, std::string_view what = "frame");
 
 /// The sum of the weights of the atoms; `weights` empty: all 1.
@@ -57,31 +57,30 @@ double centre_frame(View<const float, 2> xyz, Index index, std::span<const doubl
 /// Throws as check_coordinates().
 Frames centre(View<const float, 3> xyz, std::span<const double> weights, int threads);
 
-/// The frames, of `count`, that common_structure() averages: up to 1000, spread evenly.
+/// The indices of frames that common_structure() averages: up to 1000 of `count`, evenly spaced.
 std::vector<Index> averaged_frames(Index count);
 
 /// The mean, [axis, atom] in angstrom, of averaged_frames(), turned onto the first frame; or
 /// `frames.common` if it is set.
 std::vector<double> common_structure(const Frames& frames, int threads);
 
-/// `frame` turned onto `target` by the best rotation; all are [axis, atom].
+/// Rotates `frame` onto `target` by the best rotation; all arrays are [axis, atom].
 void turn_onto(const double* frame, const double* target, Index atoms, double* turned);
 
-/// Frames that may be more than memory holds. Functions may be called from several threads at a
-/// time.
+/// Frames that may exceed memory. Thread-safe.
 class FrameSource {
 public:
     virtual ~FrameSource() = default;
     virtual Index frame_count() const = 0;
     virtual Index atom_count() const = 0;
-    /// These frames, centred as centre() does it.
+    /// Returns these frames, centred as by centre().
     virtual Frames subset(std::span<const Index> items, int threads) const = 0;
-    /// These frames as an ensemble of their own.
+    /// Returns these frames as a separate ensemble.
     virtual std::shared_ptr<const FrameSource> narrowed(std::span<const Index> items,
                                                         int threads) const = 0;
     /// All frames if they are in memory, else null.
     virtual const Frames* in_memory() const { return nullptr; }
-    /// How many frames should be read at a time, besides the rows of a band.
+    /// The best number of frames to read at a time, besides the rows of a band.
     virtual Index block() const { return frame_count(); }
 };
 
@@ -94,7 +93,7 @@ std::shared_ptr<const FrameSource> memory_source(FrameSet frames);
 std::shared_ptr<const FrameSource> block_source(FrameStore store, std::vector<double> weights,
                                                 int threads, Index block = 0);
 
-/// As many frames as take 256 MiB, centred and as kernels pack them.
+/// The number of frames that take 256 MiB when centred and packed.
 Index block_frames(Index atoms);
 
 /// first, first + 1, ...

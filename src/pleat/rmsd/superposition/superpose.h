@@ -24,7 +24,7 @@ PLEAT_HOST_DEVICE inline void key_matrix(const double (&r)[9], double (&n)[4][4]
     n[2][3] = n[3][2] = r[5] + r[7];
 }
 
-/// Turns rows and columns p and q of `n` so that n[p][q] vanishes, and the vectors with them.
+/// Jacobi rotation of rows and columns p and q of `n` that zeroes n[p][q]; also of the vectors.
 PLEAT_HOST_DEVICE inline void rotate_pair(double (&n)[4][4], double (&vectors)[4][4], int p,
                                           int q) {
     if (n[p][q] == 0.0) return;
@@ -49,7 +49,8 @@ PLEAT_HOST_DEVICE inline void rotate_pair(double (&n)[4][4], double (&vectors)[4
     }
 }
 
-/// Cyclic Jacobi. Returns the column of `vectors` that belongs to the largest eigenvalue.
+/// Cyclic Jacobi method. Returns the column of `vectors` with the eigenvector of the largest
+/// eigenvalue.
 PLEAT_HOST_DEVICE inline int largest_eigenvector(double (&n)[4][4], double (&vectors)[4][4]) {
     for (int a = 0; a < 4; ++a)
         for (int b = 0; b < 4; ++b) vectors[a][b] = a == b ? 1.0 : 0.0;
@@ -125,9 +126,8 @@ PLEAT_HOST_DEVICE inline void best_rotation(const double* p, const double* q, In
     rotation_by_jacobi(r, rotation);
 }
 
-/// The sum of squared distances between p turned by `m` and q, both [axis, atom], from the rotated
-/// coordinates themselves: exact also where it is far below the sums of squares whose difference
-/// it is.
+/// The sum of squared distances between p, rotated by `m`, and q, both [axis, atom], from rotated
+/// coordinates; exact even if it is far below the sums of squares of the frames.
 PLEAT_HOST_DEVICE inline double rotated_residual(const double* p, const double* q, Index atoms,
                                                  const double (&m)[9]) {
     double sum = 0.0;
@@ -175,7 +175,7 @@ struct Quartic {
         const double t = x * x - square;
         return (t * t - 8.0 * determinant * x - 4.0 * minors) / (4.0 * x * t - 8.0 * determinant);
     }
-    /// The largest root to 1e-7 of itself; any number below `limit` if the root is.
+    /// The largest root with relative error 1e-7; any number below `limit` if the root is below it.
     PLEAT_HOST_DEVICE double root_above(double limit) const {
         double x = start();
         constexpr int kMaxRounds = 60;  // a root of two is approached by half each round
@@ -187,7 +187,7 @@ struct Quartic {
         }
         return x;
     }
-    /// The largest root to 1e-13 of itself, as far as rounding lets it.
+    /// The largest root with relative error 1e-13, as far as rounding allows.
     PLEAT_HOST_DEVICE double largest_root() const {
         double x = start();
         for (int n = 0; n < 20; ++n) {
@@ -199,7 +199,7 @@ struct Quartic {
     }
 };
 
-/// A sum of products that superposition reaches, and by how much it may be wrong.
+/// A sum of products that superposition reaches, and its maximum error.
 struct ReachedSum {
     double sum, error;
 };
@@ -220,7 +220,7 @@ PLEAT_HOST_DEVICE inline ReachedSum reached_sum(const double (&r)[9], double siz
         x -= step;
     }
     const double slope = quartic.slope(x);
-    // A comparison with NaN is false, so NaN has no bound.
+    // Comparisons with NaN are false, so NaN gets no bound.
     const bool is_certain = slope > kSlope && std::fabs(step) < kStep;
     return {x * size, is_certain ? kRounding / slope * size : INFINITY};
 }
@@ -253,7 +253,8 @@ PLEAT_HOST_DEVICE inline bool quaternion_by_adjugate(const double (&r)[9], doubl
         const double quaternion[4] = {
             v[1] * c[5] - v[2] * c[4] + v[3] * c[3], v[2] * c[2] - v[0] * c[5] - v[3] * c[1],
             v[0] * c[4] - v[1] * c[2] + v[3] * c[0], v[1] * c[1] - v[0] * c[3] - v[2] * c[0]};
-        // The entry on the diagonal is the product of the gaps times the square of its part.
+        // The diagonal entry is the product of the gaps times the squared component of the
+        // quaternion.
         if (!(std::fabs(quaternion[column]) > largest)) continue;
         largest = std::fabs(quaternion[column]);
         for (int row = 0; row < 4; ++row) best[row] = quaternion[row];
@@ -262,11 +263,11 @@ PLEAT_HOST_DEVICE inline bool quaternion_by_adjugate(const double (&r)[9], doubl
     return largest > kMinGaps * scale;
 }
 
-/// The proper rotation `m`, row by row, that brings p closest to q, of their covariance r[a][b] =
-/// sum p_a q_b, in float64. The largest root of the key matrix comes from Newton on its polynomial
-/// from above, and a column of the adjugate of (matrix - root) is the quaternion. If the root is
-/// not separated from the others (the product of its gaps below 1e-3 of its cube), or not a number,
-/// Jacobi takes over: rods, solids, single atoms.
+/// The proper rotation `m`, row by row, that brings p closest to q, from their covariance r[a][b] =
+/// sum p_a q_b, in float64. Newton's method from above finds the largest root of the key matrix,
+/// and a column of the adjugate of (matrix - root) is the quaternion. Jacobi's method is used if
+/// the root is NaN or is not separated from the others (the product of its gaps is below 1e-3 of
+/// its cube), as for rods, symmetric bodies and single atoms.
 PLEAT_HOST_DEVICE inline void rotation_of_covariance(const double (&r)[9], double (&m)[9]) {
     double quaternion[4];
     if (quaternion_by_adjugate(r, Quartic(r).largest_root(), quaternion))

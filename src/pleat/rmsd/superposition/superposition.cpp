@@ -141,7 +141,7 @@ Fluctuations fluctuations(View<const float, 3> xyz, View<const double, 2> target
     check_coordinates(xyz);
     const Index frames = xyz.extent(0), atoms = xyz.extent(1);
     const Superposer superposer(target, sets);
-    // Four sums per atom: the square of its distance, and the three components of the distance.
+    // Four sums per atom: the squared distance, and its three components.
     const std::vector<double> sums =
         sum_frames(frames, 4 * atoms, resolve_threads(context), [&](Index i, double* to) {
             Array<double, 2> moved(atoms, Index{3});

@@ -42,10 +42,10 @@ private:
     double target_mean_[3] = {};
 };
 
-/// A structure in float64, as superposition takes its target.
+/// Converts a structure to float64, for use as target of a superposition.
 Array<double, 2> to_double(View<const float, 2> structure);
 
-/// The mean of superposed frames, which all were superposed onto itself.
+/// The mean of superposed frames, all of which are superposed on this mean.
 struct MeanStructure {
     Array<double, 2> xyz;  ///< [atom, axis], oriented about like the first frame
     int rounds = 0;
@@ -57,13 +57,13 @@ struct MeanStructure {
 MeanStructure mean_structure(View<const float, 3> xyz, const AtomSets& sets,
                              const Context& context);
 
-/// How far each atom moves, [atom], angstrom.
+/// Root mean square fluctuation of each atom, [atom], angstrom.
 struct Fluctuations {
     std::vector<double> rmsf;      ///< root mean square distance from its mean position
     std::vector<double> distance;  ///< the same from its position in the target
 };
-/// Fluctuations of frames [frame, atom, axis] that are superposed on `target` [atom, axis]. If that
-/// is their mean_structure(), both are the same.
+/// Fluctuations of frames [frame, atom, axis] after superposition on `target` [atom, axis]. If the
+/// target is their mean_structure(), fluctuations around the target and around the mean are equal.
 Fluctuations fluctuations(View<const float, 3> xyz, View<const double, 2> target,
                           const AtomSets& sets, const Context& context);
 

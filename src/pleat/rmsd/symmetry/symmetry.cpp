@@ -16,7 +16,7 @@ namespace {
 
 using Groups = std::vector<std::vector<std::vector<Index>>>;
 
-/// All orders of the sides of a group, first as they are named.
+/// All orders of the sides of a group, beginning with the order of their names.
 std::vector<std::vector<Index>> orders_of_sides(const std::vector<std::vector<Index>>& sides) {
     std::vector<std::vector<Index>> orders;
     std::vector<std::size_t> places(sides.size());

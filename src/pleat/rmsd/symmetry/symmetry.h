@@ -11,7 +11,7 @@
 
 namespace pleat::rmsd {
 
-/// Which parts of a structure count as the same.
+/// Which parts of a structure are treated as interchangeable.
 enum class Symmetry { none, chains, atoms, ligand };
 std::span<const std::string_view> names_of(Symmetry);
 
@@ -19,10 +19,10 @@ struct FoundSymmetry {
     std::vector<std::vector<std::vector<Index>>> equal_chains, equal_orders;  ///< as in AtomSets
     std::string message;  ///< what was found, for the user; empty without symmetry
 };
-/// Finds equal chains, equivalent atoms or ligands among the compared atoms: `read`, ascending
-/// indices of `all`, which the indices of `sets` and of the result refer to. Groups of equivalent
-/// atoms that are superposed keep their places if other atoms are measured, which the message says.
-/// Throws InputError if there are no equal chains or equivalent atoms, and as ligand_orders().
+/// Finds equal chains, equivalent atoms or ligands among the compared atoms `read`, ascending
+/// indices of `all`; indices of `sets` and of the result refer to `read`. If other atoms are
+/// measured, superposed groups of equivalent atoms are not permuted, and a message says so. Throws
+/// InputError if there are no equal chains or equivalent atoms, and as ligand_orders().
 FoundSymmetry find_symmetry(Symmetry symmetry, const Topology& all, const std::vector<Index>& read,
                             const AtomSets& sets);
 

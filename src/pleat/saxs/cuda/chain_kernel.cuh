@@ -30,12 +30,12 @@ struct ChainJob {
     unsigned long long* to;  ///< new sums
 };
 
-/// The tasks of a CTA, which its warps share. Each job has one CTA at least.
+/// The tasks of a CTA, shared by its warps. Each job has at least one CTA.
 struct alignas(16) ChainCta {
     std::int32_t job, move, first_task, last_task;
 };
 
-/// The arrays that all requests have in common, in addition to those of Scattering.
+/// Arrays that all requests share, besides those of Scattering.
 struct ChainArrays {
     const ChainTask* tasks;
     const std::int32_t* type_of;      ///< [sorted scatterer]
@@ -148,9 +148,9 @@ __device__ inline void sum_rows_of_pass(const Scattering<float>& from, const Cha
         sum_rows<kEven, false>(from, arrays, task, row, excluded, pass, totals, columns);
 }
 
-/// Adds up a task's totals times the factors of their rows, two q for each lane, or one and what
-/// follows the row. Adds that to the sums of a job as integers, so they do not depend on the order
-/// of warps.
+/// Adds a task's totals, times the form factors of their rows, to the sums of a job: two q per
+/// lane, or one q and what follows the row. The sums are integers, so they do not depend on the
+/// order of warps.
 __device__ inline void add_task(const Scattering<float>& from, const ChainArrays& arrays,
                                 const ChainTask& task, double unit_scale,
                                 unsigned long long* job_sums, int pass, int lane,
@@ -177,7 +177,7 @@ __device__ inline void add_task(const Scattering<float>& from, const ChainArrays
     }
 }
 
-/// Sums a task of a job: each lane the columns of its row, then all rows.
+/// Computes a task of a job: each lane sums the columns of its row, then all rows are added.
 template <bool kEven>
 __device__ inline void sum_chain_task(const Scattering<float>& from, const ChainArrays& arrays,
                                       const ChainMove& move, const ChainTask& task,
@@ -218,8 +218,8 @@ __device__ inline void sum_chain_task(const Scattering<float>& from, const Chain
     __syncwarp();  // the warp's memory may be used again
 }
 
-/// Keeps the new sums of a job, and adds what they change to its move's `changes`. What other CTAs
-/// wrote is in the L2 cache.
+/// Stores the new sums of a job, and adds their differences to its move's `changes`. Data written
+/// by other CTAs is in the L2 cache.
 __device__ inline void finish_job(const ChainJob& job, unsigned long long* sums,
                                   unsigned long long* changes, Index size) {
     if (job.pair < 0) return;
@@ -247,7 +247,7 @@ __device__ inline void finish_move(const ChainArrays& arrays, const ChainMove& m
                           (arrays.units[k] * move.unit_scale);
 }
 
-/// Each session has a slot, through which it asks for one request at a time.
+/// Each session has one slot, through which it submits one request at a time.
 inline constexpr int kMaxSlots = static_cast<int>(kMaxSharedSessions);
 
 /// Pieces of 16 bytes that a CTA copies at a time: several a thread, since the host's memory has a
@@ -269,8 +269,8 @@ struct alignas(16) ChainHeader {
     std::int32_t jobs, moves;
 };
 
-/// A request in one word, so that the GPU sees all of it or nothing: its number, which differs from
-/// that of the slot's request before, parts to copy, and CTAs.
+/// A request in one word, so that the GPU sees it completely or not at all: its number, which
+/// differs from that of the slot's previous request, parts to copy, and CTAs.
 struct ChainRequestWord {
     static constexpr int kNumberBits = 8, kPartBits = 24;
 
@@ -296,7 +296,7 @@ struct ChainQueue {
     const unsigned long long* requests;  ///< [slot]: ChainRequestWord
     const unsigned* has_to_end;          ///< [1]
     unsigned* ended;                     ///< [1]: number of the last kernel that ends
-    // In device memory, kept from one kernel to the next:
+    // In device memory, kept between kernels:
     const ChainSlot* slots;
     unsigned char* seen;            ///< [slot]: number of the last request
     unsigned* left;                 ///< [slot]: parts that are still to be copied
@@ -359,9 +359,9 @@ __device__ inline void publish(const ChainQueue& queue, unsigned slot, unsigned 
     published += static_cast<unsigned long long>(parts + sums);
 }
 
-/// Looks for requests of slots [first, first + kGroups * kLanes) and publishes them. Returns
-/// whether there was any. The host wrote their tables before their words, and tables are read past
-/// the caches after the words.
+/// Checks slots [first, first + kGroups * kLanes) for requests and publishes them; returns whether
+/// there were any. The host writes tables before their words; tables are read, bypassing the
+/// caches, after the words.
 template <int kGroups>
 __device__ inline bool look_for_requests(const ChainQueue& queue, unsigned first, int passes,
                                          unsigned char* seen, unsigned long long& published) {
@@ -478,7 +478,7 @@ __device__ inline void copy_part(const ChainQueue& queue, const ChainItem& item)
     atomicSub(queue.left + item.slot, 1u);
 }
 
-/// Sums tasks. The last CTA of a job finishes it, and that of the last job its move.
+/// Computes tasks. The last CTA of a job finishes it; the last job's CTA finishes the move.
 template <bool kEven>
 __device__ inline void sum_item(const Scattering<float>& from, const ChainArrays& arrays,
                                 const ChainItem& item, ChainWarp* warps) {

@@ -34,7 +34,7 @@ using pleat::cuda::grow;
 using pleat::cuda::Sides;
 using pleat::cuda::upload;
 
-/// The moves that a session asks for, and which of their results have come.
+/// A request of a session for moves, and which of its results have arrived.
 struct ChainRequest {
     std::span<const ChainMove> moves;
     // Of ChainRequests::is_ready():
@@ -44,10 +44,10 @@ struct ChainRequest {
     unsigned kernel = 0;  ///< number of the last one at the first look
 };
 
-/// A kernel of a GPU that threads share, and that stays there while there are requests. Each
-/// session has a slot, where it writes one request at a time; the kernel sees it without a launch.
-/// A kernel that has seen nothing for a while ends, and whoever waits then starts the next one.
-/// Results do not depend on what is computed beside them.
+/// A kernel that stays on a GPU, shared by several threads, while there are requests. Each session
+/// writes one request at a time to its slot, and the kernel sees it without a launch. A kernel that
+/// has seen no request for a while ends, and a waiting thread starts the next. Results do not
+/// depend on concurrent requests.
 template <class Gpu>
 class ChainRequests {
     template <class T>
@@ -103,13 +103,13 @@ public:
     /// Channel pairs times q.
     Index size() const { return size_; }
     Index body_pairs() const { return std::ssize(table_.first_task) - 1; }
-    /// Pieces of 16 bytes of the positions of a chain.
+    /// Size of a chain's positions in pieces of 16 bytes.
     Index position_pieces() const { return (12 * scatterers_ + 15) / 16; }
-    /// CTAs of all pairs of bodies together, and of the largest.
+    /// Number of CTAs for all pairs of bodies together, and for the largest pair.
     Index all_ctas() const { return all_ctas_; }
     Index max_pair_ctas() const { return max_pair_ctas_; }
-    /// Tasks of a CTA of a pair of bodies. More of them wait less often for their next item, but
-    /// take longer: best where there are many sessions. Sums do not depend on it.
+    /// Number of tasks per CTA of a pair of bodies. CTAs with more tasks wait less often for their
+    /// next item but take longer, which is best with many sessions. Sums do not depend on it.
     std::int32_t cta_tasks(std::int32_t pair) const {
         constexpr Index kManySessions = 16;
         constexpr std::int32_t kManyTasks = 64;
@@ -117,7 +117,7 @@ public:
                               last_task(pair) - first_task(pair) >= kManyTasks;
         return has_many ? 2 * kWarps : kWarps;
     }
-    /// CTAs of a pair of bodies; of none, if it is negative.
+    /// Number of CTAs for a pair of bodies; 0 for a negative pair.
     std::int32_t ctas_of(std::int32_t pair, std::int32_t of_cta = kWarps) const {
         const std::int32_t tasks = last_task(pair) - first_task(pair);
         return std::max((tasks + of_cta - 1) / of_cta, 1);
@@ -129,8 +129,8 @@ public:
         return pair < 0 ? 0 : table_.first_task[pair + 1];
     }
 
-    /// While it lives, no kernel runs, so that memory may be taken at once: the GPU would wait for
-    /// the end of the kernel, which requests of other threads put off.
+    /// While this object exists no kernel runs, so that memory can be allocated at once: otherwise
+    /// the GPU would wait for the end of the kernel, which requests of other threads delay.
     class Pause {
     public:
         explicit Pause(ChainRequests& of) : of_(of), starts_(of.start_mutex_) {
@@ -155,7 +155,7 @@ public:
         const std::unique_lock<std::mutex> starts_;
     };
 
-    /// Adds a slot, during a pause. Its requests have as many parts and CTAs at most.
+    /// Adds a slot during a pause, for requests of at most this many parts and CTAs.
     Index add_slot(const ChainSlot& slot, Index max_parts, Index max_ctas) {
         const auto free = std::find(slot_items_.begin(), slot_items_.end(), 0);
         const Index number = free - slot_items_.begin();
@@ -185,7 +185,7 @@ public:
     Index ring_bytes(Index parts, Index ctas) const {
         return 16 * (parts + data_.pass_count() * ctas);
     }
-    /// Waits until the GPU writes nothing more; an error is reported by the next request.
+    /// Waits until the GPU no longer writes; the next request reports errors.
     void drain() noexcept {
         try {
             gpu_.wait();
@@ -208,8 +208,8 @@ public:
         start_kernel();
     }
 
-    /// Looks whether all results of the request, which were kAwaited, have been written, and starts
-    /// a kernel if the last one has ended. Looks at the GPU from time to time, in case it fails.
+    /// Whether all results of the request, initially kAwaited, have been written. Starts a kernel
+    /// if the last one has ended, and checks the GPU from time to time in case it fails.
     bool is_ready(ChainRequest& request) {
         constexpr unsigned kLooks = 4096, kKernels = 8;
         if (have_come(request)) return true;
@@ -218,7 +218,7 @@ public:
         const unsigned started = started_.load(std::memory_order_relaxed);
         if (request.looks++ == 0) request.kernel = started;
         if (request.looks % kLooks == 0) gpu_.has_ended();
-        // The kernel that saw the request has ended, as others have since.
+        // The kernel that saw the request has ended, and later ones as well.
         if (started - request.kernel > kKernels && !have_come(request))
             throw DeviceError("CUDA: expected all sums of a request, found some missing");
         return false;
@@ -232,7 +232,7 @@ public:
     }
 
 private:
-    /// How many there are on a GPU in this process: runs of a list of jobs share it.
+    /// The number of users of a GPU in this process; jobs of a list share it.
     static std::shared_ptr<std::atomic<Index>> sharers_of(const std::string& gpu) {
         static std::mutex mutex;
         static std::map<std::string, std::shared_ptr<std::atomic<Index>>> all;
@@ -314,8 +314,8 @@ private:
                                .kernel = number};
         try {
             gpu_.make_current();
-            // The kernels of others that share the GPU need room beside it, or would take turns.
-            // One CTA watches, and at least one computes.
+            // Kernels of other users of the GPU need room beside this one, or would have to take
+            // turns. One CTA watches, and at least one computes.
             const Index ctas = std::max<Index>(ctas_ / *sharers_, 2);
             gpu_.launch("sum over pairs", kernel_, Sides{ctas}, Sides{kChainThreads}, kSharedBytes,
                         data_.with(nullptr, nullptr, 0), arrays, queue);
@@ -348,7 +348,7 @@ private:
     Array<unsigned long long> items_, counts_;  ///< `counts_`: ChainQueue::taken and published
     std::atomic<Index> session_count_ = 0;
     std::mutex start_mutex_;
-    // Below: of the thread that starts a kernel or pauses.
+    // The members below belong to the thread that starts a kernel or pauses.
     std::vector<Index> slot_items_;  ///< [slot]: items at most; 0: a free slot
     std::int32_t item_bits_ = 0;
     std::atomic<unsigned> started_ = 0;
@@ -359,15 +359,15 @@ private:
     Gpu gpu_;  ///< its stream ends before the arrays
 };
 
-/// Data that sessions of one model share on a `Gpu`: CudaGpu, or the host instead of it.
+/// Data that the sessions of one model share on a `Gpu`: CudaGpu, or a host emulation.
 template <class Gpu>
 class GpuOfSessions;
 
-/// The sums of a session's chains. There are two of each pair of bodies and of each profile, and
-/// notes in the host's memory where the accepted ones are and where proposed ones go: accepting a
-/// proposal moves no data. A session that adopts a chain of another notes the same accepted sums
-/// and keeps a place of its own for proposed ones. Integers add up without rounding, so a chain's
-/// profile is always that of its sums.
+/// The sums of a session's chains. Each pair of bodies and each profile has two copies; notes in
+/// host memory say which holds the accepted sums and which the proposed ones, so accepting a
+/// proposal moves no data. A session that adopts another session's chain refers to the same
+/// accepted sums and has its own place for proposed ones. Sums are integers without rounding, so a
+/// chain's profile is always exactly that of its sums.
 template <class Gpu>
 class ChainSums final : public SessionSums {
 public:
@@ -390,7 +390,7 @@ public:
         const Gpu& gpu = of_->gpu();
         const typename ChainRequests<Gpu>::Pause pause(requests_);
         max_jobs_ = std::min(requests_.max_jobs(), chains * std::max<Index>(pairs_, 1));
-        // A part of a proposal has one pair at least.
+        // A part of a proposal has at least one pair.
         constexpr Index kCtas = 1 << 16;
         max_ctas_ =
             std::max(std::min(kCtas, chains * requests_.all_ctas()), requests_.max_pair_ctas());
@@ -433,7 +433,7 @@ public:
 
     ChainSums(const ChainSums&) = delete;
     ChainSums& operator=(const ChainSums&) = delete;
-    /// Waits for what was started; otherwise the GPU would write into freed memory.
+    /// Waits for work in progress, because the GPU would otherwise write to freed memory.
     ~ChainSums() override {
         try {
             finish_part();
@@ -520,13 +520,13 @@ private:
     using Pinned = typename Gpu::template Pinned<T>;
     using Sums = unsigned long long;  ///< [channel pair, q], units
 
-    /// The device's memory for the sums of a chain, which all have that adopted it.
+    /// Device memory for the sums of a chain, shared by all sessions that adopted it.
     struct Places {
         std::mutex mutex;
         std::vector<DeviceArray<Sums>> arrays;
     };
 
-    /// Notes new places for the sums of a chain.
+    /// Assigns new memory to the sums of a chain.
     void add_places(Index chain, Array<Sums*, 2>& notes) {
         DeviceArray<Sums> added((pairs_ + 1) * requests_.size());
         for (Index pair = 0; pair <= pairs_; ++pair)
@@ -536,7 +536,7 @@ private:
         places.arrays.push_back(std::move(added));
     }
 
-    /// Adds the sums at q = 0, which are the same in all positions.
+    /// Adds the sums at q = 0, which do not depend on positions.
     void add_zero_angle(View<const float, 2> scales, View<double, 2> to) const {
         const Model& model = of_->model();
         if (model.q.front() != 0.0) return;
@@ -624,7 +624,7 @@ private:
         requests_.start(slot_, (pieces + kPartPieces - 1) / kPartPieces, ctas);
     }
 
-    /// Waits for what was started, if anything was, and keeps the profiles.
+    /// Waits for a started part, if any, and stores the profiles.
     void finish_part() {
         if (!request_) return;
         try {

@@ -48,7 +48,7 @@ public:
 
     Index pass_count() const { return pass_count_; }
 
-    /// With these tasks. Pointers are valid as long as the object.
+    /// The data with these tasks. Pointers are valid as long as this object.
     Scattering<Real> with(const Task* tasks, const std::int32_t* first_task, Index bodies) const {
         Scattering<Real> all = shared_;
         all.tasks = tasks;
@@ -95,7 +95,7 @@ constexpr Index kSumBytes = Index{128} << 20;
 /// Jobs of a launch: the limit of a grid.
 constexpr Index kMaxJobs = 65535;
 
-/// Sums in Real on a `Gpu`: CudaGpu, or the host in its place. The model must outlive it.
+/// Sums over pairs in Real on a `Gpu`: CudaGpu, or a host emulation. The model must outlive it.
 template <class Gpu, class Real = float>
 class GpuBodyPairs final : public BodyPairs {
 public:
@@ -126,7 +126,7 @@ public:
 
     double device_seconds() const override { return device_seconds_; }
 
-    /// What a gradient needs; pointers are valid as long as the object.
+    /// Data for a gradient; pointers are valid as long as this object.
     Scattering<Real> scattering() const {
         return data_.with(tasks_.data(), first_task_.data(), table_.bodies);
     }
@@ -134,7 +134,7 @@ public:
 private:
     template <class T>
     using Array = typename Gpu::template Array<T>;
-    /// In float64 their lanes would lack registers.
+    /// In float64 lanes would not have enough registers.
     static constexpr bool kHasSmallCalls = sizeof(Real) == 4;
 
     void set_first(View<const float, 3> scales, std::span<const PairJob> jobs,
@@ -167,7 +167,7 @@ private:
         const Scattering<Real> from = scattering();
         const Sides grid{(work.task_count + kWarps - 1) / kWarps, jobs,
                          classes_.count * classes_.count * data_.pass_count()};
-        // Scales of 1 cost little beside one sine per pair and q.
+        // Multiplying by scales of 1 costs little compared with one sine per pair and q.
         const auto sum = !grid_.even                ? sum_tasks<false, true, Real>
                          : model_.scale_count() > 0 ? sum_tasks<true, true, Real>
                                                     : sum_tasks<true, false, Real>;
@@ -264,7 +264,7 @@ private:
     std::int32_t forward_set_ = -1;
 };
 
-/// Frames that are copied and computed at a time.
+/// Number of frames copied and computed at a time.
 constexpr Index kFrames = 512;
 
 template <class Gpu, class Real = float>

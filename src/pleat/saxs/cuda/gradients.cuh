@@ -16,10 +16,10 @@
 
 namespace pleat::saxs::cuda {
 
-/// The slope of a pair's profile divided by its distance is a polynomial of kTerms terms in each
-/// piece of distances, through its values at kTerms Chebyshev nodes.
+/// The slope of a pair's profile, divided by its distance, is interpolated in each interval of
+/// distances by a polynomial with kTerms terms through kTerms Chebyshev nodes.
 inline constexpr int kTerms = 8;
-/// Threads of a CTA of make_slopes(), each with a node.
+/// Threads per CTA of make_slopes(), one per node.
 inline constexpr int kSlopeThreads = 128;
 
 template <class Real>
@@ -27,8 +27,8 @@ struct alignas(16) SlopePiece {
     Real terms[kTerms];
 };
 
-/// Positions of one frame, and what a gradient is taken of. Pointers are to device memory, but for
-/// `host_input` and `gradient`, which the host reads and writes too.
+/// Positions of one frame and the function whose gradient is computed. Pointers are to device
+/// memory, except `host_input` and `gradient`, which the host also reads and writes.
 template <class Real>
 struct GradientWork {
     const double* host_input;  ///< [input_size]
@@ -60,8 +60,8 @@ __global__ void copy_gradient_input(GradientWork<Real> work) {
         work.input[n] = work.host_input[n];
 }
 
-/// d/dr of sin(q r) / (q r), divided by r. For x = q r below 1 by its series, since the two terms
-/// of which it is the difference have no digits left there.
+/// d/dr of sin(q r) / (q r), divided by r. For x = q r below 1 it uses the series, because the
+/// difference of the two terms has no correct digits there.
 __device__ inline double slope_by_distance(double q, double r) {
     const double x = q * r, y = x * x;
     if (x >= 1.0) return (cos(x) - sin(x) / x) / (r * r);
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(kSlopeThreads)
     work.table[table * work.distance_pieces + node / kTerms].terms[term] = static_cast<Real>(sum);
 }
 
-/// The slope of a pair divided by its distance, `at` in pieces.
+/// The slope of a pair divided by its distance; `at`: the distance in units of intervals.
 template <class Real>
 __device__ inline Real slope_at(const SlopePiece<Real>* table, double at) {
     const auto piece = static_cast<std::int32_t>(at);
@@ -168,8 +168,8 @@ __device__ inline double scale_of(const Scattering<Real>& from, const GradientWo
     return scale < 0 ? 1.0 : work.scales[scale * work.scatterer_count + scatterer];
 }
 
-/// Adds the slopes of the pairs of a lane's scatterer with the columns [first, end), all of one
-/// type, to `force` [axis].
+/// Adds to `force` [axis] the slopes of pairs of a lane's scatterer with columns [first, end),
+/// which are all of one type.
 template <class Real>
 __device__ inline void add_columns(const Scattering<Real>& from, const GradientWork<Real>& work,
                                    const SlopePiece<Real>* table, Index row, Index first, Index end,
@@ -222,8 +222,8 @@ __global__ void __launch_bounds__(kWarps* kLanes)
         work.chunk_sums[(Index{blockIdx.y} * 3 + axis) * work.scatterer_count + row] = force[axis];
 }
 
-/// The gradient as the sum over chunks, in their order; times two, since profiles contain each pair
-/// in both orders.
+/// Sums the gradient over chunks in order, times two because profiles contain each pair in both
+/// orders.
 template <class Real>
 __global__ void add_chunks(GradientWork<Real> work, Index chunks) {
     const Index size = 3 * work.scatterer_count;
@@ -238,14 +238,14 @@ using pleat::cuda::grow;
 using pleat::cuda::Sides;
 using pleat::cuda::upload;
 
-/// [term, node]: the terms of the polynomial in x, from 0 to 1, through values at Chebyshev nodes.
+/// [term, node]: coefficients of polynomials in x, from 0 to 1, through Chebyshev nodes.
 inline std::vector<double> polynomial_terms(std::vector<double>& node_offset) {
     constexpr double kPi = 3.14159265358979323846;
     std::vector<double> to_terms(kTerms * kTerms);
     for (int node = 0; node < kTerms; ++node)
         node_offset.push_back(0.5 + 0.5 * std::cos(kPi * (node + 0.5) / kTerms));
     for (int node = 0; node < kTerms; ++node) {
-        // Lagrange's polynomial of the node, by multiplying with (x - other) / (node - other).
+        // The Lagrange polynomial of the node, as a product of (x - other) / (node - other).
         std::vector<double> terms{1.0};
         for (int other = 0; other < kTerms; ++other) {
             if (other == node) continue;
@@ -304,8 +304,9 @@ private:
     /// Pieces per 1 / q: polynomials through 8 nodes have a relative error of about (q h)^8 / 1e9.
     static constexpr double kPieces = sizeof(Real) == 8 ? 2.0 : 1.0;
 
-    /// Columns of a warp: few enough for many warps, and at most kMaxChunks chunks, whose sums take
-    /// memory. Depends only on the number of scatterers, so that the bits are the same on any GPU.
+    /// Number of columns per warp: few enough for many warps, but at most kMaxChunks chunks, whose
+    /// sums need memory. It depends only on the number of scatterers, so results are bit-identical
+    /// on any GPU.
     static Index chunk_columns(Index count) {
         constexpr Index kMinColumns = 64, kMaxChunks = 64;
         return std::max(kMinColumns, (count + kMaxChunks - 1) / kMaxChunks);
@@ -316,8 +317,8 @@ private:
         return Index{from_.classes} * from_.classes * from_.types * from_.types;
     }
 
-    /// Makes room for a frame of this diameter. Slopes of single q are made again only for larger
-    /// distances than before.
+    /// Makes room for a frame of this diameter. Slopes are recomputed only if distances exceed all
+    /// earlier ones.
     void reserve(double diameter, Index scale_rows) {
         const Index count = model_.scatterer_count(), q_count = model_.q_count();
         const double needed = diameter * pieces_by_distance() + 2.0;
@@ -396,7 +397,7 @@ private:
                     chunks());
     }
 
-    /// Writes the rows of `from` [row, scatterer] in sorted order; the end of what was written.
+    /// Writes the rows of `from` [row, scatterer] in sorted order; returns the end of the output.
     double* sort(View<const float, 2> from, double* to) const {
         for (Index row = 0; row < from.extent(0); ++row)
             for (const Index n : order_) *to++ = from(row, n);

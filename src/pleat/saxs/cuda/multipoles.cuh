@@ -24,12 +24,12 @@
 
 namespace pleat::saxs::cuda {
 
-/// Neighbours of one type that scatter in one class; `scale`: the row of their scales, -1 for none.
+/// Consecutive scatterers of one type in one scale class; `scale`: row of scales, -1: none.
 struct MultipoleSegment {
     std::int32_t first, count, type, of_class, scale;
 };
 
-/// The tables for a frame's radius. Pointers are to device memory.
+/// The tables for the radius of a frame. Pointers are to device memory.
 struct MultipoleFrame {
     const double* nodes;          ///< [node], angstrom, then their barycentric weights
     const float* bessel;          ///< [degree, node, q_stride]
@@ -95,12 +95,12 @@ static __global__ void __launch_bounds__(kWeighThreads) weigh_scatterers(Multipo
     }
 }
 
-/// Scatterers of a block, and nodes of a thread.
+/// Scatterers per block, and nodes per thread.
 inline constexpr int kBlockScatterers = 32, kThreadNodes = 12;
-/// Harmonics of a thread; a warp's are neighbours.
+/// Harmonics per thread; those of a warp are adjacent.
 inline constexpr int kThreadHarmonics = 2;
 
-/// Two orders whose degrees together fill the lanes of a CTA: m and degrees - 1 - m.
+/// Two orders, m and degrees - 1 - m, whose degrees together fill the lanes of a CTA.
 struct OrderPair {
     int low, high, first_count, count;
 
@@ -121,7 +121,7 @@ struct OrderPair {
 /// those of sin(m phi), or of cos(m phi).
 __device__ inline void write_harmonics(const Multipoles& of, float4 direction, int degrees, int m,
                                        bool is_sine, float* to, int stride) {
-    // (sin(theta) exp(i phi))^m by squaring, in float64: the angle counts m times.
+    // (sin(theta) exp(i phi))^m by squaring, in float64: errors of the angle are multiplied by m.
     double real = 1, imaginary = 0, x = direction.x, y = direction.y;
     for (int left = m; left > 0; left >>= 1) {
         if (left & 1) {
@@ -183,7 +183,7 @@ __device__ inline void fill_block(const Multipoles& of, const MultipoleSegment& 
     }
 }
 
-/// What a thread sums: [harmonic, sine, node].
+/// The sums of a thread: [harmonic, sine, node].
 template <class Real>
 using SpreadSums = Real[kThreadHarmonics][2][kThreadNodes];
 /// Blocks that are summed in float32; more would lose digits of thousands of scatterers.
@@ -393,7 +393,7 @@ inline constexpr Index kSpreadBytes = Index{512} << 20;
 template <class Gpu>
 class GpuMultipoles final : public Kernel {
 public:
-    /// `by_pairs`: computes gradients. `threads`: for the host's part.
+    /// `by_pairs`: computes the gradients. `threads`: for the work of the host.
     GpuMultipoles(const Model& model, Gpu gpu, int threads, std::unique_ptr<Kernel> by_pairs,
                   Index max_spread_bytes = kSpreadBytes)
         : model_(model),
@@ -517,7 +517,7 @@ private:
         return 4 * segment_count() * sizes.degrees * sizes.degrees * sizes.node_stride();
     }
 
-    /// Writes the positions about the centres, and the scales, in sorted order.
+    /// Writes positions relative to the centres, and scales, in sorted order.
     void write_positions(View<const float, 3> xyz, View<const float, 3> scales,
                          const std::vector<FrameSphere>& spheres, Index first, Index frames) {
         const Index count = model_.scatterer_count(), scale_count = model_.scale_count();

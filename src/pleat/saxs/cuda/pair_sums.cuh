@@ -18,17 +18,17 @@ struct alignas(16) Point {
     Real x, y, z, scale;
 };
 
-/// Columns whose positions a warp keeps at a time; pieces of segments are kept twice.
+/// Number of columns whose positions a warp stores at a time; pieces of segments are stored twice.
 inline constexpr int kKeptColumns = 128;
 
-/// The scatterers of a task in the shared memory of a warp.
+/// A task's scatterers in the shared memory of a warp.
 template <class Real>
 struct KeptScatterers {
     Point<Real> points[kKeptColumns + kLanes];  ///< columns, then rows
     Real others[kKeptColumns];                  ///< scales as columns, for pairs inside a piece
 };
 
-/// The positions of a set, which are computed with as Real.
+/// The positions of a set, in the type Real of the computation.
 template <class Real>
 struct Positions {
     const float* xyz;  ///< [axis, sorted scatterer]
@@ -51,7 +51,7 @@ struct Wave {
     Real sine, cosine;
 };
 
-/// The value, with its sign changed if bit 31 of `sign` is set.
+/// Returns the value, negated if bit 31 of `sign` is set.
 __device__ inline float turned(float value, std::uint32_t sign) {
     return __uint_as_float(__float_as_uint(value) ^ sign);
 }
@@ -143,7 +143,7 @@ __device__ inline Wave<Real> following(Wave<Real> b, Wave<Real> a, Real twice) {
     return {multiply_add(twice, b.sine, -a.sine), multiply_add(twice, b.cosine, -a.cosine)};
 }
 
-/// 1 / r, with Newton's step, of a distance that is at least 1e-6 angstrom.
+/// 1 / r, with one Newton step; distances count as at least 1e-6 angstrom.
 __device__ inline float inverse_root(float squared) {
     const float y = pleat::cuda::rough_inverse_root(squared);
     const float rough = squared * y;
@@ -212,7 +212,7 @@ __device__ inline void add_pair(LaneSineSums<Real>& sums, const Pass<Real>& pass
     }
 }
 
-/// Writes the sums of a lane, [kPassSums] in the order of q.
+/// Writes a lane's sums, [kPassSums] in the order of q.
 template <class Real, int kCount>
 __device__ inline void put_in_order(const LaneSineSums<Real>& sums, Real (&values)[kCount]) {
 #pragma unroll
@@ -321,7 +321,7 @@ __device__ inline void for_distances(const Task& task, const Positions<Real>& fr
     }
 }
 
-/// Sums of every 32nd pair of a task, [kPassSums] in the order of q, of evenly spaced q.
+/// Sums over every 32nd pair of a task for evenly spaced q, [kPassSums] in the order of q.
 template <bool kScaled, bool kFromZero, class Real>
 __device__ inline void even_sums(const Task& task, const Positions<Real>& from,
                                  const Pass<Real>& pass, KeptScatterers<Real>& kept, int lane,
@@ -373,9 +373,9 @@ __device__ inline void sum_over_lanes(Real (&values)[2 * kLanes], int lane) {
 
 /// Warps per CTA, each with its own task.
 inline constexpr int kWarps = 4;
-/// Values of q, and parts of the tasks, of a CTA that reduces.
+/// Values of q, and parts of the tasks, per CTA of the reduction.
 inline constexpr int kReducedQ = 32, kParts = 16;
-/// Tasks per part, as long as there are at most kMaxSlices CTAs per profile.
+/// Tasks per part, as long as a profile has at most kMaxSlices CTAs.
 inline constexpr int kPartTasks = 8, kMaxSlices = 32;
 
 /// Data that all tasks share. Pointers are to device memory.
@@ -409,7 +409,7 @@ struct Work {
     unsigned* arrived;                    ///< [job, channel pair, block of q]; 0 between launches
 };
 
-/// Number of the pair of bodies a <= b, as channel_pair().
+/// The number of the pair of bodies a <= b, numbered as by channel_pair().
 __device__ inline Index body_pair(Index a, Index b, Index bodies) {
     return a * bodies - a * (a - 1) / 2 + b - a;
 }
@@ -472,7 +472,7 @@ __device__ inline TwoSums<Real> sums_of_task(const Scattering<Real>& from,
     return {values[0], values[1]};
 }
 
-/// Writes a task's sums, for sum_part(), if they count.
+/// Writes a task's sums for sum_part(), unless they are zero by type.
 template <bool kEven, bool kScaled, class Real>
 __device__ inline void sum_task(const Scattering<Real>& from, const Work<Real>& work, Index job,
                                 Index task, int weighting, int pass, int lane,
@@ -570,8 +570,8 @@ __global__ void __launch_bounds__(kWarps* kLanes, kResidentCtas<kEven, Real>)
 __device__ inline bool is_last(unsigned* arrived, unsigned count) {
     __shared__ bool last;
     __syncthreads();
-    // Fences of one thread are for all of its CTA, by the barriers. More of them would make other
-    // CTAs forget what their first cache has.
+    // One thread's fence serves its whole CTA, because of the barriers. More fences would make
+    // other CTAs lose their L1 cache.
     if (threadIdx.x == 0) {
         __threadfence();
         last = atomicAdd(arrived, 1u) == count - 1;

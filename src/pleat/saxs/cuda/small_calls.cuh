@@ -29,7 +29,7 @@ inline constexpr std::uint64_t kAwaited = 0x7ff8000000a3a17eu;
 /// Bits of a sum that count the CTAs that have added to it.
 inline constexpr int kCountBits = 12;
 
-/// The arrays of a small call, in addition to those of Scattering.
+/// The arrays of a small call, besides those of Scattering.
 struct Call {
     const Task* tasks;               ///< of a CallTable
     const std::int32_t* first_warp;  ///< [pair of bodies, and one]
@@ -53,8 +53,8 @@ struct Call {
     double* results;            ///< [job, channel pair, q] in host memory
 };
 
-/// Copies the part of a CTA of the host's input, one piece per thread. Few CTAs copy much each,
-/// since host memory has a long latency.
+/// Copies a CTA's part of the host's input, one piece per thread. With few CTAs each copies much,
+/// because host memory has a long latency.
 __device__ inline void copy_input(const Call& call, Index cta) {
     const Index piece = cta * kCallThreads + threadIdx.x;
     if (piece < call.pieces) call.device_input[piece] = call.host_input[piece];
@@ -172,8 +172,8 @@ __device__ void sum_warp(const Scattering<float>& from, const Call& call, const 
     }
 }
 
-/// Adds a CTA's sum of one channel pair and q, and counts it; the last CTA writes the result. The
-/// sum is an integer, so it does not depend on the order.
+/// Adds a CTA's sum for one channel pair and q, and counts it; the last CTA writes the result. Sums
+/// are integers, so the order does not matter.
 __device__ inline void add_and_write(const Call& call, Index position, double sum, double units,
                                      unsigned ctas) {
     const auto counted =
@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(kCallThreads, 1) answer_call(Scattering<float>
         copy_input_and_count(call,
                              blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * Index{blockIdx.z}));
     PairJob of = call.job;
-    // Tasks and factors of a single job are read while positions are being copied.
+    // If there is a single job, its tasks and factors are read while positions are copied.
     WarpTasks tasks{};
     if (gridDim.y == 1) tasks = tasks_of(from, call, of, work, warp, lane);
     if (call.copies_input != 0) await_input(call, gridDim.x * gridDim.y * gridDim.z);
@@ -262,7 +262,7 @@ public:
     SmallCalls(const SmallCalls&) = delete;
     SmallCalls& operator=(const SmallCalls&) = delete;
 
-    /// Whether a call of this size is small enough.
+    /// Whether a call of this size is small enough for this class.
     bool can_compute(View<const float, 3> xyz, View<const float, 3> scales, Index jobs,
                      Index results) const {
         constexpr Index kMaxBytes = Index{1} << 20, kMaxJobs = 65535;
@@ -388,8 +388,8 @@ private:
         gpu_.replay(graph->second);
     }
 
-    /// Calls of one graph have in common: sets, jobs, CTAs per job, and the job if there is only
-    /// one.
+    /// Properties that calls of one graph share: sets, jobs, CTAs per job, and the job if there is
+    /// only one.
     using CallShape = std::array<Index, 6>;
 
     /// Waits until all results have been written, which is visible before the stream reports its

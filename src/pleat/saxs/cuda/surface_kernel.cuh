@@ -14,13 +14,13 @@
 namespace pleat::saxs::cuda {
 
 constexpr int kSurfaceLanes = 32, kSurfaceWarps = 8;
-/// Overlaps that a warp keeps until it compares them with the points; more are kept again after
-/// that. A step adds up to kSurfaceLanes.
+/// Number of overlaps that a warp collects before it compares them with the points; this repeats if
+/// there are more. A step adds up to kSurfaceLanes.
 constexpr int kKeptOverlaps = 64;
 /// Points of a lane: lane l has the points l, l + 32, ...
 constexpr int kLanePoints = kSurfacePoints / kSurfaceLanes;
 
-/// What the kernel reads and writes, in memory of the GPU.
+/// Input and output of the kernel, in GPU memory.
 struct SurfaceFrames {
     const CellGrid* cell_grids;  ///< [frame]
     const CellSphere* spheres;   ///< [frame, sphere]
@@ -36,7 +36,7 @@ struct SphereOverlap {
     double x, y, z, bound;
 };
 
-/// The points of a lane, and a bit for each that is exposed.
+/// The points of a lane, with a bit for each exposed point.
 struct LanePoints {
     double x[kLanePoints], y[kLanePoints], z[kLanePoints];
     unsigned open;
@@ -61,8 +61,7 @@ struct LanePoints {
     }
 };
 
-/// One sphere, as its warp sees it. Rounds as model/surfaces.cpp does on CPUs with fused
-/// multiplication and addition.
+/// One sphere as seen by its warp. Rounds like model/surfaces.cpp on CPUs with fused multiply-add.
 struct SurfaceSphere {
     double x, y, z, reach, square, half_inverse;
     std::int32_t sphere;
@@ -150,7 +149,7 @@ static __global__ void __launch_bounds__(kSurfaceWarps* kSurfaceLanes)
     }
 }
 
-/// On a `Gpu`: CudaGpu, or the host in its place.
+/// Computes surfaces on a `Gpu`: CudaGpu, or a host emulation.
 template <class Gpu>
 class GpuSurfaceKernel final : public SurfaceKernel {
 public:

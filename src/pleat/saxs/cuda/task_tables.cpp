@@ -68,7 +68,7 @@ struct PieceSize {
     Index rows, columns;
 };
 
-/// The fewest pieces of at most kLanes rows and about `wanted` pairs.
+/// The smallest number of pieces with at most kLanes rows and about `wanted` pairs each.
 PieceSize piece_size(Index rows, Index columns, Index wanted) {
     const Index pieces = std::max<Index>((rows * columns + wanted - 1) / wanted, 1);
     const Index fewest = (rows + kLanes - 1) / kLanes;
@@ -142,7 +142,7 @@ struct Assignment {
     std::vector<std::vector<Task>> warps;
     Index longest = 0;
 };
-/// Assigns the tasks, the costliest first, each to the warp with the smallest load.
+/// Assigns tasks in order of falling cost, each to the warp with the smallest load.
 Assignment assign(std::vector<Task> tasks, Index warps) {
     std::ranges::stable_sort(tasks,
                              [](const Task& a, const Task& b) { return cost_of(a) > cost_of(b); });
@@ -225,7 +225,7 @@ CallTable::CallTable(const SortedScatterers& sorted, Index max_warps)
 
 namespace {
 
-/// Neighbours in sorted order, of one body, that scatter in a channel.
+/// Consecutive scatterers in sorted order, of one body, that scatter in a channel.
 struct Run {
     std::int32_t channel = 0;
     Index first = 0, count = 0;
@@ -252,7 +252,7 @@ std::vector<Run> runs_of(const SortedScatterers& sorted, Index body,
 
 Index parts_of(Index count, Index size) { return (count + size - 1) / size; }
 
-/// Warps' passes over pairs: rows that fill no warp cost as if they did.
+/// Number of passes of warps over pairs; incomplete warps of rows cost as much as full ones.
 Index passes_of(const Run& rows, const Run& columns) {
     return parts_of(rows.count, kLanes) * columns.count;
 }
@@ -266,7 +266,7 @@ public:
     void add(const Run& rows, const Run& columns) {
         for (Index row = rows.first; row < rows.end(); row += kLanes) {
             const Index count = std::min<Index>(kLanes, rows.end() - row);
-            // Inside a run, each warp begins with its own rows: those before have had it.
+            // Inside a run, each warp begins with its own rows; earlier warps did earlier rows.
             const bool is_inside = rows.first == columns.first && rows.channel == columns.channel;
             const Index first = is_inside ? row : columns.first, left = columns.end() - first,
                         parts = parts_of(left, max_columns_);
@@ -313,7 +313,7 @@ ChainTable::ChainTable(const SortedScatterers& sorted,
                         std::swap(rows, columns);
                     cutter.add(*rows, *columns);
                 }
-            // The warps of a CTA end together if their tasks are alike.
+            // The warps of a CTA finish together if their tasks are similar.
             std::stable_sort(tasks.begin() + static_cast<std::ptrdiff_t>(before), tasks.end(),
                              [](const ChainTask& one, const ChainTask& other) {
                                  return one.columns > other.columns;

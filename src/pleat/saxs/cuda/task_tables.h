@@ -15,7 +15,7 @@ inline constexpr int kLanes = 32;
 /// Centres of q whose sums a lane keeps in registers, and the values of q of such a pass.
 inline constexpr int kCentres = 3;
 inline constexpr int kPassSums = kCentres * kOffsetCount;
-/// Numbers in the result of a task; only the first kPassSums are used.
+/// Numbers per task result; only the first kPassSums are used.
 inline constexpr int kTaskSums = 52;
 
 /// The pairs of a piece of a segment and columns of a segment; if `same_segment`, the pairs inside
@@ -47,7 +47,7 @@ struct TaskTable {
 /// Warps per CTA of a small call.
 inline constexpr int kCallWarps = 16;
 
-/// Instructions of a task besides its pairs, and per kLanes pairs: counted by a profiler.
+/// Instructions per task, and per kLanes pairs; counted by a profiler.
 inline constexpr Index kTaskCost = 400, kPairCost = 163;
 
 /// The cost of a task in instructions.
@@ -64,7 +64,7 @@ struct CallTable {
     Index bodies = 0;
 };
 
-/// Columns of a task at most; fewer of few scatterers or moves, which are soon done if many warps
+/// Maximum columns per task; fewer with few scatterers or moves, which finish sooner if many warps
 /// share them.
 inline constexpr Index kChainColumns = 64, kColumnsOfFewMoves = 32;
 
@@ -73,13 +73,13 @@ struct ChainTask {
     std::int32_t row, column;  ///< first scatterers, in sorted order
     std::int32_t rows, columns;
     std::int32_t row_channel, column_channel;
-    /// Whether rows and columns overlap: the pairs are then those with row < column in one channel,
-    /// and those with row != column in two.
+    /// Whether rows and columns overlap; pairs are then those with row < column for one channel,
+    /// row != column for two channels.
     std::int32_t overlaps;
 };
 
-/// The same tasks whatever else is computed, so that sums have the same bits in every request.
-/// Pairs of scatterers of several channels are in a task of each two channels.
+/// The tasks of a chain. They do not depend on other work, so that sums have the same bits in every
+/// request. Pairs of scatterers in several channels are in one task per two channels.
 struct ChainTable {
     /// `channels_of_type` [type]: bits of the channels in which it scatters.
     ChainTable(const SortedScatterers& sorted, const std::vector<unsigned>& channels_of_type,
@@ -91,9 +91,9 @@ struct ChainTable {
     std::vector<std::int32_t> segment_end;  ///< [sorted scatterer]: one past its segment
 };
 
-/// [channel pair, q]: units per square electron such that sums of a whole system, as integers in
-/// these units, have at most so many bits: |sin(x) / x| is at most 1. They are powers of two, by
-/// which division is exact.
+/// [channel pair, q]: units, in square electrons, such that sums over a whole system as integers in
+/// these units have at most `sum_bits` bits, since |sin(x) / x| <= 1. Units are powers of two, so
+/// that division is exact.
 std::vector<double> fixed_point_units(const Model& model, int sum_bits);
 /// The factor of these units for scales [chain or set, channel with scales, scatterer] above 1.
 double unit_scale_of(View<const float, 3> scales);

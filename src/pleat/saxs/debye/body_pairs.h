@@ -17,7 +17,7 @@ struct PairJob {
     std::int32_t set = 0, a = 0, b = 0;
 };
 
-/// Sums over pairs of bodies. The sums of a job depend only on the positions of its two bodies.
+/// Computes sums over pairs of bodies. A job's sums depend only on the positions of its two bodies.
 class BodyPairs {
 public:
     virtual ~BodyPairs() = default;
@@ -26,8 +26,7 @@ public:
     /// with scales, sorted scatterer]: in the order of SortedScatterers.
     virtual void evaluate(View<const float, 3> xyz, View<const float, 3> scales,
                           std::span<const PairJob> jobs, View<double, 3> partial) = 0;
-    /// Seconds that a GPU computed in the last call, without transfers; 0 if they were not
-    /// measured.
+    /// GPU seconds of the last call, without transfers; 0 if not measured.
     virtual double device_seconds() const { return 0.0; }
 };
 
@@ -52,7 +51,7 @@ Array<float, 3> sorted_positions(const SortedScatterers& sorted, View<const floa
 Array<double, 2> self_profile(const Model& model, const SortedScatterers& sorted,
                               View<const float, 2> scales);
 
-/// Profiles of frames from the pairs of a single body.
+/// Computes profiles of frames, treating all scatterers as one body.
 class FrameProfiles {
 public:
     /// The model and `sorted` must outlive it.
@@ -68,7 +67,7 @@ private:
     Array<double, 2> self_;  ///< terms i = j, if scatterers have no scales
 };
 
-/// Sums of amplitudes at the first q over each body, and of their products over its scatterers.
+/// Sums over each body of amplitudes at the first q, and of their products over its scatterers.
 struct ZeroAngleSums {
     Array<double, 2> amplitude;  ///< [body, channel]
     Array<double, 3> square;     ///< [body, channel, channel]

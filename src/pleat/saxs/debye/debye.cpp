@@ -80,8 +80,8 @@ std::string problem_hash(const Model& model, View<const float, 3> xyz, View<cons
     return hash.hex();
 }
 
-/// Computes the tiles that are not done on this run's ranks into `partial`, and marks in
-/// `has_frame` [frame] which this rank has. `file` may be null.
+/// Computes the missing tiles on the ranks of this run into `partial`, and marks in `has_frame`
+/// [frame] the frames of this rank. `file` may be null.
 void compute_tiles(const Context& context, const std::vector<Tile>& tiles, TileFile* file,
                    const std::function<void(const Tile&)>& compute, View<double, 3> partial,
                    std::vector<std::uint8_t>& has_frame) {
@@ -208,7 +208,7 @@ Array<double, 3> profiles(const Model& model, View<const float, 3> xyz, View<con
     const bool has_file = !context.checkpoint.empty() && tiles.size() > 1;
     const std::string problem =
         has_file ? problem_hash(model, xyz, scales, options, context) : std::string();
-    // The lanes of this process share the profiles; each writes those of its tiles.
+    // The lanes of this process share the array of profiles; each writes those of its tiles.
     std::vector<std::uint8_t> has_frame(frames);
     on_lanes(context, [&](const Context& lane) {
         const std::unique_ptr<Kernel> kernel = make_kernel(model, options, lane);

@@ -22,8 +22,8 @@ struct Model {
     std::vector<double> q;            ///< 1/angstrom, rising, not negative
     std::vector<std::int32_t> types;  ///< [scatterer]
     Array<double, 3> factors;         ///< [channel, type, q], electrons
-    /// [channel]: 1 if scatterers have scales in it; 2 if these are those of the channel before,
-    /// which has some. Channels that share scales cost one sum over pairs, others one each.
+    /// [channel]: 1 if scatterers have scales in it; 2 if they use the scales of the previous
+    /// channel. Channels that share scales cost one sum over pairs, others one each.
     std::vector<std::uint8_t> scaled;
 
     Index q_count() const { return std::ssize(q); }
@@ -43,7 +43,7 @@ constexpr Index channel_pair(Index a, Index b, Index channels) {
 /// Throws UsageError unless sizes agree, q rises, and all values are finite.
 void check(const Model& model);
 
-/// The type of the numbers in sums over pairs.
+/// The floating-point type of sums over pairs.
 enum class Precision {
     automatic,  ///< float32; float64 on the reference device
     float32,
@@ -76,8 +76,8 @@ struct Options {
 Array<double, 3> profiles(const Model& model, View<const float, 3> xyz, View<const float, 3> scales,
                           const Options& options, const Context& context);
 
-/// sum_{a <= b} w_a w_b I_ab: the profile [q] of partial profiles [channel pair, q]. `weights`
-/// [channel].
+/// sum_{a <= b} w_a w_b I_ab: combines partial profiles [channel pair, q] to a profile [q].
+/// `weights` [channel].
 std::vector<double> combine(View<const double, 2> partial, std::span<const double> weights);
 
 }  // namespace pleat::saxs

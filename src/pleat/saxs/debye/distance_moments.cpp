@@ -21,14 +21,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Lanes = hn::CappedTag<float, kSlack>;
 using V = hn::Vec<Lanes>;
-/// The powers of one distance, or some of them, in a vector.
+/// A vector of the powers of one distance, or of some of them.
 using Few = hn::CappedTag<float, kMoments>;
 
 constexpr Index kBlock = 4;  ///< floats that shuffles keep together
 /// Vectors of q whose sums fill the registers.
 constexpr int kVectors = HWY_TARGET <= HWY_AVX3 ? 2 : 1;
 
-/// The distance of a vector whose powers store_powers() writes as the `n`th.
+/// The index of the distance whose powers store_powers() writes at position `n`.
 HWY_INLINE constexpr Index distance_at(Index n, Index lanes) {
     if (lanes <= kBlock) return n;
     const Index batch_size = lanes / kMoments;  // a vector has powers of so many distances
@@ -151,7 +151,7 @@ void add_all(DistanceMoments& moments, DistanceChunk<float>& chunk) {
     }
 }
 
-/// Sums over bins of their moments times the waves at their centres, kCount vectors of q: to
+/// For kCount vectors of q, sums over bins the moments times the waves at the bin centres, into
 /// moments.waves [power, q].
 template <int kCount>
 HWY_INLINE void waves_of(DistanceMoments& moments, const float* HWY_RESTRICT all, Index first,
@@ -252,7 +252,7 @@ namespace pleat::saxs {
 
 namespace {
 
-/// The length of a row of q is a multiple of this.
+/// Rows of q are padded to a multiple of this.
 constexpr Index kLanes = 16;
 /// Half a bin's width in units of 1 / q, at the last q.
 constexpr double kHalfWidth = 0.75;

@@ -21,7 +21,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class T>
 using Lanes = hn::CappedTag<T, kSlack>;
 
-/// Centres worked on at a time, and offsets: their sums fill the registers.
+/// Number of centres processed at a time, and of offsets: their sums fill the registers.
 constexpr int kGroup = 3;
 constexpr int kBlock = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
 static_assert(kMaxOffset % kBlock == 0);
@@ -50,8 +50,9 @@ HWY_INLINE T* row(DistanceSums<T>& s, Index n) {
     return s.scratch.data() + n * kRowStride;
 }
 
-/// Sines and cosines of 2, ..., kReach steps to `to`, where that of the first is (cosines before
-/// all sines), and of the last to s8 and c8: doublings, and sums of neighbours between them.
+/// Writes sines and cosines of 2, ..., kReach steps to `to`, which contains those of the first step
+/// (cosines before all sines), and those of the last step to s8 and c8; by doubling, and sums of
+/// neighbours in between.
 template <class D, class V, class T = hn::TFromD<D>>
 HWY_INLINE void store_offsets(D d, V s1, V c1, T* HWY_RESTRICT to, V& s8, V& c8) {
     const auto store = [&](int t, V s, V c) HWY_ATTR {
@@ -97,8 +98,8 @@ HWY_INLINE void store_waves(DistanceSums<T>& sums, SplitNumber<T> turn, Index si
     }
 }
 
-/// Inverse distances and all phases of a chunk, in short loops one after another: each step waits
-/// for the previous one, so many vectors must be in progress at a time.
+/// Computes inverse distances and all phases of a chunk in short consecutive loops: each step
+/// depends on the previous one, so many vectors must be in progress at a time.
 template <class T>
 HWY_INLINE void prepare(DistanceSums<T>& sums) {
     const Lanes<T> d;
@@ -126,7 +127,7 @@ HWY_INLINE void prepare(DistanceSums<T>& sums) {
     if (!sums.grid->starts_at_zero) store_waves(sums, sums.start, kSine, kCosine);
 }
 
-/// Sets the weights that vectors read past the last one, which must be numbers.
+/// Sets the weights that vectors read after the last one; they must be finite.
 template <class T>
 HWY_INLINE void pad(DistanceSums<T>& sums) {
     DistanceChunk<T>& chunk = sums.chunk;
@@ -135,7 +136,8 @@ HWY_INLINE void pad(DistanceSums<T>& sums) {
         std::fill_n(chunk.weight(n) + chunk.count, kSlack, T{0});
 }
 
-/// Waves of `count` centres, which follow one another by the turn; the next one's where `goes_on`.
+/// Waves of `count` centres, each from the previous one by the turn; and of the next centre if
+/// `goes_on`.
 template <class T>
 HWY_INLINE void next_centres(DistanceSums<T>& sums, int count, bool goes_on) {
     const Lanes<T> d;
@@ -387,7 +389,7 @@ void squared_double(const double* xyz, Index stride, const RowPairs* row_pairs, 
     squared_of(xyz, stride, row_pairs, count, to);
 }
 
-/// Sums of cosines weighted by `w`, [kSpan], about one centre: that of t and -t are products too.
+/// Sums of cosines weighted by `w`, [kSpan], around one centre, from products for t and -t.
 template <class D, class V, class T>
 HWY_INLINE V about_centre(D d, V s, V c, const T* HWY_RESTRICT w, DistanceSums<T>& sums, Index p,
                           bool of_sines) {
@@ -504,7 +506,7 @@ HWY_EXPORT(squared_double);
 
 namespace {
 
-/// Turns up to which phases have meaning: larger phases are noise in that type.
+/// Maximum number of turns for which phases are meaningful in this type.
 template <class T>
 constexpr double kMaxTurns = std::is_same_v<T, float> ? 1 << 20 : 1e14;
 

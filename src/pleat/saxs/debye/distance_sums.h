@@ -10,9 +10,9 @@
 
 namespace pleat::saxs {
 
-/// Distances in a chunk: their sines fit into the first-level cache.
+/// Number of distances in a chunk; their sines fit in the L1 cache.
 inline constexpr Index kChunk = 256;
-/// Elements that vectors may write beyond a chunk.
+/// Number of elements that vectors may write after a chunk.
 inline constexpr Index kSlack = 16;
 
 /// A list of distances that is being filled. `squared` and `weights` have room for kChunk + kSlack
@@ -70,8 +70,8 @@ struct RowPairs {
     Index row, column, count;
 };
 
-/// Writes the squared distances of all these pairs, one after another, of points `xyz`
-/// [axis][stride]; `to` has room for kSlack more.
+/// Writes the squared distances of all these pairs of points `xyz` [axis][stride] consecutively to
+/// `to`, which has room for kSlack more.
 void squared_distances(const float* xyz, Index stride, std::span<const RowPairs> row_pairs,
                        float* to);
 void squared_distances(const double* xyz, Index stride, std::span<const RowPairs> row_pairs,

@@ -35,7 +35,7 @@ struct SineGrid {
     Index centres = 0;           ///< 0 if q are not evenly spaced
     std::vector<double> q;
 
-    /// Sums that a pass accumulates: kSpan per centre, or one per q.
+    /// Number of sums of a pass: kSpan per centre, or one per q.
     Index sum_count() const { return even ? centres * kOffsetCount : count; }
     /// The largest q of any sum.
     double largest() const {

@@ -57,7 +57,7 @@ HWY_INLINE void distance(D d, V squared, V& r, V& inverse) {
     using T = hw::TFromD<D>;
     squared = hw::Max(squared, hw::Set(d, T(1e-12)));
     if constexpr (std::is_same_v<T, float> && HWY_TARGET <= HWY_AVX3) {
-        // 14 bits, which one step of Newton's makes 28.
+        // 14 bits; one Newton step doubles them to 28.
         const V y = hw::ApproximateReciprocalSqrt(squared);
         const V rough = hw::Mul(squared, y);
         const V error = hw::NegMulAdd(rough, y, hw::Set(d, T(1)));

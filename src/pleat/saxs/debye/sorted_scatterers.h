@@ -18,13 +18,13 @@ View<T, 3> frames_of(View<T, 3> all, Index first, Index count) {
     return all;
 }
 
-/// Neighbouring scatterers of one type, in the order of SortedScatterers.
+/// Consecutive scatterers of one type in the order of SortedScatterers.
 struct TypeSegment {
     std::int32_t type = 0;
     Index first = 0, count = 0;
 };
 
-/// Groups of channels with the same scales: class 0 holds those without scales, if there are any.
+/// Groups of channels with the same scales; class 0 contains the channels without scales, if any.
 struct ScaleClasses {
     explicit ScaleClasses(const Model& model);
 

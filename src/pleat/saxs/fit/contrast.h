@@ -19,8 +19,8 @@ double volume_factor(double c1, double mean_radius, double q);
 Array<double, 2> channel_pair_factors(Index pairs, std::span<const double> q, double mean_radius,
                                       const Contrast& contrast);
 
-/// The profile [q] of partial profiles [channel pair, q] of 3 channels (vacuum, excluded volume,
-/// hydration), 2 (net, hydration) or 1 (net); c1 changes only the 3 channels.
+/// Combines partial profiles [channel pair, q] of 3 channels (vacuum, excluded volume, hydration),
+/// 2 (net, hydration) or 1 (net) to a profile [q]; c1 affects only 3 channels.
 std::vector<double> intensity(View<const double, 2> partial, std::span<const double> q,
                               double mean_radius, const Contrast& contrast);
 /// The same with `factors` [channel pair, q] from channel_pair_factors().

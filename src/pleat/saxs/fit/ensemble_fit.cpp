@@ -15,7 +15,7 @@ namespace pleat::saxs {
 
 namespace {
 
-/// The points of a curve inside a fold, or outside of it.
+/// The indices of the curve's points inside, or outside, a fold.
 std::vector<Index> points_of(std::size_t points, std::size_t fold, bool inside) {
     const std::size_t blocks = std::min(4 * kFolds, points);
     std::vector<Index> chosen;
@@ -81,7 +81,7 @@ double validation_limit(const Models& models, Get get) {
     return get(models[best]).validation + get(models[best]).validation_error;
 }
 
-/// Index of the first model (the simplest) within a standard error of the best.
+/// The index of the first (simplest) model within one standard error of the best.
 template <class Models, class Get>
 std::size_t first_good(const Models& models, Get get) {
     if (models.empty()) return 0;
@@ -145,8 +145,8 @@ std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitte
         ++done;
         if (std::this_thread::get_id() == caller) progress.advance_to(done);
     };
-    // Only the caller's thread reports progress and sees that the user asks to stop. When no fit is
-    // left for it, it waits for those in other threads and does neither until they end.
+    // Only the caller's thread reports progress and checks for a cancel. When it has no fit left,
+    // it waits for the other threads without doing either.
     share_threads(resolve_threads(context), kFolds + 1, [&](Index n, const ThreadShare& share) {
         EnsembleProblem own = problem;
         own.context = share.context(problem.context);

@@ -14,7 +14,7 @@
 
 namespace pleat::saxs {
 
-/// Partial profiles [frame, channel pair, q of the curve] and what turns them into profiles.
+/// Partial profiles [frame, channel pair, q of the curve] and the data to combine and fit them.
 struct EnsembleProblem {
     const Profile* curve = nullptr;
     View<const double, 3> partial;
@@ -22,7 +22,7 @@ struct EnsembleProblem {
     FitOptions options;
     Context context = {};                ///< for cancelling
     const ThreadShare* share = nullptr;  ///< of a fit beside others; null: it has all threads
-    /// The points of the whole curve that this problem's curve has; null: all.
+    /// Indices in the whole curve of the points of this problem's curve; null: all.
     const std::vector<Index>* points = nullptr;
     std::vector<std::string>* warnings = nullptr;  ///< where fits add theirs; null: nowhere
 
@@ -46,18 +46,18 @@ std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index max_s
 inline constexpr Index kMaxExhaustiveSets = 5000, kRepresentatives = 100, kKept = 20;
 inline constexpr double kMinWeight = 1e-3;
 
-/// [ensemble] Whether its validation is within a standard error of the best one's: the curve does
-/// not tell these sizes apart.
+/// [ensemble]: whether its validation is within one standard error of the best, so that the curve
+/// cannot distinguish the sizes.
 std::vector<bool> are_near_best(const std::vector<Weighted>& ensembles);
 
-/// The smallest ensemble whose validation is within a standard error of the best one's: why by this
-/// rule, `docs/decisions/0037`.
+/// The index of the smallest ensemble whose validation is within one standard error of the best
+/// (rationale: `docs/decisions/0037`).
 std::size_t choose_simplest(const std::vector<Weighted>& ensembles);
 
 /// Weights by maximum entropy for theta = 10, 10^0.5, ..., 10^-4 times the number of points, in
 /// this order, validated in the same way. Throws Cancelled.
 std::vector<Reweighted> maximum_entropy(const EnsembleProblem& problem, const Context& context);
-/// Axes at most along which FrameAxes describes differences between profiles.
+/// Maximum number of axes with which FrameAxes describes differences between profiles.
 inline constexpr std::size_t kMaxProfileAxes = 400;
 
 /// The largest theta whose validation is within a standard error of the best one's.
@@ -79,10 +79,10 @@ using Fitter = std::function<std::vector<Weighted>(const EnsembleProblem&)>;
 /// The partial profile [channel pair, q] of a fitted model from a problem's partial profiles.
 using MeanOfModel = std::function<Array<double, 2>(View<const double, 3>, const Weighted&)>;
 
-/// Runs `fitter` on the whole curve and on the curve without each of `kFolds` folds, all at once:
-/// they divide the threads. Folds are 4 * kFolds blocks of equal numbers of points (fewer points: a
-/// block each), which belong to the folds in turn. Sets the validation of each model by the points
-/// that it did not see. The curve has kFolds points or more.
+/// Runs `fitter` on the whole curve and on the curve without each of `kFolds` folds, concurrently,
+/// dividing the threads. The curve is cut into 4 * kFolds blocks of equal numbers of points (with
+/// fewer points: one per block), assigned to the folds in turn. Sets the validation of each model
+/// from the points that it did not see. The curve must have at least kFolds points.
 std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitter& fitter,
                                      const MeanOfModel& mean, const Context& context,
                                      const char* stage);

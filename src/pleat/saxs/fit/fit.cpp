@@ -46,8 +46,8 @@ std::array<Range, 2> ranges_of(const FitOptions& options, bool is_atomic) {
 
 using Point = std::array<double, 2>;
 
-/// A grid, then Newton steps from its best points with derivatives by differences and
-/// Levenberg-Marquardt damping, kept within the bounds.
+/// Grid search, then damped Newton steps (Levenberg-Marquardt, numerical derivatives) from the best
+/// points, within the bounds.
 class Search {
 public:
     Search(const FitOptions& options, bool is_atomic,
@@ -192,8 +192,8 @@ private:
             Point move = {
                 (cross * at_best.slope[1] - b * at_best.slope[0]) / determinant * kDifference,
                 (cross * at_best.slope[0] - a * at_best.slope[1]) / determinant * kDifference};
-            // If one quantity meets its bound, the best step of the other is another one: both are
-            // strongly correlated, so the rest of the step would leave the valley.
+            // If one parameter reaches its bound, the best step of the other must be recomputed:
+            // both are strongly correlated, so the remaining step would leave the valley.
             for (const std::size_t n : {0, 1}) {
                 const double next = best_[n] + move[n];
                 if (next >= 0 && next <= 1) continue;

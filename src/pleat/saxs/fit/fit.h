@@ -12,7 +12,7 @@
 
 namespace pleat::saxs {
 
-/// The values that may vary, and their ranges; equal bounds fix a value.
+/// The parameters of a fit and their ranges; equal bounds fix a parameter.
 struct FitOptions {
     double c1_min = 0.9, c1_max = 1.1;
     double c2_min = -2, c2_max = 4;
@@ -25,13 +25,13 @@ struct CurveScaling {
     double chi2 = 0;  ///< sum over points of ((I - scale * model - background) / sigma)^2
 };
 
-/// The best scale (0 or more) and, if wanted, background, of a model at the curve's q.
+/// The best scale (>= 0) and, optionally, background for a model at the curve's q.
 CurveScaling fit_scale(const Profile& curve, std::span<const double> model, bool background);
 
-/// The c1 (1 for beads) and c2 within the bounds with the smallest `chi2`: a grid with steps of at
-/// most 0.005 and 0.25 (25 to 101 values each), then damped Newton steps from its three lowest
-/// local minima until they are below 1e-7 of the range or chi^2 would fall by less than the
-/// fraction `precision`. With a `start` (may be null) the steps begin there, without a grid. Throws
+/// The c1 (1 for beads) and c2 within bounds that minimise `chi2`: a grid with steps of at most
+/// 0.005 and 0.25 (25 to 101 values each), then damped Newton steps from its three lowest local
+/// minima until steps are below 1e-7 of the range or the expected relative decrease of chi^2 is
+/// below `precision`. With a `start` (may be null) Newton steps begin there, without a grid. Throws
 /// Cancelled.
 Contrast search_contrast(const FitOptions& options, bool is_atomic,
                          const std::function<double(const Contrast&)>& chi2,
@@ -47,16 +47,16 @@ Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
 Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2> partial,
            double mean_radius, const FitOptions& options, Index extra = 0);
 
-/// Whether partial profiles [channel pair, q] are those of atoms, not of beads.
+/// Whether partial profiles [channel pair, q] come from atoms rather than beads.
 bool are_atomic(View<const double, 2> partial);
 
-/// Partial profiles [channel pair, q] interpolated by cubic splines at other points, in ascending
-/// order and within the range of q. Throws UsageError.
+/// Interpolates partial profiles [channel pair, q] with cubic splines at other points, which must
+/// ascend within the range of q. Throws UsageError.
 Array<double, 2> resample_profiles(View<const double, 2> partial, std::span<const double> q,
                                    std::span<const double> to);
 
-/// The points of a curve that see q of at most `q_max`: q, and where they have dq the q within
-/// kSmearingReach dq of it.
+/// Keeps the points of a curve that depend only on q <= `q_max`: their q and, if they have dq, all
+/// q within kSmearingReach dq.
 Profile cut_curve(const Profile& curve, double q_max);
 
 /// A curve and the partial profiles [channel pair, q of the curve] that it is compared with.
@@ -66,12 +66,12 @@ struct CurveProblem {
     FitOptions options;  ///< the bounds of c1 and c2 are those of the first problem
 };
 
-/// The fit of each curve at the contrast with the smallest sum of chi^2 over all curves, found by
-/// search_contrast(). Throws Cancelled.
+/// Fits each curve at the contrast that minimises the sum of chi^2 over all curves
+/// (search_contrast()). Throws Cancelled.
 std::vector<Fit> fit_jointly(std::span<const CurveProblem> problems, double mean_radius,
                              const Context& context, const Contrast* start = nullptr);
 
-/// Chi^2 of all curves together. Contrast that was searched counts once as a parameter.
+/// chi^2 over all curves. A fitted contrast counts once in the number of parameters.
 JointFit summarize(std::span<const Fit> fits, const FitOptions& options);
 
 /// The probability that noise has as few runs of one sign as these residuals, by the normal

@@ -17,7 +17,7 @@ namespace pleat::saxs {
 
 namespace {
 
-/// Frames that one index of a loop reads, whose sums do not depend on the number of threads.
+/// Frames per index of a loop; sums over them do not depend on the number of threads.
 constexpr Index kFramesOfLoop = 64;
 
 /// At least the absolute factors of partial profiles [channel pair, q] at any contrast within the
@@ -42,7 +42,7 @@ Array<double, 2> metric_of(const EnsembleProblem& problem) {
     return factors;
 }
 
-/// The orthogonalisation of the frames of a problem.
+/// Orthogonalises the frames of a problem.
 class Orthogonalisation {
 public:
     Orthogonalisation(const EnsembleProblem& problem, double tolerance)
@@ -59,7 +59,7 @@ public:
         double square = 0;
         for (std::size_t n = 0; n < size_; ++n)
             square += std::pow(average_.data()[n] * metric_.data()[n], 2);
-        // Cauchy and Schwarz: the sum over channel pairs.
+        // By the Cauchy-Schwarz inequality, for the sum over channel pairs.
         length_of_profile_ = std::sqrt(static_cast<double>(problem.partial.extent(1)));
         enough_ = kRelativeTolerance * std::sqrt(square);
         if (scale_ > 0) enough_ = std::max(enough_, tolerance / scale_ / length_of_profile_);
@@ -157,7 +157,7 @@ private:
         });
     }
 
-    /// Frames whose remainder is larger than allowed.
+    /// Frames whose remainder exceeds the tolerance.
     Members left() const {
         Members some;
         for (Index f = 0; f < frames_; ++f)
@@ -181,7 +181,7 @@ private:
         return from;
     }
 
-    /// The lower triangle whose product with its transpose is the mean of products of amounts.
+    /// The lower triangular Cholesky factor of the mean products of amounts.
     Array<double, 2> root_of_covariance() const {
         const auto count = std::ssize(axes_);
         Array<double, 2> root(count, count);
@@ -243,7 +243,7 @@ private:
             for (const std::vector<double>& before : axes_) subtract(axis.data(), before);
             const double length = std::sqrt(dot(axis.data(), axis.data(), size_));
             if (!(length > enough_)) {
-                // Includes what project() subtracts for the axes of this batch so far.
+                // Includes what project() subtracts for this batch's axes so far.
                 squares_[batch[at]] = length * length + (before_new[at] - square);
                 square = 0;
                 continue;
@@ -384,9 +384,9 @@ double ProfileCoordinates::best_scale(std::span<const double> mean_coordinates) 
 }
 
 // E_i: what the basis leaves out of frame i, times the scale; r: the curve minus the mean times the
-// scale, without its part along the basis; g_i = r.E_i. Then F(w) is at least F of the coordinates
-// minus sum w g, since |r - E w|^2 >= |r|^2 - 2 r.E w; the minimum of that over w is at least its
-// value at the given weights v minus theta ln sum v exp(g / theta) + sum v g, by the dual problem.
+// scale, without its part along the basis; g_i = r.E_i. Since |r - E w|^2 >= |r|^2 - 2 r.E w, F(w)
+// is at least F of the coordinates minus sum w g. By the dual problem, the minimum of that over w
+// is at least its value at the given weights v minus theta ln sum v exp(g / theta) + sum v g.
 double ProfileCoordinates::excess(std::span<const double> weights, double theta,
                                   double scale) const {
     std::vector<double> residual = curve;
@@ -402,7 +402,7 @@ double ProfileCoordinates::excess(std::span<const double> weights, double theta,
         const double amount = scale * dot(amounts, weights.data(), weights.size());
         for (std::size_t k = 0; k < left_out.size(); ++k) left_out[k] += amount * remainder[k];
     }
-    // Weights that are too small for a double count as the smallest one.
+    // Weights that underflow a double count as the smallest double.
     std::vector<double> exponents;
     for (std::size_t i = 0; i < g.size(); ++i)
         exponents.push_back(g[i] / theta + std::log(std::max(weights[i], 1e-300)));

@@ -18,17 +18,18 @@ inline constexpr double kFrameTolerance = 0.01;
 struct FrameAxes {
     Array<double, 3> partial;  ///< [axis, channel pair, q of the curve], the mean first
     Array<double, 2> amounts;  ///< [axis, frame]
-    /// A bound of the length that this description leaves out of the profile of any frame, at any
-    /// contrast within the options, in units of the errors divided by the scale onto the curve.
+    /// An upper bound, for any frame and any contrast within the options, of the length of the
+    /// profile that this description omits, in units of the errors divided by the scale of the fit
+    /// to the curve.
     double left_out = 0;
     /// The same in errors, at the scale with which the mean fits the curve.
     double left_out_errors = 0;
 
-    /// Gram-Schmidt orthogonalisation of the frames minus their mean. Lengths are bounds of those
-    /// of profiles at any contrast within the options, in units of the errors. Axes are added until
-    /// nothing longer than `tolerance` is left out at the scale with which the mean fits the curve;
-    /// or, where that is more, than what errors of 2e-6 of each partial profile are; or until
-    /// there are kMaxProfileAxes axes. The same bits for any number of threads. Throws Cancelled.
+    /// Gram-Schmidt orthogonalisation of the frames minus their mean. Lengths are upper bounds for
+    /// profiles at any contrast within the options, in units of the errors. Adds axes until no
+    /// omitted length exceeds `tolerance` at the scale with which the mean fits the curve or, if
+    /// that is larger, the effect of errors of 2e-6 of each partial profile; or until there are
+    /// kMaxProfileAxes axes. Bit-identical for any number of threads. Throws Cancelled.
     explicit FrameAxes(const EnsembleProblem& problem, double tolerance = kFrameTolerance);
 
     /// The mean [channel pair, q] of frames with these weights, of sum 1. `of_axes`: `partial`, or
@@ -39,12 +40,12 @@ struct FrameAxes {
                           std::span<const double> weights) const;
 };
 
-/// Adds to the problem's warnings, once, if there are kMaxProfileAxes axes and more than one error,
-/// over all points of the curve together, may be left out.
+/// Adds a warning, once, if there are kMaxProfileAxes axes and they may omit more than one error in
+/// total over all points of the curve.
 void warn_of_axes(const EnsembleProblem& problem, const FrameAxes& axes);
 
-/// Directions are added until no axis of the frames has a remainder of a root mean square (over the
-/// frames) above this, in units of the curve's errors.
+/// Directions are added until the root mean square remainder over the frames, along every axis, is
+/// at most this, in units of the curve's errors.
 inline constexpr double kDirectionTolerance = 0.03;
 
 /// Profiles at one contrast, divided by sigma: that of frame i is mean + sum_r x(r, i) basis_r, and
@@ -63,17 +64,17 @@ public:
     ProfileCoordinates(const EnsembleProblem& axes, const FrameAxes& of_frames, const Fit& at,
                        double tolerance = kDirectionTolerance);
 
-    /// The curve minus the mean of the frames times a scale, along the basis.
+    /// Coordinates of the curve minus the frames' mean times a scale.
     std::vector<double> target(double scale) const;
     /// The scale, 0 or more, with which frames of these mean coordinates fit the curve best.
     double best_scale(std::span<const double> mean_coordinates) const;
 
     /// Whether the basis describes all that the axes describe.
     bool is_complete() const { return std::ssize(basis) + 1 >= axis_count(); }
-    /// A bound of how far weights, which minimise F = chi^2 n / 2 + theta sum w ln(M w) of these
-    /// coordinates at this scale, are above the minimum of F of the axes. With it, weights differ
-    /// from those at that minimum by sum |dw| <= sqrt(2 excess / theta), and the square roots of
-    /// chi^2 n by sqrt(2 excess).
+    /// An upper bound of how far F = chi^2 n / 2 + theta sum w ln(M w) at weights that minimise F
+    /// of these coordinates, at this scale, exceeds the minimum of F of the axes. Weights then
+    /// differ from those at that minimum by sum |dw| <= sqrt(2 excess / theta), and the square
+    /// roots of chi^2 n by sqrt(2 excess).
     double excess(std::span<const double> weights, double theta, double scale) const;
 
 private:

@@ -8,11 +8,11 @@
 
 namespace pleat::saxs {
 
-/// The sum of products, by vector instructions.
+/// The dot product, by SIMD instructions.
 double dot(const double* a, const double* b, std::size_t count);
 
-/// Writes the lower triangle whose product with its transpose is the matrix `of(i, j)`, j <= i, to
-/// `root` [count, stride]; false where the matrix is singular but for rounding errors.
+/// Cholesky factor: writes the lower triangle whose product with its transpose is the matrix `of(i,
+/// j)`, j <= i, to `root` [count, stride]; returns false if the matrix is numerically singular.
 template <class Matrix>
 bool cholesky_root(std::size_t count, std::size_t stride, const Matrix& of, double* root) {
     constexpr double kSingular = 1e-13;
@@ -40,8 +40,8 @@ inline void solve_upper(std::size_t count, std::size_t stride, const double* roo
     }
 }
 
-/// Solves A x = b for a symmetric positive definite A, row-major [n, n], by Cholesky; false where
-/// it is not (then x is not set).
+/// Solves A x = b by Cholesky for a symmetric positive definite A, row-major [n, n]; returns false,
+/// without setting x, if it is not.
 bool solve_cholesky(std::span<const double> matrix, std::span<const double> right,
                     std::vector<double>& x);
 

@@ -15,8 +15,8 @@ namespace pleat::saxs {
 
 namespace {
 
-/// Finds the contrast that is the best one for the weights that are the best at it. In turn both
-/// took more than 20 rounds.
+/// Finds the contrast that is optimal for the weights that are optimal at this contrast.
+/// Alternating both took more than 20 rounds.
 class FixedPoint {
 public:
     explicit FixedPoint(const FitOptions& options) : options_(options) {}
@@ -61,7 +61,7 @@ private:
     struct Point {
         Pair to, step;
     };
-    /// The point towards `wanted` that is not too much farther from `from` than `to` is.
+    /// The point in the direction of `wanted` that is not much farther from `from` than `to` is.
     static Pair limited(const Pair& from, const Pair& to, const Pair& wanted) {
         constexpr double kMaxFactor = 10, kMaxStep = 0.1;
         const Pair step = {to[0] - from[0], to[1] - from[1]},
@@ -95,13 +95,13 @@ double objective(const Weighted& one, double theta) {
     return one.fit.chi2 * static_cast<double>(one.fit.points) / 2 - theta * entropy;
 }
 
-/// Fits weights of frames, whose partial profiles are combinations of those of a problem's axes.
+/// Fits the weights of frames whose partial profiles are combinations of a problem's axes.
 class WeightFit {
 public:
     WeightFit(const EnsembleProblem& axes, const FrameAxes& of_frames)
         : axes_(axes), of_frames_(of_frames) {}
 
-    /// Weights for each theta, the largest first.
+    /// The weights for each theta, largest theta first.
     std::vector<Weighted> run(const std::vector<double>& thetas) const {
         Weighted one;
         one.frames.resize(of_frames_.amounts.extent(1));
@@ -118,8 +118,8 @@ public:
     }
 
 private:
-    /// Weights at a theta, from those of a larger one. `start` [point]: sum_r l_r basis_r of the
-    /// last dual problem, where the next one starts.
+    /// The weights at a theta, starting from those of a larger one. `start` [point]: sum_r l_r
+    /// basis_r of the last dual problem, where the next one starts.
     Weighted reweight(double theta, Weighted from, std::vector<double>& start) const {
         constexpr int kMaxRounds = 30;
         constexpr double kPrecision = 1e-6;
@@ -150,9 +150,9 @@ private:
         return best;
     }
 
-    /// Weights, scale and background at the contrast of `from`. `tolerance`, of directions, is made
-    /// smaller if these leave out too much; the next rounds keep it, since with another one in each
-    /// they would not converge.
+    /// Weights, scale and background at the contrast of `from`. `tolerance` of the directions is
+    /// reduced if they omit too much; later rounds keep it, because they would not converge with
+    /// changing tolerances.
     Weighted at_contrast(double theta, Weighted from, std::vector<double>& start,
                          double& tolerance) const {
         // Of chi^2 per point / 2.
@@ -179,8 +179,8 @@ private:
         return from;
     }
 
-    /// The weights at the scale that is the best one for them, by the secant method: weights and
-    /// scale in turn took more than 50 rounds.
+    /// The weights at the scale that is optimal for them, by the secant method; alternating both
+    /// took more than 50 rounds.
     std::pair<std::vector<double>, double> weights_and_scale(const ProfileCoordinates& at,
                                                              double theta, double scale,
                                                              WeightDual& dual,
@@ -192,7 +192,7 @@ private:
             throw_if_stopped(axes_.context);
             std::vector<double> weights = dual.minimize(scale, at.target(scale), theta, l);
             const double change = at.best_scale(dual.mean()) - scale;
-            // How much farther the best scale is than the one that is best for these weights.
+            // The secant factor that extends the step to the scale which is best for these weights.
             double factor = 1;
             if (round > 0 && last_change != change)
                 factor = (scale - last_scale) / (last_change - change);

@@ -29,7 +29,7 @@ public:
             for (std::size_t k = 0; k < rest.size(); ++k) rest[k] -= mean_.back() * axis[k];
             curve_.push_back(dot(axis.data(), curve.data(), curve.size()));
         }
-        // The part of the mean that is not along the basis is that of every frame.
+        // The part of the mean that is orthogonal to the basis is the same in every frame.
         rest_ = dot(rest.data(), rest.data(), rest.size());
         rest_with_curve_ = dot(rest.data(), curve.data(), rest.size());
         for (const Index frame : members) {
@@ -93,9 +93,9 @@ public:
     }
     bool is_solved() const { return is_solved_; }
 
-    /// Raises `gains` [kFrames] to how much the others with each frame lower chi^2, where all
-    /// weights are sufficient. `rows`: those of Products::multiply(). `scratch`: a row per other
-    /// and four more.
+    /// Raises `gains` [kFrames] to the decrease of chi^2 by these members plus each frame, if all
+    /// weights are sufficient. `rows`: from Products::multiply(). `scratch`: one row per member and
+    /// four more.
     void raise(View<const double, 2> rows, View<double, 2> scratch, double* gains) const {
         const std::size_t n = members_.size();
         const auto row = [&](std::size_t k) { return scratch[static_cast<Index>(k)].data; };
@@ -237,7 +237,7 @@ Members without(Members members, std::size_t position) {
     return members;
 }
 
-/// A search for sets of frames: a problem on axes, maybe at some of the curve's points, and the
+/// A problem for the search: the axes' profiles, possibly at some of the curve's points, and the
 /// frames of the whole problem.
 struct SearchedProblem {
     const EnsembleProblem& axes;
@@ -247,7 +247,7 @@ struct SearchedProblem {
     Index frame_count() const { return partial.extent(0); }
     int threads() const { return axes.threads(); }
 
-    /// The partial profiles of some of the frames at the points of the problem.
+    /// The partial profiles of some frames at the problem's points.
     Array<double, 3> partial_of(const Members& members) const {
         auto some =
             Array<double, 3>::unset(std::ssize(members), partial.extent(1), axes.partial.extent(2));
@@ -284,7 +284,7 @@ struct SubsetProblem {
           partial(whole.partial_of(frames)),
           table(whole.with(partial), with_pairs, whole.threads()) {}
 
-    /// Renumbers sets of frames of the whole problem as sets of this one.
+    /// Renumbers sets of frames of the whole problem for this subset.
     std::vector<Members> to_subset(std::vector<Members> sets) const {
         for (Members& members : sets)
             for (Index& frame : members)
@@ -298,7 +298,7 @@ struct SubsetProblem {
     }
 };
 
-/// Coordinates [frame, axis] of the profiles of frames, scaled to one length.
+/// Coordinates [frame, axis] of the frames' profiles, normalised to equal length.
 Array<double, 2> directions_of(const ProfileCoordinates& at) {
     const Index axes = at.x.axes;
     std::vector<double> mean, rest = at.mean;
@@ -411,7 +411,7 @@ private:
         return all;
     }
 
-    /// Each of the best sets with one more representative, fitted from its contrast.
+    /// Fits each of the best sets with one more representative, starting at its contrast.
     std::vector<FittedSet> grown() {
         std::vector<std::pair<Members, Contrast>> candidates;
         for (const FittedSet& from : best_)
@@ -427,8 +427,8 @@ private:
         return fitted(SubsetProblem(problem_, std::move(frames)), std::move(candidates));
     }
 
-    /// Exchanges members of each of the best sets, one at a time, while that lowers chi^2: the best
-    /// set of many frames is often found from another one than the best of few.
+    /// Exchanges members of each of the best sets, one at a time, as long as chi^2 decreases: the
+    /// best large set is often not an extension of the best small one.
     void exchange() {
         const std::vector<FittedSet> starts(
             best_.begin(), best_.begin() + std::min<std::ptrdiff_t>(kStarts, std::ssize(best_)));
@@ -450,8 +450,8 @@ private:
         }
     }
 
-    /// The sets that differ from `from` in one member. If there are many frames, only the sets that
-    /// are best at its contrast are fitted.
+    /// The sets that differ from `from` in one member. With many frames, only those that fit best
+    /// at the contrast of `from` are fitted.
     std::vector<FittedSet> exchanged(const FittedSet& from) {
         std::vector<std::pair<Members, Contrast>> candidates;
         const Index frames = problem_.frame_count();
@@ -470,7 +470,7 @@ private:
 
     /// The frames that improve a set most when they replace one member, at the set's contrast.
     Members promising(const FittedSet& from) const {
-        // With more frames, a root mean square over all of them says less about a single frame.
+        // With more frames, their root mean square says less about a single frame.
         constexpr double kManyFrames = 10000;
         const double more =
             std::max(1.0, static_cast<double>(problem_.frame_count()) / kManyFrames);
@@ -496,7 +496,7 @@ private:
                            [&](std::size_t n) { return starts[n]; }, kCoarse, problem_.threads()));
     }
 
-    /// The best of sets that were fitted coarsely, fitted finely.
+    /// Selects the best of sets that were fitted coarsely, and fits them finely.
     std::vector<FittedSet> refined(const SubsetProblem& subset,
                                    std::vector<FittedSet> coarse) const {
         keep_best(coarse);
@@ -585,7 +585,7 @@ std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index ma
             return on_axes.of_frames.mean(partial, one.frames, one.weights);
         },
         context, "minimal ensembles");
-    // A size that repeats the one before is no ensemble of that size.
+    // A size that repeats the previous set is not an ensemble of that size.
     std::vector<Weighted> distinct;
     for (Weighted& one : sizes)
         if (distinct.empty() || one.frames.size() > distinct.back().frames.size())

@@ -10,9 +10,9 @@
 
 namespace pleat::saxs {
 
-/// Values at `to`, which never falls, within the range of `x`, of the cubic spline through (x, y):
-/// flat at the first point where that is x = 0 (profiles are even functions of q), and without
-/// curvature at an end otherwise. `x` rising, of 2 or more points.
+/// Cubic spline through (x, y), evaluated at `to`, which must be non-decreasing within the range of
+/// `x`. The slope is 0 at the first point if that is x = 0 (profiles are even functions of q);
+/// otherwise ends have no curvature. `x` must ascend and have at least 2 points.
 std::vector<double> interpolate_spline(std::span<const double> x, std::span<const double> y,
                                        std::span<const double> to);
 

@@ -127,7 +127,7 @@ void ProductTable::scale(double* profile) const {
     for (std::size_t k = 0; k < points; ++k) profile[k] -= constant * inverse_sigma_[k];
 }
 
-/// Computes the parts of a frame's profile at a c1: those that are multiplied by each power of c2.
+/// Computes the coefficients of each power of c2 in a frame's profile at a c1.
 void ProductTable::compute_parts(Index frame, std::size_t c1, View<double, 2> parts) const {
     const std::size_t points = inverse_sigma_.size();
     const Array<double, 2>& factors = factors_[c1];
@@ -135,7 +135,7 @@ void ProductTable::compute_parts(Index frame, std::size_t c1, View<double, 2> pa
     std::fill_n(parts.data, kParts * parts.extent(1), 0.0);
     for (Index a = 0; a < channels; ++a)
         for (Index b = a; b < channels; ++b) {
-            // The last of several channels is the hydration layer.
+            // If there are several channels, the last one is the hydration layer.
             const Index power = channels == 1 ? 0 : (a == channels - 1) + (b == channels - 1);
             const Index pair = channel_pair(a, b, channels);
             const double* const factor = factors[pair].data;
@@ -146,7 +146,7 @@ void ProductTable::compute_parts(Index frame, std::size_t c1, View<double, 2> pa
     for (Index power = 0; power < kParts; ++power) scale(parts[power].data);
 }
 
-/// Sets the products of all pairs: a thread takes a c1.
+/// Sets the products of all pairs; one c1 per thread.
 void ProductTable::add_pairs() {
     const std::size_t points = inverse_sigma_.size();
     const auto width = static_cast<Index>(points);
@@ -174,7 +174,7 @@ void ProductTable::add_pairs() {
     });
 }
 
-/// Sets the products of each frame with itself and with the curve: a thread takes some frames.
+/// Sets the products of each frame with itself and with the curve; some frames per thread.
 void ProductTable::add_frames() {
     constexpr Index kFramesOfLoop = 8;
     const std::size_t points = inverse_sigma_.size(), size = nodes_.size();
@@ -225,7 +225,7 @@ struct Equations {
     double* right() { return count > kFewMembers ? many_right.data() : few_right.data(); }
 };
 
-/// Amounts, of either sign, of the members in a set of bits, and how much they lower chi^2.
+/// Unconstrained amounts of the members in a bit set, and the decrease of chi^2.
 struct Solution {
     double gain = 0;
     std::array<double, kFewMembers> amounts{};
@@ -257,7 +257,7 @@ Solution solve_some(Equations& equations, unsigned bits) {
     return result;
 }
 
-/// Whether a solution is the best without negative amounts: raising no amount from 0 lowers chi^2.
+/// Whether nonnegative amounts are optimal: raising a zero amount does not decrease chi^2.
 bool is_optimal(Equations& equations, const Solution& solution) {
     const std::size_t n = equations.count;
     for (std::size_t i = 0; i < n; ++i) {
@@ -270,7 +270,7 @@ bool is_optimal(Equations& equations, const Solution& solution) {
     return true;
 }
 
-/// The amounts, none negative, that lower chi^2 most.
+/// The nonnegative amounts that decrease chi^2 most.
 std::vector<double> best_amounts(Equations& equations) {
     const std::size_t n = equations.count;
     return solve_nonnegative({equations.products(), n * n}, {equations.right(), n});
@@ -283,8 +283,8 @@ double gain_of(Equations& equations, const std::vector<double>& amounts) {
     return gain;
 }
 
-/// How much the best amounts, none negative, lower chi^2; if that cannot exceed `enough`, an upper
-/// bound of it. `bits`: the members with positive amounts of the last call, which are tried first.
+/// The maximum decrease of chi^2 by nonnegative amounts; or, if it cannot exceed `enough`, an upper
+/// bound of it. `bits`: members with positive amounts in the last call, which are tried first.
 double best_gain(Equations& equations, unsigned& bits, double enough = -INFINITY) {
     const std::size_t n = equations.count;
     if (n <= kFewMembers) {

@@ -95,9 +95,9 @@ struct FittedSet {
     double chi2 = 0;              ///< sum over the points
 };
 
-/// Fits each set by the Newton steps of search_contrast() from the contrast that `start` returns
-/// for its index, until chi^2 would fall by less than the fraction `precision`. The table must have
-/// pairs unless every set is one frame. Throws Cancelled.
+/// Fits each set by the Newton steps of search_contrast(), starting from the contrast that `start`
+/// returns for its index, until the expected relative decrease of chi^2 is below `precision`. The
+/// table must have pairs unless every set is a single frame. Throws Cancelled.
 std::vector<FittedSet> fit_from(const ProductTable& table, const std::vector<Members>& sets,
                                 const std::function<Contrast(std::size_t)>& start, double precision,
                                 int threads);

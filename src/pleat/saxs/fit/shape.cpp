@@ -20,8 +20,8 @@ HWY_BEFORE_NAMESPACE();
 namespace pleat::saxs::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Writes the bins of the distances of point `row` from those from `j` on, as long as whole vectors
-/// of points come before it; returns the first that is left.
+/// Writes the bins of the distances from point `row` to points from `j` on, in whole vectors that
+/// end before it; returns the first remaining point.
 template <class D>
 HWY_INLINE Index bins_from(D d, View<const float, 2> xyz, Index row, Index j,
                            float bins_per_angstrom, std::int32_t last_bin,
@@ -60,8 +60,8 @@ HWY_EXPORT(bins_of_row);
 
 namespace {
 
-/// Copies of the bins that pairs are added to in turn: a bin is less often read again before its
-/// last value is stored.
+/// Number of copies of the bins, used in turn: a bin is less often read before its last value is
+/// stored.
 constexpr std::size_t kCopies = 4;
 
 class PairBins {
@@ -121,7 +121,7 @@ std::vector<double> pair_distances(View<const float, 2> xyz, std::span<const dou
 
 namespace {
 
-/// Centre and gyration of amplitudes; unweighted if the amplitudes sum to 0.
+/// Centre and radius of gyration weighted by amplitudes; unweighted if their sum is 0.
 void measure_moments(View<const float, 2> positions, std::span<const double> amplitudes,
                      Shape& shape) {
     const Index count = positions.extent(1);

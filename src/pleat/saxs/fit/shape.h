@@ -10,8 +10,8 @@
 
 namespace pleat::saxs {
 
-/// Groups of rows that are summed apart, so that the sums do not depend on the number of threads:
-/// each has its own histogram of distances.
+/// Number of groups of rows with separate histograms, so that sums do not depend on the number of
+/// threads.
 inline constexpr Index kShapeBlocks = 64;
 
 /// Sums of A_i A_j of both orders of pairs i, j of different scatterers, with `amplitudes`

@@ -24,8 +24,8 @@ constexpr std::size_t kFrames = static_cast<std::size_t>(kFrameBlock);
 constexpr std::size_t kRows = 4;      // of axes in a tile; blocks have a multiple of them
 constexpr std::size_t kColumns = 64;  // frames whose amounts fit in a cache
 
-/// Sets weights to exp(-steps . x - largest) of `count` frames, 0 beyond, and moments to the sums
-/// of weights times x. Returns `largest`, the largest exponent, and sets `total` to the sum.
+/// Sets the weights of `count` frames to exp(-steps . x - largest), others to 0, and moments to
+/// sums of weights times x. Returns the largest exponent, and sets `total` to the sum of weights.
 double weigh(const double* HWY_RESTRICT x, const double* HWY_RESTRICT steps, std::size_t axes,
              std::size_t count, double* HWY_RESTRICT weights, double* HWY_RESTRICT moments,
              double& total) {
@@ -251,7 +251,7 @@ std::vector<double> WeightDual::minimize(double scale, std::span<const double> t
     return weights;
 }
 
-/// The value at l; sets the weights and the mean.
+/// The objective at l; also sets the weights and the mean.
 double WeightDual::evaluate(const std::vector<double>& l) {
     const Index rows = at_.x.extent(1), blocks = at_.x.extent(0);
     std::vector<double> steps(rows, 0);

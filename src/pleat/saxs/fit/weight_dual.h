@@ -13,7 +13,7 @@ namespace pleat::saxs {
 /// Frames that are summed together, so that sums do not depend on the number of threads.
 inline constexpr Index kFrameBlock = 512;
 
-/// Coordinates of frames: x(block, axis, i) is that of frame block * kFrameBlock + i along an axis.
+/// Coordinates of frames: x(block, axis, i) belongs to frame block * kFrameBlock + i.
 struct FrameCoordinates {
     Index axes = 0, frames = 0;
     Array<double, 3> x;  ///< [block, axis, frame of the block]; 0 beyond the axes and the frames

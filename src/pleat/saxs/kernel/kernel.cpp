@@ -20,7 +20,7 @@ namespace pleat::saxs {
 
 namespace {
 
-/// Products and sums of vectors of float32, by scatterer and all.
+/// Vector operations in float32, per scatterer and in total.
 struct Cost {
     double pairs, multipole;
     double multipole_bytes;
@@ -71,7 +71,7 @@ void refuse_unless(bool is_known, const Device& device, const char* known, const
             fmt::format("expected {} on the device {}, found {}", known, device.name(), found));
 }
 
-/// Whether a frame within a radius is computed from pairs, and not by multipoles.
+/// Whether a frame of this radius is computed from pairs rather than multipoles.
 using PrefersPairs = std::function<bool(double radius)>;
 
 /// Uses the cheaper of two kernels for each frame.
@@ -113,11 +113,11 @@ private:
     int threads_;
 };
 
-/// On a GPU: by counting the instructions of a lane, and where multipoles have room.
+/// For a GPU: counts the instructions of a lane, and considers where multipoles fit in memory.
 PrefersPairs gpu_prefers_pairs(const Model& model) {
     const ModelSize counts(model);
     const double q = static_cast<double>(model.q_count());
-    // Measured: multipoles reach half of what sums over pairs reach of their count.
+    // Measured: relative to operation counts, multipoles reach half the speed of pair sums.
     constexpr double kPairInstructions = 2.6, kMultipoleInstructions = 2.0;
     return [=, known = std::map<double, bool>()](double radius) mutable {
         const double rounded = rounded_radius(radius);

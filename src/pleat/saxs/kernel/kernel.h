@@ -9,9 +9,9 @@
 
 namespace pleat::saxs {
 
-/// Each frame's profile depends on that frame alone, not on the other frames of a call or the
-/// number of threads. CPU kernels check between pieces of a frame whether to stop, and then throw
-/// Cancelled: the progress of their context must outlive them.
+/// Computes profiles of frames. A profile depends only on its frame, not on other frames of the
+/// call or the number of threads. CPU kernels check for a cancel between pieces of a frame and then
+/// throw Cancelled, so the progress of their context must outlive them.
 class Kernel {
 public:
     virtual ~Kernel() = default;
@@ -34,7 +34,7 @@ public:
 std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
                                     const Context& context);
 
-/// What decides how much the sums of a model cost.
+/// The properties of a model that determine the cost of its sums.
 struct ModelSize {
     ModelSize() = default;
     explicit ModelSize(const Model& model);
@@ -58,14 +58,14 @@ struct FrameCost {
     double seconds = 0;          ///< measured on AVX-512, for the choice of a device
     double multipole_bytes = 0;  ///< of tables and sums, if multipoles are used
 };
-/// For scatterers within `radius` angstrom of a centre.
+/// The cost of a frame whose scatterers are within `radius` angstrom of a centre.
 FrameCost frame_cost(const ModelSize& size, const Options& options, double radius);
 
 /// Bytes that kernels need besides coordinates and results; for `cuda` the GPU's.
 std::int64_t kernel_memory(const ModelSize& size, const Options& options, const Device& device);
 
-/// Coordinates beyond this many angstrom are refused: in float32 their differences are too coarse
-/// for a profile.
+/// Coordinates beyond this many angstrom are refused: differences of such float32 numbers are too
+/// coarse for a profile.
 inline constexpr float kMaxCoordinate = 1e8f;
 
 struct WrongCoordinate {
@@ -82,7 +82,7 @@ std::optional<WrongCoordinate> find_wrong_coordinate(View<const float, 3> xyz, i
 void check_sets(const Model& model, View<const float, 3> xyz, View<const float, 3> scales,
                 const char* set, int threads = 1);
 
-/// Every pair and q by sin in float64, one after another; one thread.
+/// Computes every pair and q by sin() in float64 on one thread.
 std::unique_ptr<Kernel> make_reference_kernel(const Model& model, const Context& context = {});
 
 /// Every pair, in vectors of distances.

@@ -118,8 +118,8 @@ public:
         add_weighted(pairs.front().row.type, pairs.front().column.type, partial);
     }
 
-    /// Adds the gradient of the sum of `weight` [channel pair, q] times partial profiles to
-    /// `gradient` [axis, sorted scatterer], over pairs of a row and a column of the same points;
+    /// Adds, to `gradient` [axis, sorted scatterer], the gradient of the sum of `weight` [channel
+    /// pair, q] times partial profiles over pairs of a row and a column of the same points;
     /// `same_segment`: row_segment is column_segment.
     void add_gradient(const Points<Real>& points, const TypeSegment& row_segment,
                       const TypeSegment& column_segment, bool same_segment,
@@ -156,8 +156,7 @@ public:
     }
 
 private:
-    /// Appends the distances of all pairs to the chunk, and calls flush() each time that it is
-    /// full.
+    /// Appends the distances of all pairs to the chunk, calling flush() whenever it is full.
     template <class Flush>
     void gather(const Points<Real>& points, const SegmentPair& pair, const Flush& flush) {
         const Index last = pair.column.first + pair.column.count;
@@ -245,7 +244,7 @@ private:
             const Index u = classes_.class_of_channel[a];
             for (Index b = a; b < channels; ++b) {
                 const Index v = classes_.class_of_channel[b];
-                // The factors of a sum that is not used are 0.
+                // Factors of unused sums are 0.
                 if (!sums_.chunk.is_used(u * classes + v) && !sums_.chunk.is_used(v * classes + u))
                     continue;
                 double* const to = &partial(channel_pair(a, b, channels), 0);
@@ -260,8 +259,7 @@ private:
         }
     }
 
-    /// Weights [q] of the sines of pairs that are weighted by classes u of the row, v of the
-    /// column.
+    /// [q]: weights of the sines of pairs with scale classes u of the row and v of the column.
     void slope_weight(std::int32_t row_type, std::int32_t column_type, Index u, Index v,
                       View<const double, 2> weight, double* to) const {
         const Index channels = model_.channel_count();
@@ -304,7 +302,7 @@ private:
     std::optional<DistanceMoments> moments_;
     Array<double, 2> weighted_;        ///< [weighting, q]
     std::vector<double> weight_sums_;  ///< [weighting]
-    /// A weighting whose weights are products of the scales of row and column; -1: without scales.
+    /// A weighting by products of the scales of row and column; -1: no scales.
     struct ScaleProduct {
         Index weighting, row, column;
     };
@@ -473,9 +471,9 @@ private:
     std::vector<Points<Real>> points_;  ///< [set]
 };
 
-/// Rows of one type that a thread takes at a time.
+/// Number of rows of one type that a thread processes at a time.
 constexpr Index kRows = 64;
-/// Sums of gradients that are kept apart, whatever the number of threads, and added in their order.
+/// Number of partial sums of gradients, added in order, whatever the number of threads.
 constexpr Index kGradientGroups = 16;
 constexpr std::int64_t kBatchBytes = std::int64_t{64} << 20;
 

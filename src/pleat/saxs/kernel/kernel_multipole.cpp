@@ -57,8 +57,8 @@ public:
         double largest = 0.0;
         for (const CentredFrame& one : centred)
             largest = std::max(largest, rounded_radius(one.radius));
-        // Few or large frames share all threads, one after another; loops inside a frame are then
-        // parallel.
+        // Few or large frames are computed one after another by all threads; loops inside a frame
+        // are then parallel.
         const Bytes bytes = bytes_for(largest);
         const bool is_one_by_one =
             frames < threads_ ||
@@ -100,7 +100,7 @@ private:
         return result;
     }
 
-    /// The tables for a radius, which stay until profiles() clears them.
+    /// The tables for a radius; they are kept until profiles() clears them.
     const Tables& tables_for(double radius) {
         const double rounded = rounded_radius(radius);
         std::unique_ptr<Tables>& tables = tables_[rounded];
@@ -151,8 +151,8 @@ private:
             for (Index n = 0; n < partial.size(); ++n) partial.data[n] += sums[degree].data[n];
     }
 
-    /// The harmonics at the nodes, summed over the scatterers of each segment: [scale class, node,
-    /// harmonic].
+    /// [scale class, node, harmonic]: harmonics at the nodes, summed over the scatterers of each
+    /// segment.
     std::vector<Array<double, 3>> spread_all(const CentredFrame& from, View<const float, 2> scales,
                                              const Tables& tables, const Context& context) const {
         std::vector<Array<double, 3>> piece_sums(pieces_.size());

@@ -126,10 +126,10 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-/// Degrees past which (2 l + 1) j_l(x)^2 vanishes in float64.
+/// The degree beyond which (2 l + 1) j_l(x)^2 vanishes in float64.
 Index far_degree(double x) { return static_cast<Index>(x + 16.0 * std::cbrt(x + 1.0)) + 24; }
 
-/// Degrees that leave at most kMultipoleError.
+/// The number of degrees whose remainder is at most kMultipoleError.
 Index degrees_for(double x) {
     const Index largest = far_degree(x);
     constexpr double kVast = 1e4;  // too many harmonics for any memory: a bound suffices
@@ -145,8 +145,8 @@ Index degrees_for(double x) {
     return 1;
 }
 
-/// Nodes that interpolate waves up to q on [0, R]: Chebyshev coefficients of exp(i q r) are Bessel
-/// functions of z = q R / 2, which fall off past their order z as those of spheres do.
+/// Number of nodes that interpolate waves up to q on [0, R]: the Chebyshev coefficients of exp(i q
+/// r) are Bessel functions of z = q R / 2, which decay beyond order z like spherical ones.
 Index nodes_for(double z) { return static_cast<Index>(z + 5.5 * std::cbrt(z + 1.0)) + 10; }
 
 }  // namespace
@@ -162,8 +162,8 @@ void spherical_bessel(double x, Index count, double* values) {
     double above = 0.0, here = 1e-100, sum = 0.0;
     constexpr double kHuge = 1e100;
     for (Index l = start; l >= 0; --l) {
-        // `here` is j_l times an unknown factor, which follows from sum_l (2 l + 1) j_l^2 = 1 at
-        // the end.
+        // `here` is j_l times an unknown factor, which is determined at the end from sum_l (2 l +
+        // 1) j_l^2 = 1.
         if (l < count) values[l] = here;
         sum += static_cast<double>(2 * l + 1) * here * here;
         const double below = static_cast<double>(2 * l + 1) / x * here - above;
@@ -213,7 +213,7 @@ FrameSphere enclosing_sphere(View<const float, 2> xyz) {
                      z = double{xyz(2, n)} - sphere.centre[2];
         square = std::max(square, x * x + y * y + z * z);
     }
-    // No rounding may leave a scatterer outside.
+    // Rounding must not leave a scatterer outside.
     sphere.radius = std::sqrt(square) * (1.0 + 1e-12);
     return sphere;
 }

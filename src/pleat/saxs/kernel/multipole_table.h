@@ -12,12 +12,12 @@
 
 namespace pleat::saxs {
 
-/// The number of q is rounded up to a multiple of this, so that vectors are full.
+/// Rows of q are padded to a multiple of this, so that vectors are full.
 inline constexpr Index kQPad = 8;
 /// Pieces of scatterers that threads process separately: few, since each has its own copy of the
 /// nodes' harmonics.
 inline constexpr Index kMultipolePieces = 32;
-/// Frames are computed at once, each by a thread, if they take no more memory than this.
+/// Frames are computed concurrently, one per thread, if they need no more memory than this.
 inline constexpr double kMultipoleBytesAtOnce = 2e9;
 /// Bound of the remainder of sum_l (2 l + 1) j_l(q R)^2 = 1 past the last degree, and of the error
 /// of the radial interpolation: the error of a profile is at most about this fraction of (sum_i
@@ -47,7 +47,7 @@ struct MultipoleTable {
     }
 };
 
-/// The degrees and nodes of the table for a radius and q, without making it.
+/// The numbers of degrees and nodes of a table for this radius and q, without making the table.
 struct MultipoleSize {
     Index degrees = 0, nodes = 0;
 };
@@ -56,8 +56,8 @@ MultipoleSize multipole_size(double wave, double radius);
 /// j_0(x), ..., j_{count - 1}(x), by Miller's downward recurrence.
 void spherical_bessel(double x, Index count, double* values);
 
-/// The radius rounded up to one of few values, so that frames that differ little share a table. The
-/// result does not depend on earlier frames.
+/// Rounds the radius up to one of few values, so that similar frames share a table. The result does
+/// not depend on earlier frames.
 double rounded_radius(double radius);
 
 /// A sphere about the centre of a frame's bounding box that has all its scatterers, angstrom.
@@ -68,7 +68,7 @@ struct FrameSphere {
 /// `xyz` [axis, scatterer].
 FrameSphere enclosing_sphere(View<const float, 2> xyz);
 
-/// Scatterers of a block: their harmonics fit into the second-level cache.
+/// Scatterers per block; their harmonics fit in the L2 cache.
 inline constexpr Index kHarmonicBlock = 32;
 
 /// Coefficients of the recurrence of normalised Legendre functions, and the strides of its
@@ -88,7 +88,7 @@ void real_harmonics(const HarmonicTable& table, const double* direction, double*
 /// Length of the scratch memory of real_harmonics().
 constexpr Index harmonic_scratch(Index degrees) { return 5 * (degrees + 16); }
 
-/// Adds to `to` [node, harmonic] the sum_j weights [j, node] harmonics [j, harmonic].
+/// Adds sum_j weights [j, node] harmonics [j, harmonic] to `to` [node, harmonic].
 void spread_harmonics(const HarmonicTable& table, Index count, const double* weights,
                       const double* harmonics, double* to);
 
@@ -100,12 +100,12 @@ void project_degree(const HarmonicTable& table, const MultipoleTable& radial, In
 
 }  // namespace pleat::saxs
 
-/// What the GPU's kernels of multipoles have lanes, registers and memory for.
+/// Limits of the GPU's multipole kernels, set by their lanes, registers and memory.
 namespace pleat::saxs::cuda {
 
-/// Degrees and radial nodes of a frame at most.
+/// Maximum numbers of degrees and radial nodes of a frame.
 inline constexpr int kMaxDegrees = 127, kMaxNodes = 96;
-/// Channels of a model at most, and types times the classes in which they scatter.
+/// Maximum number of channels of a model, and of types times their scale classes.
 inline constexpr int kMaxMultipoleChannels = 4, kMaxMultipoleSegments = 64;
 
 inline bool fits_multipoles(const Model& model, Index segments) {

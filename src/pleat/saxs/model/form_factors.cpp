@@ -25,7 +25,7 @@ namespace {
 struct AminoAcid {
     std::string_view name;
     int carbons, hydrogens, nitrogens, oxygens, sulfurs;
-    /// Hydrogens of N, CA and CB; fewer if there is none at N (PRO), or one at CB.
+    /// Hydrogens on N, CA and CB; fewer without one on N (PRO), or with one on CB.
     int backbone_hydrogens = 4;
 
     double electrons() const {
@@ -277,7 +277,7 @@ private:
     std::vector<std::string> words_;
 };
 
-/// Whether the rows begin with q. Throws InputError if their width fits neither case.
+/// Whether rows begin with q. Throws InputError if the number of columns fits neither case.
 bool has_q(const std::string& file, const Rows& read, std::size_t types) {
     const std::size_t width = read.rows.front().values.size();
     for (const Row& row : read.rows) {

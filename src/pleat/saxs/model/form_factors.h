@@ -16,29 +16,30 @@ namespace pleat::saxs {
 /// The names of a bead model's types, in the order of the published tables.
 std::vector<std::string> bead_types(Resolution resolution);
 
-/// Net electrons at q = 0 (its own minus those of the water that it displaces) of a complete bead
-/// of each type [type]: of a residue within a chain at pH 7, with cysteine reduced. The backbone
-/// ("BB") is that of a residue with a CH2 group at CB.
+/// [type]: net electrons at q = 0 (own electrons minus those of the displaced water) of a complete
+/// bead in a chain at pH 7, with cysteine reduced. The backbone ("BB") is that of a residue with a
+/// CH2 group as CB.
 std::vector<double> complete_bead_electrons(Resolution resolution);
 
 /// The number of heavy atoms of a complete residue within a chain: 5 for "ALA". The name must be
 /// one of bead_types(Resolution::one_bead).
 Index complete_residue_atoms(std::string_view residue_name);
 
-/// pleat's own table of the one- or two-bead model (README.md says how it was derived, and how
-/// accurate it is).
+/// pleat's own table for the one- or two-bead model (README.md describes its derivation and
+/// accuracy).
 const FormFactorTable& derived_form_factors(Resolution resolution);
 
-/// Throws UsageError unless form factors of a file can be used: the option of the model must name a
-/// bead model.
+/// Throws UsageError unless the option of the model names a bead model, so that form factors from a
+/// file can be used.
 void check_bead_model(Resolution resolution);
 
 /// Channels of the amplitudes. All atoms: vacuum, excluded volume (of positive sign), hydration;
 /// beads: net, hydration. Only hydration has scales.
 inline constexpr Index kAtomChannels = 3, kBeadChannels = 2;
 
-/// Scatterers of these types and `sites` sites of the hydration layer, which are of a type behind
-/// `type_count` others and scatter in the last channel alone, the one with scales. Factors are 0.
+/// A model with scatterers of these types and `sites` sites of the hydration layer, whose type
+/// follows the `type_count` others; sites scatter only in the last channel, which has scales. Form
+/// factors are 0.
 Model model_without_factors(const std::vector<std::int32_t>& types, Index type_count,
                             Index channels, std::span<const double> q, Index sites);
 
@@ -52,21 +53,22 @@ Model model_without_factors(const std::vector<std::int32_t>& types, Index type_c
 Model make_model(const Scatterers& scatterers, const FormFactorTable* table,
                  std::span<const double> q, Index sites = 0);
 
-/// How the water of a site of the hydration layer is spread about it: 0.7 of it is at the site, 0.3
-/// in a Gaussian with a standard deviation of 6 angstrom. 1 at q = 0.
+/// Normalised form factor of a hydration site's water distribution: 0.7 of the water is at the
+/// site, 0.3 in a Gaussian around it with a standard deviation of 6 angstrom. 1 at q = 0.
 double layer_spread(double q);
 
-/// The amplitudes, in electrons, of a united atom in vacuum, of the water that it displaces, and of
-/// a molecule of the hydration layer, spread about its site.
+/// Amplitudes in electrons: of a united atom in vacuum, of the water that it displaces, and of a
+/// hydration-layer molecule spread around its site.
 double vacuum_factor(const UnitedAtom& atom, double q);
 double excluded_factor(const UnitedAtom& atom, double q);
 double hydration_factor(double q);
 
-/// Electrons of a united atom minus those of the water that it displaces, at q = 0.
+/// Electrons of a united atom minus those of the displaced water, at q = 0.
 double net_electrons(const UnitedAtom& atom);
 
-/// How the electrons that a bead has beyond those of a complete one scatter: as a CH group, 1 at
-/// q = 0. A bead with d electrons more has the factor of its type plus d excess_factor(q).
+/// The normalised form factor, 1 at q = 0, of electrons that a bead has in excess of a complete
+/// one: that of a CH group. A bead with d excess electrons has the form factor of its type plus d
+/// excess_factor(q).
 double excess_factor(double q);
 
 }  // namespace pleat::saxs

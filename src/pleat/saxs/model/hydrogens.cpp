@@ -18,7 +18,7 @@ namespace {
 
 using AtomCounts = std::map<std::string, int, std::less<>>;
 
-/// "CB3 CG1.2": an atom's name and its hydrogens, the last digit; a dot where the name ends in one.
+/// Parses "CB3 CG1.2": names with numbers of hydrogens; a dot follows names that end in a digit.
 AtomCounts parse_counts(std::string_view text) {
     AtomCounts counts;
     while (!text.empty()) {
@@ -34,8 +34,8 @@ AtomCounts parse_counts(std::string_view text) {
 constexpr std::string_view kSugar = " C5'2 C4'1 C3'1 C2'1 O2'1 C1'1";
 constexpr std::string_view kDeoxySugar = " C5'2 C4'1 C3'1 C2'2 C1'1";
 
-/// The atoms of amino acids and nucleotides that carry hydrogens; all other atoms of these residues
-/// have none.
+/// The hydrogens on atoms of amino acids and nucleotides; all other atoms of these residues have
+/// none.
 const std::map<std::string, AtomCounts, std::less<>>& standard_residues() {
     static const auto kTable = [] {
         const std::array<std::pair<const char*, const char*>, 21> amino = {{
@@ -85,7 +85,7 @@ const std::map<std::string, AtomCounts, std::less<>>& standard_residues() {
     return kTable;
 }
 
-/// Older files use the atom name C5* instead of C5'.
+/// Converts the atom names of older files: C5* becomes C5'.
 std::string primed(std::string name) {
     std::replace(name.begin(), name.end(), '*', '\'');
     return name;
@@ -224,20 +224,20 @@ private:
         const auto& last = topology_.residues[before];
         return one.chain != last.chain || one.number < last.number;
     }
-    /// Whether an atom of this element of another residue bonds this one.
+    /// Whether an atom of this element in another residue is bonded to this one.
     bool has_bond(Index i, std::string_view element) const {
         constexpr double kLongest = 2.0;
         for (Index j = 0; j < topology_.atom_count(); ++j)
             if (atom(j).residue != atom(i).residue && atom(j).element == element &&
                 std::abs(xyz_(0, i) - xyz_(0, j)) < kLongest && distance(xyz_, i, j) < kLongest)
                 return true;
-        // The phosphate of a nucleotide is of its own residue.
+        // A nucleotide's phosphate belongs to its own residue.
         for (Index j = i; j-- > 0 && atom(j).residue == atom(i).residue;)
             if (element == "P" && atom(j).element == "P" && distance(xyz_, i, j) < kLongest)
                 return true;
         return false;
     }
-    /// As many hydrogens as the file lists at this atom, if it lists any of the residue.
+    /// Uses the file's number of hydrogens at this atom, if it lists any in the residue.
     void set(Index i, int usual) {
         int listed = 0;
         bool any = false;
@@ -258,7 +258,7 @@ private:
     std::vector<int>& hydrogens_;
 };
 
-/// The table of a residue's hydrogens; null: there is none.
+/// The hydrogen table of a residue; null if there is none.
 const AtomCounts* counts_of(const std::string& name, bool is_deoxy) {
     if (selection::is_water(name)) return &standard_residues().at("HOH");
     std::string common(common_residue_name(name));

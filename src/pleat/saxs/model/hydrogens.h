@@ -8,8 +8,8 @@
 
 namespace pleat::saxs {
 
-/// The common name of a residue: "HSD" -> "HIS", "GUA" -> "G"; a name without a common one, such
-/// as "DG", stays.
+/// The common name of a residue: "HSD" -> "HIS", "GUA" -> "G"; other names, such as "DG", are
+/// returned unchanged.
 std::string_view common_residue_name(std::string_view name);
 
 /// The number of hydrogens on each atom [atom] at pH 7, 0 for hydrogens themselves. For amino acids

@@ -20,9 +20,9 @@ std::span<const std::string_view> names_of(ModelsAre);
 /// The option of this choice.
 Field models_are_field(ModelsAre& models_are);
 
-/// Whether the frames are one rigid molecule at several positions, as files of assemblies hold
-/// them: distances within agree to 0.05 angstrom, and the centres are at least a radius of gyration
-/// apart.
+/// Whether the frames are the same rigid molecule at different positions, as in files of
+/// assemblies: internal distances agree within 0.05 angstrom, and centres are at least a radius of
+/// gyration apart.
 bool are_copies(View<const float, 3> xyz);
 
 /// Joins all frames of each file to one structure. Throws InputError if files hold different

@@ -28,7 +28,7 @@ double length_of(const std::string& symbol) {
     return length;
 }
 
-/// What a united atom displaces, of Fraser's shape as for X-rays, angstrom^3 at q = 0.
+/// Form factor times volume displaced by a united atom, angstrom^3, with Fraser's shape.
 double displaced_volume(const UnitedAtom& atom, double q) {
     const double volume = atom.volume(), root = std::cbrt(volume);
     return volume * std::exp(-root * root * q * q / (4 * std::numbers::pi));
@@ -41,14 +41,14 @@ double layer_factor(double q) {
 
 double exchange_step() { return length_of("D") - length_of("H"); }
 
-/// Finds for the atoms of a topology whether their hydrogens exchange.
+/// Determines which hydrogens of a topology's atoms exchange.
 class Exchange {
 public:
     Exchange(const Topology& topology, View<const float, 2> xyz, double backbone)
         : topology_(topology), xyz_(xyz), backbone_(backbone) {}
 
-    /// The fraction of the hydrogens on this heavy atom, or of this hydrogen, that exchanges; below
-    /// 0: they are not labile.
+    /// The exchanging fraction of the hydrogens on this heavy atom, or of this hydrogen; negative
+    /// if they are not labile.
     double fraction(Index atom) const {
         const Index heavy = is_hydrogen(element(atom)) ? heavy_atom_of(atom) : atom;
         if (heavy < 0) return -1;
@@ -156,7 +156,7 @@ NeutronAtoms make_neutron_atoms(const Topology& topology, View<const float, 2> x
         if (atom.atom.hydrogens > 0 || is_hydrogen(atom.atom.element)) {
             const double fraction = exchange.fraction(member);
             atom.is_labile = fraction >= 0;
-            // An NH3+ at the start of a chain is no NH of the backbone.
+            // The NH3+ at the start of a chain is not a backbone NH.
             atom.exchange = atom.is_labile && atom.atom.hydrogens > 1 ? 1 : std::max(fraction, 0.0);
             const auto chain = deuteration.find(topology.residue_of(member).chain);
             if (!atom.is_labile && chain != deuteration.end()) atom.deuteration = chain->second;

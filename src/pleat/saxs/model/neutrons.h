@@ -13,8 +13,8 @@
 
 namespace pleat::saxs {
 
-/// Fractions of D among the hydrogens that do not exchange, by chain. Throws UsageError unless
-/// `text` is CHAIN[:FRACTION],... with fractions from 0 to 1 (1 if not given).
+/// Parses CHAIN[:FRACTION],... into the fractions of D among non-exchanging hydrogens, by chain;
+/// fractions are from 0 to 1 (default 1). Throws UsageError for other text.
 std::map<std::string, double> parse_deuteration(const std::string& text);
 
 /// A united atom as neutrons see it.
@@ -34,10 +34,10 @@ struct NeutronAtoms {
     std::vector<std::int32_t> type_of;  ///< [scatterer]
 };
 
-/// How neutrons see the scatterers of an all-atom model. `xyz` [axis, atom], angstrom: any frame,
-/// from which the heavy atom of each hydrogen in the file is found. Of the hydrogens of the
-/// backbone's N, `backbone_exchange` exchange; of those on other N, O and S all. Throws InputError
-/// for elements without a scattering length.
+/// Neutron scattering properties of the scatterers of an all-atom model. `xyz` [axis, atom],
+/// angstrom: any frame, in which the heavy atom of each hydrogen in the file is found. The fraction
+/// `backbone_exchange` of hydrogens on backbone N exchanges, and all hydrogens on other N, O and S.
+/// Throws InputError for elements without a scattering length.
 NeutronAtoms make_neutron_atoms(const Topology& topology, View<const float, 2> xyz,
                                 const Scatterers& scatterers,
                                 const std::map<std::string, double>& deuteration,
@@ -47,8 +47,8 @@ NeutronAtoms make_neutron_atoms(const Topology& topology, View<const float, 2> x
 /// fm / angstrom^3 (1e-5 / angstrom^2).
 double solvent_density(double d2o);
 
-/// Volume of solvent, angstrom^3, whose scattering a site of the hydration layer adds at q = 0:
-/// that of a molecule minus the volume that it displaces.
+/// Volume of solvent, angstrom^3, equivalent to the scattering that a hydration site adds at q = 0:
+/// the volume of a molecule minus the volume that it displaces.
 double layer_volume();
 
 /// The D2O fraction at which a molecule scatters as the solvent that it displaces,

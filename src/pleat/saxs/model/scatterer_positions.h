@@ -29,12 +29,11 @@ inline constexpr Index kMinFramesOnGpu = 64;
 /// Whether hydration_layers() uses the GPU for this many frames.
 bool finds_surfaces_on_gpu(Index frames, const Context& context);
 
-/// The radii of the spheres whose surface is exposed, with the probe: [member], angstrom.
+/// [member]: radii in angstrom of the spheres whose surface is computed, with the probe.
 std::vector<double> surface_reach(const Scatterers& scatterers);
 
-/// Sets the rows of this rank (RankRows) of `layers`, as hydration_layers() returns them, with the
-/// exposed points that `kernel` finds; it must be made for surface_reach(). Throws Cancelled,
-/// DeviceError.
+/// Sets the rows of `layers` that belong to this rank (RankRows), as hydration_layers() does, with
+/// `kernel`, which must be made for surface_reach(). Throws Cancelled, DeviceError.
 void find_layers_with(SurfaceKernel& kernel, View<const float, 3> xyz, const Scatterers& scatterers,
                       const Context& context, View<float, 3> layers);
 
@@ -57,7 +56,7 @@ ScattererPositions scatterer_positions(View<const float, 3> xyz, const Scatterer
 /// An upper bound of the largest distance in a frame [axis, atom]: the diagonal of its box,
 /// angstrom.
 double box_diagonal(View<const float, 2> frame);
-/// The largest such bound of all frames [frame, axis, atom].
+/// The maximum of box_diagonal() over all frames [frame, axis, atom].
 double max_diameter(View<const float, 3> xyz, int threads);
 
 }  // namespace pleat::saxs

@@ -92,8 +92,8 @@ void refuse_dummy_atom_model(const Topology& topology, View<const float, 2> xyz)
                                      topology.atom_count(), name));
 }
 
-/// [atom]: whether it is an ion farther than 4 angstrom from every atom that is neither water nor
-/// an ion nor a dummy; no atom is one if there are no such atoms.
+/// [atom]: whether it is an ion farther than 4 angstrom from every atom other than water, ions and
+/// dummies; false for all if there are no such atoms.
 std::vector<std::uint8_t> bulk_ions(const Topology& topology, View<const float, 2> xyz,
                                     const std::vector<selection::ResidueKind>& kinds) {
     using selection::ResidueKind;
@@ -196,7 +196,7 @@ private:
         for (Index i = 0; i < topology_.atom_count(); ++i) {
             const std::string& element = atom(i).element;
             ScatteringFactor factor;
-            // Water of four sites has one without an element.
+            // Four-site water has a site without an element.
             if (is_water_left_out(i) || selection::is_dummy(atom(i), kind(i)) ||
                 find_scattering_factor(element, factor))
                 continue;
@@ -232,8 +232,7 @@ private:
         result_.radii.push_back(united.radius());
     }
 
-    /// A warning where more than a tenth of the amino acids lack heavy atoms, as in models of
-    /// backbones.
+    /// Warns if more than a tenth of the amino acids lack heavy atoms, as in backbone models.
     void note_missing_atoms() {
         std::map<Index, Index> counts;  // [residue]
         for (const Index i : result_.members)

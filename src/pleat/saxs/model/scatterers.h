@@ -40,8 +40,8 @@ struct ScattererOptions {
 struct Scatterers {
     Resolution resolution = Resolution::all_atom;
     std::vector<UnitedAtom> atom_types;  ///< [type], of all_atom
-    /// [type]: "CH3"; "ALA"; "BB" for the backbone. Beads with other electrons than a complete one
-    /// are types of their own with the same name.
+    /// [type]: "CH3"; "ALA"; "BB" for the backbone. Beads whose electrons differ from a complete
+    /// bead have a separate type with the same name.
     std::vector<std::string> type_names;
     /// [type], of beads: net electrons at q = 0 beyond those of a complete bead.
     std::vector<double> excess_electrons;
@@ -60,12 +60,12 @@ struct Scatterers {
     Index count() const { return std::ssize(types); }
 };
 
-/// Divides a structure into scatterers. A bead has the electrons of the atoms that are listed, with
-/// their hydrogens; if only CA atoms are listed, those of complete residues. `xyz` [axis, atom],
-/// angstrom, is any frame, from which bonds are derived. Throws InputError for atoms of unknown
-/// elements or elements without factors, residues that a bead model does not know, and if no
-/// scatterer is left. Dummy atoms are left out, and so are ions farther than 4 angstrom from the
-/// solute, by ScattererOptions::ions; a model of dummy atoms alone (DAMMIF) is refused.
+/// Divides a structure into scatterers. A bead has the electrons of the listed atoms and their
+/// hydrogens; if only CA atoms are listed, those of complete residues. `xyz` [axis, atom],
+/// angstrom: any frame, from which bonds are derived. Throws InputError for atoms of unknown
+/// elements or elements without form factors, for residues that a bead model does not know, if no
+/// scatterer is left, and for dummy atom models (DAMMIF). Leaves out dummy atoms and, depending on
+/// ScattererOptions::ions, ions farther than 4 angstrom from the solute.
 Scatterers make_scatterers(const Topology& topology, View<const float, 2> xyz,
                            const ScattererOptions& options);
 

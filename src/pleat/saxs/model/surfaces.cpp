@@ -49,8 +49,7 @@ Index gather_overlaps(const Spheres& spheres, SphereRange range, Index of, Overl
         same += static_cast<Index>(hn::CountTrue(d, is_same));
         const auto overlaps_it =
             hn::AndNot(is_same, hn::And(is_given, hn::Lt(square, hn::Mul(both, both))));
-        // Chosen one by one: instructions that store chosen lanes side by side take longer on some
-        // CPUs.
+        // Selected lanes are stored one by one, because compressing stores are slower on some CPUs.
         HWY_ALIGN double vectors[4][kVectorSlack];
         hn::Store(dx, d, vectors[0]);
         hn::Store(dy, d, vectors[1]);
@@ -133,7 +132,7 @@ CellGrid make_grid(View<const float, 2> centres, std::span<const double> reach) 
         for (const double side : span) product *= std::floor(side / grid.width) + 1;
         return product;
     };
-    // Wider cells for sparse structures save memory.
+    // Wider cells save memory for sparse structures.
     while (cells() > static_cast<double>(max_cells(count))) grid.width *= 1.5;
     for (int axis = 0; axis < 3; ++axis)
         grid.extent[axis] = static_cast<std::int32_t>(span[axis] / grid.width) + 1;

@@ -15,7 +15,7 @@
 
 namespace pleat::saxs {
 
-/// The spheres from `first` to before `last`, in the order of cells.
+/// The spheres [first, last) in the order of cells.
 struct SphereRange {
     Index first = 0, last = 0;
 };
@@ -56,7 +56,7 @@ struct CellGrid {
                                         const std::int32_t* starts) const {
         const std::int32_t rows = cells.last[1] - cells.first[1] + 1;
         const Index x = cells.first[0] + n / rows, y = cells.first[1] + n % rows;
-        // Cells that follow one another in z are neighbours in memory.
+        // Cells that are consecutive in z are adjacent in memory.
         const std::int32_t* const row = starts + (x * extent[1] + y) * extent[2];
         return {row[cells.first[2]], row[cells.last[2] + 1]};
     }
@@ -71,24 +71,24 @@ struct SphereCells {
     std::vector<std::int32_t> starts;  ///< [cell + 1], as CellGrid::range() needs them
     std::vector<std::int32_t> order;   ///< [n]: the number of the n-th sphere in the order of cells
 
-    /// `centres` [axis, sphere] and `reach` [sphere], the radii with the probe, in angstrom; there
-    /// must be a sphere.
+    /// `centres` [axis, sphere] and `reach` [sphere] (radii including the probe) in angstrom; needs
+    /// at least one sphere.
     SphereCells(View<const float, 2> centres, std::span<const double> reach);
 };
 
 /// Elements that vectors may read or write beyond the last.
 inline constexpr Index kVectorSlack = 8;
 
-/// Spheres in some order; each array is kVectorSlack longer.
+/// Spheres in some order; each array has kVectorSlack additional elements.
 struct Spheres {
     Array<double, 2> centres;   ///< [axis, sphere], angstrom
     std::vector<double> reach;  ///< [sphere]: its radius, angstrom
 };
 
-/// Points on a sphere whose exposure is found.
+/// Number of points on a sphere whose exposure is computed.
 inline constexpr int kSurfacePoints = 128;
 
-/// Which of the points on a sphere are exposed: bit n % 32 of word n / 32 for point n.
+/// The exposed points of a sphere: bit n % 32 of word n / 32 is point n.
 struct alignas(16) PointBits {
     static constexpr int kWords = kSurfacePoints / 32;
     std::uint32_t words[kWords] = {};
@@ -102,8 +102,8 @@ struct Overlaps {
     Index count = 0;
 };
 
-/// Finds the spheres of the ranges that overlap sphere `of` and have another centre. Returns the
-/// number of those, `of` among them, that have the same centre.
+/// Finds spheres in the ranges that overlap sphere `of` and have another centre. Returns the number
+/// of spheres, including `of`, with the same centre.
 Index find_overlaps(const Spheres& spheres, std::span<const SphereRange> ranges, Index of,
                     Overlaps& overlaps);
 
@@ -124,11 +124,11 @@ Array<double, 2> surface_points();
 /// The surface of a sphere with these exposed points of surface_points().
 Exposure exposure_of(const PointBits& exposed, View<const double, 2> points);
 
-/// The exposed surfaces of the spheres at `centres` [axis, sphere] with these radii plus `probe`,
-/// all in angstrom: the points outside of all other spheres (Shrake and Rupley, J. Mol. Biol.
-/// 79:351, 1973), of surface_points(). Of several spheres with one centre only the largest is
-/// exposed, the first of equal ones. Memory: 60 bytes per sphere and 4 per cell of a grid, at most
-/// 8 cells per sphere. Throws Cancelled.
+/// The exposed surfaces of spheres at `centres` [axis, sphere] with these radii plus `probe`, all
+/// in angstrom: the points of surface_points() outside all other spheres (Shrake and Rupley, J.
+/// Mol. Biol. 79:351, 1973). Of several spheres with the same centre only the largest (the first if
+/// equal) is exposed. Memory: 60 bytes per sphere and 4 per grid cell, at most 8 cells per sphere.
+/// Throws Cancelled.
 std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const double> radii,
                                 double probe, const Context& context);
 
@@ -160,15 +160,15 @@ public:
     virtual Index max_frames() const = 0;
     /// Block 0 or 1.
     virtual const SurfaceBlock& block(Index which) const = 0;
-    /// Starts computing the first `frames` frames of a block, which are set. The block that was
-    /// started before must have been finished.
+    /// Starts computing the first `frames` frames of a block, which must be set. The previously
+    /// started block must be finished.
     virtual void start(Index which, Index frames) = 0;
     /// Waits for the block that was started last, and sets `exposed` of its frames.
     virtual void finish() = 0;
 };
 
-/// For at most `frames` frames of spheres with this reach, on the GPU of this index. Throws
-/// DeviceError if that GPU is missing or out of memory.
+/// Makes a surface kernel for at most `frames` frames of spheres with this reach, on the GPU with
+/// this index. Throws DeviceError if the GPU is missing or out of memory.
 std::unique_ptr<SurfaceKernel> make_cuda_surface_kernel(std::span<const double> reach, Index frames,
                                                         int index);
 

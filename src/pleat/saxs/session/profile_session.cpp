@@ -55,7 +55,7 @@ void check_positions(View<const float, 2> xyz) {
             throw InputError(fmt::format("expected coordinates within 1e8 angstrom, found {}", x));
 }
 
-/// A chain by its number. Throws UsageError if there is no such chain.
+/// The chain with this number. Throws UsageError if it does not exist.
 template <class Chains>
 auto& chain_at(Chains& chains, Index chain) {
     const auto count = std::ssize(chains);
@@ -73,7 +73,7 @@ struct BodyMotion {
 /// Three scatterers of a body: the second is far from the first, the third from their line.
 using Anchors = std::array<Index, 3>;
 
-/// Deviation in angstrom up to which a motion counts as rigid. The next refresh removes its effect.
+/// Maximum deviation in angstrom of a rigid motion. The next refresh removes its effect.
 constexpr float kRigidTolerance = 2e-4f;
 
 using Vector = std::array<double, 3>;
@@ -89,7 +89,7 @@ Vector unit(const Vector& a) {
     return {a[0] / size, a[1] / size, a[2] / size};
 }
 
-/// The index of the scatterer for which `measure` is largest.
+/// The index of the scatterer with the maximum `measure`.
 template <class Measure>
 Index farthest(Index first, Index count, const Measure& measure) {
     Index best = first;
@@ -104,7 +104,7 @@ Index farthest(Index first, Index count, const Measure& measure) {
     return best;
 }
 
-/// Three unit vectors at right angles on a triangle.
+/// Three orthogonal unit vectors defined by a triangle.
 std::array<Vector, 3> frame_on(const Vector& a, const Vector& b, const Vector& c) {
     const Vector x = unit(less(b, a)), z = unit(cross(x, less(c, a)));
     return {x, cross(z, x), z};
@@ -144,7 +144,7 @@ Anchors find_anchors(View<const float, 2> xyz, Index first, Index count) {
     return {first, second, third};
 }
 
-/// The motion that moves those scatterers from `before` to `after`, if it is rigid.
+/// The rigid motion that takes these scatterers from `before` to `after`, if there is one.
 std::optional<BodyMotion> rigid_motion(const Anchors& anchors, View<const float, 2> before,
                                        View<const float, 2> after, Index first, Index count) {
     const auto triangle = [&](View<const float, 2> xyz) {
@@ -156,7 +156,7 @@ std::optional<BodyMotion> rigid_motion(const Anchors& anchors, View<const float,
     };
     const auto old = triangle(before), now = triangle(after);
     BodyMotion motion{{1, 0, 0, 0, 1, 0, 0, 0, 1}, {}, {}};
-    // Scatterers on a line or at a point have no frame, but may have been shifted.
+    // Scatterers on a line or at one point define no orientation, but may have been shifted.
     constexpr double kFlat = 1e-4;
     if (normal(old) > kFlat && normal(now) > 0.5 * kFlat) {
         const auto from = frame_on(old[0], old[1], old[2]), to = frame_on(now[0], now[1], now[2]);
@@ -252,8 +252,8 @@ public:
             for (Index b = a; b < bodies_; ++b) {
                 const auto one = static_cast<std::size_t>(a), other = static_cast<std::size_t>(b);
                 if (!moved_[one] && !moved_[other]) continue;
-                // Distances inside a rigid body, and between bodies that moved alike, did not
-                // change. A rigid body moves as its anchors do.
+                // Distances inside a rigid body, and between bodies that made the same motion, did
+                // not change. The anchors of a rigid body show its motion.
                 const auto moves_alike = [&](Index n) {
                     return moves_by(*motion[one], xyz, proposed, n, 1);
                 };
@@ -380,7 +380,7 @@ struct ProfileSession::State {
 
 namespace {
 
-/// Drops the proposals of all moves at its end unless keep() was called: an error leaves none.
+/// Drops the proposals of all moves on destruction unless keep() was called (after an error).
 class ProposalGuard {
 public:
     ProposalGuard(std::vector<MonteCarloChain>& chains, std::span<const Move> moves)

@@ -16,10 +16,11 @@ class SharedGpu;
 
 struct ProfileSessionOptions {
     Precision precision = Precision::automatic;
-    /// Accepted moves of a chain after which all its sums are computed again; 0: only by refresh().
+    /// Number of accepted moves after which all sums of a chain are recomputed; 0: only by
+    /// refresh().
     Index refresh = 1000;
-    /// A GPU that computes proposals of several sessions together, in float32 whatever `precision`;
-    /// null: only the context's device.
+    /// A GPU that computes the proposals of several sessions together, always in float32; null:
+    /// only the context's device is used.
     std::shared_ptr<SharedGpu> gpu = nullptr;
 };
 
@@ -49,15 +50,15 @@ public:
     ~ProfileSession();
 
     Index chain_count() const;
-    /// The accepted positions [axis, scatterer] of a chain. Throws UsageError if there is no such
-    /// chain, as all functions below do.
+    /// The accepted positions [axis, scatterer] of a chain. This and all functions below throw
+    /// UsageError if there is no such chain.
     Array<float, 2> positions(Index chain) const;
     /// The partial profiles [channel pair, q] of the accepted positions.
     View<const double, 2> profile(Index chain) const;
 
-    /// Partial profiles [move, channel pair, q] as they would be after each move, all in one batch;
-    /// at most one move per chain. Valid until the next call. Drops earlier proposals of these
-    /// chains; after an error none of them has one. Throws UsageError, InputError, DeviceError.
+    /// Computes partial profiles [move, channel pair, q] after each move, in one batch; at most one
+    /// move per chain. Valid until the next call. Drops earlier proposals of these chains; after an
+    /// error they have none. Throws UsageError, InputError, DeviceError.
     View<const double, 3> propose(std::span<const Move> moves);
     /// The two halves of propose(), for a thread that has other work while a GPU computes. finish()
     /// throws UsageError if nothing was started.
@@ -78,14 +79,14 @@ public:
     /// Computes all sums of a chain again. Returns the largest relative drift over q of the sum of
     /// its partial profiles.
     double refresh(Index chain);
-    /// The largest drift that a refresh of any chain found.
+    /// The maximum drift found by a refresh of any chain.
     double drift() const;
 
     /// Gradient [axis, scatterer] of sum weight(pair, q) I_pair(q) at a chain's accepted positions.
     /// `weight` [channel pair, q]. Throws UsageError, InputError, DeviceError.
     void gradient(Index chain, View<const double, 2> weight, View<double, 2> gradient);
 
-    /// Pairs of bodies that the last propose() recomputed, for the choice of bodies.
+    /// Number of pairs of bodies that the last propose() recomputed; helps to choose bodies.
     Index recomputed_pairs() const;
 
 private:
@@ -102,7 +103,7 @@ Array<double, 2> chi_square_weights(View<const double, 2> partial,
                                     std::span<const double> intensity,
                                     std::span<const double> sigma, double scale);
 
-/// The scale with the smallest chi^2, and that chi^2.
+/// The scale that minimises chi^2, and that chi^2.
 struct ScaleFit {
     double scale = 0, chi_square = 0;
 };

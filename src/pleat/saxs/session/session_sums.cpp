@@ -13,8 +13,7 @@ namespace pleat::saxs {
 
 namespace {
 
-/// The first `count` entries of an array that is made longer where it is too short. Its elements
-/// are not kept.
+/// The first `count` entries of an array that grows, losing its elements, if it is too short.
 template <class T>
 View<T, 3> reserve(Array<T, 3>& array, Index count, Index rows, Index columns) {
     if (array.extent(0) < count) array = Array<T, 3>::unset(count, rows, columns);
@@ -23,7 +22,7 @@ View<T, 3> reserve(Array<T, 3>& array, Index count, Index rows, Index columns) {
     return first;
 }
 
-/// Sums in the host's memory that any BodyPairs computes.
+/// Sums in host memory, computed by any BodyPairs.
 class HostSums final : public SessionSums {
 public:
     /// `self_terms` [chain, channel pair, q]: terms i = j; `scales` [chain, channel with scales,
@@ -135,8 +134,8 @@ private:
         return {scales_[chain].data, Index{1}, scales_.extent(1), scales_.extent(2)};
     }
 
-    /// Bytes for the sums of a pair of bodies while they are computed: its own, and those of the
-    /// pieces of either body that threads work on.
+    /// Bytes for the sums of a pair of bodies during their computation: its own, and those of
+    /// pieces of either body that threads process.
     std::int64_t pair_bytes(std::int32_t a, std::int32_t b) const {
         const auto pieces = [&](std::int32_t body) {
             Index scatterers = 0;
@@ -147,7 +146,7 @@ private:
         return 8 * size() * (1 + pieces(a) + pieces(b));
     }
 
-    /// Throws DeviceError if there is not enough memory for many pairs; few are not checked, since
+    /// Throws DeviceError if memory is too small for many pairs; few pairs are not checked, because
     /// that takes longer than a small move.
     void require_memory_for(const std::vector<PairJob>& jobs) const {
         if (static_cast<std::int64_t>(jobs.size()) * max_pair_bytes_ <= kBatchBytes) return;

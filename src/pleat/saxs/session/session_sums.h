@@ -50,8 +50,8 @@ std::unique_ptr<SessionSums> make_host_sums(const Model& model, const SortedScat
                                             Array<double, 3> self_terms,
                                             View<const float, 3> scales);
 
-/// One GPU and what sessions of one model have in common there. They may belong to several threads:
-/// proposals that come at the same time are computed together, with the bits that each has alone.
+/// One GPU, and the data that sessions of one model share on it. Sessions may belong to several
+/// threads: simultaneous proposals are computed together, with the same bits as separately.
 class SharedGpu {
 public:
     virtual ~SharedGpu() = default;
@@ -63,16 +63,17 @@ public:
                                                    View<const float, 3> scales) = 0;
 };
 
-/// Sessions at most that share a GPU at a time.
+/// Maximum number of sessions that share a GPU at a time.
 inline constexpr Index kMaxSharedSessions = 256;
 
-/// `bodies` [scatterer], from 0; in float32. `few_moves`: whether a few moves wait at a time, so
-/// that the time of one counts more than that of many; sums are then cut into smaller parts, whose
-/// last bits differ. Throws DeviceError if the GPU is missing or out of memory.
+/// Makes a shared GPU, in float32. `bodies` [scatterer], from 0. `few_moves`: whether only a few
+/// moves wait at a time, so that the latency of a move matters more than throughput; sums are then
+/// cut into smaller parts, whose last bits differ. Throws DeviceError if the GPU is missing or out
+/// of memory.
 std::shared_ptr<SharedGpu> make_shared_gpu(const Model& model, std::span<const std::int32_t> bodies,
                                            int index, bool few_moves = false);
 
-/// Bytes of a batch of sums and of their pieces together at most, unless one pair needs more.
+/// Maximum bytes of a batch of sums with their pieces, unless one pair needs more.
 inline constexpr std::int64_t kBatchBytes = std::int64_t{64} << 20;
 
 }  // namespace pleat::saxs

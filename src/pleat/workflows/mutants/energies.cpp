@@ -12,7 +12,7 @@ namespace {
 
 using couplings::pair_index;
 
-/// Four sums side by side, so that additions need not wait for one another.
+/// Four partial sums, so that additions need not wait for one another.
 double sum_of(const float* values, Index count) {
     double sums[4] = {};
     Index n = 0;
@@ -47,8 +47,8 @@ struct BlockMeans {
     }
 };
 
-/// What the blocks of a column with all later columns give: to its own letters, and to those of the
-/// later columns, [column, letter].
+/// Contributions of a column's blocks with all later columns: to its own letters, and to those of
+/// the later columns, [column, letter].
 struct RowSums {
     std::vector<double> own_fields, own_singles;
     View<double, 2> later_fields, later_singles;

@@ -23,7 +23,7 @@ struct Energy {
 /// In it, a column without a letter can be left out: its terms are 0 on average over all letters.
 class EnergyModel {
 public:
-    /// Takes a model in any gauge, and a target given as one code per column.
+    /// Converts a model from any gauge; `target` has one code per column.
     EnergyModel(couplings::Model model, std::span<const std::uint8_t> target, int threads);
 
     Index column_count() const { return model_.column_count(); }

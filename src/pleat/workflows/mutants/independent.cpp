@@ -54,7 +54,7 @@ public:
 
     std::size_t size() const { return static_cast<std::size_t>(shares_.size()); }
 
-    /// Sets the probabilities of these fields; returns the objective.
+    /// Sets the fields and their probabilities; returns the objective.
     double set(const std::vector<double>& fields) {
         const double top = *std::max_element(fields.begin(), fields.end());
         double sum = 0, value = 0;
@@ -65,7 +65,7 @@ public:
             value += lambda_ * fields[a] * fields[a] - count_ * share(a) * fields[a];
         return value + count_ * (top + std::log(sum));
     }
-    /// The greatest component of the gradient there.
+    /// Computes the gradient at these fields; returns its largest absolute component.
     double gradient(const std::vector<double>& fields, std::vector<double>& out) const {
         double greatest = 0;
         for (std::size_t a = 0; a < size(); ++a) {

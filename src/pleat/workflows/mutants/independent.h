@@ -17,13 +17,13 @@ namespace pleat::mutants {
 /// in all columns. A gap costs 8 bits, and 1 for each further letter.
 ProfileScoring family_profile(const couplings::ModelDescription& about);
 
-/// For each residue of a sequence (codes; the gap's for one that is not known) the column that it
-/// is aligned to, or -1. Letters and columns left over at the ends cost nothing.
+/// For each residue of a sequence (codes; the gap's code for unknown residues) the column to which
+/// it is aligned, or -1. End gaps are free.
 std::vector<Index> profile_columns(const ProfileScoring& profile,
                                    std::span<const std::uint8_t> sequence);
 
-/// Frequencies of the residues, [column, letter without the gap], which sum to 1 in each column
-/// that has residues; from frequencies that may include the gap as the last of `letters` letters.
+/// [column, letter without the gap]: frequencies of residues, with sum 1 in each column that has
+/// residues; `frequencies` may include the gap as the last letter.
 Array<double, 2> residue_frequencies(View<const double, 2> frequencies, Index residues);
 
 /// Fields h, [column, letter], that minimise N (log sum of exp h(a) - sum of f(a) h(a)) + lambda

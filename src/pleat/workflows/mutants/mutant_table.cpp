@@ -64,7 +64,7 @@ void check_header(const MutantTable& table, Index line) {
     std::vector<std::string> sorted = table.names;
     std::sort(sorted.begin(), sorted.end());
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-    // pandas gives the first column, its index, no name.
+    // pandas leaves the name of the first column, its index, empty.
     if (std::find(table.names.begin() + 1, table.names.end(), "") != table.names.end())
         throw InputError(table.source, line,
                          "expected a name for each column in the header, found one without");
@@ -87,7 +87,7 @@ bool next_header(RecordReader& records, std::string_view& header, std::string_vi
     return false;
 }
 
-/// A table of one column may have mutants with commas, not in quotes.
+/// A table of one column may contain mutants with unquoted commas.
 void choose_separator(MutantTable& table) {
     table.separator = separator_of(table.header);
     if (table.header.find(table.separator) != std::string_view::npos) return;
@@ -97,8 +97,7 @@ void choose_separator(MutantTable& table) {
     if (rows.find(',') != std::string_view::npos) table.separator = '\t';
 }
 
-/// Numbers of the columns that hold no mutants; a column is dropped if none of its rows is a
-/// number.
+/// The numbers in columns other than those of mutants; a column without any number is dropped.
 class NumberColumns {
 public:
     NumberColumns(const std::vector<std::string>& names, const MutantColumns& mutants) {
@@ -163,7 +162,7 @@ void read_rows(MutantTable& table, RecordReader& records) {
 MutantTable parse_mutant_table(std::string name, std::string bytes) {
     MutantTable table;
     table.source = std::move(name);
-    // A short text would be copied when the table is moved, and views of it would be lost.
+    // A short text would be copied when the table is moved, which would invalidate views of it.
     bytes.reserve(64);
     table.bytes = std::move(bytes);
     if (table.bytes.find('\0') != std::string::npos)

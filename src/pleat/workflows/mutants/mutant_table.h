@@ -34,7 +34,7 @@ struct MutantTable {
     std::string_view header, header_end;
     std::vector<MutantRow> rows;
     bool has_mutants = true;  ///< a column of mutants; else of sequences
-    /// Columns of numbers, [column of numbers][row]; NaN if a row has no number.
+    /// [column of numbers][row]; NaN if a row has no number.
     std::vector<std::string> number_names;
     std::vector<std::vector<double>> numbers;
 
@@ -44,8 +44,8 @@ struct MutantTable {
 };
 
 /// Reads a table, plain or compressed. Throws InputError, with file and line, for an empty file or
-/// header, two columns of one name, a table without either column, and a row with another number of
-/// cells.
+/// header, duplicate column names, a table without a column of mutants or sequences, and a row with
+/// a different number of cells.
 MutantTable read_mutant_table(const std::filesystem::path& path);
 MutantTable parse_mutant_table(std::string name, std::string bytes);
 

@@ -35,7 +35,7 @@ struct Layout {
     std::vector<Index> columns;  ///< [column of the model]: column of the rows
 };
 
-/// Columns that a row has: all, or its match columns.
+/// The number of columns of a row: all, or only match columns.
 Index width_of(const std::string& row, bool match_only) {
     const auto size = static_cast<Index>(row.size());
     return match_only ? size - std::count_if(row.begin(), row.end(), is_insertion) : size;
@@ -93,7 +93,7 @@ ColumnSequence by_profile(const std::string& row, const ProfileScoring& profile,
     return found;
 }
 
-/// Throws for the first letter that is none of the alphabet's.
+/// Throws InputError for the first letter that is not in the alphabet.
 void check_letters(const SequenceFile& file, const Alphabet& alphabet) {
     for (std::size_t n = 0; n < file.rows.size(); ++n)
         for (const char c : file.rows[n])
@@ -115,7 +115,7 @@ std::vector<std::uint8_t> residue_order(const Alphabet& alphabet) {
     return codes;
 }
 
-/// Everything that the steps of a run share.
+/// Data shared by the steps of a run.
 struct Work {
     const couplings::ModelDescription& about;
     const Alphabet& alphabet;
@@ -140,7 +140,7 @@ struct Work {
             if (codes[i] < alphabet.gap()) sum += independent(static_cast<Index>(i), codes[i]);
         return sum;
     }
-    /// Entropy of the residues of a column, bits; NaN if it has none.
+    /// Entropy in bits of the residues in a column; NaN if it has none.
     double entropy(Index column) const {
         double sum = 0, total = 0;
         for (const double share : frequencies[column]) {
@@ -151,8 +151,8 @@ struct Work {
     }
 };
 
-/// The target with the numbers that are given, else those that agree best with the table. Says in
-/// `notes` that these are not the most likely ones.
+/// The target with the given residue numbers, else with those that agree best with the table. Adds
+/// to `notes` if these are not the most likely ones.
 Target choose_target(const Input& input, const Parameters& parameters, Notes& notes) {
     std::vector<Index> starts = first_numbers(input.model.about, input.target);
     if (parameters.first_number) starts = {*parameters.first_number};
@@ -198,7 +198,7 @@ void add_singles(const Work& work, Result& result) {
     }
 }
 
-/// Residues of the target in the order of their numbers, which columns have, too.
+/// Adds the target's residues in the order of their numbers, which is that of columns.
 void add_positions(Result& result) {
     for (std::size_t from = 0; from < result.singles.size();) {
         const Single& first = result.singles[from];
@@ -262,8 +262,8 @@ void add_logo(const Work& work, Result& result) {
     }
 }
 
-/// Throws InputError for a letter that is none of the alphabet's, and, without `align`, for rows
-/// that are not as wide as the model, its source or its match columns.
+/// Throws InputError for a letter that is not in the alphabet and, without `align`, for rows whose
+/// width is not that of the model, its source or its match columns.
 void check_sequences(const SequenceFile& file, const couplings::ModelDescription& about,
                      bool align) {
     check_letters(file, *about.alphabet);

@@ -92,8 +92,8 @@ struct Listed {
     double epistatic = 0, independent = 0, percentile = 0, z = 0;  ///< NaN with a problem
 };
 
-/// Rank correlation (Spearman) of the predictions with a column of the table. Rows of the target
-/// itself are left out: scans repeat it for every residue.
+/// Spearman's rank correlation of the predictions with a column of the table. Rows of the target
+/// itself are left out, because mutational scans repeat it for every residue.
 struct Correlation {
     std::string name;
     Index count = 0;
@@ -134,15 +134,15 @@ struct Result {
     Doubles doubles;
     Notes notes;  ///< what a person should know
 
-    /// How many rows of the table, or sequences, have this problem.
+    /// The number of table rows, or sequences, with this problem.
     Index listed_with(Problem problem) const;
 };
 
 /// Throws as run() does for numbers, letters and lengths that are not those of the target and the
 /// family. Of the model only the description is read, so that a fit may follow.
 void check_input(const Input& input, const Parameters& parameters);
-/// The same for a model that is not fitted yet, to this alignment with this reference row.
-/// `input.model` is not read.
+/// The same for a model that is yet to be fitted, to this alignment with this reference row.
+/// `input.model` is not used.
 void check_input(Input input, const Alignment& alignment, const ReferenceRow& reference,
                  const Parameters& parameters);
 

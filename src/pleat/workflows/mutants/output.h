@@ -10,14 +10,14 @@
 
 namespace pleat::mutants {
 
-/// The results from which the files are written. Everything referred to must outlive it.
+/// The results to write to files. Everything that it refers to must outlive it.
 struct Report {
     const Result& result;
     const couplings::ModelDescription& about;  ///< of the model
     const MutantTable* table = nullptr;
 };
 
-/// What a result holds, each value described once; see ResultColumn. `about`: of the model.
+/// Describes each value of a result once; see ResultColumn. `about`: of the model.
 ResultColumns columns(const Result& result, const couplings::ModelDescription& about);
 
 /// Writes singles.tsv, positions.tsv and logo.tsv; with a table listed.csv and correlations.tsv,
@@ -25,13 +25,13 @@ ResultColumns columns(const Result& result, const couplings::ModelDescription& a
 /// each. Throws OutputError.
 void write_results(RunDirectory& run, const Report& report, int threads);
 
-/// The table as it was read, with the predictions appended to each row.
+/// The original table, with predictions appended to each row.
 TextPieces listed_table(const MutantTable& table, const std::vector<Listed>& listed, int threads);
 
 /// The names of the columns that listed.csv has more than the table.
 std::vector<std::string> added_names(const MutantTable& table);
 
-/// Keys of the papers on which the predictions are based (core/run/citations.bib).
+/// Keys (core/run/citations.bib) of the papers that describe the predictions.
 std::vector<std::string_view> citations();
 
 }  // namespace pleat::mutants

@@ -17,8 +17,8 @@ std::vector<Field> fields(Parameters& p) {
              .value_name = "RESIDUES"},
             {.name = "align",
              .target = &p.align,
-             .help = "Align the sequences to the profile of the family, if they are not aligned. "
-                     "Energies of aligned sequences are rough"}};
+             .help = "Align the sequences to the family's profile if they are not aligned. The "
+                     "energies of such sequences are approximate"}};
 }
 
 std::span<const std::string_view> names_of(Problem) {

@@ -63,7 +63,7 @@ bool is_wild_type(std::string_view text) {
     return lower.empty() || lower == "wt" || lower == "wild" || lower == "wildtype";
 }
 
-/// The letter of HGVS's three ("Ala"; "Ter": '*'); 0 for others.
+/// The letter of a three-letter code in HGVS ("Ala"; "Ter": '*'); 0 for others.
 char letter_of(std::string_view three) {
     static constexpr std::string_view kThree[] = {"ala", "arg", "asn", "asp", "cys", "gln", "glu",
                                                   "gly", "his", "ile", "leu", "lys", "met", "phe",
@@ -75,7 +75,7 @@ char letter_of(std::string_view three) {
     return found == std::end(kThree) ? '\0' : "ARNDCQEGHILKMFPSTWYV*"[found - std::begin(kThree)];
 }
 
-/// "Ala24Gly" or "Ala24=" as "A24G" and "A24A"; other texts as they are.
+/// Converts "Ala24Gly" or "Ala24=" to "A24G" and "A24A"; returns other texts unchanged.
 std::string with_letters(std::string_view text) {
     const std::size_t from = text.find_first_of("0123456789");
     const std::size_t last = text.find_last_of("0123456789");
@@ -110,7 +110,7 @@ struct Change {
 
 Listed sum_of(const MutantPredictor& p, const std::vector<Change>& changes) {
     Listed listed;
-    // The couplings of a large model are far from the processor.
+    // The couplings of a large model are not in the cache.
     for (std::size_t n = 0; n < changes.size(); ++n)
         for (std::size_t m = 0; m < n; ++m)
             p.model.prefetch(changes[m].column, changes[m].from, changes[m].to, changes[n].column,
@@ -131,7 +131,7 @@ Listed sum_of(const MutantPredictor& p, const std::vector<Change>& changes) {
     return listed;
 }
 
-/// Ranks from 1, equal values (to four decimals) with the mean of theirs.
+/// Ranks from 1; values that are equal to four decimals get their mean rank.
 std::vector<double> mid_ranks(const std::vector<double>& values) {
     std::vector<long long> units;
     units.reserve(values.size());

@@ -29,8 +29,8 @@ private:
     double median_ = 0, deviation_ = 0;
 };
 
-/// Spearman's correlation of two columns in the rows where neither is NaN; NaN for fewer than 3 of
-/// them, or if one column has equal values alone. `count` gets how many they are.
+/// Spearman's correlation of two columns over rows where neither is NaN; NaN for fewer than 3 such
+/// rows, or if all values of a column are equal. `count` receives the number of rows.
 double rank_correlation(const std::vector<double>& a, const std::vector<double>& b, Index& count);
 
 /// One substitution as a list names it.
@@ -59,7 +59,7 @@ struct MutantPredictor {
     Listed predict_sequence(std::string_view sequence) const;
 };
 
-/// The wild-type letters of a table, each with how often it is listed.
+/// The wild-type letters of a table, with the number of times each is listed.
 ListedLetters listed_letters(const MutantTable& table);
 
 /// Of these targets, which differ in their first number alone, the one whose letters agree best
@@ -67,7 +67,7 @@ ListedLetters listed_letters(const MutantTable& table);
 /// listed residue lies within its sequence.
 const Target& best_target(const std::vector<Target>& targets, const MutantTable& table);
 
-/// Predictions for all rows; threads divide them.
+/// Predicts all rows, on several threads.
 std::vector<Listed> predict_rows(const MutantPredictor& predictor, const MutantTable& table,
                                  int threads);
 

@@ -37,7 +37,7 @@ std::string residues_of(const Target& target) {
     return fmt::format("residues {} to {}", first, last);
 }
 
-/// Names the residues from `first` to `last` that have a column, and says so if others have none.
+/// Selects residues from `first` to `last` that have a column, and adds a note if some have none.
 void name_range(Index first, Index last, const Target& target, std::vector<bool>& is_named,
                 Notes& notes) {
     const std::string range =

@@ -9,10 +9,9 @@
 
 namespace pleat::mutants {
 
-/// Columns of the model, ascending, of the residues that a text names by their numbers: "20-45,50"
-/// or "all". Residues of a range without a column are left out, and `notes` says which are kept.
-/// Throws UsageError for another text, for a range without any column, and if fewer than 2 columns
-/// are named.
+/// Returns the ascending columns of the model for residues given by number: "20-45,50" or "all".
+/// Residues of a range without a column are left out, and `notes` says which are kept. Throws
+/// UsageError for other text, a range without any column, and fewer than 2 columns.
 std::vector<Index> columns_of_region(std::string_view text, const Target& target, Notes& notes);
 
 }  // namespace pleat::mutants

@@ -13,7 +13,7 @@
 
 namespace pleat::mutants {
 
-/// A sequence with its name, as a file has it.
+/// A named sequence from a file.
 struct NamedSequence {
     std::string file;  ///< for messages
     std::string name;
@@ -41,26 +41,26 @@ struct Target {
     bool is_known(Index residue) const {
         return alphabet->code(sequence[residue]) < alphabet->gap();
     }
-    /// The residue with this number; kNone if the sequence does not reach there.
+    /// The residue with this number; kNone if it is outside the sequence.
     Index residue(Index number) const {
         const Index at = number - first_number;
         return at >= 0 && at < static_cast<Index>(sequence.size()) ? at : kNone;
     }
 };
 
-/// The reference row of a model as the target; with `sequence` that sequence, aligned to the row
-/// (or, if the model has no reference row, to the profile of the family). Its numbers start at
+/// Makes the target from the reference row of a model or, if given, from `sequence`, aligned to
+/// this row (or, if the model has no reference row, to the family's profile). Numbers start at
 /// `first_number`. Throws InputError if there is neither, or if less than half of the row's
-/// residues are identical to those of the sequence.
+/// residues are identical to the sequence.
 Target make_target(const couplings::ModelDescription& about,
                    const std::optional<NamedSequence>& sequence, Index first_number);
 
-/// The numbers with which the first residue of the target may have been counted, the most likely
-/// first: what the model's file records; else START of a name NAME/START-END, and 1.
+/// Possible numbers of the target's first residue, most likely first: the one recorded in the
+/// model's file; else START of a name NAME/START-END, and 1.
 std::vector<Index> first_numbers(const couplings::ModelDescription& about,
                                  const std::optional<NamedSequence>& sequence);
 
-/// A wild-type letter of a list at a number.
+/// A wild-type letter and its residue number in a list.
 struct ListedLetter {
     Index number = 0;
     char letter = 0;
@@ -68,13 +68,13 @@ struct ListedLetter {
     bool operator==(const ListedLetter&) const = default;
 };
 
-/// Agreement of the letters of a list with the target's residues of these numbers.
+/// How well the letters of a list agree with the target's residues at these numbers.
 struct Agreement {
     Index compared = 0;  ///< letters at residues that are known
     Index differing = 0;
     Index outside = 0;  ///< letters at numbers that the sequence does not reach
 };
-/// `listed`: letters, and how often each is listed.
+/// `listed`: letters, and the number of times each is listed.
 using ListedLetters = std::vector<std::pair<ListedLetter, Index>>;
 Agreement agreement(const Target& target, const ListedLetters& listed);
 

@@ -62,14 +62,14 @@ std::vector<Field> fields(Parameters& p) {
          .automatic = "100; fit and average: 25"},
         {.name = "burn-in",
          .target = &p.burn_in,
-         .help = "Frames of each chain to leave out at its start",
+         .help = "Number of initial frames of each chain to discard",
          .min = 1,
          .max = 1e7,
          .automatic = "half of those that are kept, at least 20"},
         {.name = "rungs",
          .target = &p.rungs,
-         .help = "fit and average: number of powers of the likelihood, from 0 to 1, between "
-                 "which conformations are exchanged; 1: only power 1",
+         .help = "fit and average: number of powers of the likelihood, from 0 to 1, for parallel "
+                 "tempering; 1: only power 1",
          .min = 1,
          .max = 1000,
          .automatic = "8; average: 1"},

@@ -47,7 +47,7 @@ std::string problem_of(const RunSetup& setup, const CurveInput& curve, const Par
     return hash.field(static_cast<std::int64_t>(context.seed)).hex();
 }
 
-/// Rg of the atoms, weighted by mass (carbon's for unknown elements).
+/// Mass-weighted Rg of the atoms (unknown elements count as carbon).
 double gyration_radius(const Topology& topology, View<const float, 2> xyz) {
     constexpr double kCarbon = 12.011;
     double mass = 0, sum[3] = {}, squares = 0;
@@ -103,7 +103,7 @@ void prepare_quantities(const ChainModel& model, std::size_t frames, Result& res
         numbers->resize(frames);
 }
 
-/// The numbers of a frame besides its quantities, which follow.
+/// The numbers of a frame; its quantities follow them.
 enum FrameNumber : Index { kDiameter, kLogPrior, kClashEnergy, kCloseAtoms, kFrameNumbers };
 
 /// Computes the columns of one frame's row from its coordinates.
@@ -124,7 +124,7 @@ void measure(const Conformation& conformation, View<const float, 2> xyz, const M
             *quantity++ = distance(centre(model.domains[a]), centre(model.domains[b]));
 }
 
-/// The numbers of all frames, which ranks share, and their coordinates, on the first rank alone.
+/// The numbers of all frames, computed by all ranks, and the coordinates, on the first rank only.
 Array<double, 2> measure_frames(const ChainModel& model, const Moves& moves, const Pool& pool,
                                 Index numbers, const Context& context, Array<float, 3>& xyz) {
     const Index resting = resting_piece(model), frames = xyz.extent(0), atoms = xyz.extent(2);

@@ -47,7 +47,7 @@ struct Parameters {
     std::optional<std::int64_t> chains;  ///< not set: 16; fit and average: 4
     /// Moves between two frames of a conformation; not set: 100; in modes fit and average 25.
     std::optional<std::int64_t> moves;
-    /// Frames of each chain that are left out at the start; not set: half of those that are kept,
+    /// Number of initial frames of each chain that are discarded; not set: half of the kept frames,
     /// at least 20.
     std::optional<std::int64_t> burn_in;
     /// Number of powers of the likelihood, from 0 to 1; not set: 8, in mode average 1 (only power
@@ -66,7 +66,7 @@ struct CurveInput {
     double q_max = 0.5;              ///< 1/angstrom; the curve is cut there
     double c2_min = -2, c2_max = 4;  ///< of the hydration layer; all between are equally probable
 };
-/// The same with the bounds that the `parameters` of profiles have.
+/// Makes the curve input with the bounds in the profile `parameters`.
 CurveInput curve_input(const saxs::Parameters& parameters, const Profile* curve);
 
 /// The options of frames' profiles: those of saxs, but frames have no hydrogens and no water.
@@ -90,7 +90,7 @@ struct Quantity {
     Convergence convergence;
 };
 
-/// Moves of one kind in all chains, burn-in left out.
+/// Moves of one kind in all chains, without burn-in.
 struct MoveShare {
     std::string name;  ///< "pivot"
     std::int64_t proposed = 0, accepted = 0;
@@ -111,8 +111,8 @@ struct Result {
     Mode mode = Mode::pool;          ///< not automatic
     std::vector<Index> chain, step;  ///< [frame]: Monte Carlo chain, and its moves so far
     std::vector<Index> replica;      ///< [frame], mode average; empty otherwise
-    /// Rg, the distances between domains, and with a curve ln L. In mode average the means over
-    /// replicas, and ln L of the mean profile, are those whose convergence is required.
+    /// Rg, the distances between domains, and with a curve ln L. In mode average convergence is
+    /// required of means over replicas, and of ln L of the mean profile.
     std::vector<Quantity> quantities;
     std::vector<double> diameter;      ///< [frame]: largest distance between CA atoms, angstrom
     std::vector<double> log_prior;     ///< [frame], up to a constant

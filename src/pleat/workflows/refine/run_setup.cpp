@@ -38,7 +38,7 @@ ChainOptions chain_options(const Parameters& parameters, const Topology& topolog
     return options;
 }
 
-/// chain_options() from predicted aligned errors; the domains that were found are added to `setup`.
+/// chain_options() from predicted aligned errors; adds the found domains to `setup`.
 ChainOptions predicted_options(const Parameters& parameters, const Context& context,
                                RunSetup& setup) {
     PredictedDomains found = predicted_domains(*setup.heavy.topology, parameters.pae, context);
@@ -50,8 +50,8 @@ ChainOptions predicted_options(const Parameters& parameters, const Context& cont
     return options;
 }
 
-/// Adds what the structure lacks. Built residues that no range of `options` has are linkers of
-/// their own.
+/// Builds missing residues. Built residues outside all ranges of `options` become linkers of their
+/// own.
 void complete(const Parameters& parameters, std::uint64_t seed, ChainOptions& options,
               RunSetup& setup) {
     CompletedStructure completed =
@@ -117,11 +117,11 @@ constexpr double kResidueLength = 3.8;  // distance of neighbouring CA atoms, an
 constexpr std::int64_t kChannelPairs = 3;
 constexpr Index kMaxBodies = 128;  // of profiles, see make_profile_model()
 
-/// Two beads of each residue, and sites of the hydration layer, of which there are fewer.
+/// Two beads per residue, plus hydration sites, of which there are fewer than residues.
 std::int64_t scatterers_of(const RunSize& size) { return 3 * size.residues; }
 
-/// Bytes of one conformation that moves: positions, points that may overlap, and the sums of its
-/// profile, all of them also for the proposal.
+/// Bytes per moving conformation: positions, points that may overlap, and profile sums, each also
+/// for the proposal.
 std::int64_t conformation_bytes(const RunSize& size) {
     std::int64_t bytes = 1000 * size.angles + 500 * size.residues;
     if (size.grid == 0) return bytes;
@@ -130,7 +130,7 @@ std::int64_t conformation_bytes(const RunSize& size) {
     return bytes + 100 * scatterers_of(size);
 }
 
-/// Seconds of a move: of one thread, or of a GPU with its host.
+/// Seconds per move: on one thread, or on a GPU including its host.
 double move_seconds(const RunSize& size, bool has_gpu) {
     // Overlaps were measured with 556 and 4773 atoms. Profiles on a CPU took 0.27, 0.76, 0.79 and
     // 2.5 ms with 210, 660, 738 and 1809 scatterers, whatever the number of q (34 to 127); on an

@@ -19,7 +19,7 @@ struct RunSetup {
     HeavyAtoms heavy;
     ChainModel model;
     std::string found_options;  ///< by --pae; else empty
-    /// The residues that --sequence added: segments, and their number.
+    /// Descriptions of the segments that --sequence added, and the number of residues.
     std::vector<std::string> built;
     Index built_residues = 0;
     Notes notes;
@@ -59,8 +59,8 @@ struct RunSize {
 RunSize size_of_run(const Ensemble& structure, const CurveInput& curve,
                     const Parameters& parameters, const Context& context);
 
-/// What run() and writing its files need. The time is right to a factor of about three. On a GPU
-/// for modes fit and average; throws UsageError for others there.
+/// Resources for run() and writing its files. The time is within a factor of about three. For a GPU
+/// only modes fit and average are supported; throws UsageError for others.
 Estimate estimate(const RunSize& size, const Context& context);
 
 }  // namespace pleat::refine

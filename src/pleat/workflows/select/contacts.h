@@ -17,8 +17,8 @@ namespace pleat::select {
 /// Throws InputError.
 PredictedContacts read_predicted(const std::string& source);
 
-/// For each residue of the chain the index of its CB atom in the topology, of its CA atom if it has
-/// no CB, else -1. A chain without a name matches all chains.
+/// [residue of the chain]: the topology index of its CB atom, or of CA if it has no CB, else -1. A
+/// chain without a name matches all chains.
 std::vector<Index> contact_atoms(const Chain& chain, const Topology& topology);
 
 /// The `count` most probable pairs at least 6 residues apart, whose sequence is aligned to the

@@ -34,12 +34,12 @@ struct Ranking {
 /// A cluster explains a contact that at least this share of its frames forms.
 inline constexpr double kMinShareOfFrames = 0.1;
 
-/// Ranks frames and selects clusters, as select.h says. Throws UsageError for options out of range
-/// and for weights that are 0 for all evidence there is, std::logic_error for spans of different
-/// lengths.
+/// Ranks frames and selects clusters as described in select.h. Throws UsageError for options out of
+/// range and if the weights of all available evidence are 0, std::logic_error for spans of
+/// different lengths.
 Ranking rank(const Evidence& evidence, const Parameters& parameters);
 
-/// Throws UsageError if all weights are 0 that count with this evidence.
+/// Throws UsageError if the weights of all available evidence are 0.
 void check_weights(const Parameters& parameters, bool has_contacts, bool has_curve, bool has_score);
 
 /// Whether the clustering takes usual_cutoff(): its method needs a cutoff, and none is set.

@@ -54,12 +54,12 @@ Structure read_residues(const Input& input, const Context& context) {
                          "topology: give --structure");
     Notes notes;
     Structure structure = read_structure(file, &notes);
-    // Notes on the ensemble's own file have been reported already.
+    // Notes on the ensemble's own file were reported before.
     if (!input.structure.empty()) context.notes(notes);
     return structure;
 }
 
-/// Warns of a structure that may be of another family than `sequence`.
+/// Warns if a structure may belong to a different family than `sequence`.
 void warn_of_other_structure(const Structure& structure, const std::string& chain, double identity,
                              const std::string& sequence, const Context& context) {
     const std::string doubt =
@@ -123,7 +123,7 @@ Array<std::uint8_t, 2> formed_contacts(const Ensemble& ensemble,
     return formed_contacts;
 }
 
-/// The density of each frame: the share of the other frames that are nearer than `cutoff` angstrom.
+/// The density of each frame: the fraction of other frames closer than `cutoff` angstrom.
 std::vector<double> densities(const PairSource& distances, double cutoff, const Context& context) {
     const Index frames = distances.count();
     std::vector<double> density(static_cast<std::size_t>(frames), 0.0);

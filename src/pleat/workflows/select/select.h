@@ -50,12 +50,12 @@ struct Input {
     const Alignment* alignment = nullptr;         ///< of proteins; couplings are fitted to it
     const PredictedContacts* contacts = nullptr;  ///< expected instead of fitted couplings
     const Profile* curve = nullptr;               ///< each frame is fitted to it
-    /// Whether the score by which the frames of the ensemble are ranked is evidence.
+    /// Whether the score that ranks the ensemble's frames is used as evidence.
     bool uses_score = false;
     /// PDB or mmCIF file that names the residues of expected contacts; empty: the file that named
     /// the atoms of the ensemble.
     std::filesystem::path structure = {};
-    /// Whether the context's device was asked for. If not, each stage may choose a GPU.
+    /// Whether the user named the context's device. If not, each stage may choose a GPU.
     bool device_is_named = true;
 };
 
@@ -77,8 +77,8 @@ struct ExpectedContacts {
         0;  ///< pairs among the most probable for which the structure has no atoms
 };
 
-/// Scores of each frame. A rank is the frame's position among all frames, from 0 (worst) to 1
-/// (best); frames with equal values share the mean of their ranks.
+/// Scores of each frame. Ranks are relative to all frames, from 0 (worst) to 1 (best); equal values
+/// share the mean rank.
 struct Scores {
     std::vector<double> contacts;  ///< share of the strength of all contacts that is formed
     std::vector<double> unexplained_share;  ///< the same of contacts that the first selected
@@ -98,7 +98,7 @@ struct ClusterSummary {
     double joint_rank = 0;  ///< of Scores
     double joint_rank_when_selected = 0;  ///< median by which it was selected; NaN for others
     double contacts = 0, unexplained_share = 0, density = 0, chi2 = 0, min_chi2 = 0;
-    /// Share of strength that this cluster explains and none selected before it; NaN for others.
+    /// Fraction of strength explained by this cluster and none before; NaN if it is not selected.
     double added = 0;
 };
 
@@ -118,12 +118,12 @@ struct Result {
     double cutoff = 0;        ///< angstrom, of clusters and density
 };
 
-/// Ranks frames, and selects clusters one after another: the first has the highest median of joint
-/// scores; each further one likewise among the frames of the other clusters, where only contacts
-/// count that no selected cluster explains, so that a second fold is not hidden by the first.
-/// README.md gives the formulas. Couplings, clusters and profiles come from the engines. Throws
+/// Ranks frames and selects clusters one after another. The first cluster has the highest median
+/// joint score. Each further cluster is selected likewise among the remaining clusters, counting
+/// only contacts that no selected cluster explains, so that the first fold does not hide a second
+/// one. README.md gives the formulas. The engines compute couplings, clusters and profiles. Throws
 /// UsageError (options, no evidence besides the clusters), InputError (an ensemble whose atoms have
-/// no names or that is no protein of the family, no contact between its residues), DeviceError
+/// no names or that is not a protein of the family, no contact between its residues), DeviceError
 /// (memory, device) and Cancelled.
 Result run(const Input& input, const Parameters& parameters, const Context& context);
 

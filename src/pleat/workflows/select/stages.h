@@ -15,7 +15,7 @@
 
 namespace pleat::select {
 
-/// The results of a clustering that a selection uses.
+/// The clustering results that a selection uses.
 struct Clusters {
     std::vector<std::int32_t> assignment;  ///< [frame]
     std::vector<Index> medoids;            ///< [cluster]
@@ -38,8 +38,8 @@ public:
     /// `xyz` [frame, atom, axis]: the atoms to superpose.
     virtual Clusters cluster_frames(View<const float, 3> xyz, const cluster::Parameters& parameters,
                                     const Context& context);
-    /// The contacts that couplings predict. `row`: name of the alignment's row that numbers the
-    /// residues; empty: the first.
+    /// The contacts that couplings predict. `row`: name of the alignment row whose residues are
+    /// numbered; empty: the first row.
     virtual PredictedContacts fit_couplings(const Alignment& alignment, const std::string& row,
                                             const Context& context);
 
@@ -52,16 +52,16 @@ saxs::Parameters frame_fit_parameters();
 /// Scores are wanted, the model is not.
 couplings::Parameters score_parameters();
 
-/// chi^2 of each frame, with the digits that files of profiles keep, so that a selection from kept
-/// files gives the same ranks.
+/// chi^2 of each frame, rounded as in profile files, so that a selection from stored files gives
+/// the same ranks.
 std::vector<double> frame_chi2(const saxs::Result& result);
 
-/// The pairs that have a probability, with the digits that files of contacts keep. Throws
-/// InputError if no pair has one, as in families of few sequences.
+/// The pairs with a probability, rounded as in contact files. Throws InputError if there are none,
+/// as in families with few sequences.
 PredictedContacts predicted_contacts(const Alignment& alignment, const ReferenceRow& reference,
                                      std::span<const couplings::RankedPair> pairs);
 
-/// Does the same as run(), with stages of the caller.
+/// Does the same as run(), with the caller's stages.
 Result run(const Input& input, const Parameters& parameters, const Context& context,
            Stages& stages);
 

@@ -21,7 +21,7 @@ bool is_proline(const std::string& residue_name) {
     return residue_name == "PRO" || residue_name == "HYP";
 }
 
-/// Sets of items that are joined step by step.
+/// Disjoint sets of items that are joined step by step (union-find).
 class Sets {
 public:
     void grow(Index count) {
@@ -41,8 +41,8 @@ private:
     std::vector<Index> parent_;
 };
 
-/// A hinge between two pieces, before the tree has a root. The piece `after` turns by a positive
-/// angle about `axis` when the angle rises and `before` rests.
+/// A hinge between two pieces, before the tree has a root. If the angle increases and `before`
+/// rests, the piece `after` rotates by a positive angle about `axis`.
 struct HingeEdge {
     HingeKind kind = HingeKind::phi;
     Index before = 0, after = 0;         ///< pieces, towards the N and the C terminus
@@ -140,7 +140,7 @@ public:
         }
     }
 
-    /// The graph with joined pieces under one number.
+    /// Returns the graph, with each set of joined pieces as one piece.
     PieceGraph finish() {
         std::map<Index, Index> number;
         const auto renumber = [&](Index& piece) {
@@ -240,21 +240,21 @@ private:
         return fmt::format("{}", fmt::join(names.rbegin(), names.rend(), " and "));
     }
 
-    /// Whether two atoms have the relative position of the given structure: neither was built, and
-    /// both were moved by the same motion.
+    /// Whether two atoms have the same relative position as in the given structure: neither was
+    /// built, and the same motion moved both.
     bool are_of_one_unit(Index a, Index b) const {
         if (units_.empty()) return true;
         const Index unit = units_[a];
         return unit >= 0 && unit == units_[b];
     }
 
-    /// A rigid domain that others touch, or that is near to them.
+    /// A rigid domain that some atoms touch, or that is nearest to them.
     struct Touched {
         Index piece = -1;  ///< none
         std::size_t contacts = 0;
     };
 
-    /// `in_unit`: only of the domains in the unit of these atoms; others were moved.
+    /// `in_unit`: considers only domains in the unit of these atoms; others were moved.
     Touched find_nearest(const std::vector<Index>& atoms, bool in_unit) const {
         std::map<Index, std::size_t> contacts;
         Touched found;
@@ -312,7 +312,7 @@ private:
     Sets same_, connected_;
 };
 
-/// The pieces as a tree: a piece's parent, and pieces in the order in which they are visited.
+/// The tree of pieces: each piece's parent, and the pieces in the order of visits.
 struct Tree {
     std::vector<Index> order;        ///< [new number]: piece of the graph
     std::vector<Index> number;       ///< [piece of the graph]: new number
@@ -362,7 +362,7 @@ Tree visit(const Neighbours& neighbours, Index root) {
     return tree;
 }
 
-/// The piece from which no subtree has more than half of the atoms.
+/// The piece whose subtrees all have at most half of the atoms.
 Index centre_of(const PieceGraph& graph, const Neighbours& neighbours) {
     const Tree tree = visit(neighbours, 0);
     std::vector<Index> atoms(tree.order.size(), 0), largest(tree.order.size(), 0);
@@ -393,7 +393,7 @@ void add_hinges(ChainModel& model, const PieceGraph& graph, const Tree& tree) {
     model.subtree_end = tree.subtree_end;
     for (std::size_t n = 1; n < tree.order.size(); ++n) {
         const HingeEdge& edge = graph.edges[tree.edge[n]];
-        // The torsion also rises if the other side turns the other way.
+        // The torsion also increases if the other side rotates in the opposite direction.
         const bool is_after = tree.order[n] == edge.after;
         model.hinges.push_back(
             {edge.kind, tree.parent[n], edge.origin, is_after ? edge.axis : -1.0 * edge.axis});
@@ -440,7 +440,7 @@ void add_residues(ChainModel& model, const PieceGraph& graph, const Tree& tree,
     }
 }
 
-/// "A:1-288" of the rigid residues of a piece.
+/// Names domains such as "A:1-288" by the rigid residues of a piece.
 void add_domains(ChainModel& model, const Molecules& molecules) {
     struct Found {
         std::string name;

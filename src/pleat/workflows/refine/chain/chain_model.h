@@ -26,8 +26,8 @@ struct ChainOptions {
 /// The angle that a hinge changes: phi, the angle N-CA-C, or psi.
 enum class HingeKind { phi, bend, psi };
 
-/// The connection of a piece to its parent. The piece, and all that hangs on it, turns by the
-/// hinge's angle from the start structure.
+/// The connection of a piece to its parent. The piece and its whole subtree rotate by the hinge's
+/// angle relative to the start structure.
 struct Hinge {
     HingeKind kind = HingeKind::phi;
     Index parent = 0;     ///< piece
@@ -61,9 +61,9 @@ struct ClashPoint {
     Index residue = 0;
 };
 
-/// Pieces are numbered such that those that hang on one follow it: piece p and all behind it up to
-/// subtree_end[p] turn together. Piece 0 is the root, which rests; no subtree has more than half of
-/// the atoms.
+/// A tree of pieces connected by hinges. Subtrees have consecutive numbers: piece p and all
+/// following pieces up to subtree_end[p] rotate together. Piece 0, the root, does not move; no
+/// subtree has more than half of the atoms.
 struct ChainModel {
     std::shared_ptr<const Topology> topology;
     std::vector<Vector> start;       ///< [atom]
@@ -85,7 +85,7 @@ struct ChainModel {
 ChainModel make_chain_model(std::shared_ptr<const Topology> topology, View<const float, 2> xyz,
                             const ChainOptions& options);
 
-/// The positions of all pieces at given angles of the hinges.
+/// The positions of all pieces for given hinge angles.
 class Conformation {
 public:
     explicit Conformation(const ChainModel& model);
@@ -96,7 +96,7 @@ public:
     const std::vector<double>& angles() const { return angles_; }
     const Transform& piece(Index number) const { return pieces_[number]; }
     Vector atom(Index index) const;
-    /// Writes all atoms, [axis, atom], moved together such that one piece is as in the start.
+    /// Writes all atoms, [axis, atom], moved so that `resting_piece` is as in the start structure.
     void write(View<float, 2> xyz, Index resting_piece) const;
     /// Current phi, psi and N-CA-C of a linker's residue, in radians; phi and psi in [-pi, pi).
     double phi(const LinkerResidue& residue) const;

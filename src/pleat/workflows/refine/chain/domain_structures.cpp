@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kApart = 50;  // angstrom between structures
 
-/// A chain of the protein, which chains of several structures continue.
+/// A chain of the protein that is composed of chains of several structures.
 struct WholeChain {
     std::string name, sequence;
     int first_number = 1;
@@ -61,7 +61,7 @@ private:
         return models > 1 ? fmt::format("model {} of {}", model, file.string()) : file.string();
     }
 
-    /// Finds which chains of the protein those of a structure are.
+    /// Determines to which chains of the protein the chains of a structure belong.
     void match_chains(Index structure) {
         const Topology& own = topology(structure);
         const Molecules molecules = find_molecules(own);
@@ -94,7 +94,7 @@ private:
         }
     }
 
-    /// The chain that one of a structure continues, or a new one.
+    /// The protein chain that a structure's chain continues, or a new one.
     WholeChain& whole_chain(Index structure, const SequencedChain& chain, const std::string& name,
                             const std::set<const WholeChain*>& used) {
         std::vector<WholeChain*> candidates;
@@ -144,7 +144,7 @@ private:
         return fmt::format("{}{}", wanted, number);
     }
 
-    /// Moves the structures along x, the first one excepted.
+    /// Moves all structures except the first along x.
     void set_apart() {
         double end = 0;
         for (const Ensemble& structure : structures_) {
@@ -181,7 +181,7 @@ private:
                                residue.insertion, n, r});
             }
         }
-        // Residues of a chain in the order of their numbers; ligands stay in theirs, behind them.
+        // Sorts the residues of a chain by number; ligands keep their order and follow them.
         std::stable_sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) {
             if (a.chain != b.chain) return a.chain < b.chain;
             if (a.is_peptide != b.is_peptide) return a.is_peptide;
@@ -260,8 +260,8 @@ std::set<ResidueKey> peptide_keys(const Topology& topology) {
     return keys;
 }
 
-/// The models behind the first one that hold other domains; none if they are conformers of it.
-/// Throws InputError for models that are neither, and if all are looked at and some are both.
+/// The models after the first that contain other domains; none if they are conformers of it. Throws
+/// InputError for models that are neither, and if all models are checked and some are both.
 std::vector<Ensemble> further_domains(const std::string& source, const std::string& assembly,
                                       bool looks_at_all, const Topology& first) {
     std::vector<Ensemble> found;
@@ -315,11 +315,11 @@ void check_different(const std::vector<std::string>& sources) {
         }
 }
 
-/// The domains of one protein, each from a structure of its own, as one structure whose linkers are
-/// missing (build_missing_residues()). Chains of one sequence of `fasta` become one chain, with the
-/// name and numbers that the first of them has; other chains keep their names where these are free.
-/// Structures have no place relative to one another: they are set far apart. Throws InputError if
-/// two have the same residues of a sequence, and as match_sequences() does.
+/// Combines the domains of one protein, each from its own structure, to one structure without its
+/// linkers (see build_missing_residues()). Chains of one sequence of `fasta` become one chain, with
+/// the name and numbers of the first; other chains keep their names if these are unused. The
+/// structures have no known relative position and are placed far apart. Throws InputError if two
+/// structures have the same residues of a sequence, and as match_sequences() does.
 Ensemble join_domains(const std::vector<Ensemble>& structures, const std::string& fasta) {
     return Joining(structures, fasta).run();
 }

@@ -64,8 +64,8 @@ struct CoordinatesOf {
 };
 using Coordinates = CoordinatesOf<double>;
 
-/// Writes where a transform moves the points [first, last), into arrays elsewhere, from their
-/// beginning. The compiler makes vectors of it.
+/// Writes the transformed points [first, last) to the beginning of other arrays. The compiler
+/// vectorises it.
 template <class Real>
 void write_moved(const Transform& move, const Coordinates& points, std::size_t first,
                  std::size_t last, Real* __restrict to_x, Real* __restrict to_y,

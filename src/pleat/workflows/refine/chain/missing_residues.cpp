@@ -149,7 +149,7 @@ public:
             }
         }
 
-        /// Joins the residues of each group, and units with disulfide bonds.
+        /// Joins the units of each group's residues, and units with disulfide bonds between them.
         void join(const std::vector<std::vector<ResidueRange>>& groups) {
             for (const std::vector<ResidueRange>& group : groups) {
                 std::optional<Index> first;
@@ -187,7 +187,7 @@ public:
         }
 
         Index of(Index atom) const { return unit_of_[atom]; }
-        /// Moves units from one bridge to the next; the largest rest. Returns a bridge that closes
+        /// Moves units along the bridges; the largest units rest. Returns a bridge that would close
         /// a loop.
         std::optional<std::size_t> move(const std::vector<UnitBridge>& bridges) {
             transforms_.assign(static_cast<std::size_t>(units_), std::nullopt);
@@ -341,7 +341,7 @@ private:
         const std::vector<Vector> in_front = ca_atoms(segment.before),
                                   last = ca_atoms(segment.behind);
         Index fewest = std::numeric_limits<Index>::max();
-        // Neighbours in the chain are always close.
+        // Chain neighbours are always close, so they are not counted.
         const Index bonds =
             static_cast<Index>(names.size()) - 1 + (before ? 1 : 0) + (behind ? 1 : 0);
         for (Index draw = 0; draw < kDraws && fewest > bonds; ++draw) {
@@ -375,7 +375,7 @@ private:
                 range(*of_bridge[*closing]).text()));
     }
 
-    /// Complete residues by their name; side chains are copied from them.
+    /// Collects complete residues by name, from which side chains are copied.
     void collect_templates() {
         const std::vector<std::string> known = saxs::bead_types(saxs::Resolution::one_bead);
         for (const PeptideChain& chain : molecules_.chains)
@@ -453,7 +453,7 @@ private:
         }
     }
 
-    /// The transform of a segment's built residues: N-terminal ones are in a frame of their own.
+    /// The transform of a segment's built residues; those at an N-terminus are in their own frame.
     Transform move_of(const Segment& segment) {
         if (segment.before != nullptr) return units_->transform(segment.before->ca);
         return units_->transform(segment.behind->ca) * inverse(segment.built.behind);

@@ -21,7 +21,8 @@ namespace pleat::refine {
 struct Backbone {
     Vector n, ca, c;
 
-    /// The transform that takes N to the origin, CA onto the x axis and C into the xy plane, back.
+    /// The transform from a frame with N at the origin, CA on the x axis and C in the xy plane, to
+    /// the residue's position.
     Transform frame() const;
 };
 
@@ -32,14 +33,14 @@ struct BuiltResidue {
     bool is_cis = false;  ///< its bond to the residue in front
 };
 
-/// The residue next to missing ones, as the structure has it.
+/// The residue of the structure next to missing ones.
 struct SegmentEnd {
     std::string name;
     Backbone backbone;
     std::optional<Vector> o;
 };
 
-/// Neighbouring residues that the structure lacks, in the frame of what is in front of them.
+/// Consecutive missing residues, built in the frame of the residue before them.
 struct BuiltSegment {
     std::vector<BuiltResidue> residues;
     /// Transforms given positions of later residues to that frame.
@@ -47,9 +48,9 @@ struct BuiltSegment {
     bool is_cis_behind = false;
 };
 
-/// Builds residues of these names with ideal bonds and angles, trans peptide bonds (5 % of those in
-/// front of prolines cis), and phi and psi drawn from the prior; -65 degrees for phi of prolines.
-/// An end is not set at a terminus.
+/// Builds residues with these names with ideal bonds and angles, trans peptide bonds (before
+/// prolines 5 % cis), and phi and psi drawn from the prior; phi of prolines is -65 degrees. An end
+/// is not set at a terminus.
 BuiltSegment build_segment(const std::vector<std::string>& names,
                            const std::optional<SegmentEnd>& before,
                            const std::optional<SegmentEnd>& behind, Random& random);
@@ -63,10 +64,11 @@ struct HeavyAtoms {
     Array<float, 2> xyz;  ///< [axis, atom]
 };
 
-/// A structure with the residues that it lacked.
+/// A structure including the residues that were missing.
 struct CompletedStructure {
     HeavyAtoms heavy;
-    /// The built residues, and behind each segment the residue whose phi the structure lacks.
+    /// The built residues and, after each segment, the residue whose phi is undefined in the
+    /// structure.
     std::vector<ResidueRange> linkers;
     /// [atom]: the number of the rigid unit that was moved as a whole; -1 for built atoms.
     std::vector<Index> units;
@@ -76,12 +78,12 @@ struct CompletedStructure {
 };
 
 /// Builds the residues that the sequences in `file` (FASTA) have and the structure lacks: linkers
-/// between domains, and tails. The domains of a chain are moved to where its linkers end; what
-/// `groups` or a disulfide bond joins moves as one, and so do chains and ligands without missing
-/// residues with the domain that they touch most. Side chains are those of complete residues of the
-/// same name, without one CB alone. Of 100 draws the one with the fewest close CA atoms is taken.
-/// Throws InputError as match_sequences() does, for letters that are no amino acid where residues
-/// are missing, for incomplete backbones next to them, and for segments in closed loops.
+/// between domains, and tails. Domains of a chain move to the ends of its linkers. Units that
+/// `groups` or a disulfide bond join move together, and chains and ligands without missing residues
+/// move with the domain that they touch most. Side chains are copied from complete residues of the
+/// same name; without one, only CB is added. Of 100 draws the one with the fewest close CA atoms is
+/// taken. Throws InputError as match_sequences() does, for missing letters that are not amino
+/// acids, for incomplete backbones next to them, and for segments in closed loops.
 CompletedStructure build_missing_residues(const HeavyAtoms& given,
                                           const std::filesystem::path& file,
                                           const std::vector<std::vector<ResidueRange>>& groups,

@@ -22,7 +22,7 @@ struct ResidueId {
     char insertion = ' ';
 };
 
-/// Reads "-5", "52" or "52A" from the front of `text` and removes it.
+/// Parses and removes "-5", "52" or "52A" at the front of `text`.
 std::optional<ResidueId> take_id(std::string_view& text) {
     ResidueId id;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id.number);
@@ -122,7 +122,7 @@ std::size_t find_residue(const PeptideChain& chain, const Topology& topology, in
                                  label_of(topology, chain.residues.back())));
 }
 
-/// [chain][residue]: whether one of the ranges has it.
+/// [chain][residue]: whether a range contains it.
 std::vector<std::vector<std::uint8_t>> marks_of(const Molecules& molecules,
                                                 const Topology& topology,
                                                 const std::vector<ResidueRange>& ranges) {
@@ -137,7 +137,7 @@ std::vector<std::vector<std::uint8_t>> marks_of(const Molecules& molecules,
     return marks;
 }
 
-/// The residues [first, last) of a chain that have no mark, as ranges.
+/// Adds the unmarked residues of [first, last) of a chain as ranges.
 void add_unmarked(const PeptideChain& chain, const Topology& topology,
                   const std::vector<std::uint8_t>& marks, std::size_t first, std::size_t last,
                   std::vector<ResidueRange>& ranges) {
@@ -188,7 +188,7 @@ std::vector<Sequence> read_sequences(const std::filesystem::path& file) {
     return sequences;
 }
 
-/// How well the numbers of a chain count along a sequence whose first letter has this number.
+/// How well a chain's residue numbers fit a sequence whose first letter has this number.
 struct Match {
     std::size_t sequence = 0;
     int first_number = 1;
@@ -225,7 +225,7 @@ public:
 
     std::size_t count() const { return residues_.size(); }
 
-    /// "SER A:205, where letter 205 of sequence 'x' is L" of the first residue that does not fit.
+    /// The first residue that does not fit: "SER A:205, where letter 205 of sequence 'x' is L".
     std::string misfit(const Sequence& sequence, const Match& match) const {
         for (const Residue& residue : residues_) {
             if (fits(residue, sequence.letters, match)) continue;

@@ -23,15 +23,15 @@ struct ResidueRange {
     std::string text() const;  ///< "A:289-301"
 };
 
-/// Reads `CHAIN:FIRST-LAST,...`. An item without a chain has that of the item before it; the first
-/// one may lack it too, and then means the only chain. `FIRST` alone is one residue. Throws
-/// UsageError, naming `option`, for other text.
+/// Parses `CHAIN:FIRST-LAST,...`. An item without a chain has the chain of the previous item; the
+/// first may omit it if there is only one chain. `FIRST` alone is one residue. Throws UsageError,
+/// naming `option`, for other text.
 std::vector<ResidueRange> parse_ranges(std::string_view text, std::string_view option);
 
 /// The range from one residue to another of the same chain.
 ResidueRange range_of(const Topology::Residue& first, const Topology::Residue& last);
 
-/// The ranges' texts with commas between them.
+/// The ranges as text, separated by commas.
 std::string text_of(const std::vector<ResidueRange>& ranges);
 
 /// The name of a residue in messages: "A:52A".
@@ -64,7 +64,7 @@ struct Molecules {
 
 std::vector<std::vector<Index>> atoms_by_residue(const Topology& topology);
 
-/// The positions of all atoms, from [axis, atom].
+/// Converts [axis, atom] to the positions of all atoms.
 std::vector<Vector> positions_of(View<const float, 2> xyz);
 
 /// Pairs of SG atoms that are near enough for a disulfide bond; positions: [atom].
@@ -83,16 +83,15 @@ Molecules find_molecules(const Topology& topology);
 void mark_linkers(Molecules& molecules, const Topology& topology,
                   const std::vector<Vector>& positions, const std::vector<ResidueRange>& linkers);
 
-/// The complement: linkers are the residues of the chains that `rigid` names, without those in it.
+/// Linkers are all residues of the chains that `rigid` names, except those in `rigid`.
 std::vector<ResidueRange> linkers_between(const Topology& topology,
                                           const std::vector<ResidueRange>& rigid);
 
-/// The ranges, and of `further` what they do not have. Throws InputError as locate() does.
+/// The ranges plus the residues of `further` that they lack. Throws InputError as locate().
 std::vector<ResidueRange> add_ranges(const Topology& topology, std::vector<ResidueRange> ranges,
                                      const std::vector<ResidueRange>& further);
 
-/// The residue that a range begins with, and the one that it ends with, in a chain. Throws
-/// InputError if there is none.
+/// The first and the last residue of a range in a chain. Throws InputError if one does not exist.
 struct ResiduePosition {
     std::size_t chain = 0, first = 0, last = 0;
 };
@@ -102,7 +101,7 @@ ResiduePosition locate(const Molecules& molecules, const Topology& topology,
 /// The name of an amino acid's residues, "ALA" for 'A'; empty for other letters.
 std::string_view amino_acid_name(char letter);
 
-/// A protein chain with its sequence, along which the numbers of its residues count.
+/// A protein chain with its sequence, along which its residues are numbered.
 struct SequencedChain {
     std::size_t chain = 0;  ///< of Molecules
     std::string sequence;   ///< its name

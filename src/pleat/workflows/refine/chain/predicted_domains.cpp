@@ -33,7 +33,7 @@ struct Residue {
     throw InputError(file.string(), 0, text);
 }
 
-/// The matrix of the file, and for AlphaFold 3 the object next to it.
+/// The error matrix of the file and, for AlphaFold 3, the JSON object that contains it.
 struct ErrorMatrix {
     const Json* rows = nullptr;
     const Json* object = nullptr;
@@ -165,7 +165,7 @@ struct Span {
     std::set<int> clusters;
 };
 
-/// From the first to the last block of each cluster in a chain; spans that overlap are one.
+/// The spans from the first to the last block of each cluster in a chain; overlaps are merged.
 std::vector<Span> rigid_spans(const std::vector<Residue>& residues,
                               const std::vector<int>& clusters) {
     std::map<std::pair<std::size_t, int>, Span> of_cluster;
@@ -213,7 +213,7 @@ private:
     const Topology& topology_;
 };
 
-/// Notes of residues that are rigid because their domain lies on both sides.
+/// Adds notes on residues that are rigid only because parts of their domain are on both sides.
 void note_enclosed(const std::vector<Residue>& residues, const std::vector<int>& clusters,
                    const std::vector<Span>& spans, const Ranges& ranges, Notes& notes) {
     for (const Span& span : spans) {
@@ -241,7 +241,7 @@ void note_enclosed(const std::vector<Residue>& residues, const std::vector<int>&
     }
 }
 
-/// Spans of several chains that have a cluster in common, each with all that it is connected to.
+/// Groups spans of several chains that share a cluster, each with all spans connected to it.
 std::vector<std::vector<ResidueRange>> groups_of(const std::vector<Span>& spans,
                                                  const Ranges& ranges) {
     std::vector<std::size_t> group(spans.size());

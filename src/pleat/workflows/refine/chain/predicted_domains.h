@@ -12,7 +12,7 @@
 
 namespace pleat::refine {
 
-/// The domains that --pae finds, as values of --linkers and --group.
+/// The domains found by --pae, in the form of --linkers and --group.
 struct PredictedDomains {
     std::vector<ResidueRange> linkers;
     std::vector<std::vector<ResidueRange>> groups;  ///< domains of several chains

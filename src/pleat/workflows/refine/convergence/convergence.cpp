@@ -26,7 +26,7 @@ double normal_quantile(double p) {
     return z;
 }
 
-/// Each chain as two halves; of an odd number of draws the middle one is left out.
+/// Splits each chain into two halves; an odd number of draws loses the middle one.
 Chains halves(View<const double, 2> draws) {
     const Index half = draws.extent(1) / 2;
     Chains chains;
@@ -88,12 +88,12 @@ Variances variances(const Chains& chains) {
 
 double r_hat(const Chains& chains) {
     const Variances found = variances(chains);
-    // Chains that do not move: only rounding varies within them.
+    // Chains that do not move vary only by rounding.
     if (found.within <= 1e-20 * found.whole) return std::numeric_limits<double>::infinity();
     return std::sqrt(found.whole / found.within);
 }
 
-/// Sum over chains of the autocovariance at this lag, divided by the number of chains.
+/// The autocovariance at this lag, averaged over chains.
 double autocovariance(const Chains& chains, std::size_t lag) {
     double sum = 0;
     for (const std::vector<double>& chain : chains) {
@@ -106,8 +106,8 @@ double autocovariance(const Chains& chains, std::size_t lag) {
     return sum / static_cast<double>(chains.size());
 }
 
-/// Geyer's initial monotone sequence: sums of neighbouring autocorrelations while they are
-/// positive.
+/// Geyer's initial monotone sequence: sums pairs of consecutive autocorrelations as long as they
+/// are positive.
 double effective_size(const Chains& chains) {
     const auto draws = static_cast<double>(chains.front().size()),
                total = draws * static_cast<double>(chains.size());

@@ -19,8 +19,9 @@ namespace pleat::refine {
 
 namespace {
 
-/// Bodies of whole pieces: pieces of few scatterers share one with the next pieces, since each pair
-/// of bodies has a cost of its own. On a GPU that is a row of results which goes to the host.
+/// Divides pieces into bodies of whole pieces: pieces with few scatterers share a body with the
+/// next pieces, because each pair of bodies has a fixed cost; on a GPU it adds a row of results to
+/// copy to the host.
 std::vector<std::int32_t> divide_into_bodies(const std::vector<Index>& piece_of, Index pieces,
                                              bool is_gpu) {
     constexpr Index kMinScatterers = 8;
@@ -63,7 +64,7 @@ void add_shares(const ChainModel& chain, const saxs::Scatterers& scatterers, Ind
             {scatterer, piece, (1 / of_piece.first) * of_piece.second, of_piece.first / mass});
 }
 
-/// By piece, where all of a scatterer is in one.
+/// Sorted by piece, if all atoms of a scatterer are in one piece.
 void divide_shares(Index pieces, ProfileModel& model) {
     model.of_piece.resize(static_cast<std::size_t>(pieces));
     const std::vector<ProfileModel::Share>& shares = model.shares;
@@ -92,15 +93,15 @@ constexpr int kContrasts = 9;  // values of c2
 constexpr Index kMinPoints = 10;
 constexpr Index kMinGrid = 26, kMaxGrid = 401;
 
-/// The diagonal of the box of a conformation, angstrom.
+/// The diagonal in angstrom of a conformation's bounding box.
 double extent_of(const Conformation& conformation) {
     Array<float, 2> frame(Index{3}, conformation.model().atom_count());
     conformation.write(frame.view(), 0);
     return saxs::box_diagonal(frame.view());
 }
 
-/// The widest of some conformations drawn from the prior; its domains cover little of one another's
-/// surface.
+/// The most extended of several conformations drawn from the prior, in which domains cover little
+/// of each other's surface.
 Conformation open_conformation(const ChainModel& chain, const Moves& moves, std::uint64_t seed) {
     Conformation open(chain), drawn(chain);
     double widest = 0;

@@ -33,12 +33,12 @@ struct ProfileModel {
         double weight = 1;  ///< mass divided by the scatterer's
     };
 
-    /// Scatterers, and their places in the start structure.
+    /// The scatterers of a piece, and their positions in the start structure.
     struct PieceScatterers {
         std::vector<Index> scatterers;
         Coordinates places;
 
-        /// Writes their places after a move of the piece.
+        /// Writes the scatterers' positions after a move of the piece.
         void write(const Transform& move, float* x, float* y, float* z) const {
             write_moved(move, places, 0, scatterers.size(), x, y, z);
         }
@@ -84,12 +84,11 @@ public:
     Index replicas() const { return static_cast<Index>(profiles_.size()); }
     /// Sets the profile [channel pair, q] of a replica.
     void set(Index replica, View<const double, 2> profile);
-    /// ln L of the mean with the profile of one replica replaced.
+    /// ln L of the mean if one replica had this profile.
     double propose(Index replica, View<const double, 2> profile);
     /// Accepts the last proposal, which must be of this replica.
     void accept(Index replica);
-    /// Copies the profile of a replica and the mean of another object, whose ln L has been
-    /// computed.
+    /// Copies a replica's profile and the mean from another object, whose ln L must be computed.
     void adopt(Index replica, const ReplicaMean& from);
     /// ln L of the mean. All replicas must be set.
     double log_likelihood();
@@ -97,7 +96,7 @@ public:
     ResidualTest residual_test();
 
 private:
-    /// The mean from all profiles in their order.
+    /// Recomputes the mean from all profiles in order.
     void add_up();
 
     const CurveLikelihood* likelihood_;
@@ -116,20 +115,20 @@ public:
 
     /// Sets a conformation's state. All must be set before the first profile.
     void start(Index conformation, const Conformation& at);
-    /// Notes a proposal, which the next call of begin() or proposed_profile() computes together
-    /// with all others that were noted.
+    /// Queues a proposal, which the next call of begin() or proposed_profile() computes with all
+    /// queued ones.
     void propose(Index conformation, const Conformation& proposed);
-    /// Starts computing the noted conformations; on a GPU it returns before they are done.
+    /// Starts computing the queued proposals; on a GPU it returns before they are finished.
     void begin();
-    /// Whether the computation that was started is done.
+    /// Whether the started computation has finished.
     bool is_ready() { return !has_begun_ || session().is_ready(); }
-    /// Partial profiles [channel pair, q]; valid until the next call that computes.
+    /// Partial profiles [channel pair, q] of a proposal; valid until the next computation.
     View<const double, 2> proposed_profile(Index conformation);
     View<const double, 2> profile(Index conformation);
     void accept(Index conformation);
-    /// Also of a proposal that was not computed yet, for which it does not wait.
+    /// Drops a proposal, without waiting for it if it is not computed yet.
     void reject(Index conformation);
-    /// Copies the state of a conformation of another batch of the same model whose profile has been
+    /// Copies a conformation's state from another batch of the same model, whose profile must be
     /// computed.
     void adopt(Index conformation, const ProfileBatch& from);
     /// Computes a conformation's profile again from its positions.
@@ -163,9 +162,9 @@ private:
     bool has_begun_ = false;  ///< and proposed_profile() must wait for the end
 };
 
-/// ln w = -overlap energy + beta R ln L(mean profile of R replicas), of which this is one. Overlaps
-/// are found before the profile, which is not computed for a conformation that they exclude, unless
-/// it was begun early.
+/// The target of one of R replicas: ln w = -overlap energy + beta R ln L(mean profile of the
+/// replicas). Overlaps are found first; the profile of a conformation that they exclude is not
+/// computed, unless it was begun early.
 class CurveTarget final : public SamplingTarget {
 public:
     /// `in_batch`: the number of its conformation in `profiles`; `replica`: in `mean`.
@@ -200,10 +199,10 @@ private:
     bool begins_early_ = false;
 };
 
-/// Points of the grid from 0 to `q_max` on which moves have profiles.
+/// Number of points of the q grid from 0 to `q_max` for the profiles of moves.
 Index grid_points(double q_max, double extent);
 
-/// Made once per run. `chain` must outlive it and its targets.
+/// Data for curve fits that is made once per run. `chain` must outlive it and its targets.
 class CurveFitSetup {
 public:
     /// `few_moves`: as make_profile_model() has it. Throws InputError for a curve with fewer points

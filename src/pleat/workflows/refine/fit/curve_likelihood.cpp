@@ -14,8 +14,8 @@ namespace pleat::refine {
 
 namespace {
 
-/// Replaces a symmetric positive definite matrix [n, n] by its inverse. Returns L^-1 for its
-/// Cholesky factor L; numbers above the diagonal mean nothing.
+/// Inverts a symmetric positive definite matrix [n, n] in place. Returns L^-1 of its Cholesky
+/// factor L; elements above the diagonal are undefined.
 std::vector<double> invert(std::vector<double>& matrix, std::size_t n) {
     std::vector<double>& l = matrix;
     for (std::size_t row = 0; row < n; ++row)
@@ -29,7 +29,7 @@ std::vector<double> invert(std::vector<double>& matrix, std::size_t n) {
                 l[row * n + column] = sum / l[column * n + column];
             }
         }
-    // Inverse of the factor, in place, then its product with its transpose.
+    // Inverts the factor in place, then multiplies it by its transpose.
     for (std::size_t column = 0; column < n; ++column) {
         l[column * n + column] = 1 / l[column * n + column];
         for (std::size_t row = column + 1; row < n; ++row) {
@@ -49,7 +49,7 @@ std::vector<double> invert(std::vector<double>& matrix, std::size_t n) {
     return inverse;
 }
 
-/// The curve without its noise, as far as the model's error needs it: weighted means over `width`.
+/// The curve smoothed by weighted means over `width`, for the error of the model.
 std::vector<double> smoothed(const Profile& curve, double width) {
     std::vector<double> values(curve.size());
     for (std::size_t k = 0; k < values.size(); ++k) {
@@ -65,7 +65,7 @@ std::vector<double> smoothed(const Profile& curve, double width) {
     return values;
 }
 
-/// ln Phi(x) of the normal distribution, also for x far below 0.
+/// ln Phi(x) of the normal distribution, also accurate for very negative x.
 double log_normal_tail(double x) {
     if (x > 9) return 0;  // above -2e-19
     if (x > -20) return std::log(std::erfc(-x / std::numbers::sqrt2) / 2);

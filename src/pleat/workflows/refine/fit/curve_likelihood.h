@@ -48,7 +48,7 @@ public:
     CurveFit fit(View<const double, 2> partial) const;
     /// CurveFit::log_likelihood, at half the cost.
     double log_likelihood(View<const double, 2> partial) const;
-    /// Values at the best scale and c2 for that covariance.
+    /// Residuals and test values at the best scale and c2 for this covariance.
     ResidualTest residual_test(View<const double, 2> partial) const;
 
 private:

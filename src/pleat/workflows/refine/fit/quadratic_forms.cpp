@@ -36,7 +36,7 @@ Products products_of(const double* HWY_RESTRICT triangle, const double* HWY_REST
         for (std::size_t a = 0; a < kCount; ++a)
             std::copy(rows[a] + first, rows[a] + last, columns[a]);
         for (std::size_t lane = 0; lane < kColumns; lane += lanes) {
-            // Even and odd rows apart: each sum waits for its last addition.
+            // Separate sums for even and odd rows, because each sum waits for its last addition.
             auto t0 = hn::Zero(d), t1 = t0, t2 = t0, u0 = t0, u1 = t0, u2 = t0;
             const auto add = [&](std::size_t row, auto& v0, auto& v1, auto& v2) HWY_ATTR {
                 const auto matrix = hn::LoadU(d, triangle + row * kColumns + lane);

@@ -32,7 +32,7 @@ struct MoveProposal {
     double log_ratio = 0;
 };
 
-/// Proposes moves of the linkers of one model. README.md of this folder gives the formulas.
+/// Proposes moves of a model's linkers. README.md of this folder gives the formulas.
 class Moves {
 public:
     Moves(const ChainModel& model, const Prior& prior, BendSpring spring = {});
@@ -48,7 +48,7 @@ public:
 
     bool has_crankshafts() const { return !cranks_.empty(); }
     std::vector<double> draw_all(Random& random) const;
-    /// The logarithm of the density of prior and springs, up to a constant.
+    /// The log density of prior and restraints, up to a constant.
     double log_density(const Conformation& conformation) const;
 
 private:

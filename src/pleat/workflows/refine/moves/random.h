@@ -24,7 +24,7 @@ public:
         const std::uint64_t high = word(), low = word();
         return static_cast<double>((high << 21) ^ (low >> 11)) * 0x1p-53;
     }
-    /// An integer in [0, range); the bias of a range below 2^20 is below 2^-33.
+    /// An integer in [0, range); for a range below 2^20 the bias is below 2^-33.
     Index below(Index range) { return static_cast<Index>(uniform() * static_cast<double>(range)); }
 
     static constexpr std::uint32_t kMoves = 0x52460000;  // "RF"

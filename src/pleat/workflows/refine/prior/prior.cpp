@@ -101,7 +101,7 @@ std::shared_ptr<const Prior::Law> Prior::make_law(const LinkerResidue& residue,
         probability = table;
     } else if (law->turns_phi || law->turns_psi) {
         probability.assign(kCells, 0);
-        // The other angle is fixed by the structure, or absent at an end of the chain.
+        // The other angle is fixed by the structure, or does not exist at a chain end.
         const bool is_given = law->turns_psi ? residue.has_phi : residue.has_psi;
         const std::size_t given = cell_of(law->turns_psi ? residue.phi : residue.psi);
         for (std::size_t phi = 0; phi < kCells; ++phi)

@@ -27,16 +27,17 @@ std::pair<double, double> draw_torsions(ResidueClass residue_class, Random& rand
 /// The cell of an angle in radians.
 std::size_t cell_of(double angle);
 
-/// Phi and psi of the residues of a model's linkers, each residue independent of the others. The
-/// density is constant within a cell. If the structure fixes phi (proline), psi is distributed as
-/// given that phi; at an end of a chain, where one of them does not exist, as its marginal.
+/// The prior of phi and psi of the linkers' residues, each residue independent of the others. The
+/// density is constant within a cell. If the structure fixes phi (proline), psi follows the
+/// conditional distribution given that phi; at a chain end, where one of the angles does not exist,
+/// the other follows its marginal distribution.
 class Prior {
 public:
     Prior(const ChainModel& model, const TorsionTables& tables);
 
-    /// The logarithm of the density, up to a constant, at these angles in [-pi, pi).
+    /// The log density at these angles in [-pi, pi), up to a constant.
     double log_density(Index residue, double phi, double psi) const;
-    /// The same of all residues of a conformation.
+    /// The log density summed over all residues of a conformation.
     double log_density(const Conformation& conformation) const;
     /// Draws (phi, psi); an angle that cannot turn is 0.
     std::pair<double, double> draw(Index residue, Random& random) const;

@@ -7,7 +7,7 @@
 
 namespace pleat::refine {
 
-/// Classes of residues that differ most in their phi and psi.
+/// Classes of residues with distinct distributions of phi and psi.
 enum class ResidueClass : std::uint8_t {
     glycine,
     proline,
@@ -17,7 +17,7 @@ enum class ResidueClass : std::uint8_t {
 };
 inline constexpr int kResidueClasses = 5;
 
-/// By the names of a residue and of the next one, which is empty at the end of a chain.
+/// The class of a residue by its name and the next residue's name, empty at the chain end.
 ResidueClass residue_class(std::string_view name, std::string_view next);
 
 /// Residues with phi in [5 phi_cell - 180, 5 phi_cell - 175) degrees, and psi likewise.

@@ -19,8 +19,8 @@ namespace pleat::refine {
 
 namespace {
 
-/// The replicas of a chain at one rung. Rungs are exchanged, not conformations. One rank moves the
-/// replicas; what all ranks know of them is renewed after each round.
+/// The replicas of a chain at one rung. Swaps exchange rungs, not conformations. One rank moves the
+/// replicas; the data that all ranks have about them is updated after each round.
 struct Walker {
     std::vector<Sampler> replicas;             ///< empty on other ranks
     std::vector<std::vector<Sampler>> copies;  ///< of the replicas, for other threads
@@ -59,7 +59,7 @@ struct Walker {
 
 constexpr double kLowest = 0.001;  // the lowest power above 0, before they adapt
 
-/// What ranks send each other about a walker; its angles follow.
+/// The numbers that ranks exchange about a walker; its angles follow.
 enum WalkerNumber : std::size_t {
     kWalkerLikelihood,
     kPivotWidth,
@@ -97,7 +97,7 @@ public:
         pool_.fits = Array<double, 3>(options.kept, options.chains, Index{kFitNumbers});
     }
 
-    /// Each conformation makes the moves up to the next frame; rungs are exchanged in between.
+    /// Each conformation moves until the next frame; rungs are swapped in between.
     void advance(Index round) {
         if (round == 0) start_all();
         const Index swaps = options_.swaps_per_frame();
@@ -279,7 +279,7 @@ private:
             }
             for (Walker& walker : batch) walker.refresh();
         });
-        // One after the other, since each allocates memory.
+        // One after another, because each allocates memory.
         for (const Walker& walker : walkers_)
             if (walker.ahead) walker.ahead->adopt_all();
     }
@@ -323,8 +323,8 @@ private:
         start(
             [&](Index n) { return find_start(model_, moves_, StericOptions{}, context_.seed, n); });
     }
-    /// Makes the moves [first, end) of all walkers. The last ones of a round end with what prepares
-    /// the next: adapted widths, and states without the rounding of moves.
+    /// Makes moves [first, end) of all walkers. At the end of a round also adapts move widths and
+    /// removes rounding errors of the moves.
     void move_all(Index round, Index first, Index end, bool ends_round) {
         if (copies_ > 1) move_ahead(first, end);
         for_each_batch(threads_, [&](Index, std::span<Walker> batch) {
@@ -345,8 +345,8 @@ private:
         pool_.ladder.reset_counts();
         pool_.arrivals = 0;
     }
-    /// One replica of each walker moves at a time, so that each sees what the others did. The next
-    /// moves of a part are prepared while those of the other parts are computed.
+    /// Only one replica of each walker moves at a time, so that each sees the others' moves. Moves
+    /// of one part are prepared while those of other parts are computed.
     void move(std::span<Walker> batch, Index first, Index end) const {
         const std::vector<std::span<Walker>> parts = parts_of(batch);
         std::vector<std::vector<Sampler*>> proposing(parts.size());
@@ -365,7 +365,7 @@ private:
                 }
         for (std::vector<Sampler*>& samplers : proposing) decide(samplers);
     }
-    /// The same moves, with several threads for each walker.
+    /// Makes the same moves, with several threads per walker.
     void move_ahead(Index first, Index end) {
         std::vector<StepsAhead*> own;
         for (const Walker& walker : walkers_)
@@ -390,7 +390,7 @@ private:
     }
     Walker& walker_at(Index chain, Index rung) { return walkers_[number_at(chain, rung)]; }
 
-    /// Even and odd pairs of neighbouring rungs in turn. Widths and counts stay with the rung.
+    /// Alternates between even and odd pairs of neighbouring rungs. Rungs keep widths and counts.
     void swap_rungs(Index chain, Index number) {
         Random random(context_.seed, chain, number, Random::kSwaps);
         for (Index rung = number % 2; rung + 1 < options_.rungs; rung += 2) {
@@ -449,7 +449,7 @@ private:
 
 Ladder::Ladder(Index rungs)
     : betas(static_cast<std::size_t>(rungs)), sums(betas.size(), 0.0), numbers(betas.size(), 0.0) {
-    // Powers that are all too far apart would have no swaps to adapt by.
+    // If all powers were too far apart, there would be no swaps from which to adapt.
     const double step = rungs > 2 ? std::pow(kLowest, 1 / static_cast<double>(rungs - 2)) : 1.0;
     double beta = 1;
     for (std::size_t rung = betas.size(); rung-- > 0; beta *= step) betas[rung] = beta;

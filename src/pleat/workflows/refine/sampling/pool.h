@@ -49,7 +49,7 @@ struct PoolOptions {
     Index burn_in = 1;       ///< frames of each chain that are left out
     Index kept = 1;          ///< frames of each chain that are kept
 
-    /// Rungs are exchanged after every 5 moves or fewer, and with each frame.
+    /// Rungs are swapped after at most 5 moves, and with each frame.
     Index swaps_per_frame() const {
         constexpr Index kMovesPerSwap = 5;
         return rungs > 1 ? (moves + kMovesPerSwap - 1) / kMovesPerSwap : 1;

@@ -19,7 +19,7 @@ constexpr double kMinShare = 0.1;  // of it, with narrow ones
 
 MoveKind choose_kind(const MoveSettings& settings, bool has_crankshafts, Random& random) {
     const auto& shares = settings.kind_shares;
-    // If a curve allows only narrow pivots, it allows hardly any redraw.
+    // If the curve allows only narrow pivots, it rejects almost all redraws.
     const double crankshafts = has_crankshafts ? shares[2] : 0.0,
                  redraws = shares[1] * std::clamp(settings.pivot_width / kWide, kMinShare, 1.0);
     const double at = random.uniform() * (shares[0] + redraws + crankshafts);
@@ -76,7 +76,7 @@ bool Sampler::propose(Index number) {
     ++counts.proposed[kind_];
     threshold_ =
         std::log(1.0 - random.uniform()) - proposal.log_ratio + target_->accepted_log_weight();
-    // The prior excludes it, so what the target costs can be saved.
+    // The prior excludes the conformation, so the target need not be computed.
     is_prepared_ = false;
     if (std::isinf(threshold_) && threshold_ > 0) return false;
     proposed_.set_angles(proposal.angles);

@@ -39,7 +39,7 @@ public:
     /// The logarithm of the weight of the prepared conformation.
     virtual double prepared_log_weight() = 0;
     virtual void accept() {}
-    /// May come before prepared_log_weight(), too.
+    /// Rejects the proposal; may be called before prepared_log_weight().
     virtual void reject() {}
     /// Takes over the accepted state of another target of the same kind and problem, whose
     /// log_likelihood() has been computed since its last refresh(). The other may have a proposal
@@ -49,18 +49,18 @@ public:
     }
     /// The logarithm of the weight of the accepted conformation.
     virtual double accepted_log_weight() = 0;
-    /// Computes again what moves changed step by step.
+    /// Recomputes what moves have changed step by step, without accumulated rounding.
     virtual void refresh() {}
     /// The power of the curve's likelihood, from 0 to 1.
     virtual void set_beta(double) {}
-    /// The logarithm of what set_beta() raises to a power.
+    /// The log likelihood to which the power of set_beta() applies.
     virtual double log_likelihood() { return 0; }
     /// The curve's fit to the accepted conformation, or to the mean of its replicas.
     virtual CurveFit fit() { return {}; }
     virtual ResidualTest residual_test() { return {}; }
 };
 
-/// The energy of overlaps of a start. Throws std::logic_error if it is not allowed.
+/// The overlap energy of a start conformation. Throws std::logic_error if it is not allowed.
 double allowed_energy(const OverlapEnergy& overlap);
 
 /// Overlaps alone: the target of a pool.
@@ -118,12 +118,12 @@ public:
     void start(const std::vector<double>& angles);
     /// Makes the moves [first, first + count).
     void run(Index first, Index count);
-    /// The first half of a move. Returns false if it has been rejected; otherwise decide() follows.
+    /// First half of a move. Returns false if it was already rejected; otherwise call decide().
     bool propose(Index number);
-    /// The second half: accepts or rejects the proposal.
+    /// Second half of a move: accepts or rejects the proposal.
     void decide();
-    /// The second half in two steps: whether to accept the proposal, and doing so or not. reject()
-    /// does nothing to a proposal that propose() rejected.
+    /// The second half in two steps: is_acceptable() decides, accept() or reject() completes.
+    /// reject() has no effect on a proposal that propose() rejected.
     bool is_acceptable();
     void accept();
     void reject();
@@ -132,10 +132,10 @@ public:
     /// Copies conformation and settings of another sampler of this chain, as
     /// SamplingTarget::adopt().
     void adopt(const Sampler& from);
-    /// After a block of moves in burn-in: narrows or widens moves whose share of accepted ones is
-    /// below 0.2 or above 0.5.
+    /// After a block of burn-in moves: narrows moves whose acceptance rate is below 0.2, and widens
+    /// those above 0.5.
     void adapt();
-    /// Removes rounding that moves add up, so that a resumed chain has the same bits.
+    /// Removes accumulated rounding errors, so that a resumed chain has identical bits.
     void refresh() { target_->refresh(); }
 
     SamplingTarget& target() const { return *target_; }
@@ -155,9 +155,9 @@ private:
     bool is_prepared_ = false;
 };
 
-/// Angles without hard overlaps, from a draw of all residues, which moves then free of overlaps.
-/// Different chains start from different draws. Throws InputError if the linkers cannot free the
-/// structure of overlaps, with their number.
+/// Finds angles without hard overlaps: draws all residues, then moves them until they do not
+/// overlap. Different chains start from different draws. Throws InputError, with the number of
+/// overlaps, if the linkers cannot remove all overlaps.
 std::vector<double> find_start(const ChainModel& model, const Moves& moves, StericOptions options,
                                std::uint64_t seed, Index chain);
 

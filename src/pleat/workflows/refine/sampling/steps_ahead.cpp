@@ -10,7 +10,7 @@ namespace pleat::refine {
 
 namespace {
 
-/// Rounds and threads in one number, which is larger for later rounds and earlier threads.
+/// Combines round and thread into a number that is larger for later rounds and earlier threads.
 constexpr Index kMaxThreads = 256;
 Index number_of(Index round, Index thread) { return (round + 1) * kMaxThreads - 1 - thread; }
 Index round_of(Index number) { return number / kMaxThreads; }
@@ -90,7 +90,7 @@ StepsAhead::Trial StepsAhead::try_step(Sampler& sampler, Index number, Index thr
         });
         return is_needed;
     };
-    // A step that was dropped may still be computed.
+    // A dropped step may still be in progress.
     if (!is_ready_in_time()) return Trial::none;
     if (!sampler.propose(number) || is_overtaken(thread, round)) return Trial::rejected;
     target.begin();
@@ -108,8 +108,8 @@ void StepsAhead::run(Index thread, Index threads, Index first, Index count) try 
             thread < tried ? try_step(sampler, first + own / replicas, thread, round) : Trial::none;
         if (trial == Trial::accepted) note_accepted(thread, round);
         arrived_.fetch_add(1, std::memory_order_acq_rel);
-        // Nobody accepts in the next round before all have arrived there, so that what an accepted
-        // step leaves may be read until then.
+        // No thread accepts a step of the next round before all have arrived there, so the data of
+        // an accepted step can be read until then.
         if (!wait_for(arrived_, round * threads)) return;
         const Index accepted = accepting(round);
         if (thread == accepted) {

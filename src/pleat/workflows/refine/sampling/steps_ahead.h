@@ -12,10 +12,10 @@
 namespace pleat::refine {
 
 /// Moves the replicas of a walker in turn, on several threads. The random numbers of a step depend
-/// on nothing but its number, and most steps are rejected: so each thread has a copy of the
-/// replicas, and they try the next steps at the same time, from the same accepted conformations. In
-/// the order of steps all count up to the first that is accepted; the others are dropped, and tried
-/// again from the new conformation. The walk has the bits of one thread's.
+/// only on its number, and most steps are rejected. Each thread therefore has a copy of the
+/// replicas, and the threads try consecutive steps at the same time from the same accepted
+/// conformations. Steps count, in order, up to the first accepted one; the others are dropped and
+/// repeated from the new conformation. The result is bit-identical to that of one thread.
 class StepsAhead {
 public:
     /// Samplers by thread and replica; the first thread's have the walker's state. All must outlive
@@ -32,10 +32,10 @@ public:
     /// Moves the counts of all copies but the first to `sum`.
     void take_counts(MoveCounts& sum);
 
-    /// Copies of the first thread's state. It and all of them are at rest.
+    /// Makes all samplers copies of the first thread's state. No thread may be moving them.
     void adopt_all();
 
-    /// Steps that were dropped; it depends on the number of threads.
+    /// Number of dropped steps; it depends on the number of threads.
     std::int64_t dropped() const { return dropped_; }
 
 private:
@@ -50,7 +50,7 @@ private:
     bool wait_for(const std::atomic<Index>& counter, Index value) const;
     void adopt(Index thread, Index from, Index replica);
 
-    // Rounds are numbered from 1. Memory of the flags that threads look at is apart.
+    // Rounds are numbered from 1. Flags that other threads read are in separate cache lines.
     alignas(64) std::atomic<Index> arrived_ = 0;  ///< threads that know of their steps, all rounds
     alignas(64) std::atomic<Index> adoptable_ = 0;  ///< the last round whose step was accepted
     /// Of even and odd rounds, see note_accepted().

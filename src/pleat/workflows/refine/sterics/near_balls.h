@@ -10,7 +10,7 @@
 
 namespace pleat::refine {
 
-/// Balls, of which kBlock are compared at a time; their arrays are that much longer than needed.
+/// Bounding balls, compared kBlock at a time; their arrays are longer by that number than needed.
 struct Balls : CoordinatesOf<float> {
     static constexpr std::size_t kBlock = 16;
 

@@ -45,8 +45,8 @@ bool is_backbone(const std::string& name) {
     return name == "N" || name == "CA" || name == "C" || name == "O" || name == "OXT";
 }
 
-/// [residue of the topology]: the heavy atom of the side chain that is nearest to its centre, -1
-/// for none.
+/// [residue of the topology]: the heavy side chain atom nearest to the side chain's centre, -1 if
+/// there is none.
 std::vector<Index> side_chain_atoms(const ChainModel& model) {
     const Topology& topology = *model.topology;
     std::vector<std::vector<Index>> atoms(topology.residues.size());
@@ -98,8 +98,8 @@ std::vector<Index> heavy_atoms(const ChainModel& model) {
 
 }  // namespace
 
-/// Answers all queries before it uses the answers: nothing waits for a branch that was not
-/// foreseen. `use(ball, other)` may add the queries of the next level.
+/// Answers all queries before using the answers, so that nothing waits for mispredicted branches.
+/// `use(ball, other)` may add queries for the next level.
 template <class Use>
 void ClosePairSearch::for_each_near(const Balls& balls, const Balls& others, float reach,
                                     const Use& use) {
@@ -184,7 +184,7 @@ void PointSet::add_groups(const ChainModel& model) {
     }
 }
 
-/// Small groups next to each other are put into one cluster.
+/// Puts small neighbouring groups into one cluster.
 void PointSet::add_clusters(const ChainModel& model) {
     for (std::size_t n = 0; n < groups_.size();) {
         std::size_t last = n + 1;

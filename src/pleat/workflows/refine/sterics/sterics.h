@@ -23,12 +23,12 @@ struct BlockedPoints {
     std::vector<std::uint8_t> has_own_pairs;
 };
 
-/// Finds pairs of points that are close, by balls around clusters and then around their blocks.
+/// Finds pairs of close points, using bounding balls of clusters and then of their blocks.
 class ClosePairSearch {
 public:
-    /// The pairs of points that are closer than `reach`, the lower index first, always in the same
-    /// order; valid until the next call. Pairs that are farther, as far as float32 has rounded
-    /// their positions, may be among them.
+    /// The pairs of points closer than `reach`, lower index first, always in the same order; valid
+    /// until the next call. May include pairs slightly farther apart, because positions are rounded
+    /// to float32.
     const std::vector<std::pair<Index, Index>>& find(const BlockedPoints& of, double reach);
 
 private:
@@ -102,7 +102,7 @@ struct StericOptions {
     double strength = 10.0;     ///< kT per square angstrom
 };
 
-/// A point that takes space, with its residue as ClashPoint has it.
+/// A point with excluded volume, with its residue as in ClashPoint.
 struct StericPoint {
     Index atom = 0, chain = 0, residue = 0;
     bool is_side_chain = false;
@@ -133,7 +133,7 @@ private:
     double reach_;                   ///< the largest distance of two points that overlap
     std::vector<StericPoint> list_;  ///< [point of points_]
     PointSet points_;
-    /// Pairs of points that do not count: the second ones, in ranges for each of the first.
+    /// Ignored pairs of points: the second points, in ranges for each first point.
     std::vector<Index> left_out_;
     std::vector<std::size_t> first_left_out_;  ///< [point, and one]
 };
