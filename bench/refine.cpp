@@ -57,9 +57,9 @@ test::MadeChain made_protein(const Ensemble& structure, Index domains, Index res
             const std::size_t last = made.atoms.size();
             const Vector n = made.atoms[last - 5], ca = made.atoms[last - 4],
                          c = made.atoms[last - 3];
-            const Vector next_n = attach(n, ca, c, 1.329, 116.6 * test::kDegree, 2.3),
-                         next_ca = attach(ca, c, next_n, 1.458, 121.7 * test::kDegree, 3.14),
-                         next_c = attach(c, next_n, next_ca, 1.525, 111 * test::kDegree, -2.1);
+            const Vector next_n = point_from_internal(n, ca, c, 1.329, 116.6 * test::kDegree, 2.3),
+                         next_ca = point_from_internal(ca, c, next_n, 1.458, 121.7 * test::kDegree, 3.14),
+                         next_c = point_from_internal(c, next_n, next_ca, 1.525, 111 * test::kDegree, -2.1);
             move = frame_of(next_n, next_ca, next_c) * inverse(frame_of(at(0), at(1), at(2)));
         }
         Index residue = -1;
@@ -90,17 +90,17 @@ test::MadeChain made_protein(const Ensemble& structure, Index domains, Index res
         if (!linkers.empty()) linkers += ',';
         linkers += "A:" + std::to_string(number + 1) + "-" + std::to_string(number + kLinker);
         for (Index k = 0; k < kLinker; ++k) {
-            const Vector next_n = attach(n, ca, c, 1.329, 116.6 * test::kDegree, 2.3),
-                         next_ca = attach(ca, c, next_n, 1.458, 121.7 * test::kDegree, 3.14);
-            c = attach(c, next_n, next_ca, 1.525, 111 * test::kDegree, -2.1);
+            const Vector next_n = point_from_internal(n, ca, c, 1.329, 116.6 * test::kDegree, 2.3),
+                         next_ca = point_from_internal(ca, c, next_n, 1.458, 121.7 * test::kDegree, 3.14);
+            c = point_from_internal(c, next_n, next_ca, 1.525, 111 * test::kDegree, -2.1);
             n = next_n;
             ca = next_ca;
             made.topology->residues.push_back({"ALA", ++number, ' ', "A"});
             made.add("N", n);
             made.add("CA", ca);
             made.add("C", c);
-            made.add("O", attach(n, ca, c, 1.231, 120.5 * test::kDegree, 2.3 + 3.14));
-            made.add("CB", attach(c, n, ca, 1.53, 110.5 * test::kDegree, 2.14));
+            made.add("O", point_from_internal(n, ca, c, 1.231, 120.5 * test::kDegree, 2.3 + 3.14));
+            made.add("CB", point_from_internal(c, n, ca, 1.53, 110.5 * test::kDegree, 2.14));
         }
     }
     return made;

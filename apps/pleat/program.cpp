@@ -117,7 +117,7 @@ void run(int count, char** values, Ranks& ranks) {
     }
     for (const Command& command : commands) {
         if (!command.parser->parsed()) continue;
-        if (!command.knows_ranks) ranks.require_one(command.parser->get_name());
+        if (!command.knows_ranks) ranks.require_one_rank(command.parser->get_name());
         try {
             return command.run({values + 1, values + count});
         } catch (const UnmatchedAtoms& error) {

@@ -70,7 +70,7 @@ public:
         const auto shown = ranks_.progress(true);
         context.progress = run.watch(shown.get());
         const std::string hash = sum(context);
-        lead(ranks_.comm(), [&] {
+        run_on_first_rank(ranks_.comm(), [&] {
             fail_if("late");
             write_text(run.output("hash.txt"), hash);
             run.finish();

@@ -324,7 +324,7 @@ ClusterInput read_medoids(const Superposed& from, RunDirectory& run, const Conte
     input.ensemble.weights = from.frames.weights;
     input.ensemble.match = from.frames.match;
     input.ensemble.common = from.frames.common;
-    input.ensemble.matched_with = from.frames.sources;
+    input.ensemble.files_to_match = from.frames.sources;
     input.ensemble.pbc = from.frames.pbc == Pbc::none ? Pbc::none : Pbc::automatic;
     input.name = from.medoids.file;
     input.coordinates =
@@ -498,7 +498,7 @@ Trajectory trajectory_of(const ClusterInput& input, const ClusterOptions& option
 
 /// Records atoms and weights of the RMSDs for --assign; nothing for other distances.
 void record_superposition(RunDirectory& run, const ClusterInput& input) {
-    const bool is_rmsd = input.matrix.empty() || input.recomputes;
+    const bool is_rmsd = input.matrix.empty() || input.recomputes_near_cutoffs;
     if (!input.coordinates || !is_rmsd || input.is_permuted() || input.symmetry.relabel ||
         input.coordinates->chains.are_chains())
         return;

@@ -45,7 +45,8 @@ struct ClusterInput {
 
     // What distances_of() needs.
     std::filesystem::path matrix;  ///< empty: frames are superposed
-    bool recomputes = false;       ///< pairs near a cutoff are recomputed from the coordinates
+    bool recomputes_near_cutoffs =
+        false;  ///< pairs near a cutoff are recomputed from the coordinates
     rmsd::Parameters superposition;
     SymmetryOptions symmetry;  ///< asked for, or of the earlier run
     AtomGroups chains;         ///< with symmetry of chains
@@ -60,11 +61,11 @@ struct ClusterInput {
         all.weights_file = ensemble.weights;
         all.equal_orders = orders;
         all.in_place = in_place;
-        if (symmetry.is_of_pairs()) all.equal_chains = chains;
+        if (symmetry.permutes_each_pair()) all.equal_chains = chains;
         return all;
     }
     /// Whether atoms or chains are permuted, or frames are compared without superposition.
-    bool is_permuted() const { return symmetry.is_of_pairs() || in_place; }
+    bool is_permuted() const { return symmetry.permutes_each_pair() || in_place; }
 };
 
 /// Reads `ensemble`: the folder of a finished `pleat rmsd` (its matrix is used if it has one,
@@ -121,7 +122,7 @@ public:
 
     const std::vector<FrameSeries>& series() const { return series_; }
     /// Whether all frames have a time.
-    bool has_times() const { return has_times_ && previous_.has_value(); }
+    bool has_times() const { return has_times_ && previous_origin_.has_value(); }
     /// Picoseconds between consecutive frames of a series; no value if frames have no times or
     /// uneven ones.
     std::optional<double> interval() const;
@@ -131,11 +132,11 @@ private:
 
     Index step_;
     std::vector<FrameSeries> series_;
-    std::optional<FrameOrigin> previous_;
+    std::optional<FrameOrigin> previous_origin_;
     bool has_times_ = true, is_even_ = true;
-    std::optional<double> first_interval_;
-    double total_time_ = 0.0;  ///< between neighbours
-    Index intervals_ = 0;      ///< pairs of neighbours
+    std::optional<double> first_time_step_;
+    double summed_time_steps_ = 0.0;  ///< between neighbours
+    Index intervals_ = 0;             ///< pairs of neighbours
 };
 
 /// How the frames of a run follow each other in time.

@@ -48,7 +48,7 @@ EnsembleSource source_of(const EarlierRun& earlier) {
     source.weights = text_parameter(earlier, "atom-weights");
     const auto truncated = earlier.parameters.find("truncated");
     source.truncated = truncated != earlier.parameters.end() && truncated->second == "true";
-    repeat_scores(earlier, source);
+    restore_score_options(earlier, source);
     Choice(&source.pbc).set(text_parameter(earlier, "pbc"));
     Choice(&source.match).set(text_parameter(earlier, "match"));
     // Structures are superposed by the atoms that the earlier run fitted.
@@ -271,7 +271,7 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
                                                      input.symmetry, run, context);
     check_size(input, earlier);
     find_symmetry(input, context);
-    input.recomputes = has_matrix && is_superposed && !input.is_permuted();
+    input.recomputes_near_cutoffs = has_matrix && is_superposed && !input.is_permuted();
     if (!has_matrix) read_neighbours(input, earlier, run, context);
 }
 
@@ -393,7 +393,7 @@ RunEstimate estimate_clustering(const EnsembleSource& ensemble,
         sets.in_place = compared_atoms(symmetry, ensemble.select, {}).in_place;
         rmsd::FoundSymmetry found = find_symmetry(
             symmetry, *size.all_atoms, select_atoms(*size.all_atoms, ensemble.select), sets, {});
-        if (symmetry.is_of_pairs()) {
+        if (symmetry.permutes_each_pair()) {
             sets.equal_chains = std::move(found.equal_chains);
             sets.equal_orders = std::move(found.equal_orders);
         }
@@ -464,15 +464,15 @@ std::unique_ptr<PairSource> distances_of(const ClusterInput& input, const Contex
         throw InputError(input.matrix.string(), 0,
                          fmt::format("expected the distances of {} frames, found those of {}",
                                      input.coordinates->frames(), matrix->count()));
-    if (!input.recomputes) return matrix;
+    if (!input.recomputes_near_cutoffs) return matrix;
     return rmsd::recompute_near_cutoffs(std::move(matrix), input.coordinates->xyz,
                                         input.coordinates->weights, input.superposition, context);
 }
 
 void members(Packer& pack, ClusterInput& input) {
-    pack(input.name, input.matrix, input.known, input.coordinates, input.recomputes, input.in_place,
-         input.superposition.precision, input.symmetry.symmetry, input.symmetry.relabel,
-         input.chains, input.orders);
+    pack(input.name, input.matrix, input.known, input.coordinates, input.recomputes_near_cutoffs,
+         input.in_place, input.superposition.precision, input.symmetry.symmetry,
+         input.symmetry.relabel, input.chains, input.orders);
 }
 
 }  // namespace pleat::program

@@ -269,32 +269,33 @@ std::vector<Field> fields(TrajectoryOptions& options) {
 }
 
 void SeriesRecorder::add(const FrameOrigin& origin) {
-    const bool follows =
-        previous_ && previous_->file == origin.file && origin.frame - previous_->frame == step_;
+    const bool follows = previous_origin_ && previous_origin_->file == origin.file &&
+                         origin.frame - previous_origin_->frame == step_;
     if (!follows)
         series_.push_back({series_.empty() ? 0 : series_.back().first + series_.back().count, 0,
                            origin.file, origin.frame});
     ++series_.back().count;
     has_times_ = has_times_ && origin.time.has_value();
     if (has_times_ && follows) add_time(*origin.time);
-    previous_ = origin;
+    previous_origin_ = origin;
 }
 
 void SeriesRecorder::add_time(double time) {
-    const double interval = time - *previous_->time;
+    const double interval = time - *previous_origin_->time;
     // Files hold times as float32.
-    const double rounding = std::ldexp(std::max(std::abs(time), std::abs(*previous_->time)), -22);
-    if (!first_interval_) first_interval_ = interval;
-    const double allowed = kEven * *first_interval_ + rounding;
-    is_even_ = is_even_ && std::abs(interval - *first_interval_) <= allowed &&
-               rounding < *first_interval_ / 2;
-    total_time_ += interval;
+    const double rounding =
+        std::ldexp(std::max(std::abs(time), std::abs(*previous_origin_->time)), -22);
+    if (!first_time_step_) first_time_step_ = interval;
+    const double allowed = kEven * *first_time_step_ + rounding;
+    is_even_ = is_even_ && std::abs(interval - *first_time_step_) <= allowed &&
+               rounding < *first_time_step_ / 2;
+    summed_time_steps_ += interval;
     ++intervals_;
 }
 
 std::optional<double> SeriesRecorder::interval() const {
     if (!has_times() || !is_even_ || intervals_ == 0) return std::nullopt;
-    return total_time_ / static_cast<double>(intervals_);
+    return summed_time_steps_ / static_cast<double>(intervals_);
 }
 
 std::vector<Index> Trajectory::lengths() const {

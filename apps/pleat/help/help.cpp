@@ -32,7 +32,7 @@ OptionEntry entry_of(const CLI::Option& option) {
     entry.help = option.get_description();
     entry.group = option.get_group();
     entry.environment = option.get_envname();
-    entry.choices = suggestions(option);
+    entry.choices = suggested_values(option);
     return entry;
 }
 

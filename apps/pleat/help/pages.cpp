@@ -395,7 +395,7 @@ Command completion_command(CLI::App& program) {
     const auto shell = std::make_shared<std::string>();
     add_text(*parser, "SHELL", *shell, "bash, zsh or fish");
     require(*parser, "SHELL");
-    suggest(*parser, "SHELL", {"bash", "zsh", "fish"});
+    suggest_values(*parser, "SHELL", {"bash", "zsh", "fish"});
     return {parser, [&program, shell](const std::vector<std::string>&) {
                 const std::map<std::string, std::string (*)(const Table&)> scripts{
                     {"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};

@@ -265,7 +265,7 @@ void run_job_list(const CLI::App& parser, const JobListOptions& options, const R
     const JobPlan plan = plan_jobs(inputs, parse_sweeps(options.sweeps, call.fields));
     check_options(parser, options, run, call, inputs, plan);
     if (run.estimate) {
-        ranks.require_one("--estimate");
+        ranks.require_one_rank("--estimate");
         return print_estimates(plan, call, run);
     }
     check_same_plan(plan, ranks);
@@ -290,7 +290,7 @@ void run_job_list(const CLI::App& parser, const JobListOptions& options, const R
         .ranks_per_gpu = ranks_per_gpu(run, ranks),
         .verbose = run.verbose,
         .shown = caller != nullptr ? std::move(caller->shown) : ranks.progress(run.quiet),
-        .shows_count = caller != nullptr};
+        .shows_job_count = caller != nullptr};
     if (run.quiet)
         // If printing fails, the other jobs continue; the job table records the error.
         request.report_failure = [](const std::string& line) {
@@ -336,8 +336,8 @@ std::optional<FinishedRun> RunStages::find(const Stage& stage,
     return run;
 }
 
-bool RunStages::work_once(const Stage& stage, const std::filesystem::path& folder,
-                          const std::function<void()>& work) {
+bool RunStages::run_or_copy_stage(const Stage& stage, const std::filesystem::path& folder,
+                                  const std::function<void()>& work) {
     std::string key = stage.command;
     for (const Field& field : stage.fields) key += '\n' + field.text();
     for (const std::filesystem::path& input : stage.inputs) key += '\n' + input.string();
@@ -371,14 +371,14 @@ RunStages::StageRun RunStages::make(const Stage& stage, RunOptions& own, const C
         if (run) context.message(fmt::format("{}: replaced, it has {}", shown, run->difference));
         own.output = folder.string();
         own.force = run.has_value();
-        is_kept = !work_once(stage, folder, [&] { work(task_of(stage, context)); });
+        is_kept = !run_or_copy_stage(stage, folder, [&] { work(task_of(stage, context)); });
         if (task_.stage_ended) task_.stage_ended();
     }
-    take_up(folder, is_kept ? &context : nullptr);
+    add_notes_and_citations(folder, is_kept ? &context : nullptr);
     return {folder, is_kept};
 }
 
-void RunStages::take_up(const std::filesystem::path& folder, const Context* kept) {
+void RunStages::add_notes_and_citations(const std::filesystem::path& folder, const Context* kept) {
     const std::vector<std::uint8_t> bytes = read_file(folder / "manifest.json");
     const nlohmann::json manifest = nlohmann::json::parse(bytes, nullptr, false);
     if (!manifest.is_object() || !manifest.contains("citations")) return;

@@ -110,7 +110,7 @@ auto& inputs_of(Options& options) {
         return options.alignment.paths;
 }
 template <class Options>
-void set_inputs(Options& options, const std::vector<std::string>& files) {
+void set_input_files(Options& options, const std::vector<std::string>& files) {
     inputs_of(options) = files;
     if constexpr (!requires { options.ensemble.sources; })
         options.alignment.path = files.empty() ? std::string() : files.front();
@@ -124,13 +124,13 @@ public:
                const Job& job, const std::filesystem::path& folder)
         : own_(options), functions_(functions), ranks_(ranks), files_(job.files) {
         own_.run.output = folder.string();
-        set_inputs(own_, job.files);
-        std::vector<Field> fields = settable();
+        set_input_files(own_, job.files);
+        std::vector<Field> fields = settable_fields();
         apply_settings(job.settings, fields);
     }
 
     /// The options that lists and sweeps may set.
-    std::vector<Field> settable() {
+    std::vector<Field> settable_fields() {
         std::vector<Field> fields = functions_.fields(own_);
         if (functions_.uses_seed) fields.push_back(seed_field(own_.run));
         return fields;
@@ -211,7 +211,7 @@ void run_jobs_or_one(const CLI::App& parser, Options& options,
              .inputs = inputs,
              .arguments = arguments,
              .per_input = functions.per_input,
-             .fields = scratch->settable(),
+             .fields = scratch->settable_fields(),
              .estimate =
                  [&](const Job& job, SharedInputs& read) {
                      const auto own = job_in(job, {});
@@ -223,10 +223,10 @@ void run_jobs_or_one(const CLI::App& parser, Options& options,
     if (inputs.empty())
         throw UsageError(
             fmt::format("give {}; see 'pleat help {}'", functions.wanted, functions.command));
-    if (functions.single_rank_work != nullptr) ranks.require_one(functions.single_rank_work);
+    if (functions.single_rank_work != nullptr) ranks.require_one_rank(functions.single_rank_work);
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
-    set_inputs(options, inputs);
+    set_input_files(options, inputs);
     if (options.run.estimate) {
         SharedInputs none(0);
         return print_estimate(inputs.front(), functions.estimate(options, none), options.run,
@@ -287,13 +287,13 @@ public:
 private:
     /// Calls `work`, or copies the run of the same stage from another job of the list; returns
     /// whether it worked.
-    bool work_once(const Stage& stage, const std::filesystem::path& folder,
-                   const std::function<void()>& work);
+    bool run_or_copy_stage(const Stage& stage, const std::filesystem::path& folder,
+                           const std::function<void()>& work);
     /// The finished run in the stage's folder, which a forced run copies from the one that it
     /// replaces.
     std::optional<FinishedRun> find(const Stage& stage, const std::filesystem::path& folder) const;
     /// Adds the stage's citations to the run; if it was reused, repeats its notes to `kept`.
-    void take_up(const std::filesystem::path& folder, const Context* kept);
+    void add_notes_and_citations(const std::filesystem::path& folder, const Context* kept);
 
     const RunOptions& options_;
     const JobTask& task_;

@@ -126,7 +126,7 @@ void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
           .letter = 'v'}});
     // Commands whose results depend on no random numbers accept the option but do not show it.
     if (!uses_seed) hide(command, "--seed");
-    suggest(command, "--device", {"auto", "cpu", "reference", "cuda", "cuda:all"});
+    suggest_values(command, "--device", {"auto", "cpu", "reference", "cuda", "cuda:all"});
     add_environment(command, "--device", "PLEAT_DEVICE");
     add_environment(command, "--threads", "PLEAT_THREADS");
 }
@@ -377,7 +377,7 @@ void add_estimate_option(CLI::App& command, RunOptions& options) {
 
 void print_estimate(const std::string& name, const RunEstimate& run, const RunOptions& options,
                     const Ranks& ranks) {
-    ranks.require_one("--estimate");
+    ranks.require_one_rank("--estimate");
     EstimateTable table(options, false);
     const std::string text = table.add(name, run);
     print(text + table.end());

@@ -204,7 +204,7 @@ void match_sources(EnsembleSource& options, const std::vector<std::string>& othe
         for (const std::string& file : ensemble_files(others)) files.push_back(file);
     refuse_pipes(files, "--match sequence reads it twice");
     options.common = find_common_atoms(files, options.topology, options.assembly);
-    options.matched_with = others;
+    options.files_to_match = others;
     context.notes(options.common->notes);
 }
 
@@ -245,11 +245,11 @@ std::string input_key(const EnsembleSource& options) {
                        options.assembly, options.select, options.frames, options.lowest_is_best,
                        options.relaxed, options.same_residues, options.truncated, options.in_place,
                        names_of(options.pbc)[static_cast<std::size_t>(options.pbc)],
-                       fmt::join(options.matched_with, "\n"),
+                       fmt::join(options.files_to_match, "\n"),
                        names_of(options.match)[static_cast<std::size_t>(options.match)]);
 }
 
-void leave_scores_out(EnsembleSource& options) {
+void clear_score_options(EnsembleSource& options) {
     options.scores.clear();
     options.score.clear();
     options.best.reset();
@@ -265,7 +265,7 @@ bool has_scores(const EnsembleSource& options) {
     return false;
 }
 
-void repeat_scores(const EarlierRun& earlier, EnsembleSource& options) {
+void restore_score_options(const EarlierRun& earlier, EnsembleSource& options) {
     for (Field& field : score_fields(options)) {
         const auto value = earlier.parameters.find(field.name);
         if (value == earlier.parameters.end()) continue;
@@ -276,7 +276,7 @@ void repeat_scores(const EarlierRun& earlier, EnsembleSource& options) {
 
 void write_frames(RunDirectory& run, const Coordinates& coordinates,
                   std::span<const std::int32_t> clusters) {
-    if (!coordinates.labels.make_a_table()) return;
+    if (!coordinates.labels.has_table_columns()) return;
     std::vector<FrameOrigin> origins = coordinates.origins;
     if (coordinates.chains.are_chains()) {
         origins.resize(static_cast<std::size_t>(coordinates.chains.frames));
@@ -433,7 +433,7 @@ rmsd::FoundSymmetry find_symmetry(const SymmetryOptions& options, const Topology
     rmsd::AtomSets tried = sets;
     tried.equal_chains = found.equal_chains;
     tried.equal_orders = found.equal_orders;
-    const bool is_searched = options.is_of_pairs() && !rmsd::can_try_all(tried);
+    const bool is_searched = options.permutes_each_pair() && !rmsd::can_try_all(tried);
     if (!found.message.empty())
         context.message(found.message +
                         (is_searched ? ", too many to try all: searched on the CPU" : ""));

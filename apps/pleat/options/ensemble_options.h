@@ -45,7 +45,7 @@ struct EnsembleSource {
     std::string worst_left_out = {};  ///< a percentage
     bool relaxed = false;
     Matching match = Matching::names;                     ///< of atoms of several files
-    std::vector<std::string> matched_with = {};           ///< see match_sources()
+    std::vector<std::string> files_to_match = {};         ///< see match_sources()
     std::shared_ptr<const CommonAtoms> common = nullptr;  ///< as match_sources() found them
     SharedInputs* inputs = nullptr;                       ///< what other jobs have read; or null
 };
@@ -143,11 +143,11 @@ void record_ensemble(const EnsembleSource& options, const std::vector<std::strin
                      RunDirectory& run, bool with_topology);
 
 /// Clears the options of scores, to read other frames of the same atoms.
-void leave_scores_out(EnsembleSource& options);
+void clear_score_options(EnsembleSource& options);
 /// Whether an option of scores or of copies of models is given.
 bool has_scores(const EnsembleSource& options);
 /// Sets the score options to their values in an earlier run.
-void repeat_scores(const EarlierRun& earlier, EnsembleSource& options);
+void restore_score_options(const EarlierRun& earlier, EnsembleSource& options);
 
 /// A key that identifies what is read from the sources; jobs with the same key share the data.
 std::string input_key(const EnsembleSource& options);
@@ -174,7 +174,7 @@ struct SymmetryOptions {
 
     bool has_chains() const { return symmetry == Symmetry::chains; }
     /// Whether permutations are tried for each pair of frames.
-    bool is_of_pairs() const { return symmetry != Symmetry::none && !relabel; }
+    bool permutes_each_pair() const { return symmetry != Symmetry::none && !relabel; }
 };
 std::vector<Field> fields(SymmetryOptions& options);
 

@@ -131,11 +131,11 @@ void require_unless(CLI::App& command, const std::string& name, const std::strin
 
 void hide(CLI::App& command, const std::string& name) { command.get_option(name)->group(""); }
 
-void suggest(CLI::App& command, const std::string& name, std::vector<std::string> words) {
+void suggest_values(CLI::App& command, const std::string& name, std::vector<std::string> words) {
     all_suggestions()[command.get_option(name)] = std::move(words);
 }
 
-std::vector<std::string> suggestions(const CLI::Option& option) {
+std::vector<std::string> suggested_values(const CLI::Option& option) {
     const auto found = all_suggestions().find(&option);
     return found == all_suggestions().end() ? std::vector<std::string>() : found->second;
 }
@@ -144,7 +144,7 @@ void add_environment(CLI::App& command, const std::string& flag, const std::stri
     command.get_option(flag)->envname(variable);
 }
 
-void refuse_empty(CLI::App& command, std::initializer_list<const char*> names) {
+void refuse_empty_values(CLI::App& command, std::initializer_list<const char*> names) {
     const auto check = [](const std::string& text) {
         return text.empty() ? std::string("expected a name, found none") : std::string();
     };
@@ -165,7 +165,7 @@ void refuse_standard_output(CLI::App& command, const std::string& name) {
 void add_output(CLI::App& command, std::string& output, const char* kind, const std::string& help) {
     command.add_option("-o,--output", output, help)->type_name(kind)->required()->group("Run");
     refuse_standard_output(command, "--output");
-    refuse_empty(command, {"output"});
+    refuse_empty_values(command, {"output"});
 }
 
 }  // namespace pleat::program

@@ -39,15 +39,16 @@ void require_unless(CLI::App& command, const std::string& name, const std::strin
 void hide(CLI::App& command, const std::string& name);
 
 /// Sets the values that shell completion suggests for the option.
-void suggest(CLI::App& command, const std::string& name, std::vector<std::string> words);
-/// The values for shell completion: those set by suggest(), or the choices of a field; else none.
-std::vector<std::string> suggestions(const CLI::Option& option);
+void suggest_values(CLI::App& command, const std::string& name, std::vector<std::string> words);
+/// The values for shell completion: those set by suggest_values(), or the choices of a field; else
+/// none.
+std::vector<std::string> suggested_values(const CLI::Option& option);
 
 /// Lets an environment variable set the option where the command line does not.
 void add_environment(CLI::App& command, const std::string& flag, const std::string& variable);
 
 /// Rejects an empty text for each of these options; it would otherwise count as "not given".
-void refuse_empty(CLI::App& command, std::initializer_list<const char*> names);
+void refuse_empty_values(CLI::App& command, std::initializer_list<const char*> names);
 
 /// Refuses "-" for an option that names an output, which would create a file or folder called "-".
 void refuse_standard_output(CLI::App& command, const std::string& name);

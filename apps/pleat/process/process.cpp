@@ -14,7 +14,7 @@
 
 namespace pleat::program {
 
-void Ranks::require_one(std::string_view command) const {
+void Ranks::require_one_rank(std::string_view command) const {
     if (size() == 1) return;
     throw UsageError(
         fmt::format("'pleat {}' works on one rank: expected no mpirun, or mpirun -n 1, "

@@ -37,7 +37,7 @@ public:
     Ranks& alone();
 
     /// Throws UsageError if a command that supports only one rank runs on several.
-    void require_one(std::string_view command) const;
+    void require_one_rank(std::string_view command) const;
     /// Copies the leading rank's values to every rank: see Packer.
     template <class... T>
     void share(T&... values) {

@@ -198,7 +198,7 @@ Coordinates read_others(const ComparedFrames& compared, const std::string& file,
     source.frames = frames;
     source.pbc = pbc;
     source.weights.clear();
-    leave_scores_out(source);
+    clear_score_options(source);
     source.same_residues = !any_residues;
     // All other ensembles use the atom names of the first one.
     const std::shared_ptr<const Topology>& atoms = compared.frames.all_atoms;
@@ -456,7 +456,7 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     if (parameters.metric == rmsd::Metric::lddt)
         compared.sets.residues = rmsd::residues_of(*compared.frames.topology);
     rmsd::check(compared.with_chains(), compared.frames.atoms());
-    if (options.symmetry.is_of_pairs()) compared.sets.equal_chains = compared.chains;
+    if (options.symmetry.permutes_each_pair()) compared.sets.equal_chains = compared.chains;
     if (!options.has_reference() && options.symmetry.relabel)
         relabel(options.symmetry, compared.frames.xyz, compared.frames.xyz[0], "the first frame",
                 compared.with_chains(), context);
@@ -579,12 +579,12 @@ std::string summary(const RmsdOptions& options, const rmsd::Result& result,
 /// The sizes without frames of --against, which are counted later.
 rmsd::ComparedSizes sizes_of(const RmsdOptions& options, const rmsd::AtomSets& sets, Index frames,
                              Index atoms) {
-    const bool is_permuted = options.sets.symmetry.is_of_pairs() || sets.in_place;
+    const bool is_permuted = options.sets.symmetry.permutes_each_pair() || sets.in_place;
     return {.frames = frames,
             .atoms = atoms,
             .has_reference = options.sets.has_reference(),
             .has_sets = options.sets.atoms(options.ensemble.select).differ() ||
-                        options.sets.symmetry.is_of_pairs(),
+                        options.sets.symmetry.permutes_each_pair(),
             .pair_seconds = is_permuted ? rmsd::permuted_seconds(sets, atoms) : 0};
 }
 
@@ -754,7 +754,7 @@ Command rmsd_command(CLI::App& program, Ranks& ranks) {
                 add_fields(parser, "Comparison", fields(options.sets));
                 add_fields(parser, "Comparison", fields(options.sets.symmetry));
                 add_fields(parser, "Measure", rmsd::fields(options.parameters));
-                refuse_empty(
+                refuse_empty_values(
                     parser, {"measure", "fit", "against", "reference", "topology", "atom-weights"});
             },
         .fields = result_fields,

@@ -254,7 +254,7 @@ std::string bound_lines(const saxs::Result& result) {
 /// distinguish.
 std::string size_lines(const std::vector<saxs::Weighted>& sizes) {
     if (sizes.size() < 2) return {};
-    const std::vector<bool> is_near_best = saxs::are_near_best(sizes);
+    const std::vector<bool> is_near_best = saxs::are_within_error_of_best(sizes);
     std::string text = "  frames    chi^2  chi^2 on points left out\n", alike;
     for (std::size_t n = 0; n < sizes.size(); ++n) {
         text += fmt::format("  {:>6}  {:>7.3f}  {:.3f} +- {:.3f}\n", sizes[n].frames.size(),

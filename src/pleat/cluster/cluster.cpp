@@ -299,8 +299,8 @@ private:
     }
 
     Trial clustering_at(double value) {
-        const bool by_cutoff = trials_.by_cutoff();
-        const auto count = static_cast<Index>(by_cutoff ? 0 : value);
+        const bool varies_cutoff = trials_.varies_cutoff();
+        const auto count = static_cast<Index>(varies_cutoff ? 0 : value);
         switch (trials_.family) {
             case MethodFamily::greedy: {
                 if (has_device_) {
@@ -319,8 +319,8 @@ private:
             case MethodFamily::medoids:
                 return {k_medoids(*source_, count, trial_stage(kMedoidStage)).clustering};
             case MethodFamily::tree:
-                if (by_cutoff) return {cut_below(tree_, source_->count(), value), value};
-                return {cut_to(tree_, source_->count(), count)};
+                if (varies_cutoff) return {cut_below_height(tree_, source_->count(), value), value};
+                return {cut_into_clusters(tree_, source_->count(), count)};
             case MethodFamily::rounds:
                 rounds_ = iterate_density(*source_, *parameters_.keep, parameters_.drop,
                                           statistics_.max(), stage(kRoundStage));
@@ -344,7 +344,8 @@ private:
         const double cutoff = has_cutoffs               ? value
                               : trials_.cutoffs.empty() ? peak_cutoff_
                                                         : trials_.cutoffs.front();
-        const auto count = static_cast<Index>(trials_.by_cutoff() ? trials_.counts.front() : value);
+        const auto count =
+            static_cast<Index>(trials_.varies_cutoff() ? trials_.counts.front() : value);
         if (has_cutoffs || peaks_.empty()) peaks_ = peaks_at(cutoff);
         return {density_peaks(peaks_, count), cutoff};
     }

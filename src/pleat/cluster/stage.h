@@ -22,11 +22,11 @@ struct Trials {
 
     bool has_several() const { return cutoffs.size() > 1 || counts.size() > 1; }
     /// Whether the cutoff varies; else k does.
-    bool by_cutoff() const { return counts.size() <= 1 && !cutoffs.empty(); }
+    bool varies_cutoff() const { return counts.size() <= 1 && !cutoffs.empty(); }
     /// Iterated density has a single trial, whose value is not used.
     std::vector<double> values() const {
         if (family == MethodFamily::rounds) return {0};
-        return by_cutoff() ? cutoffs : counts;
+        return varies_cutoff() ? cutoffs : counts;
     }
 };
 

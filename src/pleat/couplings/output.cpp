@@ -38,7 +38,7 @@ public:
     explicit FileWriters(int threads) : behind_(threads > 1) {}
     template <class Action>
     void add(Action action) {
-        files_.push_back(behind_ ? run_behind(std::move(action))
+        files_.push_back(behind_ ? run_in_background(std::move(action))
                                  : std::async(std::launch::deferred, std::move(action)));
     }
     void add(const std::filesystem::path& path, TextPieces pieces) {

@@ -57,8 +57,8 @@ std::optional<double> gpu_pair_seconds(const ComparedSizes& sizes, const AtomSet
 
 }  // namespace
 
-std::optional<GpuDemand> gpu_needs(const ComparedSizes& sizes, const AtomSets& sets,
-                                   const Parameters& parameters) {
+std::optional<GpuDemand> gpu_memory_and_time(const ComparedSizes& sizes, const AtomSets& sets,
+                                             const Parameters& parameters) {
     const std::optional<double> seconds = gpu_pair_seconds(sizes, sets, parameters);
     if (!seconds) return std::nullopt;
     const std::int64_t bytes =
@@ -80,7 +80,7 @@ std::optional<GpuDemand> gpu_demand(const ComparedSizes& sizes, const AtomSets& 
         sizes.pair_seconds > 0 ? sizes.pair_seconds : pair_seconds(sizes.atoms, parameters);
     const bool is_slow = seconds * sizes.pairs() >= kMinSeconds;
     if (!is_slow && !(is_rmsd && is_tiled_in_float32(sizes, sets))) return std::nullopt;
-    return gpu_needs(sizes, sets, parameters);
+    return gpu_memory_and_time(sizes, sets, parameters);
 }
 
 ClusteringDevice choose_clustering_device(Index frames, Index atoms, const Parameters& parameters,
@@ -111,7 +111,7 @@ namespace {
 /// The minimum number of GPUs that together hold the neighbours of all frames and can read each
 /// other's memory; none if there are not enough.
 std::vector<Device> gpus_that_hold(Index frames, Index atoms, const Parameters& parameters,
-                                   const GpuLookup& gpus, const PeerLookup& can_read) {
+                                   const GpuLookup& gpus, const PeerLookup& have_peer_access) {
     if (!gpus.count || gpus.count() < 2) return {};
     const CudaDevices found = gpus.all();
     for (int parts = 2; parts <= static_cast<int>(found.devices.size()); ++parts) {
@@ -120,7 +120,7 @@ std::vector<Device> gpus_that_hold(Index frames, Index atoms, const Parameters& 
         for (const CudaDevice& gpu : found.devices)
             if (gpu.usable && gpu.free_bytes >= bytes && std::ssize(holding) < parts)
                 holding.push_back({Device::Kind::cuda, gpu.index});
-        if (std::ssize(holding) == parts && can_read(holding)) return holding;
+        if (std::ssize(holding) == parts && have_peer_access(holding)) return holding;
     }
     return {};
 }
@@ -134,13 +134,13 @@ double clustering_seconds(Index frames, Index atoms) {
 /// Named GPUs that find clusters together.
 ClusteringDevice named_clustering_gpus(Index frames, Index atoms, const Parameters& parameters,
                                        const Context& context, const GpuLookup& gpus,
-                                       const PeerLookup& can_read) {
+                                       const PeerLookup& have_peer_access) {
     const std::string names = device_names(context);
     // Throws for missing GPUs, and starts all GPUs at once.
     std::vector<std::int64_t> free(context.lanes.size());
     parallel_for(static_cast<int>(free.size()), std::ssize(free),
                  [&](Index lane, int) { free[lane] = gpus.free_bytes(context.lanes[lane].index); });
-    if (!can_read(context.lanes)) {
+    if (!have_peer_access(context.lanes)) {
         context.message(fmt::format(
             "{} superpose alone: they cannot read each other's memory, as finding clusters needs",
             names));
@@ -160,10 +160,10 @@ ClusteringDevice named_clustering_gpus(Index frames, Index atoms, const Paramete
 
 ClusteringDevice choose_clustering_gpus(Index frames, Index atoms, const Parameters& parameters,
                                         bool is_gromos, bool is_named, Context& context,
-                                        const GpuLookup& gpus, const PeerLookup& can_read) {
+                                        const GpuLookup& gpus, const PeerLookup& have_peer_access) {
     const bool has_lanes = !context.lanes.empty();
     if (is_gromos && has_lanes && context.device.kind == Device::Kind::cuda)
-        return named_clustering_gpus(frames, atoms, parameters, context, gpus, can_read);
+        return named_clustering_gpus(frames, atoms, parameters, context, gpus, have_peer_access);
     const auto choose_one = [&] {
         return choose_clustering_device(frames, atoms, parameters, is_gromos && !has_lanes,
                                         is_named, context, gpus);
@@ -172,7 +172,7 @@ ClusteringDevice choose_clustering_gpus(Index frames, Index atoms, const Paramet
     const std::int64_t alone = gromos_gpu_memory(frames, atoms, parameters);
     if (gpus.choose(alone).device.kind != Device::Kind::cuda) {
         const std::vector<Device> holding =
-            gpus_that_hold(frames, atoms, parameters, gpus, can_read);
+            gpus_that_hold(frames, atoms, parameters, gpus, have_peer_access);
         if (holding.empty()) return choose_one();
         context.device = holding.front();
         context.lanes = holding;
@@ -185,7 +185,7 @@ ClusteringDevice choose_clustering_gpus(Index frames, Index atoms, const Paramet
     ClusteringDevice chosen = choose_one();
     if (!gpus.count) return chosen;
     const std::string more = add_gpus({alone, clustering_seconds(frames, atoms)}, context, gpus);
-    if (!can_read(context.lanes)) context.lanes.clear();
+    if (!have_peer_access(context.lanes)) context.lanes.clear();
     if (!context.lanes.empty()) chosen.remark += "; " + more;
     return chosen;
 }

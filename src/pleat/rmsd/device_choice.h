@@ -14,8 +14,8 @@
 namespace pleat::rmsd {
 
 /// GPU memory and time of a comparison; nothing if GPUs do not compute it.
-std::optional<GpuDemand> gpu_needs(const ComparedSizes& sizes, const AtomSets& sets,
-                                   const Parameters& parameters);
+std::optional<GpuDemand> gpu_memory_and_time(const ComparedSizes& sizes, const AtomSets& sets,
+                                             const Parameters& parameters);
 /// The same if the user named no device; also nothing if a GPU would save too little time.
 std::optional<GpuDemand> gpu_demand(const ComparedSizes& sizes, const AtomSets& sets,
                                     const Parameters& parameters);
@@ -43,6 +43,6 @@ using PeerLookup = std::function<bool(std::span<const Device>)>;
 ClusteringDevice choose_clustering_gpus(Index frames, Index atoms, const Parameters& parameters,
                                         bool is_gromos, bool is_named, Context& context,
                                         const GpuLookup& gpus = machine_gpus(),
-                                        const PeerLookup& can_read = can_read_each_other);
+                                        const PeerLookup& have_peer_access = can_read_each_other);
 
 }  // namespace pleat::rmsd

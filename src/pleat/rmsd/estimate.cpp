@@ -93,7 +93,7 @@ Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, cons
             return all;
         case Device::Kind::cuda: break;
     }
-    const auto needs = gpu_needs(sizes, sets, parameters);
+    const auto needs = gpu_memory_and_time(sizes, sets, parameters);
     if (!needs) throw UsageError("GPUs do not compute this comparison; give --device cpu");
     all.gpu_bytes = all.min_gpu_bytes = needs->bytes;
     all.seconds = 0.05 + written + needs->seconds;

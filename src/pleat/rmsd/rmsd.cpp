@@ -338,7 +338,8 @@ Result run(const FrameStore& xyz, const AtomSets& sets, const Parameters& parame
                                   .bin_width = parameters.bin_width,
                                   .source = source->in_memory() == nullptr ? source : nullptr},
                                  lane);
-            const bool reads_blocks = has_blocks && !is_copied_to_gpu(parameters.precision, lane);
+            const bool reads_blocks =
+                has_blocks && !copies_frames_to_gpu(parameters.precision, lane);
             tiles = reads_blocks ? cut_into_bands(frames, block_band_rows(frames))
                                  : gpu_bands(*kernel, frames, parameters);
         } else {

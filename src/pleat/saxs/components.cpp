@@ -76,7 +76,7 @@ Model model_of(const Component& component, bool is_xray, std::span<const double>
     const Index sites = component.positions.sites;
     if (is_xray) return make_model(component.scatterers, form_factors, q, sites);
     Model model = make_neutron_model(component.neutrons, q, sites);
-    return d2o.size() == 1 ? at_fraction(model, d2o[0]) : model;
+    return d2o.size() == 1 ? at_d2o_fraction(model, d2o[0]) : model;
 }
 
 /// Concatenates the partial profiles of all frames of all components, emptying `of_components`.
@@ -113,7 +113,7 @@ Array<double, 2> mean_of(View<const double, 3> partial) {
 Array<double, 2> ProbeProfiles::mean(std::optional<double> d2o) const {
     if (!d2o) return mean_of(xrays);
     const Array<double, 2> mean = mean_of(neutrons);
-    return has_neutron_channels(neutrons) ? at_fraction(mean, *d2o) : mean;
+    return has_neutron_channels(neutrons) ? at_d2o_fraction(mean, *d2o) : mean;
 }
 
 Array<double, 3> ProbeProfiles::all(std::optional<double> d2o) {
@@ -123,7 +123,7 @@ Array<double, 3> ProbeProfiles::all(std::optional<double> d2o) {
         neutrons.extent(0), kAtomChannels * (kAtomChannels + 1) / 2, neutrons.extent(2));
     double* to = converted.data();
     for (Index frame = 0; frame < neutrons.extent(0); ++frame) {
-        const Array<double, 2> one = at_fraction(neutrons[frame], *d2o);
+        const Array<double, 2> one = at_d2o_fraction(neutrons[frame], *d2o);
         to = std::copy(one.begin(), one.end(), to);
     }
     return converted;

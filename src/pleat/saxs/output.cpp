@@ -244,7 +244,7 @@ std::string members_table(const Result& result) {
 /// The fit and the validation of each size of minimal ensembles.
 std::string sizes_table(const Result& result) {
     const std::vector<Weighted>& sizes = result.ensemble.minimal;
-    const std::vector<bool> near = are_near_best(sizes);
+    const std::vector<bool> near = are_within_error_of_best(sizes);
     std::string text = "members\tchosen\tnear_best\tchi2\tvalidation_chi2\tvalidation_error\n";
     for (std::size_t n = 0; n < sizes.size(); ++n)
         text += fmt::format("{}\t{}\t{}\t{:.6g}\t{:.6g}\t{:.6g}\n", sizes[n].frames.size(),

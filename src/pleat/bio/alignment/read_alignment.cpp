@@ -170,7 +170,7 @@ void read_rows(ByteSource& source, const ReadOptions& options, Reading& reading)
         text.reference.clear();
     }
     const bool is_told_fasta = tells_format && format == AlignmentFormat::fasta;
-    if (is_told_fasta && !drops) format = summary.fasta_relative(text.file);
+    if (is_told_fasta && !drops) format = summary.detect_fasta_format(text.file);
     if (is_told_fasta && drops)
         format = summary.is_ragged() ? AlignmentFormat::a3m : AlignmentFormat::a2m;
     // A named format whose letters all count says what lower case means.
@@ -224,7 +224,7 @@ Reading checked_rows(ByteSource& source, const ReadOptions& options, Index max_k
     first_line(source);  // an empty file is the same complaint in every format
     Reading reading{TextAlignment(source, options.max_bytes, max_kept_bytes)};
     reading.text.record = options.record.value_or(1);
-    reading.text.names_record = options.record.has_value();
+    reading.text.record_is_named = options.record.has_value();
     read_rows(source, options, reading);
     const AlignmentSummary& summary = reading.text.summary;
     const bool told = options.alphabet.empty();

@@ -69,7 +69,7 @@ void AlignmentSummary::add(TextRow& row, std::string_view letters, Index line) {
 
 void AlignmentSummary::compare_insertions(const TextRow& row, std::string_view letters,
                                           std::uint32_t seen) {
-    if (!pure_) return;
+    if (!has_pure_columns_) return;
     if (row.number == 0) {
         for (const char c : letters) insertions_.push_back(is_insertion(c));
         return;
@@ -79,7 +79,7 @@ void AlignmentSummary::compare_insertions(const TextRow& row, std::string_view l
     const std::size_t from = static_cast<std::size_t>(row.length);
     for (std::size_t i = 0; i < letters.size() && from + i < insertions_.size(); ++i) {
         if (is_insertion(letters[i]) == insertions_[from + i]) continue;
-        pure_ = false;
+        has_pure_columns_ = false;
         std::vector<bool>().swap(insertions_);
         return;
     }
@@ -117,15 +117,16 @@ std::string AlignmentSummary::label(const TextRow& row) const {
 }
 
 bool AlignmentSummary::is_like_a2m() const {
-    return pure_ && !is_ragged() && (seen_ & (kLower | kDot)) != 0 && (seen_ & kUpper) != 0;
+    return has_pure_columns_ && !is_ragged() && (seen_ & (kLower | kDot)) != 0 &&
+           (seen_ & kUpper) != 0;
 }
 
-AlignmentFormat AlignmentSummary::fasta_relative(const std::string& file) const {
+AlignmentFormat AlignmentSummary::detect_fasta_format(const std::string& file) const {
     const bool has_insertions = (seen_ & (kLower | kDot)) != 0;
     if (!has_insertions || (seen_ & kUpper) == 0) return AlignmentFormat::fasta;
     if (is_ragged())
         return other_count_[1] < other_count_[0] ? AlignmentFormat::a3m : AlignmentFormat::fasta;
-    if (pure_) return AlignmentFormat::a2m;
+    if (has_pure_columns_) return AlignmentFormat::a2m;
     if ((seen_ & kLower) != 0 && other_count_[1] == 0) {
         throw InputError(
             file, first_line_,
@@ -231,9 +232,9 @@ TextAlignment::TextAlignment(const ByteSource& source, Index max_bytes, Index ma
       max_kept_bytes_(max_kept_bytes),
       is_read_once_(source.is_from_pipe()) {}
 
-void TextAlignment::spend(std::size_t bytes, Index line) {
-    spent_ += static_cast<Index>(bytes);
-    if (spent_ > max_bytes_) {
+void TextAlignment::count_memory(std::size_t bytes, Index line) {
+    counted_bytes_ += static_cast<Index>(bytes);
+    if (counted_bytes_ > max_bytes_) {
         throw InputError(
             file, line,
             fmt::format("expected an alignment that fits into {} bytes, found more", max_bytes_));
@@ -258,7 +259,7 @@ void TextAlignment::close_rows() {
 }
 
 void TextAlignment::add_row(std::string_view name, Index line) {
-    spend(sizeof(TextRow) + name.size(), line);
+    count_memory(sizeof(TextRow) + name.size(), line);
     // A growing vector doubles its memory, and for a moment holds the old data as well.
     const std::size_t growth =
         rows.size() < rows.capacity() ? 0 : std::max<std::size_t>(1, rows.size());
@@ -274,7 +275,7 @@ void TextAlignment::add_row(std::string_view name, Index line) {
 Index TextAlignment::append(TextRow& row, std::string_view letters, Index line, bool blanks) {
     static const std::array<Sort, 256> kSorts = sorts();
     const auto sort = [](char c) { return kSorts[static_cast<unsigned char>(c)]; };
-    spend(letters.size(), line);
+    count_memory(letters.size(), line);
     const auto odd = std::ranges::find_if(letters, [&](char c) { return sort(c) != Sort::letter; });
     if (odd != letters.end()) {
         letters_.clear();
@@ -309,7 +310,7 @@ void TextAlignment::end_records(Index count, Index line) {
         throw InputError(
             file, line,
             fmt::format("expected {} alignments or more for --record, found {}", record, count));
-    if (count > 1 && !names_record)
+    if (count > 1 && !record_is_named)
         notes.push_back({NoteKind::several,
                          fmt::format("the file holds {} alignments: the first is read", count),
                          fmt::format("--record 2, or --sweep record=1:{}:1 for all", count), true});
@@ -324,16 +325,16 @@ void TextAlignment::finish(Index line) {
 
 void Blocks::add(std::string_view name, std::string_view letters, Index line) {
     // A block after a blank line begins with the first sequence again.
-    if (pause_ > 0 && row_ > 0 &&
-        (name == text_.rows.front().name || (!first_block_ && row_ == std::ssize(text_.rows))))
-        end(pause_);
-    pause_ = 0;
+    if (possible_end_line_ > 0 && row_ > 0 &&
+        (name == text_.rows.front().name || (!is_first_block_ && row_ == std::ssize(text_.rows))))
+        end(possible_end_line_);
+    possible_end_line_ = 0;
     if (row_ > 0 && std::ssize(letters) == width_ && name == text_.rows[row_ - 1].name &&
         letters == last_) {
-        repeated_ += first_block_;
+        repeated_rows_ += is_first_block_;
         return;
     }
-    if (first_block_) {
+    if (is_first_block_) {
         text_.add_row(name, line);
     } else if (row_ == std::ssize(text_.rows)) {
         throw InputError(
@@ -379,12 +380,12 @@ void Blocks::end(Index line) {
             fmt::format("expected {} sequences in each block as in the first, found {}", count,
                         row_));
     }
-    if (first_block_) require_different_names();
-    if (first_block_ && repeated_ > 0)
+    if (is_first_block_) require_different_names();
+    if (is_first_block_ && repeated_rows_ > 0)
         text_.notes.push_back(
             {NoteKind::helper_rows,
-             fmt::format("rows that repeat the one above them are left out: {}", repeated_)});
-    first_block_ = false;
+             fmt::format("rows that repeat the one above them are left out: {}", repeated_rows_)});
+    is_first_block_ = false;
     row_ = 0;
 }
 

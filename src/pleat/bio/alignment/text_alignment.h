@@ -56,7 +56,7 @@ public:
 
     /// Distinguishes FASTA, A2M and A3M by the letters of all rows (rule: README.md). Throws
     /// InputError if the rows fit both A3M and FASTA.
-    AlignmentFormat fasta_relative(const std::string& file) const;
+    AlignmentFormat detect_fasta_format(const std::string& file) const;
     /// Whether rows of equal length mark insertions as A2M does: each column is either all match or
     /// all lower case and '.', and both kinds occur.
     bool is_like_a2m() const;
@@ -113,8 +113,8 @@ private:
     std::array<std::vector<OtherWidth>, 2> other_{};  // the first of them
     std::array<std::map<Index, OddLetter>, 6>
         odd_{};                     // first rows with a letter not in an alphabet
-    std::vector<bool> insertions_;  // of the first row, while `pure_`
-    bool pure_ = true;              // each column so far is either all match or all insertion
+    std::vector<bool> insertions_;  // of the first row, while `has_pure_columns_`
+    bool has_pure_columns_ = true;  // each column so far is either all match or all insertion
 };
 
 /// Rows of letters and gap characters, unchanged from the file. Each character must be allowed in
@@ -150,21 +150,21 @@ public:
     AlignmentSummary summary;
     Complaints complaints;
     std::string file;
-    bool keeps_names = false;   ///< for formats that come back to earlier rows
-    Index record = 1;           ///< which alignment of the file is read
-    bool names_record = false;  ///< the user named it
-    std::string reference;      ///< the RF line of Stockholm
-    std::string parts;          ///< see Alignment
+    bool keeps_names = false;      ///< for formats that come back to earlier rows
+    Index record = 1;              ///< which alignment of the file is read
+    bool record_is_named = false;  ///< the user named it
+    std::string reference;         ///< the RF line of Stockholm
+    std::string parts;             ///< see Alignment
     Notes notes;
 
 private:
-    void spend(std::size_t bytes, Index line);
+    void count_memory(std::size_t bytes, Index line);
     void keep(std::size_t bytes, Index line);
     void close_rows();
 
     Index row_count_ = 0;
     Index max_bytes_, max_kept_bytes_;
-    Index spent_ = 0, kept_ = 0;
+    Index counted_bytes_ = 0, kept_ = 0;
     bool keeps_letters_ = true;
     bool is_read_once_;
     std::string letters_;  // of a line with blanks
@@ -178,7 +178,7 @@ public:
     explicit Blocks(TextAlignment& text) : text_(text) { text.keeps_names = true; }
     void add(std::string_view name, std::string_view letters, Index line);
     /// Marks that the block may end at this line.
-    void pause(Index line) { pause_ = line; }
+    void pause(Index line) { possible_end_line_ = line; }
     /// Ends the current block, if any; `line` is the one that ends it.
     void end(Index line);
 
@@ -186,12 +186,12 @@ private:
     void require_different_names();
 
     TextAlignment& text_;
-    bool first_block_ = true;
-    Index row_ = 0;       // next row of the block
-    Index width_ = 0;     // columns of the block
-    Index repeated_ = 0;  // rows left out
-    std::string last_;    // letters of the row above, which rows without letters do not have
-    Index pause_ = 0;     // a line since the last row at which the block may end; 0: none
+    bool is_first_block_ = true;
+    Index row_ = 0;            // next row of the block
+    Index width_ = 0;          // columns of the block
+    Index repeated_rows_ = 0;  // rows left out
+    std::string last_;         // letters of the row above, which rows without letters do not have
+    Index possible_end_line_ = 0;  // a line since the last row at which the block may end; 0: none
 };
 
 /// Reads FASTA, A2M or A3M, which share their records and differ in the meaning of letters. In an

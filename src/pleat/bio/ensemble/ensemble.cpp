@@ -212,13 +212,15 @@ namespace {
 
 Note note_of(const SequenceMatch& match, const Topology& wanted, const Topology& other) {
     constexpr double kDoubtful = 0.5;  // random sequences of similar length reach 0.3
-    return {NoteKind::matching,
-            fmt::format("{}: chains {} by sequence, {} of {} residues in common with the {} of {}, "
-                        "identity {:.2f}{}",
-                        other.source.string(), match.pairs, match.residues, match.of_other,
-                        match.of_wanted, wanted.source.string(), match.identity(),
-                        match.is_by_order ? "; chains of one sequence paired in their order" : ""),
-            match.is_by_order ? "--symmetry chains" : "", match.identity() < kDoubtful};
+    return {
+        NoteKind::matching,
+        fmt::format(
+            "{}: chains {} by sequence, {} of {} residues in common with the {} of {}, "
+            "identity {:.2f}{}",
+            other.source.string(), match.pairs, match.residues, match.of_other,
+            match.residues_of_wanted, wanted.source.string(), match.identity(),
+            match.chains_paired_by_order ? "; chains of one sequence paired in their order" : ""),
+        match.chains_paired_by_order ? "--symmetry chains" : "", match.identity() < kDoubtful};
 }
 
 }  // namespace

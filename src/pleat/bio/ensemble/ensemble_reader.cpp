@@ -56,14 +56,15 @@ EnsembleReader::EnsembleReader(const std::vector<std::string>& sources, Ensemble
     : files_(list_ensemble_files(sources,
                                  options.relaxed ? Relaxation::relaxed : Relaxation::unrelaxed)),
       options_(std::move(options)),
-      centring_(std::make_shared<Centring>(Centring{.each_frame = options_.centre_each_frame})) {
+      centring_(
+          std::make_shared<Centring>(Centring{.centres_each_frame = options_.centre_each_frame})) {
     check_readable(files_.paths);
     notes_ = files_.notes;
     first_models_.resize(files_.models.size());
     range_text_ = text_of(options_.range);
     if (options_.range.counts_from_end()) {
-        counted_ = count_frames();
-        options_.range = options_.range.resolved(counted_);
+        counted_frames_ = count_frames();
+        options_.range = options_.range.resolved(counted_frames_);
     }
     choice_ = FrameChoice(options_.scores, files_, options_.range);
     notes_.insert(notes_.end(), choice_.notes().begin(), choice_.notes().end());
@@ -131,14 +132,15 @@ void EnsembleReader::open(std::size_t file) {
     const std::string& path = files_.paths[file];
     reader_ = open_frames(path);
     if (!options_.assembly.empty()) reader_->choose_assembly(options_.assembly);
-    if (const std::string note = reader_->other_assemblies(); !note.empty() && !noted_assemblies_) {
+    if (const std::string note = reader_->other_assemblies();
+        !note.empty() && !has_noted_assemblies_) {
         notes_.push_back({NoteKind::several, note, "--assembly"});
-        noted_assemblies_ = true;  // a note about one file is enough
+        has_noted_assemblies_ = true;  // a note about one file is enough
     }
     if (!options_.in_place) reader_->centre(centring_);
-    is_cut_ = false;
+    is_truncated_ = false;
     next_file_ = file + 1;
-    in_file_ = 0;
+    frames_in_file_ = 0;
     if (all_ == nullptr && reader_->topology() != nullptr) choose_atoms(reader_->topology());
     if (all_ == nullptr)
         if (std::shared_ptr<const Topology> atoms = reader_->atoms_by_order()) choose_atoms(atoms);
@@ -188,7 +190,7 @@ void EnsembleReader::compare_residues(const std::string& path) {
     constexpr Index kFew = 3;  // mutations
     notes_.push_back({NoteKind::names_differ,
                       fmt::format("{}: {} have the names in {}; the first other one is {}", path,
-                                  found, all_->source.string(), match.first_other),
+                                  found, all_->source.string(), match.first_other_residue),
                       "--match sequence", match.residues - match.residues_of_name > kFew});
 }
 
@@ -296,19 +298,19 @@ const PeriodicCell& EnsembleReader::cell() {
 
 /// Reads or skips the next frame of the current file; returns false after its last frame.
 bool EnsembleReader::advance(bool wanted, View<float, 2> frame) {
-    if (is_cut_) return false;
+    if (is_truncated_) return false;
     try {
         return wanted ? reader_->next(frame) : reader_->skip();
     } catch (const CutShort& cut) {
-        if (in_file_ == 0) throw;
+        if (frames_in_file_ == 0) throw;
         if (!options_.truncated)
             throw InputError(
                 fmt::format("{}; the option truncated keeps the {} whole frame{} before it",
-                            cut.what(), in_file_, in_file_ == 1 ? "" : "s"));
-        is_cut_ = true;
+                            cut.what(), frames_in_file_, frames_in_file_ == 1 ? "" : "s"));
+        is_truncated_ = true;
         notes_.push_back({NoteKind::truncated,
                           fmt::format("{}: kept the {} whole frame{} before it", cut.what(),
-                                      in_file_, in_file_ == 1 ? "" : "s"),
+                                      frames_in_file_, frames_in_file_ == 1 ? "" : "s"),
                           {},
                           true});
         return false;
@@ -334,20 +336,20 @@ bool EnsembleReader::is_wanted(Index frame) const {
 bool EnsembleReader::step(bool& wanted, bool reads, View<float, 2> frame) {
     wanted = is_wanted(seen_);
     while (!advance(wanted && reads, frame)) {
-        if (in_file_ == 0)
+        if (frames_in_file_ == 0)
             throw InputError(files_.paths[next_file_ - 1], 0, "expected frames, found none");
         if (!open_next()) return false;
         wanted = is_wanted(seen_);
     }
     if (options_.range.has(seen_)) choice_.require(seen_);
-    if (choice_.is_of_files() && in_file_ > 0)
+    if (choice_.is_of_files() && frames_in_file_ > 0)
         throw InputError(files_.paths[next_file_ - 1], 0,
                          "expected one frame, as scores belong to files, found more; number the "
                          "frames in the table of scores instead");
-    origin_ = {static_cast<Index>(next_file_) - 1, in_file_, reader_->time()};
+    origin_ = {static_cast<Index>(next_file_) - 1, frames_in_file_, reader_->time()};
     ++seen_;
-    ++in_file_;
-    if (in_file_ > 1 && !reader_->is_trajectory()) is_trajectory_ = false;
+    ++frames_in_file_;
+    if (frames_in_file_ > 1 && !reader_->is_trajectory()) is_trajectory_ = false;
     return true;
 }
 
@@ -411,14 +413,14 @@ bool EnsembleReader::find(bool reads, View<float, 2> frame) {
             break;
         }
         if (!wanted) continue;
-        ++given_;
+        ++frames_given_;
         return true;
     }
-    if (given_ > 0) return false;
+    if (frames_given_ > 0) return false;
     throw InputError(
         files_.paths.front(), 0,
         fmt::format("expected frames of the range {}, counted from 0, found {} frames in {} file{}",
-                    range_text_, std::max(seen_, counted_), files_.paths.size(),
+                    range_text_, std::max(seen_, counted_frames_), files_.paths.size(),
                     files_.paths.size() == 1 ? "" : "s"));
 }
 
@@ -429,7 +431,7 @@ bool EnsembleReader::next(View<float, 2> frame) {
     molecules_.apply(cell(), read, files_.paths[origin_.file], origin_.frame);
     if (has_other_atoms) gather(frame);
     check(frame);
-    if (given_ == 1) check_unit(frame);
+    if (frames_given_ == 1) check_unit(frame);
     return true;
 }
 

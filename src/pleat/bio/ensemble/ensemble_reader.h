@@ -78,13 +78,13 @@ private:
     std::shared_ptr<const Topology> topology_;  // of the selected atoms
     std::vector<Index> selected_;               // indices into `all_`
     std::unique_ptr<FrameReader> reader_;
-    bool noted_assemblies_ = false;
+    bool has_noted_assemblies_ = false;
     std::size_t next_file_ = 0;  // the one after that of `reader_`
-    Index in_file_ = 0;          // frames of `reader_` so far
+    Index frames_in_file_ = 0;   // frames of `reader_` so far
     Index seen_ = 0;             // frames of all files so far
-    Index given_ = 0;
-    Index counted_ = 0;    // frames of all files, if the range counts from the end
-    bool is_cut_ = false;  // `reader_` has no more whole frames
+    Index frames_given_ = 0;
+    Index counted_frames_ = 0;   // frames of all files, if the range counts from the end
+    bool is_truncated_ = false;  // `reader_` has no more whole frames
     bool is_trajectory_ = true;
     FrameOrigin origin_;
     Array<float, 2> scratch_;

@@ -226,7 +226,7 @@ void FrameChoice::add_models(const EnsembleFiles& files) {
             values[column][file] = value;
         }
     }
-    has_.assign(count, 1);
+    has_score_.assign(count, 1);
     for (std::size_t c = 0; c < columns.size(); ++c)
         add_column(files.models.front().path, columns[c], std::move(values[c]));
 }
@@ -292,13 +292,13 @@ void FrameChoice::add_table(const Table& table, const EnsembleFiles& files,
             {NoteKind::frames, fmt::format("{}: {} row{} with names of no file left out",
                                            table.path, unknown, unknown == 1 ? "" : "s")});
     const bool is_first = scores_.empty();
-    if (!is_first && has_.size() != static_cast<std::size_t>(count))
+    if (!is_first && has_score_.size() != static_cast<std::size_t>(count))
         throw InputError(table.path, 0,
                          fmt::format("expected scores of {} frames as in {}, found those of {}",
-                                     has_.size(), source_, count));
-    has_.resize(count, 1);
-    for (std::size_t frame = 0; frame < has_.size(); ++frame)
-        has_[frame] = has_[frame] && line_of[frame] != 0;
+                                     has_score_.size(), source_, count));
+    has_score_.resize(count, 1);
+    for (std::size_t frame = 0; frame < has_score_.size(); ++frame)
+        has_score_[frame] = has_score_[frame] && line_of[frame] != 0;
     for (std::size_t c = 0; c < table.columns.size(); ++c)
         add_column(table.path, table.columns[c], std::move(values[c]));
 }
@@ -322,7 +322,7 @@ void FrameChoice::choose_column(const ScoreOptions& options, const EnsembleFiles
 
 void FrameChoice::leave_out(const ScoreOptions& options, const FrameRange& range) {
     std::vector<Index> frames;  // to choose from
-    for (Index frame = 0; frame < std::ssize(has_); ++frame)
+    for (Index frame = 0; frame < std::ssize(has_score_); ++frame)
         if (range.has(frame)) frames.push_back(frame);
     notes_.push_back({NoteKind::scores, fmt::format("scores of {} frames: {}", frames.size(),
                                                     fmt::join(scores_.columns, ", "))});
@@ -337,7 +337,7 @@ void FrameChoice::leave_out(const ScoreOptions& options, const FrameRange& range
     if (!options.leave_out()) return;
     const std::vector<Index> best =
         best_frames(values, options.lowest_is_best, options.best, options.worst_share);
-    kept_.assign(has_.size(), 0);
+    kept_.assign(has_score_.size(), 0);
     Index unknown_kept = 0;
     for (const Index at : best) {
         kept_[frames[at]] = 1;
@@ -358,16 +358,16 @@ bool FrameChoice::keeps(Index frame) const {
 
 void FrameChoice::require(Index frame) const {
     const auto at = static_cast<std::size_t>(frame);
-    if (scores_.empty() || (at < has_.size() && has_[at] != 0)) return;
+    if (scores_.empty() || (at < has_score_.size() && has_score_[at] != 0)) return;
     throw InputError(source_, 0,
                      fmt::format("expected scores of frame {} (frames count from 0), found those "
                                  "of {} frames",
-                                 frame, std::ranges::count(has_, 1)));
+                                 frame, std::ranges::count(has_score_, 1)));
 }
 
 void FrameChoice::check_count(Index count) const {
-    for (std::size_t frame = static_cast<std::size_t>(count); frame < has_.size(); ++frame)
-        if (has_[frame] != 0)
+    for (std::size_t frame = static_cast<std::size_t>(count); frame < has_score_.size(); ++frame)
+        if (has_score_[frame] != 0)
             throw InputError(source_, 0,
                              fmt::format("expected scores of the {} frames of the ensemble, from "
                                          "0, found those of frame {}",

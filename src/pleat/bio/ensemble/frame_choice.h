@@ -44,9 +44,9 @@ private:
 
     FrameScores scores_;
     bool is_of_files_ = false;
-    std::string source_;              // the first one, for messages
-    std::vector<std::uint8_t> has_;   // [frame]: its scores are known
-    std::vector<std::uint8_t> kept_;  // [frame]; empty: all
+    std::string source_;                   // the first one, for messages
+    std::vector<std::uint8_t> has_score_;  // [frame]: its scores are known
+    std::vector<std::uint8_t> kept_;       // [frame]; empty: all
     Notes notes_;
 };
 

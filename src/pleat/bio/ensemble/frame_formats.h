@@ -103,7 +103,7 @@ protected:
     Index frames_ = 0;  // read so far
 
 private:
-    bool compared_ = false;
+    bool has_compared_count_ = false;
 };
 
 /// Base of the PDB, mmCIF and GRO readers: chooses alternate locations, makes the topology of the
@@ -143,10 +143,10 @@ private:
     void set_topology();
     bool next_or_ahead(std::vector<AtomRecord>& records);
     std::vector<std::array<Index, 2>> listed_bonds() const;
-    bool same_order(const std::vector<AtomRecord>& records, bool with_chain) const;
+    bool has_wanted_order(const std::vector<AtomRecord>& records, bool with_chain) const;
     void match_by_identity(const std::vector<AtomRecord>& records, bool with_chain,
                            View<float, 2> frame);
-    void index_wanted(bool with_chain);
+    void index_wanted_atoms(bool with_chain);
     void refuse_missing(const std::vector<Index>& missing) const;
 
     std::shared_ptr<const Topology> own_;     // of the first model
@@ -155,17 +155,17 @@ private:
     std::vector<AtomRecord> first_;
     const Assembly* assembly_ = nullptr;  // the one that frames show; null: as listed
     bool first_given_ = false;
-    bool one_chain_ = false;                    // `wanted_` has one chain only
-    std::map<std::string, Index> by_identity_;  // -1: several atoms have it
-    bool indexed_with_chain_ = false;
-    bool noted_extra_ = false;
+    bool one_chain_ = false;                           // `wanted_` has one chain only
+    std::map<std::string, Index> wanted_by_identity_;  // -1: several atoms have it
+    bool index_has_chains_ = false;
+    bool has_noted_extra_atoms_ = false;
     ChainName chain_name_ = ChainName::chain;  // by which chains are matched
     bool ignores_chains_ = false;              // as matching by made up names of chains failed
     Index model_ = -1;                         // the one last read, from 0
     std::vector<double> b_factors_;
     // The second model, if it was read ahead.
-    bool looked_ahead_ = false, has_ahead_ = false;
-    std::vector<AtomRecord> ahead_;
+    bool has_looked_ahead_ = false, has_ahead_ = false;
+    std::vector<AtomRecord> records_ahead_;
     PeriodicCell cell_ahead_;
     std::exception_ptr problem_ahead_;
 };

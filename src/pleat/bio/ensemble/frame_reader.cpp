@@ -204,13 +204,13 @@ bool parse_xyz(const std::vector<std::string_view>& fields, std::size_t first,
 }
 
 void Centring::choose_shift(const std::array<double, 3>& mean) {
-    if (has_shift && !each_frame) return;
+    if (has_chosen_shift && !centres_each_frame) return;
     constexpr double kFar = 1e15;  // such coordinates are refused as they are
     shift = {};
     for (std::size_t axis = 0; axis < 3; ++axis)
         if (std::abs(mean[axis]) > kNear && std::abs(mean[axis]) < kFar)
             shift[axis] = std::round(mean[axis]);
-    has_shift = true;
+    has_chosen_shift = true;
 }
 
 bool FrameReader::skip() {
@@ -287,8 +287,8 @@ void TrajectoryFrames::fail_at_end(std::size_t wanted, std::size_t found) const 
 }
 
 void TrajectoryFrames::compare_announced(Index announced) {
-    if (announced == frames_ || compared_) return;
-    compared_ = true;
+    if (announced == frames_ || has_compared_count_) return;
+    has_compared_count_ = true;
     notes_.push_back(
         {NoteKind::truncated, fmt::format("{}: the header announces {} frames, the file holds {}",
                                           bytes_->name(), announced, frames_)});

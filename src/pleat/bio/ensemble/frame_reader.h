@@ -21,8 +21,8 @@ namespace pleat {
 /// Frames whose centre lies within kNear angstrom of the origin stay where they are.
 struct Centring {
     static constexpr double kNear = 128;
-    bool each_frame = false;  ///< each by its own centre, or all by that of the first one
-    bool has_shift = false;
+    bool centres_each_frame = false;  ///< each by its own centre, or all by that of the first one
+    bool has_chosen_shift = false;
     std::array<double, 3> shift{};  ///< whole angstroms, subtracted
 
     /// Sets `shift` for a frame with this mean position.

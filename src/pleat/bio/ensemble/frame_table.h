@@ -22,7 +22,7 @@ struct FrameLabels {
     bool are_models = false;
 
     /// Whether a table of the frames says more than their numbers.
-    bool make_a_table() const { return are_models || !scores.empty(); }
+    bool has_table_columns() const { return are_models || !scores.empty(); }
 };
 FrameLabels labels_of(const Ensemble& ensemble);
 

@@ -158,19 +158,19 @@ std::vector<std::array<Index, 2>> ModelFrames::listed_bonds() const {
 /// Returns the next model's records, or those that were read ahead.
 bool ModelFrames::next_or_ahead(std::vector<AtomRecord>& records) {
     if (problem_ahead_) std::rethrow_exception(std::exchange(problem_ahead_, nullptr));
-    if (!looked_ahead_ || model_ > 0) return next_records(records);
-    records = std::move(ahead_);
+    if (!has_looked_ahead_ || model_ > 0) return next_records(records);
+    records = std::move(records_ahead_);
     cell_ = cell_ahead_;
     return has_ahead_;
 }
 
 bool ModelFrames::may_be_crystal() {
     if (model_ > 0) return false;
-    if (!looked_ahead_) {
-        looked_ahead_ = true;
+    if (!has_looked_ahead_) {
+        has_looked_ahead_ = true;
         const PeriodicCell cell = cell_;
         try {
-            has_ahead_ = next_records(ahead_);
+            has_ahead_ = next_records(records_ahead_);
         } catch (const Error&) {
             problem_ahead_ = std::current_exception();  // thrown when that model is read
         }
@@ -192,7 +192,7 @@ void ModelFrames::choose_assembly(const std::string& name) {
                         names.empty() ? "no assemblies in the file"
                                       : fmt::format("only {}", fmt::join(names, ", "))));
     }
-    first_ = assembled(file_, first_, *assembly_);
+    first_ = assembled_atoms(file_, first_, *assembly_);
     own_ = topology_of(first_, file_);
     match(own_, {});
 }
@@ -203,7 +203,7 @@ std::string ModelFrames::other_assemblies() const {
     std::vector<std::string> names;
     for (std::size_t n = 0; n < std::min(assemblies_.size(), kCompared); ++n) {
         const Assembly& assembly = assemblies_[n];
-        if (is_as_listed(assembly, first_)) return {};
+        if (equals_listed_atoms(assembly, first_)) return {};
         if (names.size() == kNamed) continue;
         names.push_back(assembly.details.empty()
                             ? assembly.name
@@ -227,7 +227,7 @@ bool ModelFrames::read_model(std::vector<AtomRecord>& records) {
                                                  "of equals)",
                                                  file_, dropped)});
     }
-    if (assembly_ != nullptr) records = assembled(file_, records, *assembly_);
+    if (assembly_ != nullptr) records = assembled_atoms(file_, records, *assembly_);
     return true;
 }
 
@@ -242,10 +242,10 @@ void ModelFrames::match(const std::shared_ptr<const Topology>& wanted,
     }
     one_chain_ = wanted_->chains().size() == 1;
     chain_name_ = common_chain_name(*own_, *wanted_);
-    by_identity_.clear();
+    wanted_by_identity_.clear();
 }
 
-bool ModelFrames::same_order(const std::vector<AtomRecord>& records, bool with_chain) const {
+bool ModelFrames::has_wanted_order(const std::vector<AtomRecord>& records, bool with_chain) const {
     if (records.size() != wanted_->atoms.size()) return false;
     for (std::size_t i = 0; i < records.size(); ++i) {
         const Topology::Atom& atom = wanted_->atoms[i];
@@ -259,20 +259,20 @@ bool ModelFrames::same_order(const std::vector<AtomRecord>& records, bool with_c
     return true;
 }
 
-void ModelFrames::index_wanted(bool with_chain) {
-    if (!by_identity_.empty() && indexed_with_chain_ == with_chain) return;
-    by_identity_.clear();
+void ModelFrames::index_wanted_atoms(bool with_chain) {
+    if (!wanted_by_identity_.empty() && index_has_chains_ == with_chain) return;
+    wanted_by_identity_.clear();
     const Topology& named = places_.empty() ? *wanted_ : *own_;
     for (Index i = 0; i < named.atom_count(); ++i) {
         const Topology::Residue& residue = named.residue_of(i);
         const Index place = places_.empty() ? i : places_[i];
-        const auto [at, fresh] =
-            by_identity_.try_emplace(key_of(chain_name(residue, chain_name_), residue.number,
-                                            residue.insertion, named.atoms[i].name, with_chain),
-                                     place);
+        const auto [at, fresh] = wanted_by_identity_.try_emplace(
+            key_of(chain_name(residue, chain_name_), residue.number, residue.insertion,
+                   named.atoms[i].name, with_chain),
+            place);
         if (!fresh) at->second = -1;
     }
-    indexed_with_chain_ = with_chain;
+    index_has_chains_ = with_chain;
 }
 
 void ModelFrames::refuse_missing(const std::vector<Index>& missing) const {
@@ -280,9 +280,9 @@ void ModelFrames::refuse_missing(const std::vector<Index>& missing) const {
     std::vector<std::string> names;
     const auto is_ambiguous = [&](Index atom) {
         const Topology::Residue& residue = wanted_->residue_of(atom);
-        return by_identity_.at(key_of(chain_name(residue, chain_name_), residue.number,
-                                      residue.insertion, wanted_->atoms[atom].name,
-                                      indexed_with_chain_)) < 0;
+        return wanted_by_identity_.at(key_of(chain_name(residue, chain_name_), residue.number,
+                                             residue.insertion, wanted_->atoms[atom].name,
+                                             index_has_chains_)) < 0;
     };
     const auto ambiguous = std::ranges::find_if(missing, is_ambiguous);
     if (ambiguous != missing.end())
@@ -303,14 +303,14 @@ void ModelFrames::refuse_missing(const std::vector<Index>& missing) const {
 
 void ModelFrames::match_by_identity(const std::vector<AtomRecord>& records, bool with_chain,
                                     View<float, 2> frame) {
-    index_wanted(with_chain);
+    index_wanted_atoms(with_chain);
     std::ranges::fill(frame, std::numeric_limits<float>::quiet_NaN());
     std::vector<std::uint8_t> found(wanted_->atoms.size());
     Index extra = 0;
     for (const AtomRecord& atom : records) {
-        const auto at = by_identity_.find(key_of(chain_of(atom, chain_name_), atom.number,
-                                                 atom.insertion, atom.name, with_chain));
-        if (at == by_identity_.end()) {
+        const auto at = wanted_by_identity_.find(key_of(chain_of(atom, chain_name_), atom.number,
+                                                        atom.insertion, atom.name, with_chain));
+        if (at == wanted_by_identity_.end()) {
             ++extra;
             continue;
         }
@@ -331,8 +331,8 @@ void ModelFrames::match_by_identity(const std::vector<AtomRecord>& records, bool
         if (!found[i]) missing.push_back(i);
     }
     if (!missing.empty()) refuse_missing(missing);
-    if (extra > 0 && !noted_extra_ && places_.empty()) {
-        noted_extra_ = true;
+    if (extra > 0 && !has_noted_extra_atoms_ && places_.empty()) {
+        has_noted_extra_atoms_ = true;
         notes_.push_back(
             {NoteKind::atoms, fmt::format("{}: frame {}: left out {} atoms that are not in {}",
                                           file_, model_, extra, wanted_->source.string())});
@@ -356,7 +356,7 @@ bool ModelFrames::next(View<float, 2> frame) {
     const bool with_chain = !ignores_chains_ && !(one_chain_ && one_chain(records));
     const bool have_names =
         chain_name_ == ChainName::segment || (has_chain_names() && wanted_->has_chain_names);
-    if (!same_order(records, with_chain && have_names)) {
+    if (!has_wanted_order(records, with_chain && have_names)) {
         try {
             match_by_identity(records, with_chain, frame);
         } catch (const MissingAtoms&) {

@@ -82,7 +82,8 @@ private:
                  fmt::format(
                      "{}: {} moved to the origin, as float32 cannot hold coordinates so far "
                      "from it; the first by {:g} {:g} {:g} angstrom",
-                     bytes_->name(), centring_->each_frame ? "frames are each" : "all frames are",
+                     bytes_->name(),
+                     centring_->centres_each_frame ? "frames are each" : "all frames are",
                      -shift[0], -shift[1], -shift[2])});
             told_ = true;
         }

@@ -110,18 +110,18 @@ BondTree::BondTree(Index atoms, const std::vector<Bond>& bonds, const std::vecto
     for (const Index i : first) search.need(i);
     for (const Index i : selected) search.need(i);
     std::vector<Index> molecule_of(atoms, -1);
-    const auto visit = [&](const std::vector<Index>& roots, bool in_first) {
+    const auto visit = [&](const std::vector<Index>& roots, bool has_first_atoms) {
         for (const Index root : roots) {
             if (search.is_seen(root)) continue;
             molecules_.push_back(search.molecule_from(root));
-            molecules_.back().in_first = in_first;
+            molecules_.back().has_first_atoms = has_first_atoms;
             const auto number = std::ssize(molecules_) - 1;
             molecule_of[root] = number;
             for (const Edge& edge : molecules_.back().edges) molecule_of[edge.atom] = number;
         }
         for (const Index i : roots) {
             Molecule& molecule = molecules_[molecule_of[i]];
-            if (molecule.in_first == in_first) molecule.selected.push_back(i);
+            if (molecule.has_first_atoms == has_first_atoms) molecule.selected.push_back(i);
         }
     };
     visit(first, true);
@@ -156,47 +156,48 @@ MoleculeImages::MoleculeImages(const Topology& topology, const BondTree& tree) {
         const BondTree::Molecule& one = tree.molecules()[n];
         const Index residue = topology.atoms[one.root].residue;
         if (selection::is_water(topology.residues[residue].name)) continue;
-        placed_.push_back(
-            {static_cast<Index>(n), one.selected, {}, one.in_first, one.edges.empty()});
+        placed_molecules_.push_back(
+            {static_cast<Index>(n), one.selected, {}, one.has_first_atoms, one.edges.empty()});
     }
-    keep_largest();
-    if (has_several()) choose_contacts(topology);
+    keep_largest_molecules();
+    if (has_several()) choose_contact_atoms(topology);
 }
 
 /// Keeps the molecules with the most selected atoms; molecules of the first selection come before
 /// all others.
-void MoleculeImages::keep_largest() {
+void MoleculeImages::keep_largest_molecules() {
     const auto comes_before = [](const Molecule& a, const Molecule& b) {
-        if (a.in_first != b.in_first) return a.in_first;
+        if (a.has_first_atoms != b.has_first_atoms) return a.has_first_atoms;
         if (a.selected.size() != b.selected.size()) return a.selected.size() > b.selected.size();
         return a.number < b.number;
     };
-    if (placed_.size() > kMaxMolecules) {
-        left_out_ = static_cast<Index>(placed_.size() - kMaxMolecules);
-        std::ranges::sort(placed_, comes_before);
-        placed_.resize(kMaxMolecules);
-        std::ranges::sort(placed_,
+    if (placed_molecules_.size() > kMaxMolecules) {
+        left_out_ = static_cast<Index>(placed_molecules_.size() - kMaxMolecules);
+        std::ranges::sort(placed_molecules_, comes_before);
+        placed_molecules_.resize(kMaxMolecules);
+        std::ranges::sort(placed_molecules_,
                           [](const Molecule& a, const Molecule& b) { return a.number < b.number; });
     }
-    const auto largest = std::ranges::min_element(placed_, comes_before);
-    if (largest != placed_.end()) std::rotate(placed_.begin(), largest, largest + 1);
+    const auto largest = std::ranges::min_element(placed_molecules_, comes_before);
+    if (largest != placed_molecules_.end())
+        std::rotate(placed_molecules_.begin(), largest, largest + 1);
 }
 
-void MoleculeImages::choose_contacts(const Topology& topology) {
+void MoleculeImages::choose_contact_atoms(const Topology& topology) {
     const auto is_heavy = [&](Index i) { return !selection::is_hydrogen(topology.atoms[i]); };
     // The contact atoms of the first selection are chosen independently of other molecules.
-    for (const bool in_first : {true, false}) {
+    for (const bool has_first_atoms : {true, false}) {
         std::size_t total = 0;
-        for (Molecule& one : placed_) {
-            if (one.in_first != in_first) continue;
+        for (Molecule& one : placed_molecules_) {
+            if (one.has_first_atoms != has_first_atoms) continue;
             std::copy_if(one.selected.begin(), one.selected.end(), std::back_inserter(one.contacts),
                          is_heavy);
             if (one.contacts.empty()) one.contacts = one.selected;
             total += one.contacts.size();
         }
         const std::size_t step = (total + kMaxContactAtoms - 1) / kMaxContactAtoms;
-        for (Molecule& one : placed_) {
-            if (one.in_first != in_first) continue;
+        for (Molecule& one : placed_molecules_) {
+            if (one.has_first_atoms != has_first_atoms) continue;
             std::vector<Index> some;
             for (std::size_t k = 0; k < one.contacts.size(); k += step)
                 some.push_back(one.contacts[k]);
@@ -209,16 +210,16 @@ void MoleculeImages::choose_contacts(const Topology& topology) {
 /// the nearest contact with any of them; molecules of the first selection come first.
 std::vector<Lattice::Shift> MoleculeImages::nearest_contacts(const AtomPosition& at,
                                                              const Lattice& lattice) const {
-    std::vector<Lattice::Shift> shifts(placed_.size());
-    std::vector<double> distance(placed_.size(), std::numeric_limits<double>::max());
-    std::vector<bool> is_joined(placed_.size());
+    std::vector<Lattice::Shift> shifts(placed_molecules_.size());
+    std::vector<double> distance(placed_molecules_.size(), std::numeric_limits<double>::max());
+    std::vector<bool> is_joined(placed_molecules_.size());
     std::vector<std::vector<Point>> points;
-    for (const Molecule& one : placed_) points.push_back(positions_of(one.contacts, at));
+    for (const Molecule& one : placed_molecules_) points.push_back(positions_of(one.contacts, at));
     std::size_t joined = 0;
-    for (std::size_t count = 1; count < placed_.size(); ++count) {
+    for (std::size_t count = 1; count < placed_molecules_.size(); ++count) {
         is_joined[joined] = true;
         for (Point& point : points[joined]) point = point + lattice.translation(shifts[joined]);
-        for (std::size_t m = 0; m < placed_.size(); ++m) {
+        for (std::size_t m = 0; m < placed_molecules_.size(); ++m) {
             if (is_joined[m]) continue;
             for (const Point& a : points[joined])
                 for (const Point& b : points[m]) {
@@ -229,10 +230,13 @@ std::vector<Lattice::Shift> MoleculeImages::nearest_contacts(const AtomPosition&
                 }
         }
         std::size_t next = 0;
-        for (std::size_t m = 1; m < placed_.size(); ++m) {
+        for (std::size_t m = 1; m < placed_molecules_.size(); ++m) {
             if (is_joined[m]) continue;
-            if (next == 0 || (placed_[m].in_first && !placed_[next].in_first) ||
-                (placed_[m].in_first == placed_[next].in_first && distance[m] < distance[next]))
+            if (next == 0 ||
+                (placed_molecules_[m].has_first_atoms &&
+                 !placed_molecules_[next].has_first_atoms) ||
+                (placed_molecules_[m].has_first_atoms == placed_molecules_[next].has_first_atoms &&
+                 distance[m] < distance[next]))
                 next = m;
         }
         joined = next;
@@ -241,10 +245,10 @@ std::vector<Lattice::Shift> MoleculeImages::nearest_contacts(const AtomPosition&
 }
 
 void MoleculeImages::set_reference(const AtomPosition& at, const Lattice* lattice) {
-    std::vector<Lattice::Shift> shifts(placed_.size());
+    std::vector<Lattice::Shift> shifts(placed_molecules_.size());
     if (lattice != nullptr) shifts = nearest_contacts(at, *lattice);
-    for (std::size_t m = 0; m < placed_.size(); ++m) {
-        reference_.push_back(positions_of(placed_[m].selected, at));
+    for (std::size_t m = 0; m < placed_molecules_.size(); ++m) {
+        reference_.push_back(positions_of(placed_molecules_[m].selected, at));
         if (lattice == nullptr) continue;
         for (Point& point : reference_.back()) point = point + lattice->translation(shifts[m]);
     }
@@ -253,18 +257,18 @@ void MoleculeImages::set_reference(const AtomPosition& at, const Lattice* lattic
 std::vector<MoleculeImages::Place> MoleculeImages::find(const AtomPosition& at,
                                                         const Lattice& lattice) const {
     constexpr double kAmbiguous = 1.2;
-    const std::vector<Point> anchor = positions_of(placed_[0].selected, at);
+    const std::vector<Point> anchor = positions_of(placed_molecules_[0].selected, at);
     std::vector<Point> targets;
     for (const std::vector<Point>& molecule : reference_) targets.push_back(mean_of(molecule));
-    targets = moved_by_fit(reference_[0], anchor, std::move(targets));
+    targets = superposed_points(reference_[0], anchor, std::move(targets));
     std::vector<Place> places;
-    for (std::size_t m = 1; m < placed_.size(); ++m) {
-        const Point centre = mean_of(positions_of(placed_[m].selected, at));
+    for (std::size_t m = 1; m < placed_molecules_.size(); ++m) {
+        const Point centre = mean_of(positions_of(placed_molecules_[m].selected, at));
         const Lattice::Images images = lattice.images(targets[m] - centre);
         const bool is_ambiguous =
-            !placed_[m].is_ion && images.second_distance < kAmbiguous * images.distance;
+            !placed_molecules_[m].is_ion && images.second_distance < kAmbiguous * images.distance;
         if (images.nearest != Lattice::Shift{} || is_ambiguous)
-            places.push_back({placed_[m].number, images.nearest, is_ambiguous});
+            places.push_back({placed_molecules_[m].number, images.nearest, is_ambiguous});
     }
     return places;
 }
@@ -326,7 +330,7 @@ void WholeMolecules::prepare(const PeriodicCell& of_frame) {
     tree_ = BondTree(all_->atom_count(), bonds, first_, selected_);
     places_ = MoleculeImages(*all_, tree_);
     shifts_.resize(all_->atoms.size());
-    stand_ins_.resize(all_->atoms.size());
+    substitute_atoms_.resize(all_->atoms.size());
     if (!places_.has_several() || all_->positions.empty()) return;
     Array<float, 2> positions(Index{3}, all_->atom_count());
     for (Index i = 0; i < all_->atom_count(); ++i)
@@ -363,7 +367,7 @@ void WholeMolecules::apply(const PeriodicCell& cell, View<float, 2> xyz, const s
                              fmt::format("frame {}: expected a periodic cell for --pbc whole, "
                                          "found none",
                                          number));
-        return look_at_neighbours(frame);
+        return check_chain_neighbours(frame);
     }
     if (cell.volume() == 0)
         throw InputError(file, 0,
@@ -382,8 +386,8 @@ void WholeMolecules::apply(const PeriodicCell& cell, View<float, 2> xyz, const s
     }
     if (frame.is_split || frame.is_placed) move(frame);
     if (frame.is_split) split_.add({});
-    if (frame.is_placed && !frame.is_split) placed_.add({});
-    look_at_neighbours(frame);
+    if (frame.is_placed && !frame.is_split) placed_molecules_.add({});
+    check_chain_neighbours(frame);
 }
 
 /// Sets the shift of each atom on the tree. Shifts are sums of integers, so coordinates do not
@@ -404,9 +408,9 @@ void WholeMolecules::unwrap(Frame& frame) {
             if (dot(d, d) <= limit) continue;
             // Atoms that the file lacks are NaN; the previous atom replaces them.
             const Point here = frame.stored(edge.atom);
-            const std::int32_t source = frame.has(edge.parent) ? edge.parent : stand_ins_[p];
+            const std::int32_t source = frame.has(edge.parent) ? edge.parent : substitute_atoms_[p];
             if (!frame.has(edge.atom)) {
-                stand_ins_[c] = source;
+                substitute_atoms_[c] = source;
                 continue;
             }
             const Point before = frame.stored(source);
@@ -417,9 +421,9 @@ void WholeMolecules::unwrap(Frame& frame) {
                 crosses |= images.nearest[k] != 0;
             }
         }
-        if (too_long == nullptr && crosses) too_long = open_ring(frame, molecule);
+        if (too_long == nullptr && crosses) too_long = find_open_ring_bond(frame, molecule);
         if (too_long != nullptr)
-            give_up(frame, molecule, *too_long);
+            leave_split(frame, molecule, *too_long);
         else
             frame.is_split |= crosses;
     }
@@ -427,8 +431,8 @@ void WholeMolecules::unwrap(Frame& frame) {
 
 /// Returns the bond that closes a ring across the cell, as in an infinite molecule; null if there
 /// is none.
-const BondTree::Edge* WholeMolecules::open_ring(const Frame& frame,
-                                                const BondTree::Molecule& molecule) const {
+const BondTree::Edge* WholeMolecules::find_open_ring_bond(
+    const Frame& frame, const BondTree::Molecule& molecule) const {
     const double half = lattice_->height() / 2;
     for (const BondTree::Edge& bond : molecule.closing) {
         const Point d = whole(frame, bond.atom) - whole(frame, bond.parent);
@@ -438,8 +442,8 @@ const BondTree::Edge* WholeMolecules::open_ring(const Frame& frame,
 }
 
 /// Leaves a molecule that cannot be made whole unchanged, with a note; throws under Pbc::whole.
-void WholeMolecules::give_up(Frame& frame, const BondTree::Molecule& molecule,
-                             const BondTree::Edge& bond) {
+void WholeMolecules::leave_split(Frame& frame, const BondTree::Molecule& molecule,
+                                 const BondTree::Edge& bond) {
     const Point d = whole(frame, bond.atom) - whole(frame, bond.parent);
     const std::string text = fmt::format(
         "frame {}: cannot make the molecule of {} whole: its bonded atoms {} and {} stay {:.1f} "
@@ -483,7 +487,7 @@ void WholeMolecules::move(Frame& frame) const {
 }
 
 /// If chain neighbours are far apart, a molecule is still split.
-void WholeMolecules::look_at_neighbours(const Frame& frame) {
+void WholeMolecules::check_chain_neighbours(const Frame& frame) {
     constexpr double kFar = 15, kTimesMedian = 5;
     double largest = 0;
     const Bond* farthest = nullptr;
@@ -521,12 +525,12 @@ Notes WholeMolecules::notes() const {
             {NoteKind::molecules,
              fmt::format("selection split over the box in {}: made whole", frames(split_)),
              "--pbc none"});
-    if (placed_.frames > 0)
+    if (placed_molecules_.frames > 0)
         all.push_back(
             {NoteKind::molecules,
              fmt::format(
                  "molecules of the selection in different images of the box in {}: placed as in {}",
-                 frames(placed_),
+                 frames(placed_molecules_),
                  all_->positions.empty() ? "the first frame" : all_->source.string()),
              "--pbc none"});
     if (places_.left_out() > 0)

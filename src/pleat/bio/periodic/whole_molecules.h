@@ -30,8 +30,8 @@ public:
         std::vector<Edge> edges;
         /// Bonds that close rings between atoms of the tree.
         std::vector<Edge> closing;
-        std::vector<Index> selected;  ///< atoms, of `first` if it has some of them
-        bool in_first = false;        ///< has atoms of `first`
+        std::vector<Index> selected;   ///< atoms, of `first` if it has some of them
+        bool has_first_atoms = false;  ///< has atoms of `first`
     };
 
     BondTree() = default;
@@ -68,7 +68,7 @@ public:
     MoleculeImages(const Topology& topology, const BondTree& tree);
 
     /// Whether there is more than one molecule to place.
-    bool has_several() const { return placed_.size() > 1; }
+    bool has_several() const { return placed_molecules_.size() > 1; }
     /// Number of molecules that are not placed because there are too many.
     Index left_out() const { return left_out_; }
     bool has_reference() const { return !reference_.empty(); }
@@ -83,16 +83,16 @@ private:
         Index number = 0;             // in the tree
         std::vector<Index> selected;  // whose mean is its place
         std::vector<Index> contacts;  // atoms between which nearest contacts are sought
-        bool in_first = false;
+        bool has_first_atoms = false;
         bool is_ion = false;
     };
-    void keep_largest();
-    void choose_contacts(const Topology& topology);
+    void keep_largest_molecules();
+    void choose_contact_atoms(const Topology& topology);
     std::vector<Lattice::Shift> nearest_contacts(const AtomPosition& at,
                                                  const Lattice& lattice) const;
 
     Index left_out_ = 0;
-    std::vector<Molecule> placed_;               // the one with most selected atoms in front
+    std::vector<Molecule> placed_molecules_;     // the one with most selected atoms in front
     std::vector<std::vector<Point>> reference_;  // [placed molecule][selected atom]
 };
 
@@ -129,11 +129,12 @@ private:
     void set_reference(const PeriodicCell& cell, bool has_cell, View<const float, 2> positions);
     Point whole(const Frame& frame, Index atom) const;
     void unwrap(Frame& frame);
-    const BondTree::Edge* open_ring(const Frame& frame, const BondTree::Molecule& molecule) const;
-    void give_up(Frame& frame, const BondTree::Molecule& molecule, const BondTree::Edge& bond);
+    const BondTree::Edge* find_open_ring_bond(const Frame& frame,
+                                              const BondTree::Molecule& molecule) const;
+    void leave_split(Frame& frame, const BondTree::Molecule& molecule, const BondTree::Edge& bond);
     void place(Frame& frame);
     void move(Frame& frame) const;
-    void look_at_neighbours(const Frame& frame);
+    void check_chain_neighbours(const Frame& frame);
     std::string label(Index atom) const;
 
     std::shared_ptr<const Topology> all_;
@@ -145,10 +146,10 @@ private:
     std::vector<Bond> neighbours_;  // residues that follow one another, with selected atoms
     PeriodicCell cell_;             // of the frame before
     std::optional<Lattice> lattice_;
-    std::vector<Lattice::Shift> shifts_;   // [atom]
-    std::vector<std::int32_t> stand_ins_;  // [atom that a frame lacks]: one in its place
+    std::vector<Lattice::Shift> shifts_;          // [atom]
+    std::vector<std::int32_t> substitute_atoms_;  // [atom that a frame lacks]: one in its place
     Index frames_ = 0;
-    Count split_, placed_, ambiguous_, endless_, apart_;
+    Count split_, placed_molecules_, ambiguous_, endless_, apart_;
 };
 
 }  // namespace pleat

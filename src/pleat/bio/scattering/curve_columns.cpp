@@ -248,7 +248,7 @@ std::size_t column_of(const std::string& file, const CurveTable& table, std::str
     std::size_t number = 0;
     if (parse_number(word, number) && number > 0) return number - 1;
     const std::vector<std::string>& names =
-        table.columns.empty() ? table.words_above : table.columns;
+        table.columns.empty() ? table.column_names_above : table.columns;
     const auto found = std::ranges::find(names, in_lower_case(word), in_lower_case);
     if (found == names.end())
         throw InputError(

@@ -106,15 +106,15 @@ CurveTable curve_of(const std::string& file, hid_t group, const std::string& pat
     return curve;
 }
 
-/// Finds curves in the groups of a file; external links are not followed. `is_offered`: no parent
-/// group names another group as its default.
+/// Finds curves in the groups of a file; external links are not followed. `is_default_curve`: no
+/// parent group names another group as its default.
 void find_curves(const std::string& file, hid_t group, const std::string& path, int depth,
-                 bool is_offered, std::vector<CurveTable>& curves) {
+                 bool is_default_curve, std::vector<CurveTable>& curves) {
     constexpr int kMaxDepth = 8;
     constexpr hsize_t kMaxChildren = 10000;
     if (text_of(group, "canSAS_class") == "SASdata" || text_of(group, "NX_class") == "SASdata") {
         curves.push_back(curve_of(file, group, path));
-        curves.back().is_offered = is_offered;
+        curves.back().is_default_curve = is_default_curve;
         return;
     }
     const std::string shown = text_of(group, "default");
@@ -130,7 +130,7 @@ void find_curves(const std::string& file, hid_t group, const std::string& path, 
         const Handle child(H5Oopen(group, name, H5P_DEFAULT), H5Oclose);
         if (child >= 0 && H5Iget_type(child) == H5I_GROUP)
             find_curves(file, child, path.empty() ? name : path + "/" + name, depth + 1,
-                        is_offered && (shown.empty() || shown == name), curves);
+                        is_default_curve && (shown.empty() || shown == name), curves);
     }
 }
 

@@ -31,11 +31,11 @@ struct CurveTable {
     std::string name;                 ///< by which --curve chooses it
     std::string q_unit = {};          ///< as the file has it; empty: it has none
     std::vector<CurveRow> rows = {};  ///< in structured formats q, intensity, error, dq, or NaN
-    std::vector<std::string> columns = {};      ///< names; empty: none
-    std::vector<std::string> words_above = {};  ///< as many as columns, or none
-    bool is_stored = false;                     ///< by a format of entries: sasCIF, XML, HDF5
-    bool is_offered = true;                     ///< false: such a file names others to be shown
-    std::size_t other_lines = 0;            ///< of text around the tables of a file, comments aside
+    std::vector<std::string> columns = {};             ///< names; empty: none
+    std::vector<std::string> column_names_above = {};  ///< as many as columns, or none
+    bool is_stored = false;                 ///< by a format of entries: sasCIF, XML, HDF5
+    bool is_default_curve = true;           ///< false: such a file names others to be shown
+    std::size_t text_line_count = 0;        ///< of text around the tables of a file, comments aside
     std::vector<std::string> formats = {};  ///< what notes say of the format
 };
 

@@ -164,7 +164,7 @@ public:
     }
     std::vector<CurveTable> finish() {
         end_table();
-        for (CurveTable& table : tables_) table.other_lines = other_lines_;
+        for (CurveTable& table : tables_) table.text_line_count = other_lines_;
         return std::move(tables_);
     }
 
@@ -213,7 +213,8 @@ private:
                 if (!table.columns.empty()) named = unit_of_names(table.columns, n);
             }
             const std::vector<std::string_view> above = words(title, " \t,;\"#");
-            if (n == 0 && above.size() == width) table.words_above = {above.begin(), above.end()};
+            if (n == 0 && above.size() == width)
+                table.column_names_above = {above.begin(), above.end()};
             said.insert(unit_in_prose(title));
         }
         said.erase(MomentumUnit::automatic);

@@ -101,7 +101,7 @@ std::optional<std::size_t> offered_curve(const std::vector<CurveTable>& tables) 
         const auto has = [&](ColumnRole role) {
             return std::ranges::find(columns, role, role_of) != columns.end();
         };
-        if (!tables[n].is_offered) continue;
+        if (!tables[n].is_default_curve) continue;
         if (columns.empty() || has(ColumnRole::momentum)) curves.push_back(n);
         if (has(ColumnRole::momentum) && has(ColumnRole::error)) with_errors.push_back(n);
     }
@@ -127,7 +127,7 @@ CurveTable choose_curve(const std::string& file, std::vector<CurveTable> tables,
         chosen = offered_curve(tables);
         is_first = !chosen && tables.front().is_stored;
         if (is_first) {
-            const auto first = std::ranges::find(tables, true, &CurveTable::is_offered);
+            const auto first = std::ranges::find(tables, true, &CurveTable::is_default_curve);
             chosen = first == tables.end() ? 0 : static_cast<std::size_t>(first - tables.begin());
         }
         if (!chosen)
@@ -158,11 +158,11 @@ CurveTable choose_curve(const std::string& file, std::vector<CurveTable> tables,
 void check_table(const std::string& file, const CurveTable& table, const ProfileOptions& options) {
     constexpr std::size_t kFew = 10;
     if (options.curve.empty() && options.columns.empty() && table.columns.empty() &&
-        table.rows.size() < std::min(kFew, table.other_lines))
+        table.rows.size() < std::min(kFew, table.text_line_count))
         throw InputError(file, table.rows.front().line,
                          fmt::format("expected a curve, found {} lines of numbers in {} of text; "
                                      "--columns 1,2,3 reads them",
-                                     table.rows.size(), table.other_lines));
+                                     table.rows.size(), table.text_line_count));
     if (options.columns.empty() && table.columns.empty() && has_shape_of_distances(table))
         refuse_distances(file, table, "; --columns 1,2,3 takes it as it is");
     if (options.unit == MomentumUnit::automatic && !table.q_unit.empty() &&

@@ -311,7 +311,7 @@ private:
                             "'amber({})', where "
                             "residues are counted from 1?",
                             word, position(word), word));
-        return located(word, [&] { return written_flags(topology_, word); });
+        return located(word, [&] { return residue_or_gemmi_flags(topology_, word); });
     }
 
     /// Values or a comparison behind a key.
@@ -438,13 +438,13 @@ void Expression::refuse_absent_chain(std::string_view word) const {
     if (!names_chains || topology_.atoms.empty()) return;
     for (const std::string_view chain : split_commas({word})) {
         if (has_chain(topology_, chain)) continue;
-        std::string advice = advice_for(topology_, chain);
+        std::string advice = suggestion_for(topology_, chain);
         if (!advice.empty()) advice = fmt::format(" (did you mean '{}'?)", advice);
         throw InputError(
             topology_.source.string(), 0,
             fmt::format("expected a keyword or a chain of the structure, found '{}' {}{}: "
                         "the structure has {}",
-                        chain, position(word), advice, contents_of(topology_)));
+                        chain, position(word), advice, describe_contents(topology_)));
     }
 }
 
@@ -460,7 +460,7 @@ std::vector<Index> select_atoms(const Topology& topology, std::string_view text)
         throw InputError(topology.source.string(), 0,
                          fmt::format("expected atoms for the selection '{}', found none: the "
                                      "structure has {}",
-                                     text, contents_of(topology)));
+                                     text, describe_contents(topology)));
     }
     return atoms;
 }

@@ -518,7 +518,7 @@ std::vector<std::string_view> split_commas(const std::vector<std::string_view>& 
     return parts;
 }
 
-Flags written_flags(const Topology& topology, std::string_view term) {
+Flags residue_or_gemmi_flags(const Topology& topology, std::string_view term) {
     const std::size_t colon = term.find(':');
     if (colon != std::string_view::npos && term.find_first_of("/([;") == std::string_view::npos)
         return residue_ranges(topology, term, term.substr(0, colon), term.substr(colon + 1));
@@ -530,7 +530,7 @@ Flags written_flags(const Topology& topology, std::string_view term) {
     return is_empty ? flags_by(ChainName::shared_chain) : flags;
 }
 
-std::string advice_for(const Topology& topology, std::string_view word) {
+std::string suggestion_for(const Topology& topology, std::string_view word) {
     if (word.find('@') != std::string_view::npos) return fmt::format("amber({})", word);
     if (const std::string known = foreign_word(word); !known.empty()) return known;
     const std::string small = in_lower_case(word);
@@ -546,7 +546,7 @@ std::string advice_for(const Topology& topology, std::string_view word) {
     return {};
 }
 
-std::string contents_of(const Topology& topology) {
+std::string describe_contents(const Topology& topology) {
     std::map<std::string, std::pair<int, int>> numbers;
     std::map<std::string, Index> names;
     for (const Topology::Residue& residue : topology.residues) {

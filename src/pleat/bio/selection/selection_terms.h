@@ -26,7 +26,7 @@ bool is_keyword(std::string_view word);
 /// The atoms of a keyword; no value for other words. `CA` means `ca` unless it names a chain.
 std::optional<Flags> keyword_flags(const Topology& topology, std::string_view word);
 /// Any other term: residues of a chain (`A:10-50`), or gemmi's syntax. Throws UsageError.
-Flags written_flags(const Topology& topology, std::string_view term);
+Flags residue_or_gemmi_flags(const Topology& topology, std::string_view term);
 /// The first (or last) `count` polymer residues of every chain.
 Flags ends_of_chains(const Topology& topology, Index count, bool from_end);
 
@@ -41,9 +41,9 @@ Flags bonded_molecules(const Topology& topology, const Flags& flags);
 
 /// What to write instead of a word that selects nothing, such as `name CB` for `CB`; empty if
 /// nothing is near.
-std::string advice_for(const Topology& topology, std::string_view word);
+std::string suggestion_for(const Topology& topology, std::string_view word);
 /// Describes the contents of a structure for an error about an empty selection.
-std::string contents_of(const Topology& topology);
+std::string describe_contents(const Topology& topology);
 
 using Words = std::vector<std::string_view>;  ///< parts of the text that was split
 

@@ -218,8 +218,9 @@ AssemblyOperation product(const AssemblyOperation& first, const AssemblyOperatio
     return both;
 }
 
-std::vector<AtomRecord> assembled(const std::string& file, const std::vector<AtomRecord>& atoms,
-                                  const Assembly& assembly) {
+std::vector<AtomRecord> assembled_atoms(const std::string& file,
+                                        const std::vector<AtomRecord>& atoms,
+                                        const Assembly& assembly) {
     std::vector<AtomRecord> copies;
     copies.reserve(check(file, atoms, assembly));
     CopyNames names(atoms);
@@ -240,7 +241,7 @@ std::vector<AtomRecord> assembled(const std::string& file, const std::vector<Ato
     return copies;
 }
 
-bool is_as_listed(const Assembly& assembly, const std::vector<AtomRecord>& atoms) {
+bool equals_listed_atoms(const Assembly& assembly, const std::vector<AtomRecord>& atoms) {
     if (!assembly.problem.empty()) return false;
     for (const Assembly::Generator& generator : assembly.generators)
         for (const AssemblyOperation& motion : generator.motions)

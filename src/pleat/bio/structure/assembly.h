@@ -45,10 +45,11 @@ AssemblyOperation product(const AssemblyOperation& first, const AssemblyOperatio
 /// The atoms of an assembly, copy after copy. The first copy of a chain keeps its name; further
 /// copies are named, ... Throws InputError, naming `file`, for an assembly that cannot be
 /// built, has none of the atoms, or has more than 100 million.
-std::vector<AtomRecord> assembled(const std::string& file, const std::vector<AtomRecord>& atoms,
-                                  const Assembly& assembly);
+std::vector<AtomRecord> assembled_atoms(const std::string& file,
+                                        const std::vector<AtomRecord>& atoms,
+                                        const Assembly& assembly);
 
 /// Whether an assembly is the atoms as the file lists them.
-bool is_as_listed(const Assembly& assembly, const std::vector<AtomRecord>& atoms);
+bool equals_listed_atoms(const Assembly& assembly, const std::vector<AtomRecord>& atoms);
 
 }  // namespace pleat

@@ -161,7 +161,7 @@ public:
     Matching(const Topology& wanted, const Topology& other)
         : wanted_(wanted), other_(other), of_wanted_(wanted), of_other_(other) {
         match_.atoms.assign(other.atoms.size(), -1);
-        match_.of_wanted = of_wanted_.count;
+        match_.residues_of_wanted = of_wanted_.count;
         match_.of_other = of_other_.count;
     }
 
@@ -182,8 +182,9 @@ public:
             partner_[one.name] = two.name;
             texts[pair.wanted] = fmt::format("{} = {}", shown(one.name), shown(two.name));
             for (const ChainPair& like : pairs)
-                match_.is_by_order |= one.name != two.name && like.score == pair.score &&
-                                      (like.wanted == pair.wanted) != (like.other == pair.other);
+                match_.chains_paired_by_order |=
+                    one.name != two.name && like.score == pair.score &&
+                    (like.wanted == pair.wanted) != (like.other == pair.other);
             for (const auto& [w, o] : pair.places) add(one.residues[w], two.residues[o]);
             match_.residues += std::ssize(pair.places);
             match_.identical += pair.identical;
@@ -288,7 +289,7 @@ SequenceMatch match_by_sequence(const Topology& wanted, const Topology& other) {
                               wanted.atoms[atom].name == one.name;
         match.atoms[atom] = is_there ? atom : names.find(one.residue, one.name);
     }
-    match.of_wanted = match.of_other = match.residues = match.identical = names.count;
+    match.residues_of_wanted = match.of_other = match.residues = match.identical = names.count;
     return match;
 }
 
@@ -339,9 +340,9 @@ AtomMatch match_atoms(const Topology& wanted, const Topology& other) {
         const Topology::Residue &one = other.residue_of(found), &two = wanted.residue_of(atom);
         const bool is_same = are_same_residue(one.name, two.name);
         match.residues_of_name += is_same;
-        if (!is_same && match.first_other.empty())
-            match.first_other = fmt::format("{} {} in chain '{}' for {}", one.name, one.number,
-                                            one.chain, two.name);
+        if (!is_same && match.first_other_residue.empty())
+            match.first_other_residue = fmt::format("{} {} in chain '{}' for {}", one.name,
+                                                    one.number, one.chain, two.name);
     }
     return match;
 }

@@ -10,13 +10,13 @@ namespace pleat {
 
 /// Atoms matched between two topologies, regardless of chain names and residue numbers.
 struct SequenceMatch {
-    std::vector<Index> atoms;           ///< [atom of `other`]: index in `wanted`; -1: absent
-    std::string pairs = {};             ///< the paired chains, "A = H, B = L"
-    Index residues = 0;                 ///< paired residues of polymers
-    Index identical = 0;                ///< of these, how many have the same letter
-    Index of_wanted = 0, of_other = 0;  ///< all their residues of polymers
+    std::vector<Index> atoms;  ///< [atom of `other`]: index in `wanted`; -1: absent
+    std::string pairs = {};    ///< the paired chains, "A = H, B = L"
+    Index residues = 0;        ///< paired residues of polymers
+    Index identical = 0;       ///< of these, how many have the same letter
+    Index residues_of_wanted = 0, of_other = 0;  ///< all their residues of polymers
     /// Chains with the same sequence were paired in order, because their names differ.
-    bool is_by_order = false;
+    bool chains_paired_by_order = false;
     bool is_plain = false;  ///< all residues have the same names and numbers in the same order
 
     double identity() const {
@@ -36,10 +36,11 @@ SequenceMatch match_by_sequence(const Topology& wanted, const Topology& other);
 bool are_same_residue(const std::string& one, const std::string& other);
 
 struct AtomMatch {
-    std::vector<Index> atoms;      ///< [wanted atom]: index in the other topology; -1: absent
-    Index residues = 0;            ///< wanted residues of which an atom was found
-    Index residues_of_name = 0;    ///< of these, how many are the same residue in both (HIS, HSD)
-    std::string first_other = {};  ///< the first of the others: "ALA 26 in chain 'A' for GLY"
+    std::vector<Index> atoms;    ///< [wanted atom]: index in the other topology; -1: absent
+    Index residues = 0;          ///< wanted residues of which an atom was found
+    Index residues_of_name = 0;  ///< of these, how many are the same residue in both (HIS, HSD)
+    std::string first_other_residue =
+        {};  ///< the first of the others: "ALA 26 in chain 'A' for GLY"
 
     /// Whether most residues have the same name; otherwise two proteins were probably mixed up.
     bool is_plausible() const { return 2 * residues_of_name >= residues; }

@@ -155,7 +155,7 @@ std::string parse_atom_line(std::string_view line, AtomRecord& atom, PdbFields& 
     atom.name = std::string(trimmed(line.substr(12, 4)));
     if (atom.name.empty()) return "expected an atom's name in columns 13-16, found none";
     atom.altloc = line[16];
-    fields.is_shifted = line[12] == ' ' && line[15] != ' ';
+    fields.name_is_shifted = line[12] == ' ' && line[15] != ' ';
     std::copy_n(line.begin() + 17, 5, fields.names.begin());
     std::copy_n(line.begin() + 22, 5, fields.number.begin());
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -300,7 +300,7 @@ void PdbDialect::choose_locations(const std::vector<AtomRecord>& atoms,
                                   const std::vector<PdbFields>& fields) {
     for (std::size_t n = 0; n < atoms.size(); ++n) {
         if (atoms[n].altloc < '0' || atoms[n].altloc > '9') continue;
-        has_long_names_ = fields[n].is_shifted;
+        has_long_names_ = fields[n].name_is_shifted;
         if (!has_long_names_) return;
     }
 }
@@ -469,12 +469,12 @@ void PdbDialect::choose_segments(const std::vector<AtomRecord>& atoms,
 
 void PdbDialect::complete(std::vector<AtomRecord>& atoms, const std::vector<PdbFields>& fields,
                           Complaints& complaints) {
-    if (!is_chosen_) choose_names(fields);
-    if (!is_chosen_) choose_locations(atoms, fields);
+    if (!has_chosen_dialect_) choose_names(fields);
+    if (!has_chosen_dialect_) choose_locations(atoms, fields);
     for (std::size_t n = 0; n < atoms.size(); ++n) read_names(atoms[n], fields[n]);
     read_numbers(atoms, fields, complaints);
-    if (!is_chosen_) choose_segments(atoms, fields);
-    is_chosen_ = true;
+    if (!has_chosen_dialect_) choose_segments(atoms, fields);
+    has_chosen_dialect_ = true;
     for (AtomRecord& atom : atoms) {
         if (!has_segments_) atom.segment.clear();
         if (atom.segment.empty()) continue;

@@ -58,7 +58,7 @@ private:
     bool read_number(const std::string& text, const std::string& next, Counter& chain);
     void note(NoteKind kind, const std::string& text);
 
-    bool is_chosen_ = false;
+    bool has_chosen_dialect_ = false;
     std::set<std::string> pairs_;  // chains of two characters
     bool has_long_names_ = false;  // column 17 holds the last digits of atom names
     bool has_segments_ = false;    // columns 73-76 hold segments

@@ -276,7 +276,8 @@ std::vector<LigandOrders> ligand_orders(const Topology& topology,
         const MolecularGraph part = part_of(graph, vertices);
         if (std::ranges::none_of(part.atoms, [&](Index atom) { return is_measured[atom] != 0; }))
             continue;
-        const auto maps = graph_maps(part, part, BondKinds::compared, kMaxAutomorphisms + 1);
+        const auto maps =
+            graph_isomorphisms(part, part, BondKinds::compared, kMaxAutomorphisms + 1);
         const std::string name = name_of(topology, part.atoms.front());
         if (maps.size() > kMaxAutomorphisms)
             throw InputError(topology.source.string(), 0,

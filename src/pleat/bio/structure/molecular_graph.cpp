@@ -344,8 +344,8 @@ std::string heavy_formula(const Topology& topology) {
     return fmt::format("{}, {} heavy atoms", fmt::join(words, " "), heavy);
 }
 
-std::vector<std::vector<Index>> graph_maps(const MolecularGraph& a, const MolecularGraph& b,
-                                           BondKinds kinds, std::size_t max_maps) {
+std::vector<std::vector<Index>> graph_isomorphisms(const MolecularGraph& a, const MolecularGraph& b,
+                                                   BondKinds kinds, std::size_t max_maps) {
     if (a.size() != b.size()) return {};
     const auto bonds = [](const MolecularGraph& graph) {
         std::size_t count = 0;
@@ -372,10 +372,10 @@ MoleculeMatch match_molecules(const Topology& wanted, const Topology& found) {
     }
     match.is_by_bonds = true;
     const MolecularGraph from = heavy_graph(wanted), onto = heavy_graph(found);
-    auto maps = graph_maps(from, onto, BondKinds::compared, 1);
+    auto maps = graph_isomorphisms(from, onto, BondKinds::compared, 1);
     if (maps.empty()) {
         match.has_same_orders = false;
-        maps = graph_maps(from, onto, BondKinds::ignored, 1);
+        maps = graph_isomorphisms(from, onto, BondKinds::ignored, 1);
     }
     if (maps.empty()) return match;
     match.atoms.assign(wanted.atoms.size(), -1);

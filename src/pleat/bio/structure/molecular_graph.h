@@ -41,8 +41,8 @@ enum class BondKinds { compared, ignored };
 /// Returns the maps of graph `a` onto `b` that keep elements and bonds, [map][vertex of a]: vertex
 /// of b; the automorphisms if `a` is `b`. Returns at most `max_maps`; chirality is ignored.
 /// Backtracks over vertices of equal colour; colours are refined by those of neighbours.
-std::vector<std::vector<Index>> graph_maps(const MolecularGraph& a, const MolecularGraph& b,
-                                           BondKinds kinds, std::size_t max_maps);
+std::vector<std::vector<Index>> graph_isomorphisms(const MolecularGraph& a, const MolecularGraph& b,
+                                                   BondKinds kinds, std::size_t max_maps);
 
 /// How the atoms of a molecule correspond to those of another file.
 struct MoleculeMatch {

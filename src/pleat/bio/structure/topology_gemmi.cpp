@@ -360,9 +360,9 @@ void read_mmcif_models(const std::string& file, const std::string& text,
     });
 }
 
-std::vector<std::array<double, 3>> moved_by_fit(const std::vector<std::array<double, 3>>& from,
-                                                const std::vector<std::array<double, 3>>& to,
-                                                std::vector<std::array<double, 3>> points) {
+std::vector<std::array<double, 3>> superposed_points(const std::vector<std::array<double, 3>>& from,
+                                                     const std::vector<std::array<double, 3>>& to,
+                                                     std::vector<std::array<double, 3>> points) {
     const auto positions = [](const std::vector<std::array<double, 3>>& all) {
         std::vector<gemmi::Position> found;
         for (const auto& one : all) found.emplace_back(one[0], one[1], one[2]);

@@ -40,7 +40,7 @@ struct PdbFields {
     std::array<char, 5> number{};  ///< columns 23-27: residue number and insertion code
     std::array<double, 3> xyz{};
     bool is_het = false;
-    bool is_shifted = false;  ///< column 13 is blank and column 16 is filled
+    bool name_is_shifted = false;  ///< column 13 is blank and column 16 is filled
     std::int64_t line = 0;
 };
 
@@ -84,9 +84,9 @@ void read_mmcif_models(const std::string& file, const std::string& text,
 
 /// Applies to `points` the rotation and translation that superpose `from` on `to`, of as many
 /// points, with the minimum sum of squared distances (QCP); a translation for fewer than three.
-std::vector<std::array<double, 3>> moved_by_fit(const std::vector<std::array<double, 3>>& from,
-                                                const std::vector<std::array<double, 3>>& to,
-                                                std::vector<std::array<double, 3>> points);
+std::vector<std::array<double, 3>> superposed_points(const std::vector<std::array<double, 3>>& from,
+                                                     const std::vector<std::array<double, 3>>& to,
+                                                     std::vector<std::array<double, 3>> points);
 
 /// [atom]: 1 if the selection in gemmi's syntax ("//A/10-50/CA[C]") selects the atom, else 0.
 /// Throws UsageError for text that is no such selection.

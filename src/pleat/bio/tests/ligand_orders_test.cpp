@@ -135,14 +135,16 @@ TEST(LigandOrders, AreAllPermutationsThatKeepBonds) {
 TEST(LigandOrders, MapOntoAnotherOrderOfTheAtoms) {
     const Topology one = benzene({"F", "Cl", "O"}), other = benzene({"F", "Cl", "O"}, true);
     const MolecularGraph a = heavy_graph(one), b = heavy_graph(other);
-    EXPECT_EQ(graph_maps(a, b, BondKinds::compared, 10).size(), 1U);  // the ring's bonds are shared
+    EXPECT_EQ(graph_isomorphisms(a, b, BondKinds::compared, 10).size(),
+              1U);  // the ring's bonds are shared
     const Topology less = benzene({"F", "Cl"});
-    EXPECT_TRUE(graph_maps(a, heavy_graph(less), BondKinds::ignored, 10).empty());
+    EXPECT_TRUE(graph_isomorphisms(a, heavy_graph(less), BondKinds::ignored, 10).empty());
     const Topology single = molecule({"C", "C", "O"}, {{0, 1, 1}, {1, 2, 1}}),
                    twice = molecule({"O", "C", "C"}, {{0, 1, 2}, {1, 2, 1}});
-    EXPECT_TRUE(
-        graph_maps(heavy_graph(single), heavy_graph(twice), BondKinds::compared, 9).empty());
-    const auto maps = graph_maps(heavy_graph(single), heavy_graph(twice), BondKinds::ignored, 9);
+    EXPECT_TRUE(graph_isomorphisms(heavy_graph(single), heavy_graph(twice), BondKinds::compared, 9)
+                    .empty());
+    const auto maps =
+        graph_isomorphisms(heavy_graph(single), heavy_graph(twice), BondKinds::ignored, 9);
     ASSERT_EQ(maps.size(), 1U);
     EXPECT_EQ(maps[0], (std::vector<Index>{2, 1, 0}));
 }

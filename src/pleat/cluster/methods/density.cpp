@@ -150,12 +150,14 @@ std::uint32_t half_at(const std::vector<std::int64_t>& counts, std::int64_t& pos
 }  // namespace
 
 QuantileFinder::QuantileFinder(Index count, int threads)
-    : count_(count), threads_(threads), upper_(kHalf) {}
+    : count_(count), threads_(threads), upper_half_counts_(kHalf) {}
 
-void QuantileFinder::join(AdditiveCheckpoint& sums) { sums.add("upper_halves", upper_); }
+void QuantileFinder::join(AdditiveCheckpoint& sums) {
+    sums.add("upper_halves", upper_half_counts_);
+}
 
 void QuantileFinder::add(Block rows, const float* distances) {
-    count_pairs(rows, distances, count_, threads_, upper_,
+    count_pairs(rows, distances, count_, threads_, upper_half_counts_,
                 [](std::uint32_t bits, std::vector<std::int64_t>& own) { ++own[bits >> 16]; });
 }
 
@@ -165,7 +167,7 @@ float QuantileFinder::find(const PairSource& distances, double share,
     if (pairs == 0) return 0.0f;
     const auto wanted = static_cast<Index>(std::ceil(share * static_cast<double>(pairs)));
     std::int64_t position = std::clamp<Index>(wanted, 1, pairs) - 1;
-    const std::uint32_t upper = half_at(upper_, position);
+    const std::uint32_t upper = half_at(upper_half_counts_, position);
     std::vector<std::int64_t> lower(kHalf);
     sum_over_pairs(
         distances, context, "quantile", fmt::format("{}", upper),

@@ -123,7 +123,8 @@ private:
             if (is_member) members.push_back(items[n]);
             if (counts_all_items_ || !is_member) nearby.push_back(items[n]);
         }
-        const std::vector<std::uint32_t> lost = neighbours_.count_between(members, nearby);
+        const std::vector<std::uint32_t> lost =
+            neighbours_.count_member_neighbours(members, nearby);
         for (std::size_t n = 0; n < nearby.size(); ++n)
             counts_[nearby[n]] -= static_cast<std::int32_t>(lost[n]);
         assign(members);

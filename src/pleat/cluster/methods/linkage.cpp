@@ -194,11 +194,11 @@ std::vector<Merge> link(Method method, Index count, std::vector<float> condensed
     return labelled(std::move(joints), count);
 }
 
-Clustering cut_to(const std::vector<Merge>& tree, Index count, Index clusters) {
+Clustering cut_into_clusters(const std::vector<Merge>& tree, Index count, Index clusters) {
     return after_merges(tree, count, count - clusters);
 }
 
-Clustering cut_below(const std::vector<Merge>& tree, Index count, double cutoff) {
+Clustering cut_below_height(const std::vector<Merge>& tree, Index count, double cutoff) {
     const auto limit = static_cast<float>(cutoff);
     const auto end = std::partition_point(tree.begin(), tree.end(), [&](const Merge& merge) {
         return static_cast<float>(merge.height) < limit;

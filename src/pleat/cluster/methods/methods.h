@@ -79,9 +79,9 @@ std::vector<Merge> link(Method method, Index count, std::vector<float> condensed
                         const Context& context);
 
 /// Cuts the tree before its last merges, so that `clusters` clusters remain.
-Clustering cut_to(const std::vector<Merge>& tree, Index count, Index clusters);
+Clustering cut_into_clusters(const std::vector<Merge>& tree, Index count, Index clusters);
 /// Applies only merges below the cutoff; both are compared as float32, the type of stored heights.
-Clustering cut_below(const std::vector<Merge>& tree, Index count, double cutoff);
+Clustering cut_below_height(const std::vector<Merge>& tree, Index count, double cutoff);
 
 /// Writes the tree as Newick. Leaves are item numbers from 0; the path between two leaves is as
 /// long as the height at which they meet. Throws OutputError.
@@ -133,7 +133,7 @@ public:
 private:
     Index count_;
     int threads_;
-    std::vector<std::int64_t> upper_;  ///< [upper half]
+    std::vector<std::int64_t> upper_half_counts_;  ///< [upper half]
 };
 
 /// Repeatedly drops the `drop` share (rounded down, at least one) of the remaining items with the

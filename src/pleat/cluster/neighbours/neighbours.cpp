@@ -45,7 +45,7 @@ class KeptNeighbours final : public ItemNeighbours {
 public:
     KeptNeighbours(Array<std::uint64_t, 2> bits, std::vector<std::int32_t> degrees)
         : bits_(std::move(bits)) {
-        degrees_ = std::move(degrees);
+        neighbour_counts_ = std::move(degrees);
     }
     void visit_rows(std::span<const Index> items, const RowVisitor& visit) const override {
         for (const Index item : items) visit(item, bits_[item].data);
@@ -62,7 +62,7 @@ public:
     ComputedNeighbours(const Cutoff& cutoff, std::vector<std::int32_t> degrees,
                        const Context& context)
         : cutoff_(cutoff), context_(context) {
-        degrees_ = std::move(degrees);
+        neighbour_counts_ = std::move(degrees);
     }
     /// Ranks share the rows: bits do not depend on who computes them.
     void visit_rows(std::span<const Index> items, const RowVisitor& visit) const override {
@@ -124,8 +124,8 @@ public:
     }
 
     /// Ranks share the members.
-    std::vector<std::uint32_t> count_between(std::span<const Index> members,
-                                             std::span<const Index> others) const override {
+    std::vector<std::uint32_t> count_member_neighbours(
+        std::span<const Index> members, std::span<const Index> others) const override {
         constexpr std::size_t kMembers = 960, kOthers = std::size_t{1} << 14;
         Array<std::uint32_t, 2> counts(Index{context_.ranks()}, static_cast<Index>(others.size()));
         std::uint32_t* const own_counts = counts[context_.rank()].data;
@@ -177,7 +177,7 @@ public:
     ListedNeighbours(std::vector<std::int64_t> starts, std::vector<std::int32_t> indices)
         : starts_(std::move(starts)), indices_(std::move(indices)) {
         for (std::size_t i = 0; i + 1 < starts_.size(); ++i)
-            degrees_.push_back(static_cast<std::int32_t>(starts_[i + 1] - starts_[i]) + 1);
+            neighbour_counts_.push_back(static_cast<std::int32_t>(starts_[i + 1] - starts_[i]) + 1);
     }
     void visit_rows(std::span<const Index> items, const RowVisitor& visit) const override {
         std::vector<std::uint64_t> bits(static_cast<std::size_t>(words()));
@@ -201,7 +201,7 @@ private:
 
 }  // namespace
 
-void NeighbourFinder::keep_row(Index i, const float* values) {
+void NeighbourFinder::store_row_bits(Index i, const float* values) {
     const auto row = bits_[i];
     for (Index j = i + 1; j < count_;) {
         const Index many = std::min(count_, (j / 64 + 1) * 64) - j;
@@ -212,7 +212,7 @@ void NeighbourFinder::keep_row(Index i, const float* values) {
 
 void NeighbourFinder::count_row(Index i, const float* values) {
     const auto add = [&](Index item, std::int32_t more) {
-        std::atomic_ref(degrees_[item]).fetch_add(more, std::memory_order_relaxed);
+        std::atomic_ref(neighbour_counts_[item]).fetch_add(more, std::memory_order_relaxed);
     };
     std::int32_t later = 0;
     for (Index j = i + 1; j < count_; j += 64) {
@@ -225,7 +225,7 @@ void NeighbourFinder::count_row(Index i, const float* values) {
 }
 
 /// Sets the bits (j, i) of all pairs i < j, and counts.
-void NeighbourFinder::mirror() {
+void NeighbourFinder::mirror_bits() {
     parallel_for(threads_, words_, [&](Index to, int) {
         const Index first = 64 * to, rows = std::min<Index>(64, count_ - first);
         for (Index from = 0; from <= to; ++from) {
@@ -239,7 +239,7 @@ void NeighbourFinder::mirror() {
     parallel_for(threads_, count_, [&](Index i, int) {
         std::int32_t found = 0;
         for (const std::uint64_t word : bits_[i]) found += std::popcount(word);
-        degrees_[i] = found;
+        neighbour_counts_[i] = found;
     });
 }
 
@@ -247,8 +247,8 @@ std::vector<std::uint32_t> ItemNeighbours::around(Index, std::span<const Index>)
     throw std::logic_error("these neighbours are not pruned");
 }
 
-std::vector<std::uint32_t> ItemNeighbours::count_between(std::span<const Index>,
-                                                         std::span<const Index>) const {
+std::vector<std::uint32_t> ItemNeighbours::count_member_neighbours(std::span<const Index>,
+                                                                   std::span<const Index>) const {
     throw std::logic_error("these neighbours are not pruned");
 }
 
@@ -273,20 +273,21 @@ NeighbourFinder::NeighbourFinder(const PairSource& distances, double cutoff, con
       count_(distances.count()),
       words_((count_ + 63) / 64),
       threads_(resolve_threads(context)),
-      degrees_(static_cast<std::size_t>(count_), 0) {
+      neighbour_counts_(static_cast<std::size_t>(count_), 0) {
     const double lacking = max_over_ranks(
         context, static_cast<double>(8 * count_ * words_) - static_cast<double>(max_bytes));
-    keeps_ = lacking <= 0;
-    if (keeps_) bits_ = Array<std::uint64_t, 2>(count_, words_);
+    stores_bits_ = lacking <= 0;
+    if (stores_bits_) bits_ = Array<std::uint64_t, 2>(count_, words_);
 }
 
 void NeighbourFinder::join(AdditiveCheckpoint& sums) {
     // Each bit is set in one band only, so adding words sets bits.
-    if (keeps_)
+    if (stores_bits_)
         sums.add("bits", {reinterpret_cast<std::int64_t*>(bits_.data()),
                           static_cast<std::size_t>(bits_.size())});
     else
-        sums.add("degrees", {reinterpret_cast<std::uint32_t*>(degrees_.data()), degrees_.size()});
+        sums.add("degrees", {reinterpret_cast<std::uint32_t*>(neighbour_counts_.data()),
+                             neighbour_counts_.size()});
 }
 
 void NeighbourFinder::add(Block rows, const float* distances) {
@@ -294,18 +295,19 @@ void NeighbourFinder::add(Block rows, const float* distances) {
     parallel_for(threads_, rows.count, [&](Index n, int) {
         const Index i = rows.first + n;
         const float* const values = distances + pairs_before(i, count_) - before;
-        keeps_ ? keep_row(i, values) : count_row(i, values);
+        stores_bits_ ? store_row_bits(i, values) : count_row(i, values);
     });
 }
 
 std::unique_ptr<ItemNeighbours> NeighbourFinder::finish() {
-    if (!keeps_) {
-        for (std::int32_t& degree : degrees_) ++degree;  // an item is its own neighbour
-        return std::make_unique<ComputedNeighbours>(cutoff_, std::move(degrees_), context_);
+    if (!stores_bits_) {
+        for (std::int32_t& degree : neighbour_counts_) ++degree;  // an item is its own neighbour
+        return std::make_unique<ComputedNeighbours>(cutoff_, std::move(neighbour_counts_),
+                                                    context_);
     }
     for (Index i = 0; i < count_; ++i) bits_(i, i / 64) |= std::uint64_t{1} << i % 64;
-    mirror();
-    return std::make_unique<KeptNeighbours>(std::move(bits_), std::move(degrees_));
+    mirror_bits();
+    return std::make_unique<KeptNeighbours>(std::move(bits_), std::move(neighbour_counts_));
 }
 
 std::unique_ptr<ItemNeighbours> find_neighbours(const PairSource& distances, double cutoff,

@@ -24,17 +24,17 @@ using RowVisitor = std::function<void(Index item, const std::uint64_t* bits)>;
 class ItemNeighbours {
 public:
     virtual ~ItemNeighbours() = default;
-    Index count() const { return static_cast<Index>(degrees_.size()); }
+    Index count() const { return static_cast<Index>(neighbour_counts_.size()); }
     Index words() const { return (count() + 63) / 64; }
     /// How many neighbours each item has.
-    const std::vector<std::int32_t>& degrees() const { return degrees_; }
+    const std::vector<std::int32_t>& degrees() const { return neighbour_counts_; }
     /// Calls `visit` with the row of each of these items.
     virtual void visit_rows(std::span<const Index> items, const RowVisitor& visit) const = 0;
     /// How many items to ask for at a time.
     virtual Index batch() const = 0;
 
-    /// Whether rows are computed, of distances of a metric, so that around() and count_between()
-    /// save most of the work.
+    /// Whether rows are computed, of distances of a metric, so that around() and
+    /// count_member_neighbours() save most of the work.
     virtual bool is_pruned() const { return false; }
     /// How each of some items lies to a centre.
     enum Position : std::uint32_t {
@@ -46,13 +46,13 @@ public:
     virtual std::vector<std::uint32_t> around(Index centre, std::span<const Index> items) const;
     /// For each of `others` (ascending), its number of neighbours among `members`. A collective
     /// call if is_pruned().
-    virtual std::vector<std::uint32_t> count_between(std::span<const Index> members,
-                                                     std::span<const Index> others) const;
+    virtual std::vector<std::uint32_t> count_member_neighbours(std::span<const Index> members,
+                                                               std::span<const Index> others) const;
     /// Identifies the neighbours, for checkpoints; if is_pruned().
     virtual std::string hash() const { return {}; }
 
 protected:
-    std::vector<std::int32_t> degrees_;
+    std::vector<std::int32_t> neighbour_counts_;
 };
 
 /// How values are compared with a cutoff: those below `lower` are below it, those from `upper` on
@@ -87,24 +87,24 @@ public:
     NeighbourFinder(const PairSource& distances, double cutoff, const Context& context,
                     std::int64_t max_bytes);
     /// Whether bits are kept.
-    bool keeps_bits() const { return keeps_; }
+    bool keeps_bits() const { return stores_bits_; }
     /// Registers what is gathered with `sums`, which saves it and adds it up over ranks.
     void join(AdditiveCheckpoint& sums);
     void add(Block rows, const float* distances);
     std::unique_ptr<ItemNeighbours> finish();
 
 private:
-    void keep_row(Index i, const float* values);
+    void store_row_bits(Index i, const float* values);
     void count_row(Index i, const float* values);
-    void mirror();
+    void mirror_bits();
 
     Cutoff cutoff_;
     Context context_;
     Index count_, words_;
     int threads_;
-    bool keeps_ = false;
+    bool stores_bits_ = false;
     Array<std::uint64_t, 2> bits_;  ///< if they are kept: [item, word]
-    std::vector<std::int32_t> degrees_;
+    std::vector<std::int32_t> neighbour_counts_;
 };
 
 /// The pairs below a cutoff, which is not above that of `known`.

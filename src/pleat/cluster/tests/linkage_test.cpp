@@ -101,23 +101,23 @@ TEST(Linkage, CutsGiveAsManyClustersOrMergeBelowAHeight) {
     for (const Method method : kMethods) {
         const std::vector<Merge> tree = link(method, 90, distances.condensed(), threads(1));
         for (const Index k : {1, 5, 90}) {
-            const Clustering cut = cut_to(tree, 90, k);
+            const Clustering cut = cut_into_clusters(tree, 90, k);
             EXPECT_EQ(cut.cluster_count(), k);
             const double above = k == 1 ? 1e30 : tree[90 - k].height;
-            EXPECT_EQ(cut_below(tree, 90, above).assignment, cut.assignment)
+            EXPECT_EQ(cut_below_height(tree, 90, above).assignment, cut.assignment)
                 << "a height is not below itself";
         }
     }
     // Whatever the digits of the cutoff, a merge at it is not below it.
     for (const Method method : kMethods) {
         const std::vector<Merge> tree = link(method, 2, {0.7f}, threads(1));
-        EXPECT_EQ(cut_below(tree, 2, 0.7).cluster_count(), 2);
-        EXPECT_EQ(cut_below(tree, 2, double{0.7f}).cluster_count(), 2);
-        EXPECT_EQ(cut_below(tree, 2, double{std::nextafter(0.7f, 1.0f)}).cluster_count(), 1);
+        EXPECT_EQ(cut_below_height(tree, 2, 0.7).cluster_count(), 2);
+        EXPECT_EQ(cut_below_height(tree, 2, double{0.7f}).cluster_count(), 2);
+        EXPECT_EQ(cut_below_height(tree, 2, double{std::nextafter(0.7f, 1.0f)}).cluster_count(), 1);
     }
     // Single linkage: what steps below the cutoff connect.
     const Clustering cut =
-        cut_below(link(Method::single, 90, distances.condensed(), threads(1)), 90, 2.0);
+        cut_below_height(link(Method::single, 90, distances.condensed(), threads(1)), 90, 2.0);
     for (Index i = 0; i < 90; ++i)
         for (Index j = 0; j < i; ++j)
             if (distances.at(i, j) < 2.0f) {

@@ -67,9 +67,9 @@ OutputFile::OutputFile(std::filesystem::path path)
 /// the same file, the one that finishes last wins.
 void OutputFile::open_partial() {
     for (int attempt = 1;; ++attempt) {
-        partial_ = target_;
-        if (attempt > 1) partial_ += fmt::format(".{}", attempt);
-        partial_ += kSuffix;
+        temporary_path_ = target_;
+        if (attempt > 1) temporary_path_ += fmt::format(".{}", attempt);
+        temporary_path_ += kSuffix;
         if (create_partial() || reuse_partial()) return;
         if (errno != EEXIST) fail("cannot be written");
     }
@@ -77,7 +77,7 @@ void OutputFile::open_partial() {
 
 /// Returns false, with errno EEXIST, if the file exists or if another process locked it first.
 bool OutputFile::create_partial() {
-    descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    descriptor_ = ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0) return false;
     if (lock_file(descriptor_, LOCK_EX | LOCK_NB)) return true;
     ::close(std::exchange(descriptor_, -1));
@@ -88,11 +88,11 @@ bool OutputFile::create_partial() {
 /// Reuses a temporary file that is not locked: a killed process left it.
 bool OutputFile::reuse_partial() {
     if (errno != EEXIST) return false;
-    descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    descriptor_ = ::open(temporary_path_.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat info {};
     if (descriptor_ >= 0 && ::fstat(descriptor_, &info) == 0 && S_ISREG(info.st_mode) &&
-        ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 && is_open_file(descriptor_, partial_) &&
-        ::ftruncate(descriptor_, 0) == 0)
+        ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 &&
+        is_open_file(descriptor_, temporary_path_) && ::ftruncate(descriptor_, 0) == 0)
         return true;
     if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
     errno = EEXIST;
@@ -101,7 +101,7 @@ bool OutputFile::reuse_partial() {
 
 OutputFile::~OutputFile() {
     if (descriptor_ < 0) return;
-    if (!partial_.empty()) ::unlink(partial_.c_str());
+    if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());
     ::close(descriptor_);
 }
 
@@ -139,15 +139,15 @@ void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t by
 
 void OutputFile::close() {
     flush_buffer();
-    if (partial_.empty()) {
+    if (temporary_path_.empty()) {
         const int descriptor = std::exchange(descriptor_, -1);
         if (::close(descriptor) != 0) fail("writing failed");
         return;
     }
     if (::fsync(descriptor_) != 0) fail("flushing failed");
     // Renamed while it is locked, so that no other process takes it for an abandoned file.
-    if (::rename(partial_.c_str(), target_.c_str()) != 0) fail("writing failed");
-    partial_.clear();
+    if (::rename(temporary_path_.c_str(), target_.c_str()) != 0) fail("writing failed");
+    temporary_path_.clear();
     if (::close(std::exchange(descriptor_, -1)) != 0) fail("writing failed");
     flush_folder(target_.parent_path());
 }

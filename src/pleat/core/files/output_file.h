@@ -46,9 +46,9 @@ private:
     void flush_buffer();
     [[noreturn]] void fail(std::string_view action) const;
 
-    std::filesystem::path path_;     ///< as the caller named it, for errors
-    std::filesystem::path target_;   ///< symbolic links resolved
-    std::filesystem::path partial_;  ///< empty when written directly
+    std::filesystem::path path_;            ///< as the caller named it, for errors
+    std::filesystem::path target_;          ///< symbolic links resolved
+    std::filesystem::path temporary_path_;  ///< empty when written directly
     int descriptor_ = -1;
     std::uint64_t position_ = 0;
     std::uint64_t flushed_bytes_ = 0;  ///< bytes whose flush to the disk has started

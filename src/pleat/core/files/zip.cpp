@@ -192,7 +192,7 @@ void ZipReader::read_entries(const std::vector<std::uint8_t>& directory, std::ui
 }
 
 /// The file offset of a member's data.
-std::uint64_t ZipReader::offset_of(const ZipMember& member) const {
+std::uint64_t ZipReader::data_offset_of(const ZipMember& member) const {
     const auto header = read_bytes(member.header_offset, kLocalBytes);
     if (number(header.data(), 4) != 0x04034b50)
         damaged(fmt::format("no member where the directory places '{}'", member.name));
@@ -210,7 +210,7 @@ std::uint64_t ZipReader::offset_of(const ZipMember& member) const {
 
 std::vector<std::uint8_t> ZipReader::read_start(const ZipMember& member,
                                                 std::size_t max_bytes) const {
-    const std::uint64_t offset = offset_of(member);
+    const std::uint64_t offset = data_offset_of(member);
     const auto data = read_bytes(offset, std::min<std::uint64_t>(member.packed_bytes, max_bytes));
     if (member.method == 0) return data;
     std::vector<std::uint8_t> out(std::min<std::uint64_t>(member.bytes, max_bytes));
@@ -223,7 +223,7 @@ std::vector<std::uint8_t> ZipReader::read_start(const ZipMember& member,
 }
 
 std::vector<std::uint8_t> ZipReader::read(const ZipMember& member) const {
-    const std::uint64_t offset = offset_of(member);
+    const std::uint64_t offset = data_offset_of(member);
     auto data = read_bytes(offset, member.packed_bytes);
     if (member.method != 0) {
         std::vector<std::uint8_t> out(member.bytes);
@@ -297,7 +297,7 @@ ZipWriter::~ZipWriter() = default;
 
 std::string ZipWriter::local_header(const ZipMember& member) const {
     // The compressed length is not known yet; deflate adds at most 5 bytes per 16 KiB.
-    const bool large = is_large(member.bytes + member.bytes / 1024 + 64);
+    const bool large = needs_zip64(member.bytes + member.bytes / 1024 + 64);
     Record record;
     record.u32(0x04034b50).u16(large ? kVersionZip64 : kVersion).u16(kUtf8Names);
     record.u16(member.method).u16(0).u16(kEarliestDate).u32(member.crc);
@@ -309,8 +309,8 @@ std::string ZipWriter::local_header(const ZipMember& member) const {
 }
 
 std::string ZipWriter::directory_entry(const ZipMember& member) const {
-    const bool large =
-        is_large(member.bytes) || is_large(member.packed_bytes) || is_large(member.header_offset);
+    const bool large = needs_zip64(member.bytes) || needs_zip64(member.packed_bytes) ||
+                       needs_zip64(member.header_offset);
     Record record;
     record.u32(0x02014b50).u16(large ? kVersionZip64 : kVersion);
     record.u16(large ? kVersionZip64 : kVersion).u16(kUtf8Names).u16(member.method);
@@ -370,7 +370,7 @@ void ZipWriter::close() {
     for (const ZipMember& member : members_) file_.write(directory_entry(member));
     const std::uint64_t bytes = file_.position() - offset;
     const std::uint64_t count = members_.size();
-    const bool large = count >= 0xFFFF || is_large(offset) || is_large(bytes);
+    const bool large = count >= 0xFFFF || needs_zip64(offset) || needs_zip64(bytes);
     Record record;
     if (large) {
         record.u32(0x06064b50).u64(44).u16(kVersionZip64).u16(kVersionZip64).u32(0).u32(0);

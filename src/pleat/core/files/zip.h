@@ -41,7 +41,7 @@ public:
 
 private:
     struct Deflater;
-    bool is_large(std::uint64_t number) const { return number >= zip64_from_; }
+    bool needs_zip64(std::uint64_t number) const { return number >= zip64_from_; }
     std::string local_header(const ZipMember& member) const;
     std::string directory_entry(const ZipMember& member) const;
 
@@ -65,7 +65,7 @@ private:
     struct File;
     void read_directory();
     void read_entries(const std::vector<std::uint8_t>& directory, std::uint64_t count);
-    std::uint64_t offset_of(const ZipMember& member) const;
+    std::uint64_t data_offset_of(const ZipMember& member) const;
     std::vector<std::uint8_t> read_bytes(std::uint64_t offset, std::uint64_t bytes) const;
     [[noreturn]] void damaged(std::string_view text) const;
 

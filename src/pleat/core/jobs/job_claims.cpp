@@ -89,7 +89,7 @@ JobClaims::JobClaims(const std::filesystem::path& folder, bool forgets)
             if (entry.path().extension() == ".failed")
                 std::filesystem::remove(entry.path(), ignored);
     }
-    renewing_ = std::jthread([this](const std::stop_token& stop) { renew(stop); });
+    renewing_ = std::jthread([this](const std::stop_token& stop) { renew_claims(stop); });
 }
 
 JobClaims::~JobClaims() {
@@ -98,10 +98,10 @@ JobClaims::~JobClaims() {
     while (!descriptors_.empty()) release(std::string(descriptors_.begin()->first));
 }
 
-void JobClaims::renew(const std::stop_token& stop) {
+void JobClaims::renew_claims(const std::stop_token& stop) {
     std::unique_lock guard(mutex_);
     while (!stop.stop_requested()) {
-        wakes_.wait_for(guard, stop, kRenewal, [] { return false; });
+        renewal_condition_.wait_for(guard, stop, kRenewal, [] { return false; });
         for (const auto& [job, descriptor] : descriptors_) ::futimens(descriptor, nullptr);
     }
 }

@@ -38,7 +38,7 @@ public:
 
     /// Calls `work` while no other process does.
     template <class Work>
-    void one_at_a_time(const Work& work) {
+    void run_exclusively(const Work& work) {
         const Lock lock(folder_ / "table.lock");
         work();
     }
@@ -59,11 +59,11 @@ private:
     std::filesystem::path file(const std::string& job, const char* ending) const;
     bool is_void(int descriptor) const;
     bool remove_void(const std::filesystem::path& claim) const;
-    void renew(const std::stop_token& stop);
+    void renew_claims(const std::stop_token& stop);
 
     const std::filesystem::path folder_;
     std::mutex mutex_;
-    std::condition_variable_any wakes_;
+    std::condition_variable_any renewal_condition_;
     std::map<std::string, int> descriptors_;  ///< of the claims that this process has
     std::jthread renewing_;
 };

@@ -19,13 +19,13 @@ static void members(Packer& pack, JobRow& row) {
     pack(row.status, row.exit_code, row.device, row.seconds, row.error, row.numbers);
 }
 
-void JobRanks::add_news(Index index, JobRow row) {
+void JobRanks::add_row_report(Index index, JobRow row) {
     if (is_leader()) return;
     const std::lock_guard lock(mutex_);
-    news_(index, row);
+    row_reports_(index, row);
 }
 
-void JobRanks::read_news(std::string_view news, const Hear& hear) {
+void JobRanks::read_row_reports(std::string_view news, const Hear& hear) {
     Packer read({reinterpret_cast<const std::uint8_t*>(news.data()), news.size()});
     while (read.has_more()) {
         Index index = 0;
@@ -35,21 +35,21 @@ void JobRanks::read_news(std::string_view news, const Hear& hear) {
     }
 }
 
-std::string JobRanks::take_news() {
+std::string JobRanks::take_row_reports() {
     const std::lock_guard lock(mutex_);
-    const Bytes news = std::exchange(news_.bytes, {});
+    const Bytes news = std::exchange(row_reports_.bytes, {});
     return {news.begin(), news.end()};
 }
 
-void JobRanks::gather_news(const Hear& hear) {
-    const std::string own = take_news();
+void JobRanks::gather_row_reports(const Hear& hear) {
+    const std::string own = take_row_reports();
     for (const Bytes& news :
          comm_.gather({reinterpret_cast<const std::uint8_t*>(own.data()), own.size()}, 0))
-        read_news({reinterpret_cast<const char*>(news.data()), news.size()}, hear);
+        read_row_reports({reinterpret_cast<const char*>(news.data()), news.size()}, hear);
 }
 
-void JobRanks::check_shared(const std::filesystem::path& folder,
-                            std::chrono::milliseconds patience) {
+void JobRanks::check_shared_folder(const std::filesystem::path& folder,
+                                   std::chrono::milliseconds patience) {
     const std::filesystem::path file = folder / ".pleat-ranks";
     const auto is_seen_as = [&](const Bytes& text) {
         return is_file(file) && read_file(file) == text;
@@ -57,7 +57,7 @@ void JobRanks::check_shared(const std::filesystem::path& folder,
     bool is_seen = true, is_missed = false;
     if (size() > 1) {
         Bytes text;
-        lead(comm_, [&] {
+        run_on_first_rank(comm_, [&] {
             const std::string number = fmt::format("{:x}\n", std::random_device()());
             text.assign(number.begin(), number.end());
             write_text(file, number);
@@ -87,13 +87,13 @@ void JobRanks::deal(int workers, Index count, const Work& work, const Hear& hear
     if (size() == 1) return run_jobs(workers, count, work.run, work.is_stopped);
     pleat::deal(comm_, workers, count,
                 {.work = work.run,
-                 .news = [this] { return take_news(); },
-                 .hear = [&](std::string_view news) { read_news(news, hear); },
+                 .news = [this] { return take_row_reports(); },
+                 .hear = [&](std::string_view news) { read_row_reports(news, hear); },
                  .is_stopped = work.is_stopped,
                  .stop = work.stop});
 }
 
-void JobRanks::take_turns(const std::function<void()>& action) {
+void JobRanks::run_ranks_in_turn(const std::function<void()>& action) {
     double turns = comm_.local_size();
     comm_.raise({&turns, 1});
     for (int turn = 0; turn < static_cast<int>(turns); ++turn) {

@@ -16,7 +16,7 @@
 namespace pleat {
 
 /// The ranks that share one job list. Every rank has the same rows; the first rank learns the
-/// results of jobs on other ranks. All functions except add_news() are collective calls.
+/// results of jobs on other ranks. All functions except add_row_report() are collective calls.
 class JobRanks {
 public:
     /// Called on the first rank with a row from another rank: its position in the table and its
@@ -33,15 +33,15 @@ public:
 
     /// Throws OutputError if a rank does not see this folder, which the first rank has made.
     /// `patience`: for file systems that show new files late.
-    void check_shared(const std::filesystem::path& folder,
-                      std::chrono::milliseconds patience = std::chrono::seconds(10));
+    void check_shared_folder(const std::filesystem::path& folder,
+                             std::chrono::milliseconds patience = std::chrono::seconds(10));
     /// The indices of the first rank.
     std::vector<Index> share(std::vector<Index> indices);
 
     /// Notes a job's row for the first rank. Thread-safe; ignored on the first rank.
-    void add_news(Index index, JobRow row);
+    void add_row_report(Index index, JobRow row);
     /// Sends the noted rows to the first rank.
-    void gather_news(const Hear& hear);
+    void gather_row_reports(const Hear& hear);
 
     struct Work {
         std::function<void(Index)> run;
@@ -52,16 +52,16 @@ public:
     /// rows to the first rank. See pleat::deal() and run_jobs().
     void deal(int workers, Index count, const Work& work, const Hear& hear);
     /// Calls `action` on the ranks of each machine, one after another.
-    void take_turns(const std::function<void()>& action);
+    void run_ranks_in_turn(const std::function<void()>& action);
 
 private:
-    std::string take_news();
-    static void read_news(std::string_view news, const Hear& hear);
+    std::string take_row_reports();
+    static void read_row_reports(std::string_view news, const Hear& hear);
 
     Comm alone_;
     Comm& comm_;
     std::mutex mutex_;  ///< of the news
-    Packer news_;
+    Packer row_reports_;
 };
 
 }  // namespace pleat

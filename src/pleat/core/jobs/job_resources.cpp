@@ -113,12 +113,12 @@ JobResources::JobResources(const Request& request,
       threads_(request.threads),
       gpus_(gpus_to_use(request, inputs.size())),
       sizes_(sizes_of(inputs)),
-      workers_(choose_workers(request, usable(available_memory()))),
+      worker_count_(choose_workers(request, usable(available_memory()))),
       budget_(threads_),
       // Memory that all jobs need before and after they compute is reserved in advance, so that no
       // job holds memory while it waits for more.
       host_bytes_(
-          std::max<std::int64_t>(0, usable(available_memory()) - sizes_.largest(workers_))) {}
+          std::max<std::int64_t>(0, usable(available_memory()) - sizes_.largest(worker_count_))) {}
 
 /// Returns as many as the user wants, or one per thread; fewer if their input would fill more than
 /// half of the memory.
@@ -176,13 +176,13 @@ JobResources::Share JobResources::acquire(const JobDemand& demand, bool is_alone
     // A job may use all free threads (ThreadBudget). If the memory for further threads exceeds a
     // job's share, it uses only as many as fit.
     Estimate memory = memory_with(context.device.kind == Device::Kind::reference ? 1 : threads_);
-    const std::int64_t share_bytes = host_bytes_.total() / workers_;
+    const std::int64_t share_bytes = host_bytes_.total() / worker_count_;
     if (!is_alone && context.threads > 1 && memory.host_bytes > share_bytes) {
         const std::int64_t further_bytes = memory.host_bytes - memory_with(1).host_bytes;
         const double room = static_cast<double>(share_bytes) /
                             static_cast<double>(std::max(share_bytes, further_bytes));
-        memory =
-            memory_with(std::max(1 + static_cast<int>((threads_ - 1) * room), threads_ / workers_));
+        memory = memory_with(
+            std::max(1 + static_cast<int>((threads_ - 1) * room), threads_ / worker_count_));
     }
     const ThreadBudget::Pause waiting;
     share.host_bytes = host_bytes_.acquire(memory.host_bytes, is_cancelled);

@@ -30,7 +30,7 @@ public:
     /// The GPUs that the jobs share, in one line; empty if there is none.
     std::string gpu_line() const;
     /// Jobs that are in progress at the same time.
-    int workers() const { return workers_; }
+    int workers() const { return worker_count_; }
 
     /// Resources that a computation has acquired; released by the destructor.
     struct Share {
@@ -68,7 +68,7 @@ private:
     const std::vector<std::unique_ptr<Gpu>> gpus_;
     std::mutex mutex_;  ///< of the numbers of jobs
     const FileSizes sizes_;
-    const int workers_;
+    const int worker_count_;
     ThreadBudget budget_;
     // Acquired before GPU memory, so that two jobs never wait for each other.
     Semaphore host_bytes_;

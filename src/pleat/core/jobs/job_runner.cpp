@@ -31,14 +31,14 @@ namespace {
 /// Shows how many jobs have ended: a bar on a terminal, one line per job in a log. Thread-safe.
 class JobProgress {
 public:
-    /// `shown`: see make_progress(). `is_verbose`: also shows messages of jobs. `shows_count`:
+    /// `shown`: see make_progress(). `is_verbose`: also shows messages of jobs. `shows_job_count`:
     /// `shown` gets the count even if it is not a progress bar.
-    JobProgress(std::unique_ptr<Progress> shown, Index total, bool is_verbose, bool shows_count)
+    JobProgress(std::unique_ptr<Progress> shown, Index total, bool is_verbose, bool shows_job_count)
         : shown_(std::move(shown)),
           bar_(dynamic_cast<TerminalProgress*>(shown_.get())),
           total_(total),
           is_verbose_(is_verbose),
-          shows_count_(shows_count) {}
+          shows_count_(shows_job_count) {}
 
     /// Starts with the number of jobs that ended in earlier calls. `work`: total work of the other
     /// jobs in any unit, for the remaining time.
@@ -153,7 +153,7 @@ public:
           table_(request.call, plan, command.numbers),
           settings_table_(plan.settings_table),
           progress_(std::move(request.shown), std::ssize(plan.jobs), request.verbose,
-                    request.shows_count) {
+                    request.shows_job_count) {
         for (std::size_t k = 0; k < plan.jobs.size(); ++k)
             items_.push_back({.job = &plan.jobs[k],
                               .row = &table_.rows[k],
@@ -198,10 +198,10 @@ private:
         if (!settings_table_.empty()) write_text(folder_->path() / kSettingsTable, settings_table_);
     }
     void run_all() {
-        lead(ranks_.comm(), [&] { claim_folder(); });
-        ranks_.check_shared(request_.folder);
+        run_on_first_rank(ranks_.comm(), [&] { claim_folder(); });
+        ranks_.check_shared_folder(request_.folder);
         find_earlier_runs();
-        lead(ranks_.comm(), [&] { refuse_other_runs(table_); });
+        run_on_first_rank(ranks_.comm(), [&] { refuse_other_runs(table_); });
         const std::vector<Item*> left = jobs_left();
         std::vector<std::vector<std::string>> files;
         double work = 0;
@@ -268,9 +268,9 @@ private:
         parallel_for(request_.threads, start_of(rank + 1) - first, [&](Index k, int) {
             Item& item = items_[first + k];
             find_earlier_run(item);
-            if (has_ended(*item.row)) ranks_.add_news(first + k, *item.row);
+            if (has_ended(*item.row)) ranks_.add_row_report(first + k, *item.row);
         });
-        ranks_.gather_news(hear_);
+        ranks_.gather_row_reports(hear_);
     }
     /// Completes the end of a run that was killed. Shared jobs may be started by other processes.
     void tidy(const Item& item) {
@@ -389,7 +389,7 @@ private:
             progress_.job_ends({}, item.work);
             report_failure(item);
         }
-        ranks_.add_news(&item - items_.data(), *item.row);
+        ranks_.add_row_report(&item - items_.data(), *item.row);
         try {
             if (claims_ && item.row->status == JobStatus::failed)
                 claims_->record_failure(item.row->folder, failure);
@@ -420,8 +420,8 @@ private:
     /// Runs the jobs that ran out of memory again, one after another on each machine.
     void retry() {
         if (!ranks_.comm().any(!to_retry_.empty())) return;
-        ranks_.take_turns([&] { retry_own(); });
-        ranks_.gather_news(hear_);
+        ranks_.run_ranks_in_turn([&] { retry_own(); });
+        ranks_.gather_row_reports(hear_);
     }
     void retry_own() {
         if (ranks_.comm().local_size() > 1) limit_memory(memory_);
@@ -438,7 +438,7 @@ private:
         const Item& item = items_[index];
         const std::lock_guard lock(mutex_);
         JobRow& row = *item.row;
-        set_outcome(row, heard);
+        copy_outcome(row, heard);
         if (!is_dealt_ || !has_ended(row)) return;
         const bool is_done = row.status == JobStatus::done;
         progress_.job_ended_elsewhere(is_done ? row_line(row, table_.numbers) : "", item.work);
@@ -455,7 +455,7 @@ private:
         const auto write = [&] { write_job_table(folder_->path(), earlier_, table_); };
         saved_ = now();
         if (!claims_) return write();
-        claims_->one_at_a_time([&] {
+        claims_->run_exclusively([&] {
             for (Item& item : items_) {
                 if (has_ended(*item.row)) continue;
                 if (const auto failure = claims_->failure(item.row->folder))

@@ -29,7 +29,8 @@ struct JobListRequest {
     int ranks_per_gpu = 1;                 ///< on this machine
     bool verbose = false;                  ///< messages of jobs are shown
     std::unique_ptr<Progress> shown = {};  ///< as make_progress() makes it
-    bool shows_count = false;  ///< `shown` is no log: it gets the number of jobs that have ended
+    bool shows_job_count =
+        false;  ///< `shown` is no log: it gets the number of jobs that have ended
     /// Receives a line for each failed job, instead of `shown`; may be empty.
     std::function<void(const std::string& line)> report_failure = {};
 };

@@ -265,7 +265,7 @@ void refuse_other_runs(const JobTable& table) {
     if (std::ranges::all_of(table.rows, is_refused)) throw UsageError(table.rows.front().error);
 }
 
-void set_outcome(JobRow& row, const JobRow& other) {
+void copy_outcome(JobRow& row, const JobRow& other) {
     row.status = other.status;
     row.device = other.device;
     row.seconds = other.seconds;

@@ -57,7 +57,7 @@ void set_failed(JobRow& row, const Failure& failure);
 void refuse_other_runs(const JobTable& table);
 
 /// Copies all values of another row except name, settings and folder.
-void set_outcome(JobRow& row, const JobRow& other);
+void copy_outcome(JobRow& row, const JobRow& other);
 
 /// The rows of `folder`/jobs.tsv that are not in `table` and whose folders contain a pleat run,
 /// updated from its manifest: jobs of earlier calls. Empty if there is no job table.

@@ -60,7 +60,7 @@ AdditiveCheckpoint::AdditiveCheckpoint(const Context& context, std::string stage
       stage_(std::move(stage)),
       problem_(std::move(problem)),
       done_before_(tiles),
-      in_own_arrays_(tiles),
+      is_in_own_arrays_(tiles),
       clock_(context.checkpoint_seconds) {}
 
 void AdditiveCheckpoint::add(std::string name, std::span<std::int64_t> sums) {
@@ -80,7 +80,7 @@ void AdditiveCheckpoint::fill(std::string name, std::span<float> values) {
 }
 
 Index AdditiveCheckpoint::bytes() const {
-    std::size_t bytes = in_own_arrays_.size();
+    std::size_t bytes = is_in_own_arrays_.size();
     for (const Values& values : values_)
         std::visit([&](const auto& data) { bytes += data.size_bytes(); }, values.data);
     return static_cast<Index>(bytes);
@@ -92,9 +92,9 @@ AdditiveCheckpoint::EarlierFile AdditiveCheckpoint::read_earlier(
     if (reader.text(kProblem) != problem_ || reader.text(kStage) != stage_)
         throw InputError("expected the sums of the same input and options, found another's");
     EarlierFile file{path, reader.get(kMarks).as<std::uint8_t>(reader.label(kMarks))};
-    if (file.marks.size() != in_own_arrays_.size())
-        throw InputError(fmt::format("expected marks of {} tiles, found {}", in_own_arrays_.size(),
-                                     file.marks.size()));
+    if (file.marks.size() != is_in_own_arrays_.size())
+        throw InputError(fmt::format("expected marks of {} tiles, found {}",
+                                     is_in_own_arrays_.size(), file.marks.size()));
     for (const std::uint8_t mark : file.marks) {
         if (mark > 1) throw InputError(fmt::format("expected marks of 0 or 1, found {}", mark));
         file.count += mark;
@@ -118,9 +118,10 @@ void AdditiveCheckpoint::load_values(const NpzReader& reader) {
 /// Returns false if a tile of the file is already loaded: the file is left over from an interrupted
 /// merge. Its other tiles are recomputed.
 bool AdditiveCheckpoint::load(const EarlierFile& file) {
-    if (share_a_tile(file.marks, in_own_arrays_)) return false;
+    if (share_a_tile(file.marks, is_in_own_arrays_)) return false;
     load_values(NpzReader(file.path));
-    for (std::size_t i = 0; i < in_own_arrays_.size(); ++i) in_own_arrays_[i] |= file.marks[i];
+    for (std::size_t i = 0; i < is_in_own_arrays_.size(); ++i)
+        is_in_own_arrays_[i] |= file.marks[i];
     return file.count > 0;
 }
 
@@ -155,10 +156,10 @@ void AdditiveCheckpoint::load_earlier_files() {
 
 void AdditiveCheckpoint::resume() {
     ContextRanks ranks(context_);
-    lead(ranks.comm, [&] {
+    run_on_first_rank(ranks.comm, [&] {
         if (!context_.checkpoint.empty()) load_earlier_files();
     });
-    done_before_ = in_own_arrays_;
+    done_before_ = is_in_own_arrays_;
     ranks.comm.broadcast(done_before_, 0);
 }
 
@@ -178,13 +179,13 @@ void AdditiveCheckpoint::total() {
 bool AdditiveCheckpoint::has(const Tile& tile) const { return done_before_.at(tile.id) != 0; }
 
 void AdditiveCheckpoint::begin(const Tile& tile) {
-    if (has(tile) || in_own_arrays_[tile.id] != 0 || is_adding_tile_ || is_total_)
+    if (has(tile) || is_in_own_arrays_[tile.id] != 0 || is_adding_tile_ || is_total_)
         throw std::logic_error("a tile must be added once, before the total");
     is_adding_tile_ = true;
 }
 
 void AdditiveCheckpoint::put(const Tile& tile, View<const float, 2> output) {
-    in_own_arrays_[tile.id] = 1;
+    is_in_own_arrays_[tile.id] = 1;
     is_adding_tile_ = false;
     has_unsaved_tiles_ = true;
     if (clock_.is_due()) save_or_report();
@@ -194,7 +195,7 @@ void AdditiveCheckpoint::flush() {
     if (!has_unsaved_tiles_ || is_adding_tile_ || is_total_) return;
     // All tiles are done: a kill from here on loses no more than one between tiles.
     const bool is_complete =
-        std::ranges::all_of(in_own_arrays_, [](std::uint8_t mark) { return mark != 0; });
+        std::ranges::all_of(is_in_own_arrays_, [](std::uint8_t mark) { return mark != 0; });
     if (!is_complete || !clock_.is_recent()) save_or_report();
 }
 
@@ -211,7 +212,7 @@ void AdditiveCheckpoint::save() {
     NpzWriter writer(path);
     writer.add_text(kProblem, problem_);
     writer.add_text(kStage, stage_);
-    writer.add(kMarks, in_own_arrays_.data(), {std::ssize(in_own_arrays_)});
+    writer.add(kMarks, is_in_own_arrays_.data(), {std::ssize(is_in_own_arrays_)});
     for (const Values& values : values_)
         std::visit(
             [&](const auto& data) { writer.add(values.name, data.data(), {std::ssize(data)}); },
@@ -243,7 +244,7 @@ void sum_over_tiles(const Context& context, std::string_view stage, std::span<co
     join(sums);
     sums.resume();
     sweep(context, stage, tiles, sums, [&](const Tile& tile, View<float, 2> output) {
-        sums.before_adding([&] { compute(tile, output); });
+        sums.compute_before_adding([&] { compute(tile, output); });
         add(tile, output);
     });
     sums.total();

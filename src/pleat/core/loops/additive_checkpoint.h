@@ -76,7 +76,7 @@ public:
     /// must not change the arrays, and returns its result. If it throws, the arrays contain
     /// complete earlier tiles, which flush() saves.
     template <class Compute>
-    auto before_adding(Compute&& compute) {
+    auto compute_before_adding(Compute&& compute) {
         try {
             return compute();
         } catch (...) {
@@ -136,8 +136,8 @@ private:
     std::string stage_, problem_;
     std::vector<Values> values_;
     std::vector<NamedCollector> collectors_;
-    std::vector<std::uint8_t> done_before_;    ///< [tile]: done before this sweep, on any rank
-    std::vector<std::uint8_t> in_own_arrays_;  ///< [tile]: in this rank's arrays
+    std::vector<std::uint8_t> done_before_;       ///< [tile]: done before this sweep, on any rank
+    std::vector<std::uint8_t> is_in_own_arrays_;  ///< [tile]: in this rank's arrays
     SaveClock clock_;
     std::string save_failure_;        ///< why saving was given up; empty while it works
     bool has_unsaved_tiles_ = false;  ///< tiles were put since the last save

@@ -127,7 +127,7 @@ int ThreadBudget::take(int wanted) {
     return taken;
 }
 
-void ThreadBudget::give_back(int threads) {
+void ThreadBudget::return_threads(int threads) {
     if (has_budget) free_threads += threads;
 }
 
@@ -151,11 +151,12 @@ struct ThreadShare::Tasks {
 
     Tasks(int given, Index tasks, int extra)
         : threads(given), workers(extra + 1), count(tasks), from_budget(extra) {}
-    ~Tasks() { ThreadBudget::give_back(std::max(0, from_budget.load())); }
+    ~Tasks() { ThreadBudget::return_threads(std::max(0, from_budget.load())); }
 
     /// A thread without a further task is available to loops of the others.
     void end_task() {
-        if (++ended > count - workers && from_budget.fetch_sub(1) > 0) ThreadBudget::give_back(1);
+        if (++ended > count - workers && from_budget.fetch_sub(1) > 0)
+            ThreadBudget::return_threads(1);
     }
 };
 

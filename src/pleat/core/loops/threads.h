@@ -76,7 +76,7 @@ void run_jobs(int workers, Index count, const std::function<void(Index)>& job,
 /// Calls `job()` on a new thread. If the system refuses one, the call is made when its result is
 /// first waited for.
 template <class Job>
-auto run_behind(Job job) {
+auto run_in_background(Job job) {
     // std::async loses arguments that were moved into it if it throws.
     const auto shared = std::make_shared<Job>(std::move(job));
     const auto call = [shared] { return (*shared)(); };
@@ -118,7 +118,7 @@ public:
     class Extra {
     public:
         explicit Extra(int wanted) : count_(take(wanted)) {}
-        ~Extra() { give_back(count_); }
+        ~Extra() { return_threads(count_); }
         Extra(const Extra&) = delete;
         Extra& operator=(const Extra&) = delete;
         int count() const { return count_; }
@@ -130,7 +130,7 @@ public:
     /// Acquires up to `wanted` free threads and returns their number; without a budget, that is
     /// `wanted`.
     static int take(int wanted);
-    static void give_back(int threads);
+    static void return_threads(int threads);
 };
 
 /// The threads that one task of share_threads() may use. Must not outlive the task.

@@ -48,7 +48,7 @@ std::string layout_hash(std::span<const Tile> tiles) {
 TileFile::TileFile(std::filesystem::path path, std::string_view problem,
                    std::span<const Tile> tiles)
     : path_(std::move(path)), last_flush_(now()) {
-    lay_out(problem, tiles);
+    compute_layout(problem, tiles);
     std::error_code unreadable;
     if (!std::filesystem::exists(path_, unreadable)) create();
     try {
@@ -74,7 +74,7 @@ void TileFile::fail(std::string_view action) const {
     throw OutputError(fmt::format("{}: {}: {}", path_.string(), action, std::strerror(errno)));
 }
 
-void TileFile::lay_out(std::string_view problem, std::span<const Tile> tiles) {
+void TileFile::compute_layout(std::string_view problem, std::span<const Tile> tiles) {
     // The problem is hashed, so that the header's length does not depend on its text.
     header_ = fmt::format("pleat tiles 1\nproblem {}\nlayout {}\ntiles {}\n",
                           Sha256().field(problem).hex(), layout_hash(tiles), tiles.size());
@@ -159,19 +159,19 @@ void TileFile::put_bytes(const Tile& tile, const void* output) {
     if (!write_fully(descriptor_, section.offset, output, bytes(tile).size()))
         fail("writing failed");
     done_[tile.id] = 1;
-    unmarked_.push_back(tile.id);
+    unmarked_tiles_.push_back(tile.id);
     if (now() - last_flush_ >= kFlushSeconds) flush();
 }
 
 void TileFile::flush() {
-    if (unmarked_.empty()) return;
+    if (unmarked_tiles_.empty()) return;
     if (::fdatasync(descriptor_) != 0) fail("flushing failed");
-    for (const Index id : unmarked_) {
+    for (const Index id : unmarked_tiles_) {
         const std::uint8_t mark = 1;
         if (!write_fully(descriptor_, header_.size() + static_cast<std::uint64_t>(id), &mark, 1))
             fail("writing failed");
     }
-    unmarked_.clear();
+    unmarked_tiles_.clear();
     last_flush_ = now();
 }
 

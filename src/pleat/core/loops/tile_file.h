@@ -48,7 +48,7 @@ private:
         std::uint64_t offset = 0;  ///< of the tile's output in the file
         Index items = 0, values = 0;
     };
-    void lay_out(std::string_view problem, std::span<const Tile> tiles);
+    void compute_layout(std::string_view problem, std::span<const Tile> tiles);
     void create() const;
     void open_existing();
     void map();
@@ -57,9 +57,9 @@ private:
     std::filesystem::path path_;
     std::string header_;  ///< expected first bytes of the file
     std::vector<Section> sections_;
-    std::vector<std::uint8_t> done_;  ///< 1 = in the file and, once flushed, marked there
-    std::vector<Index> unmarked_;     ///< done, but not marked in the file yet
-    std::uint64_t bytes_ = 0;         ///< length of the whole file
+    std::vector<std::uint8_t> done_;     ///< 1 = in the file and, once flushed, marked there
+    std::vector<Index> unmarked_tiles_;  ///< done, but not marked in the file yet
+    std::uint64_t bytes_ = 0;            ///< length of the whole file
     double last_flush_ = 0.0;
     int descriptor_ = -1;
     const std::uint8_t* mapped_ = nullptr;

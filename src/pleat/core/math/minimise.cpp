@@ -54,10 +54,11 @@ void Lbfgs::direction(std::vector<double>& on_s, std::vector<double>& on_y,
         for (int j = i + 1; j < m; ++j) s_q -= alpha[j] * s_y_[i][j];
         alpha[i] = s_q / s_y_[i][i];
     }
-    const double gamma = m > 0 ? s_y_[m - 1][m - 1] / y_y_[m - 1][m - 1] : options_.first_step;
+    const double gamma =
+        m > 0 ? s_y_[m - 1][m - 1] / products_y_y_[m - 1][m - 1] : options_.first_step;
     for (int i = 0; i < m; ++i) {  // z = gamma q + sum (alpha_j - beta_j) s_j
-        double y_z = y_gradient_[i];
-        for (int j = 0; j < m; ++j) y_z -= alpha[j] * y_y_[i][j];
+        double y_z = products_y_gradient_[i];
+        for (int j = 0; j < m; ++j) y_z -= alpha[j] * products_y_y_[i][j];
         y_z *= gamma;
         for (int j = 0; j < i; ++j) y_z += on_s[j] * s_y_[j][i];
         on_s[i] = alpha[i] - y_z / s_y_[i][i];
@@ -73,8 +74,8 @@ void Lbfgs::set_direction(bool steepest) {
     if (steepest) {
         free_vectors_.insert(free_vectors_.end(), s_.begin(), s_.end());
         free_vectors_.insert(free_vectors_.end(), y_.begin(), y_.end());
-        for (auto* list : {&s_gradient_, &y_gradient_}) list->clear();
-        for (auto* matrix : {&s_y_, &y_y_}) matrix->clear();
+        for (auto* list : {&s_gradient_, &products_y_gradient_}) list->clear();
+        for (auto* matrix : {&s_y_, &products_y_y_}) matrix->clear();
         s_.clear();
         y_.clear();
     }
@@ -83,7 +84,7 @@ void Lbfgs::set_direction(bool steepest) {
     direction(factors, on_y, on_gradient);
     slope_ = on_gradient * gradient_gradient_;
     for (std::size_t i = 0; i < s_.size(); ++i)
-        slope_ += factors[i] * s_gradient_[i] + on_y[i] * y_gradient_[i];
+        slope_ += factors[i] * s_gradient_[i] + on_y[i] * products_y_gradient_[i];
     std::vector<int> vectors = s_;
     vectors.insert(vectors.end(), y_.begin(), y_.end());
     vectors.push_back(gradient_);
@@ -113,7 +114,7 @@ Lbfgs::Trial Lbfgs::evaluate(double step) {
 // slope is still steeply negative. Interpolates slopes inside a bracket; doubles the step outside.
 bool Lbfgs::search() {
     // The newest pair replaces the oldest one, which the direction no longer needs.
-    if (static_cast<int>(s_.size()) == options_.history) drop_oldest();
+    if (static_cast<int>(s_.size()) == options_.history) drop_oldest_pair();
     double low = 0, low_slope = slope_, high = -1, high_slope = 0;
     double step = 1.0;
     const double rounding = options_.f_precision * std::abs(objective_);
@@ -152,15 +153,15 @@ bool Lbfgs::search() {
     return false;
 }
 
-void Lbfgs::drop_oldest() {
+void Lbfgs::drop_oldest_pair() {
     free_vectors_.push_back(s_.front());
     free_vectors_.push_back(y_.front());
     s_.erase(s_.begin());
     y_.erase(y_.begin());
     s_gradient_.erase(s_gradient_.begin());
-    y_gradient_.erase(y_gradient_.begin());
+    products_y_gradient_.erase(products_y_gradient_.begin());
     erase_front(s_y_);
-    erase_front(y_y_);
+    erase_front(products_y_y_);
 }
 
 void Lbfgs::accept(const Trial& trial) {
@@ -176,19 +177,19 @@ void Lbfgs::accept(const Trial& trial) {
         std::vector<double> last_row(m);
         for (int i = 0; i < m; ++i) {
             s_y_[i].push_back(products[i] - s_gradient_[i]);
-            last_row[i] = products[m + i] - y_gradient_[i];
-            y_y_[i].push_back(last_row[i]);
+            last_row[i] = products[m + i] - products_y_gradient_[i];
+            products_y_y_[i].push_back(last_row[i]);
         }
         last_row.push_back(y_y);
-        y_y_.push_back(last_row);
+        products_y_y_.push_back(last_row);
         s_y_.emplace_back(m, 0.0).push_back(s_y);  // <s, y_j> of an older y_j is never read
     }
     s_gradient_.assign(products.begin(), products.begin() + m);
-    y_gradient_.assign(products.begin() + m, products.begin() + 2 * m);
+    products_y_gradient_.assign(products.begin() + m, products.begin() + 2 * m);
     if (keep) {
         s_gradient_.push_back(trial.step * trial.slope);
-        y_gradient_.push_back(new_new - old_new);
-        push_newest(trial.step);
+        products_y_gradient_.push_back(new_new - old_new);
+        add_newest_pair(trial.step);
     }
     std::swap(x_, trial_x_);
     std::swap(gradient_, trial_gradient_);
@@ -198,7 +199,7 @@ void Lbfgs::accept(const Trial& trial) {
 }
 
 // The direction becomes s and the old gradient y, in place; both get a free vector in exchange.
-void Lbfgs::push_newest(double step) {
+void Lbfgs::add_newest_pair(double step) {
     if (step != 1.0) vectors_.combine(direction_, std::span(&direction_, 1), std::span(&step, 1));
     const int gradients[2] = {trial_gradient_, gradient_};
     const double difference[2] = {1.0, -1.0};
@@ -219,11 +220,11 @@ bool Lbfgs::step() {
     // The search failed along a direction from the history: restart from the gradient, unless f has
     // not fallen since the last restart.
     const double rounding = options_.f_precision * std::abs(objective_);
-    if (restart_objective_ - objective_ <= rounding &&
+    if (objective_at_restart_ - objective_ <= rounding &&
         gradient_gradient_ > 0.25 * restart_gradient_gradient_) {
         return false;
     }
-    restart_objective_ = objective_;
+    objective_at_restart_ = objective_;
     restart_gradient_gradient_ = gradient_gradient_;
     set_direction(true);
     return slope_ < 0 && search();
@@ -248,13 +249,13 @@ void Lbfgs::save(NpzWriter& writer) const {
         put("s" + std::to_string(i), s_[i]);
         put("y" + std::to_string(i), y_[i]);
         s_y.insert(s_y.end(), s_y_[i].begin(), s_y_[i].end());
-        y_y.insert(y_y.end(), y_y_[i].begin(), y_y_[i].end());
+        y_y.insert(y_y.end(), products_y_y_[i].begin(), products_y_y_[i].end());
     }
     writer.add("s_y", s_y.data(), {m, m});
     writer.add("y_y", y_y.data(), {m, m});
     writer.add("s_gradient", s_gradient_.data(), {m});
-    writer.add("y_gradient", y_gradient_.data(), {m});
-    const double scalars[4] = {objective_, gradient_gradient_, restart_objective_,
+    writer.add("y_gradient", products_y_gradient_.data(), {m});
+    const double scalars[4] = {objective_, gradient_gradient_, objective_at_restart_,
                                restart_gradient_gradient_};
     writer.add("scalars", scalars, {4});
     const Index counts[2] = {evaluations_, iterations_};
@@ -273,24 +274,24 @@ void Lbfgs::load(const NpzReader& reader) {
         vectors_.upload(vector, reinterpret_cast<const float*>(array.bytes.data()));
     };
     s_gradient_ = reader.get("s_gradient").as<double>("s_gradient");
-    y_gradient_ = reader.get("y_gradient").as<double>("y_gradient");
+    products_y_gradient_ = reader.get("y_gradient").as<double>("y_gradient");
     const std::size_t m = s_gradient_.size();
     const std::vector<double> s_y = reader.get("s_y").as<double>("s_y");
     const std::vector<double> y_y = reader.get("y_y").as<double>("y_y");
     const std::vector<double> scalars = reader.get("scalars").as<double>("scalars");
     const std::vector<Index> counts = reader.get("counts").as<Index>("counts");
-    if (y_gradient_.size() != m || s_y.size() != m * m || y_y.size() != m * m ||
+    if (products_y_gradient_.size() != m || s_y.size() != m * m || y_y.size() != m * m ||
         scalars.size() != 4 || counts.size() != 2) {
         throw InputError("checkpoint: expected the state of a minimiser, found other shapes");
     }
     const auto history = static_cast<std::size_t>(options_.history);
     const std::size_t oldest = m > history ? m - history : 0;
     s_gradient_.erase(s_gradient_.begin(), s_gradient_.begin() + oldest);
-    y_gradient_.erase(y_gradient_.begin(), y_gradient_.begin() + oldest);
+    products_y_gradient_.erase(products_y_gradient_.begin(), products_y_gradient_.begin() + oldest);
     get("x", x_);
     get("gradient", gradient_);
     s_y_.clear();
-    y_y_.clear();
+    products_y_y_.clear();
     for (std::size_t i = oldest; i < m; ++i) {
         s_.push_back(free_vectors_.back());
         free_vectors_.pop_back();
@@ -299,11 +300,11 @@ void Lbfgs::load(const NpzReader& reader) {
         get("s" + std::to_string(i), s_.back());
         get("y" + std::to_string(i), y_.back());
         s_y_.emplace_back(s_y.begin() + i * m + oldest, s_y.begin() + (i + 1) * m);
-        y_y_.emplace_back(y_y.begin() + i * m + oldest, y_y.begin() + (i + 1) * m);
+        products_y_y_.emplace_back(y_y.begin() + i * m + oldest, y_y.begin() + (i + 1) * m);
     }
     objective_ = scalars[0];
     gradient_gradient_ = scalars[1];
-    restart_objective_ = scalars[2];
+    objective_at_restart_ = scalars[2];
     restart_gradient_gradient_ = scalars[3];
     evaluations_ = counts[0];
     iterations_ = counts[1];
@@ -317,7 +318,7 @@ constexpr const char* kVectorNames[] = {"x", "gradient", "direction"};
 }  // namespace
 
 ConjugateGradients::ConjugateGradients(VectorStore& vectors, const Options& options)
-    : Minimiser(vectors), options_(options), recent_(options.window) {
+    : Minimiser(vectors), options_(options), recent_objectives_(options.window) {
     vectors_.reserve(kVectorsNeeded);
 }
 
@@ -370,7 +371,7 @@ ConjugateGradients::Outcome ConjugateGradients::step() {
     gradient2_ = dot(kGradient, kGradient);
     slope_before_ = slope_;
     if (!found) return Outcome::failed;
-    double& past = recent_[iterations_ % options_.window];
+    double& past = recent_objectives_[iterations_ % options_.window];
     const double fall = (past - objective_) / past;
     if (iterations_ >= options_.window && fall < options_.min_fall) return Outcome::converged;
     past = objective_;
@@ -386,7 +387,7 @@ void ConjugateGradients::save(NpzWriter& writer) const {
     }
     const double scalars[] = {objective_, gradient2_, gradient2_before_, slope_before_, step_};
     writer.add("scalars", scalars, {5});
-    writer.add("recent", recent_.data(), {std::ssize(recent_)});
+    writer.add("recent", recent_objectives_.data(), {std::ssize(recent_objectives_)});
     const Index counts[] = {evaluations_, iterations_};
     writer.add("counts", counts, {2});
 }
@@ -414,7 +415,7 @@ void ConjugateGradients::load(const NpzReader& reader) {
     gradient2_before_ = scalars[2];
     slope_before_ = scalars[3];
     step_ = scalars[4];
-    recent_ = recent;
+    recent_objectives_ = recent;
     evaluations_ = counts[0];
     iterations_ = counts[1];
 }

@@ -96,17 +96,17 @@ private:
     bool search();
     Trial evaluate(double step);
     void accept(const Trial& trial);
-    void drop_oldest();
-    void push_newest(double step);
+    void drop_oldest_pair();
+    void add_newest_pair(double step);
 
     Options options_;
     int x_ = 0, gradient_ = 1, trial_x_ = 2, trial_gradient_ = 3, direction_ = 4;
-    std::vector<int> s_, y_, free_vectors_;        ///< history, oldest first; vectors not in use
-    std::vector<double> s_gradient_, y_gradient_;  ///< <s_k, g>, <y_k, g>
-    std::vector<std::vector<double>> s_y_, y_y_;   ///< <s_i, y_j>, <y_i, y_j>
+    std::vector<int> s_, y_, free_vectors_;  ///< history, oldest first; vectors not in use
+    std::vector<double> s_gradient_, products_y_gradient_;  ///< <s_k, g>, <y_k, g>
+    std::vector<std::vector<double>> s_y_, products_y_y_;   ///< <s_i, y_j>, <y_i, y_j>
     double gradient_gradient_ = 0, slope_ = 0;
     /// f at the last restart from the gradient; infinite before the first one.
-    double restart_objective_ = std::numeric_limits<double>::infinity();
+    double objective_at_restart_ = std::numeric_limits<double>::infinity();
     double restart_gradient_gradient_ = std::numeric_limits<double>::infinity();
 };
 
@@ -162,7 +162,7 @@ private:
     double gradient2_ = 0, gradient2_before_ = 0;  ///< squared norms
     double slope_ = 0, slope_before_ = 0, step_ = 0;
     std::vector<double>
-        recent_;  ///< f after the last `window` iterations, by iteration modulo window
+        recent_objectives_;  ///< f after the last `window` iterations, by iteration modulo window
 };
 
 }  // namespace pleat

@@ -170,7 +170,7 @@ void together(Comm& comm, const std::function<void()>& work) {
     agree_on_error(comm, error);
 }
 
-void lead(Comm& comm, const std::function<void()>& work) {
+void run_on_first_rank(Comm& comm, const std::function<void()>& work) {
     together(comm, [&] {
         if (comm.rank() == 0) work();
     });
@@ -203,7 +203,7 @@ void collect_rounds(Comm& comm, const std::function<RoundPiece(int rank)>& make,
     for (bool goes_on = true; goes_on;) {
         const RoundPiece own = make(comm.rank());
         const std::vector<Bytes> pieces = comm.gather(own.bytes, 0);
-        lead(comm, [&] { collect(pieces); });
+        run_on_first_rank(comm, [&] { collect(pieces); });
         goes_on = comm.any(own.has_more);
     }
 }

@@ -34,7 +34,7 @@ struct DealCalls {
 void deal(Comm& comm, int workers, Index count, const DealCalls& calls);
 
 /// Calls `work` on the first rank; the others wait, and stop if it throws. A collective call.
-void lead(Comm& comm, const std::function<void()>& work);
+void run_on_first_rank(Comm& comm, const std::function<void()>& work);
 
 /// What one rank made in a round.
 struct RoundPiece {

@@ -256,11 +256,12 @@ std::optional<FinishedRun> compare(const std::filesystem::path& folder, std::str
 std::string InputHashes::of(const std::filesystem::path& file) {
     {
         const std::lock_guard lock(mutex_);
-        if (const auto found = known_.find(file); found != known_.end()) return found->second;
+        if (const auto found = known_hashes_.find(file); found != known_hashes_.end())
+            return found->second;
     }
     std::string hash = hash_input(file).sha256;
     const std::lock_guard lock(mutex_);
-    return known_[file] = std::move(hash);
+    return known_hashes_[file] = std::move(hash);
 }
 
 std::optional<FinishedRun> find_finished_run(

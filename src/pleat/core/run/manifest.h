@@ -109,7 +109,7 @@ public:
 
 private:
     std::mutex mutex_;
-    std::map<std::filesystem::path, std::string> known_;
+    std::map<std::filesystem::path, std::string> known_hashes_;
 };
 
 /// Finds the finished run in the folder and compares it with `command` and these options; nothing

@@ -214,7 +214,7 @@ std::vector<TableColumn> with_columns(std::vector<TableColumn> columns, std::str
     return columns;
 }
 
-std::string head_of(const std::vector<TableColumn>& columns) {
+std::string header_line_of(const std::vector<TableColumn>& columns) {
     std::string head;
     for (const TableColumn& column : columns)
         head += (&column == columns.data() ? "" : "\t") + column.name;
@@ -231,7 +231,7 @@ void write_table(const std::filesystem::path& path, std::size_t rows,
             }
             text += '\n';
         });
-    pieces.insert(pieces.begin(), head_of(columns) + '\n');
+    pieces.insert(pieces.begin(), header_line_of(columns) + '\n');
     write_text(path, pieces);
 }
 

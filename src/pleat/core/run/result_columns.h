@@ -213,7 +213,7 @@ std::vector<TableColumn> with_columns(std::vector<TableColumn> columns, std::str
                                       const std::vector<TableColumn>& more);
 
 /// The header line of a table.
-std::string head_of(const std::vector<TableColumn>& columns);
+std::string header_line_of(const std::vector<TableColumn>& columns);
 /// Writes a table, with as many threads.
 void write_table(const std::filesystem::path& path, std::size_t rows,
                  const std::vector<TableColumn>& columns, int threads = 1);

@@ -289,7 +289,7 @@ struct RunDirectory::Implementation : Progress {
 RunDirectory::RunDirectory(const Request& request) {
     Comm alone;
     Comm& comm = request.comm != nullptr ? *request.comm : alone;
-    lead(comm, [&] {
+    run_on_first_rank(comm, [&] {
         implementation_ = std::make_unique<Implementation>(request);
         path_ = implementation_->folder.path();
         path_in_use_ = implementation_->folder_in_use();
@@ -376,7 +376,7 @@ void RunDirectory::input(const std::filesystem::path& path) {
     run.manifest.inputs.push_back({path.string(), {}});
     run.claim().note(input_note(path));
     run.hashes.emplace_back(run.manifest.inputs.size() - 1,
-                            run_behind([path] { return hash_input(path); }));
+                            run_in_background([path] { return hash_input(path); }));
 }
 
 void RunDirectory::input(std::string_view name, const FileHash& hash) {

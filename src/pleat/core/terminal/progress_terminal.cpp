@@ -135,10 +135,10 @@ TerminalProgress::TerminalProgress(std::FILE* out, SecondsClock now)
 TerminalProgress::~TerminalProgress() { erase(); }
 
 void TerminalProgress::erase() {
-    if (!visible_) return;
+    if (!is_line_visible_) return;
     std::fputs("\r\x1b[K", out_);
     std::fflush(out_);
-    visible_ = false;
+    is_line_visible_ = false;
 }
 
 void TerminalProgress::draw() {
@@ -147,14 +147,14 @@ void TerminalProgress::draw() {
     std::fputs("\r\x1b[K", out_);
     std::fwrite(shown.data(), 1, shown.size(), out_);
     std::fflush(out_);
-    drawn_ = meter_.now();
-    visible_ = true;
+    last_draw_time_ = meter_.now();
+    is_line_visible_ = true;
 }
 
 void TerminalProgress::update(std::string_view stage, std::int64_t done, std::int64_t total,
                               std::string_view note, double share) {
     const bool is_new = meter_.update(stage, done, total, note, share);
-    if (is_new || meter_.is_complete() || meter_.now() - drawn_ >= kRedrawSeconds) draw();
+    if (is_new || meter_.is_complete() || meter_.now() - last_draw_time_ >= kRedrawSeconds) draw();
 }
 
 bool TerminalProgress::cancelled() {
@@ -176,25 +176,25 @@ void TerminalProgress::message(std::string_view text) {
 LogProgress::LogProgress(std::function<void(std::string_view)> write, SecondsClock now)
     : write_([write = std::move(write)](std::string_view line) { write(printable(line)); }),
       meter_(std::move(now)),
-      written_(meter_.now()) {}
+      last_line_time_(meter_.now()) {}
 
 LogProgress::~LogProgress() { end_stage(); }
 
 void LogProgress::end_stage() {
-    if (open_) write_(meter_.end_line());
-    open_ = false;
+    if (has_open_stage_) write_(meter_.end_line());
+    has_open_stage_ = false;
 }
 
 void LogProgress::update(std::string_view stage, std::int64_t done, std::int64_t total,
                          std::string_view note) {
-    const std::string before = open_ ? meter_.end_line() : std::string();
+    const std::string before = has_open_stage_ ? meter_.end_line() : std::string();
     const bool is_new = meter_.update(stage, done, total, note);
-    if (is_new && open_) write_(before);
-    open_ = true;
-    if (is_new) written_ = meter_.now();
-    if (meter_.now() - written_ < kLogSeconds || meter_.is_complete()) return;
+    if (is_new && has_open_stage_) write_(before);
+    has_open_stage_ = true;
+    if (is_new) last_line_time_ = meter_.now();
+    if (meter_.now() - last_line_time_ < kLogSeconds || meter_.is_complete()) return;
     write_(meter_.line());
-    written_ = meter_.now();
+    last_line_time_ = meter_.now();
 }
 
 bool LogProgress::cancelled() {

@@ -71,8 +71,8 @@ private:
     void draw();
     std::FILE* out_;
     ProgressMeter meter_;
-    double drawn_ = -1.0;
-    bool visible_ = false, is_stop_reported_ = false;
+    double last_draw_time_ = -1.0;
+    bool is_line_visible_ = false, is_stop_reported_ = false;
 };
 
 /// Whole lines: one at the end of each stage and one every ten seconds within it.
@@ -92,8 +92,8 @@ public:
 private:
     std::function<void(std::string_view)> write_;
     ProgressMeter meter_;
-    double written_ = 0.0;
-    bool open_ = false, is_stop_reported_ = false;
+    double last_line_time_ = 0.0;
+    bool has_open_stage_ = false, is_stop_reported_ = false;
 };
 
 /// Makes the progress display on `out` (stderr): nothing if quiet, one line on a terminal, log

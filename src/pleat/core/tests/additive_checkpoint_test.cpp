@@ -250,7 +250,7 @@ std::string stopped_in_a_tile(Comm& comm, const std::filesystem::path& checkpoin
     return error_text<Cancelled>([&] {
         sweep(context, "sums", tiles, saved, [&](const Tile& tile, View<float, 2>) {
             if (is_added) sums.take(tile);
-            saved.before_adding([&] {
+            saved.compute_before_adding([&] {
                 if (tile.id == 4 && !is_added) throw Cancelled("amid");
                 return 0;
             });

@@ -134,13 +134,13 @@ TEST(Deal, ThrowsAnErrorAfterTheWorkOfAllRanksWasStopped) {
 
 TEST(Lead, IsTheWorkOfTheFirstRankAndItsErrorIsThatOfAll) {
     std::set<int> ranks;
-    on_ranks(3, [&](Comm& comm) { lead(comm, [&] { ranks.insert(comm.rank()); }); });
+    on_ranks(3, [&](Comm& comm) { run_on_first_rank(comm, [&] { ranks.insert(comm.rank()); }); });
     EXPECT_EQ(ranks, std::set<int>{0});
     std::atomic<int> others = 0;
     EXPECT_THROW(on_ranks(3,
                           [&](Comm& comm) {
                               try {
-                                  lead(comm, [] { throw InputError("broken"); });
+                                  run_on_first_rank(comm, [] { throw InputError("broken"); });
                               } catch (const OtherRankFailed&) {
                                   ++others;
                                   throw;

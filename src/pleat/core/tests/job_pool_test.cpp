@@ -30,9 +30,10 @@ TEST(JobPool, DoesEveryJobOnce) {
 }
 
 TEST(RunBehind, TakesAThreadOfItsOwn) {
-    auto thread = run_behind([] { return std::this_thread::get_id(); });
+    auto thread = run_in_background([] { return std::this_thread::get_id(); });
     EXPECT_NE(thread.get(), std::this_thread::get_id());
-    EXPECT_THROW(run_behind([] { throw std::runtime_error("job"); }).get(), std::runtime_error);
+    EXPECT_THROW(run_in_background([] { throw std::runtime_error("job"); }).get(),
+                 std::runtime_error);
 }
 
 TEST(RunBehind, ServesWhereNoThreadCanBeStarted) {
@@ -43,7 +44,7 @@ TEST(RunBehind, ServesWhereNoThreadCanBeStarted) {
     ASSERT_EQ(::pthread_attr_setstacksize(&vast, std::size_t{1} << 60), 0);
     ASSERT_EQ(::pthread_setattr_default_np(&vast), 0);
     EXPECT_THROW(static_cast<void>(std::async(std::launch::async, [] {})), std::system_error);
-    auto thread = run_behind([held = std::make_unique<int>(7)] {
+    auto thread = run_in_background([held = std::make_unique<int>(7)] {
         EXPECT_EQ(*held, 7);
         return std::this_thread::get_id();
     });

@@ -28,8 +28,8 @@ TEST(JobRanks, TheFirstOneHearsHowJobsEndedOnTheOthers) {
         row.numbers = {"12", "", "a\tb"};
         row.error = "f.aln:2: expected 5 columns, found 3";
         row.exit_code = comm.rank();
-        for (const Index k : {0, 10}) ranks.add_news(k + comm.rank(), row);
-        ranks.gather_news([&](Index index, const JobRow& told) { heard[index] = told; });
+        for (const Index k : {0, 10}) ranks.add_row_report(k + comm.rank(), row);
+        ranks.gather_row_reports([&](Index index, const JobRow& told) { heard[index] = told; });
     });
     ASSERT_EQ(heard.size(), 4U);
     for (const Index k : {1, 2, 11, 12}) {
@@ -55,8 +55,8 @@ TEST(JobRanks, RefuseAFolderThatOneOfThemDoesNotSee) {
     const auto check = [&](bool is_shared) {
         on_ranks(3, [&](Comm& comm) {
             const bool is_other = !is_shared && comm.rank() == 2;
-            JobRanks(&comm).check_shared(is_other ? own.path() : shared.path(),
-                                         std::chrono::milliseconds(100));
+            JobRanks(&comm).check_shared_folder(is_other ? own.path() : shared.path(),
+                                                std::chrono::milliseconds(100));
         });
     };
     EXPECT_NO_THROW(check(true));
@@ -64,14 +64,14 @@ TEST(JobRanks, RefuseAFolderThatOneOfThemDoesNotSee) {
     spill(own / ".pleat-ranks", "of a killed call");
     EXPECT_THROW(check(false), OutputError);
     EXPECT_FALSE(std::filesystem::exists(shared / ".pleat-ranks"));
-    JobRanks(nullptr).check_shared(own.path());
+    JobRanks(nullptr).check_shared_folder(own.path());
     EXPECT_FALSE(std::filesystem::exists(own / ".pleat-ranks"));
 }
 
 TEST(JobRanks, OfOneMachineTakeTurns) {
     std::atomic<int> here = 0, turns = 0;
     on_ranks(3, [&](Comm& comm) {
-        JobRanks(&comm).take_turns([&] {
+        JobRanks(&comm).run_ranks_in_turn([&] {
             EXPECT_EQ(++here, 1);
             ++turns;
             --here;

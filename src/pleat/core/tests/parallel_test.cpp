@@ -101,7 +101,7 @@ TEST(Team, IsOneInsideALoopAndAsManyAsTheBudgetHas) {
     EXPECT_EQ(ThreadBudget::take(8), 2);
     run_team(8, alone);
     EXPECT_EQ(calls, 5);
-    ThreadBudget::give_back(2);
+    ThreadBudget::return_threads(2);
 }
 
 TEST(Team, CarriesTheErrorOfTheLowestMemberOut) {

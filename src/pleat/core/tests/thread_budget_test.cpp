@@ -30,7 +30,7 @@ int team_of(int wanted) {
 
 TEST(ThreadBudget, WithoutOneALoopHasWhatItAsksFor) {
     EXPECT_EQ(ThreadBudget::take(7), 7);
-    ThreadBudget::give_back(7);
+    ThreadBudget::return_threads(7);
     EXPECT_GT(team_of(4), 1);
 }
 
@@ -41,16 +41,16 @@ TEST(ThreadBudget, ALoopTakesWhatIsFree) {
     EXPECT_EQ(ThreadBudget::take(2), 1);
     EXPECT_EQ(ThreadBudget::take(2), 0);
     EXPECT_EQ(team_of(4), 1);
-    ThreadBudget::give_back(3);
+    ThreadBudget::return_threads(3);
     {
         const ThreadBudget::Worker second, third, fourth, fifth;
         EXPECT_EQ(ThreadBudget::take(1), 0);
         const ThreadBudget::Pause one, two;
         EXPECT_EQ(ThreadBudget::take(9), 1);
-        ThreadBudget::give_back(1);
+        ThreadBudget::return_threads(1);
     }
     EXPECT_EQ(ThreadBudget::take(9), 3);
-    ThreadBudget::give_back(3);
+    ThreadBudget::return_threads(3);
 }
 
 TEST(ThreadBudget, LoopsOfSeveralJobsGiveBackWhatTheyTook) {
@@ -68,7 +68,7 @@ TEST(ThreadBudget, LoopsOfSeveralJobsGiveBackWhatTheyTook) {
     }
     EXPECT_EQ(done, kThreads * 50 * 8);
     EXPECT_EQ(ThreadBudget::take(9), kThreads);
-    ThreadBudget::give_back(kThreads);
+    ThreadBudget::return_threads(kThreads);
 }
 
 }  // namespace

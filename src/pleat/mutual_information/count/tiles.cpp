@@ -77,7 +77,7 @@ void compute_pair_tiles(const Context& context, const std::string& stage,
     for (const auto& [name, values] : arrays) checkpoint.raise(name, values);
     checkpoint.resume();
     sweep(context, stage, tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {
-        checkpoint.before_adding([&] { compute(tile); });
+        checkpoint.compute_before_adding([&] { compute(tile); });
     });
     checkpoint.total();
 }

@@ -100,12 +100,12 @@ constexpr Batches fit_batches(Index max_groups, std::int64_t group, std::int64_t
     constexpr std::int64_t kGiB = std::int64_t{1} << 30, kEnoughGroups = 128;
     const std::int64_t kept_bytes = std::clamp(kEnoughGroups * differences, kGiB, 4 * kGiB);
     if (group + differences > available) return {};
-    const Index groups_wanted = std::clamp<Index>(max_groups, 1, kMaxGroups);
+    const Index wanted_groups = std::clamp<Index>(max_groups, 1, kMaxGroups);
     const std::int64_t reserved_bytes =
         std::clamp(available / 4, differences, std::max(differences, kept_bytes));
-    const Index fit = std::clamp<Index>((available - reserved_bytes) / group, 1, groups_wanted);
-    const Index batches = (groups_wanted + fit - 1) / fit;
-    const Index groups = (groups_wanted + batches - 1) / batches;
+    const Index fit = std::clamp<Index>((available - reserved_bytes) / group, 1, wanted_groups);
+    const Index batches = (wanted_groups + fit - 1) / fit;
+    const Index groups = (wanted_groups + batches - 1) / batches;
     const std::int64_t remaining_bytes =
         std::min(available - groups * group, std::max(differences, kept_bytes));
     const Index counted_groups = std::clamp<Index>(remaining_bytes / differences, 1, groups);

@@ -240,8 +240,8 @@ void cell_information(double expectation, const ProbabilityWindow& law,
 LetterGram::LetterGram(std::span<const Index> margin, Index rows, int orders)
     : letters_(static_cast<Index>(margin.size())),
       largest_(std::max_element(margin.begin(), margin.end()) - margin.begin()),
-      dyad_(orders * margin.size()),
-      with_largest_(orders * margin.size()) {
+      dyad_factors_(orders * margin.size()),
+      rho_with_largest_(orders * margin.size()) {
     const Index max_rows = margin[largest_];
     for (Index a = 0; a < letters_; ++a) {
         if (a == largest_) continue;
@@ -252,16 +252,16 @@ LetterGram::LetterGram(std::span<const Index> margin, Index rows, int orders)
             own *= static_cast<double>(r - m) / static_cast<double>(rows - r - m);
             both *= (static_cast<double>(r - m) / static_cast<double>(rows - max_rows - m)) *
                     (static_cast<double>(max_rows - m) / static_cast<double>(rows - r - m));
-            dyad_[m * letters_ + a] = std::sqrt(own);
-            with_largest_[m * letters_ + a] = std::sqrt(both);
+            dyad_factors_[m * letters_ + a] = std::sqrt(own);
+            rho_with_largest_[m * letters_ + a] = std::sqrt(both);
         }
     }
 }
 
 void LetterGram::apply_to(int m, double* f, Index stride, Index width) const {
     const Index first = (m - 1) * letters_;
-    loops::apply_gram({letters_, largest_, m % 2 == 0 ? 1.0 : -1.0, dyad_.data() + first,
-                       with_largest_.data() + first},
+    loops::apply_gram({letters_, largest_, m % 2 == 0 ? 1.0 : -1.0, dyad_factors_.data() + first,
+                       rho_with_largest_.data() + first},
                       f, stride, width);
 }
 

@@ -129,8 +129,8 @@ public:
 
 private:
     Index letters_, largest_;
-    std::vector<double> dyad_;          // [order - 1, letter]: sqrt([r]_m / [N-r]_m), at most 1
-    std::vector<double> with_largest_;  // [order - 1, letter]: |rho| with the largest letter
+    std::vector<double> dyad_factors_;      // [order - 1, letter]: sqrt([r]_m / [N-r]_m), at most 1
+    std::vector<double> rho_with_largest_;  // [order - 1, letter]: |rho| with the largest letter
 };
 
 }  // namespace pleat::mutual_information

@@ -303,7 +303,7 @@ TripleBasis::TripleBasis(Index rows, const CountNodes& nodes,
                          std::span<const LetterExpansion> letters)
     : orders_(coupled_orders(rows, nodes, letters)),
       importance_(kMaxSize),
-      at_nodes_(kMaxSize, nodes.size()) {
+      functions_at_nodes_(kMaxSize, nodes.size()) {
     auto functions = functions_of(rows, nodes, letters, orders_);
     const Index count = nodes.size();
     while (size_ < kMaxSize && !functions.empty()) {
@@ -313,11 +313,12 @@ TripleBasis::TripleBasis(Index rows, const CountNodes& nodes,
         const auto largest = std::max_element(norm.begin(), norm.end());
         if (std::sqrt(*largest) < kNegligible) break;
         importance_[size_] = std::sqrt(*largest);
-        double* made = &at_nodes_(size_, 0);
+        double* made = &functions_at_nodes_(size_, 0);
         std::copy_n(functions[largest - norm.begin()].begin(), count, made);
         for (Index before = 1; before < size_; ++before) {
-            const double projection = dot(made, &at_nodes_(before, 0), count);
-            for (Index at = 0; at < count; ++at) made[at] -= projection * at_nodes_(before, at);
+            const double projection = dot(made, &functions_at_nodes_(before, 0), count);
+            for (Index at = 0; at < count; ++at)
+                made[at] -= projection * functions_at_nodes_(before, at);
         }
         const double scale = 1 / std::sqrt(dot(made, made, count));
         for (Index at = 0; at < count; ++at) made[at] *= scale;
@@ -332,8 +333,8 @@ TripleBasis::TripleBasis(Index rows, const CountNodes& nodes,
     for (Index x = 0; x <= rows; ++x) {
         const auto [first, weight] = nodes.weights(x);
         for (Index function = 1; function < size_; ++function)
-            values_(x, function) =
-                dot(weight.data(), &at_nodes_(function, first), static_cast<Index>(weight.size()));
+            values_(x, function) = dot(weight.data(), &functions_at_nodes_(function, first),
+                                       static_cast<Index>(weight.size()));
     }
 }
 
@@ -341,21 +342,21 @@ void TripleBasis::project_onto_basis(const double* at_nodes, double* coefficient
     std::fill_n(coefficient, width_, 0.0);
     for (Index first = 0; first < size_; first += 4) {  // rows above the size are 0
         const double* functions[4];
-        for (Index at = 0; at < 4; ++at) functions[at] = &at_nodes_(first + at, 0);
-        loops::products(at_nodes, functions, at_nodes_.extent(1), coefficient + first);
+        for (Index at = 0; at < 4; ++at) functions[at] = &functions_at_nodes_(first + at, 0);
+        loops::products(at_nodes, functions, functions_at_nodes_.extent(1), coefficient + first);
     }
 }
 
 PairVectorMaker::PairVectorMaker(const TripleSpace& space)
     : space_(space),
       width_(space.basis == nullptr ? 0 : space.basis->width()),
-      expected_(space.rows + 1),
+      expected_information_(space.rows + 1),
       covariance_(width_ * width_),
       sum_(width_) {}
 
 double PairVectorMaker::make(std::span<const Index> margin_i, std::span<const Index> margin_j,
                              double* terms) {
-    own_mean_ = 0;
+    pair_mean_ = 0;
     orders_ = 1;
     if (space_.basis != nullptr) {
         std::fill(covariance_.begin(), covariance_.end(), 0.0);
@@ -363,7 +364,7 @@ double PairVectorMaker::make(std::span<const Index> margin_i, std::span<const In
     }
     count_cells(margin_i, margin_j);
     interpolate_at_nodes(terms);
-    if (space_.basis == nullptr) return own_mean_;
+    if (space_.basis == nullptr) return pair_mean_;
     if (margin_i.size() > 1 && margin_j.size() > 1) {
         add_first_order(margin_i, margin_j);
         const LetterGram gram_i(margin_i, space_.rows, orders_);
@@ -371,7 +372,7 @@ double PairVectorMaker::make(std::span<const Index> margin_i, std::span<const In
         for (int m = 2; m <= orders_; ++m) add_covariance(m, gram_i, gram_j);
     }
     finish(terms);
-    return own_mean_;
+    return pair_mean_;
 }
 
 void PairVectorMaker::count_cells(std::span<const Index> margin_i,
@@ -384,12 +385,12 @@ void PairVectorMaker::count_cells(std::span<const Index> margin_i,
                            window_);
             count_ranges_.emplace_back(window_.first, window_.first + window_.size());
             for (Index at = 0; at < window_.size(); ++at)
-                expected_[window_.first + at] += window_.probability[at];
+                expected_information_[window_.first + at] += window_.probability[at];
             const double expectation =
                 static_cast<double>(r) * static_cast<double>(c) / static_cast<double>(space_.rows);
             cell_information(expectation, window_, *space_.differences, information_);
             for (Index at = 0; at < window_.size(); ++at)
-                own_mean_ += window_.probability[at] * information_[at];
+                pair_mean_ += window_.probability[at] * information_[at];
             if (space_.basis != nullptr && window_.size() > 1) expand(cell, cells, r, c);
             ++cell;
         }
@@ -400,7 +401,7 @@ void PairVectorMaker::interpolate_at_nodes(double* terms) {
     std::fill_n(terms, space_.nodes->size(), 0.0);
     for (const auto& [first, last] : count_ranges_) {
         for (Index x = first; x < last; ++x) {
-            const double expected = std::exchange(expected_[x], 0.0);
+            const double expected = std::exchange(expected_information_[x], 0.0);
             if (expected == 0) continue;
             const auto [node, weights] = space_.nodes->weights(x);
             for (std::size_t at = 0; at < weights.size(); ++at)

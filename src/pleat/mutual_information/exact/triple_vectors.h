@@ -79,8 +79,8 @@ private:
     Index size_ = 1, width_ = 0;
     int orders_ = 1;
     std::vector<double> importance_;
-    Array<double, 2> at_nodes_;  // [function, node]
-    Array<double, 2> values_;    // [count, function]
+    Array<double, 2> functions_at_nodes_;  // [function, node]
+    Array<double, 2> values_;              // [count, function]
 };
 
 /// The vectors of a third column. With T as N times MI_ijk in bits,
@@ -124,13 +124,14 @@ private:
     TripleSpace space_;
     Index width_;  // of the basis
     ProbabilityWindow window_;
-    double own_mean_ = 0;
+    double pair_mean_ = 0;
     int orders_ = 1;
     std::vector<double> information_;
-    std::vector<double> expected_;                       // [count]: B
-    std::vector<std::pair<Index, Index>> count_ranges_;  // ranges of counts with expected_ != 0
-    std::vector<double> polynomial_, root_;              // [order, count]; [count], in the window
-    std::vector<std::vector<double>> coefficient_;       // [order][cell, function]
+    std::vector<double> expected_information_;  // [count]: B
+    std::vector<std::pair<Index, Index>>
+        count_ranges_;                       // ranges of counts with expected_information_ != 0
+    std::vector<double> polynomial_, root_;  // [order, count]; [count], in the window
+    std::vector<std::vector<double>> coefficient_;  // [order][cell, function]
     std::vector<double> image_, weight_;
     std::vector<double> covariance_, sum_;  // [function, function]; [function]
 };

@@ -282,8 +282,8 @@ std::vector<double> false_discovery_rate(std::span<const double> p) {
     return rate;
 }
 
-ZScale standardise(std::span<const double> mi, std::span<const double> mean,
-                   std::span<const double> variance, const Statistic& statistic) {
+ZScale make_z_scale(std::span<const double> mi, std::span<const double> mean,
+                    std::span<const double> variance, const Statistic& statistic) {
     const double unit = statistic.moment_unit() / static_cast<double>(statistic.rows());
     ZScale standard{std::vector<double>(mi.size(), 0.0), std::vector<double>(mi.size(), 0.0)};
     for (std::size_t item = 0; item < mi.size(); ++item) {
@@ -342,7 +342,8 @@ PairInformation pair_statistics(const CountedPairs& source) {
     }
     pairs.fdr = false_discovery_rate(tested_p(pairs, source.shuffles));
     if (exact && !source.max_z.empty()) {
-        const ZScale standard = standardise(pairs.mi, pairs.mean, pairs.variance, source.statistic);
+        const ZScale standard =
+            make_z_scale(pairs.mi, pairs.mean, pairs.variance, source.statistic);
         pairs.family_p = family_wise_p(standard, source.max_z);
     }
     return pairs;
@@ -377,7 +378,7 @@ PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& para
         if (parameters.has_exact()) {
             const std::vector<double> mi =
                 pair_information(columns, *problem.statistic, run.observed);
-            standard = standardise(mi, mean, variance, *problem.statistic);
+            standard = make_z_scale(mi, mean, variance, *problem.statistic);
             max_z.assign(parameters.shuffle_count(), -std::numeric_limits<double>::infinity());
         }
         sample(kernel, run.observed, columns.row_count(), parameters.shuffle_count(),

@@ -60,8 +60,8 @@ std::vector<double> tested_p(const PairInformation& pairs, std::int64_t shuffles
 struct ZScale {
     std::vector<double> z_centre, z_factor;  ///< [item]
 };
-ZScale standardise(std::span<const double> mi, std::span<const double> mean,
-                   std::span<const double> variance, const Statistic& statistic);
+ZScale make_z_scale(std::span<const double> mi, std::span<const double> mean,
+                    std::span<const double> variance, const Statistic& statistic);
 
 /// Single-step max-T family-wise p of each item (Westfall and Young, Resampling-Based Multiple
 /// Testing, 1993): (1 + number of shuffles whose largest z >= the item's z) / (1 + n), `max_z`

@@ -194,7 +194,7 @@ TEST(FalseDiscoveryRate, FollowsItsDefinitionWithTiesAndNaN) {
 TEST(FamilyWiseP, CountsShufflesWithALargerMaximum) {
     const Statistic statistic = make_statistic(100);
     const std::vector<double> mi{0.5, 0.2, 0.3}, mean{0.2, 0.1, 0.3}, variance{0.01, 0.04, 0};
-    const ZScale standard = standardise(mi, mean, variance, statistic);
+    const ZScale standard = make_z_scale(mi, mean, variance, statistic);
     EXPECT_EQ(standard.z_factor[2], 0);
     const double z = (0 - standard.z_centre[0]) * standard.z_factor[0];
     EXPECT_NEAR(z, 3, 1e-12);
@@ -211,7 +211,7 @@ TEST(FamilyWiseP, CountsShufflesWithALargerMaximum) {
 TEST(FamilyWiseP, CountsTiesWithPairsOfTheSameNull) {
     const Statistic statistic = make_statistic(100);
     const std::vector<double> mi{0.5}, mean{0.2}, variance{0.01};
-    const ZScale standard = standardise(mi, mean, variance, statistic);
+    const ZScale standard = make_z_scale(mi, mean, variance, statistic);
     const double z = (0 - standard.z_centre[0]) * standard.z_factor[0], unit = standard.z_factor[0];
     EXPECT_EQ(family_wise_p(standard, std::vector{z - 0.5 * unit, z + 0.5 * unit, z - 2 * unit})[0],
               3.0 / 4);

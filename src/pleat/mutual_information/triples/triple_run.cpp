@@ -445,8 +445,8 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
     // Collectors receive the statistics of tiles, so tiles have no output.
     for (Tile& tile : tiles) tile.items = 0;
     sweep(context, "triples", tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {
-        collectors.put(checkpoint.before_adding([&] { return values.compute(tile); }), pairs,
-                       parameters);
+        collectors.put(checkpoint.compute_before_adding([&] { return values.compute(tile); }),
+                       pairs, parameters);
     });
     checkpoint.total();
 

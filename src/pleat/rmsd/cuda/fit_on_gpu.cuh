@@ -38,7 +38,7 @@ inline double octet_product_error(Index atoms) {
 /// The RMSD of frames with these sums of squares, if superposition reaches the sum of products
 /// `reached`; NaN if its error may exceed the tolerance.
 __device__ __forceinline__ float certain_rmsd(double p_square, double q_square,
-                                              const ReachedSum& reached, double size,
+                                              const SumWithError& reached, double size,
                                               const FitBounds& bounds) {
     const double sum = p_square + q_square, left = sum - 2 * reached.sum;
     const double rmsd = std::sqrt((left > 0 ? left : 0.0) / bounds.weight);
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kProductThreads, kCtasOfProcessor) fit_tiles(F
         double r[kEntries];
 #pragma unroll
         for (int entry = 0; entry < kEntries; ++entry) r[entry] = sums[entry][pair];
-        ReachedSum reached;
+        SumWithError reached;
         if constexpr (kMode == FitMode::others) {
             const double* const kept = &memory[kProductBytes / 16].x + threadIdx.x;
             double quaternion[4];
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(kProductThreads, kCtasOfProcessor) fit_tiles(F
         } else if constexpr (kMode == FitMode::in_place) {
             reached = {r[0] + r[1] + r[2], 0.0};
         } else {
-            reached = reached_sum(r, size);
+            reached = sum_with_error(r, size);
         }
         task.values[row * task.column_block.count + column] =
             certain_rmsd(p, q, reached, size, task.bounds);
@@ -234,7 +234,7 @@ public:
         task_.rows = rows_.side();
         task_.columns = columns_ ? columns_->side() : task_.rows;
         task_.fitted = rows.is_in_place() ? 0 : rows.fit.atom_count();
-        measures_others_ = rows.measures_others();
+        measures_others_ = rows.measures_other_atoms();
         task_.atoms = measures_others_ ? rows.measured.extent(2) : task_.fitted;
         task_.bounds = {rows.weight, octet_product_error(task_.atoms), kRotationError,
                         kFitTolerance, cutoff};
@@ -245,9 +245,9 @@ public:
         }
         task_.orders = {orders_.data(), std::ssize(rows.equal_orders)};
         is_tiled_ = is_tiled(rows);
-        mode_ = rows.is_in_place()       ? FitMode::in_place
-                : rows.measures_others() ? FitMode::others
-                                         : FitMode::superposed;
+        mode_ = rows.is_in_place()            ? FitMode::in_place
+                : rows.measures_other_atoms() ? FitMode::others
+                                              : FitMode::superposed;
     }
 
     /// Starts computing the RMSDs of each row with each column, [row, column], in GPU memory.
@@ -296,7 +296,7 @@ private:
         /// `columns`.
         Side(const FitFrames& frames, const FitFrames& columns, const Gpu& gpu)
             : fit_(frames.fit.xyz.size()), measured_(frames.measured.size()) {
-            const bool has_others = frames.measures_others();
+            const bool has_others = frames.measures_other_atoms();
             if (fit_.size() > 0) fit_.upload(frames.fit.xyz.data());
             if (has_others) measured_.upload(frames.measured.data());
             if (!is_tiled(frames)) return;

@@ -179,7 +179,7 @@ public:
                        "take fewer frames, more GPUs, --device auto or --device cpu",
                        std::max<std::int64_t>(work_.gpu().free_bytes() - kReserve, 0),
                        " on " + work_.gpu().name());
-        bands_ = deal_bits(count, share.parts);
+        bands_ = divide_bit_rows(count, share.parts);
         side_ = bit_side(count);
         allocate(count);
     }

@@ -372,7 +372,8 @@ private:
         for (Index k = 0; k < atoms; ++k)
             for (Index l = k + 1; l < atoms; ++l) {
                 const unsigned word = near[k * words(atoms) + l / 32];
-                if ((word >> l % 32 & 1U) == 0 || !are_apart(residues, k, l)) continue;
+                if ((word >> l % 32 & 1U) == 0 || !are_in_different_residues(residues, k, l))
+                    continue;
                 pairs.push_back({static_cast<std::int32_t>(k), static_cast<std::int32_t>(l)});
             }
         require_countable(static_cast<std::int64_t>(pairs.size()));

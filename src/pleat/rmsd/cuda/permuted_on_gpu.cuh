@@ -108,14 +108,14 @@ static __global__ void __launch_bounds__(kPermutedThreads) permute_blocks(Permut
     const double margin = kChoiceMargin * (p + q), size = std::sqrt(p * q);
     // The best sum, to 1e-7 and exactly, and the best one whose exact value is not known.
     double best = 0.0, unknown = -1.0;
-    ReachedSum reached{0.0, 0.0};
+    SumWithError reached{0.0, 0.0};
     for_each_permutation(task, pair, [&](Index, const double(&r)[9]) {
         const double limit = best - margin;
         if (is_below(r, limit)) return;
         const double root = Quartic(r).root_above(limit);
         if (root < limit) return;
         best = root > best ? root : best;
-        const ReachedSum exact = reached_sum(r, size);
+        const SumWithError exact = sum_with_error(r, size);
         if (!(exact.error < INFINITY)) unknown = root > unknown ? root : unknown;
         if (exact.sum > reached.sum) reached = exact;
     });

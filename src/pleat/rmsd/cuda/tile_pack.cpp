@@ -23,7 +23,7 @@ double unit_length(const Frames& frames, const std::vector<double>& m) {
     double square_sum = 0.0, deviation = 0.0;
     for (Index n = 0; n < used; ++n) {
         const Index i = n * count / used;
-        turn_onto(frames.frame(i), m.data(), atoms, turned.data());
+        rotate_onto(frames.frame(i), m.data(), atoms, turned.data());
         square_sum += frames.square_sum[i] / static_cast<double>(used);
         for (Index k = 0; k < 3 * atoms; ++k) {
             const double d = turned[k] - m[k];
@@ -130,7 +130,7 @@ void TilePacker::pack(const Frames& frames, Block some, int threads, TilePack& p
 void TilePacker::pack_frame(const double* frame, Index n, TilePack& pack) const {
     const auto atoms = std::ssize(m_) / 3;
     std::vector<double> turned(m_.size());
-    turn_onto(frame, m_.data(), atoms, turned.data());
+    rotate_onto(frame, m_.data(), atoms, turned.data());
     FrameSums sums;
     for (Index k = 0; k < atoms; ++k) {
         double a[3], m[3], exact[3];
@@ -174,7 +174,7 @@ Index band_pairs(Index frames, int parts) {
 
 }  // namespace
 
-std::vector<BitBand> deal_bits(Index frames, int parts) {
+std::vector<BitBand> divide_bit_rows(Index frames, int parts) {
     const Index pairs = band_pairs(frames, parts);
     std::vector<Index> squares(parts);
     std::vector<BitBand> bands;

@@ -233,7 +233,7 @@ struct BitBand {
 };
 /// Divides all rows into bands of about equally many pairs, and gives each to the part that has the
 /// fewest squares so far.
-std::vector<BitBand> deal_bits(Index frames, int parts);
+std::vector<BitBand> divide_bit_rows(Index frames, int parts);
 
 constexpr Index bit_side(Index frames) { return (frames + kBitSide - 1) / kBitSide; }
 /// Number of squares in these rows, which must begin at a square.
@@ -242,8 +242,8 @@ constexpr Index squares_of(Block rows, Index frames) {
                 end = bit_side(rows.first + rows.count);
     return (end - first) * side - (end * (end - 1) - first * (first - 1)) / 2;
 }
-/// Maximum bytes of the bits that deal_bits() gives to one part, and of other arrays per frame for
-/// clustering.
+/// Maximum bytes of the bits that divide_bit_rows() gives to one part, and of other arrays per
+/// frame for clustering.
 std::int64_t bit_memory(Index frames, int parts = 1);
 
 }  // namespace pleat::rmsd

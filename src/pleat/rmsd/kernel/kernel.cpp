@@ -102,7 +102,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& context) {
-    if (problem.frames == nullptr && !is_copied_to_gpu(problem.precision, context))
+    if (problem.frames == nullptr && !copies_frames_to_gpu(problem.precision, context))
         return std::make_unique<BlockKernel>(problem, context);
     switch (context.device.kind) {
         case Device::Kind::reference: return make_reference_kernel(problem);
@@ -118,7 +118,7 @@ std::unique_ptr<Kernel> kernel_for(const Problem& some, const Context& context) 
     return make_kernel(some, context);
 }
 
-bool is_copied_to_gpu(FitPrecision precision, const Context& context) {
+bool copies_frames_to_gpu(FitPrecision precision, const Context& context) {
     return has_gpu(context) && precision == FitPrecision::mixed;
 }
 

@@ -51,7 +51,7 @@ std::unique_ptr<Kernel> kernel_for(const Problem& some, const Context& context);
 
 /// Whether frames that are read in blocks are all copied to a GPU and superposed there as if they
 /// were in memory. There is no float64 kernel for this.
-bool is_copied_to_gpu(FitPrecision precision, const Context& context);
+bool copies_frames_to_gpu(FitPrecision precision, const Context& context);
 
 /// Rows of a band of frames that are read in blocks: as many as fit in 1 GiB, up to 960, so that
 /// reading the columns costs little. The same on every machine: a run may resume on another.

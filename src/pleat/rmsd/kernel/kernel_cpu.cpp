@@ -69,7 +69,7 @@ Packed<Real> pack(const Frames& frames, int threads) {
     parallel_for(threads, packed.frames, [&](Index i, int) {
         if constexpr (kTurned) {
             std::vector<double> turned(3 * atoms);
-            turn_onto(frames.frame(i), m.data(), atoms, turned.data());
+            rotate_onto(frames.frame(i), m.data(), atoms, turned.data());
             pack_frame(turned.data(), m, i, packed);
         } else {
             pack_frame(frames.frame(i), m, i, packed);

@@ -60,7 +60,7 @@ std::unique_ptr<Comparison> reference_lddt(LddtFrames frames) {
             Missed all;
             for (Index k = 0; k < reference.extent(0); ++k)
                 for (Index l = k + 1; l < reference.extent(0); ++l) {
-                    if (!are_apart(of.residues, k, l)) continue;
+                    if (!are_in_different_residues(of.residues, k, l)) continue;
                     const double expected = distance(reference, k, l);
                     if (!(expected < kInclusionRadius)) continue;
                     ++all.distances;
@@ -95,7 +95,7 @@ std::vector<ListedPair> near_pairs(const std::vector<const Array<double, 4>*>& s
     std::vector<std::vector<std::int32_t>> others(atoms);
     parallel_for(threads, atoms, [&](Index k, int) {
         for (Index l = k + 1; l < atoms; ++l) {
-            if (!are_apart(residues, k, l)) continue;
+            if (!are_in_different_residues(residues, k, l)) continue;
             const ListedPair pair{static_cast<std::int32_t>(k), static_cast<std::int32_t>(l)};
             const bool is_near = std::ranges::any_of(sides, [&](const auto* side) {
                 return may_be_near(side->data(), side->extent(0), atoms, pair);

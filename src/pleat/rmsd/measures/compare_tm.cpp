@@ -57,18 +57,18 @@ TmScores TmSearch::operator()(const double* p, const double* q) {
         std::copy_n(q + axis * atoms_, atoms_, q_.begin() + axis * padded_);
     }
     scores_ = {};
-    tried_sets_.clear();
+    tried_atom_sets_.clear();
     rounds_.clear();
     table_.assign(kMinTableSize, -1);
     std::fill(std::begin(max_within_), std::end(max_within_), Index{0});
     for (const Index length : fragment_lengths(atoms_))
-        for (Index first = 0; first + length <= atoms_; ++first) search_from(first, length);
+        for (Index first = 0; first + length <= atoms_; ++first) search_from_segment(first, length);
     for (const Index count : max_within_)
         scores_.gdt_ts += 0.25 * static_cast<double>(count) / static_cast<double>(atoms_);
     return scores_;
 }
 
-void TmSearch::search_from(Index first, Index length) {
+void TmSearch::search_from_segment(Index first, Index length) {
     std::ranges::fill(mask_, 0.0);
     std::fill_n(mask_.begin() + first, length, 1.0);
     std::ranges::fill(previous_bits_, 0);
@@ -116,7 +116,7 @@ bool TmSearch::is_new(int round) {
             hash = (hash ^ set[n]) * 0x9e3779b97f4a7c15ULL, hash ^= hash >> 29;
         std::size_t slot = hash % table_.size();
         while (table_[slot] >= 0 &&
-               !std::equal(set, set + words, tried_sets_.data() + words * table_[slot]))
+               !std::equal(set, set + words, tried_atom_sets_.data() + words * table_[slot]))
             slot = (slot + 1) % table_.size();
         return slot;
     };
@@ -129,12 +129,12 @@ bool TmSearch::is_new(int round) {
     }
     table_[slot] = static_cast<std::int32_t>(rounds_.size());
     rounds_.push_back(round);
-    tried_sets_.insert(tried_sets_.end(), bits_.begin(), bits_.end());
+    tried_atom_sets_.insert(tried_atom_sets_.end(), bits_.begin(), bits_.end());
     const std::size_t count = rounds_.size();
     if (2 * count > table_.size()) {
         table_.assign(4 * table_.size(), -1);
         for (std::size_t n = 0; n < count; ++n)
-            table_[slot_of(tried_sets_.data() + words * n)] = static_cast<std::int32_t>(n);
+            table_[slot_of(tried_atom_sets_.data() + words * n)] = static_cast<std::int32_t>(n);
     }
     return true;
 }

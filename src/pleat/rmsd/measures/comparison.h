@@ -128,8 +128,10 @@ struct FitFrames {
 
     bool is_in_place() const { return fit.xyz.size() == 0; }
     /// Whether the measured atoms differ from the fitted atoms.
-    bool measures_others() const { return measured.size() > 0; }
-    Index frame_count() const { return measures_others() ? measured.extent(0) : fit.frame_count(); }
+    bool measures_other_atoms() const { return measured.size() > 0; }
+    Index frame_count() const {
+        return measures_other_atoms() ? measured.extent(0) : fit.frame_count();
+    }
 };
 /// Prepares the fitted atoms of a side, and the measured atoms shifted with them, or unshifted if
 /// frames are not superposed. If both are the same atoms, the measured ones are left out.

@@ -26,7 +26,7 @@ struct ListedPair {
 };
 
 /// Whether two atoms are in different residues; without `residues` each atom is its own.
-inline bool are_apart(const std::vector<std::int32_t>& residues, Index k, Index l) {
+inline bool are_in_different_residues(const std::vector<std::int32_t>& residues, Index k, Index l) {
     return residues.empty() || residues[k] != residues[l];
 }
 /// Throws InputError for more pairs of atoms than can be counted.

@@ -64,7 +64,7 @@ public:
     TmScores operator()(const double* p, const double* q);
 
 private:
-    void search_from(Index first, Index length);
+    void search_from_segment(Index first, Index length);
     void measure();
     /// Selects the atoms nearer than `limit`, or the three nearest if there are fewer. Returns true
     /// if they differ from the previous atoms and suffice for a superposition.
@@ -77,9 +77,9 @@ private:
     double scale_, distance_threshold_;
     std::vector<double> p_, q_, mask_, nearest_;
     std::vector<std::uint64_t> bits_, previous_bits_;
-    std::vector<std::uint64_t> tried_sets_;  // sets one after another
-    std::vector<std::int32_t> rounds_;       // of each of them: the earliest so far
-    std::vector<std::int32_t> table_;        // a hash table of positions in `tried_sets_`, -1: free
+    std::vector<std::uint64_t> tried_atom_sets_;  // sets one after another
+    std::vector<std::int32_t> rounds_;            // of each of them: the earliest so far
+    std::vector<std::int32_t> table_;  // a hash table of positions in `tried_atom_sets_`, -1: free
     Superposed result_;
     Index max_within_[4] = {};  // 1, 2, 4 and 8 angstrom
     TmScores scores_;

@@ -175,7 +175,7 @@ FramePairs::FramePairs(std::shared_ptr<const FrameSource> frames, FitPrecision p
                        bool reduces, std::string hash, const Context& context)
     : frames_(std::move(frames)),
       problem_{.precision = precision, .source = frames_},
-      reduces_(reduces),
+      has_counter_(reduces),
       hash_(std::move(hash)),
       context_(context) {
     context_.comm = nullptr;
@@ -191,7 +191,7 @@ Index FramePairs::band_rows() const { return rows_of_band(*frames_); }
 
 void FramePairs::among(std::span<const Index> items, const BandVisitor& visit) const {
     const std::shared_ptr<const FrameSource> some =
-        frames_->narrowed(items, resolve_threads(context_));
+        frames_->subset_source(items, resolve_threads(context_));
     const Problem problem = problem_of(some);
     const std::unique_ptr<Kernel> kernel =
         problem.frames != nullptr ? kernel_for(problem, context_) : make_kernel(problem, context_);
@@ -243,17 +243,17 @@ bool FramePairs::is_below(Index i, Index j, double cutoff) const {
 }
 
 PairCounter* FramePairs::counter() const {
-    if (!reduces_) return nullptr;
-    if (counting_ == nullptr) {
+    if (!has_counter_) return nullptr;
+    if (counting_kernel_ == nullptr) {
         Problem counted = problem_of(frames_);
         counted.precision = FitPrecision::mixed;
-        counting_ = make_kernel(counted, context_);
+        counting_kernel_ = make_kernel(counted, context_);
     }
-    return counting_->counter();
+    return counting_kernel_->counter();
 }
 
 DeviceClusters FramePairs::gromos(double cutoff, const Context& context) const {
-    counting_.reset();  // clustering needs its memory
+    counting_kernel_.reset();  // clustering needs its memory
     return cluster_on_cuda(*frames_, cutoff, context);
 }
 

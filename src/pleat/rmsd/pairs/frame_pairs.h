@@ -38,11 +38,11 @@ private:
 
     std::shared_ptr<const FrameSource> frames_;
     Problem problem_;  ///< of `frames_`, wherever they are
-    bool reduces_;
+    bool has_counter_;
     std::string hash_;
     Context context_;
     std::unique_ptr<Kernel> kernel_;
-    mutable std::unique_ptr<Kernel> counting_;  ///< made when pairs are counted
+    mutable std::unique_ptr<Kernel> counting_kernel_;  ///< made when pairs are counted
 };
 
 /// Reads neighbours.npz and histogram.tsv of a finished run of `frames` frames, for clustering.

@@ -87,7 +87,7 @@ constexpr Index kMaxAveraged = 1000, kSummed = 32;
 
 }  // namespace
 
-void turn_onto(const double* frame, const double* target, Index atoms, double* turned) {
+void rotate_onto(const double* frame, const double* target, Index atoms, double* turned) {
     double m[9];
     best_rotation(frame, target, atoms, m);
     for (int axis = 0; axis < 3; ++axis)
@@ -113,7 +113,7 @@ std::vector<double> common_structure(const Frames& frames, int threads) {
     parallel_for(threads, sums.extent(0), [&](Index block, int) {
         std::vector<double> turned(3 * atoms);
         for (Index n = block * kSummed; n < std::min(used, (block + 1) * kSummed); ++n) {
-            turn_onto(frames.frame(averaged[n]), frames.frame(0), atoms, turned.data());
+            rotate_onto(frames.frame(averaged[n]), frames.frame(0), atoms, turned.data());
             for (Index k = 0; k < 3 * atoms; ++k) sums(block, k) += turned[k];
         }
     });
@@ -140,8 +140,8 @@ public:
         });
         return some;
     }
-    std::shared_ptr<const FrameSource> narrowed(std::span<const Index> items,
-                                                int threads) const override {
+    std::shared_ptr<const FrameSource> subset_source(std::span<const Index> items,
+                                                     int threads) const override {
         return memory_source(owned(subset(items, threads)));
     }
 
@@ -179,8 +179,8 @@ public:
         });
         return some;
     }
-    std::shared_ptr<const FrameSource> narrowed(std::span<const Index> items,
-                                                int threads) const override {
+    std::shared_ptr<const FrameSource> subset_source(std::span<const Index> items,
+                                                     int threads) const override {
         if (std::ssize(items) > block_) {
             std::vector<Index> numbers;
             for (const Index item : items) numbers.push_back(number_of(item));

@@ -65,7 +65,7 @@ std::vector<Index> averaged_frames(Index count);
 std::vector<double> common_structure(const Frames& frames, int threads);
 
 /// Rotates `frame` onto `target` by the best rotation; all arrays are [axis, atom].
-void turn_onto(const double* frame, const double* target, Index atoms, double* turned);
+void rotate_onto(const double* frame, const double* target, Index atoms, double* turned);
 
 /// Frames that may exceed memory. Thread-safe.
 class FrameSource {
@@ -76,8 +76,8 @@ public:
     /// Returns these frames, centred as by centre().
     virtual Frames subset(std::span<const Index> items, int threads) const = 0;
     /// Returns these frames as a separate ensemble.
-    virtual std::shared_ptr<const FrameSource> narrowed(std::span<const Index> items,
-                                                        int threads) const = 0;
+    virtual std::shared_ptr<const FrameSource> subset_source(std::span<const Index> items,
+                                                             int threads) const = 0;
     /// All frames if they are in memory, else null.
     virtual const Frames* in_memory() const { return nullptr; }
     /// The best number of frames to read at a time, besides the rows of a band.

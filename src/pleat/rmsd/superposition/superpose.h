@@ -200,14 +200,14 @@ struct Quartic {
 };
 
 /// A sum of products that superposition reaches, and its maximum error.
-struct ReachedSum {
+struct SumWithError {
     double sum, error;
 };
 
 /// The largest root for a covariance of frames, `size` being the root of the product of their sums
 /// of squares, with the bounds of the CPU's float64 kernel (pair_block.cpp): the error is infinite
 /// unless Newton's iteration has converged and the root is separated from the next.
-PLEAT_HOST_DEVICE inline ReachedSum reached_sum(const double (&r)[9], double size) {
+PLEAT_HOST_DEVICE inline SumWithError sum_with_error(const double (&r)[9], double size) {
     constexpr double kStep = 3e-9, kSlope = 1e-4, kRounding = 5e-15;
     constexpr int kMaxSteps = 12;
     const double scale = 1.0 / size;

@@ -130,7 +130,7 @@ TEST(GpuGromos, DealsAllRowsEvenlyWithinTheEstimatedMemory) {
             SCOPED_TRACE(std::to_string(frames) + " frames, parts " + std::to_string(parts));
             std::vector<Index> squares(static_cast<std::size_t>(parts));
             Index next = 0;
-            for (const BitBand& band : deal_bits(frames, parts)) {
+            for (const BitBand& band : divide_bit_rows(frames, parts)) {
                 ASSERT_EQ(band.rows.first, next);
                 ASSERT_EQ(band.rows.first % kTileRows, 0);
                 squares[band.part] += squares_of(band.rows, frames);

@@ -108,7 +108,7 @@ static __global__ void __launch_bounds__(kSurfaceWarps* kSurfaceLanes)
     const SurfaceSphere own(at, from.reach[at.sphere]);
     const double centre[] = {own.x, own.y, own.z};
     const CellGrid& grid = from.cell_grids[frame];
-    const CellGrid::Near near = grid.near(centre);
+    const CellGrid::NearCells near = grid.near(centre);
     // Lane k has the k-th range.
     const SphereRange range = lane < near.count()
                                   ? grid.range(near, lane, from.starts + frame * from.start_count)

@@ -112,7 +112,7 @@ Array<float, 3> sorted_positions(const SortedScatterers& sorted, View<const floa
 
 FrameProfiles::FrameProfiles(const Model& model, const SortedScatterers& sorted, int threads)
     : model_(model), sorted_(sorted), threads_(threads) {
-    if (model.scale_count() == 0) self_ = self_profile(model, sorted, {});
+    if (model.scale_count() == 0) self_terms_ = self_profile(model, sorted, {});
 }
 
 void FrameProfiles::compute(BodyPairs& pairs, Index batch_size, View<const float, 3> xyz,
@@ -129,7 +129,7 @@ void FrameProfiles::compute(BodyPairs& pairs, Index batch_size, View<const float
     parallel_for(threads_, partial.extent(0), [&](Index frame, int) {
         const Array<double, 2> of_frame =
             scaled ? self_profile(model_, sorted_, scales[frame]) : Array<double, 2>();
-        const double* const self = scaled ? of_frame.data() : self_.data();
+        const double* const self = scaled ? of_frame.data() : self_terms_.data();
         for (Index n = 0; n < partial[frame].size(); ++n) partial[frame].data[n] += self[n];
     });
 }

@@ -64,7 +64,7 @@ private:
     const Model& model_;
     const SortedScatterers& sorted_;
     const int threads_;
-    Array<double, 2> self_;  ///< terms i = j, if scatterers have no scales
+    Array<double, 2> self_terms_;  ///< terms i = j, if scatterers have no scales
 };
 
 /// Sums over each body of amplitudes at the first q, and of their products over its scatterers.

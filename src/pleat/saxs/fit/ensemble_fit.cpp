@@ -172,7 +172,7 @@ std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitte
     return models;
 }
 
-std::vector<bool> are_near_best(const std::vector<Weighted>& ensembles) {
+std::vector<bool> are_within_error_of_best(const std::vector<Weighted>& ensembles) {
     std::vector<bool> near;
     if (ensembles.empty()) return near;
     const double limit = validation_limit(ensembles, itself);

@@ -48,7 +48,7 @@ inline constexpr double kMinWeight = 1e-3;
 
 /// [ensemble]: whether its validation is within one standard error of the best, so that the curve
 /// cannot distinguish the sizes.
-std::vector<bool> are_near_best(const std::vector<Weighted>& ensembles);
+std::vector<bool> are_within_error_of_best(const std::vector<Weighted>& ensembles);
 
 /// The index of the smallest ensemble whose validation is within one standard error of the best
 /// (rationale: `docs/decisions/0037`).

@@ -102,7 +102,7 @@ public:
             }
         });
         to.left_out = length_of_profile_ * std::sqrt(*std::ranges::max_element(squares_));
-        to.left_out_errors = std::max(scale_, 0.0) * to.left_out;
+        to.omitted_errors = std::max(scale_, 0.0) * to.left_out;
     }
 
 private:
@@ -297,14 +297,14 @@ Array<double, 2> FrameAxes::mean(View<const double, 3> of_axes, std::span<const 
 }
 
 void warn_of_axes(const EnsembleProblem& problem, const FrameAxes& axes) {
-    if (problem.warnings == nullptr || axes.left_out_errors <= 1 ||
+    if (problem.warnings == nullptr || axes.omitted_errors <= 1 ||
         axes.partial.extent(0) <= static_cast<Index>(kMaxProfileAxes))
         return;
     std::string text = fmt::format(
         "profiles of frames differ along more than {} axes: weights by maximum entropy and all "
         "validations are those of profiles that are off by at most {:.2g} of the curve's errors, "
         "over all points together",
-        kMaxProfileAxes, axes.left_out_errors);
+        kMaxProfileAxes, axes.omitted_errors);
     if (std::ranges::find(*problem.warnings, text) == problem.warnings->end())
         problem.warnings->push_back(std::move(text));
 }
@@ -334,10 +334,10 @@ void subtract(std::span<double> from, double part, const std::vector<double>& di
 ProfileCoordinates::ProfileCoordinates(const EnsembleProblem& axes, const FrameAxes& of_frames,
                                        const Fit& at, double tolerance)
     : curve(axes.curve->intensity),
-      of_frames_(of_frames),
-      remainders_(frame_profiles(axes, at.contrast)) {
+      frame_axes_(of_frames),
+      axis_remainders_(frame_profiles(axes, at.contrast)) {
     const std::size_t points = curve.size();
-    const auto row = [&](Index axis) { return std::span(remainders_[axis].data, points); };
+    const auto row = [&](Index axis) { return std::span(axis_remainders_[axis].data, points); };
     divide_by_errors(axes, curve);
     for (Index axis = 0; axis < axis_count(); ++axis) divide_by_errors(axes, row(axis));
     mean.assign(row(0).begin(), row(0).end());
@@ -395,8 +395,8 @@ double ProfileCoordinates::excess(std::span<const double> weights, double theta,
         subtract(residual, dot(residual.data(), axis.data(), axis.size()), axis);
     std::vector<double> g(weights.size(), 0), left_out(residual.size(), 0);
     for (Index axis = 1; axis < axis_count(); ++axis) {
-        const double* const amounts = of_frames_.amounts[axis].data;
-        const double* const remainder = remainders_[axis].data;
+        const double* const amounts = frame_axes_.amounts[axis].data;
+        const double* const remainder = axis_remainders_[axis].data;
         const double along = scale * dot(residual.data(), remainder, residual.size());
         for (std::size_t i = 0; i < g.size(); ++i) g[i] += along * amounts[i];
         const double amount = scale * dot(amounts, weights.data(), weights.size());

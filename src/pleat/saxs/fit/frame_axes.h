@@ -23,7 +23,7 @@ struct FrameAxes {
     /// to the curve.
     double left_out = 0;
     /// The same in errors, at the scale with which the mean fits the curve.
-    double left_out_errors = 0;
+    double omitted_errors = 0;
 
     /// Gram-Schmidt orthogonalisation of the frames minus their mean. Lengths are upper bounds for
     /// profiles at any contrast within the options, in units of the errors. Adds axes until no
@@ -78,10 +78,10 @@ public:
     double excess(std::span<const double> weights, double theta, double scale) const;
 
 private:
-    Index axis_count() const { return remainders_.extent(0); }
+    Index axis_count() const { return axis_remainders_.extent(0); }
 
-    const FrameAxes& of_frames_;
-    Array<double, 2> remainders_;  // [axis, point]: what the basis leaves out of each axis
+    const FrameAxes& frame_axes_;
+    Array<double, 2> axis_remainders_;  // [axis, point]: what the basis leaves out of each axis
 };
 
 /// Up to `count` frames, ascending, with which a set of frames fits best when one of them replaces

@@ -99,15 +99,15 @@ double objective(const Weighted& one, double theta) {
 class WeightFit {
 public:
     WeightFit(const EnsembleProblem& axes, const FrameAxes& of_frames)
-        : axes_(axes), of_frames_(of_frames) {}
+        : axes_(axes), frame_axes_(of_frames) {}
 
     /// The weights for each theta, largest theta first.
     std::vector<Weighted> run(const std::vector<double>& thetas) const {
         Weighted one;
-        one.frames.resize(of_frames_.amounts.extent(1));
+        one.frames.resize(frame_axes_.amounts.extent(1));
         std::iota(one.frames.begin(), one.frames.end(), Index{0});
         one.weights.assign(one.frames.size(), 1.0 / static_cast<double>(one.frames.size()));
-        one.fit = fit(*axes_.curve, of_frames_.mean(axes_.partial, one.weights), axes_.mean_radius,
+        one.fit = fit(*axes_.curve, frame_axes_.mean(axes_.partial, one.weights), axes_.mean_radius,
                       axes_.options, nullptr, axes_.context);
         std::vector<Weighted> all;
         all.reserve(thetas.size());
@@ -130,7 +130,7 @@ private:
             Weighted next = at_contrast(theta, from, start, tolerance);
             const double before = objective(next, theta);
             const Contrast tried = next.fit.contrast;
-            next.fit = fit(*axes_.curve, of_frames_.mean(axes_.partial, next.weights),
+            next.fit = fit(*axes_.curve, frame_axes_.mean(axes_.partial, next.weights),
                            axes_.mean_radius, axes_.options, &tried, axes_.context);
             const double after = objective(next, theta);
             const bool is_better = after < lowest;
@@ -144,7 +144,7 @@ private:
             from = is_better ? next : best;
             const Contrast to = is_better ? contrasts.next(tried, next.fit.contrast)
                                           : contrasts.restart(best.fit.contrast);
-            from.fit = fit_at(to, *axes_.curve, of_frames_.mean(axes_.partial, from.weights),
+            from.fit = fit_at(to, *axes_.curve, frame_axes_.mean(axes_.partial, from.weights),
                               axes_.mean_radius, axes_.options);
         }
         return best;
@@ -158,7 +158,7 @@ private:
         // Of chi^2 per point / 2.
         constexpr double kMaxExcess = 1e-3;
         for (;; tolerance /= 4) {
-            const ProfileCoordinates at(axes_, of_frames_, from.fit, tolerance);
+            const ProfileCoordinates at(axes_, frame_axes_, from.fit, tolerance);
             std::vector<double> l;
             for (const std::vector<double>& axis : at.basis)
                 l.push_back(dot(axis.data(), start.data(), start.size()));
@@ -174,7 +174,7 @@ private:
             break;
         }
         from.fit =
-            fit_at(from.fit.contrast, *axes_.curve, of_frames_.mean(axes_.partial, from.weights),
+            fit_at(from.fit.contrast, *axes_.curve, frame_axes_.mean(axes_.partial, from.weights),
                    axes_.mean_radius, axes_.options);
         return from;
     }
@@ -208,7 +208,7 @@ private:
     }
 
     const EnsembleProblem& axes_;
-    const FrameAxes& of_frames_;
+    const FrameAxes& frame_axes_;
 };
 
 constexpr int kThetas = 11;

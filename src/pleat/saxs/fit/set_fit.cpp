@@ -93,7 +93,7 @@ void ContrastNodes::interpolation_weights(const Contrast& contrast,
 
 ProductTable::ProductTable(const EnsembleProblem& problem, bool with_pairs, int threads)
     : problem_(problem),
-      with_pairs_(with_pairs),
+      has_frame_pairs_(with_pairs),
       threads_(threads),
       nodes_(problem.options, are_atomic(problem.partial[0]), problem.mean_radius,
              problem.curve->q.back()) {
@@ -107,7 +107,7 @@ ProductTable::ProductTable(const EnsembleProblem& problem, bool with_pairs, int 
     curve_square_ = dot(curve_.data(), curve_.data(), curve_.size());
     const auto frames = static_cast<std::size_t>(frame_count());
     products_.resize((with_pairs ? frames * (frames + 1) / 2 : frames) * nodes_.size());
-    with_curve_.resize(frames * nodes_.size());
+    products_with_curve_.resize(frames * nodes_.size());
     for (std::size_t n = 0; n < nodes_.c1_count(); ++n)
         factors_.push_back(channel_pair_factors(problem.partial.extent(1), curve.q,
                                                 problem.mean_radius, {nodes_.node(n, 0).c1, 1}));
@@ -166,7 +166,7 @@ void ProductTable::add_pairs() {
                 double* const to = profile(a);
                 for (std::size_t k = 0; k < points; ++k)
                     to[k] = parts[0].data[k] + c2 * (parts[1].data[k] + c2 * parts[2].data[k]);
-                with_curve_[a * nodes_.size() + node] = dot(to, curve_.data(), points);
+                products_with_curve_[a * nodes_.size() + node] = dot(to, curve_.data(), points);
                 for (Index b = 0; b <= a; ++b)
                     products_[row(a, b) + node] = dot(to, profile(b), points);
             }
@@ -194,7 +194,7 @@ void ProductTable::add_frames() {
                 const double c2 = nodes_.node(c1, n).c2;
                 const std::size_t node = c1 * nodes_.c2_count() + n;
                 products_[row(frame, frame) + node] = polynomial(squares, c2);
-                with_curve_[frame * size + node] = polynomial(right, c2);
+                products_with_curve_[frame * size + node] = polynomial(right, c2);
             }
         }
     };
@@ -418,7 +418,7 @@ public:
                     for (std::size_t n = 0; n < size; ++n) to[n] = contract(from, weights[n]);
                 }
             });
-        with_pairs_ = with_pairs;
+        has_frame_pairs_ = with_pairs;
     }
 
     /// The contrast of the grid at which a set fits best.
@@ -454,14 +454,14 @@ private:
     std::size_t index(Index frame) const { return static_cast<std::size_t>(index_[frame]); }
     const double* row(std::size_t a, std::size_t b) const {
         if (a < b) std::swap(a, b);
-        return products_.data() + (with_pairs_ ? a * (a + 1) / 2 + b : a) * contrasts_.size();
+        return products_.data() + (has_frame_pairs_ ? a * (a + 1) / 2 + b : a) * contrasts_.size();
     }
 
     const ProductTable& table_;
     std::vector<Contrast> contrasts_;
     std::vector<Index> index_;  // [frame]: index into frames_, -1 if no set contains it
     std::vector<Index> frames_;
-    bool with_pairs_ = false;
+    bool has_frame_pairs_ = false;
     std::vector<double> right_, products_;  // [frame or pair, contrast]
 };
 

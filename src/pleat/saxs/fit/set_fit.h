@@ -50,7 +50,7 @@ public:
     const double* products(Index a, Index b) const { return products_.data() + row(a, b); }
     /// [node]: the product of a frame and the curve.
     const double* products_with_curve(Index frame) const {
-        return with_curve_.data() + static_cast<std::size_t>(frame) * nodes_.size();
+        return products_with_curve_.data() + static_cast<std::size_t>(frame) * nodes_.size();
     }
     /// The product of the curve with itself: chi^2 of no model.
     double curve_square() const { return curve_square_; }
@@ -66,20 +66,20 @@ private:
     std::size_t row(Index a, Index b) const {
         const auto larger = static_cast<std::size_t>(a > b ? a : b),
                    smaller = static_cast<std::size_t>(a > b ? b : a);
-        return (with_pairs_ ? larger * (larger + 1) / 2 + smaller : larger) * nodes_.size();
+        return (has_frame_pairs_ ? larger * (larger + 1) / 2 + smaller : larger) * nodes_.size();
     }
 
     const EnsembleProblem problem_;
-    const bool with_pairs_;
+    const bool has_frame_pairs_;
     const int threads_;
     const ContrastNodes nodes_;
     std::vector<double> inverse_sigma_;  ///< [point]: 1 / sigma
     double inverse_variance_sum_ = 0;    ///< sum of 1 / sigma^2
     std::vector<double> curve_;          ///< [point], by sigma
     double curve_square_ = 0;
-    std::vector<Array<double, 2>> factors_;  ///< [c1]: of partial profiles [channel pair, point]
-    std::vector<double> products_;           ///< [pair of frames or frame, node]
-    std::vector<double> with_curve_;         ///< [frame, node]
+    std::vector<Array<double, 2>> factors_;    ///< [c1]: of partial profiles [channel pair, point]
+    std::vector<double> products_;             ///< [pair of frames or frame, node]
+    std::vector<double> products_with_curve_;  ///< [frame, node]
 };
 
 /// Values of c1 or c2 in a grid at most.

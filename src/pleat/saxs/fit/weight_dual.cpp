@@ -222,7 +222,7 @@ std::vector<double> WeightDual::minimize(double scale, std::span<const double> t
     std::vector<double> gradient, hessian, direction, next(l.size());
     for (int step = 0; step < kMaxSteps; ++step) {
         throw_if_stopped(context_);
-        derive(l, gradient, hessian);
+        compute_derivatives(l, gradient, hessian);
         if (!solve_cholesky(hessian, gradient, direction)) break;
         const double slope =
             std::inner_product(gradient.begin(), gradient.end(), direction.begin(), 0.0);
@@ -281,8 +281,8 @@ double WeightDual::evaluate(const std::vector<double>& l) {
 }
 
 /// Gradient and Hessian at l, where evaluate() was called last.
-void WeightDual::derive(const std::vector<double>& l, std::vector<double>& gradient,
-                        std::vector<double>& hessian) {
+void WeightDual::compute_derivatives(const std::vector<double>& l, std::vector<double>& gradient,
+                                     std::vector<double>& hessian) {
     const Index blocks = at_.x.extent(0);
     const std::size_t n = l.size(), rows = mean_.size();
     parallel_for(threads(), blocks, [&](Index block, int) {

@@ -46,8 +46,8 @@ public:
 
 private:
     double evaluate(const std::vector<double>& l);
-    void derive(const std::vector<double>& l, std::vector<double>& gradient,
-                std::vector<double>& hessian);
+    void compute_derivatives(const std::vector<double>& l, std::vector<double>& gradient,
+                             std::vector<double>& hessian);
     int threads() const;
 
     const FrameCoordinates& at_;

@@ -49,7 +49,7 @@ Model full_model(const Ensemble& ensemble, const Scatterers& scatterers,
                            parse_deuteration(parameters.deuterate), parameters.backbone_exchange);
     type_names.clear();
     for (const NeutronAtom& type : atoms.types) type_names.push_back(type.atom.name());
-    return at_fraction(make_neutron_model(atoms, q, sites), parameters.d2o.value_or(0));
+    return at_d2o_fraction(make_neutron_model(atoms, q, sites), parameters.d2o.value_or(0));
 }
 
 }  // namespace

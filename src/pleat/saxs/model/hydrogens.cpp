@@ -301,7 +301,7 @@ std::string_view common_residue_name(std::string_view name) {
 }
 
 std::vector<int> implicit_hydrogens(const Topology& topology, View<const float, 2> xyz,
-                                    bool with_ends) {
+                                    bool with_chain_ends) {
     const Index count = topology.atom_count();
     std::vector<int> hydrogens(count, 0);
     const std::vector<std::uint8_t> deoxy = selection::are_deoxy(topology);
@@ -325,7 +325,7 @@ std::vector<int> implicit_hydrogens(const Topology& topology, View<const float, 
         first = last;
     }
     free_disulfides(topology, xyz, hydrogens);
-    if (with_ends) ChainEnds(topology, xyz, hydrogens).add();
+    if (with_chain_ends) ChainEnds(topology, xyz, hydrogens).add();
     return hydrogens;
 }
 

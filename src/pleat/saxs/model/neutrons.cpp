@@ -212,7 +212,7 @@ Array<double, 2> channel_weights(double d2o) {
 
 }  // namespace
 
-Model at_fraction(const Model& neutron_model, double d2o) {
+Model at_d2o_fraction(const Model& neutron_model, double d2o) {
     const Array<double, 2> weights = channel_weights(d2o);
     Model model;
     model.q = neutron_model.q;
@@ -228,7 +228,7 @@ Model at_fraction(const Model& neutron_model, double d2o) {
     return model;
 }
 
-Array<double, 2> at_fraction(View<const double, 2> neutron_partial, double d2o) {
+Array<double, 2> at_d2o_fraction(View<const double, 2> neutron_partial, double d2o) {
     const Array<double, 2> weights = channel_weights(d2o);
     Array<double, 2> partial(kAtomChannels * (kAtomChannels + 1) / 2, neutron_partial.extent(1));
     // Profiles of pairs of different channels contain both orders.

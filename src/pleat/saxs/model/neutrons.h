@@ -67,8 +67,8 @@ Model make_neutron_model(const NeutronAtoms& atoms, std::span<const double> q, I
 
 /// A model of neutron channels at one D2O fraction, with the channels of the all-atom X-ray model:
 /// length, displaced solvent (of positive sign), hydration.
-Model at_fraction(const Model& neutron_model, double d2o);
+Model at_d2o_fraction(const Model& neutron_model, double d2o);
 /// The same for partial profiles [channel pair, q].
-Array<double, 2> at_fraction(View<const double, 2> neutron_partial, double d2o);
+Array<double, 2> at_d2o_fraction(View<const double, 2> neutron_partial, double d2o);
 
 }  // namespace pleat::saxs

@@ -97,18 +97,19 @@ void find_layers_on_cpu(View<const float, 3> xyz, const Scatterers& scatterers,
 
 }  // namespace
 
-std::vector<double> surface_reach(const Scatterers& scatterers) {
+std::vector<double> radii_with_probe(const Scatterers& scatterers) {
     std::vector<double> reach = scatterers.radii;
     for (double& one : reach) one += kProbe;
     return reach;
 }
 
-void find_layers_with(SurfaceKernel& kernel, View<const float, 3> xyz, const Scatterers& scatterers,
-                      const Context& context, View<float, 3> layers) {
+void set_hydration_layers(SurfaceKernel& kernel, View<const float, 3> xyz,
+                          const Scatterers& scatterers, const Context& context,
+                          View<float, 3> layers) {
     const RankRows rows(context);
     const Index frames = rows.count_of(xyz.extent(0)), at_once = kernel.max_frames();
     const int threads = resolve_threads(context);
-    const std::vector<double> reach = surface_reach(scatterers);
+    const std::vector<double> reach = radii_with_probe(scatterers);
     const Array<double, 2> points = surface_points();
     StageProgress progress(context, "hydration", frames, "frames");
     progress.check();
@@ -150,8 +151,8 @@ Array<float, 3> hydration_layers(View<const float, 3> xyz, const Scatterers& sca
     auto layers = Array<float, 3>::unset(frames, 4, scatterers.count());
     if (finds_surfaces_on_gpu(frames, context) && !scatterers.members.empty()) {
         const std::unique_ptr<SurfaceKernel> kernel = make_cuda_surface_kernel(
-            surface_reach(scatterers), RankRows(context).count_of(frames), context.device.index);
-        find_layers_with(*kernel, xyz, scatterers, context, layers);
+            radii_with_probe(scatterers), RankRows(context).count_of(frames), context.device.index);
+        set_hydration_layers(*kernel, xyz, scatterers, context, layers);
     } else {
         find_layers_on_cpu(xyz, scatterers, context, layers);
     }

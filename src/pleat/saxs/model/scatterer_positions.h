@@ -30,12 +30,13 @@ inline constexpr Index kMinFramesOnGpu = 64;
 bool finds_surfaces_on_gpu(Index frames, const Context& context);
 
 /// [member]: radii in angstrom of the spheres whose surface is computed, with the probe.
-std::vector<double> surface_reach(const Scatterers& scatterers);
+std::vector<double> radii_with_probe(const Scatterers& scatterers);
 
 /// Sets the rows of `layers` that belong to this rank (RankRows), as hydration_layers() does, with
-/// `kernel`, which must be made for surface_reach(). Throws Cancelled, DeviceError.
-void find_layers_with(SurfaceKernel& kernel, View<const float, 3> xyz, const Scatterers& scatterers,
-                      const Context& context, View<float, 3> layers);
+/// `kernel`, which must be made for radii_with_probe(). Throws Cancelled, DeviceError.
+void set_hydration_layers(SurfaceKernel& kernel, View<const float, 3> xyz,
+                          const Scatterers& scatterers, const Context& context,
+                          View<float, 3> layers);
 
 /// Positions in the order of the Debye sums: first the scatterers, then the sites of the hydration
 /// layer, one for each scatterer that touches water in any frame.

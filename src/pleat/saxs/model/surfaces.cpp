@@ -35,8 +35,9 @@ Index gather_overlaps(const Spheres& spheres, SphereRange range, Index of, Overl
     const auto own_x = hn::Set(d, x[of]), own_y = hn::Set(d, y[of]), own_z = hn::Set(d, z[of]);
     const auto own_reach = hn::Set(d, radius), own_square = hn::Set(d, radius * radius),
                half_inverse = hn::Set(d, 0.5 / radius);
-    double* const to[] = {overlaps.towards[0].data(), overlaps.towards[1].data(),
-                          overlaps.towards[2].data(), overlaps.bound.data()};
+    double* const to[] = {overlaps.overlap_directions[0].data(),
+                          overlaps.overlap_directions[1].data(),
+                          overlaps.overlap_directions[2].data(), overlaps.bound.data()};
     Index same = 0;
     for (Index n = range.first; n < range.last; n += lanes) {
         const auto is_given = hn::FirstN(d, static_cast<std::size_t>(range.last - n));
@@ -74,9 +75,9 @@ constexpr Index kVectors = 4;
 void compare_points(const Overlaps& overlaps, View<const double, 2> points, PointBits& exposed) {
     const Lanes d;
     const auto lanes = static_cast<Index>(hn::Lanes(d));
-    const double *HWY_RESTRICT const x = overlaps.towards[0].data(),
-                                     *HWY_RESTRICT const y = overlaps.towards[1].data(),
-                                     *HWY_RESTRICT const z = overlaps.towards[2].data(),
+    const double *HWY_RESTRICT const x = overlaps.overlap_directions[0].data(),
+                                     *HWY_RESTRICT const y = overlaps.overlap_directions[1].data(),
+                                     *HWY_RESTRICT const z = overlaps.overlap_directions[2].data(),
                                      *HWY_RESTRICT const bound = overlaps.bound.data();
     for (Index first = 0; first < points.extent(1); first += kVectors * lanes) {
         hn::Vec<Lanes> px[kVectors], py[kVectors], pz[kVectors];
@@ -168,7 +169,7 @@ Index find_overlaps(const Spheres& spheres, std::span<const SphereRange> ranges,
     Index room = kVectorSlack, same = 0;
     for (const SphereRange& range : ranges) room += range.last - range.first;
     if (room > std::ssize(overlaps.bound)) {
-        for (std::vector<double>& axis : overlaps.towards) axis.resize(room);
+        for (std::vector<double>& axis : overlaps.overlap_directions) axis.resize(room);
         overlaps.bound.resize(room);
     }
     overlaps.count = 0;
@@ -264,7 +265,7 @@ std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const do
         for (Index n = first; n < last; ++n) {
             const double centre[] = {spheres.centres(0, n), spheres.centres(1, n),
                                      spheres.centres(2, n)};
-            const CellGrid::Near near = cells.grid.near(centre);
+            const CellGrid::NearCells near = cells.grid.near(centre);
             for (std::int32_t k = 0; k < near.count(); ++k)
                 nine[k] = cells.grid.range(near, k, cells.starts.data());
             const std::span<const SphereRange> ranges(nine.data(),

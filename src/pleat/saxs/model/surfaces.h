@@ -28,7 +28,7 @@ struct CellGrid {
     std::int32_t extent[3] = {};       ///< cells along each axis
 
     /// The cells about a point: those from `first` to `last` along each axis.
-    struct Near {
+    struct NearCells {
         std::int32_t first[3] = {}, last[3] = {};
         /// The number of ranges of spheres.
         PLEAT_HOST_DEVICE std::int32_t count() const {
@@ -41,8 +41,8 @@ struct CellGrid {
         const auto cell = static_cast<Index>((x - origin[axis]) / width);
         return cell < 0 ? 0 : cell < extent[axis] ? cell : extent[axis] - 1;
     }
-    PLEAT_HOST_DEVICE Near near(const double* centre) const {
-        Near cells;
+    PLEAT_HOST_DEVICE NearCells near(const double* centre) const {
+        NearCells cells;
         for (int axis = 0; axis < 3; ++axis) {
             const auto cell = static_cast<std::int32_t>(index(centre[axis], axis));
             cells.first[axis] = cell > 0 ? cell - 1 : 0;
@@ -52,7 +52,7 @@ struct CellGrid {
     }
     /// The n-th range of spheres in the cells; `starts` [cell + 1]: the first sphere of each cell,
     /// and after the last one the number of spheres.
-    PLEAT_HOST_DEVICE SphereRange range(const Near& cells, std::int32_t n,
+    PLEAT_HOST_DEVICE SphereRange range(const NearCells& cells, std::int32_t n,
                                         const std::int32_t* starts) const {
         const std::int32_t rows = cells.last[1] - cells.first[1] + 1;
         const Index x = cells.first[0] + n / rows, y = cells.first[1] + n % rows;
@@ -95,10 +95,10 @@ struct alignas(16) PointBits {
 };
 
 /// The spheres that overlap one sphere: point p of length 1 is covered by the n-th if the product
-/// of p and `towards` n is larger than `bound` n.
+/// of p and `overlap_directions` n is larger than `bound` n.
 struct Overlaps {
-    std::array<std::vector<double>, 3> towards;  ///< [axis][overlap]
-    std::vector<double> bound;                   ///< [overlap]
+    std::array<std::vector<double>, 3> overlap_directions;  ///< [axis][overlap]
+    std::vector<double> bound;                              ///< [overlap]
     Index count = 0;
 };
 

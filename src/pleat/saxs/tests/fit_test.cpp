@@ -242,11 +242,11 @@ TEST(MinimalEnsembles, ChosenAreTheSmallestWithinAStandardErrorOfTheBest) {
         sizes[n].validation_error = errors[n];
     }
     EXPECT_EQ(choose_simplest(sizes), 1u);
-    EXPECT_EQ(are_near_best(sizes), (std::vector<bool>{false, true, true, true}));
+    EXPECT_EQ(are_within_error_of_best(sizes), (std::vector<bool>{false, true, true, true}));
     sizes[2].validation_error = 0.06;
     EXPECT_EQ(choose_simplest(sizes), 2u);
-    EXPECT_EQ(are_near_best(sizes), (std::vector<bool>{false, false, true, true}));
-    EXPECT_TRUE(are_near_best({}).empty());
+    EXPECT_EQ(are_within_error_of_best(sizes), (std::vector<bool>{false, false, true, true}));
+    EXPECT_TRUE(are_within_error_of_best({}).empty());
 }
 
 TEST(MinimalEnsembles, OfCopiesNeedOne) {

@@ -116,7 +116,7 @@ private:
 TEST(SurfacesOnHost, MakeTheLayersOfManyFrames) {
     const Lysozyme protein(5);
     const Array<float, 3> expected = hydration_layers(protein.xyz, protein.scatterers, {});
-    const std::vector<double> reach = surface_reach(protein.scatterers);
+    const std::vector<double> reach = radii_with_probe(protein.scatterers);
     const auto members = static_cast<Index>(reach.size());
     HostGpuState state;
     {
@@ -127,14 +127,14 @@ TEST(SurfacesOnHost, MakeTheLayersOfManyFrames) {
         Context context;
         context.threads = 2;
         context.progress = &listener;
-        find_layers_with(kernel, protein.xyz, protein.scatterers, context, found);
+        set_hydration_layers(kernel, protein.xyz, protein.scatterers, context, found);
         EXPECT_TRUE(std::ranges::equal(found, expected));
         EXPECT_EQ(listener.total(), 5);
         EXPECT_EQ(listener.done(), (std::vector<std::int64_t>{2, 4, 5}));
         EXPECT_EQ(state.launches["find exposed points"], 3);
         Listener stopping(2);
         context.progress = &stopping;
-        EXPECT_THROW(find_layers_with(kernel, protein.xyz, protein.scatterers, context, found),
+        EXPECT_THROW(set_hydration_layers(kernel, protein.xyz, protein.scatterers, context, found),
                      Cancelled);
     }
     EXPECT_EQ(state.used_bytes, 0);
@@ -151,12 +151,12 @@ TEST(SurfacesOnHost, MakeTheLayersOfARanksFrames) {
     const Lysozyme protein(3);
     const Array<float, 3> expected = hydration_layers(protein.xyz, protein.scatterers, {});
     HostGpuState state;
-    SurfacesOnHost kernel(surface_reach(protein.scatterers), 1, HostGpu(state));
+    SurfacesOnHost kernel(radii_with_probe(protein.scatterers), 1, HostGpu(state));
     Array<float, 3> found(3, 4, protein.scatterers.count());
     SecondRank rank;
     Context context;
     context.comm = &rank;
-    find_layers_with(kernel, protein.xyz, protein.scatterers, context, found);
+    set_hydration_layers(kernel, protein.xyz, protein.scatterers, context, found);
     for (Index frame = 0; frame < 3; ++frame)
         for (Index n = 0; n < found[0].size(); ++n)
             ASSERT_EQ(found[frame].data[n], frame == 1 ? expected[frame].data[n] : 0.0f) << frame;

@@ -173,7 +173,7 @@ ResultColumns facts(const Result& result, const couplings::ModelDescription& abo
 
 }  // namespace
 
-std::vector<std::string> added_names(const MutantTable& table) {
+std::vector<std::string> added_column_names(const MutantTable& table) {
     std::vector<std::string> names = {"prediction_epistatic", "prediction_independent",
                                       "prediction_percentile", "prediction_z",
                                       "prediction_problem"};
@@ -187,7 +187,7 @@ TextPieces listed_table(const MutantTable& table, const std::vector<Listed>& lis
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     std::string head(table.bytes.starts_with(kByteOrderMark) ? kByteOrderMark : "");
     head += table.header;
-    for (const std::string& name : added_names(table)) head += table.separator + name;
+    for (const std::string& name : added_column_names(table)) head += table.separator + name;
     head += table.header_end;
     TextPieces pieces =
         make_lines(threads, static_cast<Index>(table.rows.size()), [&](Index n, std::string& text) {

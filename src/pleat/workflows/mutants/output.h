@@ -29,7 +29,7 @@ void write_results(RunDirectory& run, const Report& report, int threads);
 TextPieces listed_table(const MutantTable& table, const std::vector<Listed>& listed, int threads);
 
 /// The names of the columns that listed.csv has more than the table.
-std::vector<std::string> added_names(const MutantTable& table);
+std::vector<std::string> added_column_names(const MutantTable& table);
 
 /// Keys (core/run/citations.bib) of the papers that describe the predictions.
 std::vector<std::string_view> citations();

@@ -145,10 +145,10 @@ EffectRanks::EffectRanks(const std::vector<double>& effects) {
     if (effects.empty()) return;
     for (const double effect : effects) sorted_.push_back(rounded(effect));
     std::sort(sorted_.begin(), sorted_.end());
-    median_ = median_of(effects);
+    median_effect_ = median_of(effects);
     std::vector<double> distances;
     distances.reserve(effects.size());
-    for (const double effect : effects) distances.push_back(std::abs(effect - median_));
+    for (const double effect : effects) distances.push_back(std::abs(effect - median_effect_));
     deviation_ = 1.4826 * median_of(distances);
 }
 
@@ -161,7 +161,7 @@ double EffectRanks::percentile(double effect) const {
 }
 
 double EffectRanks::z(double effect) const {
-    return deviation_ > 0 ? (effect - median_) / deviation_ : kNone;
+    return deviation_ > 0 ? (effect - median_effect_) / deviation_ : kNone;
 }
 
 double rank_correlation(const std::vector<double>& a, const std::vector<double>& b, Index& count) {

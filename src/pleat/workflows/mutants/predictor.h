@@ -26,7 +26,7 @@ public:
 
 private:
     std::vector<long long> sorted_;  // in units of the last decimal
-    double median_ = 0, deviation_ = 0;
+    double median_effect_ = 0, deviation_ = 0;
 };
 
 /// Spearman's correlation of two columns over rows where neither is NaN; NaN for fewer than 3 such

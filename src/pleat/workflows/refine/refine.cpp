@@ -196,7 +196,7 @@ void assess_all(const PoolOptions& options, Index frames, Result& result) {
                 for (Index n = first; n < first + replicas; ++n) sum += quantity.values[n];
                 by_chain(chain, draw) = sum / static_cast<double>(replicas);
             }
-        quantity.convergence = assess(by_chain.view());
+        quantity.convergence = assess_convergence(by_chain.view());
     }
 }
 

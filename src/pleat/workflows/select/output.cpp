@@ -118,7 +118,7 @@ void write_scores(const std::filesystem::path& path, const Ensemble& ensemble,
         table_column("frame_of_file", [&](std::size_t row) { return origin(row).frame; }));
     if (!ensemble.scores.empty())
         table.push_back(table_column(
-            score_names(ensemble.scores, head_of(table)).substr(1),
+            score_names(ensemble.scores, header_line_of(table)).substr(1),
             [&](std::size_t row) { return score_cells(ensemble.scores, frames[row]).substr(1); }));
     write_table(path, placed.size(), table);
 }
@@ -242,7 +242,7 @@ void write_results(RunDirectory& run, const Ensemble& ensemble, const Result& re
     write_scores(run.output("scores.tsv"), ensemble, result);
     write_clusters(run.output("clusters.tsv"), result, all, ensemble.scores);
     const FrameLabels labels = labels_of(ensemble);
-    if (labels.make_a_table())
+    if (labels.has_table_columns())
         write_text(run.output("frames.tsv"),
                    frames_table(labels, ensemble.origins, ensemble.files, result.assignment));
     if (!result.expected.contacts.empty())

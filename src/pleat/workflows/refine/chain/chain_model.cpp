@@ -81,7 +81,7 @@ public:
         const std::string text = text_of(group);
         std::vector<Index> members;
         for (const ResidueRange& range : group) {
-            const ResiduePosition at = locate(molecules_, topology_, range);
+            const ResiduePosition at = locate_range(molecules_, topology_, range);
             for (std::size_t n = at.first; n <= at.last; ++n) {
                 const PeptideResidue& residue = molecules_.chains[at.chain].residues[n];
                 if (residue.linker >= 0)
@@ -423,10 +423,10 @@ void add_residues(ChainModel& model, const PieceGraph& graph, const Tree& tree,
             one.c = all[n].c;
             one.has_phi = n > 0;
             one.has_psi = n + 1 < all.size();
-            if (one.has_phi) one.c_before = all[n - 1].c;
+            if (one.has_phi) one.previous_c = all[n - 1].c;
             if (one.has_psi) one.n_behind = all[n + 1].n;
             if (one.has_phi)
-                one.phi = dihedral_angle(at(one.c_before), at(one.n), at(one.ca), at(one.c));
+                one.phi = dihedral_angle(at(one.previous_c), at(one.n), at(one.ca), at(one.c));
             if (one.has_psi)
                 one.psi = dihedral_angle(at(one.n), at(one.ca), at(one.c), at(one.n_behind));
             one.bend = bond_angle(at(one.n), at(one.ca), at(one.c));
@@ -533,7 +533,7 @@ ChainModel make_chain_model(std::shared_ptr<const Topology> topology, View<const
 
 Conformation::Conformation(const ChainModel& model)
     : model_(&model),
-      turns_(model.hinges.size()),
+      hinge_rotations_(model.hinges.size()),
       pieces_(static_cast<std::size_t>(model.piece_count())) {
     set_angles(std::vector<double>(model.hinges.size(), 0.0));
 }
@@ -545,10 +545,10 @@ void Conformation::set_angles(const std::vector<double>& angles) {
         const Hinge& hinge = model_->hinges[n];
         const auto parent = static_cast<std::size_t>(hinge.parent);
         const bool turns = is_first || angles[n] != angles_[n];
-        if (turns) turns_[n] = rotation_about(hinge.origin, hinge.axis, angles[n]);
+        if (turns) hinge_rotations_[n] = rotation_about(hinge.origin, hinge.axis, angles[n]);
         if (!turns && moved_[parent] == 0) continue;
         moved_[n + 1] = 1;
-        pieces_[n + 1] = pieces_[parent] * turns_[n];
+        pieces_[n + 1] = pieces_[parent] * hinge_rotations_[n];
     }
     angles_ = angles;
 }

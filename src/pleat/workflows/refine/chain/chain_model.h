@@ -42,7 +42,7 @@ struct LinkerResidue {
     double phi = 0, psi = 0;                ///< of the start, radians; 0 at an end of the chain
     bool has_phi = false, has_psi = false;  ///< whether they exist, also where they cannot turn
     double bend = 0;                        ///< N-CA-C of the start, radians
-    Index c_before = -1, n = -1, ca = -1, c = -1, n_behind = -1;
+    Index previous_c = -1, n = -1, ca = -1, c = -1, n_behind = -1;
 };
 
 /// A rigid domain: a piece with at least kMinDomain residues.
@@ -110,9 +110,9 @@ private:
 
     const ChainModel* model_;
     std::vector<double> angles_;
-    std::vector<Transform> turns_;     ///< [hinge]: about its axis in the start structure
-    std::vector<Transform> pieces_;    ///< [piece]
-    std::vector<std::uint8_t> moved_;  ///< [piece]: by the last call of set_angles()
+    std::vector<Transform> hinge_rotations_;  ///< [hinge]: about its axis in the start structure
+    std::vector<Transform> pieces_;           ///< [piece]
+    std::vector<std::uint8_t> moved_;         ///< [piece]: by the last call of set_angles()
 };
 
 }  // namespace pleat::refine

@@ -128,7 +128,8 @@ inline double dihedral_angle(Vector a, Vector b, Vector c, Vector d) {
 }
 
 /// The point at `bond` from c, with the angle b-c-point and the dihedral angle a-b-c-point.
-inline Vector attach(Vector a, Vector b, Vector c, double bond, double bend, double dihedral) {
+inline Vector point_from_internal(Vector a, Vector b, Vector c, double bond, double bend,
+                                  double dihedral) {
     const Vector u = unit(c - b), n = unit(cross(b - a, u)), m = cross(n, u);
     return c + bond * (-std::cos(bend) * u + std::sin(bend) * std::cos(dihedral) * m +
                        std::sin(bend) * std::sin(dihedral) * n);

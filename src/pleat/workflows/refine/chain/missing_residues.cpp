@@ -38,9 +38,10 @@ constexpr double kCisShare = 0.05;
 /// The residue behind one with this psi.
 Backbone next_backbone(const Backbone& from, double psi, bool is_cis, double phi) {
     Backbone next;
-    next.n = attach(from.n, from.ca, from.c, kCN, kCaCN, psi);
-    next.ca = attach(from.ca, from.c, next.n, kNCa, kCNCa, is_cis ? 0 : std::numbers::pi);
-    next.c = attach(from.c, next.n, next.ca, kCaC, kNCaC, phi);
+    next.n = point_from_internal(from.n, from.ca, from.c, kCN, kCaCN, psi);
+    next.ca =
+        point_from_internal(from.ca, from.c, next.n, kNCa, kCNCa, is_cis ? 0 : std::numbers::pi);
+    next.c = point_from_internal(from.c, next.n, next.ca, kCaC, kNCaC, phi);
     return next;
 }
 
@@ -154,7 +155,7 @@ public:
             for (const std::vector<ResidueRange>& group : groups) {
                 std::optional<Index> first;
                 for (const ResidueRange& range : group) {
-                    const ResiduePosition found = locate(molecules_, topology_, range);
+                    const ResiduePosition found = locate_range(molecules_, topology_, range);
                     for (std::size_t n = found.first; n <= found.last; ++n) {
                         const Index atom = molecules_.chains[found.chain].residues[n].ca;
                         if (!first) first = atom;
@@ -515,7 +516,7 @@ private:
             result_.built.push_back(range(segment).text());
             result_.built_residues += static_cast<Index>(segment.last - segment.first);
             result_.linkers.push_back(range(segment.chain, segment.first, segment.last + behind));
-            if (segment.built.is_cis_behind)
+            if (segment.built.is_cis_after_segment)
                 cis_.push_back(residue_label(residue_of(*segment.behind)));
         }
         Notes& notes = result_.notes;
@@ -565,7 +566,7 @@ Transform Backbone::frame() const {
 }
 
 Vector ideal_cb(const Backbone& backbone) {
-    return attach(backbone.c, backbone.n, backbone.ca, kCaCb, kNCaCb, kCNCaCb);
+    return point_from_internal(backbone.c, backbone.n, backbone.ca, kCaCb, kNCaCb, kCNCaCb);
 }
 
 BuiltSegment build_segment(const std::vector<std::string>& names,
@@ -592,15 +593,15 @@ BuiltSegment build_segment(const std::vector<std::string>& names,
         const auto [phi, next_psi] = draw(names[n], next_name(n), random);
         const Backbone at = last ? next_backbone(*last, psi, cis, phi) : first_backbone();
         built.residues.push_back(
-            {names[n], at, attach(at.n, at.ca, at.c, kCO, kCaCO, next_psi + std::numbers::pi),
-             cis});
+            {names[n], at,
+             point_from_internal(at.n, at.ca, at.c, kCO, kCaCO, next_psi + std::numbers::pi), cis});
         last = at;
         psi = next_psi;
     }
     if (behind) {
-        built.is_cis_behind = is_cis(behind->name);
+        built.is_cis_after_segment = is_cis(behind->name);
         const double phi = draw(behind->name, {}, random).first;
-        built.behind = next_backbone(*last, psi, built.is_cis_behind, phi).frame() *
+        built.behind = next_backbone(*last, psi, built.is_cis_after_segment, phi).frame() *
                        inverse(behind->backbone.frame());
     }
     return built;

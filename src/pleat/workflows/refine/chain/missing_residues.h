@@ -45,7 +45,7 @@ struct BuiltSegment {
     std::vector<BuiltResidue> residues;
     /// Transforms given positions of later residues to that frame.
     Transform behind;
-    bool is_cis_behind = false;
+    bool is_cis_after_segment = false;
 };
 
 /// Builds residues with these names with ideal bonds and angles, trans peptide bonds (before

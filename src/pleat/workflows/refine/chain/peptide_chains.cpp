@@ -128,7 +128,7 @@ std::vector<std::vector<std::uint8_t>> marks_of(const Molecules& molecules,
                                                 const std::vector<ResidueRange>& ranges) {
     std::vector<std::vector<std::uint8_t>> marks(molecules.chains.size());
     for (const ResidueRange& range : ranges) {
-        const ResiduePosition at = locate(molecules, topology, range);
+        const ResiduePosition at = locate_range(molecules, topology, range);
         marks[at.chain].resize(molecules.chains[at.chain].residues.size());
         std::fill(marks[at.chain].begin() + static_cast<std::ptrdiff_t>(at.first),
                   marks[at.chain].begin() + static_cast<std::ptrdiff_t>(at.last) + 1,
@@ -390,8 +390,8 @@ Molecules find_molecules(const Topology& topology) {
     return molecules;
 }
 
-ResiduePosition locate(const Molecules& molecules, const Topology& topology,
-                       const ResidueRange& range) {
+ResiduePosition locate_range(const Molecules& molecules, const Topology& topology,
+                             const ResidueRange& range) {
     const std::string source = topology.source.string();
     if (molecules.chains.empty())
         throw InputError(source, 0, "expected a protein with CA atoms, found none");
@@ -420,7 +420,7 @@ void mark_linkers(Molecules& molecules, const Topology& topology,
     const std::string source = topology.source.string();
     for (std::size_t number = 0; number < linkers.size(); ++number) {
         const std::string text = linkers[number].text();
-        const ResiduePosition at = locate(molecules, topology, linkers[number]);
+        const ResiduePosition at = locate_range(molecules, topology, linkers[number]);
         std::vector<PeptideResidue>& residues = molecules.chains[at.chain].residues;
         for (std::size_t n = at.first; n <= at.last; ++n) {
             if (residues[n].linker >= 0)
@@ -452,7 +452,7 @@ std::vector<ResidueRange> add_ranges(const Topology& topology, std::vector<Resid
     const Molecules molecules = find_molecules(topology);
     std::vector<std::vector<std::uint8_t>> marks = marks_of(molecules, topology, ranges);
     for (const ResidueRange& range : further) {
-        const ResiduePosition at = locate(molecules, topology, range);
+        const ResiduePosition at = locate_range(molecules, topology, range);
         const PeptideChain& chain = molecules.chains[at.chain];
         marks[at.chain].resize(chain.residues.size());
         add_unmarked(chain, topology, marks[at.chain], at.first, at.last + 1, ranges);

@@ -87,7 +87,7 @@ void mark_linkers(Molecules& molecules, const Topology& topology,
 std::vector<ResidueRange> linkers_between(const Topology& topology,
                                           const std::vector<ResidueRange>& rigid);
 
-/// The ranges plus the residues of `further` that they lack. Throws InputError as locate().
+/// The ranges plus the residues of `further` that they lack. Throws InputError as locate_range().
 std::vector<ResidueRange> add_ranges(const Topology& topology, std::vector<ResidueRange> ranges,
                                      const std::vector<ResidueRange>& further);
 
@@ -95,8 +95,8 @@ std::vector<ResidueRange> add_ranges(const Topology& topology, std::vector<Resid
 struct ResiduePosition {
     std::size_t chain = 0, first = 0, last = 0;
 };
-ResiduePosition locate(const Molecules& molecules, const Topology& topology,
-                       const ResidueRange& range);
+ResiduePosition locate_range(const Molecules& molecules, const Topology& topology,
+                             const ResidueRange& range);
 
 /// The name of an amino acid's residues, "ALA" for 'A'; empty for other letters.
 std::string_view amino_acid_name(char letter);

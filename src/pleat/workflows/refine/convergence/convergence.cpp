@@ -129,7 +129,7 @@ double effective_size(const Chains& chains) {
 
 }  // namespace
 
-Convergence assess(View<const double, 2> draws) {
+Convergence assess_convergence(View<const double, 2> draws) {
     if (draws.extent(1) < Convergence::kMinDraws)
         return {std::numeric_limits<double>::infinity(), 0};
     const auto [smallest, largest] = std::minmax_element(draws.begin(), draws.end());

@@ -11,6 +11,6 @@ namespace pleat::refine {
 /// Carpenter, Buerkner, Bayesian Analysis 16:667 (2021). Chains of fewer than
 /// Convergence::kMinDraws draws cannot be judged: R-hat is infinite and the size 0. Draws that are
 /// all equal have converged.
-Convergence assess(View<const double, 2> draws);
+Convergence assess_convergence(View<const double, 2> draws);
 
 }  // namespace pleat::refine

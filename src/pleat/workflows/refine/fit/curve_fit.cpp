@@ -59,21 +59,22 @@ void add_shares(const ChainModel& chain, const saxs::Scatterers& scatterers, Ind
         sum = sum + scatterers.masses[m] * chain.start[atom];
         mass += scatterers.masses[m];
     }
-    for (const auto& [piece, of_piece] : by_piece)
-        shares.push_back(
-            {scatterer, piece, (1 / of_piece.first) * of_piece.second, of_piece.first / mass});
+    for (const auto& [piece, scatterers_of_piece] : by_piece)
+        shares.push_back({scatterer, piece,
+                          (1 / scatterers_of_piece.first) * scatterers_of_piece.second,
+                          scatterers_of_piece.first / mass});
 }
 
 /// Sorted by piece, if all atoms of a scatterer are in one piece.
 void divide_shares(Index pieces, ProfileModel& model) {
-    model.of_piece.resize(static_cast<std::size_t>(pieces));
+    model.scatterers_of_piece.resize(static_cast<std::size_t>(pieces));
     const std::vector<ProfileModel::Share>& shares = model.shares;
     for (std::size_t first = 0; first < shares.size();) {
         std::size_t last = first + 1;
         while (last < shares.size() && shares[last].scatterer == shares[first].scatterer) ++last;
         const auto& [scatterer, piece, centre, weight] = shares[first];
         if (last == first + 1) {
-            ProfileModel::PieceScatterers& of = model.of_piece[piece];
+            ProfileModel::PieceScatterers& of = model.scatterers_of_piece[piece];
             of.scatterers.push_back(scatterer);
             of.places.push_back(centre);
         } else {
@@ -119,11 +120,11 @@ Conformation open_conformation(const ChainModel& chain, const Moves& moves, std:
 
 void ProfileModel::write(const Conformation& conformation, View<float, 2> positions) const {
     std::vector<float> x, y, z;
-    for (std::size_t piece = 0; piece < of_piece.size(); ++piece) {
-        const std::vector<Index>& scatterers = of_piece[piece].scatterers;
+    for (std::size_t piece = 0; piece < scatterers_of_piece.size(); ++piece) {
+        const std::vector<Index>& scatterers = scatterers_of_piece[piece].scatterers;
         for (std::vector<float>* const to : {&x, &y, &z}) to->resize(scatterers.size());
-        of_piece[piece].write(conformation.piece(static_cast<Index>(piece)), x.data(), y.data(),
-                              z.data());
+        scatterers_of_piece[piece].write(conformation.piece(static_cast<Index>(piece)), x.data(),
+                                         y.data(), z.data());
         for (std::size_t n = 0; n < scatterers.size(); ++n) {
             positions(0, scatterers[n]) = x[n];
             positions(1, scatterers[n]) = y[n];
@@ -184,20 +185,20 @@ ReplicaMean::ReplicaMean(const CurveLikelihood& likelihood, Index replicas)
 
 void ReplicaMean::set(Index replica, View<const double, 2> profile) {
     copy(profile, profiles_[replica]);
-    is_stale_ = true;
+    has_stale_mean_ = true;
 }
 
-void ReplicaMean::add_up() {
+void ReplicaMean::recompute_mean() {
     copy(profiles_.front().view(), mean_);
     for (std::size_t n = 1; n < profiles_.size(); ++n)
         for (Index k = 0; k < mean_.size(); ++k) mean_.data()[k] += profiles_[n].data()[k];
     for (double& value : mean_) value /= static_cast<double>(profiles_.size());
     log_likelihood_ = likelihood_->log_likelihood(mean_.view());
-    is_stale_ = false;
+    has_stale_mean_ = false;
 }
 
 double ReplicaMean::propose(Index replica, View<const double, 2> profile) {
-    if (is_stale_) add_up();
+    if (has_stale_mean_) recompute_mean();
     copy(profile, proposed_);
     copy(profile, proposed_mean_);
     if (profiles_.size() > 1) {
@@ -219,21 +220,21 @@ void ReplicaMean::adopt(Index replica, const ReplicaMean& from) {
     copy(from.profiles_[replica].view(), profiles_[replica]);
     copy(from.mean_.view(), mean_);
     log_likelihood_ = from.log_likelihood_;
-    is_stale_ = false;
+    has_stale_mean_ = false;
 }
 
 double ReplicaMean::log_likelihood() {
-    if (is_stale_) add_up();
+    if (has_stale_mean_) recompute_mean();
     return log_likelihood_;
 }
 
 CurveFit ReplicaMean::fit() {
-    if (is_stale_) add_up();
+    if (has_stale_mean_) recompute_mean();
     return likelihood_->fit(mean_.view());
 }
 
 ResidualTest ReplicaMean::residual_test() {
-    if (is_stale_) add_up();
+    if (has_stale_mean_) recompute_mean();
     return likelihood_->residual_test(mean_.view());
 }
 
@@ -267,13 +268,13 @@ void ProfileBatch::copy_positions(const saxs::ProfileSession& from) {
 void ProfileBatch::start(Index conformation, const Conformation& at) {
     if (session_) copy_positions(*session_);
     session_.reset();
-    has_begun_ = false;
+    has_begun_computing_ = false;
     model_->write(at, xyz_.view()[conformation]);
     std::vector<Transform>& pieces = pieces_[conformation];
     pieces.clear();
     for (Index piece = 0; piece < at.model().piece_count(); ++piece)
         pieces.push_back(at.piece(piece));
-    proposals_[conformation].is_noted = false;
+    proposals_[conformation].is_queued = false;
 }
 
 void ProfileBatch::propose(Index conformation, const Conformation& proposed) {
@@ -287,25 +288,25 @@ void ProfileBatch::propose(Index conformation, const Conformation& proposed) {
         if (now == pieces[n]) continue;
         has_moved_[n] = 1;
         proposal.turns.emplace_back(n, now);
-        count += model_->of_piece[n].scatterers.size();
+        count += model_->scatterers_of_piece[n].scatterers.size();
     }
-    mixed_.clear();
+    moved_shares_.clear();
     for (const std::size_t first : model_->mixed) {
         const Index scatterer = model_->shares[first].scatterer;
         for (std::size_t n = first;
              n < model_->shares.size() && model_->shares[n].scatterer == scatterer; ++n) {
             if (has_moved_[model_->shares[n].piece] == 0) continue;
-            mixed_.push_back(first);
+            moved_shares_.push_back(first);
             break;
         }
     }
-    count += mixed_.size();
+    count += moved_shares_.size();
     proposal.moved.resize(count);
     proposal.xyz.resize(3 * count);
     Index* moved = proposal.moved.data();
     float *x = proposal.xyz.data(), *y = x + count, *z = y + count;
     for (const auto& [piece, turn] : proposal.turns) {
-        const ProfileModel::PieceScatterers& of = model_->of_piece[piece];
+        const ProfileModel::PieceScatterers& of = model_->scatterers_of_piece[piece];
         if (of.scatterers.empty()) continue;
         of.write(turn, x, y, z);
         moved = std::copy(of.scatterers.begin(), of.scatterers.end(), moved);
@@ -313,42 +314,43 @@ void ProfileBatch::propose(Index conformation, const Conformation& proposed) {
         y += of.scatterers.size();
         z += of.scatterers.size();
     }
-    for (const std::size_t first : mixed_) {
+    for (const std::size_t first : moved_shares_) {
         const Vector at = model_->position(proposed, first);
         *moved++ = model_->shares[first].scatterer;
         *x++ = static_cast<float>(at.x);
         *y++ = static_cast<float>(at.y);
         *z++ = static_cast<float>(at.z);
     }
-    proposal.is_noted = true;
+    proposal.is_queued = true;
 }
 
 void ProfileBatch::begin() {
     moves_.clear();
     for (std::size_t n = 0; n < proposals_.size(); ++n) {
         NotedProposal& proposal = proposals_[n];
-        if (!proposal.is_noted) continue;
-        proposal.is_noted = false;
-        proposal.in_call = -1;
+        if (!proposal.is_queued) continue;
+        proposal.is_queued = false;
+        proposal.number_in_call = -1;
         if (proposal.moved.empty()) continue;
-        proposal.in_call = static_cast<Index>(moves_.size());
+        proposal.number_in_call = static_cast<Index>(moves_.size());
         moves_.push_back({static_cast<Index>(n), proposal.moved, proposal.positions()});
     }
     if (moves_.empty()) return;
     session().start(moves_);
-    has_begun_ = true;
+    has_begun_computing_ = true;
 }
 
 void ProfileBatch::finish() {
-    if (has_begun_) computed_ = session().finish();
-    has_begun_ = false;
+    if (has_begun_computing_) computed_profiles_ = session().finish();
+    has_begun_computing_ = false;
 }
 
 View<const double, 2> ProfileBatch::proposed_profile(Index conformation) {
     const NotedProposal& proposal = proposals_[conformation];
-    if (proposal.is_noted) begin();
+    if (proposal.is_queued) begin();
     finish();
-    return proposal.in_call < 0 ? profile(conformation) : computed_[proposal.in_call];
+    return proposal.number_in_call < 0 ? profile(conformation)
+                                       : computed_profiles_[proposal.number_in_call];
 }
 
 View<const double, 2> ProfileBatch::profile(Index conformation) {
@@ -358,20 +360,20 @@ View<const double, 2> ProfileBatch::profile(Index conformation) {
 void ProfileBatch::accept(Index conformation) {
     const NotedProposal& proposal = proposals_[conformation];
     for (const auto& [piece, turn] : proposal.turns) pieces_[conformation][piece] = turn;
-    if (proposal.in_call >= 0) session().accept(conformation);
+    if (proposal.number_in_call >= 0) session().accept(conformation);
 }
 
 void ProfileBatch::reject(Index conformation) {
     NotedProposal& proposal = proposals_[conformation];
-    if (!proposal.is_noted && proposal.in_call >= 0) session().reject(conformation);
-    proposal.is_noted = false;
+    if (!proposal.is_queued && proposal.number_in_call >= 0) session().reject(conformation);
+    proposal.is_queued = false;
 }
 
 void ProfileBatch::adopt(Index conformation, const ProfileBatch& from) {
     if (!session_) copy_positions(*from.session_);
     session().adopt(conformation, *from.session_);
     pieces_[conformation] = from.pieces_[conformation];
-    proposals_[conformation].is_noted = false;
+    proposals_[conformation].is_queued = false;
 }
 
 void ProfileBatch::refresh(Index conformation) {
@@ -393,17 +395,17 @@ void CurveTarget::start(const Conformation& at) {
 }
 
 bool CurveTarget::prepare(const Conformation& proposed) {
-    if (begins_early_) {
+    if (computes_early_) {
         profiles_->propose(in_batch_, proposed);
         profiles_->begin();
     }
     const OverlapEnergy overlap = sterics_.overlap(proposed);
     if (overlap.hard_pairs > 0) {
-        if (begins_early_) profiles_->reject(in_batch_);
+        if (computes_early_) profiles_->reject(in_batch_);
         return false;
     }
     pending_energy_ = overlap.energy;
-    if (!begins_early_) profiles_->propose(in_batch_, proposed);
+    if (!computes_early_) profiles_->propose(in_batch_, proposed);
     return true;
 }
 

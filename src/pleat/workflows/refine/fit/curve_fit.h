@@ -46,11 +46,11 @@ struct ProfileModel {
 
     saxs::Model model;  ///< channels: net amplitudes, hydration
     Index beads = 0, sites = 0;
-    Array<float, 2> scales;                 ///< [row of scales, scatterer]
-    std::vector<std::int32_t> bodies;       ///< [scatterer]
-    std::vector<Share> shares;              ///< by scatterer
-    std::vector<PieceScatterers> of_piece;  ///< [piece]: scatterers in that piece alone
-    std::vector<std::size_t> mixed;         ///< the first shares of scatterers in several pieces
+    Array<float, 2> scales;                            ///< [row of scales, scatterer]
+    std::vector<std::int32_t> bodies;                  ///< [scatterer]
+    std::vector<Share> shares;                         ///< by scatterer
+    std::vector<PieceScatterers> scatterers_of_piece;  ///< [piece]: scatterers in that piece alone
+    std::vector<std::size_t> mixed;  ///< the first shares of scatterers in several pieces
     /// With a GPU: the object that computes the profiles of all conformations on it.
     std::shared_ptr<saxs::SharedGpu> gpu;
 
@@ -97,13 +97,13 @@ public:
 
 private:
     /// Recomputes the mean from all profiles in order.
-    void add_up();
+    void recompute_mean();
 
     const CurveLikelihood* likelihood_;
     std::vector<Array<double, 2>> profiles_;  ///< [replica][channel pair, q]
     Array<double, 2> mean_, proposed_mean_, proposed_;
     double log_likelihood_ = 0, proposed_log_likelihood_ = 0;
-    bool is_stale_ = true;
+    bool has_stale_mean_ = true;
 };
 
 /// Conformations whose proposals are computed in one call of a ProfileSession: several on a GPU,
@@ -121,7 +121,7 @@ public:
     /// Starts computing the queued proposals; on a GPU it returns before they are finished.
     void begin();
     /// Whether the started computation has finished.
-    bool is_ready() { return !has_begun_ || session().is_ready(); }
+    bool is_ready() { return !has_begun_computing_ || session().is_ready(); }
     /// Partial profiles [channel pair, q] of a proposal; valid until the next computation.
     View<const double, 2> proposed_profile(Index conformation);
     View<const double, 2> profile(Index conformation);
@@ -139,8 +139,8 @@ private:
         std::vector<Index> moved;                              ///< scatterers
         std::vector<float> xyz;                                ///< [axis, index into `moved`]
         std::vector<std::pair<std::size_t, Transform>> turns;  ///< pieces that moved
-        Index in_call = -1;  ///< its number in the last call; -1: nothing moved
-        bool is_noted = false;
+        Index number_in_call = -1;  ///< its number in the last call; -1: nothing moved
+        bool is_queued = false;
 
         View<const float, 2> positions() const { return {xyz.data(), Index{3}, moved.size()}; }
     };
@@ -155,11 +155,11 @@ private:
     std::vector<std::vector<Transform>> pieces_;  ///< [conformation][piece], accepted
     std::vector<NotedProposal> proposals_;        ///< [conformation]
     std::vector<std::uint8_t> has_moved_;         ///< [piece], of a proposal
-    std::vector<std::size_t> mixed_;              ///< as ProfileModel::mixed, those that moved
+    std::vector<std::size_t> moved_shares_;       ///< as ProfileModel::mixed, those that moved
     std::vector<saxs::Move> moves_;               ///< of the last call
     std::optional<saxs::ProfileSession> session_;
-    View<const double, 3> computed_;
-    bool has_begun_ = false;  ///< and proposed_profile() must wait for the end
+    View<const double, 3> computed_profiles_;
+    bool has_begun_computing_ = false;  ///< and proposed_profile() must wait for the end
 };
 
 /// The target of one of R replicas: ln w = -overlap energy + beta R ln L(mean profile of the
@@ -174,7 +174,7 @@ public:
     void start(const Conformation& at) override;
     bool prepare(const Conformation& proposed) override;
     void begin() override { profiles_->begin(); }
-    void begin_early() override { begins_early_ = true; }
+    void begin_early() override { computes_early_ = true; }
     bool is_ready() override { return profiles_->is_ready(); }
     double prepared_log_weight() override;
     void accept() override;
@@ -196,7 +196,7 @@ private:
     Index in_batch_, replica_;
     double energy_ = 0, pending_energy_ = 0;  ///< of overlaps
     double beta_ = 1;
-    bool begins_early_ = false;
+    bool computes_early_ = false;
 };
 
 /// Number of points of the q grid from 0 to `q_max` for the profiles of moves.

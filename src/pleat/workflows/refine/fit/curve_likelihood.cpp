@@ -106,10 +106,10 @@ CurveLikelihood::CurveLikelihood(const Profile& curve, std::span<const double> q
     with_model_error_ = forms(covariance);
     for (std::size_t k = 0; k < points_; ++k)
         diagonal[k * points_ + k] = 1 / diagonal[k * points_ + k];
-    without_ = forms(diagonal);
+    without_model_error_ = forms(diagonal);
 }
 
-CurveLikelihood::Forms CurveLikelihood::forms(const std::vector<double>& inverse) const {
+CurveLikelihood::CovarianceForms CurveLikelihood::forms(const std::vector<double>& inverse) const {
     std::vector<double> half(points_ * grid_), weighted(points_);  // Sigma^-1 W, Sigma^-1 y
     for (std::size_t k = 0; k < points_; ++k)
         for (std::size_t l = 0; l < points_; ++l) {
@@ -135,11 +135,11 @@ CurveLikelihood::Forms CurveLikelihood::forms(const std::vector<double>& inverse
 }
 
 double CurveLikelihood::log_likelihood(View<const double, 2> partial) const {
-    const FormPolynomials of = with_model_error_.of_profile.polynomials(partial);
+    const FormPolynomials of = with_model_error_.profile_forms.polynomials(partial);
     // The sum over c2 as a multiple of exp(largest).
     double largest = -std::numeric_limits<double>::infinity(), sum = 0;
     for (const double c2 : options_.c2) {
-        const double a = of.square_at(c2), e = of.linear_at(c2), root = std::sqrt(a),
+        const double a = of.square_form_at(c2), e = of.linear_form_at(c2), root = std::sqrt(a),
                      exponent =
                          log_normal_tail(e / root) - (with_model_error_.constant - e * e / a) / 2;
         if (exponent > largest) {
@@ -154,12 +154,13 @@ double CurveLikelihood::log_likelihood(View<const double, 2> partial) const {
 CurveFit CurveLikelihood::fit(View<const double, 2> partial) const {
     CurveFit best{.log_likelihood = log_likelihood(partial),
                   .chi2 = std::numeric_limits<double>::infinity()};
-    const FormPolynomials plain = without_.of_profile.polynomials(partial);
+    const FormPolynomials plain = without_model_error_.profile_forms.polynomials(partial);
     for (const double c2 : options_.c2) {
-        const double square = plain.square_at(c2), product = plain.linear_at(c2);
+        const double square = plain.square_form_at(c2), product = plain.linear_form_at(c2);
         const double scale = std::max(product / square, 0.0),
-                     chi2 = (without_.constant - scale * (2 * product - scale * square)) /
-                            static_cast<double>(points_);
+                     chi2 =
+                         (without_model_error_.constant - scale * (2 * product - scale * square)) /
+                         static_cast<double>(points_);
         if (chi2 < best.chi2) {
             best.chi2 = chi2;
             best.c2 = c2;
@@ -169,10 +170,10 @@ CurveFit CurveLikelihood::fit(View<const double, 2> partial) const {
 }
 
 ResidualTest CurveLikelihood::residual_test(View<const double, 2> partial) const {
-    const FormPolynomials correlated = with_model_error_.of_profile.polynomials(partial);
+    const FormPolynomials correlated = with_model_error_.profile_forms.polynomials(partial);
     double best = -std::numeric_limits<double>::infinity(), best_c2 = 0, scale = 0;
     for (const double c2 : options_.c2) {
-        const double a = correlated.square_at(c2), e = correlated.linear_at(c2);
+        const double a = correlated.square_form_at(c2), e = correlated.linear_form_at(c2);
         const double explained = e > 0 ? e * e / a : 0;
         if (explained <= best) continue;
         best = explained;

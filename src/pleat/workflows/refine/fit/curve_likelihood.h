@@ -53,18 +53,18 @@ public:
 
 private:
     /// Products of profiles with the inverse of one covariance.
-    struct Forms {
-        QuadraticForms of_profile;  ///< W' Sigma^-1 W and W' Sigma^-1 y
-        double constant = 0;        ///< c
+    struct CovarianceForms {
+        QuadraticForms profile_forms;  ///< W' Sigma^-1 W and W' Sigma^-1 y
+        double constant = 0;           ///< c
     };
-    Forms forms(const std::vector<double>& inverse) const;
+    CovarianceForms forms(const std::vector<double>& inverse) const;
 
     std::size_t grid_, points_;
     LikelihoodOptions options_;
     std::vector<double> factor_;     ///< [point, point]: L^-1
     std::vector<double> spline_;     ///< [point, q]
     std::vector<double> intensity_;  ///< [point]
-    Forms with_model_error_, without_;
+    CovarianceForms with_model_error_, without_model_error_;
 };
 
 }  // namespace pleat::refine

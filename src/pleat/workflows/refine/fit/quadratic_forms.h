@@ -14,11 +14,11 @@ struct FormPolynomials {
     std::array<double, 5> square{};
     std::array<double, 3> linear{};
 
-    double square_at(double c) const {
+    double square_form_at(double c) const {
         const auto& s = square;
         return s[0] + c * (s[1] + c * (s[2] + c * (s[3] + c * s[4])));
     }
-    double linear_at(double c) const { return linear[0] + c * (linear[1] + c * linear[2]); }
+    double linear_form_at(double c) const { return linear[0] + c * (linear[1] + c * linear[2]); }
 };
 
 /// A symmetric matrix M [n, n] and a vector v [n].

@@ -15,8 +15,8 @@ struct EndAngles {
     double phi = 0, bend = 0, psi = 0;
 };
 
-EndAngles angles_at(Vector c_before, Vector n, Vector ca, Vector c, Vector n_behind) {
-    return {dihedral_angle(c_before, n, ca, c), bond_angle(n, ca, c),
+EndAngles angles_at(Vector previous_c, Vector n, Vector ca, Vector c, Vector n_behind) {
+    return {dihedral_angle(previous_c, n, ca, c), bond_angle(n, ca, c),
             dihedral_angle(n, ca, c, n_behind)};
 }
 
@@ -30,18 +30,19 @@ Moves::Moves(const ChainModel& model, const Prior& prior, BendSpring spring)
         for (const Index hinge : {residue.phi_hinge, residue.bend_hinge, residue.psi_hinge})
             if (hinge >= 0) residue_of_[hinge] = n;
         for (const Index hinge : {residue.phi_hinge, residue.psi_hinge})
-            if (hinge >= 0) torsions_.push_back(hinge);
+            if (hinge >= 0) torsion_hinges_.push_back(hinge);
         for (Index m = n + 1; m < std::min(count, n + kMaxCrankshaft); ++m) {
             const LinkerResidue& other = model.residues[m];
             if (other.linker != residue.linker) break;
-            if (residue.bend_hinge >= 0 && other.bend_hinge >= 0) cranks_.emplace_back(n, m);
+            if (residue.bend_hinge >= 0 && other.bend_hinge >= 0)
+                crankshaft_ends_.emplace_back(n, m);
         }
     }
 }
 
 MoveProposal Moves::pivot(const Conformation& from, double width, Random& random) const {
     MoveProposal proposal{.angles = from.angles()};
-    const Index hinge = torsions_[random.below(static_cast<Index>(torsions_.size()))];
+    const Index hinge = torsion_hinges_[random.below(static_cast<Index>(torsion_hinges_.size()))];
     const Index number = residue_of_[hinge];
     const LinkerResidue& residue = model_->residues[number];
     const double turn = width * (2 * random.uniform() - 1);
@@ -76,17 +77,20 @@ MoveProposal Moves::redraw(const Conformation& from, Random& random) const {
 
 MoveProposal Moves::crankshaft(const Conformation& from, double width, Random& random) const {
     MoveProposal proposal{.angles = from.angles()};
-    const auto [one, other] = cranks_[random.below(static_cast<Index>(cranks_.size()))];
+    const auto [one, other] =
+        crankshaft_ends_[random.below(static_cast<Index>(crankshaft_ends_.size()))];
     const LinkerResidue &i = model_->residues[one], &j = model_->residues[other];
     const Vector ca_i = from.atom(i.ca), ca_j = from.atom(j.ca);
     const Transform turn =
         rotation_about(ca_i, unit(ca_j - ca_i), width * (2 * random.uniform() - 1));
     const auto at = [&](Index atom) { return from.atom(atom); };
     const auto moved = [&](Index atom) { return turn(from.atom(atom)); };
-    const EndAngles old_i = angles_at(at(i.c_before), at(i.n), ca_i, at(i.c), at(i.n_behind)),
-                    old_j = angles_at(at(j.c_before), at(j.n), ca_j, at(j.c), at(j.n_behind)),
-                    new_i = angles_at(at(i.c_before), at(i.n), ca_i, moved(i.c), moved(i.n_behind)),
-                    new_j = angles_at(moved(j.c_before), moved(j.n), ca_j, at(j.c), at(j.n_behind));
+    const EndAngles old_i = angles_at(at(i.previous_c), at(i.n), ca_i, at(i.c), at(i.n_behind)),
+                    old_j = angles_at(at(j.previous_c), at(j.n), ca_j, at(j.c), at(j.n_behind)),
+                    new_i =
+                        angles_at(at(i.previous_c), at(i.n), ca_i, moved(i.c), moved(i.n_behind)),
+                    new_j =
+                        angles_at(moved(j.previous_c), moved(j.n), ca_j, at(j.c), at(j.n_behind));
     const auto set = [&](Index residue, const EndAngles& before, const EndAngles& after) {
         const LinkerResidue& end = model_->residues[residue];
         const auto add = [&](Index hinge, double change) {

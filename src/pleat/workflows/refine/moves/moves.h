@@ -46,7 +46,7 @@ public:
     /// two residues change.
     MoveProposal crankshaft(const Conformation& from, double width, Random& random) const;
 
-    bool has_crankshafts() const { return !cranks_.empty(); }
+    bool has_crankshafts() const { return !crankshaft_ends_.empty(); }
     std::vector<double> draw_all(Random& random) const;
     /// The log density of prior and restraints, up to a constant.
     double log_density(const Conformation& conformation) const;
@@ -59,9 +59,9 @@ private:
     const ChainModel* model_;
     const Prior* prior_;
     BendSpring spring_;
-    std::vector<Index> torsions_;                  ///< hinges of phi and psi
-    std::vector<Index> residue_of_;                ///< [hinge]
-    std::vector<std::pair<Index, Index>> cranks_;  ///< pairs of residues
+    std::vector<Index> torsion_hinges_;                     ///< hinges of phi and psi
+    std::vector<Index> residue_of_;                         ///< [hinge]
+    std::vector<std::pair<Index, Index>> crankshaft_ends_;  ///< pairs of residues
 };
 
 }  // namespace pleat::refine

@@ -79,21 +79,21 @@ std::size_t cell_of(double angle) {
 }
 
 Prior::Prior(const ChainModel& model, const TorsionTables& tables) {
-    std::array<std::shared_ptr<const Law>, kResidueClasses> both;
+    std::array<std::shared_ptr<const TorsionDistribution>, kResidueClasses> both;
     for (const LinkerResidue& residue : model.residues) {
         const auto number = static_cast<std::size_t>(residue.residue_class);
         if (residue.phi_hinge >= 0 && residue.psi_hinge >= 0) {
-            if (!both[number]) both[number] = make_law(residue, tables[number]);
-            laws_.push_back(both[number]);
+            if (!both[number]) both[number] = make_torsion_distribution(residue, tables[number]);
+            torsion_distributions_.push_back(both[number]);
         } else {
-            laws_.push_back(make_law(residue, tables[number]));
+            torsion_distributions_.push_back(make_torsion_distribution(residue, tables[number]));
         }
     }
 }
 
-std::shared_ptr<const Prior::Law> Prior::make_law(const LinkerResidue& residue,
-                                                  const std::vector<double>& table) {
-    auto law = std::make_shared<Law>();
+std::shared_ptr<const Prior::TorsionDistribution> Prior::make_torsion_distribution(
+    const LinkerResidue& residue, const std::vector<double>& table) {
+    auto law = std::make_shared<TorsionDistribution>();
     law->turns_phi = residue.phi_hinge >= 0;
     law->turns_psi = residue.psi_hinge >= 0;
     std::vector<double> probability;
@@ -118,7 +118,7 @@ std::shared_ptr<const Prior::Law> Prior::make_law(const LinkerResidue& residue,
 }
 
 double Prior::log_density(Index residue, double phi, double psi) const {
-    const Law& one = law(residue);
+    const TorsionDistribution& one = law(residue);
     if (one.turns_phi && one.turns_psi)
         return one.log_probability[cell_of(phi) * kCells + cell_of(psi)];
     if (one.turns_phi) return one.log_probability[cell_of(phi)];
@@ -135,7 +135,7 @@ double Prior::log_density(const Conformation& conformation) const {
 }
 
 std::pair<double, double> Prior::draw(Index residue, Random& random) const {
-    const Law& one = law(residue);
+    const TorsionDistribution& one = law(residue);
     if (one.cumulative.empty()) return {0.0, 0.0};
     const double at = random.uniform() * one.cumulative.back();
     const auto cell = static_cast<std::size_t>(std::min<std::ptrdiff_t>(

@@ -43,16 +43,16 @@ public:
     std::pair<double, double> draw(Index residue, Random& random) const;
 
 private:
-    struct Law {
+    struct TorsionDistribution {
         bool turns_phi = false, turns_psi = false;
         std::vector<double> log_probability;  ///< [cell], of 72 x 72 or 72
         std::vector<double> cumulative;       ///< [cell]
     };
-    const Law& law(Index residue) const { return *laws_[residue]; }
-    static std::shared_ptr<const Law> make_law(const LinkerResidue& residue,
-                                               const std::vector<double>& table);
+    const TorsionDistribution& law(Index residue) const { return *torsion_distributions_[residue]; }
+    static std::shared_ptr<const TorsionDistribution> make_torsion_distribution(
+        const LinkerResidue& residue, const std::vector<double>& table);
 
-    std::vector<std::shared_ptr<const Law>> laws_;
+    std::vector<std::shared_ptr<const TorsionDistribution>> torsion_distributions_;
 };
 
 }  // namespace pleat::refine

@@ -350,20 +350,20 @@ private:
     void move(std::span<Walker> batch, Index first, Index end) const {
         const std::vector<std::span<Walker>> parts = parts_of(batch);
         std::vector<std::vector<Sampler*>> proposing(parts.size());
-        const auto decide = [&](std::vector<Sampler*>& samplers) {
-            for (Sampler* const sampler : samplers) sampler->decide();
+        const auto accept_or_reject = [&](std::vector<Sampler*>& samplers) {
+            for (Sampler* const sampler : samplers) sampler->accept_or_reject();
             samplers.clear();
         };
         for (Index number = first; number < end; ++number)
             for (std::size_t replica = 0; replica < batch.front().replicas.size(); ++replica)
                 for (std::size_t part = 0; part < parts.size(); ++part) {
-                    decide(proposing[part]);
+                    accept_or_reject(proposing[part]);
                     for (Walker& walker : parts[part])
                         if (walker.replicas[replica].propose(number))
                             proposing[part].push_back(&walker.replicas[replica]);
                     if (!proposing[part].empty()) proposing[part].front()->target().begin();
                 }
-        for (std::vector<Sampler*>& samplers : proposing) decide(samplers);
+        for (std::vector<Sampler*>& samplers : proposing) accept_or_reject(samplers);
     }
     /// Makes the same moves, with several threads per walker.
     void move_ahead(Index first, Index end) {

@@ -65,7 +65,7 @@ void Sampler::start(const std::vector<double>& angles) {
 
 void Sampler::run(Index first, Index count) {
     for (Index number = first; number < first + count; ++number)
-        if (propose(number)) decide();
+        if (propose(number)) accept_or_reject();
 }
 
 bool Sampler::propose(Index number) {
@@ -83,7 +83,7 @@ bool Sampler::propose(Index number) {
     return is_prepared_ = target_->prepare(proposed_);
 }
 
-void Sampler::decide() {
+void Sampler::accept_or_reject() {
     if (is_acceptable())
         accept();
     else
@@ -158,7 +158,7 @@ std::vector<double> find_start(const ChainModel& model, const Moves& moves, Ster
         model.topology->source.string(), 0,
         fmt::format("expected linkers that can move the domains apart, found at best {} pairs of "
                     "CA atoms closer than {} angstrom ({} in the structure as given)",
-                    fewest, options.hard, at_start.hard_pairs));
+                    fewest, options.hard_distance, at_start.hard_pairs));
 }
 
 }  // namespace pleat::refine

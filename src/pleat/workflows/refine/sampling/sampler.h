@@ -118,10 +118,11 @@ public:
     void start(const std::vector<double>& angles);
     /// Makes the moves [first, first + count).
     void run(Index first, Index count);
-    /// First half of a move. Returns false if it was already rejected; otherwise call decide().
+    /// First half of a move. Returns false if it was already rejected; otherwise call
+    /// accept_or_reject().
     bool propose(Index number);
     /// Second half of a move: accepts or rejects the proposal.
-    void decide();
+    void accept_or_reject();
     /// The second half in two steps: is_acceptable() decides, accept() or reject() completes.
     /// reject() has no effect on a proposal that propose() rejected.
     bool is_acceptable();

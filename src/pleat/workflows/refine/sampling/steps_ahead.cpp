@@ -50,13 +50,13 @@ void StepsAhead::note_accepted(Index thread, Index round) {
     }
 }
 
-Index StepsAhead::accepting(Index round) const {
+Index StepsAhead::first_accepting_thread(Index round) const {
     const Index number = accepted_[round % 2].load(std::memory_order_relaxed);
     return round_of(number) == round ? thread_of(number) : -1;
 }
 
 bool StepsAhead::is_overtaken(Index thread, Index round) const {
-    const Index first = accepting(round);
+    const Index first = first_accepting_thread(round);
     return first >= 0 && first < thread;
 }
 
@@ -111,7 +111,7 @@ void StepsAhead::run(Index thread, Index threads, Index first, Index count) try 
         // No thread accepts a step of the next round before all have arrived there, so the data of
         // an accepted step can be read until then.
         if (!wait_for(arrived_, round * threads)) return;
-        const Index accepted = accepting(round);
+        const Index accepted = first_accepting_thread(round);
         if (thread == accepted) {
             sampler.accept();
             adoptable_.store(round, std::memory_order_release);

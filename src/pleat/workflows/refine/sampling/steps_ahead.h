@@ -43,7 +43,7 @@ private:
     enum class Trial { none, rejected, accepted };
     Trial try_step(Sampler& sampler, Index number, Index thread, Index round);
     /// The first thread of a round whose step is accepted, or a negative number.
-    Index accepting(Index round) const;
+    Index first_accepting_thread(Index round) const;
     void note_accepted(Index thread, Index round);
     /// Whether a thread before this one has accepted its step.
     bool is_overtaken(Index thread, Index round) const;

@@ -166,9 +166,9 @@ PointSet::PointSet(const ChainModel& model, const std::vector<Index>& atoms) : a
         start_blocks_.push_back(
             enclose(start_points_, now_.first_point[n], now_.first_point[n + 1], now_.blocks, n));
     for (std::size_t n = 0; n < clusters; ++n)
-        start_clusters_.push_back(enclose(start_points_, now_.first_point[now_.first_block[n]],
-                                          now_.first_point[now_.first_block[n + 1]], now_.clusters,
-                                          n));
+        cluster_centres_at_start_.push_back(
+            enclose(start_points_, now_.first_point[now_.first_block[n]],
+                    now_.first_point[now_.first_block[n + 1]], now_.clusters, n));
 }
 
 void PointSet::add_groups(const ChainModel& model) {
@@ -226,7 +226,7 @@ void PointSet::sort_into_blocks(const ChainModel& model, std::size_t first, std:
     sort_into_blocks(model, middle, last);
 }
 
-void PointSet::move_to(const Conformation& conformation) {
+void PointSet::set_conformation(const Conformation& conformation) {
     const auto move_by = [](const Transform& move, const Coordinates& from, std::size_t first,
                             std::size_t last, Balls& to) {
         write_moved(move, from, first, last, to.x.data() + first, to.y.data() + first,
@@ -252,14 +252,15 @@ void PointSet::move_to(const Conformation& conformation) {
         } else {
             const Transform& move = groups_[first_group_[cluster]].placed;
             move_by(move, start_blocks_, block, now_.first_block[cluster + 1], now_.blocks);
-            move_by(move, start_clusters_, cluster, cluster + 1, now_.clusters);
+            move_by(move, cluster_centres_at_start_, cluster, cluster + 1, now_.clusters);
         }
     }
 }
 
 Sterics::Sterics(const ChainModel& model, StericOptions options)
     : options_(options),
-      reach_(std::max({options.distance, options.side_to_main, options.side_to_side})),
+      reach_(
+          std::max({options.distance, options.side_chain_to_ca, options.side_chain_to_side_chain})),
       list_(steric_points(model)),
       points_(model, atoms_of(list_)) {
     // In the order of `points_`, which sorts by piece.
@@ -327,16 +328,17 @@ bool Sterics::is_left_out(Index a, Index b) const {
 void Sterics::add(Index a, Index b, double square, OverlapEnergy& sum) const {
     const int side_chains = (list_[a].is_side_chain ? 1 : 0) + (list_[b].is_side_chain ? 1 : 0);
     const double reach = side_chains == 0   ? options_.distance
-                         : side_chains == 1 ? options_.side_to_main
-                                            : options_.side_to_side;
+                         : side_chains == 1 ? options_.side_chain_to_ca
+                                            : options_.side_chain_to_side_chain;
     if (square >= reach * reach) return;
     const double depth = reach - std::sqrt(square);
     sum.energy += options_.strength * depth * depth;
-    if (side_chains == 0 && square < options_.hard * options_.hard) ++sum.hard_pairs;
+    if (side_chains == 0 && square < options_.hard_distance * options_.hard_distance)
+        ++sum.hard_pairs;
 }
 
 OverlapEnergy Sterics::overlap(const Conformation& conformation) {
-    points_.move_to(conformation);
+    points_.set_conformation(conformation);
     OverlapEnergy sum;
     points_.for_each_close_pair(
         reach_, [&](Index a, Index b) { return !is_left_out(a, b); },
@@ -353,7 +355,7 @@ AtomOverlaps::AtomOverlaps(const ChainModel& model)
             number[n - 1] + (topology.residues[n].chain != topology.residues[n - 1].chain ? 2 : 1);
     residue_of_.reserve(topology.atoms.size());
     for (const Topology::Atom& atom : topology.atoms) residue_of_.push_back(number[atom.residue]);
-    at_start_ = close_pairs();
+    pairs_at_start_ = close_pairs();
 }
 
 bool AtomOverlaps::counts(Index a, Index b) const {
@@ -376,11 +378,11 @@ std::vector<std::pair<Index, Index>> AtomOverlaps::close_pairs() {
 }
 
 Index AtomOverlaps::count(const Conformation& conformation) {
-    points_.move_to(conformation);
+    points_.set_conformation(conformation);
     const std::vector<std::pair<Index, Index>> pairs = close_pairs();
     return static_cast<Index>(
         std::count_if(pairs.begin(), pairs.end(), [&](const std::pair<Index, Index>& pair) {
-            return !std::binary_search(at_start_.begin(), at_start_.end(), pair);
+            return !std::binary_search(pairs_at_start_.begin(), pairs_at_start_.end(), pair);
         }));
 }
 

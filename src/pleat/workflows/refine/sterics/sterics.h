@@ -50,7 +50,7 @@ public:
     Index size() const { return static_cast<Index>(atoms_.size()); }
     /// The atom of a point. Points are sorted by piece.
     Index atom(Index point) const { return atoms_[point]; }
-    void move_to(const Conformation& conformation);
+    void set_conformation(const Conformation& conformation);
     double square_distance(Index a, Index b) const {
         const Vector apart = position(a) - position(b);
         return dot(apart, apart);
@@ -86,8 +86,9 @@ private:
     std::vector<Index> atoms_;
     std::vector<std::size_t> group_of_;  ///< [point]
     std::vector<Group> groups_;
-    std::vector<std::size_t> first_group_;                      ///< [cluster, and one]
-    Coordinates start_points_, start_blocks_, start_clusters_;  ///< in the start structure
+    std::vector<std::size_t> first_group_;  ///< [cluster, and one]
+    Coordinates start_points_, start_blocks_,
+        cluster_centres_at_start_;  ///< in the start structure
     BlockedPoints now_;
     ClosePairSearch search_;
 };
@@ -95,11 +96,11 @@ private:
 /// Two points closer than their `distance` have the energy strength * (distance - d)^2. Points are
 /// CA, P or C1', and of each side chain the atom that is nearest to its centre.
 struct StericOptions {
-    double distance = 4.0;      ///< of CA, P and C1', angstrom
-    double hard = 3.6;          ///< of these: closer is not allowed
-    double side_to_main = 3.6;  ///< of a side chain and a CA
-    double side_to_side = 3.4;  ///< of two side chains
-    double strength = 10.0;     ///< kT per square angstrom
+    double distance = 4.0;                  ///< of CA, P and C1', angstrom
+    double hard_distance = 3.6;             ///< of these: closer is not allowed
+    double side_chain_to_ca = 3.6;          ///< of a side chain and a CA
+    double side_chain_to_side_chain = 3.4;  ///< of two side chains
+    double strength = 10.0;                 ///< kT per square angstrom
 };
 
 /// A point with excluded volume, with its residue as in ClashPoint.
@@ -156,7 +157,7 @@ private:
     const ChainModel* model_;
     PointSet points_;
     std::vector<Index> residue_of_;  ///< [atom]: numbers of neighbours in a chain differ by 1
-    std::vector<std::pair<Index, Index>> at_start_;
+    std::vector<std::pair<Index, Index>> pairs_at_start_;
 };
 
 }  // namespace pleat::refine

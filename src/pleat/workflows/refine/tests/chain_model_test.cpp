@@ -76,7 +76,7 @@ TEST(ChainModel, AnglesOfHingesAreTorsionsAndBondsKeepTheirLength) {
         for (const LinkerResidue& residue : model.residues) {
             const auto at = [&](Index atom) { return conformation.atom(atom); };
             if (residue.has_phi) {
-                EXPECT_NEAR(wrapped(dihedral_angle(at(residue.c_before), at(residue.n),
+                EXPECT_NEAR(wrapped(dihedral_angle(at(residue.previous_c), at(residue.n),
                                                    at(residue.ca), at(residue.c)) -
                                     conformation.phi(residue)),
                             0, 1e-9)

@@ -42,7 +42,7 @@ std::size_t compare_with_all_pairs(const ChainModel& chain, const Moves& moves,
         // Pivots move some pieces alone, draws all but the root.
         conformation.set_angles(step % 4 == 0 ? moves.draw_all(random)
                                               : moves.pivot(conformation, 1, random).angles);
-        points.move_to(conformation);
+        points.set_conformation(conformation);
         const double reach = step % 2 == 0 ? 4.0 : 12.0;
         std::vector<ClosePair> close;
         points.for_each_close_pair(

@@ -27,7 +27,7 @@ Array<double, 2> made_draws(Index chains, Index draws,
 
 TEST(Convergence, IndependentDrawsCountEach) {
     const auto draws = made_draws(8, 500, [](Index, Index, double, double noise) { return noise; });
-    const Convergence found = assess(draws.view());
+    const Convergence found = assess_convergence(draws.view());
     EXPECT_LT(found.r_hat, 1.005);
     EXPECT_NEAR(found.effective_size, 4000, 500);
     EXPECT_TRUE(found.is_reached());
@@ -37,46 +37,46 @@ TEST(Convergence, CorrelatedDrawsCountByTheirAutocorrelation) {
     // x' = 0.9 x + noise has (1 - 0.9) / (1 + 0.9) effective draws per draw.
     const auto draws = made_draws(
         16, 2000, [](Index, Index, double before, double noise) { return 0.9 * before + noise; });
-    EXPECT_NEAR(assess(draws.view()).effective_size, 32000 / 19.0, 300);
+    EXPECT_NEAR(assess_convergence(draws.view()).effective_size, 32000 / 19.0, 300);
 }
 
 TEST(Convergence, FindsAChainElsewhereAndOneThatIsWider) {
     const auto shifted = made_draws(8, 500, [](Index chain, Index, double, double noise) {
         return noise + (chain == 3 ? 1.0 : 0.0);
     });
-    EXPECT_GT(assess(shifted.view()).r_hat, 1.03);
-    EXPECT_FALSE(assess(shifted.view()).is_reached());
+    EXPECT_GT(assess_convergence(shifted.view()).r_hat, 1.03);
+    EXPECT_FALSE(assess_convergence(shifted.view()).is_reached());
     const auto wider = made_draws(8, 500, [](Index chain, Index, double, double noise) {
         return noise * (chain == 3 ? 3.0 : 1.0);
     });
-    EXPECT_GT(assess(wider.view()).r_hat, 1.03);
+    EXPECT_GT(assess_convergence(wider.view()).r_hat, 1.03);
 }
 
 TEST(Convergence, FindsADriftThatAllChainsShare) {
     const auto draws = made_draws(8, 500, [](Index, Index draw, double, double noise) {
         return noise + 0.004 * static_cast<double>(draw);
     });
-    EXPECT_GT(assess(draws.view()).r_hat, 1.1);
+    EXPECT_GT(assess_convergence(draws.view()).r_hat, 1.1);
 }
 
 TEST(Convergence, InfiniteVarianceIsNoObstacle) {
     const auto draws = made_draws(8, 1000, [](Index, Index, double, double noise) {
         return std::tan(1.5707 * std::erf(noise / std::sqrt(2.0)));
     });
-    EXPECT_LT(assess(draws.view()).r_hat, 1.01);
-    EXPECT_NEAR(assess(draws.view()).effective_size, 8000, 1000);
+    EXPECT_LT(assess_convergence(draws.view()).r_hat, 1.01);
+    EXPECT_NEAR(assess_convergence(draws.view()).effective_size, 8000, 1000);
 }
 
 TEST(Convergence, JudgesDegenerateChains) {
     const auto constant = made_draws(4, 100, [](Index, Index, double, double) { return 2.5; });
-    EXPECT_DOUBLE_EQ(assess(constant.view()).r_hat, 1);
-    EXPECT_DOUBLE_EQ(assess(constant.view()).effective_size, 400);
+    EXPECT_DOUBLE_EQ(assess_convergence(constant.view()).r_hat, 1);
+    EXPECT_DOUBLE_EQ(assess_convergence(constant.view()).effective_size, 400);
     const auto stuck = made_draws(
         4, 100, [](Index chain, Index, double, double) { return static_cast<double>(chain); });
-    EXPECT_TRUE(std::isinf(assess(stuck.view()).r_hat));
+    EXPECT_TRUE(std::isinf(assess_convergence(stuck.view()).r_hat));
     const auto few = made_draws(4, 3, [](Index, Index, double, double noise) { return noise; });
-    EXPECT_TRUE(std::isinf(assess(few.view()).r_hat));
-    EXPECT_EQ(assess(few.view()).effective_size, 0);
+    EXPECT_TRUE(std::isinf(assess_convergence(few.view()).r_hat));
+    EXPECT_EQ(assess_convergence(few.view()).effective_size, 0);
 }
 
 }  // namespace

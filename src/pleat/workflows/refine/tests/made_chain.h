@@ -56,9 +56,11 @@ inline void add_peptide(MadeChain& made, const std::string& letters, const std::
     Vector c{origin.x, origin.y, origin.z}, ca = c + Vector{-1.0, 1.1, 0.2},
                                             n = ca + Vector{-1.2, -0.3, 0.8};
     for (std::size_t k = 0; k < letters.size(); ++k) {
-        const Vector next_n = attach(n, ca, c, 1.329, 116.6 * kDegree, psi * kDegree),
-                     next_ca = attach(ca, c, next_n, 1.458, 121.7 * kDegree, 180 * kDegree),
-                     next_c = attach(c, next_n, next_ca, 1.525, 111.0 * kDegree, phi * kDegree);
+        const Vector next_n = point_from_internal(n, ca, c, 1.329, 116.6 * kDegree, psi * kDegree),
+                     next_ca =
+                         point_from_internal(ca, c, next_n, 1.458, 121.7 * kDegree, 180 * kDegree),
+                     next_c = point_from_internal(c, next_n, next_ca, 1.525, 111.0 * kDegree,
+                                                  phi * kDegree);
         n = next_n;
         ca = next_ca;
         c = next_c;
@@ -67,9 +69,9 @@ inline void add_peptide(MadeChain& made, const std::string& letters, const std::
         made.add("N", n);
         made.add("CA", ca);
         made.add("C", c);
-        made.add("O", attach(n, ca, c, 1.231, 120.5 * kDegree, (psi + 180) * kDegree));
+        made.add("O", point_from_internal(n, ca, c, 1.231, 120.5 * kDegree, (psi + 180) * kDegree));
         if (letters[k] != 'G')
-            made.add("CB", attach(c, n, ca, 1.53, 110.5 * kDegree, 122.6 * kDegree));
+            made.add("CB", point_from_internal(c, n, ca, 1.53, 110.5 * kDegree, 122.6 * kDegree));
     }
 }
 

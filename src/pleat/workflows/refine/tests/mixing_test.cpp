@@ -107,7 +107,7 @@ TEST(Mixing, ChainsAgreeAboutASharpCurve) {
     const TwoDomains two;
     const Pool pool =
         two.sample({.chains = 4, .rungs = 8, .moves = 100, .burn_in = 60, .kept = 200});
-    const Convergence found = assess(two.distances(pool).view());
+    const Convergence found = assess_convergence(two.distances(pool).view());
     std::printf("%ld arrivals, R-hat %.3f, effective size %.0f\n", static_cast<long>(pool.arrivals),
                 found.r_hat, found.effective_size);
     EXPECT_GE(pool.arrivals, 200);

@@ -149,8 +149,8 @@ struct Frame {
 };
 
 /// The frame of a residue: at CA, x along N-CA, y in the plane of the C before.
-Frame frame_of(Vector c_before, Vector n, Vector ca) {
-    const Vector x = unit(ca - n), z = unit(cross(n - c_before, x));
+Frame frame_of(Vector previous_c, Vector n, Vector ca) {
+    const Vector x = unit(ca - n), z = unit(cross(n - previous_c, x));
     return {ca, x, cross(z, x), z};
 }
 
@@ -176,8 +176,8 @@ double mean_square_distance(const ChainModel& model, std::size_t residue, Index 
                 angle(cell % kCells, fine % kFine) - one.psi;
             conformation.set_angles(angles);
             const auto at = [&](Index atom) { return conformation.atom(atom); };
-            const Frame frame = frame_of(at(one.c_before), at(one.n), at(one.ca)),
-                        behind = frame_of(at(next.c_before), at(next.n), at(next.ca));
+            const Frame frame = frame_of(at(one.previous_c), at(one.n), at(one.ca)),
+                        behind = frame_of(at(next.previous_c), at(next.n), at(next.ca));
             const double weight = table[cell] / (kFine * kFine);
             const Vector v = frame.coordinates(at(next.ca));
             const Vector axes[3] = {frame.coordinates(frame.origin + behind.x),
