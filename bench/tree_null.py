@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # Prints the tables of the tree null: base pairs found, false hits and mean statistics on simulated alignments.
-"""Two tables:
+"""Three tables:
 
     bench/tree_null.py --pleat build/release/apps/pleat/pleat pairs       # acceptance 1 and 2
     bench/tree_null.py --pleat ... simulations --count 200                # acceptance 3 and 4
+    bench/tree_null.py --pleat ... contacts                               # couplings of proteins
 
 Alignments, trees and the outputs of R-scape 2.6.11 are those of ../shared/data/tree_null (--data). If
 R-scape is on PATH, `pairs` runs it too. Simulated alignments evolve along the alignment's own tree, column
-by column, and get the gaps of the alignment: a pair among their hits is false.
+by column, and get the gaps of the alignment: a pair among their hits is false. `contacts` fits families of
+../shared/data with a structure and null alignments of each; --false fits one null alignment of each instead.
 """
 import argparse
 import concurrent.futures
@@ -247,6 +249,49 @@ def table_of_simulations(options):
                   f"{mean('branch ratio'):7.2f}", flush=True)
 
 
+def contacts_of(path, e=0.05):
+    """Pairs with a smaller E, contacts among them, contacts that the probability finds (p above 0.9), pairs of
+    the same number of best scores that are contacts, of pairs with a distance."""
+    with path.open(newline="") as file:
+        pairs = [row for row in csv.DictReader(file, delimiter="\t") if row["distance"] != "NA"]
+    close = [float(row["distance"]) < 8 for row in pairs]
+    hits = [near for row, near in zip(pairs, close) if float(row["tree_e"]) < e]
+    likely = [near for row, near in zip(pairs, close) if row["probability"] != "NA" and float(row["probability"]) > 0.9]
+    return len(hits), sum(hits), len(likely), sum(likely)
+
+
+def couplings_of(options, alignment, folder, *more):
+    subprocess.run([options.pleat, "couplings", alignment, "-o", folder, "--force", "--quiet", "--max-gaps", "0.5",
+                    "--device", options.device, "--null", "tree", "--null-alignments", str(options.null_alignments),
+                    *map(str, more)], check=True)
+    return json.loads((folder / "manifest.json").read_text())["results"]
+
+
+def table_of_contacts(options):
+    sums = {}
+    print("family                 rows  columns  identity  null     contacts of pairs with E < 0.05   of p > 0.9")
+    for structure in sorted((options.data.parent / "structures").glob("*.pdb.gz")):
+        alignment = options.data.parent / "alignments" / structure.name.replace(".pdb.gz", ".aln.gz")
+        if not alignment.is_file() or not any(map(structure.name.startswith, options.families.split(","))):
+            continue
+        for null in ("markov", "branch"):
+            with tempfile.TemporaryDirectory() as name:
+                folder, made = pathlib.Path(name) / "run", pathlib.Path(name) / "made.fa"
+                try:
+                    known = couplings_of(options, alignment, folder, "--structure", structure, "--tree-null", null,
+                                         *(["--write-null", made] if options.false else []))
+                    if options.false:
+                        known = couplings_of(options, made, folder, "--tree-null", null, "--seed", 77)
+                except subprocess.CalledProcessError:
+                    break  # too few or too many rows; the program has said so
+                found = (known["tree_significant"], 0, 0, 0) if options.false else contacts_of(folder / "contacts.tsv")
+            sums[null] = [a + b for a, b in zip(sums.get(null, (0,) * 5), (*found, 1))]
+            print(f"{structure.name[:-7]:20} {known['sequences']:6} {known['columns']:8} {known['mean_identity']:9.2f}"
+                  f"  {null:7} {found[1]:10} of {found[0]:<6} {found[3]:22} of {found[2]}", flush=True)
+    for null, (pairs, close, likely, right, families) in sums.items():
+        print(f"{families} families, {null}: {close} of {pairs}, by probability {right} of {likely}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pleat", default="pleat", help="the program (default: that on PATH)")
@@ -259,6 +304,11 @@ def main():
     simulations.add_argument("--simulators", default=",".join(SIMULATORS))
     simulations.add_argument("--jobs", type=int, default=1, help="simulations at a time")
     simulations.set_defaults(table=table_of_simulations)
+    contacts = tables.add_parser("contacts")
+    contacts.add_argument("--families", default="", help="first letters of their names, by commas (default: all)")
+    contacts.add_argument("--device", default="auto")
+    contacts.add_argument("--false", action="store_true", help="fit one null alignment of each: all hits are false")
+    contacts.set_defaults(table=table_of_contacts)
     options = parser.parse_args()
     if not options.data.is_dir():
         sys.exit(f"expected the alignments in {options.data}, found no such folder")
