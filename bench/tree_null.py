@@ -186,7 +186,7 @@ def rscape_pairs(path):
 
 
 def table_of_pairs(options):
-    print("alignment        null    pairs + others    R-scape's hits found    ratio    CPU s")
+    print("alignment        null    pairs + others    R-scape's hits found      mean null / alignment")
     for name, output, wanted in FAMILIES:
         alignment = options.data / f"{name}.sto"
         theirs = rscape_pairs(options.data / "rscape_2.6.11_one_set" / f"{output}.cov")
@@ -231,6 +231,8 @@ def table_of_simulations(options):
     print("simulated on          by            mean hits: markov  branch  shuffle    mean null / simulated: "
           "markov  branch")
     for name, limit in SIMULATED:
+        if name not in options.families.split(","):
+            continue
         rows = read_stockholm(options.data / f"{name}.sto")
         if limit:
             names = random.Random(1).sample(sorted(rows), limit)
@@ -301,6 +303,7 @@ def main():
     tables.add_parser("pairs").set_defaults(table=table_of_pairs)
     simulations = tables.add_parser("simulations")
     simulations.add_argument("--count", type=int, default=200, help="simulated alignments per family and simulator")
+    simulations.add_argument("--families", default=",".join(name for name, _ in SIMULATED))
     simulations.add_argument("--simulators", default=",".join(SIMULATORS))
     simulations.add_argument("--jobs", type=int, default=1, help="simulations at a time")
     simulations.set_defaults(table=table_of_simulations)
