@@ -50,7 +50,7 @@ def test_the_tree_null_is_that_of_the_program(tmp_path):
         for name in ("tree_score", "tree_mean", "tree_p", "tree_e", "extrapolated"):
             np.testing.assert_array_equal(getattr(one, name), pairs[name])
         assert one.tree.endswith(";\n") and len(one.substitutions) == 15
-        assert "tree_e" in one.to_dataframe()
+        assert "tree_e" in one._pairs_table()
     np.testing.assert_array_equal(loaded.substitutions, found.substitutions)
     assert loaded.tree == found.tree
     found.save(tmp_path / "saved")

@@ -409,7 +409,8 @@ std::string make_mi(MiOptions& options, const JobTask& task, Ranks& ranks) {
     if (ranks.is_leader() && !options.secondary.empty()) {
         const SecondaryStructure marks = read_secondary_structure(options.secondary);
         record_input(options.secondary, folder);
-        aligned.annotated = couplings::given_base_pairs(marks, alignment, aligned.reference).pairs;
+        aligned.annotated =
+            couplings::given_base_pairs(marks, alignment, aligned.reference, false).pairs;
     }
     if (!options.parameters.tree.file.empty() && ranks.is_leader())
         record_input(options.parameters.tree.file, folder);

@@ -152,4 +152,17 @@ std::vector<std::pair<Index, Index>> nested_pairs(const SecondaryStructure& stru
     return nested;
 }
 
+std::vector<std::pair<Index, Index>> all_base_pairs(const SecondaryStructure& structure) {
+    std::vector<std::pair<Index, Index>> all;
+    const auto add = [&](char opening, char closing) {
+        const auto pairs = pairs_of(structure, opening, closing);
+        all.insert(all.end(), pairs.begin(), pairs.end());
+    };
+    for (std::size_t kind = 0; kind < kOpening.size(); ++kind) add(kOpening[kind], kClosing[kind]);
+    for (char letter = 'a'; letter <= 'z'; ++letter)
+        add(static_cast<char>(std::toupper(static_cast<unsigned char>(letter))), letter);
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
 }  // namespace pleat

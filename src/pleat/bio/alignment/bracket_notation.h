@@ -34,4 +34,7 @@ SecondaryStructure read_secondary_structure_from_memory(const std::string& name,
 /// ...) are pseudoknots and left out.
 std::vector<std::pair<Index, Index>> nested_pairs(const SecondaryStructure& structure);
 
+/// All base pairs, with the pseudoknots, first < second, in the order of their first base.
+std::vector<std::pair<Index, Index>> all_base_pairs(const SecondaryStructure& structure);
+
 }  // namespace pleat

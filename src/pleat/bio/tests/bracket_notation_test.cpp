@@ -62,5 +62,12 @@ TEST(SecondaryStructure, RefusesWhatIsNoStructure) {
     EXPECT_NE(complaint(std::string(100'001, '.')).find("at most 100000"), std::string::npos);
 }
 
+TEST(SecondaryStructure, KeepsPseudoknotsAmongAllPairs) {
+    const SecondaryStructure structure = read("(A[)a].");
+    EXPECT_EQ(all_base_pairs(structure),
+              (std::vector<std::pair<Index, Index>>{{0, 3}, {1, 4}, {2, 5}}));
+    EXPECT_EQ(nested_pairs(structure), (std::vector<std::pair<Index, Index>>{{0, 3}}));
+}
+
 }  // namespace
 }  // namespace pleat

@@ -259,7 +259,7 @@ double contact_probability(double z, Index columns) {
 }
 
 BasePairs given_base_pairs(const SecondaryStructure& structure, const Alignment& alignment,
-                           const ReferenceRow& reference) {
+                           const ReferenceRow& reference, bool is_nested) {
     const std::vector<Index> column_of = source_columns(structure, reference);
     std::vector<Index> kept(reference.letters.size(), -1);
     for (Index k = 0; k < alignment.column_count(); ++k) kept[alignment.columns[k]] = k;
@@ -268,7 +268,8 @@ BasePairs given_base_pairs(const SecondaryStructure& structure, const Alignment&
         return source < 0 ? -1 : kept[source];
     };
     BasePairs found{.pairs = {}, .is_given = true};
-    for (const auto& [first, second] : nested_pairs(structure)) {
+    for (const auto& [first, second] :
+         is_nested ? nested_pairs(structure) : all_base_pairs(structure)) {
         const Index i = column(first), j = column(second);
         if (i >= 0 && j >= 0) found.pairs.emplace_back(i, j);
     }

@@ -80,11 +80,11 @@ struct BasePairs {
     bool is_given = false;  ///< by a secondary structure; false: found by find_base_pairs()
 };
 
-/// The nested pairs of a secondary structure with a mark per column of the source or per residue of
-/// the reference row; pairs with a column that was left out are dropped. Throws InputError for
-/// another number of marks.
+/// The nested pairs, or all, of a secondary structure with a mark per column of the source or per
+/// residue of the reference row; pairs with a column that was left out are dropped. Throws
+/// InputError for another number of marks.
 BasePairs given_base_pairs(const SecondaryStructure& structure, const Alignment& alignment,
-                           const ReferenceRow& reference);
+                           const ReferenceRow& reference, bool is_nested = true);
 
 /// Predicts base pairs: pairs at least 5 columns apart with Z >= 3, a stacked neighbour with Z >= 2
 /// (see stacked_z()), and letters that pair (AU, GC, GU) in 0.7 of the weight of sequences with
