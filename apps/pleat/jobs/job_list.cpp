@@ -88,7 +88,8 @@ void check_options(const CLI::App& parser, const JobListOptions& options, const 
                     "to a file, or run that job by itself");
 }
 
-/// Prints the estimate of each job and the total. Throws for a job whose input cannot be read.
+/// Prints the estimated time, memory and disk space of each job and of all. Throws for a job whose
+/// input cannot be read, and OutputError if the files would not fit on the disk.
 void print_estimates(const JobPlan& plan, const JobListCall& call, const RunOptions& run) {
     EstimateTable table(run, true);
     SharedInputs inputs(1);  // the jobs of an input are neighbours

@@ -152,13 +152,13 @@ public:
             return {own_.alignment.path};
     }
     std::vector<std::string> call() override {
-        Options usual;
+        Options defaults;
         RunOptions run = own_.run;
         run.threads.reset();  // those of all jobs
         std::vector<std::string> inputs = files_;
         if (!functions_.input_flag.empty()) inputs.insert(inputs.begin(), functions_.input_flag);
         return call_words(functions_.command, inputs, functions_.fields(own_),
-                          functions_.fields(usual), run, own_.run.output);
+                          functions_.fields(defaults), run, own_.run.output);
     }
     void run(const JobTask& task) override { functions_.run(own_, task, ranks_); }
     RunEstimate estimate(SharedInputs& inputs) {

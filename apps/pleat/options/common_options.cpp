@@ -146,12 +146,12 @@ std::vector<std::string> call_words(const std::string& command,
     words.insert(words.end(), {"-o", folder});
     for (std::size_t n = 0; n < fields.size(); ++n)
         if (fields[n].text() != defaults.at(n).text()) append_option(words, fields[n]);
-    const RunOptions usual;
-    if (run.device != usual.device) words.insert(words.end(), {"--device", run.device});
-    if (run.threads != usual.threads)
+    const RunOptions defaults;
+    if (run.device != defaults.device) words.insert(words.end(), {"--device", run.device});
+    if (run.threads != defaults.threads)
         words.insert(words.end(), {"--threads", std::to_string(run.threads.value_or(1))});
     if (run.memory) words.insert(words.end(), {"--memory", fmt::format("{}", *run.memory)});
-    if (run.seed != usual.seed) words.insert(words.end(), {"--seed", std::to_string(run.seed)});
+    if (run.seed != defaults.seed) words.insert(words.end(), {"--seed", std::to_string(run.seed)});
     return words;
 }
 

@@ -53,7 +53,7 @@ std::vector<Field> count_fields(Parameters& p) {
     return {{.name = "gaps",
              .target = &p.gaps,
              .help = "Count gaps as a symbol, or omit rows with a gap in either column of a pair "
-                     "(pairs without sampling only)"},
+                     "(only --order 2 without --shuffles)"},
             {.name = "sequence-weights",
              .target = &p.sequence_weights,
              .help = "Weight each sequence by 1 / the number of sequences similar to it (pairs "

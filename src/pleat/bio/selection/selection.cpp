@@ -59,7 +59,7 @@ std::size_t operator_length(std::string_view text) {
 }
 
 /// The length of a mask, up to its closing parenthesis or the end of the text.
-std::size_t mask_length(std::string_view text) {
+std::size_t amber_mask_length(std::string_view text) {
     int open = 1;
     std::size_t end = kMask.size();
     for (; end < text.size() && open > 0; ++end)
@@ -89,7 +89,7 @@ std::size_t index_group_length(std::string_view text) {
 /// The length of the word at the beginning of the text, which is not blank.
 std::size_t word_length(const Topology& topology, std::string_view text) {
     if (const std::size_t sign = operator_length(text); sign > 0) return sign;
-    if (text.starts_with(kMask)) return mask_length(text);
+    if (text.starts_with(kMask)) return amber_mask_length(text);
     if (text.front() == ')' || (text.front() == '(' && !is_residue_list(topology, text))) return 1;
     if (const std::size_t group = index_group_length(text); group > 0) return group;
     int open = text.front() == '(';

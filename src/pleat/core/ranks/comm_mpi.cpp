@@ -76,7 +76,7 @@ public:
         return true;
     }
     /// Whether any watched process other than this one runs.
-    bool any_running() const {
+    bool any_other_running() const {
         for (std::size_t i = 0; i < files_.size(); ++i)
             if (files_[i] >= 0 && !has_ended(i)) return true;
         return false;
@@ -376,7 +376,7 @@ private:
             std::_Exit(exit_code);
         report(own.text.empty() ? loss_ : own.text);
         const Clock::time_point limit = Clock::now() + kPatience;
-        while (neighbours_.any_running() && Clock::now() < limit)
+        while (neighbours_.any_other_running() && Clock::now() < limit)
             std::this_thread::sleep_for(kWatchInterval);
         abort_all(group_, exit_code);
     }

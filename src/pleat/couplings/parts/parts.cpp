@@ -60,7 +60,7 @@ Part parse_range(std::string_view text) {
     return part;
 }
 
-/// The columns of one part, with all rows or only with `row`.
+/// The alignment of one chain (part) of a concatenated alignment: all its rows, or only `row`.
 Alignment columns_of(const Alignment& source, const Part& part, std::optional<Index> row) {
     Alignment one;
     const Index rows = row ? 1 : source.sequence_count();

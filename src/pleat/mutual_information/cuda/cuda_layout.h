@@ -91,8 +91,9 @@ struct Batches {
     Index groups = 0, counted_groups = 0;
 };
 
-/// The batches for `max_groups` groups within `available` bytes, if a group takes `group` bytes of
-/// planes and `differences` bytes once it is counted; none if not even one group fits.
+/// How many of `max_groups` groups of shuffles to hold in memory, and to count at a time, within
+/// `available` bytes. A group takes `group` bytes of bit planes, and `differences` bytes more once
+/// it is counted. None if not even one group fits.
 constexpr Batches fit_batches(Index max_groups, std::int64_t group, std::int64_t differences,
                               std::int64_t available) {
     // Storing more differences at a time is not faster; with fewer planes in memory, each tile has

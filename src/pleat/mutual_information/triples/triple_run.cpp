@@ -286,7 +286,8 @@ void leave_out(TripleTileValues& at, int key, std::optional<double> threshold,
     }
 }
 
-/// The collectors of triples of one rank: the best, those above the threshold, and the clique sets.
+/// What one rank collects: the best triples, those above the threshold, and those that form cliques
+/// (by percentile and by Z).
 struct Collectors {
     Collectors(const TripleValues& values, const Parameters& parameters, const CodedColumns& of,
                const Context& context)

@@ -14,7 +14,8 @@
 
 namespace pleat::rmsd::cuda {
 
-/// Maximum number of interchangeable chains or groups: 12 groups of two equal chains.
+/// Largest number of interchangeable blocks (chains, or groups of atoms) besides the block that
+/// never moves: for example 24 chains in 12 pairs of equal ones.
 constexpr int kMaxDepth = 24;
 
 /// Positions of a block's atoms among the packed atoms.

@@ -182,7 +182,7 @@ struct Quartic {
     }
 };
 
-/// Constants that are the same for all pairs.
+/// Tolerance, rounding error and total weight, the same for all pairs of frames.
 struct Limits {
     double tolerance;      ///< angstrom
     double product_error;  ///< of the sum reached, in units of both frames' spread

@@ -75,8 +75,8 @@ std::vector<Field> fields(Parameters& p) {
          .automatic = "8; average: 1"},
         {.name = "replicas",
          .target = &p.replicas,
-         .help = "average: conformations of each chain whose mean profile is compared with the "
-                 "curve",
+         .help = "average: number of conformations that each Monte Carlo chain holds; their mean "
+                 "profile is compared with the curve",
          .min = 16,
          .max = 100000},
         {.name = "model-error",
