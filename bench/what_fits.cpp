@@ -68,7 +68,7 @@ std::int64_t fit_bytes(Index sequences, Index columns) {
 /// Columns in which all 21 letters are equally frequent.
 std::int64_t shuffle_bytes(Index sequences, Index columns, int order) {
     constexpr Index kSymbols = 21, kShuffles = 10000;
-    pleat::mutual_information::Columns made;
+    pleat::mutual_information::CodedColumns made;
     made.codes = pleat::Array<std::uint8_t, 2>::unset(columns, sequences);
     made.counts.assign(static_cast<std::size_t>(columns * kSymbols), sequences / kSymbols);
     for (Index column = 0; column <= columns; ++column)

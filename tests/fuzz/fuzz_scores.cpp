@@ -30,12 +30,12 @@ const std::string& model_file() {
 /// Of a model of ColabFold, whose matrix of errors has a row per residue.
 void read_own_scores(const std::string& file) {
     const PredictedModel of{.name = "model", .file = model_file(), .scores = file};
-    check(model_scores({.program = Predictor::colabfold}, of));
+    check(model_scores({.program = PredictionProgram::colabfold}, of));
 }
 
 /// Of all models by AlphaFold 2.
 void read_ranking(const std::string& file) {
-    const ModelFolder folder{.program = Predictor::alphafold2, .scores = file};
+    const ModelFolder folder{.program = PredictionProgram::alphafold2, .scores = file};
     for (const std::string& key : model_order(file)) {
         const PredictedModel of{.name = key, .file = model_file(), .key = key};
         model_score(folder, of, "plddt");
@@ -44,7 +44,7 @@ void read_ranking(const std::string& file) {
 
 /// Of all models by AlphaFold 3.
 void read_table(const std::string& file) {
-    const ModelFolder folder{.program = Predictor::alphafold3, .scores = file};
+    const ModelFolder folder{.program = PredictionProgram::alphafold3, .scores = file};
     const PredictedModel of{.name = "seed-1_sample-0", .file = model_file(), .key = "1\t0"};
     if (model_score(folder, of, "ranking_score")) check(model_scores(folder, of));
 }

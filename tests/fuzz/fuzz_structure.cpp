@@ -32,7 +32,7 @@ void check(const Topology& topology) {
         fuzz::require(atom.residue >= 0 &&
                       atom.residue < static_cast<Index>(topology.residues.size()));
         fuzz::require(std::isfinite(atom.mass) && atom.mass >= 0);
-        topology.label(i);
+        topology.atom_label(i);
         topology.identity(i);
     }
     fuzz::require(!topology.chains().empty());

@@ -145,13 +145,13 @@ std::vector<std::string> call_words(const std::string& command,
     words.insert(words.end(), inputs.begin(), inputs.end());
     words.insert(words.end(), {"-o", folder});
     for (std::size_t n = 0; n < fields.size(); ++n)
-        if (fields[n].text() != defaults.at(n).text()) append_option(words, fields[n]);
-    const RunOptions defaults;
-    if (run.device != defaults.device) words.insert(words.end(), {"--device", run.device});
-    if (run.threads != defaults.threads)
+        if (fields[n].text() != default_run.at(n).text()) append_option(words, fields[n]);
+    const RunOptions default_run;
+    if (run.device != default_run.device) words.insert(words.end(), {"--device", run.device});
+    if (run.threads != default_run.threads)
         words.insert(words.end(), {"--threads", std::to_string(run.threads.value_or(1))});
     if (run.memory) words.insert(words.end(), {"--memory", fmt::format("{}", *run.memory)});
-    if (run.seed != defaults.seed) words.insert(words.end(), {"--seed", std::to_string(run.seed)});
+    if (run.seed != default_run.seed) words.insert(words.end(), {"--seed", std::to_string(run.seed)});
     return words;
 }
 
