@@ -145,7 +145,7 @@ std::vector<std::string> call_words(const std::string& command,
     words.insert(words.end(), inputs.begin(), inputs.end());
     words.insert(words.end(), {"-o", folder});
     for (std::size_t n = 0; n < fields.size(); ++n)
-        if (fields[n].text() != default_run.at(n).text()) append_option(words, fields[n]);
+        if (fields[n].text() != defaults.at(n).text()) append_option(words, fields[n]);
     const RunOptions default_run;
     if (run.device != default_run.device) words.insert(words.end(), {"--device", run.device});
     if (run.threads != default_run.threads)
