@@ -58,8 +58,10 @@ test::MadeChain made_protein(const Ensemble& structure, Index domains, Index res
             const Vector n = made.atoms[last - 5], ca = made.atoms[last - 4],
                          c = made.atoms[last - 3];
             const Vector next_n = point_from_internal(n, ca, c, 1.329, 116.6 * test::kDegree, 2.3),
-                         next_ca = point_from_internal(ca, c, next_n, 1.458, 121.7 * test::kDegree, 3.14),
-                         next_c = point_from_internal(c, next_n, next_ca, 1.525, 111 * test::kDegree, -2.1);
+                         next_ca =
+                             point_from_internal(ca, c, next_n, 1.458, 121.7 * test::kDegree, 3.14),
+                         next_c = point_from_internal(c, next_n, next_ca, 1.525,
+                                                      111 * test::kDegree, -2.1);
             move = frame_of(next_n, next_ca, next_c) * inverse(frame_of(at(0), at(1), at(2)));
         }
         Index residue = -1;
@@ -91,7 +93,8 @@ test::MadeChain made_protein(const Ensemble& structure, Index domains, Index res
         linkers += "A:" + std::to_string(number + 1) + "-" + std::to_string(number + kLinker);
         for (Index k = 0; k < kLinker; ++k) {
             const Vector next_n = point_from_internal(n, ca, c, 1.329, 116.6 * test::kDegree, 2.3),
-                         next_ca = point_from_internal(ca, c, next_n, 1.458, 121.7 * test::kDegree, 3.14);
+                         next_ca =
+                             point_from_internal(ca, c, next_n, 1.458, 121.7 * test::kDegree, 3.14);
             c = point_from_internal(c, next_n, next_ca, 1.525, 111 * test::kDegree, -2.1);
             n = next_n;
             ca = next_ca;
@@ -162,9 +165,10 @@ nlohmann::ordered_json measure_stages(const ChainModel& chain, const Moves& move
         for (std::size_t n = 0; n < current.size(); ++n) {
             stages.split(nullptr);
             Random random(7, static_cast<Index>(n), step);
-            const MoveProposal proposal = step % 5 < 2   ? moves.pivot(current[n], 0.3, random)
-                                      : step % 5 < 4 ? moves.redraw(current[n], random)
-                                                     : moves.crankshaft(current[n], 0.3, random);
+            const MoveProposal proposal = step % 5 < 2 ? moves.pivot(current[n], 0.3, random)
+                                          : step % 5 < 4
+                                              ? moves.redraw(current[n], random)
+                                              : moves.crankshaft(current[n], 0.3, random);
             stages.split("1 angles");
             proposed[n].set_angles(proposal.angles);
             stages.split("2 transforms");

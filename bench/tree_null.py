@@ -231,6 +231,8 @@ def table_of_simulations(options):
     print("simulated on          by            mean hits: markov  branch  shuffle    mean null / simulated: "
           "markov  branch")
     for name, limit in SIMULATED:
+        if not name.startswith(tuple(options.alignments.split(","))):
+            continue
         if name not in options.families.split(","):
             continue
         rows = read_stockholm(options.data / f"{name}.sto")
@@ -278,12 +280,13 @@ def table_of_contacts(options):
             continue
         for null in ("markov", "branch"):
             with tempfile.TemporaryDirectory() as name:
-                folder, made = pathlib.Path(name) / "run", pathlib.Path(name) / "made.fa"
+                folder = pathlib.Path(name) / "run"
+                made = folder / "null.fasta"
                 try:
                     known = couplings_of(options, alignment, folder, "--structure", structure, "--tree-null", null,
-                                         *(["--write-null", made] if options.false else []))
+                                         *(["--write-null"] if options.false else []))
                     if options.false:
-                        known = couplings_of(options, made, folder, "--tree-null", null, "--seed", 77)
+                        known = couplings_of(options, made, pathlib.Path(name) / "second", "--tree-null", null, "--seed", 77)
                 except subprocess.CalledProcessError:
                     break  # too few or too many rows; the program has said so
                 found = (known["tree_significant"], 0, 0, 0) if options.false else contacts_of(folder / "contacts.tsv")
@@ -305,6 +308,7 @@ def main():
     simulations.add_argument("--count", type=int, default=200, help="simulated alignments per family and simulator")
     simulations.add_argument("--families", default=",".join(name for name, _ in SIMULATED))
     simulations.add_argument("--simulators", default=",".join(SIMULATORS))
+    simulations.add_argument("--alignments", default="", help="first letters of their names, by commas (default: all)")
     simulations.add_argument("--jobs", type=int, default=1, help="simulations at a time")
     simulations.set_defaults(table=table_of_simulations)
     contacts = tables.add_parser("contacts")

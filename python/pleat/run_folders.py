@@ -196,12 +196,19 @@ def _couplings(folder, manifest, values):
     values["_is_calibrated"] = manifest["parameters"]["apc"] and norm == ("all" if is_nucleic else "residues")
     values["_is_nucleic"] = is_nucleic
     values["_has_given_base_pairs"] = bool(manifest["parameters"].get("secondary"))
+    values["tree"] = _tree(folder)
     contacts = _table(folder / "contacts.tsv")
     _base_pairs_and_parts(folder, contacts, values)
     letters = {int(column) - 1: letter for end in "ij" for column, letter in
                zip(contacts[end], contacts[f"letter_{end}"])}
     if all(column in letters for column in values["columns"].tolist()):
         values["letters"] = "".join(letters[column] for column in values["columns"].tolist())
+
+
+def _tree(folder):
+    """The tree of null alignments in Newick format, if there is one."""
+    path = folder / "tree.nwk"
+    return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
 def _base_pairs_and_parts(folder, contacts, values):
@@ -229,6 +236,8 @@ def _mutual_information(folder, manifest, values):
         values.update(weights=None, effective_sequences=0.0)
     else:
         values["effective_sequences"] = results["effective_sequences"]
+    values.update(tree=_tree(folder), substitutions=np.array(columns["substitutions"], dtype=np.int64)
+                  if "substitutions" in columns else None)
     parameters = manifest["parameters"]
     if parameters.get("all-triples") is False and parameters.get("min-z") == "none":
         values["kept_triples"] = None

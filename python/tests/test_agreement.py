@@ -20,7 +20,7 @@ FILES = {"format": pleat.read_alignment, "alphabet": pleat.read_alignment,
 ABSENT = {
     "couplings": {"models",  # files; Python keeps the model in memory
                   "structure", "row", "contact", "contact-cutoff"},  # residues of a structure beside the columns
-    "mi": {"structure", "row", "contact"},
+    "mi": {"structure", "row", "contact", "secondary"},
     "rmsd": {"against-frames", "rmsf", "superposed"},  # `against` may be any ensemble; files
     "cluster": {"structures", "write", "write-members",  # files of structures
                 "lag", "timestep"},  # of the methods of its result

@@ -258,7 +258,7 @@ class TreeNull(Mi):
     def test_files_and_screen(self):
         family = self.write_descendants()
         done = pleat("mi", family, "-o", self.folder / "run", "--null", "tree", "--null-alignments", "200",
-                     "--secondary", family, "--write-null", self.folder / "null.fa")
+                     "--secondary", family, "--write-null")
         self.assertEqual(done.returncode, 0, done.stderr)
         text = done.stdout.decode()
         self.assertIn("\nNull model: 200 alignments that evolve along a tree by UPGMA (markov)\n", text)

@@ -27,6 +27,7 @@
 #include "pleat/couplings/output.h"
 #include "pleat/couplings/parts/analysis.h"
 #include "pleat/couplings/parts/parts.h"
+#include "pleat/couplings/tree/tree_contacts.h"
 
 namespace pleat::program {
 
@@ -418,6 +419,10 @@ RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs) {
             require_one_device(context, "the fit of one alignment");
             Estimate all = couplings::estimate(sequences, columns, letters, parameters, context);
             all.seconds *= static_cast<double>(1 + fits);
+            if (parameters.null == couplings::ScoreNull::tree)
+                all.host_bytes = std::max(
+                    all.host_bytes,
+                    couplings::null_fit_bytes(sequences, columns, letters, parameters, context));
             all.disk_bytes = bytes;
             return all;
         }};

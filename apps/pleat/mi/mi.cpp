@@ -451,7 +451,7 @@ Command mi_command(CLI::App& program, Ranks& ranks) {
         .uses_seed = true,
         .numbers = {"sequences", "columns", "effective_sequences", "shuffles", "pairs", "triples",
                     "cliques", "cliques_by_z"},
-        .per_input = {"structure", "row", "focus", "tree", "secondary", "write-null"},
+        .per_input = {"structure", "row", "focus", "tree", "secondary"},
         .add_options =
             [](CLI::App& parser, MiOptions& options) {
                 add_alignment_options(parser, options.alignment);

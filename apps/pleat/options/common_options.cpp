@@ -151,7 +151,8 @@ std::vector<std::string> call_words(const std::string& command,
     if (run.threads != default_run.threads)
         words.insert(words.end(), {"--threads", std::to_string(run.threads.value_or(1))});
     if (run.memory) words.insert(words.end(), {"--memory", fmt::format("{}", *run.memory)});
-    if (run.seed != default_run.seed) words.insert(words.end(), {"--seed", std::to_string(run.seed)});
+    if (run.seed != default_run.seed)
+        words.insert(words.end(), {"--seed", std::to_string(run.seed)});
     return words;
 }
 

@@ -98,7 +98,7 @@ void check_input(const Alignment& alignment, Parameters parameters) {
     check(fields(parameters));
     check(null_fields(parameters));
     if (parameters.null == ScoreNull::none &&
-        (!parameters.tree.file.empty() || !parameters.tree.write_null.empty()))
+        (!parameters.tree.file.empty() || parameters.tree.write_null))
         throw UsageError("give --null tree with --tree or --write-null, which belong to it");
     if (!parameters.weights.empty() && !parameters.sequence_weights)
         throw UsageError("give either --weights or --no-sequence-weights, not both");

@@ -63,8 +63,7 @@ struct Parameters {
     std::string initial;  ///< couplings.npz of an earlier run to start from; empty: column counts
     bool models = true;   ///< false: Result::model stays empty
     ScoreNull null = ScoreNull::none;
-    phylogeny::TreeOptions tree = {
-        .file = {}, .alignments = 100, .write_null = {}};  ///< of ScoreNull::tree
+    phylogeny::TreeOptions tree = {.file = {}, .alignments = 100};  ///< of ScoreNull::tree
 };
 
 /// The options with names, ranges and help, bound to `parameters`.

@@ -428,7 +428,7 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
                           report.result.effective_sequences >= kMinEffectiveSequences;
     const std::filesystem::path casp = has_casp ? run.output("contacts.rr") : "";
     const auto weights = run.output("weights.npy");
-    if (report.tree != nullptr) write_text(run.output("tree.nwk"), report.tree->newick);
+    if (report.tree != nullptr) phylogeny::write_tree(run, *report.tree);
     const std::filesystem::path inter =
         report.parts == nullptr ? "" : run.output("contacts_inter.tsv");
     FileWriters writers(threads);

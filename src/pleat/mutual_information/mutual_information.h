@@ -36,9 +36,9 @@ std::span<const std::string_view> names_of(Gaps);
 enum class RankBy { automatic, mi, z, sampled_z, percentile, synergy, excess };
 std::span<const std::string_view> names_of(RankBy);
 
-/// The score of a pair that the tree null compares, over the rows where both columns have a residue:
-/// gt, the G statistic 2 N_ij MI_ij in nats; mi, the mutual information in bits; gtp and mip, the
-/// same less the average product (APC).
+/// The score of a pair that the tree null compares, over the rows where both columns have a
+/// residue: gt, the G statistic 2 N_ij MI_ij in nats; mi, the mutual information in bits; gtp and
+/// mip, the same less the average product (APC).
 enum class PairScore { gtp, gt, mip, mi };
 std::span<const std::string_view> names_of(PairScore);
 

@@ -448,7 +448,7 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
     if (!report.result.weights.empty())
         write_npy(run.output("weights.npy"), report.result.weights.data(),
                   {static_cast<Index>(report.result.weights.size())});
-    if (report.result.tree) write_text(run.output("tree.nwk"), report.result.tree->newick);
+    if (report.result.tree) phylogeny::write_tree(run, *report.result.tree);
     record(run, all);
     if (!report.result.triples) return;
     write_triple_arrays(run.output("triples.npz"), report);

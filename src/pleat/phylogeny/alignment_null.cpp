@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "pleat/core/error.h"
-#include "pleat/core/files/output_file.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
 #include "pleat/phylogeny/score_tail.h"
@@ -42,17 +42,18 @@ void check_rows(const Alignment& alignment, const TreeOptions& options) {
         Index row = 0;
         while (row < rows && alignment.letters(row, column) >= states) ++row;
         if (row == rows)
-            throw InputError(fmt::format(
-                "{}: expected residues in every column for --null tree, found none in column {} "
-                "(--max-gaps leaves it out)",
-                source, alignment.columns[static_cast<std::size_t>(column)] + 1));
+            throw InputError(
+                fmt::format("{}: expected residues in every column for --null tree, found only "
+                            "gaps and unknown "
+                            "letters in column {}: leave it out (--max-gaps does with gaps)",
+                            source, alignment.columns[column] + 1));
     }
 }
 
 /// The null alignment in FASTA, with the gaps and unknown letters of the alignment.
-void write_alignment(const std::string& path, const Alignment& alignment,
-                     View<const std::uint8_t, 2> letters, int states) {
-    OutputFile file(path);
+std::string fasta_text(const Alignment& alignment, View<const std::uint8_t, 2> letters,
+                       int states) {
+    std::string text;
     const Alphabet& alphabet = *alignment.alphabet;
     for (Index row = 0; row < alignment.sequence_count(); ++row) {
         std::string line;
@@ -60,9 +61,9 @@ void write_alignment(const std::string& path, const Alignment& alignment,
             const std::uint8_t state = letters(column, row);
             line += alphabet.letter(state < states ? state : alignment.letters(row, column));
         }
-        file.write(fmt::format(">{}\n{}\n", alignment.names[static_cast<std::size_t>(row)], line));
+        text += fmt::format(">{}\n{}\n", alignment.names[row], line);
     }
-    file.close();
+    return text;
 }
 
 void warn_of_ratio(const TreeResult& result, const Context& context) {
@@ -105,12 +106,22 @@ std::vector<Field> fields(TreeOptions& options) {
              .min_excluded = true},
             {.name = "write-null",
              .target = &options.write_null,
-             .help = "With --null tree: write the first null alignment to this file (FASTA)",
-             .value_name = "FILE"}};
+             .help = "With --null tree: write the first null alignment, null.fasta"}};
 }
 
 int state_count(const Alignment& alignment) {
     return alignment.alphabet->without_unknown().size() - 1;
+}
+
+Index block_of_nulls(Index pairs, int threads) {
+    return std::max<Index>(threads,
+                           std::min<Index>(256, kScoreBytes / (8 * std::max<Index>(pairs, 1))));
+}
+
+std::int64_t null_bytes(Index rows, Index columns, int symbols, int threads) {
+    const Index nodes = 2 * rows;
+    const Index draw = 2 * nodes * columns + rows * columns + 4 * columns * symbols * (symbols + 2);
+    return (rows <= kMaxUpgmaRows ? 2 * rows * rows : 0) + 4 * nodes * columns + threads * draw;
 }
 
 Array<std::uint8_t, 2> transposed_letters(const Alignment& alignment, int states) {
@@ -127,6 +138,7 @@ TreeNull make_null(const Alignment& alignment, const TreeOptions& options, const
     check_rows(alignment, options);
     const int states = state_count(alignment);
     Tree tree;
+    result.mean_identity = std::numeric_limits<double>::quiet_NaN();
     if (alignment.sequence_count() <= kMaxUpgmaRows) {
         std::vector<float> found = identities(alignment.letters, states, resolve_threads(context));
         result.mean_identity = mean_identity(found);
@@ -148,14 +160,12 @@ TreeNull make_null(const Alignment& alignment, const TreeOptions& options, const
 }
 
 void compare(const TreeNull& null, const Alignment& alignment, const TreeOptions& options,
-             PairScores observed, const ScoreLetters& score, int threads, const Context& context,
-             TreeResult& result) {
+             PairScores observed, const ScoreLetters& score, int threads, Index block,
+             const Context& context, TreeResult& result) {
     result.score = std::move(observed.values);
     const auto pairs = static_cast<Index>(result.score.size());
     const Index nulls = options.alignments;
     const auto share = 1 / static_cast<double>(nulls);
-    const Index block = std::max<Index>(
-        threads, std::min<Index>(256, kScoreBytes / (8 * std::max<Index>(pairs, 1))));
     ScorePool pool(result.score, nulls, options.tail_mass);
     std::vector<TreeDraw> draws(static_cast<std::size_t>(threads));
     std::vector<PairScores> scores(static_cast<std::size_t>(block));
@@ -169,8 +179,8 @@ void compare(const TreeNull& null, const Alignment& alignment, const TreeOptions
                 null.draw(options.kind, context.seed, first + at, draw);
                 scores[static_cast<std::size_t>(at)] = score(draw.letters);
                 dropped[static_cast<std::size_t>(at)] = draw.dropped;
-                if (first + at == 0 && !options.write_null.empty() && context.rank() == 0)
-                    write_alignment(options.write_null, alignment, draw.letters, null.states());
+                if (first + at == 0 && options.write_null)
+                    result.null_fasta = fasta_text(alignment, draw.letters, null.states());
             });
         for (Index at = 0; at < count; ++at) {
             const PairScores& of = scores[static_cast<std::size_t>(at)];
@@ -185,7 +195,7 @@ void compare(const TreeNull& null, const Alignment& alignment, const TreeOptions
     result.p = pool.p(tail);
     for (std::size_t pair = 0; pair < result.p.size(); ++pair) {
         result.e.push_back(result.p[pair] * static_cast<double>(pairs));
-        result.extrapolated.push_back(result.score[pair] > tail.max);
+        result.extrapolated.push_back(tail.shape > 0 && result.score[pair] > tail.max);
     }
     result.null_alignments = nulls;
     result.mean_ratio = observed.mean > 0 ? mean / observed.mean : 1;

@@ -34,11 +34,19 @@ Array<std::uint8_t, 2> transposed_letters(const Alignment& alignment, int states
 TreeNull make_null(const Alignment& alignment, const TreeOptions& options, const Context& context,
                    TreeResult& result);
 
-/// Draws and scores all null alignments, on `threads` threads, in the stage "null alignments", and
-/// sets the rest of `result`. The same bits for any number of threads. Warns if the null alignments
-/// do not resemble the alignment. Throws Cancelled and what `score` throws.
+/// How many null alignments to score before their scores are added up, if scoring one takes
+/// milliseconds.
+Index block_of_nulls(Index pairs, int threads);
+
+/// Bytes of the tree, its states, and what each thread draws.
+std::int64_t null_bytes(Index rows, Index columns, int symbols, int threads);
+
+/// Draws and scores all null alignments, on `threads` threads, `block` of them between reports of
+/// progress, in the stage "null alignments", and sets the rest of `result`. The same bits for any
+/// number of threads. Warns if the null alignments do not resemble the alignment. Throws Cancelled
+/// and what `score` throws.
 void compare(const TreeNull& null, const Alignment& alignment, const TreeOptions& options,
-             PairScores observed, const ScoreLetters& score, int threads, const Context& context,
-             TreeResult& result);
+             PairScores observed, const ScoreLetters& score, int threads, Index block,
+             const Context& context, TreeResult& result);
 
 }  // namespace pleat::phylogeny

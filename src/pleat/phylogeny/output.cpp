@@ -2,6 +2,9 @@
 #include "pleat/phylogeny/output.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "pleat/core/files/output_file.h"
 
 namespace pleat::phylogeny {
 
@@ -50,8 +53,10 @@ ResultColumns facts(const TreeResult* tree, const char* file) {
             {"tree", "the tree of the null alignments in Newick format",
              ColumnValue(from.newick).or_none(tree != nullptr), "tree.nwk"},
             of_tree("null_alignments", from.null_alignments, "number of null alignments"),
-            of_tree("mean_identity", from.mean_identity,
-                    "of all pairs of sequences, where both have residues"),
+            fact("mean_identity",
+                 ColumnValue(from.mean_identity)
+                     .or_none(tree != nullptr && !std::isnan(from.mean_identity)),
+                 "of all pairs of sequences, where both have residues"),
             of_tree("tree_mean_ratio", from.mean_ratio,
                     "mean statistic, without APC, of the null alignments / of the alignment"),
             of_tree("tree_dropped", from.dropped,
@@ -61,6 +66,11 @@ ResultColumns facts(const TreeResult* tree, const char* file) {
             of_tree("tree_tail_shape", from.tail_shape, "of the gamma tail"),
             of_tree("tree_tail_scale", from.tail_scale, "of the gamma tail"),
             of_tree("tree_significant", significant, "pairs with tree_e below 0.05")};
+}
+
+void write_tree(RunDirectory& run, const TreeResult& tree) {
+    write_text(run.output("tree.nwk"), tree.newick);
+    if (!tree.null_fasta.empty()) write_text(run.output("null.fasta"), tree.null_fasta);
 }
 
 }  // namespace pleat::phylogeny

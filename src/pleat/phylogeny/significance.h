@@ -26,7 +26,7 @@ struct TreeOptions {
     TreeNullKind kind = TreeNullKind::markov;
     std::int64_t alignments = 1000;
     double tail_mass = 0.0005;
-    std::string write_null;  ///< file for the first null alignment; empty: none
+    bool write_null = false;  ///< keep the first null alignment
 };
 std::vector<Field> fields(TreeOptions& options);
 
@@ -43,8 +43,9 @@ struct TreeResult {
     std::vector<std::uint8_t> extrapolated;  ///< 1: the score is above all null scores
     std::vector<Index> substitutions;        ///< [column], the fewest that explain it on the tree
     std::string newick;                      ///< the tree
+    std::string null_fasta;  ///< the first null alignment; empty without TreeOptions::write_null
     std::int64_t null_alignments = 0;
-    double mean_identity = 0;  ///< over all pairs of sequences
+    double mean_identity = 0;  ///< over all pairs of sequences; NaN above kMaxUpgmaRows rows
     double mean_ratio = 0;     ///< mean score, before APC, of the nulls / of the alignment
     double dropped = 0;        ///< substitutions per null that found no column (branch)
     double tail_threshold = 0, tail_shape = 0, tail_scale = 0;  ///< of the gamma tail

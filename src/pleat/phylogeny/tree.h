@@ -55,7 +55,7 @@ std::vector<float> identities(View<const std::uint8_t, 2> letters, int states, i
 /// The mean of these, over all pairs.
 double mean_identity(std::span<const float> identities);
 
-/// How alike the rows are, from at most 500 of them.
+/// How alike the rows are, from at most 500 of those with residues in half of the columns.
 struct Relatedness {
     double mean_identity = 0;
     /// Identities of pairs vary at least 1.5 times as much as those of rows whose columns are

@@ -35,10 +35,10 @@ public:
 
     std::uint32_t operator()(Index index) {
         const Index block = index / 4;
-        if (block != known_hashes_) {
+        if (block != known_block_) {
             counter_[0] = static_cast<std::uint32_t>(block);
             words_ = r123::Philox4x32()(counter_, key_);
-            known_hashes_ = block;
+            known_block_ = block;
         }
         return words_[static_cast<std::size_t>(index % 4)];
     }
@@ -50,7 +50,7 @@ public:
 private:
     r123::Philox4x32::key_type key_;
     r123::Philox4x32::ctr_type counter_, words_{};
-    Index known_hashes_ = -1;
+    Index known_block_ = -1;
 };
 
 /// The state at position `number` of a set.

@@ -57,11 +57,18 @@ Relatedness relatedness(View<const std::uint8_t, 2> letters, int states) {
     constexpr Index kMaxRows = 500;
     constexpr double kMinExcess = 1.5;
     const Index columns = letters.extent(1);
-    const Index step = (letters.extent(0) + kMaxRows - 1) / kMaxRows;
-    const Index rows = (letters.extent(0) + step - 1) / step;
+    std::vector<Index> long_rows;  // identities with fragments vary more than those of whole rows
+    for (Index row = 0; row < letters.extent(0); ++row)
+        if (2 * std::count_if(&letters(row, 0), &letters(row, 0) + columns,
+                              [&](std::uint8_t letter) { return letter < states; }) >=
+            columns)
+            long_rows.push_back(row);
+    const Index step = std::max<Index>(1, (std::ssize(long_rows) + kMaxRows - 1) / kMaxRows);
+    const Index rows = (std::ssize(long_rows) + step - 1) / step;
+    if (rows < 2) return {};
     Array<std::uint8_t, 2> sample(rows, columns);
     for (Index row = 0; row < rows; ++row)
-        std::copy_n(&letters(row * step, 0), columns, &sample(row, 0));
+        std::copy_n(&letters(long_rows[row * step], 0), columns, &sample(row, 0));
     const std::vector<float> all = identities(sample.view(), states, 1);
     Relatedness found{.mean_identity = mean_identity(all)};
     double variance = 0, independent = 0;

@@ -64,7 +64,8 @@ public:
         : cutoff_(cutoff), context_(context) {
         neighbour_counts_ = std::move(degrees);
     }
-    /// Ranks share the rows; the neighbour bits of a row are the same, whichever rank computes them.
+    /// Ranks share the rows; the neighbour bits of a row are the same, whichever rank computes
+    /// them.
     void visit_rows(std::span<const Index> items, const RowVisitor& visit) const override {
         const RankRows own(context_);
         const Index all = count();

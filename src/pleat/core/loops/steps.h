@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -76,12 +77,16 @@ class CancelOnly final : public Progress {
 public:
     explicit CancelOnly(Progress* shown) : shown_(shown) {}
     void update(std::string_view, std::int64_t, std::int64_t, std::string_view) override {}
-    bool cancelled() override { return shown_ != nullptr && shown_->cancelled(); }
+    bool cancelled() override {
+        const std::lock_guard lock(mutex_);
+        return shown_ != nullptr && shown_->cancelled();
+    }
     void message(std::string_view) override {}
     void note(const Note&) override {}
 
 private:
     Progress* shown_;
+    std::mutex mutex_;
 };
 
 }  // namespace pleat

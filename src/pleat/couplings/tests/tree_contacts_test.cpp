@@ -1,9 +1,13 @@
 // Tests of couplings against null alignments along a tree: a planted pair, threads, and bad input.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "pleat/core/error.h"
+#include "pleat/core/tests/temporary_folder.h"
 #include "pleat/couplings/couplings.h"
 #include "pleat/couplings/parts/analysis.h"
 #include "pleat/couplings/tree/tree_contacts.h"
@@ -73,6 +77,23 @@ TEST(TreeContacts, HaveTheSameNumbersOnAnyNumberOfThreads) {
         compare_with_tree(alignment, result, parameters, on_threads(3));
     EXPECT_EQ(one.p, three.p);
     EXPECT_EQ(one.mean, three.mean);
+}
+
+TEST(TreeContacts, TakeATreeFileAndKeepTheFirstNull) {
+    const test::TemporaryFolder folder;
+    const Alignment alignment = descendants(25, 6);
+    Parameters parameters = tree_parameters();
+    const Result result = run(alignment, parameters, on_threads(2));
+    const phylogeny::TreeResult own =
+        compare_with_tree(alignment, result, parameters, on_threads(2));
+    const std::filesystem::path tree = folder.path() / "t.nwk";
+    std::ofstream(tree) << own.newick;
+    parameters.tree.file = tree.string();
+    parameters.tree.write_null = true;
+    const phylogeny::TreeResult given =
+        compare_with_tree(alignment, result, parameters, on_threads(2));
+    EXPECT_EQ(given.p, own.p);
+    EXPECT_EQ(std::ranges::count(given.null_fasta, '\n'), 50);
 }
 
 TEST(TreeContacts, RefuseFewSequencesAndATreeWithoutTheNull) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
@@ -32,30 +33,41 @@ phylogeny::PairScores scores_of(const Result& result, bool apc) {
 
 /// Fits that run at the same time: one per thread if their memory is there, else one with all
 /// threads.
-int fits_at_a_time(const Alignment& alignment, const Parameters& parameters,
-                   const Context& context) {
+int fits_at_a_time(std::int64_t bytes_of_one, const Context& context) {
     if (context.device.kind == Device::Kind::cuda) return 1;
-    Context one = context;
-    one.threads = 1;
-    const std::int64_t bytes = estimate(alignment.sequence_count(), alignment.column_count(),
-                                        alignment.alphabet->size(), parameters, one)
-                                   .host_bytes;
     const int threads = resolve_threads(context);
-    return available_memory() / 2 >= bytes * threads ? threads : 1;
+    return available_memory() / 2 >= bytes_of_one * threads ? threads : 1;
+}
+
+std::int64_t bytes_of_one_fit(Index sequences, Index columns, int letters,
+                              const Parameters& parameters, Context context) {
+    context.threads = 1;
+    return estimate(sequences, columns, letters, parameters, context).host_bytes;
 }
 
 }  // namespace
+
+std::int64_t null_fit_bytes(Index sequences, Index columns, int letters,
+                            const Parameters& parameters, const Context& context) {
+    const std::int64_t one = bytes_of_one_fit(sequences, columns, letters, parameters, context);
+    const int at_a_time = fits_at_a_time(one, context);
+    return at_a_time * one + phylogeny::null_bytes(sequences, columns, letters, at_a_time);
+}
 
 phylogeny::TreeResult compare_with_tree(const Alignment& alignment, const Result& result,
                                         const Parameters& parameters, const Context& context) {
     phylogeny::TreeResult tree;
     const phylogeny::TreeNull null =
         phylogeny::make_null(alignment, parameters.tree, context, tree);
-    Parameters own = parameters;
+    Parameters own = resolved(parameters, *alignment.alphabet);
     own.null = ScoreNull::none;
+    own.tree = {};
     own.models = false;
     own.initial.clear();
-    const int at_a_time = fits_at_a_time(alignment, own, context);
+    const int at_a_time =
+        fits_at_a_time(bytes_of_one_fit(alignment.sequence_count(), alignment.column_count(),
+                                        alignment.alphabet->size(), own, context),
+                       context);
     CancelOnly progress(context.progress);
     Context quiet = context;
     quiet.progress = &progress;
@@ -67,10 +79,14 @@ phylogeny::TreeResult compare_with_tree(const Alignment& alignment, const Result
             for (Index column = 0; column < evolved.column_count(); ++column)
                 if (letters(column, row) < null.states())
                     evolved.letters(row, column) = letters(column, row);
-        return scores_of(run(evolved, own, result.weights, quiet), parameters.apc);
+        try {
+            return scores_of(run(evolved, own, result.weights, quiet), parameters.apc);
+        } catch (const Cancelled&) {
+            throw Cancelled("null alignments: stopped; nothing of it was kept");
+        }
     };
     phylogeny::compare(null, alignment, parameters.tree, scores_of(result, parameters.apc), score,
-                       at_a_time, context, tree);
+                       at_a_time, at_a_time, context, tree);
     return tree;
 }
 

@@ -1,6 +1,8 @@
 // Tree contacts: scores of pairs compared with those of fits to null alignments along a tree.
 #pragma once
 
+#include <cstdint>
+
 #include "pleat/bio/alignment/alignment.h"
 #include "pleat/core/context.h"
 #include "pleat/couplings/couplings.h"
@@ -14,5 +16,9 @@ namespace pleat::couplings {
 /// and phylogeny::make_null().
 phylogeny::TreeResult compare_with_tree(const Alignment& alignment, const Result& result,
                                         const Parameters& parameters, const Context& context);
+
+/// Bytes of the null fits that run at a time, and of the tree.
+std::int64_t null_fit_bytes(Index sequences, Index columns, int letters,
+                            const Parameters& parameters, const Context& context);
 
 }  // namespace pleat::couplings

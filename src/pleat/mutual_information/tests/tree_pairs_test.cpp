@@ -4,7 +4,6 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <random>
 
@@ -126,14 +125,13 @@ TEST(TreePairs, ReadsTheTreeAndWritesTheFirstNull) {
     const Alignment alignment = descendants(25, 6);
     Parameters parameters = tree_parameters();
     const Result own = run(alignment, parameters, on_threads(1));
-    const std::filesystem::path tree = folder.path() / "t.nwk", null = folder.path() / "null.fa";
+    const std::filesystem::path tree = folder.path() / "t.nwk";
     std::ofstream(tree) << own.tree->newick;
     parameters.tree.file = tree.string();
-    parameters.tree.write_null = null.string();
+    parameters.tree.write_null = true;
     const Result given = run(alignment, parameters, on_threads(1));
     EXPECT_EQ(given.tree->p, own.tree->p);
-    std::ifstream file(null);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string& text = given.tree->null_fasta;
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 50);
     EXPECT_EQ(text.substr(0, 4), ">r0\n");
 }

@@ -165,7 +165,7 @@ void check_tree_options(const Parameters& p) {
         if (is_wrong) throw UsageError(text);
     };
     if (!p.has_tree()) {
-        refuse(!p.tree.file.empty() || !p.tree.write_null.empty(),
+        refuse(!p.tree.file.empty() || p.tree.write_null,
                "give --null tree with --tree or --write-null, which belong to it");
         return;
     }
@@ -174,6 +174,7 @@ void check_tree_options(const Parameters& p) {
            "give --null-alignments instead of --shuffles: --null tree shuffles nothing");
     refuse(p.sequence_weights,
            "give --tree-weights identity instead of --sequence-weights with --null tree");
+    refuse(p.min_z.has_value(), "give no --min-z: --null tree ranks by its statistic, and has E");
     refuse(p.pseudocount > 0, "give no --pseudocount: --null tree counts without");
 }
 
@@ -181,6 +182,9 @@ void run_tree_pairs(const Alignment& alignment, const Parameters& parameters,
                     const Context& context, Result& result) {
     if (context.device.kind != Device::Kind::cpu)
         throw UsageError("give --device cpu or auto: only the CPU compares with --null tree");
+    if (alignment.column_count() < 3 && has_apc(parameters.statistic))
+        throw UsageError(
+            "give --statistic gt or mi: the average product correction (gtp, mip) needs 3 columns");
     TreeResult& tree = result.tree.emplace();
     const phylogeny::TreeNull null =
         phylogeny::make_null(alignment, parameters.tree, context, tree);
@@ -198,8 +202,10 @@ void run_tree_pairs(const Alignment& alignment, const Parameters& parameters,
     });
     correct(alignment.column_count(), result.pairs);
     const auto score = [&](Letters of) { return scores_of(counter, of, parameters.statistic); };
-    phylogeny::compare(null, alignment, parameters.tree, score(letters), score,
-                       resolve_threads(context), context, tree);
+    phylogeny::compare(
+        null, alignment, parameters.tree, score(letters), score, resolve_threads(context),
+        phylogeny::block_of_nulls(std::ssize(result.pairs.mi), resolve_threads(context)), context,
+        tree);
 }
 
 double tree_null_seconds(Index rows, Index columns, const Parameters& parameters) {
@@ -211,9 +217,9 @@ double tree_null_seconds(Index rows, Index columns, const Parameters& parameters
 
 std::int64_t tree_null_bytes(Index rows, Index columns, int symbols, const Context& context) {
     const int threads = resolve_threads(context);
-    const Index pairs = pair_count(columns), nodes = 2 * rows;
-    const Index draw = 2 * nodes * columns + rows * columns + 4 * columns * symbols * (symbols + 2);
-    return 4 * rows * rows / 2 + 4 * nodes * columns + threads * draw + 8 * pairs * (256 + 10);
+    const Index pairs = pair_count(columns);
+    return phylogeny::null_bytes(rows, columns, symbols, threads) +
+           8 * pairs * (phylogeny::block_of_nulls(pairs, threads) + 10);
 }
 
 }  // namespace pleat::mutual_information

@@ -58,5 +58,12 @@ TEST(Relatedness, SeesRowsThatDescendFromEachOther) {
     EXPECT_FALSE(relatedness(letters, 4).is_tree);
 }
 
+TEST(Relatedness, SeesNoTreeInFragmentsOfIndependentRows) {
+    Array<std::uint8_t, 2> letters = random_letters(100, 100, 4);
+    for (Index row = 1; row < 100; row += 2)
+        for (Index column = 30; column < 100; ++column) letters(row, column) = 4;
+    EXPECT_FALSE(relatedness(letters, 4).is_tree);
+}
+
 }  // namespace
 }  // namespace pleat::phylogeny
