@@ -270,7 +270,7 @@ class TreeNull(Mi):
         self.assertEqual((told["null_model"], told["null_alignments"], told["annotated_found"]), ("tree", 200, 1))
         columns = read_table(self.folder / "run" / "columns.tsv")
         self.assertTrue(all(int(column["substitutions"]) > 0 for column in columns))
-        self.assertEqual((self.folder / "null.fa").read_text().count(">"), 60)
+        self.assertEqual((self.folder / "run" / "null.fasta").read_text().count(">"), 60)
         # The written tree is the same tree.
         found = results(self.folder / "run")["pairs.npz"]
         again = self.measure(family, "--null", "tree", "--null-alignments", "200", "-t", "1", "--tree",

@@ -61,7 +61,9 @@ std::string fasta_text(const Alignment& alignment, View<const std::uint8_t, 2> l
             const std::uint8_t state = letters(column, row);
             line += alphabet.letter(state < states ? state : alignment.letters(row, column));
         }
-        text += fmt::format(">{}\n{}\n", alignment.names[row], line);
+        std::string name = alignment.names[row];
+        std::ranges::replace(name, ' ', '_');  // readers take the first word
+        text += fmt::format(">{}\n{}\n", name, line);
     }
     return text;
 }
