@@ -22,7 +22,7 @@ struct Outcome {
 
 /// A group of processes that share one job. This base class is the group of one.
 ///
-/// The functions from barrier() on are collective: all ranks call the same ones in the same order.
+/// barrier() and the functions after it are collective: all ranks call them, in the same order.
 /// A rank that fails calls end() instead; the current or next collective call of the others then
 /// throws OtherRankFailed.
 class Comm {
