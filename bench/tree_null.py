@@ -9,11 +9,12 @@
 Alignments, trees and the outputs of R-scape 2.6.11 are those of ../shared/data/tree_null (--data). If
 R-scape is on PATH, `pairs` runs it too. Simulated alignments evolve along the alignment's own tree, column
 by column, and get the gaps of the alignment: a pair among their hits is false. `contacts` fits families of
-../shared/data with a structure and null alignments of each; --false fits one null alignment of each instead.
+../shared/data with a structure and null alignments of each; --false N fits N simulated alignments of each instead.
 """
 import argparse
 import concurrent.futures
 import csv
+import gzip
 import json
 import math
 import pathlib
@@ -23,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 
-LETTERS = "ACGU"
+LETTERS, RESIDUES = "ACGU", "ARNDCQEGHILKMFPSTWYV"
 TRANSITION = {0: 2, 2: 0, 1: 3, 3: 1}
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 MAX_GAPS = "0.75"
@@ -89,9 +90,10 @@ class Model:
 
     def __init__(self, frequencies, rate, kappa=1.0):
         self.frequencies = frequencies
-        raw = [[0 if a == b else frequencies[b] * (kappa if TRANSITION[a] == b else 1) for b in range(4)]
-               for a in range(4)]
-        mean = sum(frequencies[a] * sum(raw[a]) for a in range(4))
+        states = range(len(frequencies))
+        raw = [[0 if a == b else frequencies[b] * (kappa if TRANSITION.get(a) == b else 1) for b in states]
+               for a in states]
+        mean = sum(frequencies[a] * sum(raw[a]) for a in states)
         self.exits = [rate * sum(row) / mean for row in raw]
         self.targets = raw
 
@@ -100,39 +102,39 @@ class Model:
             length -= numbers.expovariate(self.exits[state])
             if length < 0:
                 break
-            state = numbers.choices(range(4), self.targets[state])[0]
+            state = numbers.choices(range(len(self.targets)), self.targets[state])[0]
         return state
 
 
-def frequencies_of(letters):
-    counts = [letters.count(letter) + 0.25 for letter in LETTERS]
+def frequencies_of(letters, alphabet):
+    counts = [letters.count(letter) + 1 / len(alphabet) for letter in alphabet]
     return [count / sum(counts) for count in counts]
 
 
-def models(rows, simulator, numbers):
+def models(rows, simulator, numbers, alphabet):
     """gamma: F81 with the column's composition and rates of shape 0.7; homogeneous: F81, the same for all
     columns; hky: transitions four times as frequent, rates of shape 0.3."""
     columns = ["".join(column) for column in zip(*rows.values())]
-    overall = frequencies_of("".join(columns))
+    overall = frequencies_of("".join(columns), alphabet)
     for column in columns:
         if simulator == "gamma":
-            yield Model(frequencies_of(column), numbers.gammavariate(0.7, 1 / 0.7))
+            yield Model(frequencies_of(column, alphabet), numbers.gammavariate(0.7, 1 / 0.7))
         elif simulator == "homogeneous":
             yield Model(overall, 1.0)
         else:
             yield Model(overall, numbers.gammavariate(0.3, 1 / 0.3), kappa=4.0)
 
 
-def simulate(rows, tree, simulator, seed):
+def simulate(rows, tree, simulator, seed, alphabet=LETTERS):
     """The alignment without any covariation: {name: letters}."""
     numbers = random.Random(f"{simulator} {seed}")
     leaves = {name: [] for name in rows}
-    for model in models(rows, simulator, numbers):
-        stack = [(tree, numbers.choices(range(4), model.frequencies)[0])]
+    for model in models(rows, simulator, numbers, alphabet):
+        stack = [(tree, numbers.choices(range(len(alphabet)), model.frequencies)[0])]
         while stack:
             (name, _, children), state = stack.pop()
             if not children:
-                leaves[name].append(LETTERS[state])
+                leaves[name].append(alphabet[state])
             for child in children:
                 stack.append((child, model.evolve(state, child[1], numbers)))
     return {name: "".join(letter if seen.isalpha() else "-" for letter, seen in zip(leaves[name], rows[name]))
@@ -147,8 +149,9 @@ def scaled(node, height_of):
                             scaled(child, height_of)[2]] for child in node[2]]]
 
 
-def jukes_cantor(height):
-    return -0.375 * math.log(1 - 4 / 3 * min(2 * height, 0.72))
+def jukes_cantor(height, states=4):
+    most = (states - 1) / states
+    return -most / 2 * math.log(1 - min(2 * height / most, 0.96))
 
 
 def run_pleat(pleat, alignment, folder, *options):
@@ -271,30 +274,67 @@ def couplings_of(options, alignment, folder, *more):
     return json.loads((folder / "manifest.json").read_text())["results"]
 
 
-def table_of_contacts(options):
-    sums = {}
-    print("family                 rows  columns  identity  null     contacts of pairs with E < 0.05   of p > 0.9")
+def families_with_structures(options):
     for structure in sorted((options.data.parent / "structures").glob("*.pdb.gz")):
         alignment = options.data.parent / "alignments" / structure.name.replace(".pdb.gz", ".aln.gz")
-        if not alignment.is_file() or not any(map(structure.name.startswith, options.families.split(","))):
-            continue
+        if alignment.is_file() and any(map(structure.name.startswith, options.families.split(","))):
+            yield structure, alignment
+
+
+def table_of_contacts(options):
+    if options.false:
+        return table_of_false_contacts(options)
+    sums = {}
+    print("family                 rows  columns  identity  null     contacts of pairs with E < 0.05   of p > 0.9")
+    for structure, alignment in families_with_structures(options):
         for null in ("markov", "branch"):
             with tempfile.TemporaryDirectory() as name:
                 folder = pathlib.Path(name) / "run"
-                made = folder / "null.fasta"
                 try:
-                    known = couplings_of(options, alignment, folder, "--structure", structure, "--tree-null", null,
-                                         *(["--write-null"] if options.false else []))
-                    if options.false:
-                        known = couplings_of(options, made, pathlib.Path(name) / "second", "--tree-null", null, "--seed", 77)
+                    known = couplings_of(options, alignment, folder, "--structure", structure, "--tree-null", null)
                 except subprocess.CalledProcessError:
                     break  # too few or too many rows; the program has said so
-                found = (known["tree_significant"], 0, 0, 0) if options.false else contacts_of(folder / "contacts.tsv")
+                found = contacts_of(folder / "contacts.tsv")
             sums[null] = [a + b for a, b in zip(sums.get(null, (0,) * 5), (*found, 1))]
             print(f"{structure.name[:-7]:20} {known['sequences']:6} {known['columns']:8} {known['mean_identity']:9.2f}"
                   f"  {null:7} {found[1]:10} of {found[0]:<6} {found[3]:22} of {found[2]}", flush=True)
     for null, (pairs, close, likely, right, families) in sums.items():
         print(f"{families} families, {null}: {close} of {pairs}, by probability {right} of {likely}")
+
+
+def read_rows(alignment):
+    """The rows of one sequence a line, without columns of more than half gaps."""
+    with gzip.open(alignment, "rt") as file:
+        rows = {f"r{number}": line.strip() for number, line in enumerate(file)}
+    columns = [column for column in zip(*rows.values()) if 2 * column.count("-") <= len(column)]
+    return dict(zip(rows, map("".join, zip(*columns))))
+
+
+def table_of_false_contacts(options):
+    sums = {}
+    print("simulated on           rows  columns  mean of E < 0.05: markov  branch   null / simulated: markov  branch")
+    for _, alignment in families_with_structures(options):
+        rows = read_rows(alignment)
+        found = {}
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            write_fasta(folder / "family.fa", rows)
+            run_pleat(options.pleat, folder / "family.fa", folder / "run", "--null", "tree", "--null-alignments", 100)
+            tree = scaled(parse_newick((folder / "run" / "tree.nwk").read_text()), lambda h: jukes_cantor(h, 20))
+            for seed in range(options.false):
+                write_fasta(folder / "made.fa", simulate(rows, tree, "gamma", seed, RESIDUES))
+                for null in ("markov", "branch"):
+                    known = couplings_of(options, folder / "made.fa", folder / "fit", "--tree-null", null,
+                                         "--seed", seed + 77)
+                    found.setdefault(null, []).append(known["tree_significant"])
+                    found.setdefault(null + " ratio", []).append(known["tree_mean_ratio"])
+        means = {key: sum(values) / len(values) for key, values in found.items()}
+        print(f"{alignment.name[:-7]:20} {len(rows):6} {known['columns']:8} {means['markov']:25.2f} "
+              f"{means['branch']:7.2f} {means['markov ratio']:25.2f} {means['branch ratio']:7.2f}", flush=True)
+        for null in ("markov", "branch"):
+            sums.setdefault(null, []).extend(found[null])
+    for null, hits in sums.items():
+        print(f"{len(hits)} simulated alignments, {null}: {sum(hits) / len(hits):.3f} hits each")
 
 
 def main():
@@ -314,7 +354,8 @@ def main():
     contacts = tables.add_parser("contacts")
     contacts.add_argument("--families", default="", help="first letters of their names, by commas (default: all)")
     contacts.add_argument("--device", default="auto")
-    contacts.add_argument("--false", action="store_true", help="fit one null alignment of each: all hits are false")
+    contacts.add_argument("--false", type=int, default=0, metavar="N",
+                          help="fit N simulated alignments of each: all hits are false")
     contacts.set_defaults(table=table_of_contacts)
     options = parser.parse_args()
     if not options.data.is_dir():

@@ -106,6 +106,8 @@ BARS = (
     *(bar for case in MI_TIMES for bar in case.bars()),
     Bar("mutual information: runs of other bits than the first", "mutual_information", most=0),
     Bar("mutual information: results that differ from the CPU's", "mutual_information", most=0),
+    Bar("mutual information: seconds of 10000 null alignments of 753x264 along a tree", "mutual_information", most=20),
+    Bar("mutual information: relative difference of E along a tree to the CPU's", "mutual_information", most=1e-6),
     *(bar for name, least in LANES.items() for bar in (
         Bar(f"lanes: {name}: times as fast as one GPU, by the share of each", "lanes", least=least,
             gpus=2),

@@ -120,10 +120,34 @@ def compare_with_the_cpu(session, scratch):
     print(f"mutual information: {compared} compared with the CPU, {different} different", flush=True)
 
 
+def trees(session, scratch):
+    """--null tree: seconds of 10,000 null alignments, and the CPU's E for fewer."""
+    def tree_run(name, nulls, device, limit=RUN_LIMIT):
+        run = scratch / f"{name}-tree-{device}"
+        done = session.call([session.program("pleat"), "mi", alignment_of(session, name), "-o", run, "--null", "tree",
+                             "--null-alignments", str(nulls), "--device", device, "--quiet"], limit)
+        if done.status != 0:
+            return None, done.complaint()
+        with open(run / "pairs.tsv", encoding="utf-8") as file:
+            rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+        columns = [rows[0].index(name) for name in ("i", "j", "tree_e")]
+        found = {tuple(row[n] for n in columns[:2]): float(row[columns[2]]) for row in rows[1:]}
+        shutil.rmtree(run)
+        return done.seconds, found
+
+    seconds, found = tree_run("calm753x264", MI_SHUFFLES, session.device)
+    session.record.add("mutual_information", tree={"seconds": seconds, **({} if seconds else {"failed": found})})
+    session.record.bar("mutual information: seconds of 10000 null alignments of 753x264 along a tree", seconds)
+    (_, on_gpu), (_, on_cpu) = (tree_run("ribo140x71", 1000, device) for device in (session.device, "cpu"))
+    difference = max(abs(on_gpu[pair] - e) / e for pair, e in on_cpu.items())
+    session.record.bar("mutual information: relative difference of E along a tree to the CPU's", difference)
+    print(f"tree: {seconds} s, E differs by {difference:.2g}", flush=True)
+
+
 def mutual_information(session):
-    """Times of pairs and triples on one GPU, and the CPU's bits."""
+    """Times of pairs, triples and null alignments on one GPU, and the CPU's bits."""
     with session.scratch() as scratch:
-        for step in (compare_with_the_cpu, times):
+        for step in (compare_with_the_cpu, times, trees):
             try:
                 step(session, scratch)
             except (OSError, ValueError, KeyError) as error:

@@ -3,6 +3,7 @@
 #include "pleat/core/error.h"
 #include "pleat/couplings/kernel/kernel.h"
 #include "pleat/mutual_information/kernel/kernel.h"
+#include "pleat/mutual_information/tree/residue_pairs.h"
 #include "pleat/rmsd/cuda/gpu_comparisons.h"
 #include "pleat/rmsd/kernel/kernel.h"
 #include "pleat/saxs/debye/body_pairs.h"
@@ -45,6 +46,11 @@ std::unique_ptr<weights::Kernel> weights::make_cuda_kernel(const Problem&, const
 
 std::unique_ptr<mutual_information::Kernel> mutual_information::make_cuda_kernel(
     const Problem&, const Context& context) {
+    refuse(context.device.index);
+}
+
+std::unique_ptr<mutual_information::ResidueScorer> mutual_information::make_cuda_scorer(
+    const ResidueScoring&, int, const Context& context) {
     refuse(context.device.index);
 }
 

@@ -32,14 +32,16 @@ double triple_seconds(double symbols, double rows) {
 }
 
 /// CPU seconds of everything but shuffles.
-double observed_seconds(const CodedColumns& columns, const Parameters& parameters, double symbols) {
+double observed_seconds(const CodedColumns& columns, const Parameters& parameters, double symbols,
+                        bool has_gpu) {
     const auto rows = static_cast<double>(columns.row_count());
     const auto pairs = static_cast<double>(pair_count(columns.column_count()));
     const auto triples = static_cast<double>(triple_count(columns.column_count()));
     // Weighted and gap-free counts go row by row.
     double seconds = pairs * (0.5e-6 + (parameters.counts_on_cpu() ? 2e-9 : 0.2e-9) * rows);
     if (parameters.has_tree())
-        seconds += tree_null_seconds(columns.row_count(), columns.column_count(), parameters);
+        seconds +=
+            tree_null_seconds(columns.row_count(), columns.column_count(), has_gpu, parameters);
     if (parameters.is_weighted() && parameters.has_sampled())
         seconds += pairs * 2e-9 * rows * static_cast<double>(parameters.shuffle_count());
     if (parameters.has_exact()) seconds += pairs * 0.35e-6 * symbols * symbols;
@@ -52,7 +54,7 @@ double observed_seconds(const CodedColumns& columns, const Parameters& parameter
 
 /// CPU seconds of shuffles of plain counts.
 double shuffle_seconds(const CodedColumns& columns, const Parameters& parameters, double symbols) {
-    if (!parameters.has_gpu_work()) return 0;
+    if (!parameters.has_sampled() || parameters.counts_on_cpu()) return 0;
     const auto rows = static_cast<double>(columns.row_count());
     double seconds =
         static_cast<double>(pair_count(columns.column_count())) * pair_seconds(symbols, rows);
@@ -89,6 +91,8 @@ std::int64_t host_bytes(const Alignment& alignment, const Parameters& parameters
 std::int64_t memory_needed(const Alignment& alignment, const Parameters& parameters,
                            const Device& device, int threads) {
     check_input(alignment, parameters);
+    if (device.kind == Device::Kind::cuda && parameters.has_tree())
+        return tree_gpu_bytes(alignment.sequence_count(), alignment.column_count(), threads);
     if (device.kind == Device::Kind::cuda)
         return cuda::memory_needed(compact_columns(alignment.letters),
                                    static_cast<int>(parameters.order), parameters.shuffle_count());
@@ -101,6 +105,8 @@ std::int64_t memory_needed(const Alignment& alignment, const Parameters& paramet
 std::optional<GpuDemand> gpu_demand(const Alignment& alignment, const Parameters& parameters,
                                     int threads) {
     if (!parameters.has_gpu_work()) return std::nullopt;
+    if (parameters.has_tree())
+        return GpuDemand{memory_needed(alignment, parameters, {Device::Kind::cuda, 0}, threads)};
     // Measured on an H200 (README.md of this folder): 10,000 shuffles of 3.0 million triples of an
     // alignment of 753 rows take 4.3 s.
     constexpr double kSecondsPerRow = 1.9e-13;
@@ -134,7 +140,10 @@ Estimate estimate(const Alignment& alignment, const Parameters& parameters,
     all.host_bytes = host_bytes(alignment, parameters, own) +
                      3 * alignment.sequence_count() * alignment.column_count();
     const CodedColumns columns = compact_columns(alignment.letters);
-    if (has_gpu && !parameters.counts_on_cpu()) {
+    if (has_gpu && parameters.has_tree()) {
+        all.gpu_bytes = all.min_gpu_bytes =
+            tree_gpu_bytes(alignment.sequence_count(), alignment.column_count(), own.threads);
+    } else if (has_gpu && !parameters.counts_on_cpu()) {
         const auto order = static_cast<int>(parameters.order);
         const Index shuffles = parameters.shuffle_count();
         all.gpu_bytes = cuda::memory_needed(columns, order, shuffles);
@@ -144,9 +153,12 @@ Estimate estimate(const Alignment& alignment, const Parameters& parameters,
     const double symbols =
         static_cast<double>(columns.counts.size()) / static_cast<double>(columns.column_count());
     const auto gpu = has_gpu ? gpu_demand(alignment, parameters, own.threads) : std::nullopt;
-    const double on_cpu = observed_seconds(columns, parameters, symbols) +
+    const double on_cpu = observed_seconds(columns, parameters, symbols, has_gpu) +
                           (gpu ? 0 : shuffle_seconds(columns, parameters, symbols));
     all.seconds = 0.1 + on_cpu / own.threads + (gpu ? gpu->seconds : 0);
+    if (has_gpu && parameters.has_tree())
+        all.seconds +=
+            tree_gpu_seconds(alignment.sequence_count(), alignment.column_count(), parameters);
     return all;
 }
 

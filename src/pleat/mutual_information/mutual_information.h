@@ -91,9 +91,9 @@ struct Parameters {
     /// Whether MI is of weighted counts in float64 instead of plain counts.
     bool is_weighted() const { return sequence_weights || pseudocount > 0; }
     /// Whether only the CPU computes these counts.
-    bool counts_on_cpu() const { return is_weighted() || gaps == Gaps::omit || has_tree(); }
+    bool counts_on_cpu() const { return !has_tree() && (is_weighted() || gaps == Gaps::omit); }
     /// Whether a GPU can be used: for shuffles with plain counts.
-    bool has_gpu_work() const { return has_sampled() && !counts_on_cpu(); }
+    bool has_gpu_work() const { return has_tree() || (has_sampled() && !counts_on_cpu()); }
 };
 std::vector<Field> fields(Parameters& parameters);
 

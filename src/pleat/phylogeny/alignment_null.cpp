@@ -168,7 +168,8 @@ void compare(const TreeNull& null, const Alignment& alignment, const TreeOptions
     const auto pairs = static_cast<Index>(result.score.size());
     const Index nulls = options.alignments;
     const auto share = 1 / static_cast<double>(nulls);
-    ScorePool pool(result.score, nulls, options.tail_mass);
+    std::vector<ScorePool> pools(static_cast<std::size_t>(threads),
+                                 ScorePool(result.score, nulls, options.tail_mass));
     std::vector<TreeDraw> draws(static_cast<std::size_t>(threads));
     std::vector<PairScores> scores(static_cast<std::size_t>(block));
     std::vector<Index> dropped(static_cast<std::size_t>(block));
@@ -179,20 +180,23 @@ void compare(const TreeNull& null, const Alignment& alignment, const TreeOptions
             context, kStage, threads, count, 8 * threads, [&](Index at, int thread) {
                 TreeDraw& draw = draws[static_cast<std::size_t>(thread)];
                 null.draw(options.kind, context.seed, first + at, draw);
-                scores[static_cast<std::size_t>(at)] = score(draw.letters);
+                PairScores& of = scores[static_cast<std::size_t>(at)];
+                of = score(draw.letters, thread);
+                pools[static_cast<std::size_t>(thread)].add(of.values);
                 dropped[static_cast<std::size_t>(at)] = draw.dropped;
                 if (first + at == 0 && options.write_null)
                     result.null_fasta = fasta_text(alignment, draw.letters, null.states());
             });
         for (Index at = 0; at < count; ++at) {
             const PairScores& of = scores[static_cast<std::size_t>(at)];
-            pool.add(of.values);
             for (std::size_t pair = 0; pair < of.values.size(); ++pair)
                 result.mean[pair] += of.values[pair] * share;
             mean += of.mean * share;
             result.dropped += static_cast<double>(dropped[static_cast<std::size_t>(at)]) * share;
         }
     });
+    ScorePool& pool = pools.front();
+    for (const ScorePool& other : std::span(pools).subspan(1)) pool.merge(other);
     const ScoreTail tail = pool.fit();
     result.p = pool.p(tail);
     for (std::size_t pair = 0; pair < result.p.size(); ++pair) {

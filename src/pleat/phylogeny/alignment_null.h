@@ -19,8 +19,8 @@ struct PairScores {
 };
 
 /// Letters [column, row], `states` where there is no residue, to scores. Called by several threads
-/// at a time.
-using ScoreLetters = std::function<PairScores(View<const std::uint8_t, 2> letters)>;
+/// at a time, each with its number.
+using ScoreLetters = std::function<PairScores(View<const std::uint8_t, 2> letters, int thread)>;
 
 /// Letters of an alignment that are residues: all but the gap and unknown ones.
 int state_count(const Alignment& alignment);

@@ -64,6 +64,13 @@ void ScorePool::add(std::span<const double> scores) {
     if (std::ssize(largest_) > 2 * tail_count_ + 1000) drop_smallest();
 }
 
+void ScorePool::merge(const ScorePool& other) {
+    std::transform(above_.begin(), above_.end(), other.above_.begin(), above_.begin(),
+                   std::plus<>());
+    largest_.insert(largest_.end(), other.largest_.begin(), other.largest_.end());
+    drop_smallest();
+}
+
 /// Keeps the largest scores, one more than the tail has: that one is the threshold.
 void ScorePool::drop_smallest() {
     if (std::ssize(largest_) <= tail_count_ + 1) return;

@@ -30,6 +30,9 @@ public:
     /// Adds scores. What p() returns does not depend on the order.
     void add(std::span<const double> scores);
 
+    /// Adds the scores of a pool of the same observed scores.
+    void merge(const ScorePool& other);
+
     /// Fits the tail; call after all scores were added.
     ScoreTail fit();
 

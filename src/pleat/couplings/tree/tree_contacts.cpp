@@ -73,7 +73,7 @@ phylogeny::TreeResult compare_with_tree(const Alignment& alignment, const Result
     quiet.progress = &progress;
     quiet.checkpoint.clear();
     if (at_a_time > 1) quiet.threads = 1;
-    const auto score = [&](View<const std::uint8_t, 2> letters) {
+    const auto score = [&](View<const std::uint8_t, 2> letters, int) {
         Alignment evolved = alignment;
         for (Index row = 0; row < evolved.sequence_count(); ++row)
             for (Index column = 0; column < evolved.column_count(); ++column)

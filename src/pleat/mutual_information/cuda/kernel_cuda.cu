@@ -5,6 +5,7 @@
 
 #include "pleat/core/cuda/cuda_gpu.cuh"
 #include "pleat/mutual_information/cuda/gpu_kernel.cuh"
+#include "pleat/mutual_information/cuda/residue_steps.cuh"
 #include "pleat/mutual_information/kernel/kernel.h"
 
 namespace pleat::mutual_information::cuda {
@@ -39,6 +40,13 @@ namespace pleat::mutual_information {
 std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& context) {
     using pleat::cuda::CudaGpu;
     return std::make_unique<cuda::GpuKernel<CudaGpu>>(problem, CudaGpu(context.device.index));
+}
+
+std::unique_ptr<ResidueScorer> make_cuda_scorer(const ResidueScoring& scoring, int threads,
+                                                const Context& context) {
+    using pleat::cuda::CudaGpu;
+    return std::make_unique<cuda::GpuResidueScorer<CudaGpu>>(scoring, threads,
+                                                             CudaGpu(context.device.index));
 }
 
 }  // namespace pleat::mutual_information

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <tuple>
 
+#include "pleat/mutual_information/cuda/residue_steps.cuh"
+#include "pleat/mutual_information/tree/residue_pairs.h"
 #include "random_columns.h"
 #include "sampled.h"
 
@@ -321,6 +324,32 @@ TEST(GpuOnHost, AcceptsNoShufflesAndNoItems) {
     const Found unsampled = found_pairs(kernel, given.columns, 0, {0});
     EXPECT_EQ(unsampled.sums.less_count[0] + unsampled.sums.equal_count[0], 0u);
     EXPECT_EQ(state.launches["shuffle columns"], 0);
+}
+
+TEST(GpuOnHost, ScoresPairsOfResidues) {
+    std::mt19937 random(3);
+    HostGpuState state;
+    Context on_cpu;
+    on_cpu.device = {Device::Kind::cpu, 0};
+    for (const auto& [rows, columns, states] : std::vector<std::tuple<Index, Index, int>>{
+             {1, 2, 4}, {16, 3, 20}, {37, 150, 4}, {90, 35, 20}}) {
+        Array<std::uint8_t, 2> letters(columns, rows);
+        for (std::uint8_t& letter : letters)
+            letter = static_cast<std::uint8_t>(random() % static_cast<unsigned>(states + 1));
+        std::vector<double> weights;
+        for (Index row = 0; row < rows; ++row)
+            weights.push_back(static_cast<double>(random() % 1000) / 300);
+        for (const bool is_g : {true, false}) {
+            const ResidueScoring scoring{IntegerWeights(weights), states, is_g};
+            const auto cpu = make_scorer(scoring, 1, on_cpu);
+            cuda::GpuResidueScorer<HostGpu> gpu(scoring, 2, HostGpu(state));
+            std::vector<double> expected(static_cast<std::size_t>(pair_count(columns)));
+            std::vector<double> found(expected.size(), -1);
+            cpu->score(letters, 0, expected);
+            gpu.score(letters, 1, found);
+            EXPECT_EQ(found, expected) << rows << " x " << columns;
+        }
+    }
 }
 
 }  // namespace

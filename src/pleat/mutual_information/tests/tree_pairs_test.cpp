@@ -8,6 +8,7 @@
 #include <random>
 
 #include "pleat/core/error.h"
+#include "pleat/core/tests/cuda_absence.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/mutual_information/count/columns.h"
 #include "pleat/mutual_information/mutual_information.h"
@@ -134,6 +135,28 @@ TEST(TreePairs, ReadsTheTreeAndWritesTheFirstNull) {
     const std::string& text = given.tree->null_fasta;
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 50);
     EXPECT_EQ(text.substr(0, 4), ">r0\n");
+}
+
+TEST(TreePairs, ScoresTheSameOnAGpu) {
+    const std::string absence = pleat::test::cuda_absence();
+    if (!absence.empty()) GTEST_SKIP() << absence;
+    Alignment alignment = descendants(333, 70);
+    add_gaps(alignment);
+    for (const auto kind : {phylogeny::TreeNullKind::markov, phylogeny::TreeNullKind::branch}) {
+        Parameters parameters = tree_parameters();
+        parameters.tree.kind = kind;
+        Context context = on_threads(3);
+        const Result expected = run(alignment, parameters, context);
+        context.device = {Device::Kind::cuda, 0};
+        const Result found = run(alignment, parameters, context);
+        EXPECT_EQ(found.tree->newick, expected.tree->newick);
+        EXPECT_EQ(found.pairs.mi, expected.pairs.mi);
+        for (std::size_t pair = 0; pair < expected.tree->e.size(); ++pair) {
+            EXPECT_NEAR(found.tree->score[pair], expected.tree->score[pair], 1e-9);
+            EXPECT_NEAR(found.tree->mean[pair], expected.tree->mean[pair], 1e-9);
+            EXPECT_NEAR(found.tree->p[pair] / expected.tree->p[pair], 1, 1e-4);
+        }
+    }
 }
 
 std::string complaint(const Alignment& alignment, const Parameters& parameters) {

@@ -4,15 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/mutual_information/pairs/pair_run.h"
+#include "pleat/mutual_information/tree/residue_pairs.h"
 #include "pleat/phylogeny/alignment_null.h"
 #include "pleat/phylogeny/tree_null.h"
 #include "pleat/weights/weights.h"
@@ -23,77 +21,36 @@ namespace {
 
 using Letters = View<const std::uint8_t, 2>;
 
-double x_ln_x(std::uint32_t x) {
-    return x > 0 ? static_cast<double>(x) * std::log(static_cast<double>(x)) : 0;
-}
-
-/// Two columns over the rows where both have a residue.
-struct ResiduePair {
-    double mi = 0, joint_entropy = 0;  ///< bits; 0 without such rows
-    double g = 0;                      ///< 2 W MI, nats, W: the sum of these rows' weights
-};
-
-/// Counts pairs of columns with weights that were rounded to integers, so that sums do not depend
-/// on their order. Letters are [column, row], `states` where there is no residue.
-class ResidueCounter {
+/// Counts pairs of columns on the CPU. Letters are [column, row], `states` where there is no
+/// residue.
+class ResidueCounter final : public ResidueScorer {
 public:
-    /// `weights` of at least 0, one per row; at most 2^30 rows.
-    ResidueCounter(std::span<const double> weights, int states);
+    explicit ResidueCounter(const ResidueScoring& scoring)
+        : scoring_(scoring), symbols_(static_cast<std::size_t>(scoring.states) + 1) {}
 
     /// Calls `use(pair, found)` for every pair i < j in lexicographic order. Thread-safe.
     template <class Use>
     void for_each_pair(Letters letters, Use use) const;
 
-private:
-    ResiduePair evaluate(std::span<const std::uint32_t> table) const;
+    void score(Letters letters, int, std::span<double> to) override {
+        for_each_pair(letters, [&](Index pair, const ResiduePair& found) {
+            to[static_cast<std::size_t>(pair)] = scoring_.is_g ? found.g : found.mi;
+        });
+    }
 
-    std::vector<std::uint32_t> weights_;
-    double scale_ = 1;
+private:
+    ResidueScoring scoring_;
     std::size_t symbols_;  ///< states and the missing one
 };
-
-ResidueCounter::ResidueCounter(std::span<const double> weights, int states)
-    : symbols_(static_cast<std::size_t>(states) + 1) {
-    // The largest power of two, at most 2^16, with which the sum of all weights fits 31 bits.
-    const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-    scale_ = std::min(65536.0, std::exp2(std::floor(std::log2(2147483648.0 / (2 * sum)))));
-    for (const double weight : weights)
-        weights_.push_back(static_cast<std::uint32_t>(std::lround(weight * scale_)));
-}
-
-ResiduePair ResidueCounter::evaluate(std::span<const std::uint32_t> table) const {
-    const std::size_t states = symbols_ - 1;
-    std::array<std::uint32_t, 32> of_j{};
-    double cells = 0, margins = 0;
-    std::uint32_t total = 0;
-    for (std::size_t a = 0; a < states; ++a) {
-        std::uint32_t of_i = 0;
-        for (std::size_t b = 0; b < states; ++b) {
-            const std::uint32_t count = table[a * symbols_ + b];
-            of_i += count;
-            of_j[b] += count;
-            cells += x_ln_x(count);
-        }
-        margins += x_ln_x(of_i);
-        total += of_i;
-    }
-    if (total == 0) return {};
-    for (std::size_t b = 0; b < states; ++b) margins += x_ln_x(of_j[b]);
-    const double all = static_cast<double>(total);
-    const double information = std::max(0.0, cells - margins + x_ln_x(total));
-    return {.mi = information / all / std::numbers::ln2,
-            .joint_entropy = std::max(0.0, std::log(all) - cells / all) / std::numbers::ln2,
-            .g = 2 * information / scale_};
-}
 
 template <class Use>
 void ResidueCounter::for_each_pair(Letters letters, Use use) const {
     // Copies of the table, filled in turn: two rows of one cell do not wait for each other.
     constexpr std::size_t kTables = 4;
-    const std::size_t size = symbols_ * symbols_, rows = weights_.size();
+    const std::size_t size = symbols_ * symbols_, rows = scoring_.weights.weights.size();
     std::vector<std::uint32_t> tables(kTables * size);
     std::vector<std::uint16_t> first(rows);
-    const std::uint32_t* const weight = weights_.data();
+    const std::uint32_t* const weight = scoring_.weights.weights.data();
     Index pair = 0;
     for (Index i = 0; i < letters.extent(0); ++i) {
         const std::uint8_t* const of_i = &letters(i, 0);
@@ -111,7 +68,10 @@ void ResidueCounter::for_each_pair(Letters letters, Use use) const {
             for (std::size_t table = 1; table < kTables; ++table)
                 for (std::size_t cell = 0; cell < size; ++cell)
                     tables[cell] += tables[table * size + cell];
-            use(pair, evaluate({tables.data(), size}));
+            const auto cell = [&](int a, int b) {
+                return tables[static_cast<std::size_t>(a) * symbols_ + static_cast<std::size_t>(b)];
+            };
+            use(pair, residue_pair(cell, scoring_.states, scoring_.weights.scale));
         }
     }
 }
@@ -144,21 +104,34 @@ void set_pair_rows(Letters letters, int states, Result& result) {
         }
 }
 
-phylogeny::PairScores scores_of(const ResidueCounter& counter, Letters letters, PairScore which) {
+phylogeny::PairScores scores_of(ResidueScorer& scorer, Letters letters, int thread,
+                                PairScore which) {
     const Index columns = letters.extent(0);
     phylogeny::PairScores scores{
         std::vector<double>(static_cast<std::size_t>(pair_count(columns)))};
-    counter.for_each_pair(letters, [&](Index pair, const ResiduePair& found) {
-        const double value = is_g(which) ? found.g : found.mi;
-        scores.values[static_cast<std::size_t>(pair)] = value;
-        scores.mean += value;
-    });
+    scorer.score(letters, thread, scores.values);
+    for (const double value : scores.values) scores.mean += value;
     scores.mean /= static_cast<double>(scores.values.size());
     if (has_apc(which)) scores.values = product_corrected(scores.values, columns);
     return scores;
 }
 
 }  // namespace
+
+IntegerWeights::IntegerWeights(std::span<const double> from) {
+    // The largest power of two, at most 2^16, with which the sum of all weights fits 31 bits.
+    const double sum = std::accumulate(from.begin(), from.end(), 0.0);
+    scale = std::min(65536.0, std::exp2(std::floor(std::log2(2147483648.0 / (2 * sum)))));
+    for (const double weight : from)
+        weights.push_back(static_cast<std::uint32_t>(std::lround(weight * scale)));
+}
+
+std::unique_ptr<ResidueScorer> make_scorer(const ResidueScoring& scoring, int threads,
+                                           const Context& context) {
+    if (context.device.kind == Device::Kind::cuda)
+        return make_cuda_scorer(scoring, threads, context);
+    return std::make_unique<ResidueCounter>(scoring);
+}
 
 void check_tree_options(const Parameters& p) {
     const auto refuse = [](bool is_wrong, const char* text) {
@@ -180,8 +153,6 @@ void check_tree_options(const Parameters& p) {
 
 void run_tree_pairs(const Alignment& alignment, const Parameters& parameters,
                     const Context& context, Result& result) {
-    if (context.device.kind != Device::Kind::cpu)
-        throw UsageError("give --device cpu or auto: only the CPU compares with --null tree");
     if (alignment.column_count() < 3 && has_apc(parameters.statistic))
         throw UsageError(
             "give --statistic gt or mi: the average product correction (gtp, mip) needs 3 columns");
@@ -192,27 +163,39 @@ void run_tree_pairs(const Alignment& alignment, const Parameters& parameters,
     result.weights = weights_of(alignment, parameters, context);
     result.effective_sequences = weights::effective_count(result.weights);
     const std::vector<double> ones(static_cast<std::size_t>(alignment.sequence_count()), 1.0);
-    const ResidueCounter counter(result.weights.empty() ? ones : result.weights, states);
-
+    const ResidueScoring scoring{IntegerWeights(result.weights.empty() ? ones : result.weights),
+                                 states, is_g(parameters.statistic)};
     const Array<std::uint8_t, 2> letters = phylogeny::transposed_letters(alignment, states);
     set_pair_rows(letters, states, result);
-    counter.for_each_pair(letters, [&](Index, const ResiduePair& found) {
+    ResidueCounter(scoring).for_each_pair(letters, [&](Index, const ResiduePair& found) {
         result.pairs.mi.push_back(found.mi);
         result.pairs.joint_entropy.push_back(found.joint_entropy);
     });
     correct(alignment.column_count(), result.pairs);
-    const auto score = [&](Letters of) { return scores_of(counter, of, parameters.statistic); };
-    phylogeny::compare(
-        null, alignment, parameters.tree, score(letters), score, resolve_threads(context),
-        phylogeny::block_of_nulls(std::ssize(result.pairs.mi), resolve_threads(context)), context,
-        tree);
+    const int threads = resolve_threads(context);
+    const std::unique_ptr<ResidueScorer> scorer = make_scorer(scoring, threads, context);
+    const auto score = [&](Letters of, int thread) {
+        return scores_of(*scorer, of, thread, parameters.statistic);
+    };
+    phylogeny::compare(null, alignment, parameters.tree, score(letters, 0), score, threads,
+                       phylogeny::block_of_nulls(std::ssize(result.pairs.mi), threads), context,
+                       tree);
 }
 
-double tree_null_seconds(Index rows, Index columns, const Parameters& parameters) {
+double tree_null_seconds(Index rows, Index columns, bool has_gpu, const Parameters& parameters) {
     const auto pairs = static_cast<double>(pair_count(columns));
+    const double of_pair = has_gpu ? 0.1e-6 : 0.3e-6 + 1.2e-9 * static_cast<double>(rows);
     return static_cast<double>(parameters.tree.alignments) *
-           (pairs * (0.3e-6 + 1.2e-9 * static_cast<double>(rows)) +
-            20e-9 * static_cast<double>(rows * columns));
+           (pairs * of_pair + 20e-9 * static_cast<double>(rows * columns));
+}
+
+double tree_gpu_seconds(Index rows, Index columns, const Parameters& parameters) {
+    return static_cast<double>(parameters.tree.alignments) *
+           (50e-6 + 1e-12 * static_cast<double>(rows * pair_count(columns)));
+}
+
+std::int64_t tree_gpu_bytes(Index rows, Index columns, int threads) {
+    return threads * (columns * (rows + 16) + 8 * pair_count(columns)) + (std::int64_t{256} << 20);
 }
 
 std::int64_t tree_null_bytes(Index rows, Index columns, int symbols, const Context& context) {

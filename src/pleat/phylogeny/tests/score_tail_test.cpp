@@ -56,7 +56,10 @@ TEST(ScoreTail, CountsNullScoresBelowTheThresholdAndExtrapolatesAbove) {
 TEST(ScoreTail, CountsOnlyIfTheLargestScoresAreEqual) {
     const std::vector<double> observed = {2, 3};
     ScorePool pool(observed, 100, 0.01);
-    for (int null = 0; null < 100; ++null) pool.add(observed);
+    ScorePool other = pool;
+    for (int null = 0; null < 50; ++null) pool.add(observed);
+    for (int null = 0; null < 50; ++null) other.add(observed);
+    pool.merge(other);
     EXPECT_EQ(pool.p(pool.fit()), (std::vector<double>{1, 101.0 / 201}));
 }
 
