@@ -125,7 +125,8 @@ def trees(session, scratch):
     def tree_run(name, nulls, device, limit=RUN_LIMIT):
         run = scratch / f"{name}-tree-{device}"
         done = session.call([session.program("pleat"), "mi", alignment_of(session, name), "-o", run, "--null", "tree",
-                             "--null-alignments", str(nulls), "--device", device, "--quiet"], limit)
+                             "--null-alignments", str(nulls), "--top", "1000000", "--device", device, "--quiet"],
+                            limit)
         if done.status != 0:
             return None, done.complaint()
         with open(run / "pairs.tsv", encoding="utf-8") as file:
@@ -139,8 +140,8 @@ def trees(session, scratch):
     session.record.add("mutual_information", tree={"seconds": seconds, **({} if seconds else {"failed": found})})
     session.record.bar("mutual information: seconds of 10000 null alignments of 753x264 along a tree", seconds)
     (_, on_gpu), (_, on_cpu) = (tree_run("ribo140x71", 1000, device) for device in (session.device, "cpu"))
-    difference = max(abs(on_gpu[pair] - e) / e for pair, e in on_cpu.items())
-    session.record.bar("mutual information: relative difference of E along a tree to the CPU's", difference)
+    difference = max(abs(on_gpu[pair] - e) / e for pair, e in on_cpu.items() if e < 1)
+    session.record.bar("mutual information: relative difference of E below 1 along a tree to the CPU's", difference)
     print(f"tree: {seconds} s, E differs by {difference:.2g}", flush=True)
 
 

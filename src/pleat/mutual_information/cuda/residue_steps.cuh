@@ -56,7 +56,7 @@ static __global__ void score_residues(ResidueTask task) {
         residue_pair([&](int of_i, int of_j) { return mine[(of_i * symbols + of_j) * threads]; },
                      task.states, task.scale);
     const Index before = i * (2 * task.columns - i - 1) / 2;  // pairs of columns before i
-    task.scores[before + j - i - 1] = task.is_g ? found.g : found.mi;
+    task.scores[before + j - i - 1] = residue_score(found, task.is_g);
 }
 
 /// Scores on a `Gpu`: CudaGpu, or a host emulation.

@@ -137,7 +137,7 @@ TEST(TreePairs, ReadsTheTreeAndWritesTheFirstNull) {
     EXPECT_EQ(text.substr(0, 4), ">r0\n");
 }
 
-TEST(TreePairs, ScoresTheSameOnAGpu) {
+TEST(TreePairs, CudaScoresTheSame) {
     const std::string absence = pleat::test::cuda_absence();
     if (!absence.empty()) GTEST_SKIP() << absence;
     Alignment alignment = descendants(333, 70);

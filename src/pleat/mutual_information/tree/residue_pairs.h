@@ -56,6 +56,12 @@ PLEAT_HOST_DEVICE ResiduePair residue_pair(const Table& table, int states, doubl
     return pair;
 }
 
+/// `g`, or else `mi`, as a multiple of 2^-30, so that devices whose logarithms round differently
+/// find the same pairs equal.
+PLEAT_HOST_DEVICE inline double residue_score(const ResiduePair& pair, bool is_g) {
+    return std::rint((is_g ? pair.g : pair.mi) * 0x1p30) * 0x1p-30;
+}
+
 /// Weights rounded to integers, so that sums do not depend on their order.
 struct IntegerWeights {
     /// Of weights of at least 0, one per row; at most 2^30 rows.
@@ -66,7 +72,8 @@ struct IntegerWeights {
 };
 
 /// Scores pairs of columns on one device; letters are [column, row], `states` where there is no
-/// residue. Counts are the same integers on every device, scores the same to 1e-12.
+/// residue. Counts are the same integers on every device, and scores but for one of some 10,000,
+/// which differs by 2^-30.
 class ResidueScorer {
 public:
     virtual ~ResidueScorer() = default;

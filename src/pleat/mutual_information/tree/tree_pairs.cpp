@@ -34,7 +34,7 @@ public:
 
     void score(Letters letters, int, std::span<double> to) override {
         for_each_pair(letters, [&](Index pair, const ResiduePair& found) {
-            to[static_cast<std::size_t>(pair)] = scoring_.is_g ? found.g : found.mi;
+            to[static_cast<std::size_t>(pair)] = residue_score(found, scoring_.is_g);
         });
     }
 

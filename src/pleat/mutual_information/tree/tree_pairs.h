@@ -12,9 +12,9 @@ namespace pleat::mutual_information {
 void check_tree_options(const Parameters& parameters);
 
 /// Sets the result's pairs, weights, rows and tree. Stages "tree" and "null alignments" of the
-/// progress. The same bits for any number of threads; scores on a GPU differ by 1e-12. Every rank
-/// computes all. Throws InputError (the tree; names; fewer than 20 rows; columns without residues;
-/// no substitutions), UsageError (more rows than UPGMA takes), DeviceError, Cancelled.
+/// progress. The same bits for any number of threads; a few scores on a GPU differ by 2^-30. Every
+/// rank computes all. Throws InputError (the tree; names; fewer than 20 rows; columns without
+/// residues; no substitutions), UsageError (more rows than UPGMA takes), DeviceError, Cancelled.
 void run_tree_pairs(const Alignment& alignment, const Parameters& parameters,
                     const Context& context, Result& result);
 
